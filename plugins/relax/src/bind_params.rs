@@ -13,16 +13,17 @@
 //! }
 //! ```
 //!
-//! Parameters are bound by name, in the functions that nobody calls. With `defaults = true` those that
-//! have a default (ONNX's initializers that are inputs, too) become what they default to. A value
-//! has to be one of the parameter's type: integers, bools and strings exactly, numbers with a point
-//! rounded to the nearest. `"scale.npy"` is the tensor in that file, as `numpy.save` writes it, of just the
-//! parameter's element type; a relative path begins where the host runs. The value's sizes become those of
-//! the parameter's dim symbols, everywhere.
-//! A name that no parameter has, and a value of another shape, are errors.
+//! Parameters of entry functions (functions without callers in the module) are bound by name. With `defaults = true`,
+//! parameters with a default are replaced by their default; these include ONNX's initializers that are also inputs. A
+//! value must match the parameter's type. Integers, bools and strings must be exact; floats are rounded to nearest.
+//! `"scale.npy"` is the tensor in that file, in the format of `numpy.save`, with exactly the parameter's element type.
+//! Relative paths are resolved against the host's working directory. The value's sizes replace the parameter's dim
+//! symbols in the whole function.
 //!
-//! It does not fold what is constant now: that is FoldConstant's. Functions that skip optimization are
-//! bound, too: this is no optimization, but what the model's user said that it is.
+//! An unknown parameter name and a value of another shape are errors.
+//!
+//! The pass doesn't fold expressions that become constant; run FoldConstant for that. Functions that skip optimization
+//! are bound as well, because binding isn't an optimization: it applies a fact that the user states about the model.
 //!
 //! Source: TVM `src/relax/transform/bind_params.cc`.
 
@@ -37,11 +38,11 @@ use crate::shared::literal::{Literal, from_file, literal};
 use crate::shared::read::add_tensor;
 
 options! {
-    /// The parameters that become constants.
+    /// Options of BindParams.
     pub struct BindParams {
-        /// Whether parameters that have a default become what they default to.
+        /// Whether parameters with a default are replaced by their default.
         defaults: bool = false,
-        /// A value for each parameter, by its name.
+        /// Values of parameters, by parameter name.
         #[rest]
         params: Table<OptionValue> = [],
     }
@@ -75,8 +76,8 @@ pub(crate) fn bind_params(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     Ok(())
 }
 
-/// Puts constants in the place of a function's parameters, of all at once: each time that a size comes
-/// to be known, all types are inferred again.
+/// Replaces all bound parameters of a function by constants. All sizes are bound in one step, because each binding of
+/// sizes infers all types again.
 fn bind_params_of(
     f: &mut Function,
     cx: &PassContext,
@@ -109,13 +110,13 @@ fn bind_params_of(
     let params: Vec<ValueId> = bound.iter().map(|(param, ..)| *param).collect();
     f.remove_args(&params)?;
     for (constant, name) in names {
-        // Not before: two values can't have one name.
+        // Set after the parameters are removed: two values can't have the same name.
         f.set_value_name(constant, &name)?;
     }
     Ok(())
 }
 
-/// A value as a tensor of a parameter's type.
+/// Converts an option value to a tensor of a parameter's type.
 fn literal_for(
     f: &Function,
     param: ValueId,
@@ -127,7 +128,7 @@ fn literal_for(
         return Err(wrong(f, param, value, why));
     }
     let read = match value {
-        // A string is no value of any other type.
+        // A string is only valid for string parameters; for others it is a path.
         OptionValue::String(path) if ty.dtype() != DType::STRING => from_file(path, ty.dtype()),
         value => literal(value, ty.dtype()),
     };
@@ -136,7 +137,7 @@ fn literal_for(
     Ok((ty.dtype(), literal))
 }
 
-/// Refuses a shape that a parameter can't have, as far as its sizes are known.
+/// Rejects a shape that contradicts the known sizes of a parameter.
 fn check_shape(f: &Function, param: ValueId, value: &OptionValue, shape: &[i64]) -> PassResult {
     let Some(mut dims) = f.dims(param) else {
         return Ok(());

@@ -12,14 +12,15 @@
 //! }
 //! ```
 //!
-//! All types follow, also where the symbol stands in an expression (`batch * 4` is 8), and are inferred again. A name
-//! that exporters write for any unknown size, such as `None`, is bound everywhere. A function that is called follows if
-//! all its callers agree. What contradicts itself with the size (an operand that needs another one) is an error, and so
-//! is a symbol that the functions that nobody calls don't take or give.
+//! All types are updated and inferred again, including expressions of the symbol (`batch * 4` becomes 8). A name that
+//! exporters write for any unknown size, such as `None`, is bound at each occurrence. A called function is specialized
+//! if all its callers pass the same sizes. If an op contradicts the size, for example an operand that requires another
+//! one, the pass fails. It also fails if no input or output of an entry function (a function without callers) has the
+//! symbol.
 //!
-//! It does not fold what is known now: that is FoldConstant's and DynamicToStatic's. A function's
-//! symbols are its own: equal names in two functions are two symbols. Functions that skip optimization
-//! are bound, too: this is no optimization, but what the model's user said that it is.
+//! The pass doesn't fold expressions that become constant; FoldConstant and DynamicToStatic do that. A symbol is local
+//! to its function: equal names in two functions are two symbols. Functions that skip optimization are bound as well,
+//! because binding isn't an optimization: it applies a fact that the user states about the model.
 //!
 //! Source: TVM `src/relax/transform/bind_symbolic_vars.cc`.
 
@@ -32,9 +33,9 @@ use passdock_plugin_api::record::NameUse;
 use crate::shared::call_graph::{callees_first, entries, unknown};
 
 options! {
-    /// Sizes of dim symbols.
+    /// Options of BindSymbolicVars.
     pub struct BindSymbolicVars {
-        /// A size for each symbol, by its name.
+        /// Sizes of dim symbols, by symbol name.
         #[range(1..)]
         #[rest]
         dims: Table<i64> = [],
@@ -78,7 +79,7 @@ pub(crate) fn bind_symbolic_vars(m: &mut Module<'_>, cx: &PassContext) -> PassRe
     bind_called(m, cx)
 }
 
-/// The name without the number by which an importer tells names for unknown sizes apart: `None#2` is written `None`.
+/// Strips the number that the importer appends to make names of unknown sizes unique: `None#2` becomes `None`.
 fn unnumbered(name: &str) -> &str {
     match name.rsplit_once('#') {
         Some((stem, digits)) if digits.bytes().all(|byte| byte.is_ascii_digit()) => stem,
@@ -86,7 +87,7 @@ fn unnumbered(name: &str) -> &str {
     }
 }
 
-/// The dim symbols of what a function takes and gives, each once.
+/// Returns the dim symbols in the types of a function's parameters and results, without duplicates.
 fn interface_symbols(f: &Function) -> Vec<SymbolId> {
     let params = f.params().iter().map(|&param| f.type_id(param));
     let types = params.chain(f.ports(f.body()).map(|port| port.ty));
@@ -97,8 +98,11 @@ fn interface_symbols(f: &Function) -> Vec<SymbolId> {
         .collect()
 }
 
-/// Puts sizes in the place of symbols, and infers the types again. What contradicts itself then, and
-/// didn't before, is an error.
+/// Replaces symbols by sizes and infers all types again.
+///
+/// # Errors
+///
+/// Fails if an op's types become contradictory. Ops that were contradictory before don't count.
 pub(crate) fn bind(f: &mut Function, cx: &PassContext, sizes: Vec<(SymbolId, i64)>) -> PassResult {
     if sizes.is_empty() {
         return Ok(());
@@ -135,13 +139,13 @@ pub(crate) fn bind(f: &mut Function, cx: &PassContext, sizes: Vec<(SymbolId, i64
     Ok(())
 }
 
-/// Binds the symbols of functions that are called, where all callers give the same sizes.
+/// Binds the symbols of called functions for which all callers pass the same sizes.
 fn bind_called(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     let graph = m.call_graph()?;
-    // Callers before callees, which may give sizes on.
+    // Callers before callees, because a callee may pass its sizes on.
     for name in callees_first(&graph, |_| true).0.into_iter().rev() {
         let callers: Vec<SymbolId> = graph.callers(name).collect();
-        // What is called in another way than by ops of its name is called with who knows what.
+        // A function that is called through an attribute may be called with any sizes.
         let by_attr = |used: &NameUse| used.name == name && used.flags & NameUse::CALLEE != 0;
         let mut names = callers.iter().flat_map(|&caller| graph.names(caller));
         if callers.is_empty()
@@ -181,8 +185,7 @@ fn dims(f: &Function, value: ValueId) -> Vec<Dim> {
     f.dims(value).map_or(Vec::new(), |dims| dims.collect())
 }
 
-/// Notes which sizes a call gives to the symbols of a parameter; `None` where calls differ or a
-/// size isn't known.
+/// Records the sizes that a call passes for the symbols of a parameter. `None` if calls differ or a size is unknown.
 fn unify(param: &[Dim], given: &[Dim], sizes: &mut HashMap<SymbolId, Option<i64>>) {
     for (index, dim) in param.iter().enumerate() {
         if dim.kind == DimKind::SYMBOL {

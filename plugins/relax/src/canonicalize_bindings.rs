@@ -1,4 +1,4 @@
-//! `relax.transform.CanonicalizeBindings`: propagates copies, whose uses become uses of the original.
+//! `relax.transform.CanonicalizeBindings`: propagates copies: uses of a copy become uses of the original.
 //!
 //! ```ir
 //! fn @main(%x: f32[4]) -> (%y: f32[4]) opset("" = 17) {
@@ -13,14 +13,15 @@
 //! }
 //! ```
 //!
-//! A field of a tuple that is at hand is a copy too, and so is a tuple of all the fields of another. It
-//! does not take away a copy that a region gives out and that would have to come back on export: of a
-//! parameter, of a constant, of a value from outside the region, or of one that the region gives out
-//! already. Nor a copy of a constant that a user couldn't take: see FoldConstant.
+//! `tuple_get` of a `tuple` in the same function is a copy as well, and so is a `tuple` of all fields of another tuple.
+//! A copy stays if a region yields it and export would have to add it again. That is the case if the original is a
+//! parameter, a constant, a value from outside the region, or already yielded by the region. A copy of a constant also
+//! stays if a user can't accept the constant; see FoldConstant.
 //!
-//! What the model declares of a copy and nobody knows of the original (a rank, a size, the name of one that has none)
-//! is known of the original then, if that is an op's result in the same region. Else the copy stays, as its users would
-//! know less. What is declared of an output of the function isn't handed on: nobody checks it.
+//! The model may declare more about a copy than about its original: a rank, a size, or a name for an unnamed size. That
+//! information moves to the original if the original is an op's result in the same region. Otherwise, the copy stays,
+//! as its users would lose information. Declared types of the function's outputs don't propagate, because runtimes
+//! don't check them.
 //!
 //! Source: TVM `src/relax/transform/canonicalize_bindings.cc`.
 
@@ -45,7 +46,7 @@ pub(crate) fn canonicalize_bindings(f: &mut Function, cx: &PassContext) -> PassR
             && !declares_more(f, op, original)
         {
             let copy = f.result(op, 0);
-            // The model may declare something else of the copy.
+            // The declared type of the copy may contradict that of the original.
             if optional(f.replace_op_with(op, &[original]))?.is_some() {
                 given.replace(copy, original);
             }
@@ -54,7 +55,7 @@ pub(crate) fn canonicalize_bindings(f: &mut Function, cx: &PassContext) -> PassR
     Ok(())
 }
 
-/// The value that an op copies, if that is all it does.
+/// Returns the operand that an op copies, or `None` if the op does anything else.
 fn original(f: &Function, op: OpId) -> Option<ValueId> {
     if f.result_count(op) != 1 {
         return None;
@@ -73,7 +74,7 @@ fn original(f: &Function, op: OpId) -> Option<ValueId> {
     f.operand(tuple, index).filter(|_| f.name(tuple) == "tuple")
 }
 
-/// The tuple of which a `tuple` has all the fields, in their order.
+/// Returns the tuple that a `tuple` op rebuilds: its operands are all fields of that tuple, in order.
 fn taken_apart(f: &Function, op: OpId) -> Option<ValueId> {
     let field = |(at, value)| {
         let get = f
@@ -89,23 +90,23 @@ fn taken_apart(f: &Function, op: OpId) -> Option<ValueId> {
     (whole && fields.all(|other| other == Some(tuple))).then_some(tuple)
 }
 
-/// Lets originals have what is declared of their copies. All of them before the first copy goes, as one in a branch
-/// may have been in the way of what one behind it says.
+/// Refines the types of originals by those that are declared for their copies. This runs before any copy is removed:
+/// the type of a copy in a branch may contradict that of a later copy.
 fn hear_from_copies(f: &mut Function, copies: &[(OpId, ValueId)]) -> PassResult {
     for &(op, original) in copies {
         let home = f.defining_op(original).map(|def| f.parent_region(def));
         if home == Some(f.parent_region(op)) && declares_more(f, op, original) {
-            // Where they contradict each other, the copy stays.
+            // If the types contradict each other, the copy stays.
             optional(f.set_type(original, f.type_id(f.result(op, 0))))?;
         }
     }
     Ok(())
 }
 
-/// Whether users of an op's copy know more of it than the original's type says.
+/// Whether the type of an op's copy has information that the original's type lacks, and a user may rely on it.
 fn declares_more(f: &Function, op: OpId, original: ValueId) -> bool {
     let copy = f.result(op, 0);
-    // Of what a function gives out, what is declared isn't handed on: nobody checks it.
+    // The declared types of outputs aren't checked, so they don't propagate.
     let is_output = || {
         let end = f.terminator(f.body());
         end.is_some_and(|end| f.iter_uses(copy).any(|one| one.op == end))
@@ -116,7 +117,7 @@ fn declares_more(f: &Function, op: OpId, original: ValueId) -> bool {
         && !is_output()
 }
 
-/// Whether a type says what another one of the same value leaves open. A name that was made up says nothing.
+/// Whether `declared` refines `own`, where both are types of one value. Invented names don't count.
 fn says_more(f: &Function, own: TypeId, declared: TypeId) -> bool {
     if own == declared {
         return false;
@@ -138,7 +139,7 @@ fn says_more(f: &Function, own: TypeId, declared: TypeId) -> bool {
     }
 }
 
-/// Whether a dim is a size, or made of names that the model has.
+/// Whether a dim is a constant, or an expression of names that the model declares.
 fn is_named(f: &Function, dim: Dim) -> bool {
     match (dim.as_symbol(), f.dim_expr(dim)) {
         (Some(name), _) => f.invented(name).is_none(),
@@ -147,7 +148,7 @@ fn is_named(f: &Function, dim: Dim) -> bool {
     }
 }
 
-/// The ops that copy, in their order, with what they copy, also by way of other copies.
+/// Returns the ops that copy, in program order, with their originals. Chains of copies are resolved.
 fn copies(f: &Function) -> Vec<(OpId, ValueId)> {
     let (mut copies, mut originals) = (Vec::new(), HashMap::new());
     for op in f.walk(f.body()) {
@@ -160,7 +161,7 @@ fn copies(f: &Function) -> Vec<(OpId, ValueId)> {
     copies
 }
 
-/// Copies of constants, with the constant.
+/// Returns the copies of constants, each with its constant.
 fn of_constants(f: &Function, copies: &[(OpId, ValueId)]) -> HashMap<ValueId, ValueId> {
     let of_constants = copies.iter().copied();
     of_constants

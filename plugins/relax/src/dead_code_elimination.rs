@@ -14,14 +14,16 @@
 //! }
 //! ```
 //!
-//! Ops without effects whose results nobody uses, constants that nobody uses, and functions that no entry function
-//! reaches; with the last function of a domain that passes made up, `passdock.…`, its version where no op is of it. One
-//! sweep from the end: the users of an op stand behind it, so they are gone before it is looked at, and the whole takes
-//! time linear in the ops.
+//! The pass removes ops without effects and without used results, unused constants, and functions that no entry
+//! function reaches. If it removes the last function of a domain that passdock created (`passdock.…`), it also removes
+//! the domain's opset imports that no op needs.
 //!
-//! It does not erase ops that may have an effect (an op without a definition may), parameters, anything
-//! in functions that skip optimization (`SkipOptimization`, `Compiler`, `Extern`), nor any function of a
-//! module that has none of the entry functions.
+//! One sweep in reverse program order suffices: users follow their operands, so dead users are erased before an op is
+//! visited. The running time is linear in the number of ops.
+//!
+//! The pass doesn't erase ops that may have effects; ops without a definition count as such. It keeps parameters,
+//! functions that skip optimization (`SkipOptimization`, `Compiler`, `Extern`), and all functions of a module that has
+//! none of the entry functions.
 //!
 //! Source: TVM `src/relax/transform/dead_code_elimination.cc`.
 
@@ -36,9 +38,9 @@ use crate::shared::call_graph::optimized_functions;
 use crate::shared::purity::{Purity, callee_or_name};
 
 options! {
-    /// The functions that are alive from the start.
+    /// Options of DeadCodeElimination.
     pub struct DeadCodeElimination {
-        /// The functions that are called from outside, separated by commas.
+        /// Names of the entry functions, separated by commas.
         entry_functions: String = "main",
     }
 }
@@ -68,7 +70,7 @@ fn erase_dead_ops(f: &mut Function, purity: &Purity) -> PassResult {
     Ok(())
 }
 
-/// The ops that stay whoever uses their results: those with an effect, and those that hold one.
+/// Returns the ops that stay even if their results are unused: ops with effects, and the ops around them.
 fn kept_for_effects(f: &Function, purity: &Purity) -> Result<HashSet<OpId>, EditError> {
     let impure = purity.impure_names(f)?;
     let mut kept = HashSet::new();

@@ -20,14 +20,13 @@
 //! }
 //! ```
 //!
-//! For ONNX's own operators these are the function bodies of its specification, also of versions that
-//! have them only later; what a body is made of is replaced in turn. They say what an operator means, not how to
-//! compute it best: the body of `Softplus` overflows where a kernel needn't. Name the ops that a back
-//! end lacks in `ops`, or those that it has in `except`.
+//! For ONNX's own operators, the bodies are the function bodies of the specification, including those that were added
+//! in later versions. The ops of a body are decomposed in turn. A body defines an operator's semantics and isn't the
+//! best way to compute it: the body of `Softplus` may overflow where a kernel doesn't. List the ops that a back end
+//! lacks in `ops`, or those that it supports in `except`.
 //!
-//! It does not replace an op without a body, nor one whose body depends on what isn't known (an element
-//! type, a rank, an attribute that is a parameter of the function): of an op that `ops` names, a note
-//! says so. An op whose body never comes to an end, because it is made of itself, is an error.
+//! An op stays if it has no body, or if its body depends on an unknown element type, rank or attribute parameter. For
+//! ops listed in `ops`, a note reports that. Infinite recursion of bodies is an error.
 //!
 //! Source: TVM `src/relax/transform/decompose_ops.cc`.
 
@@ -36,11 +35,11 @@ use passdock_plugin_api::prelude::*;
 use crate::shared::bodies::{Bodies, replace_by_bodies};
 
 options! {
-    /// The ops that are replaced.
+    /// Options of DecomposeOps.
     pub struct DecomposeOps {
-        /// The ops to replace, by name (`onnx.Gelu`); none: all that have a body.
+        /// Ops to decompose, by name (`onnx.Gelu`). If empty, all ops that have a body.
         ops: Vec<String> = [],
-        /// Ops that stay.
+        /// Ops to leave alone.
         except: Vec<String> = [],
     }
 }

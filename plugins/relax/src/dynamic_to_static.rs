@@ -1,5 +1,5 @@
-//! `relax.transform.DynamicToStatic`: replaces dynamic shape operands by constants where that makes
-//! no difference.
+//! `relax.transform.DynamicToStatic`: replaces dynamic shape operands by constants where all sizes give the same
+//! result.
 //!
 //! ```ir
 //! fn @main(%x: f32[n,s,64]) -> (%y: f32[n,s,4,16]) opset("" = 17) {
@@ -28,18 +28,17 @@
 //! }
 //! ```
 //!
-//! What computed the shape is DeadCodeElimination's. Elements that are all known become a constant
-//! wherever they are used. Of those that aren't,
-//! - Reshape copies dims that stay where they are (0), and works one out (-1) if all others are known
-//!   and none is 0, for then no other size is possible; one that was to be worked out says its size, if
-//!   the type does, so that another one can be;
-//! - Expand leaves dims that are as long as wanted (1);
-//! - Slice goes to the end of an axis, whatever that is, where `ends` is the axis's size.
+//! Values whose elements are all known become constants at all uses. DeadCodeElimination removes the ops that computed
+//! them. If some elements are unknown:
 //!
-//! Of sizes that aren't known, a value that is the same as one before it gives way to that: two dims of the same
-//! symbol are equal, whichever tensors they are read of. A value that is made of several dims of a tensor is
-//! gathered from its `Shape`; where single ops gather ranges of a `Shape`, and nothing else uses it, each is a
-//! `Shape` of these dims (since version 15).
+//! - Reshape copies dims that stay in position (0). It infers one dim (-1) if all others are known and nonzero, so that
+//!   only one size is possible. If the original shape infers another dim (-1), its size from the type replaces it.
+//! - Expand uses 1 for dims that are already as long as requested.
+//! - Slice uses the maximum integer where `ends` is the size of the axis.
+//!
+//! A value with unknown elements is replaced by an earlier value with equal elements: dims with the same symbol are
+//! equal in all tensors. A value whose elements are dims of one tensor is gathered from its `Shape`. If all users of a
+//! `Shape` gather contiguous ranges of it, each becomes a `Shape` with `start` and `end` (since opset 15).
 //!
 //! ```ir
 //! fn @main(%x: f32[n,s,64], %y: f32[1,1]) -> (%z: f32[n,s]) opset("" = 17) {
@@ -73,8 +72,8 @@
 //! }
 //! ```
 //!
-//! It does not change what an op gives for any size of the unknown dims, 0 included: a Reshape to
-//! `[n, m, 64]` of something else stays, for with `n` = 0 nothing can be worked out.
+//! The result of an op never changes, for any sizes of the unknown dims, including 0. A Reshape to `[n, m, 64]` stays
+//! if neither `n` nor `m` is copied, since nothing can be inferred if `n` is 0.
 //!
 //! Source: TVM `src/relay/transforms/dynamic_to_static.cc`.
 
@@ -102,12 +101,12 @@ pub(crate) fn dynamic_to_static(f: &mut Function, cx: &PassContext) -> PassResul
         .filter(|(name, ..)| is_operator(cx, name))
         .filter_map(|(name, slot, rule)| Some((f.find_symbol(name)?, slot, rule)))
         .collect();
-    // An op that uses many of them is asked once.
+    // Cached, because an op may use many constants.
     let mut refused: HashMap<OpId, bool> = HashMap::new();
     for op in f.ops() {
         let traits = f.traits(op);
         if gives_shape(f, op) && traits.is_defined() && traits.is_pure() {
-            // An op that is wrong is InferType's to report.
+            // InferType reports invalid ops.
             if cx.infer(f, op).is_ok() {
                 make_known_constant(f, cx, op, &mut refused)?;
             }
@@ -134,22 +133,22 @@ pub(crate) fn dynamic_to_static(f: &mut Function, cx: &PassContext) -> PassResul
     Ok(())
 }
 
-/// A rule: the operand by which one may be replaced, if that makes no difference to the op.
+/// A rule of an operator: returns the constant operand that can replace a dynamic one without a change of the result.
 type Rule = fn(&Function, OpId, ValueId) -> Option<Vec<i64>>;
 
-/// Whether an op gives small integers, or what is found out of them.
+/// Whether an op computes shape data: small integers, or values derived from them.
 fn gives_shape(f: &Function, op: OpId) -> bool {
     !f.results(op).is_empty() && is_shape_data(f, op)
 }
 
-/// Whether an op couldn't be right with what is known of its operands: as constants they would make the
-/// model wrong, and not only the op when it is run.
+/// Whether type inference rejects an op with its operands as they are known. As constants, these operands would make
+/// the model invalid instead of failing at run time.
 fn is_refused(f: &mut Function, cx: &PassContext, op: OpId) -> bool {
     let operands: Vec<ValueId> = f.operands(op).collect();
     accept::refusal(f, cx, op, &operands).is_some()
 }
 
-/// Lets the uses of results whose elements are all known use constants.
+/// Replaces uses of results whose elements are all known by constants.
 fn make_known_constant(
     f: &mut Function,
     cx: &PassContext,
@@ -180,7 +179,7 @@ fn make_known_constant(
     Ok(())
 }
 
-/// A constant of integers or bools; `None` if one doesn't fit the type.
+/// Adds a constant of integers or bools. Returns `None` if an element doesn't fit the type.
 fn add_constant(f: &mut Function, ty: TypeId, ints: &[i64]) -> Result<Option<ValueId>, EditError> {
     let dtype = f.ty(ty).dtype();
     let mut bytes = Vec::new();
@@ -195,15 +194,15 @@ fn add_constant(f: &mut Function, ty: TypeId, ints: &[i64]) -> Result<Option<Val
     f.add_constant(&ConstantSpec::new(ty, &bytes)).map(Some)
 }
 
-/// Dims that are the same size whatever it is.
+/// Whether two dims are equal for all values of their symbols.
 fn same(a: Dim, b: Dim) -> bool {
     a.kind == b.kind && a.value == b.value && a.kind != DimKind::UNKNOWN
 }
 
-/// The shape of a Reshape: known sizes, 0 for dims that are copied, -1 for one that is worked out.
+/// Returns the shape operand of a Reshape: known sizes, 0 for dims that are copied, -1 for a dim that is inferred.
 ///
-/// What the result's type says of single dims isn't enough: a size that turns out to be 0 is
-/// replaced by that of the dim that stands there.
+/// A single known dim of the result's type isn't enough: if the requested size is 0, the size of the input's dim at
+/// that index replaces it.
 fn static_reshape(f: &Function, op: OpId, shape: ValueId) -> Option<Vec<i64>> {
     let known: Option<Vec<i64>> = f.shape(f.result(op, 0));
     if let Some(known) = known.filter(|known| known.iter().all(|&size| size > 0)) {
@@ -230,8 +229,8 @@ fn static_reshape(f: &Function, op: OpId, shape: ValueId) -> Option<Vec<i64>> {
     let Some(open) = open else {
         return Some(sizes);
     };
-    // What was to be worked out. With an open size of 0 it would be found by the dim that is copied instead; where none
-    // is, ONNX leaves it open what a -1 beside a 0 is.
+    // Replaces a -1 of the original shape by the known size. If the open size is 0, it is now taken from the copied
+    // dim. If no dim is copied, ONNX doesn't define a -1 next to a 0.
     let vanishes = |copied: &Dim| vanishes_with(f, *copied, wanted[open]);
     if copies_at_zero && old.get(open).is_none_or(vanishes) {
         let known = |at: usize| new.get(at).and_then(|dim| dim.as_const());
@@ -243,12 +242,12 @@ fn static_reshape(f: &Function, op: OpId, shape: ValueId) -> Option<Vec<i64>> {
         0 if copies_at_zero => old.get(at).and_then(|dim| dim.as_const()) > Some(0),
         size => size > 0,
     };
-    // Otherwise there may be no telling, or more than one size is possible.
+    // Otherwise the size can't be inferred, or more than one is possible.
     let mut others = (0..sizes.len()).filter(|&at| at != open);
     others.all(is_positive).then_some(sizes)
 }
 
-/// Whether a size is 0 whenever another one is: all factors of that are among its own.
+/// Whether a size is 0 whenever `other` is 0: all factors of `other` are factors of the size.
 fn vanishes_with(f: &Function, size: Dim, other: Dim) -> bool {
     let own = factors(f, size);
     let is_own = |factor: &Dim| match factor.as_const() {
@@ -258,7 +257,7 @@ fn vanishes_with(f: &Function, size: Dim, other: Dim) -> bool {
     factors(f, other).iter().all(is_own)
 }
 
-/// What a size is the product of.
+/// Returns the factors of a size.
 fn factors(f: &Function, size: Dim) -> Vec<Dim> {
     let (mut open, mut factors) = (vec![size], Vec::new());
     while let Some(dim) = open.pop() {
@@ -270,12 +269,12 @@ fn factors(f: &Function, size: Dim) -> Vec<Dim> {
     factors
 }
 
-/// The shape of an Expand: known sizes, 1 for dims that are as long as wanted.
+/// Returns the shape operand of an Expand: known sizes, 1 for dims that already have the requested size.
 fn static_expand(f: &Function, op: OpId, shape: ValueId) -> Option<Vec<i64>> {
     let wanted = f.known_dims(shape)?;
     let old: Vec<Dim> = f.dims(f.operand(op, 0)?)?.collect();
     let new: Vec<Dim> = f.dims(f.result(op, 0))?.collect();
-    // Both are counted from the back.
+    // Both are aligned at the last dim.
     let from_back = |dims: &[Dim], at: usize| {
         let behind = wanted.len() - at;
         let at = dims.len().checked_sub(behind)?;
@@ -289,7 +288,7 @@ fn static_expand(f: &Function, op: OpId, shape: ValueId) -> Option<Vec<i64>> {
     wanted.iter().enumerate().map(size).collect()
 }
 
-/// The ends of a Slice: known places, the largest number for what ends where the axis does.
+/// Returns the `ends` operand of a Slice: known indices, the maximum integer for the end of an axis.
 fn static_ends(f: &Function, op: OpId, ends: ValueId) -> Option<Vec<i64>> {
     let dims: Vec<Dim> = f.dims(f.operand(op, 0)?)?.collect();
     let ints = |slot| match f.operand(op, slot) {

@@ -15,18 +15,18 @@
 //! }
 //! ```
 //!
-//! Ops are merged that have the same name, operands (of a commutative op in any order), attributes
-//! and number of results, constants that have the same type and bytes: 0.0 and -0.0 differ. An op in
-//! a region gives way to one that stands before it, there or around, never to one of another branch.
-//! What is left has the locations of all that it stands for.
+//! Ops are merged if they have the same name, operands (in any order for commutative ops), attributes and number of
+//! results. Constants are merged if they have the same type and bytes; 0.0 and -0.0 differ. An op is replaced by an
+//! earlier one in the same region or in a region around it, never by one of another branch. The remaining op has the
+//! fused locations of all merged ops.
 //!
-//! It does not merge ops that may have an effect (an op without a definition may), random ops, calls of functions that
-//! hold such ops or call themselves, and ops with regions, nor ops of which one spells out an attribute's default. It
-//! does not merge where the file would need more copies (ONNX's `Identity`) for what the regions give out than there
-//! were ops.
+//! The pass doesn't merge random ops, ops with regions, or ops that may have effects; ops without a definition count as
+//! such. It doesn't merge calls of recursive functions or of functions that contain such ops. An explicit attribute and
+//! its implicit default count as different. Ops stay if the file would need more copies (ONNX's `Identity`) for yielded
+//! values than merging removes.
 //!
-//! Source: TVM `src/relax/transform/eliminate_common_subexpr.cc`. A table by scope stands for the
-//! hashing of whole expressions there: operands were merged before an op is looked at.
+//! Source: TVM `src/relax/transform/eliminate_common_subexpr.cc`. TVM hashes whole expressions; this pass has a scoped
+//! table of ops instead, as operands are merged before their users are visited.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -36,8 +36,8 @@ use passdock_plugin_api::{LocId, record};
 use crate::shared::read::optional;
 use crate::shared::signature::Signatures;
 
-/// The number of candidates of the same hash that something is compared with: of large constants
-/// only a part is hashed.
+/// The maximum number of candidates with the same hash that are compared. Hashes of large constants cover only a part
+/// of the bytes, so they may collide.
 const CANDIDATES: usize = 16;
 
 pub(crate) fn eliminate_common_subexpr(f: &mut Function, cx: &PassContext) -> PassResult {
@@ -65,29 +65,29 @@ pub(crate) fn eliminate_common_subexpr(f: &mut Function, cx: &PassContext) -> Pa
     merger.fuse_locations(f)
 }
 
-/// A step to do. Regions may be nested deeper than the stack is.
+/// A step of the traversal, which uses an explicit stack because deeply nested regions could overflow the call stack.
 enum Step {
     Enter(RegionId),
     Op(OpId),
-    /// Forgets what was found since there were so many ops and constants.
+    /// Leaves a region: truncates the tables of ops and constants to these lengths.
     Leave([usize; 2]),
 }
 
 struct Merger {
     signatures: Signatures,
-    /// Ops that are there at the place that was reached.
+    /// The ops that are visible at the current position.
     ops: Scoped<OpId>,
     constants: Scoped<ConstId>,
-    /// Per region, the constants in it that might be like another.
+    /// The constants of each region that may equal another one.
     candidates: HashMap<RegionId, Vec<ConstId>>,
     given_out: RegionResults,
-    /// The locations of the ops that gave way to one.
+    /// The locations of the ops that were merged into each op.
     merged: BTreeMap<OpId, Vec<LocId>>,
 }
 
 impl Merger {
     fn new(f: &Function, cx: &PassContext) -> Result<Merger, EditError> {
-        // Bytes are looked at only where type and length are those of another.
+        // Only constants with equal type and length are hashed.
         let kind = |constant: &record::Constant| (constant.ty, constant.byte_len);
         let mut counts: HashMap<(TypeId, u64), usize> = HashMap::new();
         for (_, constant) in f.constants() {
@@ -127,7 +127,7 @@ impl Merger {
             let Some(other) = other.filter(|other| other.ty == record.ty) else {
                 continue;
             };
-            // It would come back as a copy.
+            // Export would add it again as a copy.
             if self.given_out.contains(record.value) || !f.constants_equal(constant, known)? {
                 continue;
             }
@@ -152,7 +152,8 @@ impl Merger {
         Ok(())
     }
 
-    /// Lets `known` stand for `op`, if that is of use.
+    /// Replaces `op` by `known`. Returns `false` if that would need too many copies, or if the types contradict each
+    /// other.
     fn merge(&mut self, f: &mut Function, op: OpId, known: OpId) -> Result<bool, EditError> {
         let is_local = f.parent_region(known) == f.parent_region(op);
         let pairs: Vec<[ValueId; 2]> = (0..f.result_count(op))
@@ -165,7 +166,7 @@ impl Merger {
         }
         for &[from, to] in &pairs {
             let is_known = f.type_of(from).kind() != TypeKind::UNKNOWN;
-            // A contradiction is InferType's to report.
+            // InferType reports contradictions.
             if is_known && optional(f.set_type(to, f.type_id(from)))?.is_none() {
                 return Ok(false);
             }
@@ -193,10 +194,10 @@ impl Merger {
     }
 }
 
-/// Ops or constants by a hash; the last ones can be forgotten.
+/// A table of ops or constants by hash, from which the latest entries can be removed.
 struct Scoped<T> {
     by_hash: HashMap<u64, Vec<T>>,
-    /// The hashes of all, in the order in which they came.
+    /// The hashes of all entries, in insertion order.
     hashes: Vec<u64>,
 }
 
@@ -213,7 +214,7 @@ impl<T: Copy> Scoped<T> {
         self.hashes.push(hash);
     }
 
-    /// The last few of a hash, the last first.
+    /// Returns the latest entries with a hash, the latest first.
     fn find(&self, hash: u64) -> Vec<T> {
         let all = self.by_hash.get(&hash).into_iter().flatten();
         all.rev().take(CANDIDATES).copied().collect()

@@ -1,4 +1,4 @@
-//! `relax.transform.FoldBatchNorm`: lets weights take over what a BatchNormalization does in inference.
+//! `relax.transform.FoldBatchNorm`: folds batch normalization in inference mode into the weights of adjacent ops.
 //!
 //! ```ir
 //! fn @main(%x: f32[1,1,4]) -> (%y: f32[1,2,2]) opset("" = 17) {
@@ -22,20 +22,20 @@
 //! }
 //! ```
 //!
-//! The weights are those of an `onnx.Conv`, `ConvTranspose`, `Gemm` or `MatMul` before it (a MatMul of matrices becomes
-//! a Gemm, which can add), or behind it, if they are never laid over padding. Where there are none, it takes over what
-//! is multiplied and added behind it, as exporters of older frameworks write it; with the same numbers for all
-//! channels, all of that is one `onnx.Mul` and one `onnx.Add`.
+//! The weights are those of a preceding `onnx.Conv`, `ConvTranspose`, `Gemm` or `MatMul`. They can also be those of a
+//! following one that reads no padding. A MatMul of matrices becomes a Gemm, which has a bias. If there are no weights,
+//! the BatchNormalization absorbs the scale and bias ops that follow it, as exporters of older frameworks write them.
+//! If the numbers of all channels are equal, the chain becomes one `onnx.Mul` and one `onnx.Add`.
 //!
-//! Numbers are computed as float64 and rounded once, whatever the types are. It does not touch what trains or may, a
-//! variance that isn't positive, what would be infinite then or lose digits, a result before it that somebody else
-//! uses, and what makes the model larger than the option says: weights and parameters that others share stay with
-//! those, and are made once more. Parameters and weights of `onnx.ConstantOfShape` stay such.
+//! Numbers are computed in float64 and rounded once. The pass doesn't fold a BatchNormalization in training mode. It
+//! doesn't fold either if a number would be infinite or lose precision, if the result of the preceding op has other
+//! users, or if the model would grow by more than the option allows, because weights and parameters that other ops use
+//! have to be duplicated. Parameters and weights that are `onnx.ConstantOfShape`s stay in that form.
 //!
-//! It counts as `batch_norm_behind_weights`, `batch_norm_before_weights`, `batch_norm_before_arithmetic` and
-//! `batch_norm_as_numbers`, which can be disabled as rules can.
+//! Rewrites are counted as `batch_norm_behind_weights`, `batch_norm_before_weights`, `batch_norm_before_arithmetic` and
+//! `batch_norm_as_numbers`, which can be disabled like rules.
 //!
-//! Source: TVM `src/relay/transforms/simplify_inference.cc` and `fold_scale_axis.cc`, which do it in two steps.
+//! Source: TVM `src/relay/transforms/simplify_inference.cc` and `fold_scale_axis.cc`, which use two steps.
 
 use passdock_plugin_api::prelude::*;
 
@@ -48,16 +48,16 @@ use crate::shared::operators::is_operator;
 use crate::shared::read::{add_tensor, only_use, operand, operator, optional, size};
 
 options! {
-    /// The limits of what folding may cost.
+    /// Options of FoldBatchNorm.
     pub struct FoldBatchNorm {
-        /// Fold also where the function grows by more than 1/1000 of the bytes of its constants. Within that, all that
-        /// costs something is folded, otherwise none.
+        /// Whether to fold even if the function grows by more than 1/1000 of the bytes of its constants. Within that
+        /// limit, either all folds with a cost are applied or none.
         allow_growth: bool = false,
     }
 }
 
-/// The part of the constants' bytes by which a function may grow at once. What else the default pipeline folds may take
-/// nine more of these.
+/// The inverse of the growth limit, as a fraction of the constants' bytes. The other folding passes of the default
+/// pipeline may use nine more of these parts.
 const PART: u64 = 1000;
 
 const NAME: &str = "onnx.BatchNormalization";
@@ -88,14 +88,14 @@ fn fold(f: &mut Function, cx: &PassContext, folder: &mut Folder<'_>, norm: OpId)
     }
 }
 
-/// A BatchNormalization and what is multiplied and added behind it.
+/// A BatchNormalization and the scale and bias ops that follow it.
 struct Chain {
     axis: Axis,
-    /// The ops, the BatchNormalization first.
+    /// The ops, starting with the BatchNormalization.
     ops: Vec<OpId>,
-    /// What all of them do.
+    /// The composition of all ops.
     all: Affine,
-    /// What those behind the first do.
+    /// The composition of the ops after the BatchNormalization.
     more: Affine,
 }
 
@@ -155,7 +155,7 @@ impl Chain {
         Ok(())
     }
 
-    /// One number is multiplied and one added. Answers whether it was done.
+    /// Replaces the chain by a multiplication and an addition of scalars. Returns whether it was replaced.
     fn as_numbers(
         &self,
         f: &mut Function,
@@ -194,7 +194,7 @@ impl Chain {
         Ok(true)
     }
 
-    /// The scale and the bias take it over, if they can. Answers whether they do.
+    /// Folds the ops after the BatchNormalization into its scale and bias. Returns whether they were folded.
     fn to_parameters(&self, f: &mut Function, folder: &mut Folder<'_>) -> Result<bool, EditError> {
         let (norm, going) = (self.ops[0], &self.ops[1..]);
         let (scale, bias) = (operand(f, norm, 1), operand(f, norm, 2));
@@ -215,7 +215,7 @@ impl Chain {
         Ok(true)
     }
 
-    /// The scale and the bias that do all of it, if they can be made at a cost that the function may grow by.
+    /// Creates the new scale and bias. Fails if they can't be computed or exceed the budget.
     fn parameters(
         &self,
         f: &mut Function,

@@ -16,13 +16,13 @@
 //! }
 //! ```
 //!
-//! What depends on types only (`Shape` of a tensor whose dims are known, `CastLike` a value of a known type) is
-//! folded too. An `onnx.If` or `if` whose condition is constant is replaced by the ops of its branch, an
-//! `onnx.Loop` that runs no times by its initial values, a `tuple_get` of a `tuple` by the field. Ops and
-//! constants that nobody needs any more go; what only leads to a folded value may be as large as it likes.
+//! Expressions that depend only on types are folded as well, such as a `Shape` of known dims or a `CastLike` to a known
+//! type. An `onnx.If` or `if` with a constant condition is replaced by the ops of the branch that runs. An `onnx.Loop`
+//! with zero iterations is replaced by its initial values, and a `tuple_get` of a `tuple` by the field. Ops and
+//! constants that become unused are erased. The size of intermediate values isn't limited if they become unused.
 //!
-//! An `onnx.If` whose branches give values of different ranks is replaced by the branch that gives the rank
-//! which the ops after it take: with the other one they fail, and with them the run.
+//! If the branches of an `onnx.If` yield values of different ranks, and only one rank is valid for its users, the
+//! `onnx.If` is replaced by that branch. If the other branch ran, the run would fail.
 //!
 //! ```ir
 //! fn @main(%x: f32[n,8,1], %w: f32[4,8,1], %c: bool[]) -> (%y: f32[n,4,1]) opset("" = 17) {
@@ -47,8 +47,8 @@
 //! }
 //! ```
 //!
-//! A large value of which all elements are the same stays as small as it is: what is made of it is an
-//! `onnx.ConstantOfShape` again, and an op that broadcasts it takes one element.
+//! A large value with equal elements (a splat) stays compact: the folded result is an `onnx.ConstantOfShape`, and an op
+//! that broadcasts the value uses a single element.
 //!
 //! ```ir
 //! fn @main(%x: f32[n,64,9], %y: f32[n,128,9]) -> (%z: f32[n,32,9], %s: f32[n,128,9]) opset("" = 17) {
@@ -73,15 +73,15 @@
 //! }
 //! ```
 //!
-//! It does not fold what is random or has state, what takes no operands (`ones(shape=(4, 5))` is smaller than its
-//! value), what nobody can evaluate, and what would make the function larger: see the options. Nor what an op that uses
-//! it couldn't take: an integer divided by 0 in a branch that is never taken does no harm, and by the constant 0 it
-//! lets a runtime refuse the model. Nor an `onnx.DequantizeLinear`, unless the model may grow: runtimes compute with
-//! quantised weights as they are. What it left alone although the operands are constant, and why, is a note
-//! (`relax::not-folded`).
+//! The pass doesn't fold random or stateful ops, and ops that no plugin can evaluate. It doesn't fold ops without
+//! operands, as `ones(shape=(4, 5))` is smaller than its value. Nor does it fold ops whose value would make the
+//! function larger than the options allow. An op also stays if a user would be invalid with a constant operand. For
+//! example, an integer division by 0 in a branch that never runs is harmless, but runtimes may reject the constant 0.
+//! An `onnx.DequantizeLinear` stays unless growth is allowed, because runtimes compute with quantized weights directly.
+//! A note (`relax::not-folded`) reports ops with constant operands that weren't folded, with the reason.
 //!
-//! Source: TVM `src/relax/transform/fold_constant.cc` (ConstantChecker and ConstantFolder). Program
-//! order stands for the recursion there: an op's operands were folded before it is looked at.
+//! Source: TVM `src/relax/transform/fold_constant.cc` (ConstantChecker and ConstantFolder). TVM recurses into operands;
+//! this pass visits ops in program order, so operands are folded before their users.
 
 mod budget;
 mod checker;
@@ -105,22 +105,23 @@ pub(crate) use checker::is_shape_data;
 use forward::Forward;
 
 options! {
-    /// The limits of what folding may cost.
+    /// Options of FoldConstant.
     pub struct FoldConstant {
-        /// The bytes by which one folded op may make the function larger, or 1/1600 of the bytes of its
-        /// constants if that is more; all folded ops together by 8 times as much. Expressions of several ops may
-        /// take as many 1/1600 as they have ops, all of them together 8.
+        /// The number of bytes by which one folded op may make the function larger, or 1/1600 of the bytes of its
+        /// constants if that is more. The limit for all folded ops together is 8 times as high. An expression of
+        /// several ops may use 1/1600 for each op, and all such expressions together 8/1600.
         max_growth: i64 = 256,
-        /// Fold also where the function grows beyond that.
+        /// Whether to fold even if the function grows beyond `max_growth`.
         allow_growth: bool = false,
     }
 }
 
-/// What is folded may tell that branches of others can't run either: the rounds in which that is looked for.
+/// The maximum number of rounds that look for branches that can't run. A folded value may show that another branch
+/// can't run.
 const ROUNDS: usize = 4;
 
-/// What is folded may tell the shape of what it pads or slices, whose size then is known, and so on: the rounds in
-/// which that is followed.
+/// The maximum number of refinement rounds. A folded value may determine the shape of an op that pads or slices, which
+/// may make further values constant.
 const REFINEMENTS: usize = 12;
 
 pub(crate) fn fold_constant(f: &mut Function, cx: &PassContext) -> PassResult {
@@ -143,7 +144,8 @@ pub(crate) fn fold_constant(f: &mut Function, cx: &PassContext) -> PassResult {
     Ok(())
 }
 
-/// Folds what can be folded, given the branches that run if anything does; answers the users of what was folded.
+/// Folds constant expressions. `only` has the branch that runs for each `If` where that is certain. Returns the users
+/// of the folded values.
 fn fold(
     f: &mut Function,
     cx: &PassContext,
@@ -168,10 +170,10 @@ fn fold(
     apply(f, &forward, &plan)
 }
 
-/// Puts constants where the plan says so, erases what nobody needs any more; answers who has the constants now.
+/// Replaces ops by constants as planned, and erases what becomes unused. Returns the users of the new constants.
 fn apply(f: &mut Function, forward: &Forward<'_>, plan: &Plan) -> Result<Vec<OpId>, PassError> {
     let (mut left, mut users) = (forward.left.clone(), Vec::new());
-    // Those who use a value are gone before what gives it.
+    // In reverse order, so that users are erased before the ops that they use.
     for (index, folded) in forward.folded.iter().enumerate().rev() {
         if plan.stays[index] {
             continue;

@@ -1,4 +1,4 @@
-//! `relax.transform.FoldScaleAxis`: lets weights take over what is multiplied and added around them.
+//! `relax.transform.FoldScaleAxis`: folds scale and bias ops around a convolution or matmul into its weights.
 //!
 //! ```ir
 //! fn @main(%x: f32[1,2,n]) -> (%y: f32[1,2,n]) opset("" = 17) {
@@ -18,7 +18,7 @@
 //! }
 //! ```
 //!
-//! It runs BackwardFoldScaleAxis, then ForwardFoldScaleAxis, then FoldConstant.
+//! This sequential pass runs BackwardFoldScaleAxis, ForwardFoldScaleAxis and FoldConstant.
 //!
 //! Source: TVM `src/relay/transforms/fold_scale_axis.cc`.
 
@@ -31,18 +31,18 @@ use crate::channels::fold::{Folder, Plan};
 use crate::shared::read::{operator, optional};
 
 options! {
-    /// The limits of what folding may cost.
+    /// Options of BackwardFoldScaleAxis and ForwardFoldScaleAxis.
     pub struct FoldScaleAxis {
-        /// Fold also where the function grows by more than 1/2000 of the bytes of its constants, each way. Within that,
-        /// all that costs something is folded, otherwise none.
+        /// Whether to fold even if the function grows by more than 1/2000 of the bytes of its constants, per direction.
+        /// Within that limit, either all folds with a cost are applied or none.
         allow_growth: bool = false,
     }
 }
 
-/// The part of the constants' bytes by which a function may grow, each way.
+/// The inverse of the growth limit per direction, as a fraction of the constants' bytes.
 const PART: u64 = 2000;
 
-/// Ops that a factor passes on its way; beyond that, none.
+/// The maximum number of ops between the folded op and the weights.
 const DEEPEST: usize = 16;
 
 pub(crate) fn backward_fold_scale_axis(f: &mut Function, cx: &PassContext) -> PassResult {
@@ -50,11 +50,11 @@ pub(crate) fn backward_fold_scale_axis(f: &mut Function, cx: &PassContext) -> Pa
 }
 
 pub(crate) fn forward_fold_scale_axis(f: &mut Function, cx: &PassContext) -> PassResult {
-    // The last one of a chain first: the weights are behind it then.
+    // In reverse order, so that the last op of a chain, which is adjacent to the weights, is folded first.
     fold_scale_axis(f, cx, |f| f.ops().rev().collect(), forward::plan)
 }
 
-/// Folds the arithmetic ops for which there is a plan, in this order.
+/// Folds the arithmetic ops for which there is a plan, in the given order.
 fn fold_scale_axis(
     f: &mut Function,
     cx: &PassContext,
@@ -64,7 +64,7 @@ fn fold_scale_axis(
     let options = cx.options::<FoldScaleAxis>()?;
     Folder::run(f, cx, options.allow_growth, PART, |f, folder| {
         for op in order(f) {
-            // A fold erases what becomes dead.
+            // Folding erases ops that become dead.
             if f.is_live(op)
                 && is_arithmetic(f, op)
                 && let Some(plan) = optional(plan(f, op))?
@@ -83,7 +83,7 @@ fn is_arithmetic(f: &Function, op: OpId) -> bool {
     )
 }
 
-/// Whether a factor of an op's operand is one of its result: a positive one, or any.
+/// Whether scaling the operand of an op scales its result by the same factor, given whether the factor is positive.
 fn passes(f: &Function, op: OpId, is_positive: bool) -> bool {
     match operator(f, op) {
         "onnx.Relu" | "onnx.LeakyRelu" | "onnx.MaxPool" => is_positive && f.result_count(op) == 1,

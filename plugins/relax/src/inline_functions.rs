@@ -1,4 +1,4 @@
-//! `relax.transform.InlineFunctions`: inlines the module's functions into their callers.
+//! `relax.transform.InlineFunctions`: inlines functions of the module into their callers.
 //!
 //! ```ir
 //! fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17, "acme" = 1) {
@@ -16,16 +16,17 @@
 //! }
 //! ```
 //!
-//! What the copies call is replaced in turn. Attribute parameters become what the call sets, or their defaults. A
-//! copy's location begins with that of the call. Dims that the function names after its parameters' are the arguments',
-//! others are unknown. A function that nobody calls any more is removed, and with the last one of a domain that passes
-//! made up, `passdock.…`, its version where no op is of it.
+//! Calls in inlined bodies are inlined in turn. Attribute parameters are replaced by the values of the call, or by
+//! their defaults. The location of a copy starts with that of the call. Dim symbols of the function's parameters are
+//! replaced by the dims of the arguments; other symbols become unknown. Functions without remaining callers are
+//! removed. If the last function of a domain that passdock created (`passdock.…`) is removed, opset imports of the
+//! domain that no op needs are removed as well.
 //!
-//! It does not inline `@main`, loop-level functions, functions that skip optimization (`SkipOptimization`,
-//! `Compiler`, `Extern`) nor calls in them, nor calls of a function of another opset version than its
-//! caller: these are named in a note, as are calls that would make a function larger than `max_ops`, all others
-//! once the functions that stay have grown by as much together, and functions that call themselves; to name one
-//! of these is an error.
+//! The pass doesn't inline `@main`, loop-level functions, functions that skip optimization (`SkipOptimization`,
+//! `Compiler`, `Extern`) or calls in them. It also doesn't inline functions whose opset versions differ from the
+//! caller's. A call stays if it would make its function larger than `max_ops`. All further calls stay once the
+//! remaining functions have grown by `max_ops` in total. Recursive functions aren't inlined; naming one in `functions`
+//! is an error. Notes report the calls that stay.
 //!
 //! Source: TVM `src/relax/transform/inline_functions.cc`, `src/relay/transforms/inline.cc`.
 
@@ -39,11 +40,11 @@ use crate::shared::call_graph::callees_first;
 use crate::shared::callee::{Callee, Copied, Grown, Replaced};
 
 options! {
-    /// The calls that are replaced.
+    /// Options of InlineFunctions.
     pub struct InlineFunctions {
-        /// The functions to inline; none: all but `main`.
+        /// The functions to inline. If empty, all except `main`.
         functions: Vec<String> = [],
-        /// A call stays that would make a function of more ops than this.
+        /// The maximum number of ops of a function after inlining. Calls that would exceed it stay.
         max_ops: i64 = 1_000_000,
     }
 }
@@ -83,32 +84,32 @@ pub(crate) fn inline_functions(m: &mut Module<'_>, cx: &PassContext) -> PassResu
     take_back_domains(m, &removed)
 }
 
-/// Which calls are replaced. It is known for all functions before one is changed: what only leads to
-/// others isn't written out, so a chain of n functions doesn't take n^2 copies.
+/// The calls to inline. They are decided for all functions before one is changed. Functions that are removed afterwards
+/// aren't expanded, so a chain of n functions doesn't need n² copies.
 #[derive(Default)]
 struct Plan<'h> {
-    /// The functions whose calls are replaced.
+    /// The functions whose calls are inlined.
     callees: HashMap<SymbolId, Callee<'h>>,
-    /// The calls to replace, by caller.
+    /// The calls to inline, by caller.
     calls: HashMap<SymbolId, Calls>,
-    /// Functions of which calls stay.
+    /// Functions of which calls remain.
     kept: HashSet<SymbolId>,
-    /// The number of ops by which the functions that stay grow.
+    /// The number of ops by which the remaining functions grow.
     growth: usize,
 }
 
-/// Calls to replace, in program order, and what they call.
+/// Calls to inline, in program order, with their callees.
 type Calls = Vec<(OpId, SymbolId)>;
 
-/// A step to do with a call.
+/// A step of inlining.
 enum Step {
     Copy((OpId, SymbolId)),
-    /// Once the calls in the copy are replaced.
+    /// Runs after the calls in the copy were inlined.
     Replace(Copied),
 }
 
 impl<'h> Plan<'h> {
-    /// Decides about the calls in a function. Those in its callees are decided.
+    /// Decides about the calls in a function. The calls in its callees are decided already.
     fn decide(
         &mut self,
         m: &Module<'h>,
@@ -128,7 +129,7 @@ impl<'h> Plan<'h> {
             return Ok(());
         }
         let f = m.snapshot(caller)?;
-        // What is to stay as it is keeps its calls.
+        // Functions that skip optimization don't change.
         if f.skips_optimization() {
             self.kept.extend(called);
             return Ok(());
@@ -168,7 +169,7 @@ impl<'h> Plan<'h> {
         Ok(())
     }
 
-    /// Refuses too much growth: each of many functions may be large, and call the next one twice.
+    /// Limits the total growth: many functions may each be large, and call the next one twice.
     fn check_growth(&self, max_ops: i64) -> Result<(), String> {
         if i64::try_from(self.growth).is_ok_and(|growth| growth <= max_ops) {
             return Ok(());
@@ -179,7 +180,7 @@ impl<'h> Plan<'h> {
         ))
     }
 
-    /// Replaces the calls in a function, and those in what comes in their place.
+    /// Inlines the calls in a function, and the calls in the inlined bodies.
     fn carry_out(&mut self, m: &mut Module<'_>, caller: SymbolId) -> PassResult {
         let calls = self.calls.remove(&caller).unwrap_or_default();
         if calls.is_empty() {
@@ -204,7 +205,7 @@ impl<'h> Plan<'h> {
     }
 }
 
-/// The functions whose calls are replaced.
+/// Returns the functions whose calls may be inlined.
 fn chosen(
     m: &Module<'_>,
     graph: &CallGraph,
@@ -235,7 +236,7 @@ fn chosen(
     Ok(chosen)
 }
 
-/// A chain of calls whose last calls the first again, in words.
+/// Formats a recursive chain of calls.
 fn recursion(m: &Module<'_>, circle: &[SymbolId]) -> String {
     let names = circle.iter().chain(circle.first());
     let names: Vec<String> = names.map(|&name| format!("`{}`", m.text(name))).collect();

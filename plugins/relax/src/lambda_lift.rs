@@ -32,13 +32,13 @@
 //! }
 //! ```
 //!
-//! The region's arguments come first, then what it captures, in the order in which it is used;
-//! constants of the region itself go along. A function is named after the one that its region stood
-//! in and the region, with a number if there is such a function. Inner regions are lifted before
-//! those around them. Attribute parameters that a region refers to are passed on.
+//! The parameters are the region's arguments, then the captured values in order of first use. Constants of the region
+//! move into the function. The function is named after the enclosing function and the region; a number is appended if
+//! the name is taken. Inner regions are lifted before outer ones. Attribute parameters that a region refers to are
+//! forwarded.
 //!
-//! It does not lift a region whose ops make nothing of what it gives out, nor one that is a single call
-//! already, nor loops of loop-level functions, nor regions of functions that skip optimization
+//! The pass doesn't lift a region that yields none of its ops' results, or that is a single call already. It also
+//! doesn't lift the loops of loop-level functions and the regions of functions that skip optimization
 //! (`SkipOptimization`, `Compiler`, `Extern`).
 //!
 //! Source: TVM `src/relax/transform/lambda_lift.cc`.
@@ -53,9 +53,9 @@ use crate::shared::call_graph::optimized_functions;
 use crate::shared::operators::identifier;
 
 options! {
-    /// The regions that are lifted, and where to.
+    /// Options of LambdaLift.
     pub struct LambdaLift {
-        /// The ops whose regions are lifted, by name; none: all.
+        /// Names of the ops whose regions are lifted. If empty, all.
         ops: Vec<String> = [],
         /// The domain of the functions.
         domain: String = "lifted",
@@ -73,7 +73,7 @@ pub(crate) fn lambda_lift(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
             .into_iter()
             .map(|(region, base)| (region, names.take(&base)))
             .collect();
-        // Those nested in others first.
+        // Inner regions first.
         for (region, name) in named.into_iter().rev() {
             m.edit(holder)?.add_domain(&options.domain)?;
             lift(m, holder, region, &name)?;
@@ -82,7 +82,7 @@ pub(crate) fn lambda_lift(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     Ok(())
 }
 
-/// The regions to lift, in program order, and what to call them.
+/// Returns the regions to lift in program order, with base names of the functions.
 fn regions_to_lift(
     f: &Function,
     options: &LambdaLift,
@@ -110,7 +110,7 @@ fn regions_to_lift(
     regions.copied().filter(is_lifted).map(name).collect()
 }
 
-/// Moves a region's ops into a function, and lets the region call it.
+/// Moves the ops of a region into a new function, and calls it in the region.
 fn lift(m: &mut Module<'_>, holder: SymbolId, region: RegionId, name: &str) -> PassResult {
     let f = m.edit(holder)?;
     let used: Vec<ValueId> = f.iter_in(region).flat_map(|op| f.operands(op)).collect();
@@ -119,7 +119,7 @@ fn lift(m: &mut Module<'_>, holder: SymbolId, region: RegionId, name: &str) -> P
     let f = m.edit(holder)?;
     let call = plan.call(f, function, Vec::new())?;
     f.set_loc(call, LocId::NONE)?;
-    // Constants of the region went along.
+    // Erases the region's constants, which the function contains now.
     used.into_iter()
         .try_for_each(|value| Ok(f.erase_dead(value)?))
 }

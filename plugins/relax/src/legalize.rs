@@ -1,4 +1,4 @@
-//! `relax.transform.Legalize`: replaces ops by what their makers say that every back end has.
+//! `relax.transform.Legalize`: legalizes ops, replacing them by ops that every back end supports.
 //!
 //! ```ir
 //! fn @main(%x: f32[n]) -> (%y: f32[n]) opset("" = 17, "acme" = 1) {
@@ -13,13 +13,12 @@
 //! }
 //! ```
 //!
-//! Which ops, and by what, is in the `legalize` of their definitions: a plugin that defines `acme.FusedMulAdd` says
-//! there what it is without `acme`'s accelerator, and where a legal form depends on types and attributes, in which
-//! cases. A legal form is legalized in turn. Where `relax.transform.DecomposeOps` replaces an op by what it means, this
-//! pass replaces it by what should be run in its stead.
+//! The replacement is the `legalize` of the op's definition. For example, a plugin that defines `acme.FusedMulAdd`
+//! provides a form for back ends other than `acme`'s accelerator. The form may depend on types and attributes. Legal
+//! forms are legalized in turn. `relax.transform.DecomposeOps` replaces an op by its semantics; this pass replaces it
+//! by the ops that should run.
 //!
-//! It does not replace an op whose definition has no legal form for it. An op whose legal form never comes to an end,
-//! because it is made of itself, is an error.
+//! An op stays if its definition has no legal form for it. Infinite recursion of legal forms is an error.
 //!
 //! Source: TVM `src/relay/transforms/legalize.cc`.
 

@@ -1,8 +1,8 @@
 //! The graph-level standard passes, `relax.transform.*`.
 //!
-//! One file per pass: what it does in one sentence, before → after, what it doesn't do, the code. Four folders have
-//! those that are rewriting rules (`rules`), make functions of groups of ops (`fusion`), bring ops into other layouts
-//! (`layout`), and trade precision for speed (`precision`).
+//! There is one file per pass. Its module documentation has a one-line summary, IR before and after, and the limits of
+//! the pass. Four folders have passes that apply rewrite rules (`rules`), outline groups of ops (`fusion`), convert
+//! layouts (`layout`), and trade precision for speed (`precision`).
 
 pub mod bind_params;
 pub mod bind_symbolic_vars;
@@ -47,12 +47,12 @@ plugin! {
             options: fold_constant::FoldConstant,
             config: "relax.FoldConstant",
         },
-        /// Propagates copies: their uses become uses of the original.
+        /// Propagates copies: uses of a copy become uses of the original.
         function "relax.transform.CanonicalizeBindings" => canonicalize_bindings::canonicalize_bindings {
             opt_level: 1,
             thread_safe: true,
         },
-        /// Eliminates common subexpressions: what several ops compute is computed once.
+        /// Eliminates common subexpressions.
         function "relax.transform.EliminateCommonSubexpr" => eliminate_common_subexpr::eliminate_common_subexpr {
             opt_level: 1,
             required: ["relax.transform.InferType"],
@@ -72,31 +72,31 @@ plugin! {
             options: bind_params::BindParams,
             config: "relax.BindParams",
         },
-        /// Replaces dynamic shape operands by constants where that makes no difference.
+        /// Replaces dynamic shape operands by constants where all sizes give the same result.
         function "relax.transform.DynamicToStatic" => dynamic_to_static::dynamic_to_static {
             opt_level: 2,
             required: ["relax.transform.InferType", "relax.transform.FoldConstant"],
             thread_safe: true,
         },
-        /// Removes dead code: ops, constants and functions that nobody uses.
+        /// Removes dead code: unused ops, constants and functions.
         module "relax.transform.DeadCodeElimination" => dead_code_elimination::dead_code_elimination {
             opt_level: 1,
             required: ["relax.transform.InferType"],
             options: dead_code_elimination::DeadCodeElimination,
             config: "relax.DeadCodeElimination",
         },
-        /// Inlines functions into their callers.
+        /// Inlines functions of the module into their callers.
         module "relax.transform.InlineFunctions" => inline_functions::inline_functions {
             opt_level: 1,
             aliases: ["relax.transform.Inline", "relax.transform.InlinePrivateFunctions"],
             options: inline_functions::InlineFunctions,
         },
-        /// Lifts regions to functions; what they capture becomes parameters.
+        /// Lifts regions to functions; captured values become parameters.
         module "relax.transform.LambdaLift" => lambda_lift::lambda_lift {
             opt_level: 1,
             options: lambda_lift::LambdaLift,
         },
-        /// Raises the version of ONNX's own operators that the model means.
+        /// Converts the model to a later version of ONNX's operators.
         module "relax.transform.RaiseOpset" => raise_opset::raise_opset {
             opt_level: 0,
             required: ["relax.transform.InferType"],
@@ -104,7 +104,7 @@ plugin! {
             options: raise_opset::RaiseOpset,
             config: "relax.RaiseOpset",
         },
-        /// Removes ops that only training needs.
+        /// Removes ops that have an effect only in training.
         function "relax.transform.SimplifyInference" => simplify_inference::simplify_inference {
             opt_level: 0,
             required: ["relax.transform.InferType"],
@@ -112,7 +112,7 @@ plugin! {
             options: simplify_inference::SimplifyInference,
             config: "relax.SimplifyInference",
         },
-        /// Rewrites expressions to fewer ops that compute the same.
+        /// Simplifies expressions to fewer ops with equal results.
         function "relax.transform.SimplifyExpr" => rules::simplify_expr::simplify_expr {
             opt_level: 0,
             required: ["relax.transform.InferType"],
@@ -120,7 +120,7 @@ plugin! {
             options: rules::simplify_expr::SimplifyExpr,
             config: "relax.SimplifyExpr",
         },
-        /// Writes one operator for what several ops spell out.
+        /// Fuses sequences of ops into equivalent ONNX operators.
         function "relax.transform.FuseOperators" => rules::fuse_operators::fuse_operators {
             opt_level: 2,
             required: ["relax.transform.InferType"],
@@ -128,7 +128,7 @@ plugin! {
             options: rules::fuse_operators::FuseOperators,
             config: "relax.FuseOperators",
         },
-        /// Lets weights take over what BatchNormalizations do in inference.
+        /// Folds batch normalization in inference mode into the weights of adjacent ops.
         function "relax.transform.FoldBatchNorm" => fold_batch_norm::fold_batch_norm {
             opt_level: 2,
             required: ["relax.transform.InferType"],
@@ -136,7 +136,7 @@ plugin! {
             options: fold_batch_norm::FoldBatchNorm,
             config: "relax.FoldBatchNorm",
         },
-        /// Lets weights take over what is multiplied and added behind them.
+        /// Folds scale and bias ops that follow a convolution or matmul into its weights.
         function "relax.transform.BackwardFoldScaleAxis" => fold_scale_axis::backward_fold_scale_axis {
             opt_level: 2,
             required: ["relax.transform.InferType"],
@@ -144,7 +144,7 @@ plugin! {
             options: fold_scale_axis::FoldScaleAxis,
             config: "relax.BackwardFoldScaleAxis",
         },
-        /// Lets weights take over what is multiplied and added before them.
+        /// Folds scale and bias ops before a convolution or matmul into its weights.
         function "relax.transform.ForwardFoldScaleAxis" => fold_scale_axis::forward_fold_scale_axis {
             opt_level: 2,
             required: ["relax.transform.InferType"],
@@ -152,7 +152,7 @@ plugin! {
             options: fold_scale_axis::FoldScaleAxis,
             config: "relax.ForwardFoldScaleAxis",
         },
-        /// Multiplies one value by several weights at once.
+        /// Combines parallel matmuls of one input into one matmul.
         function "relax.transform.CombineParallelMatmul" => combine_parallel::matmul::combine_parallel_matmul {
             opt_level: 2,
             required: ["relax.transform.InferType"],
@@ -160,7 +160,7 @@ plugin! {
             options: combine_parallel::CombineParallel,
             config: "relax.CombineParallelMatmul",
         },
-        /// Convolves one value with several weights at once.
+        /// Combines parallel convolutions of one input into one convolution.
         function "relax.transform.CombineParallelConv2D" => combine_parallel::conv2d::combine_parallel_conv2d {
             opt_level: 4,
             required: ["relax.transform.InferType"],
@@ -168,7 +168,7 @@ plugin! {
             options: combine_parallel::CombineParallel,
             config: "relax.CombineParallelConv2D",
         },
-        /// Multiplies one matrix by several weights at once.
+        /// Combines parallel Gemms of one input into one Gemm.
         function "relax.transform.CombineParallelGemm" => combine_parallel::gemm::combine_parallel_gemm {
             opt_level: 4,
             required: ["relax.transform.InferType"],
@@ -176,59 +176,59 @@ plugin! {
             options: combine_parallel::CombineParallel,
             config: "relax.CombineParallelGemm",
         },
-        /// Lets convolutions and pools pad what was padded before them.
+        /// Folds explicit padding into the convolutions and pools that follow.
         function "relax.transform.FoldExplicitPadding" => rules::fold_explicit_padding::fold_explicit_padding {
             opt_level: 0,
             required: ["relax.transform.InferType"],
             thread_safe: true,
         },
-        /// Puts ops in the order in which they are evaluated.
+        /// Converts to A-normal form: sorts ops into evaluation order.
         module "relax.transform.ToANormalForm" => to_a_normal_form::to_a_normal_form {
             opt_level: 1,
         },
-        /// Puts ops in the order that the graph alone gives.
+        /// Converts to graph normal form: sorts ops by the dataflow graph alone.
         function "relax.transform.ToGraphNormalForm" => to_graph_normal_form::to_graph_normal_form {
             opt_level: 1,
             thread_safe: true,
         },
-        /// Replaces ops by what their makers say that every back end has.
+        /// Legalizes ops, replacing them by ops that every back end supports.
         function "relax.transform.Legalize" => legalize::legalize {
             opt_level: 1,
             aliases: ["relax.transform.LegalizeOps"],
             required: ["relax.transform.InferType"],
             thread_safe: true,
         },
-        /// Makes functions of ops that can run as one kernel.
+        /// Groups ops that can run as one kernel into functions.
         module "relax.transform.FuseOps" => fusion::fuse_ops::fuse_ops {
             opt_level: 0,
             required: ["relax.transform.InferType"],
             options: fusion::fuse_ops::FuseOps,
             config: "relax.FuseOps",
         },
-        /// Puts the ops of kernels back in the place of their calls.
+        /// Inlines fused kernels, restoring the original ops.
         module "relax.transform.DefuseOps" => fusion::defuse_ops::defuse_ops {
             opt_level: 0,
         },
-        /// Makes functions of ops that patterns find.
+        /// Groups ops that match patterns into functions.
         module "relax.transform.FuseOpsByPattern" => fusion::fuse_ops_by_pattern::fuse_ops_by_pattern {
             opt_level: 0,
             required: ["relax.transform.InferType"],
             options: fusion::fuse_ops_by_pattern::FuseOpsByPattern,
             config: "relax.FuseOpsByPattern",
         },
-        /// Says of each op whether a target takes it.
+        /// Annotates the ops that a target supports.
         module "relax.transform.AnnotateTarget" => fusion::partition::annotate_target::annotate_target {
             opt_level: 0,
             required: ["relax.transform.InferType"],
             options: fusion::partition::annotate_target::AnnotateTarget,
             config: "relax.AnnotateTarget",
         },
-        /// Puts together what one target takes.
+        /// Merges adjacent annotated regions of the same target.
         module "relax.transform.MergeRegions" => fusion::partition::merge_regions::merge_regions {
             opt_level: 0,
             aliases: ["relax.transform.MergeCompilerRegions"],
         },
-        /// Makes partitions of what targets take.
+        /// Converts annotated regions to partitions for code generation.
         module "relax.transform.PartitionGraph" => fusion::partition::partition_graph::partition_graph {
             opt_level: 0,
             options: fusion::partition::partition_graph::PartitionGraph,
@@ -242,19 +242,19 @@ plugin! {
             options: decompose_ops::DecomposeOps,
             config: "relax.DecomposeOps",
         },
-        /// Brings ops into the layouts that the pipeline asks for.
+        /// Converts ops to the layouts that the pipeline requests.
         module "relax.transform.ConvertLayout" => layout::convert_layout::convert_layout {
             opt_level: 3,
             required: ["relax.transform.InferType"],
             options: layout::convert_layout::ConvertLayout,
             config: "relax.ConvertLayout",
         },
-        /// Brings ops into the layouts that their definitions want.
+        /// Converts ops to the layouts that their definitions prefer.
         module "relax.transform.AlterOpLayout" => layout::alter_op_layout::alter_op_layout {
             opt_level: 3,
             required: ["relax.transform.InferType"],
         },
-        /// Computes in float16 or bfloat16 what takes it well.
+        /// Converts a model to mixed precision, float16 or bfloat16.
         function "relax.transform.ToMixedPrecision" => precision::to_mixed_precision::to_mixed_precision {
             opt_level: 0,
             required: ["relax.transform.InferType"],
@@ -263,7 +263,7 @@ plugin! {
             options: precision::to_mixed_precision::ToMixedPrecision,
             config: "relax.ToMixedPrecision",
         },
-        /// Puts approximations in the place of exponentials and what is made of them.
+        /// Approximates exponentials and functions derived from them.
         module "relax.transform.FastMath" => precision::fast_math::fast_math {
             opt_level: 4,
             required: ["relax.transform.InferType"],
@@ -272,7 +272,7 @@ plugin! {
         },
     ],
     sequentials: [
-        /// Lets weights take over what is multiplied and added around them.
+        /// Folds scale and bias ops around a convolution or matmul into its weights.
         "relax.transform.FoldScaleAxis" => [
             "relax.transform.BackwardFoldScaleAxis",
             "relax.transform.ForwardFoldScaleAxis",

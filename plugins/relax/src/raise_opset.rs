@@ -1,4 +1,4 @@
-//! `relax.transform.RaiseOpset`: raises the version of ONNX's own operators that a model means.
+//! `relax.transform.RaiseOpset`: converts a model to a later version of ONNX's operators.
 //!
 //! ```ir
 //! fn @main(%x: f32[2,1,3]) -> (%y: f32[2,3]) opset("" = 11) {
@@ -15,20 +15,20 @@
 //! }
 //! ```
 //!
-//! Without an option it does nothing. A later opset has operators that an earlier one has not: what fuses ops to
-//! LayerNormalization (17) or Gelu (20) needs it. All functions are raised, and all regions; those that mean the opset
-//! already, a later one (a model that does is warned of) or none stay, and so do operators of other domains. `passdock
-//! run --raise-opset 20` runs the pass ahead of all others.
+//! Without the option `to`, the pass does nothing. Some fusions need operators of a later opset, such as
+//! LayerNormalization (17) or Gelu (20). All functions and regions are converted, except functions without the ONNX
+//! opset and those that have the requested or a later one. A warning reports a model with a later one. Operators of
+//! other domains don't change. `passdock run --raise-opset 20` runs the pass before all others.
 //!
-//! An op stays as it is if the versions of its operator up to the target only add element types, attributes whose
-//! default is what it did before, and operands and results that may be left out. Other ops are written
-//! anew, so that they mean what they meant: `Squeeze`, `Unsqueeze`, `Split`, `Pad`, `Clip`, `Slice`, `Dropout`,
-//! `BatchNormalization`, `Resize`, those that reduce, and `Softmax`, `LogSoftmax`, `Hardmax`.
+//! An op doesn't change if the new versions of its operator only add element types, optional operands and results, and
+//! attributes with compatible defaults. The following ops are rewritten to equivalent ones: `Squeeze`, `Unsqueeze`,
+//! `Split`, `Pad`, `Clip`, `Slice`, `Dropout`, `BatchNormalization`, `Resize`, the reductions, and `Softmax`,
+//! `LogSoftmax`, `Hardmax`.
 //!
-//! If an op of another operator changed its meaning on the way, or one of these means what can't be said any more (a
-//! `BatchNormalization` that trains), the pass fails, names all such ops, and changes nothing.
+//! The pass fails if another operator changed its semantics between the versions. It also fails if an op has no
+//! equivalent, such as a `BatchNormalization` in training mode. It reports all such ops, and changes nothing.
 //!
-//! Sources: ONNX `onnx/version_converter`, and the schemas of all versions.
+//! Source: ONNX `onnx/version_converter`, and the schemas of all versions.
 
 mod adapter;
 mod operands;
@@ -47,15 +47,15 @@ use refused::Refused;
 use versions::{Step, Takes};
 
 options! {
-    /// How far the opset is raised.
+    /// Options of RaiseOpset.
     pub struct RaiseOpset {
-        /// The version of ONNX's own operators; 0: as it is.
+        /// The requested version of ONNX's operators; 0 keeps the current one.
         #[range(0..=28)]
         to: i64 = 0,
     }
 }
 
-/// The prefix of ONNX's own operators.
+/// The prefix of the names of ONNX's operators.
 const OWN: &str = "onnx.";
 
 pub(crate) fn raise_opset(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
@@ -76,7 +76,7 @@ pub(crate) fn raise_opset(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     Ok(())
 }
 
-/// Warns of a model that means a later opset than is asked for: no opset is lowered.
+/// Warns if the model has a later opset than requested, because opsets are never lowered.
 fn warn_of_later(m: &Module<'_>, cx: &PassContext, to: i64) -> PassResult {
     if m.function("main").is_none() {
         return Ok(());
@@ -93,7 +93,7 @@ fn warn_of_later(m: &Module<'_>, cx: &PassContext, to: i64) -> PassResult {
     Ok(())
 }
 
-/// Raises a function, or notes what is in the way of it.
+/// Converts a function, or records the ops that prevent it.
 fn raise(
     m: &mut Module<'_>,
     cx: &PassContext,
@@ -106,7 +106,7 @@ fn raise(
         return Ok(());
     };
     let f = m.edit(name)?;
-    // First: what is made anew is inferred by its definition at the target.
+    // Set first, because new ops are inferred by their definitions at the target version.
     f.set_opset("", refused.to)?;
     let mut site = Site::new(f, cx, refused.to);
     for op in site.f.ops() {
@@ -138,7 +138,7 @@ fn raise(
     Ok(())
 }
 
-/// Takes an op over into the next version of its operator; the op that stands for it then.
+/// Converts an op to the next version of its operator. Returns the converted op.
 fn take(site: &mut Site<'_>, operator: &str, step: &Step, op: OpId) -> Result<OpId, Stop> {
     let version = step.version;
     match &step.takes {

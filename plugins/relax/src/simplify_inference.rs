@@ -1,4 +1,4 @@
-//! `relax.transform.SimplifyInference`: removes ops that only training needs.
+//! `relax.transform.SimplifyInference`: removes ops that have an effect only in training.
 //!
 //! ```ir
 //! fn @main(%x: f32[2,3]) -> (%y: f32[2,3]) opset("" = 13) {
@@ -17,18 +17,16 @@
 //! }
 //! ```
 //!
-//! An `onnx.Dropout` gives its operand if it isn't trained (`training_mode` is left out or constantly
-//! false, or the version is one without it) or if its ratio is constantly 0. Where somebody uses
-//! the mask, the op stays for the mask alone.
+//! An `onnx.Dropout` is replaced by its operand if it doesn't run in training mode, or if its ratio is constant 0. It
+//! doesn't run in training mode if `training_mode` is absent or constant false, or if the version doesn't have it. If
+//! its mask is used, the op stays and only computes the mask.
 //!
-//! With the option `batch_norm`, an `onnx.BatchNormalization` in inference becomes
-//! `x * (scale / sqrt(var + epsilon)) + (bias - mean * …)`, where FoldConstant makes two ops of all that
-//! if scale, bias, mean and variance are constant. Without it that op stays: alone, it is one op, and
-//! two are no gain.
+//! With the option `batch_norm`, an `onnx.BatchNormalization` in inference mode becomes
+//! `x * (scale / sqrt(var + epsilon)) + (bias - mean * …)`. FoldConstant reduces that to two ops if scale, bias, mean
+//! and variance are constant. By default the op stays, because two ops are no improvement over one.
 //!
-//! It does not touch what is trained or may be, a `BatchNormalization` whose operands aren't all of
-//! `f32` or all of `f64` (smaller types would be rounded more often), are of unknown rank, or that is
-//! not `spatial`.
+//! Ops that may run in training mode stay. So does a `BatchNormalization` of unknown rank, or one that isn't `spatial`.
+//! Its operands must all be `f32` or all `f64`, since smaller types would be rounded more often.
 //!
 //! Source: TVM `src/relay/transforms/simplify_inference.cc`.
 
@@ -40,9 +38,9 @@ use crate::shared::operators::is_operator;
 use crate::shared::read::{add_tensor, float_or, operand};
 
 options! {
-    /// The ops that are simplified.
+    /// Options of SimplifyInference.
     pub struct SimplifyInference {
-        /// Take BatchNormalization apart too.
+        /// Whether to decompose BatchNormalization as well.
         batch_norm: bool = false,
     }
 }
@@ -68,7 +66,7 @@ pub(crate) fn simplify_inference(f: &mut Function, cx: &PassContext) -> PassResu
     Ok(())
 }
 
-/// The ops that taking a BatchNormalization apart reads and makes.
+/// The operators that the decomposition of a BatchNormalization reads and creates.
 const BATCH_NORM: [&str; 7] = [
     "onnx.BatchNormalization",
     "onnx.Add",
@@ -79,10 +77,10 @@ const BATCH_NORM: [&str; 7] = [
     "onnx.Sub",
 ];
 
-/// Whether a Dropout drops anything, or may.
+/// Whether a Dropout may drop elements.
 fn is_trained(f: &Function, op: OpId) -> Result<bool, EditError> {
     if f.opset("").is_none_or(|version| version < 12) {
-        // Older ones are trained by who runs them, and until version 6 by an attribute.
+        // From version 7 to 11, the runtime decides about training; before, an attribute does.
         return Ok(f.opset("").is_none_or(|version| version < 7));
     }
     let trained = match f.operand(op, 2) {
@@ -90,12 +88,12 @@ fn is_trained(f: &Function, op: OpId) -> Result<bool, EditError> {
         Some(trained) => f.constant_data(trained)? != Some(&[0][..]),
     };
     let ratio = f.constant_data(operand(f, op, 1))?;
-    // All dtypes write 0.0 so.
+    // In all float types, 0.0 is all zero bytes.
     let drops_nothing = ratio.is_some_and(|bytes| bytes.iter().all(|&byte| byte == 0));
     Ok(trained && !drops_nothing)
 }
 
-/// Lets the operand of a Dropout stand for its first result.
+/// Replaces the first result of a Dropout by its operand.
 fn skip_dropout(f: &mut Function, op: OpId, given: &mut RegionResults) -> PassResult {
     let results = f.results(op).to_vec();
     let (Some(operand), Some((&result, masks))) = (f.operand(op, 0), results.split_first()) else {
@@ -106,7 +104,7 @@ fn skip_dropout(f: &mut Function, op: OpId, given: &mut RegionResults) -> PassRe
         return Ok(());
     }
     let stands_for = if given.needs_copy(f, result, operand) {
-        // Its region has to give out something of its own.
+        // The region must yield a value that it defines.
         let copy = OpBuilder::new("onnx.Identity").operand(operand);
         let copy = copy.result(f.type_id(result)).loc(f.loc(op));
         let copy = f.create_op(copy, Position::before(op))?;
@@ -125,7 +123,7 @@ fn skip_dropout(f: &mut Function, op: OpId, given: &mut RegionResults) -> PassRe
     Ok(())
 }
 
-/// A BatchNormalization in inference.
+/// A BatchNormalization in inference mode.
 struct BatchNorm {
     operands: [ValueId; 5],
     epsilon: f32,
@@ -147,14 +145,14 @@ impl BatchNorm {
     }
 }
 
-/// Multiplies and adds instead of normalising.
+/// Replaces a BatchNormalization by a multiplication and an addition.
 fn take_apart(f: &mut Function, cx: &PassContext, op: OpId, norm: &BatchNorm) -> PassResult {
     let [x, scale, bias, mean, var] = norm.operands;
     let dtype = f.dtype(x);
     let mut bytes = Vec::new();
     element::push(dtype, norm.epsilon.into(), &mut bytes);
     let epsilon = add_tensor(f, dtype, &[], &bytes)?;
-    // One number a channel, which is dim 1, stretches over all other dims.
+    // Lists per channel, which is axis 1, are broadcast over all other axes.
     let mut shape = vec![1; norm.rank.max(2) - 1];
     shape[0] = -1;
     let shape = f.add_ints(&shape)?;

@@ -1,4 +1,4 @@
-//! `relax.transform.ToANormalForm`: puts ops in the order in which they are evaluated.
+//! `relax.transform.ToANormalForm`: converts to A-normal form: sorts ops into evaluation order.
 //!
 //! ```ir
 //! fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
@@ -18,15 +18,14 @@
 //! }
 //! ```
 //!
-//! In A-normal form each operand is a name, and each op stands behind what it uses. Nothing else can be
-//! written in this IR: operands are values, nested expressions are ops, and the verifier sees to their
-//! order. What is left to the pass is which of the possible orders it is: the one in which a recursive
-//! evaluator comes to the ops of each region, from its results, operands from left to right, each op
-//! once. Ops with an effect, and those that hold one, keep their order; so do ops whose results nobody
-//! uses, behind what was before them.
+//! In A-normal form, each operand is a variable, and definitions precede uses. The IR always has this form: operands
+//! are values, nested expressions are ops, and the verifier checks their order. The pass chooses one of the possible
+//! orders: that of a recursive evaluator. The evaluator starts at the results of each region and visits operands from
+//! left to right, each op once. Ops that have effects, or contain ops with effects, keep their order. So do ops with
+//! unused results, which follow the ops that preceded them.
 //!
-//! It does not move ops into or out of regions, nor remove what is unused, nor touch functions that
-//! skip optimization (`SkipOptimization`, `Compiler`, `Extern`).
+//! The pass doesn't move ops into or out of regions, doesn't remove dead code, and doesn't change functions that skip
+//! optimization (`SkipOptimization`, `Compiler`, `Extern`).
 //!
 //! Source: TVM `src/relay/transforms/to_a_normal_form.cc`.
 
@@ -44,9 +43,9 @@ pub(crate) fn to_a_normal_form(m: &mut Module<'_>, _: &PassContext) -> PassResul
     Ok(())
 }
 
-/// The ops of a region in the order in which they are needed.
+/// Returns the ops of a region in post-order of their dependencies.
 fn depth_first(f: &Function, region: RegionId, constraints: &Constraints) -> Vec<OpId> {
-    // What has to come in this order; the terminator is the last of it.
+    // The roots keep their order; the terminator is the last one.
     let is_root = |op: &OpId| {
         constraints.fixed.contains(op)
             || f.terminator(region) == Some(*op)

@@ -1,4 +1,4 @@
-//! `relax.transform.ToGraphNormalForm`: puts ops in the order that the graph alone gives.
+//! `relax.transform.ToGraphNormalForm`: converts to graph normal form: sorts ops by the dataflow graph alone.
 //!
 //! ```ir
 //! fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
@@ -18,12 +18,12 @@
 //! }
 //! ```
 //!
-//! In TVM it takes bindings away, and with them their order. Here values are bound to nothing but the
-//! ops that make them, so what goes is the order: the ops of a region stand by how many others have to
-//! come before them, those of one level as they stood. Of ops with an effect, and those that hold one,
-//! each is on a higher level than the one before.
+//! In TVM, the pass removes let bindings and thereby their order. In this IR, values have no bindings, so the pass
+//! normalizes the order. The ops of a region are sorted by level, the length of the longest dependency chain before
+//! them; ops of one level keep their order. Each op that has effects, or contains ops with effects, is on a higher
+//! level than the previous one.
 //!
-//! It does not move ops into or out of regions, nor remove what is unused.
+//! The pass doesn't move ops into or out of regions and doesn't remove dead code.
 //!
 //! Source: TVM `src/relay/transforms/to_graph_normal_form.cc`.
 
@@ -37,7 +37,7 @@ pub(crate) fn to_graph_normal_form(f: &mut Function, _: &PassContext) -> PassRes
     Ok(schedule(f, by_level)?)
 }
 
-/// The ops of a region by how many others have to come before them.
+/// Returns the ops of a region, sorted by level.
 fn by_level(f: &Function, region: RegionId, constraints: &Constraints) -> Vec<OpId> {
     let mut levels: HashMap<OpId, usize> = HashMap::new();
     let mut ordered = Vec::new();

@@ -1,6 +1,7 @@
 //! The loop-level standard passes, `tir.transform.*`.
 //!
-//! One file per pass: what it does in one sentence, before → after, what it doesn't do, the code.
+//! There is one file per pass. Its module documentation has a one-line summary, IR before and after, and the limits of
+//! the pass.
 
 pub mod unroll_loop;
 
@@ -10,7 +11,7 @@ use unroll_loop::{UnrollLoop, unroll_loop};
 plugin! {
     name: "tir",
     passes: [
-        /// Unrolls loops: copies of their bodies stand in their place.
+        /// Unrolls loops.
         prim_function "tir.transform.UnrollLoop" => unroll_loop {
             opt_level: 0,
             thread_safe: true,

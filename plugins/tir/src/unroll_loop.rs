@@ -1,4 +1,4 @@
-//! `tir.transform.UnrollLoop`: unrolls loops, which become copies of their bodies.
+//! `tir.transform.UnrollLoop`: unrolls loops.
 //!
 //! ```ir
 //! prim @copy(%a: buffer<f32[2]>, %b: buffer<f32[2]>) {
@@ -16,17 +16,17 @@
 //! }
 //! ```
 //!
-//! A loop that is marked `unroll` always; a serial loop if the options say so: it and what it holds
-//! make no more than `auto_max_step` steps, or it runs no more than `auto_max_extent` times, it holds
-//! no loop that stays, and no more than `auto_max_depth` loops were unrolled in it. A loop that runs
-//! once counts as such. Without `explicit_unroll` such serial loops are marked `unroll` instead. With
-//! `auto_max_extent = 1` any loop that runs once or never goes, whatever it holds.
+//! Loops that are marked `unroll` are always unrolled. A serial loop is unrolled if it executes at most `auto_max_step`
+//! steps including nested loops, or if its trip count is at most `auto_max_extent`. In addition, it must not contain a
+//! remaining loop, and at most `auto_max_depth` nested loops may have been unrolled in it. A loop with a trip count of
+//! 1 always satisfies the first condition. Without `explicit_unroll`, such serial loops are marked `unroll` instead.
+//! With `auto_max_extent = 1`, any loop with a trip count of 0 or 1 is removed, whatever it contains.
 //!
-//! How often a loop runs has to be constant, where it starts need not: `%n..%m` with `%m = tir.add(%n, 2)`
-//! runs twice, at `%n` and `tir.add(%n, 1)`.
+//! The trip count must be constant, but not the start: `%n..%m` with `%m = tir.add(%n, 2)` runs twice, at `%n` and
+//! `tir.add(%n, 1)`.
 //!
-//! It does not unroll other loops; one that is marked `unroll` is an error, and so is one that would make
-//! more than `max_ops` ops.
+//! Other loops aren't unrolled. It is an error if a loop that is marked `unroll` has no constant trip count, or would
+//! create more than `max_ops` ops.
 //!
 //! Source: TVM `src/tir/transforms/unroll_loop.cc`.
 
@@ -35,37 +35,37 @@ use std::collections::HashMap;
 use passdock_plugin_api::prelude::*;
 
 options! {
-    /// The loops that are unrolled.
+    /// Options of UnrollLoop.
     pub struct UnrollLoop {
-        /// Serial loops of up to this many steps, nested ones multiplied.
+        /// The maximum number of steps of a serial loop that is unrolled, multiplied over nested loops.
         #[range(0..)]
         auto_max_step: i64 = 0,
-        /// Serial loops in which up to this many loops were unrolled.
+        /// The maximum number of nested unrolled loops in a serial loop that is unrolled.
         #[range(0..)]
         auto_max_depth: i64 = 8,
-        /// Serial loops that run up to this many times.
+        /// The maximum trip count of a serial loop that is unrolled.
         #[range(0..)]
         auto_max_extent: i64 = 0,
-        /// Write the copies out; otherwise only mark the loops.
+        /// Whether to unroll the selected serial loops. If `false`, they are only marked `unroll`.
         explicit_unroll: bool = true,
-        /// The most ops that copies may make in a function. A serial loop that would make more stays.
+        /// The maximum number of ops that unrolling may create per function. Serial loops that would exceed it stay.
         #[range(0..)]
         max_ops: i64 = 1_000_000,
     }
 }
 
-/// The cost of a region whose loops were looked at.
+/// The cost of a region whose loops have been visited.
 #[derive(Clone, Copy, Default)]
 struct Cost {
-    /// Steps that one run of it makes.
+    /// The number of steps of one execution.
     steps: i64,
-    /// Loops in it that were unrolled, one inside the other.
+    /// The nesting depth of unrolled loops in it.
     unrolled: i64,
     /// Whether a loop in it stays.
     has_loop: bool,
-    /// The number of its ops without the terminator, with what is nested in them.
+    /// The number of ops including nested ones, without the terminator.
     ops: i64,
-    /// Loops in it that wait to be written out.
+    /// The number of pending loops in it.
     waiting: usize,
 }
 
@@ -87,7 +87,7 @@ pub(crate) fn unroll_loop(f: &mut Function, cx: &PassContext) -> PassResult {
         waiting: Vec::new(),
     };
     let mut costs: HashMap<RegionId, Cost> = HashMap::new();
-    // From the back, loops come after the loops that they hold.
+    // In reverse order, loops are visited after the loops that they contain.
     for op in f.walk(f.body()).rev() {
         let region = f.parent_region(op);
         let is_end = f.terminator(region) == Some(op);
@@ -98,7 +98,7 @@ pub(crate) fn unroll_loop(f: &mut Function, cx: &PassContext) -> PassResult {
         if f.name(op) == "for" {
             cost = unroller.visit(f, op, cost)?;
         } else {
-            // What has no result is there for its effect: a step.
+            // An op without results is executed for its effect and counts as a step.
             let steps = i64::from(f.result_count(op) == 0 && !is_end);
             cost.steps = cost.steps.saturating_add(steps);
             cost.ops = cost.ops.saturating_add(i64::from(!is_end));
@@ -110,15 +110,15 @@ pub(crate) fn unroll_loop(f: &mut Function, cx: &PassContext) -> PassResult {
 
 struct Unroller {
     options: UnrollLoop,
-    /// Ops that copies may still make.
+    /// The remaining number of ops that copies may create.
     room: i64,
-    /// Loops that run once, the first in the function last. Written out from the outside, each op moves
-    /// once, however many loops are around it.
+    /// Pending loops with a trip count of 1, in reverse program order. They are expanded from the outside in, so that
+    /// each op moves once, whatever the nesting depth.
     waiting: Vec<(OpId, Runs)>,
 }
 
 impl Unroller {
-    /// Unrolls a loop, or not, and answers what it costs now.
+    /// Decides about a loop and unrolls it if necessary. Returns its new cost.
     fn visit(&mut self, f: &mut Function, op: OpId, body: Cost) -> Result<Cost, PassError> {
         let options = &self.options;
         let is_marked = f.string(op, "kind") == Some("unroll");
@@ -143,7 +143,7 @@ impl Unroller {
             && (is_small && runs.extent > 0 || runs.extent == 1);
         let is_unit = options.auto_max_extent == 1 && runs.extent <= 1;
         let indices = runs.indices(f, op);
-        // The last run is the body itself.
+        // The last iteration reuses the body.
         let copies = (runs.extent - 1).max(0);
         let made = body.ops.saturating_mul(copies).saturating_add(indices);
         if is_marked && made > self.room {
@@ -187,7 +187,7 @@ impl Unroller {
         })
     }
 
-    /// Writes out the loops that wait, no more than so many.
+    /// Expands the latest `count` pending loops.
     fn write_out(&mut self, f: &mut Function, count: usize) -> PassResult {
         let from = self.waiting.len().saturating_sub(count);
         for (op, runs) in self.waiting.drain(from..).rev() {
@@ -197,17 +197,17 @@ impl Unroller {
     }
 }
 
-/// The runs of a loop.
+/// The iterations of a loop.
 #[derive(Clone, Copy)]
 struct Runs {
-    /// The start: this number, or where its first operand says.
+    /// The start, if it is constant; otherwise it is the first operand.
     first: Option<i64>,
     step: i64,
     extent: i64,
 }
 
 impl Runs {
-    /// `None` if how often it runs isn't constant.
+    /// Returns `None` if the trip count isn't constant.
     fn from_op(f: &Function, op: OpId) -> Result<Option<Runs>, EditError> {
         let (Some(first), Some(end)) = (f.operand(op, 0), f.operand(op, 1)) else {
             return Ok(None);
@@ -234,8 +234,8 @@ impl Runs {
         }))
     }
 
-    /// How many ops say where the runs are: of a loop that starts at a number there are none, and where
-    /// another one starts is there already.
+    /// Returns the number of ops that compute indices. A loop with a constant start needs none, and the first iteration
+    /// of others uses the start.
     fn indices(self, f: &Function, op: OpId) -> i64 {
         match self.first {
             None if uses_index(f, op) => (self.extent - 1).max(0),
@@ -243,7 +243,7 @@ impl Runs {
         }
     }
 
-    /// Puts a copy of the body for each run in the place of the loop; the last one is the body itself.
+    /// Replaces the loop by a copy of the body for each iteration; the last one is the body itself.
     fn write_out(self, f: &mut Function, op: OpId) -> PassResult {
         let Some(body) = f.region(op, "body") else {
             return Err(PassError::new("A `for` has to have a region `body`.").at(op));
@@ -270,7 +270,7 @@ impl Runs {
         erase(f, op)
     }
 
-    /// The index in a run.
+    /// Returns the index of an iteration.
     fn index(
         self,
         f: &mut Function,
@@ -296,7 +296,7 @@ impl Runs {
     }
 }
 
-/// Erases a loop, and its bounds if they were its own.
+/// Erases a loop, and its bounds if they become unused.
 fn erase(f: &mut Function, op: OpId) -> PassResult {
     let operands: Vec<ValueId> = f.operands(op).collect();
     f.erase_op(op)?;
@@ -308,20 +308,20 @@ fn erase(f: &mut Function, op: OpId) -> PassResult {
     Ok(())
 }
 
-/// Whether a loop's body says which run it is.
+/// Whether the body of a loop uses the index.
 fn uses_index(f: &Function, op: OpId) -> bool {
     let body = f.region(op, "body");
     body.is_some_and(|body| f.args(body).iter().any(|&index| f.use_count(index) > 0))
 }
 
-/// A value and a number, added.
+/// The sum of a value and a constant.
 #[derive(Clone, Copy)]
 struct Sum {
     value: Option<ValueId>,
     number: i64,
 }
 
-/// The most additions of numbers, one after the other, that are looked through.
+/// The maximum length of a chain of additions of constants that is followed.
 const MAX_ADDITIONS: usize = 16;
 
 impl Sum {

@@ -1,3 +1,3 @@
-//! The loadable form of `passdock-plugins-relax`: it only adds the exported symbols.
+//! The cdylib of `passdock-plugins-relax`: adds only the exported symbols.
 
 passdock_plugin_api::export_plugin!(passdock_plugins_relax::PLUGIN);

@@ -1,4 +1,4 @@
-//! [`Affine`]: ops that multiply each channel by a number and add one to it.
+//! [`Affine`]: ops that scale and shift each channel.
 
 use passdock_plugin_api::prelude::*;
 
@@ -14,7 +14,9 @@ pub(crate) struct Affine {
 }
 
 impl Affine {
-    /// What an op does with the channels of one of its operands, if it does nothing else, and that is known and finite.
+    /// Returns the affine map that an op applies to the channels of one operand.
+    ///
+    /// Fails with [`NoMatch`] if the op does anything else, or if a number is unknown or not finite.
     pub(crate) fn from_op(
         f: &Function,
         op: OpId,
@@ -33,7 +35,7 @@ impl Affine {
             });
         }
         let is_arithmetic = matches!(name, "onnx.Mul" | "onnx.Div" | "onnx.Add" | "onnx.Sub");
-        // Older ones say by attributes how operands are spread.
+        // Before opset 7, attributes define how operands broadcast.
         let is_spread = f.opset("").is_some_and(|version| version >= 7);
         NoMatch::unless(is_arithmetic && is_spread && f.operand_count(op) == 2)?;
         let other = f.operand(op, 1 - index).ok_or(NoMatch)?;
@@ -57,7 +59,7 @@ impl Affine {
         }
     }
 
-    /// What another one does to what this one gives.
+    /// Returns the composition: `self`, then `next`.
     pub(crate) fn then(&self, next: &Affine) -> Affine {
         let scaled = self
             .offset
@@ -75,10 +77,10 @@ impl Affine {
     }
 }
 
-/// Whether a BatchNormalization doesn't train, and normalises each channel, which is axis 1.
+/// Whether a BatchNormalization runs in inference mode and normalizes each channel along axis 1.
 pub(crate) fn is_inference(f: &Function, op: OpId) -> bool {
     let is = |name: &str, default, wanted| int_or(f, op, name, default) == Some(wanted);
-    // Before version 14, one that trains gives more than one result.
+    // Before opset 14, a BatchNormalization in training mode has more than one result.
     let infers = f.result_count(op) == 1 && is("training_mode", 0, 0);
     match f.opset("") {
         Some(version) if version < 7 => infers && is("is_test", 0, 1) && is("spatial", 1, 1),

@@ -1,24 +1,24 @@
-//! [`KnownTensor`]: a tensor of floats that is known before the model runs, a constant or a splat.
+//! [`KnownTensor`]: a float tensor whose elements are constant: a constant or a splat.
 
 use passdock_plugin_api::prelude::*;
 
 use super::numbers::{self, Numbers};
 use crate::shared::read::{floats, is_one, operand, operator};
 
-/// Views of a splat that are looked through.
+/// The maximum number of views between a splat and its use.
 const VIEWS: usize = 8;
 
-/// A tensor of floats whose elements are known.
+/// A float tensor whose elements are known.
 #[derive(Clone, Debug)]
 pub(crate) struct KnownTensor {
     pub(crate) value: ValueId,
     pub(crate) dtype: DType,
     pub(crate) dims: Vec<i64>,
-    /// The number that an `onnx.ConstantOfShape` puts everywhere; `None` for a constant.
+    /// The value of each element, for an `onnx.ConstantOfShape`; `None` for a constant.
     pub(crate) splat: Option<f64>,
 }
 
-/// Where the channels of a tensor are: along one of its axes.
+/// The channel axis of a tensor.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Axis {
     pub(crate) rank: usize,
@@ -27,7 +27,7 @@ pub(crate) struct Axis {
 }
 
 impl Axis {
-    /// The only axis of a list of one number a channel.
+    /// Returns the axis of a one-dimensional tensor with one element per channel.
     pub(crate) fn list(channels: usize) -> Axis {
         Axis {
             rank: 1,
@@ -83,7 +83,7 @@ impl KnownTensor {
         Err(NoMatch.into())
     }
 
-    /// The bytes of a constant.
+    /// Returns the size of the constant in bytes; 0 for a splat.
     pub(crate) fn byte_len(&self, f: &Function) -> u64 {
         let constant = f.constant(self.value).and_then(|id| f.constant_record(id));
         constant.map_or(0, |constant| constant.byte_len)
@@ -94,8 +94,10 @@ impl KnownTensor {
         self.dims.iter().map(|&size| size.max(0) as usize).product()
     }
 
-    /// One number a channel, if that is all it says of a tensor with these channels that it is spread over, and
-    /// that tensor's shape stays.
+    /// Returns one number per channel.
+    ///
+    /// Fails with [`NoMatch`] if the tensor varies along another axis, or if broadcasting it would change the shape of
+    /// a tensor with this channel axis.
     pub(crate) fn along(&self, f: &Function, axis: Axis) -> Result<Numbers, EditError> {
         let more = axis.rank.checked_sub(self.dims.len()).ok_or(NoMatch)?;
         let fits = |(at, &size): (usize, &i64)| {
@@ -108,7 +110,7 @@ impl KnownTensor {
         self.numbers(f)
     }
 
-    /// All elements in order.
+    /// Returns all elements in row-major order.
     fn numbers(&self, f: &Function) -> Result<Numbers, EditError> {
         let read = floats(f, self.value)?.ok_or(NoMatch)?;
         NoMatch::unless(!read.is_empty() && read.len() == self.count())?;
@@ -116,7 +118,7 @@ impl KnownTensor {
     }
 }
 
-/// One number a channel that a value says, as [`KnownTensor::along`] does.
+/// Returns one number per channel of a value; see [`KnownTensor::along`].
 pub(crate) fn along(f: &Function, value: ValueId, axis: Axis) -> Result<Numbers, EditError> {
     KnownTensor::from_value(f, value)?.along(f, axis)
 }

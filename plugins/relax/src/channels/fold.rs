@@ -1,4 +1,4 @@
-//! [`Folder`]: folds channel-wise ops into weights, if that doesn't make the model larger.
+//! [`Folder`]: folds channel-wise ops into weights under a size budget.
 
 use std::collections::BTreeMap;
 
@@ -15,14 +15,14 @@ use super::tensors::{self, CONSTANT, New, Tensors};
 use crate::shared::operators::is_operator;
 use crate::shared::read::{attrs, int_or, is_one, only_use, operator, optional};
 
-/// The bytes that an op takes in a file.
+/// The estimated size of an op in a file, in bytes.
 const OP: i64 = 64;
-/// The uses of a constant that are looked at.
+/// The maximum number of uses of a constant that are examined.
 const USES: usize = 64;
 
-/// Weights of more bytes aren't multiplied to see what that costs, if more ops than may be in one plan use them.
+/// The maximum size in bytes of weights that are scaled speculatively if more than [`USES_AT_ONCE`] ops use them.
 const LARGE: u64 = 1 << 16;
-/// The most rounds. Each folds something, and what comes of that is mostly found in the same one.
+/// The maximum number of rounds. One round finds most folds that another fold enables.
 const ROUNDS: usize = 16;
 const USES_AT_ONCE: usize = 16;
 
@@ -33,7 +33,7 @@ pub(crate) struct Plan {
     pub(crate) data: usize,
     /// The ops whose weights absorb it, on which side, and what they absorb.
     pub(crate) linears: Vec<(Linear, Side, Affine)>,
-    /// Operands of ops in between that become other numbers.
+    /// Operands of ops between them that are replaced by other constants.
     pub(crate) moved: Vec<Moved>,
 }
 
@@ -75,7 +75,7 @@ struct Prepared {
 
 pub(crate) struct Folder<'c> {
     cx: &'c PassContext,
-    /// Groups that runtimes have kernels for, which stay whole.
+    /// Op groups that runtimes have fused kernels for. These don't change.
     kernels: Kernels,
     tensors: Tensors,
     /// The locations of the ops that each op absorbed.
@@ -95,9 +95,10 @@ pub(crate) struct Folder<'c> {
 }
 
 impl<'c> Folder<'c> {
-    /// Runs rounds of folding until nothing more may be folded, so that another run finds nothing either.
-    /// First all that costs nothing, then what does: all of it, if that is within one of `part` parts of the bytes of
-    /// the function's constants, or none.
+    /// Runs rounds of folding up to a fixed point, so that a second run finds nothing.
+    ///
+    /// Folds without a cost come first. Then all folds with a cost are applied if together they cost at most `1 / part`
+    /// of the bytes of the function's constants; otherwise none is.
     pub(crate) fn run(
         f: &mut Function,
         cx: &'c PassContext,
@@ -261,7 +262,7 @@ impl<'c> Folder<'c> {
         Ok(change)
     }
 
-    /// Whether a product of two matrices may be a Gemm, which can add.
+    /// Whether a product of two matrices can become a Gemm, which has a bias.
     fn may_be_gemm(&self, f: &Function, linear: &Linear) -> bool {
         let x = f.operand(linear.op, linear.data_at());
         let is_matrix = x.is_some_and(|x| f.rank(x) == Some(2));
@@ -418,7 +419,7 @@ impl<'c> Folder<'c> {
         Ok(true)
     }
 
-    /// Sets the locations of ops that absorbed others: once, as a long chain has many.
+    /// Sets the fused locations of ops that absorbed others. Once per op, because a long chain has many locations.
     fn finish(self, f: &mut Function) -> Result<(), EditError> {
         for (op, more) in self.merged {
             if f.is_live(op) {
@@ -430,7 +431,7 @@ impl<'c> Folder<'c> {
         Ok(())
     }
 
-    /// A constant of one number a channel, if the type has them.
+    /// Creates a constant with one number per channel. Fails if the element type can't represent a number.
     pub(crate) fn list(
         &mut self,
         f: &mut Function,
@@ -442,8 +443,8 @@ impl<'c> Folder<'c> {
         self.tensors.create(f, new)
     }
 
-    /// Returns the bytes that are saved if lists of so many numbers replace values of an op: those of values without
-    /// other uses, and of the ops that go. `None` if the fold has a cost that the function may not grow by.
+    /// Returns the bytes that are saved if lists of `lists` elements replace the values `old` of `op`. Counts values
+    /// without other uses and the removed ops. `None` if the cost exceeds the budget.
     pub(crate) fn profit_of_lists(
         &mut self,
         f: &Function,
@@ -471,7 +472,7 @@ impl<'c> Folder<'c> {
     }
 }
 
-/// Returns the name that a fold is counted and disabled by, from the removed op and the side of the weights.
+/// Returns the rule name under which a fold is counted and disabled.
 fn rule(f: &Function, plan: &Plan) -> &'static str {
     let is_behind = (plan.linears.iter()).any(|(_, side, _)| *side == Side::Output);
     match (operator(f, plan.going), is_behind) {
@@ -484,7 +485,7 @@ fn rule(f: &Function, plan: &Plan) -> &'static str {
     }
 }
 
-/// Returns the bytes that are freed with a constant: none for a part of the interface, or the op of a splat.
+/// Returns the bytes that removing a constant frees: 0 if it is part of the interface, or if the value is a splat.
 fn size(f: &Function, value: ValueId) -> i64 {
     match f.constant(value).and_then(|id| f.constant_record(id)) {
         Some(constant) if constant.flags & record::Constant::KEPT != 0 => 0,
@@ -526,7 +527,7 @@ fn neighbour(f: &Function, op: OpId, side: Side, data: usize) -> Option<OpId> {
     }
 }
 
-/// Whether two ops do the same to one operand each.
+/// Whether two ops are equal except for their data operands.
 fn is_same(f: &Function, a: OpId, b: OpId, data: usize) -> bool {
     let mut operands = f.operands(a).zip(f.operands(b)).enumerate();
     a == b

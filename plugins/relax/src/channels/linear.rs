@@ -1,4 +1,4 @@
-//! [`Linear`]: convolutions and matrix products with known weights.
+//! [`Linear`]: convolutions and matrix products with constant weights.
 
 use passdock_plugin_api::prelude::*;
 
@@ -6,18 +6,18 @@ use super::constants::{Axis, KnownTensor};
 use super::numbers::{self, Numbers};
 use crate::shared::read::{float_or, int_or, operand, operator, optional, own_pads};
 
-/// An op that multiplies by weights, which are known.
+/// An op that multiplies its data operand by constant weights.
 #[derive(Clone, Debug)]
 pub(crate) struct Linear {
     pub(crate) op: OpId,
     pub(crate) kind: Kind,
     pub(crate) weights: KnownTensor,
-    /// What is added, if anything is.
+    /// The operand that is added to the product, if any.
     pub(crate) bias: Option<ValueId>,
-    /// Weights as rows, columns and what is nested in both.
+    /// The weights as rows, columns, and elements per row and column.
     sizes: [usize; 3],
     groups: usize,
-    /// Gemm's factors of the product and of what is added.
+    /// Gemm's factors of the product and of the bias.
     alpha: f64,
     beta: f64,
 }
@@ -35,7 +35,7 @@ pub(crate) enum Kind {
     MatMulLeft,
 }
 
-/// The channels that weights are multiplied along.
+/// The channels along which weights are scaled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Side {
     Input,
@@ -67,7 +67,7 @@ impl Linear {
         let groups = groups.ok_or(NoMatch)? as usize;
         let alpha = float_or(f, op, "alpha", 1.0).ok_or(NoMatch)?.into();
         let beta = float_or(f, op, "beta", 1.0).ok_or(NoMatch)?.into();
-        // The version before says by an attribute how the third operand is spread.
+        // Before opset 7, an attribute defines how the third operand broadcasts.
         let is_old = is_gemm && f.opset("").is_none_or(|version| version < 7);
         let dims: Vec<usize> = weights
             .dims
@@ -102,23 +102,23 @@ impl Linear {
         })
     }
 
-    /// The index of the operand that isn't the weights.
+    /// Returns the index of the data operand.
     pub(crate) fn data_at(&self) -> usize {
         usize::from(self.kind == Kind::MatMulLeft)
     }
 
-    /// The index of the weights.
+    /// Returns the index of the weights.
     pub(crate) fn weights_at(&self) -> usize {
         1 - self.data_at()
     }
 
-    /// Returns where the channels of the operand or of the result are; of a MatMul, whose rank isn't always known, as
-    /// if it had one axis.
+    /// Returns the channel axis of the data operand or of the result. For a MatMul of unknown rank, the rank is assumed
+    /// to be 1.
     pub(crate) fn axis(&self, f: &Function, side: Side) -> Axis {
         let [rows, columns, _] = self.sizes;
         let dims = self.weights.dims.len();
         let grouped = columns * self.groups;
-        // Of one of the matrices that the weights are.
+        // The rows of one matrix; the weights may be a batch of matrices.
         let matrix_rows = self.weights.dims[dims - 2] as usize;
         let is_output = side == Side::Output;
         let data = f.rank(operand(f, self.op, self.data_at()));
@@ -146,7 +146,7 @@ impl Linear {
         self.axis(f, Side::Output)
     }
 
-    /// The channel of a row and a column of the weights.
+    /// Returns the channel that a row and column of the weights belong to.
     fn channel(&self, side: Side, row: usize, column: usize) -> usize {
         let [rows, columns, _] = self.sizes;
         let group = row / (rows / self.groups);
@@ -166,8 +166,10 @@ impl Linear {
         }
     }
 
-    /// Returns the elements of the weights, multiplied, if not too much is lost by rounding: an element would be
-    /// infinite, or all of a channel's smaller than what the type has all digits of.
+    /// Returns the scaled elements of the weights.
+    ///
+    /// Fails with [`NoMatch`] if rounding loses too much: an element becomes infinite, or all elements of a channel
+    /// become subnormal.
     pub(crate) fn scaled(
         &self,
         f: &Function,
@@ -195,7 +197,7 @@ impl Linear {
         Ok(scaled)
     }
 
-    /// What the result gains, channel by channel, if a number is added to each channel of the operand.
+    /// Returns how much each channel of the result grows if `offset` is added to the channels of the data operand.
     pub(crate) fn applied(&self, f: &Function, offset: &Numbers) -> Result<Numbers, EditError> {
         let dtype = self.weights.dtype;
         let [rows, columns, inner] = self.sizes;
@@ -225,7 +227,7 @@ impl Linear {
         Ok(Numbers::new(gained))
     }
 
-    /// What is added to each channel of the product now, if that is known, and the same along all other axes.
+    /// Returns the current bias of each channel. Fails with [`NoMatch`] if it is unknown or varies along another axis.
     pub(crate) fn added(&self, f: &Function) -> Result<Numbers, EditError> {
         let Some(bias) = self.bias else {
             return Ok(Numbers::every(0.0));
@@ -239,12 +241,12 @@ impl Linear {
         Ok(numbers.map(|number| number * self.beta))
     }
 
-    /// What tells apart weights that are multiplied in another way.
+    /// Returns a key that distinguishes weights that are scaled differently.
     pub(crate) fn layout(&self) -> (Kind, usize) {
         (self.kind, self.groups)
     }
 
-    /// Whether all windows of a convolution lie inside its operand.
+    /// Whether the op reads no padding.
     pub(crate) fn is_unpadded(&self, f: &Function) -> bool {
         match self.kind {
             Kind::Conv => {

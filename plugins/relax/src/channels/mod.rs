@@ -1,5 +1,5 @@
-//! What happens to channels: numbers for each of them ([`numbers`], [`known`]), ops that multiply each and add to it
-//! ([`affine`]), and ops with weights, which can take that over ([`linear`]); [`fold`] lets them.
+//! Folding of channel-wise ops. [`numbers`] and [`constants`] have numbers per channel, [`affine`] ops that scale and
+//! shift channels, and [`linear`] ops with weights that can absorb these. [`fold`] performs the folds.
 
 pub(crate) mod affine;
 pub(crate) mod constants;

@@ -1,4 +1,4 @@
-//! [`Numbers`]: one number a channel, and the elements of floats of every type.
+//! [`Numbers`]: one number per channel; reading and writing float elements of all types.
 
 use passdock_plugin_api::element;
 use passdock_plugin_api::prelude::*;
@@ -7,12 +7,12 @@ pub(crate) use passdock_plugin_api::element::read;
 
 use crate::shared::read::is_float;
 
-/// One number for each channel; a single one stands for all of them.
+/// One number per channel. A single number applies to all channels.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Numbers(Vec<f64>);
 
 impl Numbers {
-    /// The same number for every channel.
+    /// Returns a list that has the same number for every channel.
     pub(crate) fn every(number: f64) -> Numbers {
         Numbers(vec![number])
     }
@@ -36,7 +36,7 @@ impl Numbers {
         }
     }
 
-    /// The number of every channel, if it is one.
+    /// Returns the number that all channels share, if they are equal.
     pub(crate) fn one(&self) -> Option<f64> {
         (self.0.len() == 1).then(|| self.0[0])
     }
@@ -53,24 +53,24 @@ impl Numbers {
         Numbers::new(self.0.iter().map(|&number| of(number)).collect())
     }
 
-    /// What comes of both, channel by channel.
+    /// Combines two lists channel by channel.
     pub(crate) fn with(&self, other: &Numbers, of: impl Fn(f64, f64) -> f64) -> Numbers {
         let count = self.0.len().max(other.0.len());
         Numbers::new((0..count).map(|at| of(self.at(at), other.at(at))).collect())
     }
 
-    /// The bits, to tell whether they are the same.
+    /// Returns the bits of the numbers, as a key for comparison.
     pub(crate) fn bits(&self) -> Vec<u64> {
         self.0.iter().map(|number| number.to_bits()).collect()
     }
 }
 
-/// Bytes of an element; `None` for what isn't a float that is computed with.
+/// Returns the size of an element in bytes; `None` for types that aren't supported floats.
 pub(crate) fn size_of(dtype: DType) -> Option<usize> {
     element::size_of(dtype).filter(|_| is_float(dtype))
 }
 
-/// The smallest number of a type that has all of its digits.
+/// Returns the smallest positive normal number of a type.
 pub(crate) fn smallest(dtype: DType) -> f64 {
     match dtype {
         DType::F16 => 2_f64.powi(-14),
@@ -80,7 +80,7 @@ pub(crate) fn smallest(dtype: DType) -> f64 {
     }
 }
 
-/// Appends a number as an element, the nearest that the type has. `None` if that is infinite, or no number.
+/// Appends a number, rounded to nearest, as an element. Returns the rounded number; `None` if it isn't finite.
 pub(crate) fn push(dtype: DType, number: f64, bytes: &mut Vec<u8>) -> Option<f64> {
     let start = bytes.len();
     let is_pushed = element::push(dtype, number, bytes);

@@ -1,4 +1,4 @@
-//! [`Tensors`]: what a pass makes of weights, each once.
+//! [`Tensors`]: a pool of the tensors that a pass creates, without duplicates.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,22 +9,22 @@ use super::linear::{Kind, Linear, Side};
 use super::numbers::{self, Numbers};
 use crate::shared::read::{add_tensor, optional};
 
-/// The bytes that a constant takes in a file beside its own.
+/// The estimated overhead of a constant in a file, in bytes.
 pub(super) const CONSTANT: i64 = 32;
-/// The largest number of bytes of weights that a pass reads, whether it folds them or not: all that it makes of them
-/// has to fit into memory.
+/// The maximum number of bytes of weights that one pass reads, whether it folds them or not: the results must fit in
+/// memory.
 const MOST: u64 = 256 << 20;
 
-/// A tensor to make.
+/// A tensor to create.
 pub(super) enum New {
     Constant(Content, Option<Scaled>),
-    /// An `onnx.ConstantOfShape` in the region of an op, and with its location.
+    /// An `onnx.ConstantOfShape` at the start of the region of an op, with the op's location.
     Splat(Content, OpId),
-    /// Weights that were multiplied so before.
+    /// Scaled weights that exist already.
     Existing(ValueId),
 }
 
-/// Elements; of a splat one. Those of weights are computed when the weights are folded.
+/// The elements of a tensor; a splat has one. Elements of scaled weights are computed when the fold is applied.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(super) struct Content {
     dtype: DType,
@@ -33,7 +33,7 @@ pub(super) struct Content {
 }
 
 impl Content {
-    /// The bytes of all elements.
+    /// Returns the size of all elements in bytes.
     fn byte_len(&self) -> u64 {
         let size = numbers::size_of(self.dtype).unwrap_or(0) as u64;
         let count = self.dims.iter().map(|&dim| dim.max(0) as u64);
@@ -41,7 +41,7 @@ impl Content {
     }
 }
 
-/// Weights, and how they were multiplied.
+/// Weights and how they were scaled.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(super) struct Scaled {
     weights: ValueId,
@@ -50,7 +50,7 @@ pub(super) struct Scaled {
     factor: Vec<u64>,
 }
 
-/// The identity of a tensor.
+/// The key of a tensor in the pool.
 #[derive(PartialEq, Eq, Hash)]
 enum Key {
     Constant(Content),
@@ -59,7 +59,7 @@ enum Key {
 }
 
 impl New {
-    /// The bytes that it adds to a file.
+    /// Returns the bytes that the tensor adds to a file.
     pub(super) fn cost(&self) -> i64 {
         match self {
             New::Constant(content, _) => content.byte_len() as i64 + CONSTANT,
@@ -68,18 +68,18 @@ impl New {
     }
 }
 
-/// What was made so far.
+/// The tensors that were created so far.
 #[derive(Default)]
 pub(super) struct Tensors {
     values: HashMap<Key, ValueId>,
-    /// Weights that lose too much if they are multiplied so.
+    /// Weights that would lose too much precision if they were scaled.
     lost: HashSet<Scaled>,
     /// The bytes of all weights that were read so far.
     read: u64,
 }
 
 impl Tensors {
-    /// The weights of an op, to be multiplied along channels; `None` if they would be too large.
+    /// Returns the scaled weights of an op, not yet computed. `None` if they are too large or lose too much precision.
     pub(super) fn scaled(
         &self,
         f: &Function,
@@ -110,7 +110,7 @@ impl Tensors {
         may_be.then_some(New::Constant(content, Some(key)))
     }
 
-    /// Notes that weights are read. Returns `false` if those of the pass would be too large then.
+    /// Records that weights are read. Returns `false`, and records nothing, if the total would exceed [`MOST`].
     pub(super) fn may_read(&mut self, f: &Function, weights: &KnownTensor) -> bool {
         let read = self.read.saturating_add(weights.byte_len(f));
         if read <= MOST {
@@ -119,7 +119,8 @@ impl Tensors {
         read <= MOST
     }
 
-    /// Computes the elements of weights. Fails if they lose too much, which is noted, or can't be read.
+    /// Computes the elements of scaled weights. Fails if they lose too much precision, which is recorded, or can't be
+    /// read.
     pub(super) fn fill(
         &mut self,
         f: &Function,
@@ -140,7 +141,7 @@ impl Tensors {
         Ok(())
     }
 
-    /// Returns the value of a tensor, which is created if there is none yet.
+    /// Returns the value of a tensor, and creates it if necessary.
     pub(super) fn create(&mut self, f: &mut Function, new: New) -> Result<ValueId, EditError> {
         let key = match &new {
             New::Existing(value) => return Ok(*value),
@@ -169,7 +170,7 @@ impl Tensors {
     }
 }
 
-/// One number a channel as a constant; `None` if the type doesn't have them.
+/// Returns a constant with one number per channel; `None` if the element type can't represent a number.
 pub(super) fn list(dtype: DType, dims: Vec<i64>, numbers: &Numbers) -> Option<New> {
     let count = dims.iter().product::<i64>().max(0) as usize;
     let mut bytes = Vec::new();
@@ -179,7 +180,7 @@ pub(super) fn list(dtype: DType, dims: Vec<i64>, numbers: &Numbers) -> Option<Ne
     Some(New::Constant(Content { dtype, dims, bytes }, None))
 }
 
-/// The same as a splat, if all numbers are one and a constant would take more room.
+/// Returns the tensor as a splat if all numbers are equal and a constant would have more than 64 elements.
 pub(super) fn as_splat(new: &New, numbers: &Numbers, op: OpId) -> Option<New> {
     let New::Constant(content, None) = new else {
         return None;
@@ -193,7 +194,7 @@ pub(super) fn as_splat(new: &New, numbers: &Numbers, op: OpId) -> Option<New> {
     is_large.then_some(New::Splat(Content { dtype, dims, bytes }, op))
 }
 
-/// A splat of weights, multiplied.
+/// Returns the scaled splat; `None` if the factors of the channels differ or precision is lost.
 fn splat(f: &Function, weights: &KnownTensor, number: f64, factor: &Numbers) -> Option<New> {
     let dtype = weights.dtype;
     let op = f.defining_op(weights.value)?;
@@ -205,8 +206,8 @@ fn splat(f: &Function, weights: &KnownTensor, number: f64, factor: &Numbers) -> 
     Some(New::Splat(Content { dtype, dims, bytes }, op))
 }
 
-/// An `onnx.ConstantOfShape` with the location of an op, and with its sizes if it is one, too, where the op's region
-/// begins.
+/// Creates an `onnx.ConstantOfShape` at the start of an op's region, with the op's location. If the op is a
+/// ConstantOfShape of the same shape, the new op shares its shape operand.
 fn create_splat(f: &mut Function, content: &Content, op: OpId) -> Result<ValueId, EditError> {
     let (region, dtype) = (f.parent_region(op), content.dtype);
     let is_alike = f.name(op) == "onnx.ConstantOfShape"

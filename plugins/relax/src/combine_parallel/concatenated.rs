@@ -1,10 +1,10 @@
-//! Constants of a function, put beside one another.
+//! Concatenation of constants.
 
 use passdock_plugin_api::prelude::*;
 
 use crate::shared::read::add_tensor;
 
-/// Constants put beside one another along an axis.
+/// Constants that are concatenated along an axis.
 pub(super) struct Concatenated {
     dtype: DType,
     shape: Vec<i64>,
@@ -12,7 +12,7 @@ pub(super) struct Concatenated {
 }
 
 impl Concatenated {
-    /// Joins constants that differ in no more than the size of the axis.
+    /// Concatenates constants whose shapes differ only in the size of the axis.
     pub(super) fn new(
         f: &Function,
         values: &[ValueId],

@@ -1,4 +1,4 @@
-//! `relax.transform.CombineParallelConv2D`: convolves one value with several weights at once.
+//! `relax.transform.CombineParallelConv2D`: combines parallel convolutions of one input into one convolution.
 //!
 //! ```ir
 //! fn @main(%x: f32[1,1,4,4]) -> (%p: f32[1,1,4,4], %q: f32[1,2,4,4]) opset("" = 17) {
@@ -27,17 +27,17 @@
 //! }
 //! ```
 //!
-//! The weights are constants of one size but for their output channels that nobody else uses, and the attributes are
-//! the same; all convolutions have a bias, or none has. Ops behind that work element by element are put together as far
-//! as they are the same everywhere, but for constants of one number for each channel. It does so only where that leaves
-//! fewer ops, as two convolutions with nothing behind them would be a convolution and a `Split`; `min_num_branches = 2`
-//! puts those together, too. The model doesn't grow; where the weights have more than 128 MiB in all, they stay as they
-//! are. Convolutions of any number of axes are put together, as ONNX has one operator for them.
+//! The weights must be constants with no other users, of equal shape except for the output channels. The attributes
+//! must be equal, and either all convolutions have a bias or none has. Elementwise ops that follow are combined as long
+//! as they match in all branches; their constants with one element per channel may differ. The pass only combines
+//! branches if that leaves fewer ops: two convolutions without following ops would become a convolution and a `Split`.
+//! `min_num_branches = 2` combines those as well. The model doesn't grow. Weights of more than 128 MiB in total aren't
+//! combined. Convolutions of any number of spatial axes are combined, as ONNX has one operator for them.
 //!
-//! It doesn't look at convolutions of groups, nor at those in different regions. It is of level 4 and in no pipeline:
-//! whether one large convolution and a copy of its result are faster than several small ones is for the back end to
-//! say. A runtime's kernels may sum in another order for other sizes, so results are equal up to rounding. It counts as
-//! `convolutions_of_one_value`, which can be disabled as rules can.
+//! Grouped convolutions and convolutions in different regions aren't combined. The pass has level 4 and is in no
+//! pipeline, because the profit depends on the back end. One large convolution and a copy of its result may be slower
+//! than several small ones. Kernels may sum in another order for other sizes, so results are equal up to rounding.
+//! Rewrites are counted as `convolutions_of_one_value`, which can be disabled like a rule.
 //!
 //! Source: TVM `src/relay/transforms/combine_parallel_conv2d.cc`.
 

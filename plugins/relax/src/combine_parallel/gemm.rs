@@ -1,4 +1,4 @@
-//! `relax.transform.CombineParallelGemm`: multiplies one matrix by several weights at once.
+//! `relax.transform.CombineParallelGemm`: combines parallel Gemms of one input into one Gemm.
 //!
 //! ```ir
 //! fn @main(%x: f32[n,2]) -> (%p: f32[n,1], %q: f32[n,2]) opset("" = 17) {
@@ -24,11 +24,12 @@
 //! }
 //! ```
 //!
-//! The weights are constants that nobody else uses, the attributes are the same, and all `Gemm`s add one number for
-//! each column, or none does. Ops behind, sizes, level and rounding are as `relax.transform.CombineParallelConv2D` has
-//! them. It counts as `gemms_of_one_value`, which can be disabled as rules can.
+//! The weights must be constants with no other users, and the attributes must be equal. Either all `Gemm`s have a bias
+//! with one element per column, or none has. Following ops, limits, level and rounding are the same as for
+//! `relax.transform.CombineParallelConv2D`. Rewrites are counted as `gemms_of_one_value`, which can be disabled like a
+//! rule.
 //!
-//! It doesn't look at `Gemm`s in different regions, nor at those that add a matrix.
+//! `Gemm`s in different regions and `Gemm`s that add a matrix aren't combined.
 //!
 //! Source: TVM `src/relay/transforms/combine_parallel_dense.cc`.
 

@@ -1,4 +1,4 @@
-//! `relax.transform.CombineParallelMatmul`: multiplies one value by several weights at once.
+//! `relax.transform.CombineParallelMatmul`: combines parallel matmuls of one input into one matmul.
 //!
 //! ```ir
 //! fn @main(%x: f32[n,2]) -> (%q: f32[n,1], %k: f32[n,2]) opset("" = 13) {
@@ -24,16 +24,16 @@
 //! }
 //! ```
 //!
-//! The weights are constants that nobody else uses, of one size but for their columns, as those of queries, keys and
-//! values in a transformer. Ops behind that work element by element are put together as far as they are the same
-//! everywhere, but for constants of one number for each column: a sum, then a `Relu`. It does so only where that leaves
-//! fewer ops, as two products with nothing behind them would be a product and a `Split`; `min_num_branches = 2` puts
-//! those together, too. The model doesn't grow, as the weights replace the others. Where they have more than 128 MiB in
-//! all, they stay as they are: they would be held in memory.
+//! The weights must be constants with no other users, of equal shape except for the columns, such as the projections of
+//! queries, keys and values in a transformer. Elementwise ops that follow, such as a bias and a `Relu`, are combined as
+//! long as they match in all branches; their constants with one element per column may differ. The pass only combines
+//! branches if that leaves fewer ops: two products without following ops would become a product and a `Split`.
+//! `min_num_branches = 2` combines those as well. The model doesn't grow, as the concatenated weights replace the
+//! original ones. Weights of more than 128 MiB in total aren't combined, because they would be held in memory.
 //!
-//! `Gemm`s and `Conv`s have passes of their own, and products in different regions stay. A runtime's kernels may sum in
-//! another order for other sizes, so results are equal up to rounding. It counts as `products_of_one_value`, which can
-//! be disabled as rules can.
+//! `Gemm`s and `Conv`s have separate passes, and products in different regions aren't combined. Kernels may sum in
+//! another order for other sizes, so results are equal up to rounding. Rewrites are counted as `products_of_one_value`,
+//! which can be disabled like a rule.
 //!
 //! Source: TVM `src/relay/transforms/combine_parallel_dense.cc`, `src/relax/transform/combine_parallel_matmul.cc`.
 

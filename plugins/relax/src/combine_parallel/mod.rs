@@ -22,28 +22,28 @@ use following::{Behind, Step};
 
 const SPLIT: &str = "onnx.Split";
 
-/// The most bytes of the weights that a pass concatenates in a function: all of them are held in memory.
+/// The maximum number of bytes of weights that the pass concatenates per function: all of them are held in memory.
 const MOST_BYTES: u64 = 128 << 20;
 
 /// An operator whose parallel ops are combined.
 pub(crate) struct Family {
     /// The operator, whose operands are a value, weights and, where `has_bias` is set, an optional bias.
     product: &'static str,
-    /// The name that rewrites are counted and disabled by.
+    /// The name under which rewrites are counted and disabled.
     rule: &'static str,
     /// Returns the axis along which weights are concatenated; `None` if an op isn't combined.
     weights: fn(&Function, OpId) -> Option<usize>,
-    /// Returns the axis of the result that belongs to it.
+    /// Returns the axis of the result that corresponds to that axis.
     axis: fn(&Function, OpId) -> Option<usize>,
     /// Whether the third operand is a bias with one number per channel, or absent.
     has_bias: bool,
 }
 
 options! {
-    /// The ops that are combined.
+    /// Options of the passes that combine parallel ops.
     pub struct CombineParallel {
-        /// The number of ops from which on they are put together, also where that leaves more ops; 0: where it leaves
-        /// fewer.
+        /// Combine groups of at least this many ops, even if that leaves more ops. With 0, combine groups only if that
+        /// leaves fewer ops.
         #[range(0..)]
         min_num_branches: i64 = 0,
     }
@@ -52,7 +52,7 @@ options! {
 /// Combines the parallel ops of a function.
 pub(crate) fn combine_parallel(f: &mut Function, cx: &PassContext, family: &Family) -> PassResult {
     let since = f.opset("").unwrap_or(0);
-    // Older Adds broadcast by attributes.
+    // Before opset 7, `Add` broadcasts by attributes.
     if since < 7 || !is_operator(cx, family.product) || !is_operator(cx, SPLIT) {
         return Ok(());
     }
@@ -124,7 +124,7 @@ impl Branch {
         Some((branch, key))
     }
 
-    /// The last op of the branch.
+    /// Returns the last op of the branch.
     fn last(&self) -> OpId {
         *self.behind.last().unwrap_or(&self.product)
     }
@@ -169,8 +169,8 @@ struct Group {
 }
 
 impl Group {
-    /// Whether the ops compute the queries, keys and values of a normalised layer: ONNX Runtime fuses these with the
-    /// attention after them.
+    /// Whether the ops compute the queries, keys and values of an attention layer with a normalized input. ONNX Runtime
+    /// fuses these with the attention that follows.
     fn is_attention(&self, f: &Function, is_layer: impl Fn(ValueId) -> bool) -> bool {
         let is_head = |branch: &Branch| {
             let mut uses = f.iter_uses(f.result(branch.last(), 0));

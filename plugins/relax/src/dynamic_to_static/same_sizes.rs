@@ -1,8 +1,8 @@
-//! Sizes that aren't known, but the same: what several ops work out, one says.
+//! Values with unknown but equal elements: each is computed once.
 //!
-//! A value whose elements are those of one that stands before it, element by element the same symbol or
-//! expression, gives way to that. A value all of whose elements are among those of the `Shape` that it is
-//! worked out of is gathered from it. Both hold for every size, 0 included, as the elements are equal ids.
+//! A value is replaced by an earlier one if both have the same elements: the same symbols or expressions, in the same
+//! order. A value whose elements all occur in the `Shape` it is derived from becomes a `Gather` of that shape. Both
+//! hold for every size, including 0, as equal ids are equal sizes.
 
 use std::collections::HashMap;
 
@@ -16,17 +16,17 @@ use crate::shared::read::{add_tensor, operand};
 const SHAPE: &str = "onnx.Shape";
 const GATHER: &str = "onnx.Gather";
 
-/// The version since which a `Shape` says a part.
+/// The opset version since which `Shape` has `start` and `end`.
 const RANGES: i64 = 15;
 
-/// The values of the same elements that are looked through, and the ops behind one.
+/// The maximum number of values with equal elements that are compared, and of ops that the search for a `Shape` visits.
 const CANDIDATES: usize = 16;
 const BEHIND: usize = 32;
 
-/// A type, and the elements of a value of it.
+/// A type, and the elements of a value of that type.
 type Key = (TypeId, Vec<(DimKind, i64)>);
 
-/// Goes over what leads to a result: of the rest nothing is left.
+/// Replaces duplicates among the live ops; dead code is skipped, as it is removed later.
 pub(super) fn same_sizes(f: &mut Function) -> PassResult {
     let mut sizes = SameSizes::default();
     let live = live_ops(f)?;
@@ -38,14 +38,14 @@ pub(super) fn same_sizes(f: &mut Function) -> PassResult {
     gather_at_once(f)
 }
 
-/// The values that were seen, in program order.
+/// The values that were visited, in program order.
 #[derive(Default)]
 struct SameSizes {
     known: HashMap<Key, Vec<ValueId>>,
 }
 
 impl SameSizes {
-    /// Looks at an op that gives small integers, after those before it.
+    /// Visits an op that computes shape data. Ops are visited in program order.
     fn visit(&mut self, f: &mut Function, op: OpId) -> PassResult {
         let &[result] = f.results(op) else {
             return Ok(());
@@ -63,7 +63,7 @@ impl SameSizes {
         let same = self.known.entry(key).or_default();
         let stands_before = |&&value: &&ValueId| is_visible(f, value, op);
         if let Some(&other) = same.iter().take(CANDIDATES).find(stands_before) {
-            // What a region gives out keeps its name.
+            // A yielded value keeps its name.
             if !is_given_out(f, result) {
                 f.replace_uses(result, other)?;
             }
@@ -89,7 +89,8 @@ impl SameSizes {
     }
 }
 
-/// Lets a `Shape` say what single ops gather of it, where that is one op less: of the version that can.
+/// Replaces gathers of contiguous ranges of a `Shape` by `Shape` ops with `start` and `end`. All live users must be
+/// such gathers, so that the original `Shape` becomes dead.
 fn gather_at_once(f: &mut Function) -> PassResult {
     if f.opset("").is_none_or(|version| version < RANGES) {
         return Ok(());
@@ -114,7 +115,7 @@ fn gather_at_once(f: &mut Function) -> PassResult {
                 .attr("end", end)
                 .result(f.type_id(f.result(user, 0)))
                 .loc(f.loc(user));
-            // A default that is spelled out hides what is the same.
+            // An explicit default would hide that two ops are equal.
             if start > 0 {
                 part = part.attr("start", start);
             }
@@ -129,7 +130,7 @@ fn gather_at_once(f: &mut Function) -> PassResult {
     Ok(())
 }
 
-/// The places that an op gathers, if they are one after another: the first, and that behind the last.
+/// Returns the half-open range of indices that an op gathers, if they are contiguous.
 fn range(f: &Function, op: OpId, rank: Option<usize>) -> Option<(i64, i64)> {
     let is_list = f.rank(f.results(op).first().copied()?) == Some(1);
     let axis = f.int(op, "axis").unwrap_or(0);
@@ -147,7 +148,7 @@ fn range(f: &Function, op: OpId, rank: Option<usize>) -> Option<(i64, i64)> {
     (follow && first >= 0).then_some((first, last + 1))
 }
 
-/// The elements of a value, if each is a size, a symbol or an expression.
+/// Returns the elements of a value, if each is a constant, a symbol or an expression.
 fn elements(f: &Function, value: ValueId) -> Option<Vec<Dim>> {
     let dims = f.known_dims(value)?;
     let is_known = |dim: &Dim| dim.kind != DimKind::UNKNOWN;
@@ -155,7 +156,7 @@ fn elements(f: &Function, value: ValueId) -> Option<Vec<Dim>> {
     (is_whole && dims.iter().all(is_known)).then_some(dims)
 }
 
-/// Whether a value that was seen before can be used by an op.
+/// Whether the definition of an earlier value is live and dominates an op.
 fn is_visible(f: &Function, value: ValueId, op: OpId) -> bool {
     let Some(maker) = f.defining_op(value).filter(|&maker| f.is_live(maker)) else {
         return false;
@@ -176,7 +177,7 @@ fn is_given_out(f: &Function, value: ValueId) -> bool {
     uses.any(|used| f.terminator(f.parent_region(used.op)) == Some(used.op))
 }
 
-/// The result of a `Shape` that an op's result is worked out of, and the places in it of all elements.
+/// Returns the `Shape` result that an op's result is derived from, and the indices of the elements in it.
 fn source(f: &Function, op: OpId, dims: &[Dim]) -> Option<(ValueId, Vec<i64>)> {
     let is_shape = |op: OpId| f.name(op) == SHAPE && f.traits(op).is_defined();
     let gathered = f.operand(op, 0).filter(|_| f.name(op) == GATHER);

@@ -1,13 +1,12 @@
-//! The budget: which of the values that are known are kept as constants.
+//! The size budget: which of the known values become constants.
 //!
-//! A value that an op needs which stays is kept as a constant, if that makes the function larger by
-//! no more than is allowed; otherwise the op that gives it stays, and needs its own operands. What
-//! nobody needs goes. A constant that only goes into ops that go is credited to them, in equal parts
-//! for each use, and on to what they lead to.
+//! A value that a remaining op needs becomes a constant if that makes the function larger by no more than the limit.
+//! Otherwise, its op stays and needs its own operands. Unused ops are erased. The bytes of a constant that only erased
+//! ops use are credited to these in equal parts per use, and passed on to the values that they lead to.
 //!
-//! Each op may cost as much as [`Limits::one`]. An expression may cost as much as its ops may together, though its
-//! last value alone is what is kept: then all such expressions are folded or, where they cost too much together, none.
-//! So another run decides as this one did.
+//! Each op may cost up to [`Limits::one`]. An expression may cost as much as all its ops together, although only its
+//! final value becomes a constant. Either all such expressions are folded, or none if they cost too much together.
+//! Therefore, a second run makes the same decisions.
 
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::record;
@@ -16,34 +15,36 @@ use super::FoldConstant;
 use super::forward::{Folded, Forward, byte_len};
 use crate::shared::column::Column;
 
-/// The bytes that a constant takes in a file beside its own (its name, dims), and an op (its
-/// names).
+/// The estimated overhead in bytes of a constant (its name and dims) and of an op (its names) in a file.
 const CONSTANT: u64 = 32;
 const OP: u64 = 64;
-/// Together, ops may cost so many times what one may, and as much again as parts of expressions. Where many cost as
-/// much as they may, another run finds room again: the more one may take, the sooner.
+/// The ratio of the limit for all ops together to the limit for one op; expressions may cost as much again. With a
+/// smaller ratio, a second run would have a budget again sooner.
 const TOGETHER: u64 = 8;
-/// The part of the constants' bytes by which a function may grow for ops; as much again for expressions.
+/// The inverse of the growth limit of all ops, as a fraction of the constants' bytes. Expressions may use as much
+/// again.
 const PART: u64 = 200;
-/// Scratch constants take no more than this, or than the model's own.
+/// The minimum of the memory limit of scratch constants; the limit is the size of the model's own constants if that is
+/// larger.
 const SCRATCH: u64 = 256 << 20;
-/// With growth allowed they take no more than this, or than so many times the model's own.
+/// The minimum of the memory limit if growth is allowed; the limit is `TIMES` the size of the model's own constants if
+/// that is larger.
 const ALLOWED: u64 = 2 << 30;
 const TIMES: u64 = 4;
 
-/// The bytes that are evaluated anyway, whether they may be kept or not.
+/// Values up to this size in bytes are always evaluated, whether they may become constants or not.
 const SMALL: u64 = 1 << 20;
 
 /// The limits of what folding may cost.
 pub(super) struct Limits {
-    /// The bytes of one op.
+    /// The growth limit of one op, in bytes.
     pub(super) one: u64,
-    /// The bytes of all ops.
+    /// The growth limit of all ops together, in bytes.
     all: u64,
-    /// The bytes of an op as part of an expression, and those of all expressions.
+    /// The limit of an op as part of an expression, and of all expressions together, in bytes.
     part: u64,
     expressions: u64,
-    /// The bytes of what is tried out.
+    /// The memory limit of scratch constants, in bytes.
     pub(super) scratch: u64,
 }
 
@@ -52,7 +53,7 @@ impl Limits {
         let add =
             |sum: u64, (_, record): (_, record::Constant)| sum.saturating_add(record.byte_len);
         let bytes = f.constants().fold(0, add);
-        // A splat takes one element of memory, whatever its shape says.
+        // A splat stores one element, whatever its shape is.
         let is_stored =
             |(_, record): &(_, record::Constant)| record.storage != record::Storage::SPLAT;
         let stored = f.constants().filter(is_stored).fold(0, add);
@@ -77,8 +78,8 @@ impl Limits {
     }
 }
 
-/// Per op id, whether it can be of use to know its value: it may be kept, or lead to one that may.
-/// What isn't listed is. Sizes are those that the types say, before anything is evaluated.
+/// Returns, per op id, whether the op's value can be useful: it may become a constant, or lead to one. The default is
+/// `true`. Sizes come from the types, as nothing is evaluated yet.
 pub(super) fn useful(f: &Function, flags: &Column<bool>, limits: &Limits) -> Column<bool> {
     let mut useful = Column::new(true);
     if limits.one == u64::MAX {
@@ -86,7 +87,7 @@ pub(super) fn useful(f: &Function, flags: &Column<bool>, limits: &Limits) -> Col
     }
     let flagged = |op: &OpId| flags.get(op.index());
     let ops: Vec<OpId> = f.iter().filter(flagged).collect();
-    // Per value, what each of its uses is credited with at most.
+    // Per value, the maximum credit of each of its uses.
     let mut share = Column::new(0);
     let mut credit = Vec::with_capacity(ops.len());
     for &op in &ops {
@@ -118,7 +119,7 @@ pub(super) fn useful(f: &Function, flags: &Column<bool>, limits: &Limits) -> Col
     useful
 }
 
-/// The bytes that go with a constant: none with one that the file keeps.
+/// Returns the bytes that erasing a constant frees; 0 if the file keeps the constant.
 fn freed(f: &Function, id: ConstId) -> u64 {
     match f.constant_record(id) {
         Some(record) if record.flags & record::Constant::KEPT == 0 => record.byte_len + CONSTANT,
@@ -126,17 +127,17 @@ fn freed(f: &Function, id: ConstId) -> u64 {
     }
 }
 
-/// The number of bytes of a value of this type, if the type says it.
+/// Returns the size in bytes of a value, if its type has a known shape.
 pub(super) fn static_len(f: &Function, value: ValueId) -> Option<u64> {
     let ty = f.type_of(value);
     ty.dtype().byte_len(ty.element_count()?)
 }
 
-/// The fate of the ops whose values are known.
+/// Which ops stay and which are folded.
 pub(super) struct Plan {
     /// Per op, whether it stays.
     pub(super) stays: Vec<bool>,
-    /// Per op that goes, whether its value is needed.
+    /// Per folded op, whether its value is needed.
     pub(super) needed: Vec<bool>,
 }
 
@@ -153,8 +154,8 @@ impl Plan {
         }
     }
 
-    /// Decides about all ops, each of which adds `part` to what the values that it leads to may cost. Answers what
-    /// all that go cost, too.
+    /// Decides about all ops. Each op adds `part` to the limit of the values that it leads to. Also returns the cost of
+    /// all folded ops.
     fn settle(f: &Function, forward: &Forward<'_>, limits: &Limits, part: u64) -> (Plan, u64) {
         let count = forward.folded.len();
         let is_pinned = |folded: &Folded| forward.pinned.contains(&folded.op);
@@ -163,8 +164,8 @@ impl Plan {
             needed: vec![false; count],
         };
         let mut one = limits.one;
-        // What stays keeps its constants, for which others were credited: a few rounds settle it,
-        // and then nobody is credited any more.
+        // An op that stays keeps its constants, for which other ops were credited. Usually a few rounds reach a fixed
+        // point; after 16 rounds there are no more credits, which guarantees termination.
         for round in 0.. {
             let mut uses = Uses::new(f, forward, &plan.stays);
             let credits = (round < 16).then(|| uses.credits(f, forward, &plan.stays, part));
@@ -185,8 +186,7 @@ impl Plan {
         (plan, 0)
     }
 
-    /// Decides about each op, the last one first; whether one more stays, and what each one that
-    /// goes costs.
+    /// Decides about each op in reverse order. Returns whether another op stays, and the costs of the folded ops.
     fn walk_back(
         &mut self,
         f: &Function,
@@ -222,14 +222,14 @@ impl Plan {
     }
 }
 
-/// The largest cost so that all that cost no more than it are within the budget together.
+/// Returns the largest cost such that all ops that cost no more fit in the budget together.
 fn threshold(costs: &mut [u64], all: u64) -> u64 {
     costs.sort_unstable();
     let mut sum = 0_u64;
     for (at, &cost) in costs.iter().enumerate() {
         sum = sum.saturating_add(cost);
         if sum > all {
-            // Those of the same cost are treated alike.
+            // Ops with equal cost are treated equally.
             let smaller = costs[..at].iter().rev().find(|&&smaller| smaller < cost);
             return smaller.copied().unwrap_or(0);
         }
@@ -237,7 +237,7 @@ fn threshold(costs: &mut [u64], all: u64) -> u64 {
     costs.last().copied().unwrap_or(0)
 }
 
-/// Per value, its uses by ops that go.
+/// Per value, the number of its uses by folded ops.
 struct Uses {
     inside: Column<u32>,
 }
@@ -259,7 +259,7 @@ impl Uses {
         f.use_count(value) > self.inside.get(value.index()) as usize
     }
 
-    /// An op stays, and needs its operands.
+    /// Marks an op as staying, so its operands are needed.
     fn stays(&mut self, f: &Function, op: OpId) {
         for value in f.operands(op).filter(|value| value.is_some()) {
             let inside = self.inside.get(value.index());
@@ -267,7 +267,8 @@ impl Uses {
         }
     }
 
-    /// Per op, what it and the ops that lead to nothing else give; each of them adds `part` to what it may cost.
+    /// Returns the credit of each op: its own and that of the ops that lead only to it. Each of them adds `part` to the
+    /// allowed cost.
     fn credits(
         &self,
         f: &Function,
@@ -275,7 +276,7 @@ impl Uses {
         stays: &[bool],
         part: u64,
     ) -> Vec<Credit> {
-        // Per value, what each of its uses is credited with.
+        // Per value, the credit of each of its uses.
         let mut share = Column::new(Credit::default());
         let mut credits = Vec::with_capacity(forward.folded.len());
         for (folded, &stays) in forward.folded.iter().zip(stays) {
@@ -308,7 +309,7 @@ impl Uses {
     }
 }
 
-/// What goes with an op, and what the value that is left of it may cost beyond that.
+/// The bytes that are freed with an op, and the additional cost that its value may have.
 #[derive(Clone, Copy, Default)]
 struct Credit {
     freed: u64,
@@ -316,7 +317,7 @@ struct Credit {
 }
 
 impl Credit {
-    /// That of an op alone.
+    /// The credit of an op without its operands.
     const OP: Credit = Credit {
         freed: OP,
         may_cost: 0,

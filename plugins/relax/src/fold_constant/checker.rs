@@ -1,4 +1,4 @@
-//! TVM's ConstantChecker: what is worth a look.
+//! TVM's ConstantChecker: an analysis that finds candidates for folding.
 
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::symbol;
@@ -6,12 +6,12 @@ use passdock_plugin_api::symbol;
 use super::typed::is_typed;
 use crate::shared::column::Column;
 
-/// Which ops might be folded once those before them are, or would be if they could. Kept until
-/// somebody edits the function, so a function that has none is looked through once.
+/// The ops that might be folded, assuming that their operands are folded if possible. The result is cached until the
+/// function is edited, so a function without candidates is only analyzed once.
 pub(super) struct ConstantChecker {
-    /// Per op id; what is new counts as one.
+    /// Per op id. New ops count as candidates.
     pub(super) flags: Column<bool>,
-    /// Whether there is any.
+    /// Whether there is any candidate.
     pub(super) found: bool,
 }
 
@@ -62,14 +62,14 @@ fn is_terminator(f: &Function, op: OpId) -> bool {
     f.terminator(f.parent_region(op)) == Some(op)
 }
 
-/// Whether an op is of a kind that is folded.
+/// Whether ops of this kind are folded.
 pub(super) fn may_fold(f: &Function, op: OpId, traits: OpTraits) -> bool {
     let pure = traits.is_pure() && !traits.is_random() && !traits.is_stateful();
     traits.folds() && pure && f.operand_count(op) > 0
 }
 
-/// Whether an op gives small integers, or what is found out of them: these may be known without their operands being
-/// constant, by way of dims that are.
+/// Whether an op computes shape data: small integers, or values derived from them. These may be known although the
+/// operands aren't constant, because some dims are.
 pub(crate) fn is_shape_data(f: &Function, op: OpId) -> bool {
     let is_small = |&result: &ValueId| {
         matches!(f.dtype(result), DType::I64 | DType::I32 | DType::BOOL)

@@ -1,5 +1,5 @@
-//! What needs no evaluation: a constant `onnx.If` or `if`, an `onnx.Loop` that runs no times, the field of a
-//! tuple at hand, a copy of a constant.
+//! Folding without evaluation: an `onnx.If` or `if` with a constant condition, an `onnx.Loop` with zero iterations, a
+//! field of a known tuple, and a copy of a constant.
 
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::symbol;
@@ -10,7 +10,7 @@ use crate::shared::operators::is_operator;
 use crate::shared::read::optional;
 
 impl Forward<'_> {
-    /// Replaces an op that is decided by what it comes to; whether it did.
+    /// Replaces an op by its result if it can be decided without evaluation.
     pub(super) fn decide(&mut self, f: &mut Function, op: OpId) -> Result<Decided, EditError> {
         let constants: Vec<ConstId> = f.operands(op).filter_map(|v| f.constant(v)).collect();
         let decided = self.try_decide(f, op)?;
@@ -29,7 +29,7 @@ impl Forward<'_> {
         }
         match f.name(op) {
             "onnx.If" | "onnx.Loop" if !is_operator(self.cx, f.name(op)) => {}
-            // The IR's own means the same.
+            // `if` of the IR has the same semantics.
             "onnx.If" | "if" => {
                 let taken = self.flag(f, op, 0)?.or(self.only.get(&op).copied());
                 if let Some((branch, given)) = taken.and_then(|taken| branch(f, op, taken))
@@ -57,7 +57,7 @@ impl Forward<'_> {
         Ok(Decided::No)
     }
 
-    /// Whether a user of the op couldn't take one of the values that would stand for its results.
+    /// Whether a user of the op would be invalid with one of the replacement values. Records the reason.
     fn is_refused(&mut self, f: &mut Function, op: OpId, values: &[ValueId]) -> bool {
         let results = f.results(op).to_vec();
         let constant = |f: &Function, value| self.constant(f, value);
@@ -66,7 +66,7 @@ impl Forward<'_> {
         why.inspect(|why| self.refuse(f, op, why)).is_some()
     }
 
-    /// As [`Forward::is_refused`], for a copy of a constant. A user is asked about all copies at once.
+    /// Like [`Forward::is_refused`], for a copy of a constant. Each user is checked once for all its copies.
     fn is_copy_refused(&mut self, f: &mut Function, op: OpId, of: ValueId) -> bool {
         let mut asked = std::mem::take(&mut self.asked);
         let constant = |f: &Function, value| {
@@ -79,7 +79,7 @@ impl Forward<'_> {
         why.inspect(|why| self.refuse(f, op, why)).is_some()
     }
 
-    /// Whether a loop's trip count is 0, or its condition is false from the start.
+    /// Whether a loop's trip count is 0, or its initial condition is false.
     fn runs_never(&self, f: &Function, op: OpId) -> Result<bool, EditError> {
         if self.flag(f, op, 1)? == Some(false) {
             return Ok(true);
@@ -91,7 +91,7 @@ impl Forward<'_> {
         Ok(matches!(trips.as_deref(), Some(&[trips]) if trips <= 0))
     }
 
-    /// An operand that is one constant bool.
+    /// Returns the value of an operand that is a constant bool.
     fn flag(&self, f: &Function, op: OpId, index: usize) -> Result<Option<bool>, EditError> {
         let Some(value) = f.operand(op, index).and_then(|v| self.constant(f, v)) else {
             return Ok(None);
@@ -103,15 +103,15 @@ impl Forward<'_> {
     }
 }
 
-/// The fate of an op.
+/// The result of trying to decide an op.
 pub(super) enum Decided {
-    /// The op isn't decided.
+    /// The op stays.
     No,
-    /// The op is gone, and this comes next in its region.
+    /// The op was replaced. The next op to visit in its region.
     Gone(Option<OpId>),
 }
 
-/// The field that a `tuple_get` takes out of a `tuple` at hand.
+/// Returns the field that a `tuple_get` takes from a known `tuple`.
 fn field(f: &Function, op: OpId) -> Option<ValueId> {
     let tuple = f.operand(op, 0).and_then(|value| f.defining_op(value))?;
     let index = usize::try_from(f.int(op, "index")?).ok()?;
@@ -129,14 +129,14 @@ fn take_field(f: &mut Function, op: OpId, field: ValueId) -> Result<Decided, Edi
     Ok(Decided::Gone(next))
 }
 
-/// Whether a result of an op goes out of its region, which may take an op of its own to say.
+/// Whether the region of an op yields one of its results. A constant instead of the result may need a copy.
 fn is_given_out(f: &Function, op: OpId) -> bool {
     let terminator = f.terminator(f.parent_region(op));
     let mut uses = f.results(op).iter().flat_map(|&value| f.iter_uses(value));
     terminator.is_some() && uses.any(|used| Some(used.op) == terminator)
 }
 
-/// The constant that an op copies.
+/// Returns the constant that an op copies.
 fn original(f: &Function, op: OpId) -> Option<ValueId> {
     let original = f.operand(op, 0)?;
     let is_copy =
@@ -144,7 +144,7 @@ fn original(f: &Function, op: OpId) -> Option<ValueId> {
     is_copy.then_some(original)
 }
 
-/// Replaces an op by values, unless a result was declared as something else.
+/// Replaces an op by values, unless they contradict the declared types of the results.
 fn replace(f: &mut Function, op: OpId, values: &[ValueId]) -> Result<Decided, EditError> {
     let next = f.next_op(op);
     if values.len() != f.result_count(op) {
@@ -156,7 +156,7 @@ fn replace(f: &mut Function, op: OpId, values: &[ValueId]) -> Result<Decided, Ed
     }
 }
 
-/// The branch that is taken, and what it gives; `None` if that isn't one value for each result.
+/// Returns the branch that runs and the values that it yields; `None` unless there is one per result.
 fn branch(f: &Function, op: OpId, taken: bool) -> Option<(RegionId, Vec<ValueId>)> {
     let name = if taken { "then_branch" } else { "else_branch" };
     let branch = f.region(op, name)?;
@@ -164,7 +164,7 @@ fn branch(f: &Function, op: OpId, taken: bool) -> Option<(RegionId, Vec<ValueId>
     (given.len() == f.result_count(op)).then_some((branch, given))
 }
 
-/// Puts a branch's ops in the place of the op that holds it.
+/// Replaces an op by the ops of a branch.
 fn inline(f: &mut Function, op: OpId, branch: RegionId) -> Result<Decided, EditError> {
     let first = f.first_op(branch);
     let is_empty = first == f.terminator(branch);
@@ -173,7 +173,7 @@ fn inline(f: &mut Function, op: OpId, branch: RegionId) -> Result<Decided, EditE
     let mut first = if is_empty { next } else { first };
     let mut copies = Vec::new();
     if !is_given_out(f, op) {
-        // A branch that only says which value it is needs no op.
+        // Removes the copies at the end of the branch.
         for value in &mut values {
             while let Some((copy, original)) = copied(f, *value) {
                 copies.push(copy);
@@ -193,7 +193,7 @@ fn inline(f: &mut Function, op: OpId, branch: RegionId) -> Result<Decided, EditE
     Ok(Decided::Gone(first))
 }
 
-/// The op that copies a value which isn't constant, and that value.
+/// Returns the op that copies a non-constant value, and that value.
 fn copied(f: &Function, value: ValueId) -> Option<(OpId, ValueId)> {
     let copy = f.defining_op(value)?;
     let original = f.operand(copy, 0)?;
@@ -204,8 +204,8 @@ fn copied(f: &Function, value: ValueId) -> Option<(OpId, ValueId)> {
     is_copy.then_some((copy, original))
 }
 
-/// The initial values of a loop, to stand for its results. What it would gather from each turn has to be
-/// unused: how large an empty gathering is, nobody says.
+/// Returns the initial values of a loop, as replacements of its results. The scan outputs must be unused, because the
+/// shape of an empty scan output is unknown.
 fn initial(f: &Function, op: OpId) -> Option<Vec<ValueId>> {
     let initial: Vec<ValueId> = f.operands(op).skip(2).collect();
     let stands_for = |(at, &result): (usize, &ValueId)| match initial.get(at) {

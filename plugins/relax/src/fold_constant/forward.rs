@@ -1,4 +1,4 @@
-//! [`Forward`]: what each op comes to, tried out beside the function.
+//! [`Forward`]: the scratch constants that the ops of a function evaluate to. The function itself isn't changed yet.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -8,40 +8,40 @@ use super::budget::Limits;
 use crate::shared::accept::Answers;
 use crate::shared::column::Column;
 
-/// The values that the ops of a function come to.
+/// The state of the forward walk, which evaluates ops.
 pub(super) struct Forward<'a> {
     pub(super) cx: &'a PassContext,
-    /// Flags of the checker, per op id.
+    /// The candidates that the checker found, per op id.
     pub(super) flags: Column<bool>,
-    /// Per op id, whether its value can be of use.
+    /// Per op id, whether its value can be useful.
     pub(super) useful: Column<bool>,
-    /// The branches that run if anything does, by If: whether it is `then_branch`.
+    /// The only branch that can run, by `If`: whether it is `then_branch`.
     pub(super) only: HashMap<OpId, bool>,
-    /// The bytes beyond which a splat stays one.
+    /// Splats of more bytes aren't expanded.
     pub(super) large: u64,
-    /// Whether the function may grow as it likes.
+    /// Whether the function may grow without limit.
     pub(super) may_grow: bool,
     /// The elements of large splats.
     pub(super) elements: HashMap<ValueId, Vec<u8>>,
     /// Constants of one element, by type and bytes.
     pub(super) singles: HashMap<(u32, Vec<u8>), ValueId>,
-    /// Bytes that scratch constants may take.
+    /// The remaining memory budget of scratch constants, in bytes.
     pub(super) room: u64,
-    /// Per value id, the scratch constant that it comes to.
+    /// Per value id, the scratch constant that it evaluates to.
     known: Column<ValueId>,
     /// Ops whose values are known, in program order.
     pub(super) folded: Vec<Folded>,
-    /// Ops of which a user couldn't take the value as a constant.
+    /// Ops that stay because a user would be invalid with their value as a constant.
     pub(super) pinned: HashSet<OpId>,
-    /// Constants that ops which are gone used.
+    /// Constants that were operands of replaced ops.
     pub(super) left: Vec<ConstId>,
-    /// The answers of users of copies of constants.
+    /// Cached results of checking the users of copies of constants.
     pub(super) asked: Answers,
-    /// Refusals of ops whose operands are constant, by name and reason. Some may go later.
+    /// Rejected ops with constant operands, by name and reason. Later steps may remove some of them.
     pub(super) refused: BTreeMap<(String, String), Vec<OpId>>,
 }
 
-/// An op, and the scratch constants that its results come to.
+/// An op, and the scratch constants that its results evaluate to.
 pub(super) struct Folded {
     pub(super) op: OpId,
     pub(super) values: Vec<ValueId>,
@@ -74,7 +74,7 @@ impl<'a> Forward<'a> {
         }
     }
 
-    /// The constant that a value is or comes to.
+    /// Returns the constant that a value is or evaluates to.
     pub(super) fn constant(&self, f: &Function, value: ValueId) -> Option<ValueId> {
         if f.constant(value).is_some() {
             return Some(value);
@@ -82,12 +82,12 @@ impl<'a> Forward<'a> {
         self.known(value)
     }
 
-    /// The scratch constant that a value comes to.
+    /// Returns the scratch constant that a value evaluates to.
     pub(super) fn known(&self, value: ValueId) -> Option<ValueId> {
         self.known.get(value.index()).option()
     }
 
-    /// Notes the scratch constants that an op's results come to.
+    /// Records the scratch constants that an op's results evaluate to.
     pub(super) fn know(&mut self, f: &Function, op: OpId, values: Vec<ValueId>) {
         for (&result, &value) in f.results(op).iter().zip(&values) {
             self.known.set(result.index(), value);
@@ -102,17 +102,17 @@ impl<'a> Forward<'a> {
     }
 }
 
-/// The reason why an op isn't folded whose value would be too large to be kept.
+/// The reason for values that exceed the growth limit.
 pub(super) const GROWS: &str = "would make the model larger";
 
-/// The reason why an op isn't folded whose value takes more memory than folding may, where the model may grow.
+/// The reason for values that exceed the memory limit, where the model may grow.
 pub(super) const TOO_LARGE: &str =
     "would take more than folding may: 2 GiB, or 4 times what the constants take";
 
-/// The reason why what is quantised isn't folded.
+/// The reason for quantized values.
 pub(super) const QUANTISED: &str = "what is quantised stays so; --allow-growth folds it";
 
-/// The number of bytes of a constant; 0 for what is none.
+/// Returns the size of a constant in bytes; 0 if the value isn't a constant.
 pub(super) fn byte_len(f: &Function, value: ValueId) -> u64 {
     let record = f.constant(value).and_then(|id| f.constant_record(id));
     record.map_or(0, |record| record.byte_len)

@@ -1,15 +1,16 @@
-//! Branches that can't run: an `onnx.If` whose branches give values of different ranks, and a user that
-//! takes but one of them.
+//! Branches that can't run: an `onnx.If` whose branches yield values of different ranks, and a user that accepts only
+//! one of them.
 //!
-//! Going forward, a value's ranks are those that its op can give: an If gives those of both branches. Going
-//! back, they are those with which the ops that use it don't fail, as definitions say: an LSTM takes three dims, so the
-//! operand of the Unsqueeze before it has two. A branch all of whose ranks are refused can't run.
+//! The forward analysis computes the possible ranks of each value from its op; those of an `If` are the union of both
+//! branches. The backward analysis computes the ranks with which the users don't fail, according to their definitions.
+//! For example, an LSTM takes three dims, so the operand of an Unsqueeze before it has two. A branch that yields no
+//! acceptable rank can't run.
 //!
-//! It is sound because an op that stands in the region of the value runs whenever the value is made, and
-//! an op that is given a rank that it doesn't take fails, and the run with it. So whatever is found holds in
-//! each run that doesn't fail. A user in another region may not run at all, and one whose results lead
-//! nowhere may go: neither says anything. Nor do the types that a model declares for what its branches
-//! give: exporters write there what one run gave.
+//! This is sound because an op in the region of a value's definition always runs if the value is computed. If its
+//! operand has a rank that it rejects, the op fails, and so does the run. Results therefore hold for each run that
+//! doesn't fail. Users in other regions are ignored since they may not run, and so are users whose results are dead
+//! since they may be removed. The declared types of the results of an `If` are ignored as well: exporters write the
+//! types of one traced run.
 
 use std::collections::HashMap;
 
@@ -19,14 +20,14 @@ use crate::shared::column::{Column, live_ops};
 use crate::shared::read::operand;
 use crate::shared::retype::retype;
 
-/// The rounds in which what was found is put to use for more.
+/// The maximum number of rounds. A branch that can't run may narrow the ranks of further values.
 const ROUNDS: usize = 4;
-/// The ranks that are told apart: 0 to 30.
+/// The number of ranks that are distinguished: 0 to 30.
 const MOST: usize = 31;
-/// The highest rank that definitions are asked about.
+/// The highest rank that is tried against definitions.
 const MOST_TRIED: usize = 6;
 
-/// The branches that run if anything does, by If: whether it is `then_branch`.
+/// Returns the only branch that can run, by `If`: whether it is `then_branch`.
 pub(super) fn only_branches(
     f: &mut Function,
     cx: &PassContext,
@@ -54,7 +55,7 @@ pub(super) fn only_branches(
 struct Ranks(u32);
 
 impl Ranks {
-    /// The ranks of which nothing is known.
+    /// All ranks: nothing is known.
     const ANY: Ranks = Ranks(u32::MAX);
 
     fn one(rank: usize) -> Ranks {
@@ -68,7 +69,7 @@ impl Ranks {
         (0..MOST).filter(move |rank| self.0 >> rank & 1 == 1)
     }
 
-    /// The ranks with so many dims more, or less.
+    /// Returns the ranks with `by` dims added to each.
     fn shifted(self, by: i64) -> Ranks {
         if self == Ranks::ANY {
             return self;
@@ -93,23 +94,23 @@ impl Ranks {
     }
 }
 
-/// The relation of an op's ranks.
+/// How the ranks of an op's operands and results are related.
 enum Relation {
-    /// The first result has so many dims more than the first operand.
+    /// The rank of the first result is that of the first operand plus this number.
     Shift(i64),
-    /// The results have the rank of the longest operand.
+    /// The results have the maximum rank of the operands.
     Longest,
     /// The first result has this rank.
     Fixed(usize),
-    /// All operands and the result have one rank.
+    /// All operands and the result have the same rank.
     Equal,
-    /// What the results have follows from the operands' types.
+    /// The ranks of the results follow from the types of the operands.
     Typed,
     /// Nothing is known.
     None,
 }
 
-/// Operators whose first result has as many dims as the first operand.
+/// Operators whose first result has the rank of the first operand.
 const SAME: &[&str] = &[
     "onnx.BatchNormalization",
     "onnx.CastLike",
@@ -144,7 +145,7 @@ fn relation(f: &Function, op: OpId) -> Relation {
         name if SAME.contains(&name) => Relation::Shift(0),
         _ if traits.is_elementwise() && f.operand_count(op) == 1 => Relation::Shift(0),
         _ if traits.is_elementwise() => Relation::Longest,
-        // The length of the shape says it.
+        // The rank is the length of the shape operand.
         "onnx.ConstantOfShape" if has_length(f, op, 0) => Relation::Typed,
         "onnx.Reshape" | "onnx.Expand" if has_length(f, op, 1) => Relation::Typed,
         "onnx.ConstantOfShape" | "onnx.Reshape" | "onnx.Expand" => Relation::None,
@@ -153,7 +154,7 @@ fn relation(f: &Function, op: OpId) -> Relation {
     }
 }
 
-/// The number of the axes that an op takes away or adds.
+/// Returns the number of axes that an op removes or adds.
 fn axes(f: &Function, op: OpId) -> Option<i64> {
     if let Some(axes) = f.ints(op, "axes") {
         return Some(axes.len() as i64);
@@ -162,7 +163,7 @@ fn axes(f: &Function, op: OpId) -> Option<i64> {
     Some(axes.len() as i64)
 }
 
-/// Returns which of some ranks an op takes of a value, as far as its definition says.
+/// Returns the subset of ranks of a value that an op accepts, according to its type rule.
 fn taken(
     f: &mut Function,
     cx: &PassContext,
@@ -172,7 +173,7 @@ fn taken(
 ) -> Result<Ranks, EditError> {
     let (ty, dtype) = (f.type_id(value), f.dtype(value));
     let operands: Vec<ValueId> = f.operands(op).collect();
-    // ONNX Runtime reduces a scalar, whatever the axis.
+    // ONNX Runtime accepts a scalar in reductions, whatever the axis.
     let reduces = ["onnx.Reduce", "onnx.Arg"].map(|prefix| f.name(op).starts_with(prefix));
     let mut taken = ranks;
     for rank in ranks.list().filter(|rank| *rank <= MOST_TRIED) {
@@ -187,19 +188,19 @@ fn taken(
     Ok(taken)
 }
 
-/// Whether an operand is a list of so many elements.
+/// Whether an operand has a known length.
 fn has_length(f: &Function, op: OpId, index: usize) -> bool {
     f.shape(operand(f, op, index)).is_some()
 }
 
 struct Search {
-    /// Regions after the ops that are in them, ops in program order.
+    /// All ops in program order, except that the ops of an op's regions precede it.
     order: Vec<OpId>,
-    /// Per op id, whether it leads to what is given out.
+    /// Per op id, whether the op is live.
     live: Column<bool>,
-    /// Per value id, the ranks that it can have.
+    /// Per value id, its possible ranks.
     ranks: Column<Ranks>,
-    /// Regions that run whenever the region around their op does.
+    /// Regions that always run if the region around their op does, with that region.
     sure: HashMap<RegionId, RegionId>,
     only: HashMap<OpId, bool>,
 }
@@ -215,10 +216,10 @@ impl Search {
         })
     }
 
-    /// The ranks that a value can have, as far as it is known yet.
+    /// Returns the ranks that a value can have according to current knowledge.
     fn ranks(&self, f: &Function, value: ValueId) -> Ranks {
         let known = self.ranks.get(value.index());
-        // What the function takes and constants are what they are declared to be; what a loop carries needn't.
+        // Declared types are reliable for parameters of the function and constants, but not for loop-carried values.
         let is_given = || f.constant(value).is_some() || f.arg_region(value) == Some(f.body());
         match f.rank(value) {
             Some(rank) if known == Ranks::ANY && is_given() => Ranks::one(rank),
@@ -226,22 +227,22 @@ impl Search {
         }
     }
 
-    /// The ranks that all operands of an op can have.
+    /// Returns the ranks that all operands of an op can have.
     fn common(&self, f: &Function, op: OpId) -> Ranks {
         let ranks = f.operands(op).map(|value| self.ranks(f, value));
         ranks.fold(Ranks::ANY, Ranks::both)
     }
 
-    /// A value has but these ranks.
+    /// Restricts the possible ranks of a value.
     fn narrow(&mut self, f: &Function, value: ValueId, ranks: Ranks) {
         let both = self.ranks(f, value).both(ranks);
-        // Of one that can't have any rank nothing more is to be found out.
+        // A value without a possible rank is never computed, so nothing more can be learned from it.
         if both != Ranks(0) && value.is_some() {
             self.ranks.set(value.index(), both);
         }
     }
 
-    /// What ops give, in program order.
+    /// Propagates ranks from operands to results, in program order.
     fn go_forward(&mut self, f: &Function) {
         for at in 0..self.order.len() {
             let op = self.order[at];
@@ -274,7 +275,7 @@ impl Search {
         }
     }
 
-    /// What ops take, against program order.
+    /// Propagates ranks from users to operands, in reverse program order.
     fn go_back(&mut self, f: &mut Function, cx: &PassContext) -> Result<(), EditError> {
         for at in (0..self.order.len()).rev() {
             let op = self.order[at];
@@ -306,7 +307,7 @@ impl Search {
         Ok(())
     }
 
-    /// Sees whether but one branch of an If can run, and then what it has to give.
+    /// Checks whether only one branch of an If can run. If so, restricts the ranks that this branch yields.
     fn choose(&mut self, f: &Function, op: OpId) {
         let can_run = |taken| {
             f.results(op).iter().enumerate().all(|(index, &result)| {
@@ -334,18 +335,18 @@ impl Search {
         }
     }
 
-    /// Whether a value's rank is known, or there is none.
+    /// Whether a value's rank is known, or the operand is absent.
     fn is_known(&self, f: &Function, value: ValueId) -> bool {
         value.is_none() || self.ranks(f, value).0.count_ones() == 1
     }
 
-    /// The ranks that a branch gives.
+    /// Returns the ranks that a branch can yield.
     fn given(&self, f: &Function, op: OpId, taken: bool, index: usize) -> Option<Ranks> {
         let last = f.terminator(f.region(op, name_of(taken))?)?;
         Some(self.ranks(f, f.operand(last, index)?))
     }
 
-    /// Whether an op runs whenever a value is made.
+    /// Whether an op always runs if a value is computed.
     fn runs_with(&self, f: &Function, op: OpId, value: ValueId) -> bool {
         let home = match f.defining_op(value) {
             Some(maker) => f.parent_region(maker),
@@ -373,7 +374,7 @@ fn name_of(taken: bool) -> &'static str {
     }
 }
 
-/// The longest of several ranks each.
+/// Returns the possible maximum of ranks.
 fn longest(all: impl Iterator<Item = Ranks>) -> Ranks {
     let mut longest = Ranks(1);
     for ranks in all {
@@ -389,7 +390,7 @@ fn longest(all: impl Iterator<Item = Ranks>) -> Ranks {
     longest
 }
 
-/// All ops in program order, what is in an op's regions before it.
+/// Returns all ops in program order, except that the ops of an op's regions precede it.
 fn order(f: &Function) -> Vec<OpId> {
     let mut order = Vec::with_capacity(f.op_count());
     let first = |region| f.first_op(region).map(|op| (op, false));

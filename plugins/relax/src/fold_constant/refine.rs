@@ -1,12 +1,13 @@
-//! What folding tells of types: an op that got a constant operand may say more of its results, and so may those behind
-//! it.
+//! Type refinement after folding: an op with a new constant operand may have a more precise result type, and so may its
+//! users.
 
 use passdock_plugin_api::DimKind;
 use passdock_plugin_api::prelude::*;
 
-/// Infers the types of these ops, and of those behind them as far as types become more precise; whether any did.
+/// Infers the types of these ops, and of downstream users as long as types become more precise. Returns whether any
+/// did.
 ///
-/// Types that nobody inferred yet are left alone: that is InferType's work.
+/// Types that haven't been inferred before are left to InferType.
 pub(super) fn refine(
     f: &mut Function,
     cx: &PassContext,
@@ -22,7 +23,7 @@ pub(super) fn refine(
             .iter()
             .map(|&value| f.type_id(value))
             .collect();
-        // An op that is wrong is InferType's to report.
+        // InferType reports invalid ops.
         if cx.infer(f, op).is_err() {
             continue;
         }
@@ -37,7 +38,7 @@ pub(super) fn refine(
     Ok(any)
 }
 
-/// Whether a value is a tensor some size of which isn't known.
+/// Whether a value is a tensor with an unknown size.
 fn is_open(f: &Function, value: ValueId) -> bool {
     let is_known = |dim: Dim| dim.kind == DimKind::CONST;
     f.dims(value)

@@ -1,4 +1,4 @@
-//! The report: what was left alone although its operands are constant, and why.
+//! The note about ops with constant operands that weren't folded, with reasons.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,10 @@ use passdock_plugin_api::prelude::*;
 use super::budget::{Plan, static_len};
 use super::forward::{Forward, GROWS, byte_len};
 
-/// The most kinds of ops, or reasons, that are told apart.
+/// The maximum number of groups that are listed.
 const MAX_NOTES: usize = 12;
 
-/// Emits a note, if there is something to say.
+/// Emits a note if any such op is left.
 pub(super) fn emit(f: &Function, cx: &PassContext, forward: &Forward<'_>, plan: &Plan) {
     let mut groups: BTreeMap<(&str, &str), Group> = BTreeMap::new();
     for ((name, why), ops) in &forward.refused {
@@ -74,12 +74,12 @@ pub(super) fn emit(f: &Function, cx: &PassContext, forward: &Forward<'_>, plan: 
     cx.emit(&note);
 }
 
-/// Ops of a name that stay for one reason.
+/// Ops with the same name and reason.
 struct Group {
     count: usize,
-    /// An example: the largest.
+    /// The op with the largest value.
     example: OpId,
-    /// The bytes of its value, if that is the reason.
+    /// The size of the example's value in bytes, if the size is the reason; 0 otherwise.
     bytes: u64,
 }
 
@@ -115,7 +115,7 @@ impl Group {
     }
 }
 
-/// A value's name as IR text has it.
+/// Formats a value's name as in IR text.
 fn spelled(name: &str) -> String {
     let is_plain = |b: u8| b.is_ascii_alphanumeric() || b == b'_';
     match name.bytes().all(is_plain) && !name.starts_with(|c: char| c.is_ascii_digit()) {

@@ -1,9 +1,8 @@
-//! Splats: large values of which all elements are the same. They stay as small as they are.
+//! Splats: large values whose elements are all equal, which stay compact.
 //!
-//! A chain of ops on splats is one `onnx.ConstantOfShape`, however large its value is: what an op that works
-//! element by element gives is worked out for one element, and one that only moves elements gives the same.
-//! An op that broadcasts its operands takes one element instead of a splat, if another operand says the shape.
-//! No op is added, and nothing is spread for it.
+//! A chain of ops on splats becomes one `onnx.ConstantOfShape`, whatever its size. An elementwise op is evaluated for
+//! one element, and an op that only moves elements keeps the element. An op that broadcasts its operands takes a single
+//! element instead of a splat if another operand determines the shape. No ops are added, and no splat is expanded.
 
 use passdock_plugin_api::Evaluated;
 use passdock_plugin_api::prelude::*;
@@ -17,10 +16,10 @@ use crate::shared::operators::is_operator;
 use crate::shared::read::{add_tensor, is_one, like, stretches};
 
 const MADE: &str = "onnx.ConstantOfShape";
-/// The version since which there is one.
+/// The opset version that introduced the operator.
 const SINCE: i64 = 9;
 
-/// Operators that give elements of operand 0 only, and at least all of one kind.
+/// Operators whose results consist only of elements of operand 0, if these are all equal.
 const MOVES: &[&str] = &[
     "onnx.DepthToSpace",
     "onnx.Expand",
@@ -37,7 +36,8 @@ const MOVES: &[&str] = &[
 ];
 
 impl Forward<'_> {
-    /// Makes an op whose result is a large splat a `ConstantOfShape`; the op that stands there now.
+    /// Replaces an op whose result is a large splat by a `ConstantOfShape`. Returns the op that computes the result
+    /// now.
     pub(super) fn as_splat(&mut self, f: &mut Function, op: OpId) -> Result<OpId, EditError> {
         if !self.may_be_splat(f, op) {
             return Ok(op);
@@ -64,7 +64,7 @@ impl Forward<'_> {
         let Some(element) = element else {
             return Ok(op);
         };
-        // One element that is spread is as small.
+        // An Expand of one element is as small as a ConstantOfShape.
         let is_first = |value| !self.elements.contains_key(&value);
         if f.name(op) == "onnx.Expand" && f.operand(op, 0).is_some_and(is_first) {
             self.elements.insert(result, element);
@@ -86,7 +86,7 @@ impl Forward<'_> {
             && f.traits(op).is_defined()
     }
 
-    /// The element that all of a value's are.
+    /// Returns the element that a value consists of, if it is a splat or has a single element.
     fn element(&self, f: &Function, value: ValueId) -> Option<Vec<u8>> {
         if let Some(element) = self.elements.get(&value) {
             return Some(element.clone());
@@ -95,7 +95,7 @@ impl Forward<'_> {
         f.constant_data(constant).ok()?.map(<[u8]>::to_vec)
     }
 
-    /// The element that all of a result's are, of an op that works element by element.
+    /// Returns the element that the result of an elementwise op consists of, if all operands are splats.
     fn element_of_all(&mut self, f: &mut Function, op: OpId) -> Result<Option<Vec<u8>>, EditError> {
         let mut elements = Vec::with_capacity(f.operand_count(op));
         for (index, value) in f.operands(op).enumerate() {
@@ -128,7 +128,7 @@ impl Forward<'_> {
         Ok(found)
     }
 
-    /// A constant of one element.
+    /// Returns a constant of one element, which is created once per type and bytes.
     fn single(
         &mut self,
         f: &mut Function,
@@ -145,7 +145,7 @@ impl Forward<'_> {
         Ok(value)
     }
 
-    /// Puts a `ConstantOfShape` in the place of an op.
+    /// Replaces an op by a `ConstantOfShape`.
     fn make(&mut self, f: &mut Function, op: OpId, element: Vec<u8>) -> Result<OpId, EditError> {
         let result = f.result(op, 0);
         let (dtype, ty) = (f.dtype(result), f.type_id(result));
@@ -172,12 +172,12 @@ impl Forward<'_> {
         Ok(made)
     }
 
-    /// Gives an op one element instead of each large splat that only its broadcasting spreads.
+    /// Replaces each large splat operand that the op broadcasts by a single element.
     pub(super) fn take_one(&mut self, f: &mut Function, op: OpId) -> Result<(), EditError> {
         if self.elements.is_empty() || f.operand_count(op) < 2 || !f.traits(op).is_elementwise() {
             return Ok(());
         }
-        // These have the shape of the first operand; the others are stretched to it.
+        // The result of these operators has the shape of the first operand.
         let from = usize::from(matches!(f.name(op), "onnx.PRelu" | "onnx.CastLike"));
         for index in from..f.operand_count(op) {
             let Some(value) = f.operand(op, index) else {

@@ -1,21 +1,22 @@
-//! Operands of which only the type matters: another value of that type stands in for them.
+//! Operands of which only the type matters: another value of the type can replace them for evaluation.
 
 use passdock_plugin_api::prelude::*;
 
 use super::forward::Forward;
 
-/// The most bytes that stand in for an operand whose shape matters, too.
+/// The maximum size in bytes of a replacement for an operand whose shape matters.
 const MOST: u64 = 1 << 20;
 
-/// The operands of which but the element type matters, and those of which the shape does, too.
+/// Operands of which only the type matters: operator, index, and whether the shape matters in addition to the element
+/// type.
 const TYPED: &[(&str, usize, bool)] = &[("onnx.CastLike", 1, false), ("onnx.EyeLike", 0, true)];
 
-/// Whether of an op's operand only the type matters, and it is known.
+/// Whether only the type of an operand matters, and the type is known.
 pub(super) fn is_typed(f: &Function, op: OpId, index: usize) -> bool {
     stand_in(f, op, index).is_some()
 }
 
-/// The element that may stand for all of an operand's.
+/// Returns the element of the replacement for an operand.
 pub(super) fn element(f: &Function, op: OpId, index: usize) -> Option<Vec<u8>> {
     stand_in(f, op, index).map(|(dtype, _)| zero(dtype))
 }
@@ -24,7 +25,7 @@ fn zero(dtype: DType) -> Vec<u8> {
     vec![0; dtype.bits().div_ceil(8) as usize]
 }
 
-/// The element type and shape of what may stand for an operand.
+/// Returns the element type and shape of the replacement for an operand.
 fn stand_in(f: &Function, op: OpId, index: usize) -> Option<(DType, Vec<i64>)> {
     let name = f.name(op);
     let is_this = |&&(of, at, _): &&(&str, usize, bool)| at == index && of == name;
@@ -44,7 +45,7 @@ fn stand_in(f: &Function, op: OpId, index: usize) -> Option<(DType, Vec<i64>)> {
 }
 
 impl Forward<'_> {
-    /// An op's operands, each as the constant that it is or comes to, or that may stand for it.
+    /// Returns the operands of an op: each as the constant that it is or evaluates to, or as a replacement of its type.
     pub(super) fn constants(
         &mut self,
         f: &mut Function,
@@ -54,7 +55,7 @@ impl Forward<'_> {
         for value in operands.iter_mut().filter(|value| value.is_some()) {
             *value = self.constant(f, *value).unwrap_or(*value);
         }
-        // What is made is an edit: it should be of use.
+        // Creating a replacement is an edit, so it must be needed.
         let is_open = |at: usize, value: ValueId| {
             value.is_some() && f.constant(value).is_none() && !is_typed(f, op, at)
         };

@@ -1,4 +1,4 @@
-//! The walk of [`Forward`]: in program order, each op is decided, evaluated or asked what it takes.
+//! The walk of [`Forward`]: visits ops in program order; each is decided, evaluated, or checked as a user.
 
 use passdock_plugin_api::Evaluated;
 use passdock_plugin_api::prelude::*;
@@ -11,11 +11,11 @@ use crate::shared::accept;
 use crate::shared::cursor::Cursor;
 
 impl Forward<'_> {
-    /// Goes over all ops in program order.
+    /// Visits all ops in program order.
     pub(super) fn run(&mut self, f: &mut Function) -> PassResult {
         let mut cursor = Cursor::new(f);
         while let Some(mut op) = cursor.advance(f) {
-            // What is inlined on the way is new, and nothing is known of it yet.
+            // Inlined ops are new, so the checker has no flags for them yet.
             if self.flags.get(op.index()) {
                 if let Decided::Gone(first) = self.decide(f, op)? {
                     cursor.next = first;
@@ -30,8 +30,8 @@ impl Forward<'_> {
         Ok(())
     }
 
-    /// Asks an op that isn't folded whether it takes what its operands come to. Otherwise those who give
-    /// them stay.
+    /// Checks whether an op that isn't folded accepts its operands as constants. Otherwise, the ops that define them
+    /// stay.
     fn ask(&mut self, f: &mut Function, op: OpId) {
         let is_folded =
             |&value: &ValueId| f.constant(value).is_none() && self.known(value).is_some();
@@ -56,8 +56,8 @@ impl Forward<'_> {
         }
     }
 
-    /// Whether it only makes floats of constants: runtimes compute with these as they are, and look for this op in
-    /// front of another.
+    /// Whether an op only dequantizes constants. Runtimes compute with the quantized constants, and their patterns
+    /// match this op before its users.
     fn stays_quantised(&self, f: &Function, op: OpId) -> bool {
         let is_constant = |value: ValueId| value.is_none() || self.constant(f, value).is_some();
         let traits = f.traits(op);
@@ -67,15 +67,15 @@ impl Forward<'_> {
             && f.operands(op).all(is_constant)
     }
 
-    /// Evaluates an op, if it can be; the op that stands there now.
+    /// Evaluates an op if possible. Returns the op that computes its results now.
     fn evaluate(&mut self, f: &mut Function, op: OpId) -> Result<OpId, EditError> {
-        // What regions capture are operands, too.
+        // Captured values of regions are inputs as well, and they aren't checked here.
         if f.operand_count(op) == 0 || !f.name(op).contains('.') || !f.regions(op).is_empty() {
             return Ok(op);
         }
         let traits = f.traits(op);
         if traits.is_identity() && f.operand(op, 0).is_some_and(|v| f.constant(v).is_some()) {
-            // It says that a region gives out a constant.
+            // The copy exists because a region yields a constant.
             return Ok(op);
         }
         if self.stays_quantised(f, op) {
@@ -93,7 +93,7 @@ impl Forward<'_> {
             return Ok(op);
         }
         if !all_constant {
-            // Inference, in program order, finds out. An op that is wrong is InferType's to report.
+            // Type inference finds known elements. InferType reports invalid ops.
             if !(is_shape_data(f, op) && self.cx.infer(f, op).is_ok()) {
                 return Ok(op);
             }

@@ -1,4 +1,5 @@
-//! `relax.transform.BackwardFoldScaleAxis`: lets weights take over what is multiplied and added behind them.
+//! `relax.transform.BackwardFoldScaleAxis`: folds scale and bias ops that follow a convolution or matmul into its
+//! weights.
 //!
 //! ```ir
 //! fn @main(%x: f32[1,1,4]) -> (%y: f32[1,2,2]) opset("" = 17) {
@@ -21,20 +22,22 @@
 //! }
 //! ```
 //!
-//! What is taken over are `onnx.Mul`, `Div`, `Add`, `Sub` and `Neg` with numbers that are known and are one a channel;
-//! by `onnx.Conv`, `ConvTranspose`, `Gemm` and `MatMul` whose weights are known; of a MatMul they may be on its left,
-//! and the channels are the rows then. Between them a factor passes `onnx.Relu`, `LeakyRelu` and `MaxPool` if it is
-//! positive, pools that average, products, and sums, of which each side takes it. What is added passes nothing, but
-//! goes into a sum with numbers; a MatMul takes it only as a Gemm, of matrices.
+//! The pass folds `onnx.Mul`, `Div`, `Add`, `Sub` and `Neg` with constants that have one element per channel. The
+//! weights are those of an `onnx.Conv`, `ConvTranspose`, `Gemm` or `MatMul`, and must be constant. They may be the left
+//! operand of a MatMul, where the channels are the rows. A factor may pass `onnx.Relu`, `LeakyRelu` and `MaxPool` if it
+//! is positive. It also passes average pools, products with constants, and sums if all their operands can absorb it. A
+//! bias passes nothing, but is folded into a sum with constants. A MatMul absorbs a bias only if it is a product of
+//! matrices, and becomes a Gemm.
 //!
-//! Numbers are computed as float64 and rounded once. It does not touch what would be infinite then or lose
-//! digits, results that somebody else uses or that come from another region, what stretches the result, and what makes
-//! the model larger than the option says: weights of which another op needs the old ones are made once more.
+//! Numbers are computed in float64 and rounded once. The pass doesn't fold if a number would be infinite or lose
+//! precision, or if a result has other users. It doesn't fold results from other regions, or ops that broadcast the
+//! result to another shape. It also doesn't fold if the model would grow by more than the option allows, because
+//! weights with other users have to be duplicated.
 //!
-//! Nor does it touch a GELU, a layer normalization or an RMS normalization that ops spell out, with its scale and bias:
-//! runtimes have one kernel for each, whatever the opset. Weights are read only when they are folded.
+//! The pass leaves decomposed GELUs, layer normalizations and RMS normalizations alone, including their scale and bias,
+//! because runtimes have one kernel for each, in all opsets. Weights are only read if they are folded.
 //!
-//! It counts as `product_behind_weights` and `sum_behind_weights`, which can be disabled as rules can.
+//! Rewrites are counted as `product_behind_weights` and `sum_behind_weights`, which can be disabled like rules.
 //!
 //! Source: TVM `src/relay/transforms/fold_scale_axis.cc` (BackwardFoldScaleAxis).
 
@@ -48,7 +51,9 @@ use crate::channels::linear::{Linear, Side};
 use crate::channels::numbers::Numbers;
 use crate::shared::read::{operand, operator, optional};
 
-/// How the weights before an op take over what it does; `None` if there are none, or they can't.
+/// Returns a plan that folds an op into the weights before it.
+///
+/// Fails with [`NoMatch`] if there are none, or if they can't absorb it.
 pub(crate) fn plan(f: &Function, op: OpId) -> Result<Plan, EditError> {
     for data in 0..f.operand_count(op).min(2) {
         let value = operand(f, op, data);
@@ -64,14 +69,14 @@ pub(crate) fn plan(f: &Function, op: OpId) -> Result<Plan, EditError> {
     Err(NoMatch.into())
 }
 
-/// The op that makes a value, if it is in the region of another and nobody else uses the value.
+/// Returns the op that defines a value, if it is in the region of `user` and the value has no other use.
 fn only_maker(f: &Function, user: OpId, value: ValueId) -> Option<OpId> {
     let op = f.defining_op(value)?;
     let is_near = f.parent_region(op) == f.parent_region(user);
     (is_near && f.use_count(value) == 1 && f.index(value) == 0).then_some(op)
 }
 
-/// Where the channels of a value are, as the nearest weights before it say.
+/// Returns the channel axis of a value according to the nearest weights before it.
 fn axis(f: &Function, user: OpId, value: ValueId) -> Result<Axis, EditError> {
     let (mut user, mut value) = (user, value);
     for _ in 0..DEEPEST {
@@ -91,7 +96,7 @@ fn axis(f: &Function, user: OpId, value: ValueId) -> Result<Axis, EditError> {
     Err(NoMatch.into())
 }
 
-/// Looks for all weights that have to take it over, and for what has to change on the way.
+/// Finds all weights that have to absorb the op, and the operands between that have to change.
 fn find(f: &Function, mut plan: Plan, affine: Affine, axis: Axis) -> Result<Plan, EditError> {
     let is_positive = affine.factor.all(|factor| factor > 0.0);
     let mut affine = affine;
@@ -110,7 +115,7 @@ fn find(f: &Function, mut plan: Plan, affine: Affine, axis: Axis) -> Result<Plan
         let numbers = |index| optional(constants::along(f, operand(index), axis));
         match operator(f, op) {
             name @ ("onnx.Add" | "onnx.Sub") => {
-                // What is added goes into the numbers of a sum, and only the factor goes further.
+                // A bias is folded into the constants of a sum; only the factor propagates further.
                 let mut offset = Some(std::mem::replace(&mut affine.offset, Numbers::every(0.0)));
                 for index in [1, 0] {
                     match numbers(index)? {
@@ -135,7 +140,7 @@ fn find(f: &Function, mut plan: Plan, affine: Affine, axis: Axis) -> Result<Plan
                 }
                 NoMatch::unless(offset.is_none_or(|offset| offset.are(0.0)))?;
             }
-            // Past anything else, only a factor goes further.
+            // Only a factor propagates past other ops.
             _ if !affine.offset.are(0.0) => return Err(NoMatch.into()),
             _ if passes(f, op, is_positive) => pending.push((op, operand(0))),
             "onnx.Mul" | "onnx.Div" => {

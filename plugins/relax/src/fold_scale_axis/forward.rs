@@ -1,4 +1,4 @@
-//! `relax.transform.ForwardFoldScaleAxis`: lets weights take over what is multiplied and added before them.
+//! `relax.transform.ForwardFoldScaleAxis`: folds scale and bias ops before a convolution or matmul into its weights.
 //!
 //! ```ir
 //! fn @main(%x: f32[1,2,n]) -> (%y: f32[1,2,n]) opset("" = 17) {
@@ -19,13 +19,13 @@
 //! }
 //! ```
 //!
-//! As BackwardFoldScaleAxis, towards the operand. A result may have several users if all of them lead to weights. A sum
-//! with numbers on the way is one with other numbers then. What is added goes into weights only where they are never
-//! laid over padding, and not in types of less than 32 bits: numbers far from zero would hide others there.
+//! This is the counterpart of BackwardFoldScaleAxis for weights that follow. The result may have several users if all
+//! paths lead to weights. The constants of a sum on a path are scaled. A bias is only folded if no window reads
+//! padding. In types of less than 32 bits it stays, because adding a large bias may round small numbers away.
 //!
-//! It does not touch what BackwardFoldScaleAxis doesn't, nor what gives its operand another shape.
+//! The restrictions of BackwardFoldScaleAxis apply as well. An op that changes the shape of its operand stays.
 //!
-//! It counts as `product_before_weights` and `sum_before_weights`, which can be disabled as rules can.
+//! Rewrites are counted as `product_before_weights` and `sum_before_weights`, which can be disabled like rules.
 //!
 //! Source: TVM `src/relay/transforms/fold_scale_axis.cc` (ForwardFoldScaleAxis).
 
@@ -38,7 +38,9 @@ use crate::channels::fold::{Moved, Plan};
 use crate::channels::linear::{Linear, Side};
 use crate::shared::read::{is_one, operand, operator, optional, size};
 
-/// How the weights behind an op take over what it does; `None` if there are none, or they can't.
+/// Returns a plan that folds an op into the weights after it.
+///
+/// Fails with [`NoMatch`] if there are none, or if they can't absorb it.
 pub(crate) fn plan(f: &Function, op: OpId) -> Result<Plan, EditError> {
     let axis = axis(f, f.result(op, 0))?;
     for data in 0..f.operand_count(op).min(2) {
@@ -56,7 +58,7 @@ pub(crate) fn plan(f: &Function, op: OpId) -> Result<Plan, EditError> {
     Err(NoMatch.into())
 }
 
-/// Whether the result of an op has the shape of an operand, given that the others are numbers for these channels.
+/// Whether the result of an op has the shape of its data operand. The other operands have one element per channel.
 fn keeps_shape(f: &Function, op: OpId, data: usize, axis: Axis) -> bool {
     if matches!(operator(f, op), "onnx.BatchNormalization" | "onnx.Neg") {
         return true;
@@ -67,7 +69,7 @@ fn keeps_shape(f: &Function, op: OpId, data: usize, axis: Axis) -> bool {
     has_rank && (has_channels || is_one(f, other)) || f.rank(other) == Some(0)
 }
 
-/// Where the channels of a value are, as the nearest weights behind it say.
+/// Returns the channel axis of a value according to the nearest weights after it.
 fn axis(f: &Function, value: ValueId) -> Result<Axis, EditError> {
     let mut value = value;
     for _ in 0..DEEPEST {
@@ -82,7 +84,7 @@ fn axis(f: &Function, value: ValueId) -> Result<Axis, EditError> {
     Err(NoMatch.into())
 }
 
-/// Looks for all weights that have to take it over, and for what has to change on the way.
+/// Finds all weights that have to absorb the op, and the operands between that have to change.
 fn find(f: &Function, mut plan: Plan, affine: &Affine, axis: Axis) -> Result<Plan, EditError> {
     let Affine { factor, offset } = affine;
     let is_positive = factor.all(|factor| factor > 0.0);
@@ -124,8 +126,8 @@ fn find(f: &Function, mut plan: Plan, affine: &Affine, axis: Axis) -> Result<Pla
     Ok(plan)
 }
 
-/// Whether what is added to an op's operand can be added to its result instead. In types of less than 32 bits what
-/// the sum hides could be what it was added for: numbers far from zero.
+/// Whether adding to an op's operand can be replaced by adding to its result. Not in types of less than 32 bits: the
+/// model may rely on the rounding of a large sum.
 fn takes_offset(f: &Function, linear: &Linear) -> bool {
     linear.is_unpadded(f) && matches!(linear.weights.dtype, DType::F32 | DType::F64)
 }

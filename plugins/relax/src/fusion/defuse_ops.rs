@@ -1,4 +1,4 @@
-//! `relax.transform.DefuseOps`: puts the ops of kernels back in the place of their calls.
+//! `relax.transform.DefuseOps`: inlines fused kernels, restoring the original ops.
 //!
 //! ```ir
 //! fn @main(%x: f32[4]) -> (%y: f32[4]) opset("" = 17, "passdock.fused" = 1) {
@@ -22,14 +22,14 @@
 //! }
 //! ```
 //!
-//! Kernels are the functions with the attribute `Primitive`, which `relax.transform.FuseOps` makes. Ops come back as
-//! they were: names, locations, documentation and metadata, declared types, attributes, their order, also when the
-//! model was written and read in between. A constant that a kernel has inside is the one of the same name and value
-//! outside, if that is still there. Kernels that nobody calls any more are removed, and with the last one of a domain
-//! of ours, `passdock.…`, its version where no op is of it.
+//! Kernels are the functions with the attribute `Primitive`, which `relax.transform.FuseOps` creates. Ops are restored
+//! exactly: names, locations, documentation and metadata, declared types, attributes and order, even if the model was
+//! written and read in between. A constant inside a kernel becomes the constant of the same name and value in the
+//! caller, if it still exists. Kernels without callers are removed. If the last kernel of a passdock domain
+//! (`passdock.…`) is removed, opset imports of that domain that no op needs are removed as well.
 //!
-//! It does not put back ops of another opset version than the caller's, nor ops that refer to an attribute parameter
-//! whose default is no number or text: a note says which. The version of a domain that isn't ours stays.
+//! A call stays if the opset versions of the kernel and the caller differ. It also stays if the default of an attribute
+//! parameter isn't a number or a string. A note reports these calls. Opset imports of other domains stay.
 //!
 //! Source: TVM `src/relay/transforms/defuse_ops.cc`.
 

@@ -1,4 +1,4 @@
-//! `relax.transform.FuseOpsByPattern`: makes functions of ops that patterns find, under the patterns' names.
+//! `relax.transform.FuseOpsByPattern`: groups ops that match patterns into functions named after the patterns.
 //!
 //! ```ir
 //! fn @main(%x: f32[1,8,8,8], %w: f32[8,8,3,3]) -> (%z: f32[1,8,6,6]) opset("" = 17) {
@@ -19,20 +19,20 @@
 //! }
 //! ```
 //!
-//! A pattern is what stands in front of a rule's arrow, with its conditions, as in `.rules` files; before it stands the
-//! name of what it finds, a domain and a name. `rules` takes whole texts of rules: a pipeline's file names files there
-//! (`rules = ["npu.rules"]`), and so does `--config`. A rule's name is that of what it finds, in the domain
-//! `passdock.composite` if it has none (`rule npu.conv_relu { … }` has one); it may end before the arrow, and what
-//! stands behind that says nothing.
+//! A pattern is the left-hand side of a rewrite rule with its conditions, as in `.rules` files. It is preceded by the
+//! name of the function: a domain and a name. `rules` takes the text of rules. In a pipeline file and in `--config`, it
+//! takes file names (`rules = ["npu.rules"]`). The functions are named after the rules, in the domain
+//! `passdock.composite` if the name has no domain (`rule npu.conv_relu { … }` has one). A rule may end before the
+//! arrow; the right-hand side is ignored.
 //!
-//! Patterns that come first have the first choice, `patterns` before `rules`; of one pattern, what stands first. An op
-//! is of one function only. The functions have the attribute `Composite`, and are counted, and disabled by
-//! `--disable-rule`, by the pattern's name.
+//! Earlier patterns take precedence, and `patterns` precede `rules`. Matches of one pattern are taken in program order.
+//! Each op belongs to at most one function. The functions have the attribute `Composite`. Matches are counted under the
+//! pattern's name and disabled with `--disable-rule`.
 //!
-//! It does not take ops with an effect, nor in functions that skip optimization, that groups became already or that
-//! stand for an op (`passdock.layout`, `passdock.fast`); nor ops of which one that isn't among them needs a result and
-//! makes an operand. Ops of which others use a result in between stay, too, unless `inner_results` is set: then the
-//! function has those results as well.
+//! The pass doesn't match ops with effects. It also skips functions that skip optimization, that are groups already, or
+//! that represent one op (`passdock.layout`, `passdock.fast`). A match is rejected if a value leaves the group and
+//! returns through another op. It is also rejected if an intermediate result has other users, unless `inner_results` is
+//! set; then the function returns these results as well.
 //!
 //! Source: TVM `src/relax/transform/fuse_ops.cc`.
 
@@ -46,18 +46,18 @@ use crate::fusion::group::{Group, Groups};
 use crate::fusion::shared::marks::{COMPOSITE, open_functions};
 use crate::fusion::shared::placeholders::Placeholders;
 
-/// The domain of what a rule finds whose name has none.
+/// The domain of functions whose rule's name has no domain.
 const DOMAIN: &str = "passdock.composite";
 
 options! {
-    /// What is looked for.
+    /// Options of FuseOpsByPattern.
     pub struct FuseOpsByPattern {
-        /// Patterns, each behind its name: `npu.conv_relu: onnx.Relu(onnx.Conv(%x, %w))`.
+        /// Patterns with names: `npu.conv_relu: onnx.Relu(onnx.Conv(%x, %w))`.
         patterns: Vec<String> = [],
-        /// Texts of rules, of which what stands in front of the arrows is looked for. A pipeline names files of them:
-        /// `npu.rules`.
+        /// Text of rules whose left-hand sides are the patterns. A pipeline file takes names of files: `npu.rules`.
         rules: Vec<RulesText> = [],
-        /// Whether ops are taken of which others use results in between, and the function gives those, too.
+        /// Whether to match ops whose intermediate results have other users. The function then returns these results as
+        /// well.
         inner_results: bool = false,
     }
 }
@@ -82,7 +82,7 @@ pub fn fuse_ops_by_pattern(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
             found.push((place.rule_index(), place.ops().to_vec()));
             Ok(())
         })?;
-        // Those of one pattern stay in program order.
+        // A stable sort: matches of one pattern stay in program order.
         found.sort_by_key(|(pattern, _)| *pattern);
         let mut used: HashSet<OpId> = HashSet::new();
         for (at, ops) in found {
@@ -103,17 +103,17 @@ pub fn fuse_ops_by_pattern(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     Ok(())
 }
 
-/// A pattern, and what its functions are called.
+/// A pattern, and the name of its functions.
 struct Pattern {
     domain: String,
     name: String,
-    /// What it is called as a rule.
+    /// The full name, under which matches are counted and disabled.
     rule: String,
     rules: Rules,
 }
 
 impl Pattern {
-    /// A pattern as the option `patterns` has it.
+    /// Parses an entry of the option `patterns`.
     fn parse(text: &str) -> Result<Pattern, PassError> {
         let parts = text.split_once(": ").and_then(|(full, pattern)| {
             let (domain, name) = full.trim().rsplit_once('.')?;
@@ -141,7 +141,7 @@ impl Pattern {
         })
     }
 
-    /// The patterns of a text of rules.
+    /// Parses the patterns of rules.
     fn all_of(text: &str) -> Result<Vec<Pattern>, PassError> {
         let unread = |error: RuleError| {
             let before = text.get(..error.at.start).unwrap_or(text);
@@ -172,7 +172,7 @@ impl Pattern {
         Ok(patterns)
     }
 
-    /// The group of ops that it found.
+    /// Returns the group for matched ops.
     fn group(&self, ops: &[OpId]) -> Group {
         let name = format!("{}.{}", self.domain, self.name);
         let attrs = vec![(COMPOSITE, AttrValue::from(name))];
@@ -180,7 +180,7 @@ impl Pattern {
     }
 }
 
-/// Whether ops can be one function.
+/// Whether ops can form one function.
 fn may_be_group(
     f: &Function,
     ops: &[OpId],

@@ -1,7 +1,7 @@
-//! The standard passes of the graph level that make functions of groups of ops, and what such a function is made with.
+//! The graph-level standard passes that outline groups of ops into functions.
 //!
-//! A group is a model function whose body is the ops, in a domain of its own, so that the model still runs and a back
-//! end recognises what is its.
+//! A group becomes a model function in a separate domain. The model still runs, and a back end recognizes its functions
+//! by domain and attributes.
 
 pub mod defuse_ops;
 pub mod fuse_ops;

@@ -1,13 +1,13 @@
-//! The IR's own ops: what a `tuple`, a `tuple_get` and an `if` give follows from the IR itself.
+//! Type inference for the IR's builtin ops: `tuple`, `tuple_get` and `if`.
 //!
-//! A `call` is the calls' subject; of a `for` and a `while` the IR doesn't say what they give.
+//! `calls` handles `call`. The IR doesn't define result types of `for` and `while`.
 
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::symbol;
 
 use super::sort::Sort;
 
-/// The types of the results of one of the IR's own ops, or what is wrong with it; `None` for others.
+/// Returns the result types of a builtin op, or an error message; `None` for other ops.
 pub(crate) fn results(f: &Function, op: OpId) -> Option<Result<Vec<Sort>, String>> {
     match f.symbol(op) {
         symbol::TUPLE => {
@@ -21,7 +21,7 @@ pub(crate) fn results(f: &Function, op: OpId) -> Option<Result<Vec<Sort>, String
 }
 
 fn field(f: &Function, op: OpId) -> Result<Sort, String> {
-    // Of many fields only this one is looked at: each may have an op that takes it.
+    // Only the requested field is read: a tuple may have many fields with a `tuple_get` each.
     let Some(tuple) = f.operand(op, 0).map(|value| f.type_of(value)) else {
         return Ok(Sort::Unknown);
     };
@@ -43,7 +43,7 @@ fn field(f: &Function, op: OpId) -> Result<Sort, String> {
     })
 }
 
-/// The types that all branches agree on. Without an else there is a way around them, which gives
+/// Returns the types that all branches have in common. Unknown if there is no else branch, because that path yields
 /// nothing.
 fn branches(f: &Function, op: OpId) -> Vec<Sort> {
     let given = |index: usize| {

@@ -1,5 +1,5 @@
-//! Calls of the module's functions: the body is inferred for the operands of the call, in a copy that
-//! goes when the pass is over. A call with operands of the same types has the same results.
+//! Calls of functions of the module. The body is inferred for the operand types of the call, in a copy that is removed
+//! at the end of the pass. Calls with equal operand types share the results.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,18 +11,18 @@ use super::sort::Sort;
 use crate::shared::attr_params::{AttrParams, Bindings, bind};
 use crate::shared::read::{between, with_nested};
 
-/// The op that ends each copy.
+/// The op that marks the end of each copy.
 const END: &str = "relax.infer_type.end";
-/// The most bytes of a constant operand that is a shape.
+/// The maximum size in bytes of a constant operand that may be a shape.
 const MAX_SHAPE: u64 = 2048;
 
-/// A call as far as its results depend on it.
+/// The properties of a call that determine its result types.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Call {
-    /// The function that is called.
+    /// The callee.
     pub callee: SymbolId,
     pub operands: Vec<Operand>,
-    /// Attributes as text.
+    /// The attributes as text.
     attrs: Vec<(SymbolId, String)>,
 }
 
@@ -30,26 +30,26 @@ pub(crate) struct Call {
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Operand {
     pub sort: Sort,
-    /// The elements, if it is a constant that may be a shape.
+    /// The elements, if the operand is a constant that may be a shape.
     elements: Option<Vec<u8>>,
 }
 
-/// The functions that are called, and what came of it.
+/// The called functions, and the types that were inferred for calls.
 pub(crate) struct Calls {
     functions: HashMap<SymbolId, u32>,
-    /// Results by call.
+    /// Result types, by call.
     pub(crate) results: HashMap<Call, Vec<Sort>>,
-    /// The types that the operands of all calls have in common.
+    /// The common types of the operands of all calls, by callee.
     pub(crate) params: HashMap<SymbolId, Vec<Sort>>,
-    /// Functions that hold copies, by the versions of domains.
+    /// The functions that contain copies, by opset imports.
     copies: HashMap<Vec<(String, i64)>, SymbolId>,
-    /// Ops that may still be copied.
+    /// The remaining number of ops that may be copied.
     room: u64,
 }
 
 /// A copy of a body for a call.
 pub(crate) struct Copied {
-    /// The function that holds it.
+    /// The function that contains the copy.
     pub holder: SymbolId,
     pub first: Option<OpId>,
     pub results: Vec<ValueId>,
@@ -73,7 +73,7 @@ impl Calls {
         }
     }
 
-    /// The function that an op calls.
+    /// Returns the function that an op calls.
     pub(crate) fn callee(&self, f: &Function, op: OpId) -> Option<SymbolId> {
         if self.functions.is_empty() {
             return None;
@@ -83,7 +83,7 @@ impl Calls {
         f.callee(op).filter(is_call)
     }
 
-    /// A call of a function.
+    /// Returns the key of a call.
     pub(crate) fn call(f: &Function, op: OpId, callee: SymbolId) -> Call {
         let operand = |index| match f.operand(op, index) {
             Some(value) => Operand {
@@ -106,7 +106,7 @@ impl Calls {
         }
     }
 
-    /// Counts a call's operands among those of all calls.
+    /// Merges the operand types of a call into those of all calls.
     pub(crate) fn note(&mut self, call: &Call) {
         let sorts = || call.operands.iter().map(|operand| &operand.sort);
         match self.params.get_mut(&call.callee) {
@@ -118,7 +118,7 @@ impl Calls {
         }
     }
 
-    /// Copies the body of a function for a call of it; `None` if too much was copied already.
+    /// Copies the body of the callee for a call. Returns `None` if the limit of copied ops is exceeded.
     pub(crate) fn copy(
         &mut self,
         m: &mut Module<'_>,
@@ -134,7 +134,7 @@ impl Calls {
         let source = m.snapshot(call.callee)?;
         let bindings = AttrParams::new(&source).bindings(m.edit(caller)?, op);
         let mut bindings = bindings.unwrap_or_default();
-        // Ids are the caller's own.
+        // Ids are only valid in the caller.
         bindings.retain(|_, value| {
             use AttrValue::{Tensor, Tensors, Type, Types};
             !matches!(value, Some(Tensor(_) | Tensors(_) | Type(_) | Types(_)))
@@ -145,7 +145,7 @@ impl Calls {
             region: f.body(),
             before: OpId::NONE,
         };
-        // The call's operands are the results of an op of no meaning.
+        // An op without semantics defines the arguments of the copy.
         let types: Result<Vec<TypeId>, _> = call.operands.iter().map(|o| o.sort.write(f)).collect();
         let start = f.create_op(OpBuilder::new("relax.infer_type.start").results(types?), at)?;
         let mut args = f.results(start).to_vec();
@@ -157,7 +157,7 @@ impl Calls {
         }
         args.resize(source.params().len(), ValueId::NONE);
         if let Some(missing) = args.iter().position(|arg| arg.is_none()) {
-            // Trailing operands may be left out; nothing is known of them.
+            // Trailing operands may be omitted; their types are unknown.
             let more =
                 OpBuilder::new("relax.infer_type.start").untyped_results(args.len() - missing);
             let more = f.create_op(more, at)?;
@@ -175,12 +175,12 @@ impl Calls {
         }))
     }
 
-    /// Whether an op ends a copy.
+    /// Whether an op is the end of a copy.
     pub(crate) fn is_end(f: &Function, op: OpId) -> bool {
         f.name(op) == END
     }
 
-    /// The function that holds copies of functions with these versions of domains.
+    /// Returns the function that contains copies of functions with these opset imports, and creates it if necessary.
     fn holder(
         &mut self,
         m: &mut Module<'_>,
@@ -211,7 +211,7 @@ impl Calls {
     }
 }
 
-/// The elements of a small constant of integers.
+/// Returns the elements of a small integer constant.
 fn elements(f: &Function, value: ValueId) -> Option<Vec<u8>> {
     let constant = f.constant_record(f.constant(value)?)?;
     let ty = f.type_of(value);
@@ -223,8 +223,8 @@ fn elements(f: &Function, value: ValueId) -> Option<Vec<u8>> {
     f.constant_data(value).ok()?.map(<[u8]>::to_vec)
 }
 
-/// In a copy: what is declared by symbols is forgotten, since the caller's mean something else;
-/// references to attributes are what the call, or the function's default, says.
+/// Prepares a copy for inference. Removes declared dim symbols, which have another meaning in the caller, and replaces
+/// references to attribute parameters by their values.
 fn forget_own(
     f: &mut Function,
     start: OpId,

@@ -1,9 +1,9 @@
-//! Types that are only declared: of the values that a model gives out, and of others (`value_info`) where these may be
+//! Declared types that aren't reliable: those of outputs, and those of other values (`value_info`) if they may be
 //! stale.
 //!
-//! A runtime doesn't check the dims that a model declares: it gives out what came. So such a value has the type that
-//! follows from its op, also where that knows less; only names of sizes of which nothing is known are those that are
-//! declared. The port of the function keeps what is declared, unless it is a contradiction.
+//! Runtimes don't check the declared dims of a model. So such a value has the inferred type, even if that is less
+//! precise; only names of unknown sizes are taken from the declaration. The function's port keeps the declared type,
+//! unless it contradicts the inferred one.
 
 use std::collections::HashSet;
 
@@ -13,13 +13,13 @@ use passdock_plugin_api::prelude::*;
 use super::sort::{Sort, sorts};
 use crate::shared::retype::retype;
 
-/// The values whose types are only declared.
+/// The values whose declared types aren't reliable.
 pub(crate) struct Declared {
     values: HashSet<ValueId>,
 }
 
 impl Declared {
-    /// Those of a function; `is_stale`: a `value_info` was wrong.
+    /// Returns such values of a function. `is_stale`: a `value_info` was wrong.
     pub(crate) fn new(f: &Function, is_stale: bool) -> Declared {
         let given = f.terminator(f.body()).into_iter();
         let given = given.flat_map(|end| f.operands(end));
@@ -28,7 +28,7 @@ impl Declared {
             let mut dims = f.dims(param).into_iter().flatten();
             dims.any(|dim| dim.kind == DimKind::UNKNOWN)
         };
-        // What is made of a size that an input leaves open without a name is unknown as well, and no number.
+        // If an input has an unnamed size, declared numbers of values that depend on it aren't reliable.
         if is_stale || f.params().iter().any(is_open) {
             let results = f.ops().flat_map(|op| f.results(op));
             values.extend(results.filter(|&&value| f.is_declared(value)));
@@ -36,13 +36,13 @@ impl Declared {
         Declared { values }
     }
 
-    /// Whether an op has such a result, so that what is inferred of it has to be known.
+    /// Whether an op has such a result, so that its inferred type is needed separately.
     pub(crate) fn concerns(&self, f: &Function, op: OpId) -> bool {
         let mut results = f.results(op).iter();
         !self.values.is_empty() && results.any(|result| self.values.contains(result))
     }
 
-    /// The types that the definition of an op infers with nothing known of its results; `None` if it can't.
+    /// Returns the result types that the definition of an op infers without declared types. `None` if inference fails.
     pub(crate) fn inferred(
         f: &mut Function,
         cx: &PassContext,
@@ -62,8 +62,8 @@ impl Declared {
         Ok(is_inferred.then_some(sorts))
     }
 
-    /// Gives such values among an op's results these types, with names of what was declared; symbols of regions,
-    /// `inner`, say nothing outside.
+    /// Sets the types of such values among an op's results, with declared names of sizes. The symbols in `inner` are
+    /// local to regions and have no meaning outside.
     pub(crate) fn name(
         &self,
         f: &mut Function,

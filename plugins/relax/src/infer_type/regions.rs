@@ -1,27 +1,27 @@
-//! What flows into the regions of an op: the types of their arguments follow from it.
+//! Types of the arguments of regions, which follow from the values that flow in.
 //!
-//! What flows out says the op's definition.
+//! The definition of the op determines the types of the values that flow out.
 
 use passdock_plugin_api::prelude::*;
 
 use super::sort::Sort;
 use crate::shared::read::axis_in;
 
-/// The flow into a region's argument: in the first round, and in later ones.
+/// The values that flow into a region's argument: in the first iteration, and in later ones.
 pub(crate) struct Inflow {
     /// The argument.
     pub arg: ValueId,
-    /// The operand of the op that it is, or is a part of.
+    /// The index of the operand that the argument is, or is a part of.
     pub operand: usize,
-    /// The type that the region declares.
+    /// The declared type.
     pub declared: Sort,
-    /// The type in the first round.
+    /// The type in the first iteration.
     pub first: Sort,
-    /// The operand of the region's `yield` that it is in the next one.
+    /// The region and the index of the operand of its `yield` that flows into the argument in the next iteration.
     pub next: Option<(RegionId, usize)>,
 }
 
-/// The flows into the regions of an op; none for an op that isn't known here.
+/// Returns the inflows of the regions of an op; empty if the operator isn't supported.
 pub(crate) fn inflows(f: &Function, op: OpId) -> Vec<Inflow> {
     let inflow: fn(&Function, OpId, RegionId, ValueId) -> Option<Inflow> = match f.name(op) {
         "onnx.Loop" => loop_inflow,
@@ -36,7 +36,7 @@ pub(crate) fn inflows(f: &Function, op: OpId) -> Vec<Inflow> {
     inflows.collect::<Option<_>>().unwrap_or_default()
 }
 
-/// The number of the round, whether to go on, and what is carried.
+/// The inflows of a loop: the iteration number, the condition, and loop-carried values.
 fn loop_inflow(f: &Function, op: OpId, body: RegionId, arg: ValueId) -> Option<Inflow> {
     let scalar = |dtype| Sort::Tensor(dtype, Some(Vec::new()));
     Some(match f.index(arg) {
@@ -49,7 +49,7 @@ fn loop_inflow(f: &Function, op: OpId, body: RegionId, arg: ValueId) -> Option<I
     })
 }
 
-/// The flows of a scan: what is carried, and one slice of each of the rest.
+/// The inflows of a scan: loop-carried values, and a slice of each scan input.
 fn scan_inflow(f: &Function, op: OpId, body: RegionId, arg: ValueId) -> Option<Inflow> {
     let scanned = usize::try_from(f.int(op, "num_scan_inputs")?).ok()?;
     let carried = f.operand_count(op).checked_sub(scanned)?;
@@ -66,7 +66,7 @@ fn scan_inflow(f: &Function, op: OpId, body: RegionId, arg: ValueId) -> Option<I
     Some(Inflow::once(f, arg, slice_of(first, axis)))
 }
 
-/// The flows of a map: one element of each sequence, and the rest as they are.
+/// The inflows of a map: an element of each sequence, and the other operands.
 fn sequence_inflow(f: &Function, op: OpId, _body: RegionId, arg: ValueId) -> Option<Inflow> {
     let first = match operand(f, op, f.index(arg)) {
         Sort::Compound(TypeKind::SEQUENCE, mut items) => items.pop()?,
@@ -80,7 +80,7 @@ fn operand(f: &Function, op: OpId, index: usize) -> Sort {
         .map_or(Sort::Unknown, |value| Sort::from_value(f, value))
 }
 
-/// A tensor without one dim.
+/// Returns the type of a slice: a tensor without one dim.
 fn slice_of(sort: Sort, axis: i64) -> Sort {
     let Sort::Tensor(dtype, Some(mut dims)) = sort else {
         return sort;

@@ -1,4 +1,4 @@
-//! What is said of ops that can't be right.
+//! Diagnostics about ops with wrong types.
 
 use std::collections::HashSet;
 
@@ -11,13 +11,13 @@ use crate::shared::read::redeclare;
 const CODE: &str = "relax::infer-type";
 const HELP: &str = "The inferred type is used: correct the declared one, or the op.";
 
-/// Reports that an op is wrong.
+/// Returns a diagnostic about an invalid op.
 pub(crate) fn wrong(f: &Function, op: OpId, message: String) -> Diagnostic {
     let wrong = Diagnostic::warning(message).at(Place::op(op).within(f));
     wrong.code(CODE)
 }
 
-/// Reports that the inferred type of a result isn't the declared one.
+/// Returns a diagnostic about a result whose inferred type isn't the declared one.
 fn other_type(
     f: &Function,
     op: OpId,
@@ -50,7 +50,7 @@ fn label_declared(report: Diagnostic, f: &Function, value: ValueId) -> Diagnosti
     }
 }
 
-/// A report of what an op isn't that its definition describes.
+/// Returns a diagnostic about an op that violates its definition.
 pub(crate) fn malformed(f: &Function, cx: &PassContext, op: OpId) -> Option<Diagnostic> {
     let error = cx.check_op(f, op).err()?;
     let wrong = Diagnostic::warning(error.message).at(Place::op(op).within(f));
@@ -60,7 +60,7 @@ pub(crate) fn malformed(f: &Function, cx: &PassContext, op: OpId) -> Option<Diag
     )))
 }
 
-/// A report of the first result of an op whose type contradicts the one that was known before.
+/// Returns a diagnostic about the first result of an op whose type contradicts the previous one.
 pub(crate) fn contradiction(
     f: &Function,
     op: OpId,
@@ -76,7 +76,7 @@ pub(crate) fn contradiction(
     Some((value, other_type(f, op, index, known[index], "", HELP)))
 }
 
-/// Reports of the results of an op whose types leave sizes open that were numbers before.
+/// Appends diagnostics about results of an op with open sizes that were declared as numbers.
 pub(crate) fn narrowed(f: &Function, op: OpId, known: &[TypeId], reports: &mut Vec<Diagnostic>) {
     for (index, (&value, &known)) in f.results(op).iter().zip(known).enumerate() {
         let is = f.type_id(value);
@@ -90,7 +90,8 @@ pub(crate) fn narrowed(f: &Function, op: OpId, known: &[TypeId], reports: &mut V
     }
 }
 
-/// The first of such reports, and how many there are: one stale size is mostly in all types that depend on it.
+/// Returns the first such diagnostic, with the number of the others: a stale size usually occurs in all types that
+/// depend on it.
 pub(crate) fn first_narrowed(reports: Vec<Diagnostic>) -> Option<Diagnostic> {
     let others = reports.len().saturating_sub(1);
     let first = reports.into_iter().next()?;
@@ -104,8 +105,8 @@ pub(crate) fn first_narrowed(reports: Vec<Diagnostic>) -> Option<Diagnostic> {
     )))
 }
 
-/// Reports the results of a region whose types contradict the declared ones, except for those in `is_reported`, and
-/// declares the inferred types.
+/// Sets the declared types of a region's results to the inferred types where they contradict each other. Appends
+/// diagnostics, except for the values in `is_reported`.
 pub(crate) fn given_out(
     f: &mut Function,
     region: RegionId,
@@ -128,7 +129,7 @@ pub(crate) fn given_out(
             return Ok((ty, value));
         }
         let [is, declared] = [f.type_of(value), f.ty(ty)].map(|ty| ty.to_string());
-        // A size that nothing names stays without a name outside.
+        // A size without a name in the model doesn't get one in the interface.
         let is_invented = |symbol: i64| f.invented(SymbolId(symbol as u32)).is_some();
         let sort = Sort::from_value(f, value).without(&is_invented);
         if !is_reported.contains(&value) {
@@ -147,7 +148,7 @@ pub(crate) fn given_out(
     })
 }
 
-/// Returns a report of a flow into a region's argument that is declared as something else.
+/// Returns a diagnostic about a value that contradicts the declared type of a region's argument.
 pub(crate) fn given_in(f: &Function, op: OpId, inflow: &Inflow) -> Option<Diagnostic> {
     if !inflow.declared.contradicts(&inflow.first) {
         return None;
@@ -168,7 +169,7 @@ pub(crate) fn given_in(f: &Function, op: OpId, inflow: &Inflow) -> Option<Diagno
     Some(label_declared(wrong, f, inflow.arg))
 }
 
-/// Returns reports of the operands of a call that the function declares as something else.
+/// Returns diagnostics about the operands of a call that contradict the declared types of the function's parameters.
 pub(crate) fn called_with(caller: &Function, op: OpId, callee: &Function) -> Vec<Diagnostic> {
     let report = |(index, &param): (usize, &ValueId)| {
         let value = caller.operand(op, index)?;
@@ -194,7 +195,7 @@ pub(crate) fn called_with(caller: &Function, op: OpId, callee: &Function) -> Vec
         .collect()
 }
 
-/// The place where a value is made, if an op makes it.
+/// Returns the place of the op that defines a value, if there is one.
 fn made(f: &Function, value: ValueId) -> Option<Place> {
     let op = f.defining_op(value)?;
     Some(Place::result(op, f.index(value)).within(f))

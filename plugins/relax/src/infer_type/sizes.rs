@@ -1,9 +1,9 @@
-//! Sizes that depend on data, such as how many elements aren't 0: each gets a symbol of its own (`_1`,
-//! `_2`, …), so that what is made of it is known to be as large.
+//! Data-dependent sizes, such as the number of nonzero elements. Each gets a fresh symbol (`_1`, `_2`, …), so that
+//! derived values have provably equal sizes.
 //!
-//! A symbol stands for one size as long as its value lives: what is made up in a region means something
-//! else each time the region runs, and doesn't go out of it. Whatever else is found out later takes its
-//! place, so it is forgotten before an op is asked again, and put back if there is still no answer.
+//! A symbol represents one size during the lifetime of its value. A symbol that is created in a region has another
+//! value in each iteration, so it doesn't leave the region. Any more precise information replaces a symbol. Therefore,
+//! symbols are removed before an op is inferred again, and restored if the size is still unknown.
 
 use std::collections::HashSet;
 
@@ -13,20 +13,20 @@ use passdock_plugin_api::{CallGraph, DimKind, Type};
 use super::sort::{Size, Sort};
 use crate::shared::retype::retype;
 
-/// Numbers of symbols that no function has.
+/// A supply of symbols that no function has.
 pub(crate) struct Fresh {
     last: u64,
 }
 
-/// The symbols of a function, by where they mean something.
+/// The symbols of a function, by scope.
 pub(crate) struct Symbols {
-    /// Symbols that it takes or gives.
+    /// The symbols in the types of the function's parameters and results.
     interface: HashSet<SymbolId>,
-    /// Symbols that were made up, or put back, in regions that aren't done.
+    /// The symbols that were created or restored in regions that haven't been completed.
     inside: Vec<i64>,
 }
 
-/// A type that was forgotten in part.
+/// A type from which symbols were removed.
 pub(crate) struct Kept {
     value: ValueId,
     ty: TypeId,
@@ -34,7 +34,7 @@ pub(crate) struct Kept {
 }
 
 impl Fresh {
-    /// Looks through the types of all functions.
+    /// Scans the types of all functions for invented symbols.
     pub(crate) fn new(m: &Module<'_>, graph: &CallGraph) -> Result<Fresh, EditError> {
         let mut last = 0;
         for one in graph.functions() {
@@ -79,17 +79,18 @@ impl Symbols {
         }
     }
 
-    /// A mark where the regions of an op begin.
+    /// Returns a mark of the current position, before the regions of an op.
     pub(crate) fn mark(&self) -> usize {
         self.inside.len()
     }
 
-    /// The symbols that came up since: they mean nothing outside.
+    /// Returns the symbols that were created since the mark. They have no meaning outside the regions.
     pub(crate) fn since(&mut self, mark: usize) -> HashSet<i64> {
         self.inside.drain(mark..).collect()
     }
 
-    /// Forgets what values' types say only by symbols that give way to anything else.
+    /// Removes the symbols that more precise information would replace from the types of values. Returns the original
+    /// types.
     pub(crate) fn forget(
         &self,
         f: &mut Function,
@@ -113,8 +114,8 @@ impl Symbols {
         Ok(kept)
     }
 
-    /// Gives each size that isn't known a symbol: the one that it had, or a new one. What is said by
-    /// symbols of regions, `inner`, isn't known.
+    /// Sets each unknown size to a symbol: the previous one, or a new one. Sizes that mention symbols in `inner`, which
+    /// are local to regions, count as unknown.
     pub(crate) fn name(
         &mut self,
         f: &mut Function,
@@ -124,7 +125,7 @@ impl Symbols {
         inner: &HashSet<i64>,
     ) -> Result<(), EditError> {
         let is_inner = |symbol: i64| inner.contains(&symbol);
-        // In the order of the values.
+        // In the order of `values`.
         let mut kept = kept.iter().peekable();
         for &value in values {
             let old = kept.next_if(|old| old.value == value);
@@ -151,7 +152,7 @@ impl Symbols {
                 }
             }
             match old {
-                // As it was, with all that a sort leaves out.
+                // The original id preserves information that a `Sort` doesn't have.
                 Some(old) if old.sort == named => retype(f, value, old.ty)?,
                 _ if named == found => {}
                 _ if found.without(&is_inner) == found => {
@@ -182,7 +183,7 @@ fn region_of(f: &Function, value: ValueId) -> Option<RegionId> {
     Some(f.parent_region(f.defining_op(value)?))
 }
 
-/// Whether a value goes out of a region: its type may be what the region declares, in words of its own.
+/// Whether a nested region yields a value: its type may use symbols that the region declares.
 fn is_given_out(f: &Function, value: ValueId) -> bool {
     let Some(region) = region_of(f, value).filter(|&region| region != f.body()) else {
         return false;

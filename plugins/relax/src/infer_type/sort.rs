@@ -1,14 +1,14 @@
-//! Types by themselves, outside of any function: to be carried from one to another and put together.
+//! Types that are independent of a function, which can be moved between functions and merged.
 
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::{DimKind, ExprKind};
 
 use crate::shared::retype::retype;
 
-/// The sizes of a tensor, if its rank is known.
+/// The dims of a tensor, if its rank is known.
 type Sizes = Option<Vec<Size>>;
 
-/// The types of values.
+/// Returns the types of values.
 pub(crate) fn sorts(f: &Function, values: &[ValueId]) -> Vec<Sort> {
     values
         .iter()
@@ -16,17 +16,17 @@ pub(crate) fn sorts(f: &Function, values: &[ValueId]) -> Vec<Sort> {
         .collect()
 }
 
-/// The depth to which types of types are looked into.
+/// The maximum nesting depth of types; deeper items are unknown.
 const MAX_DEPTH: usize = 64;
 
 /// A type.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Sort {
-    /// The unknown type, or one that can't be said outside of its function.
+    /// The unknown type, or a type that has no representation outside its function.
     Unknown,
-    /// A tensor; without dims, of unknown rank.
+    /// A tensor. Without dims, its rank is unknown.
     Tensor(DType, Sizes),
-    /// A sequence, an optional value or a tuple, and the types of its items.
+    /// A sequence, optional or tuple, and the types of its items.
     Compound(TypeKind, Vec<Sort>),
 }
 
@@ -37,19 +37,19 @@ pub(crate) enum Size {
     Unknown,
     /// A number.
     Const(i64),
-    /// A symbol: symbols are the module's.
+    /// A symbol. Symbol ids are valid in the whole module.
     Symbol(i64),
     /// An expression.
     Expr(ExprKind, Box<[Size; 2]>),
 }
 
 impl Sort {
-    /// The type of a value.
+    /// Returns the type of a value.
     pub(crate) fn from_value(f: &Function, value: ValueId) -> Sort {
         Sort::read(f, f.type_id(value), 0)
     }
 
-    /// A type of a function's table.
+    /// Returns a type of a function's type table.
     pub(crate) fn of_type(f: &Function, ty: TypeId) -> Sort {
         Sort::read(f, ty, 0)
     }
@@ -72,7 +72,7 @@ impl Sort {
         }
     }
 
-    /// The type in a function's table.
+    /// Adds the type to a function's type table.
     pub(crate) fn write(&self, f: &mut Function) -> Result<TypeId, EditError> {
         let spec = match self {
             Sort::Unknown => TypeSpec::unknown(),
@@ -94,13 +94,13 @@ impl Sort {
         f.add_type(&spec)
     }
 
-    /// Makes it the type of a value, whether or not it says less than was known.
+    /// Sets the type of a value, even if it is less precise than the previous type.
     pub(crate) fn assign(&self, f: &mut Function, value: ValueId) -> Result<(), EditError> {
         let ty = self.write(f)?;
         retype(f, value, ty)
     }
 
-    /// Whether no value can be of both types.
+    /// Whether no value can have both types.
     pub(crate) fn contradicts(&self, other: &Sort) -> bool {
         match (self, other) {
             (Sort::Unknown, _) | (_, Sort::Unknown) => false,
@@ -122,7 +122,7 @@ impl Sort {
         }
     }
 
-    /// The type that holds for both.
+    /// Returns the most precise type that includes both types.
     pub(crate) fn common(&self, other: &Sort) -> Sort {
         match (self, other) {
             (Sort::Tensor(a, x), Sort::Tensor(b, y)) => {
@@ -138,7 +138,7 @@ impl Sort {
         }
     }
 
-    /// The type itself, and where it says nothing, what another one says.
+    /// Returns the type with unknown parts taken from another type.
     pub(crate) fn or(&self, other: &Sort) -> Sort {
         match (self, other) {
             (Sort::Unknown, _) => other.clone(),
@@ -150,7 +150,7 @@ impl Sort {
         }
     }
 
-    /// The type itself, and where it says nothing, or depends on a size that was `made_up`, what was known before.
+    /// Returns the type, with parts that are unknown or depend on a `made_up` symbol taken from the previous type.
     pub(crate) fn over(&self, known: &Sort, made_up: &impl Fn(i64) -> bool) -> Sort {
         let size = |own: &Size, known: &Size| match known {
             Size::Unknown => own.clone(),
@@ -166,7 +166,7 @@ impl Sort {
         }
     }
 
-    /// Whether it has a number for a size that the other type, which says the same otherwise, leaves open.
+    /// Whether the type has a number for a size that the other type leaves open.
     pub(crate) fn narrows(&self, other: &Sort) -> bool {
         let narrows = |(own, other): (&Size, &Size)| {
             matches!(own, Size::Const(_)) && !matches!(other, Size::Const(_))
@@ -180,8 +180,8 @@ impl Sort {
         }
     }
 
-    /// The type itself; of another one the element type where it says none, and the names of sizes of which nothing is
-    /// known: none of their symbols `is_known`.
+    /// Returns the type with an unknown element type, and the names of unknown sizes, taken from another type. A size
+    /// is unknown if none of its symbols `is_known`.
     pub(crate) fn named_as(&self, other: &Sort, is_known: &impl Fn(i64) -> bool) -> Sort {
         let size = |own: &Size, name: &Size| match (own, name) {
             (Size::Const(_), _) | (_, Size::Unknown | Size::Const(_)) => own.clone(),
@@ -193,23 +193,23 @@ impl Sort {
                 let sizes = zip(x, y, size).or_else(|| x.clone());
                 Sort::Tensor(*own, sizes).or(&Sort::Tensor(*dtype, None))
             }
-            // Of what is no tensor only dims aren't checked.
+            // Only dims of tensors are unreliable; other parts of declared types are checked.
             (Sort::Unknown, other) => other.without_sizes(),
             _ => self.clone(),
         }
     }
 
-    /// Without sizes and ranks, which an unknown number of rounds may change.
+    /// Returns the type without dims and ranks, which an unknown number of iterations may change.
     pub(crate) fn without_sizes(&self) -> Sort {
         self.map(&|_| None)
     }
 
-    /// Without what is said by symbols: another function's mean something else.
+    /// Returns the type without sizes that depend on symbols. Symbols of another function have another meaning.
     pub(crate) fn without_symbols(&self) -> Sort {
         self.without(&|_| true)
     }
 
-    /// Without the sizes that are said by some symbols.
+    /// Returns the type without sizes that depend on some symbols.
     pub(crate) fn without(&self, symbols: &impl Fn(i64) -> bool) -> Sort {
         let plain = |size: &Size| match size.mentions(symbols) {
             true => Size::Unknown,
@@ -218,7 +218,7 @@ impl Sort {
         self.map(&|sizes| Some(sizes?.iter().map(plain).collect()))
     }
 
-    /// The type with other sizes.
+    /// Returns the type with the sizes of each tensor mapped.
     fn map(&self, sizes: &dyn Fn(Option<&[Size]>) -> Sizes) -> Sort {
         match self {
             Sort::Unknown => Sort::Unknown,
@@ -230,7 +230,7 @@ impl Sort {
     }
 }
 
-/// Sizes out of those of two types of one rank.
+/// Combines the sizes of two types of equal rank.
 fn zip(x: &Sizes, y: &Sizes, size: impl Fn(&Size, &Size) -> Size) -> Sizes {
     let (x, y) = x
         .as_ref()
@@ -244,7 +244,7 @@ impl Size {
         match dim.kind {
             DimKind::CONST => Size::Const(dim.value),
             DimKind::SYMBOL => Size::Symbol(dim.value),
-            // An expression has few sides, so this isn't deep.
+            // The recursion is shallow, as expressions have few operands.
             DimKind::EXPR => f.dim_expr(dim).map_or(Size::Unknown, |expr| {
                 let sides = [Size::read(f, expr.lhs), Size::read(f, expr.rhs)];
                 Size::Expr(expr.kind, Box::new(sides))
@@ -265,7 +265,7 @@ impl Size {
         })
     }
 
-    /// Whether some symbols are part of it.
+    /// Whether the size depends on some symbols.
     pub(crate) fn mentions(&self, symbols: &impl Fn(i64) -> bool) -> bool {
         match self {
             Size::Symbol(symbol) => symbols(*symbol),
@@ -274,7 +274,7 @@ impl Size {
         }
     }
 
-    /// The symbols in it.
+    /// Returns the symbols that occur in the size.
     pub(crate) fn symbols(&self) -> Vec<i64> {
         match self {
             Size::Symbol(symbol) => vec![*symbol],

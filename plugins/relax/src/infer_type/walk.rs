@@ -19,9 +19,9 @@ use super::sizes::{Fresh, Symbols};
 use super::sort::{Sort, sorts};
 use crate::shared::retype::retype;
 
-/// The number of rounds in which the types of loop-carried values are tried. After that, their sizes are unknown.
+/// The maximum number of rounds that try types of loop-carried values. After that, their sizes are unknown.
 const MOST_ROUNDS: u32 = 3;
-/// The nesting depth from which on loops aren't tried: each try walks all inner loops.
+/// Loops from this nesting depth on aren't tried, because each try walks all inner loops.
 const MOST_TRIED: usize = 4;
 
 /// The inference of a module.

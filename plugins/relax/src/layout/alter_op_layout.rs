@@ -1,4 +1,4 @@
-//! `relax.transform.AlterOpLayout`: brings ops into the layouts that their definitions want.
+//! `relax.transform.AlterOpLayout`: converts ops to the layouts that their definitions prefer.
 //!
 //! ```ir
 //! fn @main(%x: f32[1,8,4,4], %w: f32[8,8,1,1]) -> (%y: f32[1,8,4,4]) opset("" = 17, "acme" = 1) {
@@ -16,13 +16,13 @@
 //! }
 //! ```
 //!
-//! A plugin that defines `acme.Conv` says in the `alter_layout` of its definition that its accelerator has the channels
-//! last. ONNX's own definitions want nothing, so without a vendor's plugin nothing changes. A definition that does says
-//! it in its `alter_layout`: the layouts of operands and results, which it may choose by the op's types, attributes and
-//! the layouts its operands come in, and the op in these layouts, the vendor's own or ONNX's. Constants are repacked at
-//! once; ops between them follow, and all else is as in `ConvertLayout`.
+//! The plugin that defines `acme.Conv` prefers channels-last. The `alter_layout` of its definition returns the layouts
+//! of operands and results, and the replacement in these layouts. The replacement may consist of the vendor's ops or
+//! ONNX ops. The choice may depend on the op's types, attributes and the layouts of its operands. ONNX's own
+//! definitions have no preference, so nothing changes without a vendor's plugin. Constants are converted at compile
+//! time. Layouts propagate through other ops, and the other rules of `ConvertLayout` apply.
 //!
-//! It does not ask twice about an op, nor about those that an answer is made of.
+//! The pass queries each op once. It doesn't query the ops of a replacement.
 //!
 //! Source: TVM `src/relax/transform/alter_op_impl.cc`, `src/relay/transforms/alter_op_layout.cc`.
 
@@ -30,7 +30,7 @@ use passdock_plugin_api::prelude::*;
 
 use crate::layout::walk::{Wishes, lay_out};
 
-/// Brings ops into the layouts that their definitions want.
+/// Runs `relax.transform.AlterOpLayout`.
 pub fn alter_op_layout(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     lay_out(m, cx, &Wishes::Definitions)
 }

@@ -1,5 +1,5 @@
-//! `relax.transform.ConvertLayout`: brings ops into the layouts that the pipeline asks for, and what is between them
-//! along.
+//! `relax.transform.ConvertLayout`: converts ops to the layouts that the pipeline requests, and propagates these
+//! layouts through the ops between.
 //!
 //! ```ir
 //! fn @main(%x: f32[1,3,8,8], %w: f32[4,3,1,1]) -> (%y: f32[1,4,8,8]) opset("" = 17) {
@@ -23,25 +23,27 @@
 //! }
 //! ```
 //!
-//! `desired_layouts` has a list for each operator, with a layout for each of its operands: `NHWC`, `NHWC4c`, `HWIO`, or
-//! whole, `NCHW->NHWC`. `default` leaves an operand to the operator's definition, and so does a list that is shorter.
-//! What an op is in a layout its definition says: that it keeps it, as `Relu`, has its axes in other places, as
-//! `Concat`, or is ONNX's op between `Transpose`s, as `Conv`. The last is a function of the domain `passdock.layout`,
-//! by whose name a back end finds the op that it has, and which runs as it is: `Conv_NHWC_HWIO` says the layouts of
-//! operands that aren't in their own, and `Conv_to_NCHW4c`, `Conv_NCHW4c_to_default` those of results where they aren't
-//! the first operand's. Ops that are equal there share one; behind blocks, only of equal sizes, which are in the body.
-//! `InlineFunctions`, `SimplifyExpr`, `FoldConstant` and `DeadCodeElimination` lead back, as a rule to as many ops:
-//! before a reduction of blocks, for one, views may be left.
+//! `desired_layouts` has a list per operator, with a layout per operand: `NHWC`, `NHWC4c`, `HWIO`, or in full,
+//! `NCHW->NHWC`. For `default` and for operands beyond the end of the list, the operator's definition chooses.
 //!
-//! Ops between them follow, unless that took more `Transpose`s than it saves. A value is brought into a layout once,
-//! where it is made; `Transpose`s that are there are merged, and constants are converted at once, those of more than
-//! 128 MiB together excepted.
+//! Op definitions also determine what an op becomes in a layout. It stays as it is (`Relu`), its axis attributes change
+//! (`Concat`), or it becomes the ONNX op between `Transpose`s (`Conv`). The last form is a function in the domain
+//! `passdock.layout`. A back end recognizes it by name, and other runtimes run its body. The name lists the layouts of
+//! operands that aren't in the default layout (`Conv_NHWC_HWIO`). It also lists the layouts of results that differ from
+//! that of the first operand (`Conv_to_NCHW4c`, `Conv_NCHW4c_to_default`). Equal ops share a function; in blocked
+//! layouts only if their sizes are equal, because the body contains them. `InlineFunctions`, `SimplifyExpr`,
+//! `FoldConstant` and `DeadCodeElimination` revert the conversion, usually to as many ops as before. Views may remain,
+//! for example before a reduction of a blocked layout.
 //!
-//! It does not change a model's inputs and results, functions that skip optimization (`SkipOptimization`, `Compiler`,
-//! `Extern`), nor what is made already: functions of `passdock`'s domains, those with the attribute `Primitive` or
-//! `Codegen`. Ops of which no definition says anything, and the ends of regions, have their operands in their own
-//! layout. An op that is asked for and has no answer is named in a note, and so is one with an operand that isn't whole
-//! blocks.
+//! A layout propagates to an op between if that doesn't need more `Transpose`s than it saves. Each value is converted
+//! to a layout once, after its definition. Existing `Transpose`s are merged. Constants are converted at compile time,
+//! up to 128 MiB in total.
+//!
+//! The model's inputs and results don't change. Neither do functions that skip optimization (`SkipOptimization`,
+//! `Compiler`, `Extern`), and functions that passes created: those of `passdock` domains, and those with the attribute
+//! `Primitive` or `Codegen`. Ops without a layout rule and the terminators of regions have their operands in the
+//! default layout. A note reports requested ops that have no rule for the layout, and operands whose size isn't a
+//! multiple of the block.
 //!
 //! Source: TVM `src/relax/transform/convert_layout.cc`, `src/relay/transforms/convert_layout.cc`.
 
@@ -53,14 +55,14 @@ use passdock_plugin_api::prelude::*;
 use crate::layout::walk::{Wishes, lay_out};
 
 options! {
-    /// The layouts that ops are brought into.
+    /// Options of ConvertLayout.
     pub struct ConvertLayout {
-        /// Of each operator the layouts of its operands: `{ "onnx.Conv" = ["NHWC", "default"] }`.
+        /// The layouts of the operands, by operator: `{ "onnx.Conv" = ["NHWC", "default"] }`.
         desired_layouts: Table<OptionValue> = [],
     }
 }
 
-/// Brings ops into the layouts of the option.
+/// Runs `relax.transform.ConvertLayout`.
 pub fn convert_layout(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     let options = cx.options::<ConvertLayout>()?;
     let mut desired = HashMap::new();
@@ -74,7 +76,7 @@ pub fn convert_layout(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     lay_out(m, cx, &Wishes::Desired(desired))
 }
 
-/// The list of an operator, in which nothing stands for `default`.
+/// Parses the list of an operator; `None` means `default`.
 fn layouts_of(name: &str, layouts: &OptionValue) -> Result<Vec<Option<String>>, PassError> {
     let wrong = |at: usize, why: &str| {
         PassError::config(format!("desired_layouts.\"{name}\"[{at}] {why}."))

@@ -1,4 +1,4 @@
-//! [`Forms`]: of each value the layouts that it has been made in, and the ops that make more.
+//! [`Forms`]: the layouts in which each value is available, and the creation of conversions.
 
 use std::collections::HashMap;
 
@@ -8,29 +8,29 @@ use passdock_plugin_api::prelude::*;
 
 use crate::shared::read::{perm, viewed};
 
-/// Constants that are converted are held in memory: no more than this in all.
+/// The maximum total size in bytes of constants that are converted: they are held in memory.
 const MOST_BYTES: u64 = 128 << 20;
 
 /// The forms of a function's values.
 pub(crate) struct Forms<'c> {
     cx: &'c PassContext,
     forms: HashMap<ValueId, Form>,
-    /// Bytes of constants that may still be converted.
+    /// The remaining budget for converted constants, in bytes.
     room: u64,
-    /// Values that may have lost their last use.
+    /// Values that may have become dead.
     left: Vec<ValueId>,
-    /// What stands for values whose op is replaced, in no other layout.
+    /// Replacements of values whose op was replaced, in the same layout.
     pub(crate) same: HashMap<ValueId, ValueId>,
 }
 
 /// The forms of one value.
 #[derive(Default)]
 struct Form {
-    /// The value in other layouts, the first of them the one that it was made in.
+    /// The value in other layouts. The first one is the layout in which it is computed.
     others: Vec<(Layout, ValueId)>,
-    /// What stands for the value itself, whose op is replaced; `None`: nobody needed it yet.
+    /// The replacement in the original layout of a value whose op was replaced; `None` if it hasn't been needed yet.
     own: Option<ValueId>,
-    /// The op that made it, if it is replaced: it stays until the end, and marks the place.
+    /// The replaced op that defines the value. It stays until the end, as an insertion point.
     replaced: Option<OpId>,
 }
 
@@ -45,12 +45,12 @@ impl<'c> Forms<'c> {
         }
     }
 
-    /// Values may have lost their last use.
+    /// Records values that may have become dead.
     pub(crate) fn leave(&mut self, values: impl IntoIterator<Item = ValueId>) {
         self.left.extend(values);
     }
 
-    /// A value was made in another layout, by what replaces its op.
+    /// Records that the replacement of an op computes a value in another layout.
     pub(crate) fn made(&mut self, value: ValueId, op: OpId, layout: Layout, made: ValueId) {
         let form = Form {
             others: vec![(layout, made)],
@@ -60,13 +60,13 @@ impl<'c> Forms<'c> {
         self.forms.insert(value, form);
     }
 
-    /// The layout in which a value can be had without an op more.
+    /// Returns the layout in which a value is available without a conversion.
     pub(crate) fn layout(&self, value: ValueId) -> Option<&Layout> {
         let (layout, _) = self.forms.get(&value)?.others.first()?;
         Some(layout)
     }
 
-    /// Whether a value can be had in a layout, or as it is, without an op more.
+    /// Whether a value is available without a conversion, in a layout or in the original one (`None`).
     pub(crate) fn has(&self, f: &Function, value: ValueId, layout: Option<&Layout>) -> bool {
         let form = self.forms.get(&value);
         match layout {
@@ -83,7 +83,7 @@ impl<'c> Forms<'c> {
         }
     }
 
-    /// A value as it is: of one that was made in another layout, what leads back.
+    /// Returns a value in its original layout, with a conversion if it is computed in another one.
     pub(crate) fn own(&mut self, f: &mut Function, value: ValueId) -> Result<ValueId, PassError> {
         let Some(form) = self.forms.get(&value) else {
             return Ok(value);
@@ -102,7 +102,7 @@ impl<'c> Forms<'c> {
         Ok(own)
     }
 
-    /// A value in a layout; `asking` is the op that needs it.
+    /// Returns a value in a layout. Creates a conversion if necessary. `asking` is the op that needs the value.
     pub(crate) fn get(
         &mut self,
         f: &mut Function,
@@ -127,7 +127,7 @@ impl<'c> Forms<'c> {
                 apply(f, self.cx, made, &steps, op, f.next_op(op))?
             }
             (Some(op), Some(own), _) => {
-                // Behind what led back, which stands behind the op.
+                // After the conversion to the original layout, which follows the op.
                 let next = f.next_op(f.defining_op(own).unwrap_or(op));
                 apply(f, self.cx, own, &steps, op, next)?
             }
@@ -149,7 +149,7 @@ impl<'c> Forms<'c> {
         Ok(made)
     }
 
-    /// Steps from what a `Transpose` or a view was made of, where they are fewer.
+    /// Returns the steps from the operand of a `Transpose` or view that defines the value, if these are fewer.
     fn above(
         &mut self,
         f: &Function,
@@ -178,7 +178,7 @@ impl<'c> Forms<'c> {
         }
     }
 
-    /// A constant in another layout: a constant, if there is room for it.
+    /// Converts a constant to another layout: at compile time if the budget permits.
     fn constant(
         &mut self,
         f: &mut Function,
@@ -191,7 +191,7 @@ impl<'c> Forms<'c> {
         let bytes = record.map_or(u64::MAX, |record| record.byte_len);
         let region = f.parent_region(asking);
         if bytes > self.room {
-            // Where every later user sees it.
+            // Inserted where it dominates all later users.
             let next = f.first_op(record.map_or(region, |record| record.region));
             return apply(f, self.cx, value, steps, asking, next);
         }
@@ -225,12 +225,12 @@ impl<'c> Forms<'c> {
         Ok(now)
     }
 
-    /// Erases the replaced ops, and what lost its last use.
+    /// Erases the replaced ops and dead values.
     pub(crate) fn finish(self, f: &mut Function, replaced: &[OpId]) -> PassResult {
         let mut left = self.left;
         for &op in replaced.iter().rev() {
             left.extend(f.operands(op));
-            // What is what it was has its name; what lies otherwise hasn't.
+            // A replacement in the original layout takes the name of the result.
             let own = |result: &ValueId| match self.forms.get(result) {
                 Some(form) => form.own.unwrap_or(ValueId::NONE),
                 None => self.same.get(result).copied().unwrap_or(ValueId::NONE),
@@ -245,7 +245,7 @@ impl<'c> Forms<'c> {
     }
 }
 
-/// What a `Transpose` made a value of, and the layout that it is in.
+/// Returns the operand of a `Transpose` that defines a value, and the layout of the value relative to it.
 fn transposed(f: &Function, value: ValueId) -> Option<(ValueId, Layout)> {
     let op = f.defining_op(value)?;
     if f.name(op) != "onnx.Transpose" || !f.traits(op).is_defined() {
@@ -258,7 +258,7 @@ fn transposed(f: &Function, value: ValueId) -> Option<(ValueId, Layout)> {
     ))
 }
 
-/// The sizes of a value in a layout that changes nothing but them: all that moves has one element.
+/// Returns the shape of a value in a layout to which a reshape suffices: all moved axes have size 1.
 fn view_shape(f: &Function, value: ValueId, layout: &Layout) -> Option<Vec<i64>> {
     let sizes = f.shape(value)?;
     let known: Vec<Option<i64>> = sizes.iter().map(|size| Some(*size)).collect();
@@ -266,7 +266,7 @@ fn view_shape(f: &Function, value: ValueId, layout: &Layout) -> Option<Vec<i64>>
     layout.shape(&sizes).filter(|_| is_view)
 }
 
-/// `Transpose`s one behind the other are one, or none.
+/// Merges consecutive `Transpose`s, and removes identities.
 fn merged(steps: Vec<LayoutStep>) -> Vec<LayoutStep> {
     let mut out: Vec<LayoutStep> = Vec::with_capacity(steps.len());
     for step in steps {
@@ -286,7 +286,7 @@ fn merged(steps: Vec<LayoutStep>) -> Vec<LayoutStep> {
     out
 }
 
-/// Makes the ops of the steps before an op, with the location of another.
+/// Creates the ops of the steps before `before`, with the location of `like`.
 fn apply(
     f: &mut Function,
     cx: &PassContext,
@@ -320,7 +320,7 @@ fn apply(
     Ok(value)
 }
 
-/// The sizes of a value as far as they are known, of so many axes.
+/// Returns the sizes of a value; unknown ones are `None`.
 pub(crate) fn sizes(f: &Function, value: ValueId, rank: usize) -> Vec<Option<i64>> {
     match f.dims(value) {
         Some(dims) => dims.map(|dim| dim.as_const()).collect(),
@@ -328,7 +328,7 @@ pub(crate) fn sizes(f: &Function, value: ValueId, rank: usize) -> Vec<Option<i64
     }
 }
 
-/// The type of a value in a layout.
+/// Returns the type of a value in a layout.
 pub(crate) fn laid_type(
     f: &mut Function,
     value: ValueId,
@@ -352,15 +352,15 @@ pub(crate) fn laid_type(
     f.add_type(&TypeSpec::tensor(dtype, laid))
 }
 
-/// Says what is known of a value, as far as it doesn't contradict what its op says.
+/// Refines the type of a value, unless the new type contradicts the inferred one.
 pub(crate) fn refine(f: &mut Function, value: ValueId, ty: TypeId) {
     if ty.is_some() {
-        // What was inferred stays.
+        // On a contradiction, the inferred type stays.
         _ = f.set_type(value, ty);
     }
 }
 
-/// A layout was answered that the value can't have.
+/// Returns an error: the definition returned a layout that the value can't have.
 fn lost(f: &Function, value: ValueId, layout: &Layout) -> PassError {
     let place = f.defining_op(value);
     let error = PassError::new(format!(

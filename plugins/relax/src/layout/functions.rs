@@ -1,4 +1,4 @@
-//! [`Functions`]: ops in other layouts that are made of several, as functions of the module.
+//! [`Functions`]: functions of the module for ops that are several ops in another layout.
 
 use std::collections::HashMap;
 
@@ -8,24 +8,24 @@ use passdock_plugin_api::prelude::*;
 /// The domain of the functions.
 pub(crate) const DOMAIN: &str = "passdock.layout";
 
-/// The body of a function to make.
+/// The body of a function to create.
 #[derive(Debug)]
 pub(crate) struct FunctionText {
     /// The IR text of one function.
     pub(crate) text: String,
-    /// Which of the text's parameters are the function's: those of operands that are there.
+    /// Whether each parameter of the text is a parameter of the function: `false` for absent operands.
     pub(crate) params: Vec<bool>,
-    /// Which of the text's results are.
+    /// Whether each result of the text is a result of the function.
     pub(crate) results: Vec<bool>,
     /// The attribute parameters that the text refers to.
     pub(crate) attrs: Vec<String>,
 }
 
-/// The functions of a module that are made, each under its body.
+/// The functions that were created, by body.
 pub(crate) struct Functions {
     names: HashMap<String, String>,
     free: FreeNames,
-    /// The names and bodies of the functions that are called and not made yet.
+    /// The names and bodies of functions that are called but not created yet.
     wanted: Vec<(String, FunctionText)>,
 }
 
@@ -38,7 +38,7 @@ impl Functions {
         })
     }
 
-    /// The name of the function of a body; `base` is what a new one is called.
+    /// Returns the name of the function with a body. A new function is named after `base`.
     pub(crate) fn name(&mut self, f: &Function, base: &str, body: FunctionText) -> String {
         let mut opsets: Vec<(&str, i64)> = f.opsets().collect();
         opsets.retain(|(domain, _)| *domain != DOMAIN);
@@ -53,7 +53,7 @@ impl Functions {
         name
     }
 
-    /// Makes the functions that are called from one, and aren't there yet.
+    /// Creates the pending functions, which `holder` calls.
     pub(crate) fn make(
         &mut self,
         m: &mut Module<'_>,

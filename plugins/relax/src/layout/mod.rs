@@ -1,8 +1,9 @@
-//! The standard passes of the graph level that bring ops into other layouts.
+//! The graph-level standard passes that convert layouts.
 //!
-//! Both are one walk (`walk`), which asks op definitions what an op is in another layout, and keeps of each value the
-//! forms that it has been made in (`forms`). They differ in whom they ask first: `convert_layout` the pipeline,
-//! `alter_op_layout` the definitions. What isn't one op in its layout becomes a function of the module (`functions`).
+//! Both passes share a walk (`walk`). It queries op definitions for the form of an op in another layout, and records
+//! the layouts in which each value is available (`forms`). They differ in the source of the requested layouts: the
+//! pipeline (`convert_layout`) or the definitions (`alter_op_layout`). An op that becomes several ops is outlined into
+//! a function (`functions`).
 
 pub mod alter_op_layout;
 pub mod convert_layout;

@@ -1,4 +1,4 @@
-//! The walk: each op, in program order, is had in the layouts that its operands come in or that somebody wishes for it.
+//! The layout walk: visits ops in program order, and converts each to requested layouts, or to those of its operands.
 
 use std::collections::HashMap;
 
@@ -12,18 +12,18 @@ use crate::shared::call_graph::optimized_functions;
 use crate::shared::operators::identifier;
 use crate::shared::read::between;
 
-/// Who wishes for other layouts.
+/// The source of requested layouts.
 pub(crate) enum Wishes {
-    /// The pipeline: of each operator the layouts of its operands.
+    /// The pipeline: the layouts of the operands, by operator.
     Desired(HashMap<String, Vec<Option<String>>>),
     /// The definitions of the operators.
     Definitions,
 }
 
-/// No constant of more bytes is folded where an operand is given more axes.
+/// The maximum size in bytes of a constant that is folded when an operand gets additional axes.
 const MOST_FOLDED: u64 = 1 << 20;
 
-/// Brings the ops of all functions into the layouts that are wished for.
+/// Converts the ops of all functions to the requested layouts.
 pub(crate) fn lay_out(m: &mut Module<'_>, cx: &PassContext, wishes: &Wishes) -> PassResult {
     let mut functions = None;
     for name in optimized_functions(m)? {
@@ -56,7 +56,7 @@ pub(crate) fn lay_out(m: &mut Module<'_>, cx: &PassContext, wishes: &Wishes) -> 
     Ok(())
 }
 
-/// Whether a pass made a function.
+/// Whether a pass created the function.
 fn is_made(f: &Function) -> bool {
     let has = |name: &str| f.function_attr(name).is_some();
     f.function_name().starts_with("passdock.") || has("Primitive") || has("Codegen")
@@ -76,11 +76,11 @@ struct Walk<'a> {
     wishes: &'a Wishes,
     functions: &'a mut Functions,
     forms: Forms<'a>,
-    /// The ops that something else stands for.
+    /// The ops that were replaced.
     replaced: Vec<OpId>,
 }
 
-/// An op in other layouts, read.
+/// An op in other layouts, parsed.
 struct Laid {
     operands: Vec<Option<Layout>>,
     results: Vec<Option<Layout>>,
@@ -105,7 +105,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// What the op is in other layouts, if it is to be had so.
+    /// Returns the form of an op in other layouts, or `None` if it stays.
     fn ask(&mut self, f: &mut Function, op: OpId) -> Result<Option<Laid>, PassError> {
         let traits = f.traits(op);
         if !f.regions(op).is_empty() {
@@ -155,7 +155,7 @@ impl Walk<'_> {
         Ok(Some(laid).filter(|laid| fits(f, op, laid) && self.pays(f, op, laid)))
     }
 
-    /// Whether an op that follows others takes no more conversions than it saves.
+    /// Whether an op to which a layout propagates needs no more conversions than it saves.
     fn pays(&self, f: &Function, op: OpId, laid: &Laid) -> bool {
         let (mut taken, mut saved) = (0, 0);
         for (value, layout) in f.operands(op).zip(&laid.operands) {
@@ -172,7 +172,8 @@ impl Walk<'_> {
         taken <= saved
     }
 
-    /// Notes what was wished for an op and isn't answered: all of it, or blocks that an operand isn't made of.
+    /// Emits a note about requested layouts that were rejected: those of the whole op, or blocks that don't divide an
+    /// operand.
     fn note_refused(
         &self,
         f: &Function,
@@ -210,7 +211,7 @@ impl Walk<'_> {
             .emit(&Diagnostic::note(text).code("relax::keeps-layout").at(place));
     }
 
-    /// Puts the op in other layouts before it.
+    /// Inserts the op in other layouts before the original.
     fn replace(&mut self, f: &mut Function, op: OpId, laid: &Laid) -> PassResult {
         let operands: Vec<ValueId> = f.operands(op).collect();
         let mut args = Vec::with_capacity(operands.len());
@@ -254,10 +255,10 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Infers the types of new ops, and folds those whose operands are constants.
+    /// Infers the types of new ops, and folds those with constant operands.
     fn settle(&mut self, f: &mut Function, made: &[OpId], values: &mut [ValueId]) -> PassResult {
         for &op in made {
-            // What is wrong now was wrong before, and InferType has said so.
+            // InferType has reported errors already.
             _ = self.cx.infer(f, op);
             let is_given = f.results(op).iter().any(|result| values.contains(result));
             let operands: Vec<ValueId> = f.operands(op).collect();
@@ -274,7 +275,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Erases ops that were only looked at, and their constants.
+    /// Erases ops that were only inserted for inspection, and their constants.
     fn erase(&mut self, f: &mut Function, made: &[OpId], args: &[ValueId]) -> PassResult {
         for &op in made.iter().rev() {
             let used: Vec<ValueId> = f.operands(op).collect();
@@ -289,7 +290,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Calls the function of the op in other layouts.
+    /// Calls the function for the op in other layouts.
     fn call(
         &mut self,
         f: &mut Function,
@@ -337,7 +338,7 @@ impl Walk<'_> {
     }
 }
 
-/// Whether all operands and results can have the layouts that are answered, and be led back.
+/// Whether all operands and results can be converted to the layouts, and back.
 fn fits(f: &Function, op: OpId, laid: &Laid) -> bool {
     let operands = f.operands(op).zip(&laid.operands);
     let results = f.results(op).iter().copied().zip(&laid.results);
@@ -350,7 +351,7 @@ fn fits(f: &Function, op: OpId, laid: &Laid) -> bool {
     })
 }
 
-/// The attribute parameters that ops refer to.
+/// Returns the attribute parameters that ops refer to.
 fn references(f: &Function, ops: &[OpId]) -> Vec<(SymbolId, AttrKind)> {
     let mut found = Vec::new();
     for (_, attr) in ops.iter().flat_map(|op| f.attrs(*op)) {
@@ -364,8 +365,9 @@ fn references(f: &Function, ops: &[OpId]) -> Vec<(SymbolId, AttrKind)> {
     found
 }
 
-/// What a function is called: the operator, the layouts of operands that aren't in their own, and those of results if
-/// they aren't the first operand's: `Conv_NHWC_HWIO`, `Conv_to_NCHW4c`, `ReduceMean_NCHW4c_to_default`.
+/// Returns the name of a function: the operator and the layouts of operands that aren't in the default layout. The
+/// layouts of results are added if they differ from that of the first operand. Examples: `Conv_NHWC_HWIO`,
+/// `Conv_to_NCHW4c`, `ReduceMean_NCHW4c_to_default`.
 fn base_name(f: &Function, op: OpId, laid: &Laid) -> String {
     let name = f.name(op);
     let name = name.rsplit_once('.').map_or(name, |(_, name)| name);
@@ -388,7 +390,7 @@ fn base_name(f: &Function, op: OpId, laid: &Laid) -> String {
     parts.join("_")
 }
 
-/// An answer with its layouts read.
+/// Parses the layouts that a definition returned.
 fn read(f: &Function, op: OpId, laid_out: LaidOut) -> Result<Laid, PassError> {
     let layouts = |list: Vec<String>| -> Result<Vec<Option<Layout>>, PassError> {
         let layout = |text: String| match text.as_str() {

@@ -1,6 +1,4 @@
-//! The standard passes of the graph level that trade precision for speed.
-//!
-//! One folder per pass.
+//! The graph-level standard passes that trade precision for speed, one folder each.
 
 pub mod fast_math;
 pub mod to_mixed_precision;

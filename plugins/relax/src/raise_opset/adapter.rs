@@ -1,4 +1,4 @@
-//! What adapters are: each takes an op over into a version of its operator that is written otherwise.
+//! Adapters: each converts ops to a version in which the operator changed.
 
 use std::collections::HashMap;
 
@@ -8,10 +8,10 @@ use passdock_plugin_api::prelude::*;
 use super::{operands, resize, softmax, training};
 use crate::shared::read::add_tensor;
 
-/// Rewrites an op of the version before; answers the op that stands for it.
+/// Converts an op from the previous version. Returns the converted op.
 pub(super) type Adapt = fn(&mut Site<'_>, OpId) -> Result<OpId, Stop>;
 
-/// Operators, a version of them, and what takes ops over into it.
+/// The operator, its version, and the adapter that converts ops to that version.
 const ADAPTERS: &[(&str, i64, Adapt)] = &[
     ("BatchNormalization", 7, training::without_training),
     ("BatchNormalization", 9, training::by_channel),
@@ -44,22 +44,22 @@ const ADAPTERS: &[(&str, i64, Adapt)] = &[
     ("Unsqueeze", 13, operands::axes_of_unsqueeze),
 ];
 
-/// What takes ops of an operator over into a version.
+/// Returns the adapter that converts ops to a version of an operator.
 pub(super) fn find(operator: &str, version: i64) -> Option<Adapt> {
     let mut adapters = ADAPTERS.iter();
     let found = adapters.find(|(name, since, _)| *name == operator && *since == version);
     found.map(|(.., adapt)| *adapt)
 }
 
-/// The operators and versions that there are adapters for.
+/// Returns the operators and versions that have adapters.
 #[cfg(test)]
 pub(super) fn all() -> impl Iterator<Item = (&'static str, i64)> {
     ADAPTERS.iter().map(|(name, version, _)| (*name, *version))
 }
 
-/// The reason why an op isn't taken over.
+/// The reason why an op isn't converted.
 pub(super) enum Stop {
-    /// It would mean something else: the end of a sentence.
+    /// The op has no equivalent. The text completes a sentence.
     Refused(String),
     /// An edit failed.
     Failed(EditError),
@@ -77,13 +77,13 @@ impl From<EditError> for Stop {
     }
 }
 
-/// The function that is raised.
+/// The function that is converted.
 pub(super) struct Site<'s> {
     pub(super) f: &'s mut Function,
     pub(super) cx: &'s PassContext,
-    /// The opset that it is raised to, which it says already.
+    /// The target opset, which the function imports already.
     pub(super) to: i64,
-    /// The constants that were made, by their elements.
+    /// The integer constants that were created, by elements.
     ints: HashMap<Vec<i64>, ValueId>,
 }
 
@@ -97,7 +97,7 @@ impl<'s> Site<'s> {
         }
     }
 
-    /// A constant of int64 numbers, of rank 1.
+    /// Returns an int64 constant of rank 1; created once per list.
     pub(super) fn constant_ints(&mut self, ints: &[i64]) -> Result<ValueId, EditError> {
         if let Some(&known) = self.ints.get(ints) {
             return Ok(known);
@@ -107,7 +107,7 @@ impl<'s> Site<'s> {
         Ok(made)
     }
 
-    /// A constant of one number, of rank 0, of an op's first operand's element type.
+    /// Creates a scalar constant with the element type of an op's first operand.
     pub(super) fn constant_like(&mut self, op: OpId, number: f64) -> Result<ValueId, Stop> {
         let dtype = self.f.operand(op, 0).map(|x| self.f.dtype(x));
         let is_float = |dtype: &DType| matches!(*dtype, DType::F16 | DType::F32 | DType::F64);
@@ -118,7 +118,7 @@ impl<'s> Site<'s> {
         Ok(add_tensor(self.f, dtype, &[], &bytes)?)
     }
 
-    /// Takes an attribute of integers away.
+    /// Removes and returns an attribute that is a list of integers.
     pub(super) fn take_ints(&mut self, op: OpId, name: &str) -> Result<Option<Vec<i64>>, Stop> {
         self.take(op, name, |attr| match attr {
             Attr::Ints(ints) => Some(ints.to_vec()),
@@ -126,7 +126,7 @@ impl<'s> Site<'s> {
         })
     }
 
-    /// Takes an attribute that is a float away.
+    /// Removes and returns an attribute that is a float.
     pub(super) fn take_float(&mut self, op: OpId, name: &str) -> Result<Option<f32>, Stop> {
         self.take(op, name, |attr| match attr {
             Attr::Float(float) => Some(float),
@@ -134,7 +134,7 @@ impl<'s> Site<'s> {
         })
     }
 
-    /// Takes an attribute that is an integer away.
+    /// Removes and returns an attribute that is an integer.
     pub(super) fn take_int(&mut self, op: OpId, name: &str) -> Result<Option<i64>, Stop> {
         self.take(op, name, |attr| match attr {
             Attr::Int(int) => Some(int),
@@ -142,7 +142,7 @@ impl<'s> Site<'s> {
         })
     }
 
-    /// Takes an attribute away, if there is one.
+    /// Removes and returns an attribute, if present.
     fn take<T>(
         &mut self,
         op: OpId,
@@ -157,7 +157,7 @@ impl<'s> Site<'s> {
         Ok(Some(value))
     }
 
-    /// Makes an attribute of integers an operand.
+    /// Converts an attribute that is a list of integers to an operand.
     pub(super) fn attr_to_operand(
         &mut self,
         op: OpId,
@@ -171,7 +171,7 @@ impl<'s> Site<'s> {
         Ok(op)
     }
 
-    /// Sets an operand; those before it that aren't there are left out.
+    /// Sets an operand. Missing operands before it are absent.
     pub(super) fn set_operand(
         &mut self,
         op: OpId,

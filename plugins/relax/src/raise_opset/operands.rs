@@ -1,16 +1,17 @@
-//! Attributes that became operands: of `Slice` with version 10, of `Clip` and `Pad` with 11, of `Split`, `Squeeze`,
-//! `Unsqueeze` and `ReduceSum` with 13, of the other reductions with 18.
+//! Adapters for attributes that became operands: of `Slice` in version 10, of `Clip` and `Pad` in 11, of `Split`,
+//! `Squeeze`, `Unsqueeze` and `ReduceSum` in 13, of the other reductions in 18.
 
 use passdock_plugin_api::prelude::*;
 
 use super::adapter::{Site, Stop};
 
-/// Makes the attribute `axes` the second operand.
+/// Converts the attribute `axes` to the second operand.
 pub(super) fn axes(site: &mut Site<'_>, op: OpId) -> Result<OpId, Stop> {
     site.attr_to_operand(op, "axes", 1)
 }
 
-/// No axes are all of them, before and after: `noop_with_empty_axes` is 0 unless it is set.
+/// Converts the axes of a reduction. Empty axes mean all axes in both versions, because `noop_with_empty_axes` is 0 by
+/// default.
 pub(super) fn axes_of_some(site: &mut Site<'_>, op: OpId) -> Result<OpId, Stop> {
     if site.f.ints(op, "axes").is_some_and(<[i64]>::is_empty) {
         site.f.remove_attr(op, "axes")?;
@@ -23,7 +24,8 @@ pub(super) fn axes_of_unsqueeze(site: &mut Site<'_>, op: OpId) -> Result<OpId, S
     axes(site, op)
 }
 
-/// A bound that isn't given was the largest float32, of any element type; now it is the largest of the type.
+/// Converts the bounds of a `Clip`. The default bounds were those of float32 for all element types; now they are those
+/// of the element type.
 pub(super) fn bounds(site: &mut Site<'_>, op: OpId) -> Result<OpId, Stop> {
     let dtype = site.f.operand(op, 0).map(|x| site.f.dtype(x));
     for (index, name, limit) in [(1, "min", f32::MIN), (2, "max", f32::MAX)] {
@@ -37,7 +39,7 @@ pub(super) fn bounds(site: &mut Site<'_>, op: OpId) -> Result<OpId, Stop> {
     Ok(op)
 }
 
-/// Renames `paddings`, which is called `pads` since version 2.
+/// Renames `paddings` to `pads`, as in version 2.
 pub(super) fn paddings(site: &mut Site<'_>, op: OpId) -> Result<OpId, Stop> {
     if let Some(pads) = site.take_ints(op, "paddings")? {
         site.f.set_attr(op, "pads", pads)?;
@@ -49,12 +51,12 @@ pub(super) fn pads(site: &mut Site<'_>, op: OpId) -> Result<OpId, Stop> {
     site.f.attr(op, "pads").ok_or("it has no pads")?;
     site.attr_to_operand(op, "pads", 1)?;
     let value = site.take_float(op, "value")?;
-    // A mode that is an attribute of the function may be `constant`.
+    // An attribute parameter may have the value `constant`.
     let is_constant = match site.f.attr(op, "mode") {
         Some(Attr::String(mode)) => mode == b"constant",
         _ => true,
     };
-    // 0 is what is padded with if nothing is said.
+    // 0 is the default.
     if let Some(value) = value.filter(|value| is_constant && value.to_bits() != 0) {
         let value = site.constant_like(op, value.into())?;
         site.set_operand(op, 2, value)?;
@@ -66,7 +68,7 @@ pub(super) fn ranges(site: &mut Site<'_>, op: OpId) -> Result<OpId, Stop> {
     let starts = site.take_ints(op, "starts")?;
     let ends = site.take_ints(op, "ends")?;
     let (starts, ends) = starts.zip(ends).ok_or("it has no starts or no ends")?;
-    // Without axes they were the first ones, and are all.
+    // Without `axes`, the ranges apply to the first axes.
     let first = || (0..starts.len() as i64).collect();
     let axes: Vec<i64> = site.take_ints(op, "axes")?.unwrap_or_else(first);
     for (index, ints) in [(1, &starts), (2, &ends), (3, &axes)] {
@@ -76,7 +78,7 @@ pub(super) fn ranges(site: &mut Site<'_>, op: OpId) -> Result<OpId, Stop> {
     Ok(op)
 }
 
-/// Says the number of pieces where the lengths are left out, as `Split` does since version 18.
+/// Sets the number of outputs of a `Split` without lengths, which version 18 requires.
 pub(super) fn number_of_pieces(site: &mut Site<'_>, op: OpId) -> Result<OpId, Stop> {
     if site.f.operand(op, 1).is_none() {
         let pieces = site.f.result_count(op) as i64;

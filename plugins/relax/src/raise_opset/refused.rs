@@ -1,20 +1,20 @@
-//! The ops that are in the way of a raise, and what is said of them.
+//! Ops that can't be converted, and the errors about them.
 
 use std::collections::HashMap;
 
 use passdock_plugin_api::prelude::*;
 
-/// The most ops that are shown.
+/// The maximum number of errors that are shown.
 const SHOWN: usize = 20;
 
-/// The ops that can't be taken over.
+/// The ops that can't be converted.
 pub(super) struct Refused {
-    /// The opset that all should be raised to.
+    /// The requested opset.
     pub(super) to: i64,
-    /// The first op of each function, operator and reason, and how many there are.
+    /// The first op for each function, operator and reason, and the number of such ops.
     found: Vec<(Diagnostic, usize)>,
     places: HashMap<(String, String), usize>,
-    /// The latest opset that nothing is in the way of.
+    /// The latest opset that all ops can be converted to.
     free: i64,
 }
 
@@ -28,7 +28,7 @@ impl Refused {
         }
     }
 
-    /// Notes an op that means opset `from` and can be taken up to opset `up_to`.
+    /// Records an op of opset `from` that can be converted at most to opset `up_to`.
     pub(super) fn add(&mut self, f: &Function, op: OpId, from: i64, up_to: i64, why: &str) {
         self.free = self.free.min(up_to);
         let message = format!(
@@ -48,7 +48,7 @@ impl Refused {
         }
     }
 
-    /// Says what was noted, if anything was: then the pass has failed.
+    /// Emits the recorded errors. If there is any, the pass fails.
     pub(super) fn emit(self, cx: &PassContext) {
         let hidden = self.found.len().saturating_sub(SHOWN);
         let help = match self.free {

@@ -1,15 +1,15 @@
-//! `Resize`: says how places are found since version 11; sizes or scales, not both, since 13.
+//! Adapters of `Resize`: explicit coordinate transformation since version 11, and either sizes or scales since 13.
 
 use passdock_plugin_api::prelude::*;
 
 use super::adapter::{Site, Stop};
 use crate::shared::read::add_tensor;
 
-/// The version that lets operands be left out.
+/// The version in which operands became optional.
 const OPTIONAL: i64 = 13;
 
-/// Places were the element's divided by the scale. The nearest element was the one before that, or where an axis gets
-/// shorter the one behind it.
+/// Sets the coordinate transformation of earlier versions: the index divided by the scale. The nearest element was the
+/// lower one for axes that grow, and the upper one for axes that shrink.
 pub(super) fn say_places(site: &mut Site<'_>, op: OpId) -> Result<OpId, Stop> {
     let scales = site.f.operand(op, 1).and_then(ValueId::option);
     let scales = scales.ok_or("it has no scales")?;
@@ -48,7 +48,7 @@ pub(super) fn say_places(site: &mut Site<'_>, op: OpId) -> Result<OpId, Stop> {
     Ok(op)
 }
 
-/// Beside sizes, scales had to be there and empty.
+/// Removes the scales if there are sizes. Earlier versions required empty scales in addition.
 pub(super) fn sizes_or_scales(site: &mut Site<'_>, op: OpId) -> Result<OpId, Stop> {
     if let Some(Attr::String(b"tf_half_pixel_for_nn")) =
         site.f.attr(op, "coordinate_transformation_mode")

@@ -1,12 +1,11 @@
-//! `Softmax`, `LogSoftmax` and `Hardmax`: up to version 12 along all axes from one on, as if they were one; since
-//! 13 along one.
+//! Adapters of `Softmax`, `LogSoftmax` and `Hardmax`. Up to version 12, they normalize over all axes from `axis` on
+//! together; since 13, over one axis.
 
 use passdock_plugin_api::prelude::*;
 
 use super::adapter::{Site, Stop};
 
-/// The first opset whose `Reshape` can be told that a 0 is one. Up to 13 a size that turns out to be 0 only at run time
-/// may stop the model.
+/// The first opset whose `Reshape` has `allowzero`. Before, a size that is 0 only at run time may make the model fail.
 const ALLOWS_ZERO: i64 = 14;
 
 pub(super) fn along_one_axis(site: &mut Site<'_>, op: OpId) -> Result<OpId, Stop> {
@@ -16,7 +15,7 @@ pub(super) fn along_one_axis(site: &mut Site<'_>, op: OpId) -> Result<OpId, Stop
         .f
         .dims(x)
         .is_some_and(|mut dims| dims.any(|dim| dim.as_const() == Some(0)));
-    // Of nothing, all axes give the same.
+    // An empty tensor has the same result for all axes.
     let only = if is_empty {
         Some(-1)
     } else {
@@ -53,10 +52,10 @@ pub(super) fn along_one_axis(site: &mut Site<'_>, op: OpId) -> Result<OpId, Stop
     Ok(new)
 }
 
-/// The axis along which there is more than one element, if at most one of those from `from` on may be such.
+/// Returns the only axis from `from` on whose size may differ from 1, or `None` if there are several.
 fn the_only_one(f: &Function, x: ValueId, from: i64) -> Option<i64> {
     let Some(dims) = f.dims(x) else {
-        // The last one is that in any rank.
+        // -1 is the last axis in any rank.
         return (from == -1).then_some(-1);
     };
     let rank = dims.len() as i64;

@@ -1,7 +1,7 @@
-//! `BatchNormalization` and `Dropout`: without training since version 7, unless that is asked for.
+//! Adapters of `BatchNormalization` and `Dropout`, which have no training mode by default since version 7.
 //!
-//! `BatchNormalization` works channel by channel since 9; what training gives changed with 14. `Dropout` has a mask of
-//! bools since 10; its ratio is an operand, and its mask all true, since 12.
+//! `BatchNormalization` always works per channel since version 9; its results in training mode changed in 14. `Dropout`
+//! has a boolean mask since version 10. Since 12, its ratio is an operand, and the mask is all true in inference mode.
 
 use passdock_plugin_api::prelude::*;
 
@@ -22,7 +22,7 @@ pub(super) fn by_channel(site: &mut Site<'_>, op: OpId) -> Result<OpId, Stop> {
     }
 }
 
-/// Before, more results than one said that it trains.
+/// Before version 14, more than one result meant training mode.
 pub(super) fn one_result(site: &mut Site<'_>, op: OpId) -> Result<OpId, Stop> {
     let mut more = site.f.results(op).iter().skip(1);
     if more.any(|&result| !site.f.is_absent(result)) {
@@ -36,9 +36,9 @@ pub(super) fn with_bools(site: &mut Site<'_>, op: OpId) -> Result<OpId, Stop> {
     with_one_result(site, op)
 }
 
-/// Nothing is dropped, whatever it is; it stays for those who train the model on.
+/// Converts the ratio to an operand. It has no effect in inference mode, but stays for further training.
 pub(super) fn ratio(site: &mut Site<'_>, op: OpId) -> Result<OpId, Stop> {
-    // Nothing was said of it before, and runtimes made it all false.
+    // Before version 12, the mask in inference mode was unspecified, and runtimes returned all false.
     check_mask(site, op, "is all true from version 12 on")?;
     if let Some(ratio) = site.take_float(op, "ratio")? {
         let ratio = add_tensor(site.f, DType::F32, &[], &ratio.to_le_bytes())?;
@@ -55,7 +55,7 @@ fn check_mask(site: &Site<'_>, op: OpId, what: &str) -> Result<(), Stop> {
     }
 }
 
-/// Leaves out all results but the first.
+/// Removes all results except the first.
 fn with_one_result(site: &mut Site<'_>, op: OpId) -> Result<OpId, Stop> {
     if site.f.result_count(op) == 1 {
         return Ok(op);

@@ -1,5 +1,5 @@
-//! How ONNX's operators changed from version to version: `versions.txt`, which
-//! `tests/opset_versions.py` makes of ONNX's schemas.
+//! Changes of ONNX's operators between versions, from `versions.txt`. `tests/opset_versions.py` generates it from
+//! ONNX's schemas.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -8,26 +8,26 @@ use passdock_plugin_api::prelude::*;
 
 const TABLE: &str = include_str!("versions.txt");
 
-/// A version of an operator beside the one before it.
+/// A version of an operator, compared with the previous one.
 pub(super) struct Step {
     pub(super) version: i64,
     pub(super) takes: Takes,
 }
 
-/// The ops of the version before that mean the same in this one.
+/// The ops of the previous version that have the same semantics in this one.
 pub(super) enum Takes {
     All,
-    /// Those whose attributes have these values, or aren't there.
+    /// Ops whose attributes have these values or are absent.
     Without(Vec<Value>),
-    /// Those whose first operand has one of these element types.
+    /// Ops whose first operand has one of these element types.
     Types(Vec<&'static str>),
-    /// None: it means something else, or is written otherwise.
+    /// None: the semantics or the form changed.
     None,
-    /// The operator is gone.
+    /// The operator was removed.
     Gone,
 }
 
-/// An attribute with the value that it may have, if it may be there.
+/// An attribute, and its permitted value, if any.
 pub(super) struct Value {
     pub(super) name: &'static str,
     value: Option<&'static str>,
@@ -44,7 +44,8 @@ impl Value {
     }
 }
 
-/// The versions of an operator after an opset, up to another one; `None` if the opset hasn't the operator.
+/// Returns the versions of an operator after one opset, up to another. `None` if the first opset doesn't have the
+/// operator.
 pub(super) fn steps(
     operator: &str,
     from: i64,
@@ -56,7 +57,7 @@ pub(super) fn steps(
     is_there.then(|| steps.iter().filter(between))
 }
 
-/// Of each operator its first version, and those after it.
+/// The first version of each operator, and the later ones.
 type Table = HashMap<&'static str, (i64, Vec<Step>)>;
 
 fn table() -> &'static Table {

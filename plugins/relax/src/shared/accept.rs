@@ -1,15 +1,15 @@
-//! Whether ops take a constant where something is computed. An op that can't be right with it fails when
-//! it is run, which it may never be; with the constant in plain sight a runtime refuses the whole model.
+//! Whether ops accept a constant operand instead of a computed one. An invalid op may never run, and fails only if it
+//! does; with a constant operand, a runtime may reject the whole model.
 
 use std::collections::{HashMap, HashSet};
 
 use passdock_plugin_api::prelude::*;
 
-/// The answers of users about an operand that would be a constant: why they couldn't be right with
-/// it.
+/// Cached results for users and operands: the reason why a user would be invalid with a constant instead of the
+/// operand.
 pub(crate) type Answers = HashMap<(OpId, ValueId), Option<String>>;
 
-/// The reason why an op couldn't be right with these in place of its operands; `None`: it could.
+/// Returns the reason why an op would be invalid with these operands, or `None` if it is valid.
 pub(crate) fn refusal(
     f: &mut Function,
     cx: &PassContext,
@@ -20,9 +20,8 @@ pub(crate) fn refusal(
     Some(format!("{} couldn't take its value: {why}", f.name(user)))
 }
 
-/// Why one of those who use the first values couldn't be right with the second ones, as far as these are
-/// or come to constants. A user is asked about all its operands at once, and isn't asked again about one
-/// of which `asked` has its answer.
+/// Returns the reason why a user of `from` would be invalid with the values `to` as operands, where these are constants
+/// or evaluate to constants. All operands of a user are replaced together. Results are cached in `asked`.
 pub(crate) fn refusal_of_users(
     f: &mut Function,
     cx: &PassContext,
@@ -62,8 +61,8 @@ pub(crate) fn refusal_of_users(
     None
 }
 
-/// Of copies of constants (result, constant), those that stay because an op that uses them couldn't be
-/// right with the constants. Each user is asked once, about all of them.
+/// Returns the copies of constants (result → constant) that must stay because a user would be invalid with the
+/// constants. Each user is checked once for all its copies.
 pub(crate) fn needed_copies(
     f: &mut Function,
     cx: &PassContext,

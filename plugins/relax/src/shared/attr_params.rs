@@ -1,16 +1,16 @@
-//! [`AttrParams`]: the attribute parameters of a function whose calls are replaced by its ops.
+//! [`AttrParams`]: the attribute parameters of a function whose calls are inlined.
 
 use std::collections::{HashMap, HashSet};
 
 use passdock_plugin_api::prelude::*;
 
-/// The attribute parameters that a function's ops refer to, and their defaults.
+/// The attribute parameters that a function's ops refer to, with their defaults.
 pub(crate) struct AttrParams(Vec<(SymbolId, Default)>);
 
-/// The default of an attribute parameter: none, a value, or one of another kind than numbers and text.
+/// The default of an attribute parameter: `Err` if it is neither a number nor a string (or a list of these).
 type Default = Result<Option<AttrValue>, ()>;
 
-/// The values of attribute parameters in a call; `None` where neither the call nor a default has one.
+/// The values of attribute parameters in a call; `None` if neither the call nor a default has a value.
 pub(crate) type Bindings = HashMap<SymbolId, Option<AttrValue>>;
 
 impl AttrParams {
@@ -21,13 +21,13 @@ impl AttrParams {
                 params.push(param);
             }
         }
-        // Looked up once: a function may have many.
+        // A map, because a function may have many attributes.
         let attrs: HashMap<SymbolId, Attr<'_>> = f.function_attrs().collect();
         let with_default = |param| (param, default_of(attrs.get(&param)));
         AttrParams(params.into_iter().map(with_default).collect())
     }
 
-    /// The values in a call. The error is the end of a sentence.
+    /// Returns the values of the parameters in a call. The error text completes a sentence.
     pub(crate) fn bindings(&self, f: &Function, call: OpId) -> Result<Bindings, String> {
         let mut bindings = HashMap::new();
         if self.0.is_empty() {
@@ -52,7 +52,7 @@ impl AttrParams {
     }
 }
 
-/// The default of an attribute parameter; ids would be the function's own.
+/// Returns the default of an attribute parameter. Ids would only be valid in its function.
 fn default_of(attr: Option<&Attr<'_>>) -> Default {
     match attr {
         None | Some(Attr::Unset) => Ok(None),
@@ -64,7 +64,7 @@ fn default_of(attr: Option<&Attr<'_>>) -> Default {
     }
 }
 
-/// The attributes of an op that refer to attribute parameters, and these.
+/// Returns the attributes of an op that refer to attribute parameters, with the parameters.
 pub(crate) fn references(f: &Function, op: OpId) -> impl Iterator<Item = (SymbolId, SymbolId)> {
     f.attrs(op).filter_map(|(name, attr)| match attr {
         Attr::Reference(param, _) => Some((name, param)),
@@ -72,7 +72,7 @@ pub(crate) fn references(f: &Function, op: OpId) -> impl Iterator<Item = (Symbol
     })
 }
 
-/// Replaces an op's references to attribute parameters.
+/// Replaces an op's references to attribute parameters by values.
 pub(crate) fn bind(f: &mut Function, op: OpId, bindings: &Bindings) -> Result<(), EditError> {
     if bindings.is_empty() {
         return Ok(());

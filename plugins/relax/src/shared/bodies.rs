@@ -1,32 +1,33 @@
-//! Ops replaced by bodies that their definitions give them, bodies of bodies, too.
+//! Replacement of ops by bodies from their definitions, recursively.
 
 use passdock_plugin_api::prelude::*;
 
 use super::cursor::Cursor;
 
-/// The most bodies in one another; operators are made of fewer.
+/// The maximum nesting of bodies.
 const MAX_DEPTH: usize = 64;
 
-/// Copies the body of an op to the place before it, and answers what stands for each result.
+/// Inserts the body of an op before it. Returns the replacements of its results, or `None` if the op has no body.
 type Give = fn(&PassContext, &mut Function, OpId) -> Result<Option<Vec<ValueId>>, EditError>;
 
-/// Which ops are replaced, and by what.
+/// The ops to replace, and their bodies.
 pub(crate) struct Bodies<'p> {
-    /// Whether an op is to be replaced.
+    /// Whether an op should be replaced.
     pub(crate) is_meant: &'p dyn Fn(&Function, OpId) -> bool,
-    /// Gives its body.
+    /// Inserts the body.
     pub(crate) give: Give,
-    /// Is told of an op that is to be replaced and has no body.
+    /// Called for an op that should be replaced but has no body.
     pub(crate) without: &'p dyn Fn(&Function, &PassContext, OpId),
 }
 
 /// Replaces ops in all regions.
 ///
 /// # Errors
-/// If a body isn't well-formed, or never comes to an end.
+///
+/// Fails if a body isn't well-formed, or if bodies recurse without end.
 pub(crate) fn replace_by_bodies(f: &mut Function, cx: &PassContext, bodies: &Bodies) -> PassResult {
     let mut cursor = Cursor::new(f);
-    // Bodies in bodies that we are in, each up to this op, exclusively.
+    // The nested bodies around the current op; each ends before this op.
     let mut inside = Vec::new();
     while let Some(op) = cursor.advance(f) {
         while inside.last() == Some(&op) {

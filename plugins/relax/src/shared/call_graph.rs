@@ -1,4 +1,4 @@
-//! The functions of a module: which of them a pass is about, and in which order they call each other.
+//! The functions of a module: selection of those that a pass works on, and call order.
 
 use std::collections::HashSet;
 
@@ -24,14 +24,15 @@ pub(crate) fn optimized_functions(m: &Module<'_>) -> Result<Vec<SymbolId>, EditE
     Ok(names)
 }
 
-/// Returns the graph functions that no other one calls.
+/// Returns the graph functions without callers other than themselves.
 pub(crate) fn entries(m: &Module<'_>) -> Result<Vec<SymbolId>, EditError> {
     let graph = m.call_graph()?;
     let is_entry = |&name: &SymbolId| graph.callers(name).all(|caller| caller == name);
     Ok(graph_functions(m).filter(is_entry).collect())
 }
 
-/// Returns all functions, each after those of its callees that are followed, and the circles of calls among these.
+/// Returns all functions in post-order: each after its callees for which `is_followed` is true. Also returns cycles of
+/// calls among these.
 pub(crate) fn callees_first(
     graph: &CallGraph,
     is_followed: impl Fn(SymbolId) -> bool,
@@ -56,7 +57,7 @@ pub(crate) fn callees_first(
                 path.pop();
                 continue;
             };
-            // One function less breaks a circle: of those that it closes, one is reported.
+            // Of several cycles that share a function, one is reported, as removing the function breaks all.
             if open.contains(&callee) {
                 if !circular.contains(&callee) {
                     let names = path.iter().map(|(name, _)| *name);
@@ -73,7 +74,7 @@ pub(crate) fn callees_first(
     (order, circles)
 }
 
-/// The sentence about a name that isn't among those that there are: the nearest, then all.
+/// Returns an error about an unknown name, with the nearest known name and a list of all.
 pub(crate) fn unknown(what: &str, name: &str, known: &[String]) -> PassError {
     let near = match nearest(name, known.iter().map(String::as_str)) {
         Some(other) => format!(" Did you mean `{other}`?"),

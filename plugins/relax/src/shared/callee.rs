@@ -1,4 +1,4 @@
-//! A function that is put in the place of its calls.
+//! Inlining of calls.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,20 +11,20 @@ use super::operators::check_opsets;
 use super::read::{between, redeclare, with_nested};
 use super::retype::{Retype, names_dims, retype};
 
-/// The body of a called function, read once for all calls of it.
+/// The body of a called function. It is analyzed once for all calls.
 pub(crate) struct Body<'h> {
     pub(crate) f: Snapshot<'h>,
     params: AttrParams,
 }
 
-/// The copy of a body before a call.
+/// A copy of a body, inserted before a call.
 pub(crate) struct BodyCopy {
-    /// The ops, without those that are nested in them.
+    /// The top-level ops.
     pub(crate) ops: Vec<OpId>,
-    /// All ops.
+    /// All ops, including nested ones.
     pub(crate) all: Vec<OpId>,
     pub(crate) args: Vec<ValueId>,
-    /// The values that stand for the call's results.
+    /// The replacements of the call's results.
     pub(crate) values: Vec<ValueId>,
 }
 
@@ -36,7 +36,7 @@ impl<'h> Body<'h> {
         }
     }
 
-    /// Returns why a call can't be replaced by the body: the end of a sentence.
+    /// Returns an error if a call can't be inlined. The text completes a sentence.
     pub(crate) fn check(&self, f: &Function, call: OpId) -> Result<(), String> {
         let (takes, gives) = (self.f.params().len(), self.f.ports(self.f.body()).len());
         if f.operand_count(call) > takes {
@@ -52,7 +52,8 @@ impl<'h> Body<'h> {
         self.params.bindings(f, call).map(drop)
     }
 
-    /// Copies the ops before a call that was checked, with `captures` as other values for some of the body's own.
+    /// Copies the ops before a call, which must have passed [`check`](Body::check). `captures` replace values of the
+    /// body.
     pub(crate) fn copy(
         &self,
         f: &mut Function,
@@ -79,7 +80,8 @@ impl<'h> Body<'h> {
         })
     }
 
-    /// Names dims of a copy as its arguments do. Dims that the body names after no parameter's are unknown.
+    /// Renames dim symbols of a copy according to its arguments. Symbols that occur in no parameter's type become
+    /// unknown.
     pub(crate) fn rename_dims(&self, f: &mut Function, copy: &BodyCopy) -> Result<(), EditError> {
         let mut dims: HashMap<i64, Dim> = HashMap::new();
         for (&param, &arg) in self.f.params().iter().zip(&copy.args) {
@@ -113,38 +115,38 @@ impl<'h> Body<'h> {
     }
 }
 
-/// A called function that is inlined.
+/// A function whose calls are inlined.
 pub(crate) struct Callee<'h> {
     body: Body<'h>,
-    /// Whether types of it name dims.
+    /// Whether its types have dim symbols.
     has_symbols: bool,
-    /// The calls in it that are replaced in turn, and what they call.
+    /// The calls in it that are inlined in turn, with their callees.
     calls: HashMap<OpId, SymbolId>,
-    /// The function's growth once calls in it are replaced.
+    /// The function's size after inlining the calls in it.
     grown: Grown,
 }
 
-/// A function's ops, copied before a call of it.
+/// A copy of a callee's ops, inserted before the call.
 pub(crate) struct Copied {
     call: OpId,
-    /// The values that stand for the call's results.
+    /// The replacements of the call's results.
     pub(crate) values: Vec<ValueId>,
     args: Vec<ValueId>,
-    /// The calls among the copies that are replaced in turn, and what they call.
+    /// The calls among the copies that are inlined in turn, with their callees.
     pub(crate) calls: Vec<(OpId, SymbolId)>,
 }
 
-/// The values that came in the place of calls' results.
+/// The replacements of the results of inlined calls.
 #[derive(Default)]
 pub(crate) struct Replaced {
     values: HashMap<ValueId, ValueId>,
-    /// Results that stand for those of a call around: it has the name for them.
+    /// Results that become results of an outer call, from which they take their names.
     pub(crate) handed_on: HashSet<ValueId>,
 }
 
 impl Copied {
-    /// Lets the copies stand for the call, with its results' names, and what was known of them. Calls among them are
-    /// replaced by now: where many functions hand one value on, each use of it moves once.
+    /// Replaces the call by the copies, which take the names and types of its results. Calls among the copies are
+    /// replaced already. So if many functions pass a value on, each use is replaced once.
     pub(crate) fn replace(
         mut self,
         f: &mut Function,
@@ -177,14 +179,14 @@ impl Copied {
     }
 }
 
-/// The size of a function once calls in it are replaced.
+/// The size of a function after inlining.
 pub(crate) struct Grown {
     ops: usize,
-    /// The number of its own ops.
+    /// The number of ops before inlining.
     own: usize,
-    /// The function's opset versions.
+    /// The function's opset imports.
     opsets: HashMap<String, i64>,
-    /// The domains that came with what was called.
+    /// The domains that are needed by inlined functions.
     taken: HashSet<String>,
 }
 
@@ -201,14 +203,14 @@ impl Grown {
         }
     }
 
-    /// The number of ops that it has more than before.
+    /// Returns the number of ops that inlining adds.
     pub(crate) fn growth(&self) -> usize {
         self.ops.saturating_sub(self.own)
     }
 
-    /// Counts a call that is replaced.
+    /// Counts an inlined call.
     pub(crate) fn take(&mut self, callee: &Callee<'_>) {
-        // Neither the call nor the function's end is left.
+        // The call and the callee's terminator disappear.
         self.ops = (self.ops + callee.grown.ops).saturating_sub(2);
         for (domain, version) in &callee.grown.opsets {
             self.opsets.entry(domain.clone()).or_insert(*version);
@@ -230,7 +232,7 @@ impl<'h> Callee<'h> {
             let mut values = f.results(op).iter().chain(args);
             has_symbols |= values.any(|&v| names_dims(&f, f.type_id(v)));
         }
-        // Of its own domains those count that it has ops of.
+        // Only imports of domains that the function has ops of are needed.
         let taken = &grown.taken;
         grown.opsets.retain(|domain, _| {
             let mut names = names.iter().map(|&name| f.text(name));
@@ -252,7 +254,7 @@ impl<'h> Callee<'h> {
         self.grown.growth()
     }
 
-    /// Whether a call in a function that has grown so far can be replaced.
+    /// Returns an error if a call can't be inlined. `caller` has the caller's size so far.
     pub(crate) fn check(
         &self,
         f: &Function,
@@ -272,7 +274,7 @@ impl<'h> Callee<'h> {
         Ok(())
     }
 
-    /// Copies the function's ops before a call that was checked.
+    /// Copies the function's ops before a call, which must have passed [`check`](Callee::check).
     pub(crate) fn copy(&self, f: &mut Function, call: OpId) -> Result<Copied, PassError> {
         for (domain, version) in sorted(&self.grown.opsets) {
             f.set_opset(domain, version)?;
@@ -293,7 +295,7 @@ impl<'h> Callee<'h> {
     }
 }
 
-/// Whether an op of a name may be of a domain. A name in quotes may be of any.
+/// Whether an op with this name may belong to a domain. Quoted names may belong to any.
 fn may_be_of(name: &str, domain: &str) -> bool {
     let domain = if domain.is_empty() { "onnx" } else { domain };
     let rest = name.strip_prefix(domain);
@@ -307,7 +309,7 @@ fn sorted(opsets: &HashMap<String, i64>) -> Vec<(&str, i64)> {
     opsets
 }
 
-/// Lets the locations of copies begin with that of the call.
+/// Prefixes the locations of copies with that of the call.
 fn place(f: &mut Function, made: &[OpId], call: OpId) -> Result<(), EditError> {
     let at = f.loc(call);
     if at == LocId::NONE {

@@ -1,8 +1,8 @@
-//! [`Column`]: an entry for each id, as a map of a million ids would be a search in memory for each.
+//! [`Column`]: a dense map from ids to entries, which avoids the cache misses of a hash map.
 
 use passdock_plugin_api::prelude::*;
 
-/// An entry for each op or value by its index; the default where none was set.
+/// An entry per op or value, by index. Unset entries have the default.
 #[derive(Clone)]
 pub(crate) struct Column<T> {
     entries: Vec<T>,
@@ -29,11 +29,11 @@ impl<T: Copy> Column<T> {
     }
 }
 
-/// Returns the ops that lead to an effect or to what a region gives out.
+/// Returns the live ops: those with effects, terminators, and ops that these depend on.
 pub(crate) fn live_ops(f: &Function) -> Result<Column<bool>, EditError> {
     let effects = f.effects()?;
     let mut live = Column::new(false);
-    // Users stand behind what they use, or are nested in what does.
+    // In reverse program order, users are visited before their operands' definitions.
     for op in f.walk(f.body()).rev() {
         let mut uses = f.results(op).iter().flat_map(|&value| f.iter_uses(value));
         let is_live = f.terminator(f.parent_region(op)) == Some(op)

@@ -1,17 +1,17 @@
-//! [`Cursor`]: goes over a function's ops while they are replaced.
+//! [`Cursor`]: iterates over a function's ops while they are replaced.
 
 use passdock_plugin_api::prelude::*;
 
-/// A place among the ops of a function: those of its regions, too.
+/// A position in a function, including nested regions.
 pub(crate) struct Cursor {
-    /// The op that comes next in its region.
+    /// The next op in the current region.
     pub(crate) next: Option<OpId>,
-    /// Where to go on when a region is done, innermost last.
+    /// The ops at which enclosing regions continue, innermost last.
     after: Vec<Option<OpId>>,
 }
 
 impl Cursor {
-    /// Before the first op of the body.
+    /// Returns a cursor before the first op of the body.
     pub(crate) fn new(f: &Function) -> Cursor {
         Cursor {
             next: f.first_op(f.body()),
@@ -19,7 +19,7 @@ impl Cursor {
         }
     }
 
-    /// The next op; `None` after the last.
+    /// Returns the next op; `None` after the last.
     pub(crate) fn advance(&mut self, f: &Function) -> Option<OpId> {
         while self.next.is_none() {
             self.next = self.after.pop()?;
@@ -29,7 +29,7 @@ impl Cursor {
         Some(op)
     }
 
-    /// Goes into the regions of the op before which it came.
+    /// Enters the regions of an op, which must be the last one returned.
     pub(crate) fn enter(&mut self, f: &Function, op: OpId) {
         for &region in f.regions(op) {
             self.after

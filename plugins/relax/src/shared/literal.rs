@@ -1,4 +1,4 @@
-//! Tensors out of what stands in an option: `2.5`, `[[1, 2], [3, 4]]`, `"text"`, `"file.npy"`.
+//! Tensors from option values: `2.5`, `[[1, 2], [3, 4]]`, `"text"`, `"file.npy"`.
 
 use std::path::Path;
 
@@ -7,14 +7,14 @@ use passdock_plugin_api::prelude::*;
 
 use super::read::is_float;
 
-/// A tensor's sizes, and its elements as constants keep them.
+/// The shape of a tensor, and its elements in the encoding of constants.
 pub(crate) struct Literal {
     pub(crate) shape: Vec<i64>,
     pub(crate) bytes: Vec<u8>,
 }
 
-/// A value as a tensor of some element type. Numbers with a point are rounded to the nearest that the
-/// type has; all others have to be there exactly. The error is the end of a sentence.
+/// Converts a value to a tensor of an element type. Floats are rounded to nearest; other values must be exact. The
+/// error text completes a sentence.
 pub(crate) fn literal(value: &OptionValue, dtype: DType) -> Result<Literal, String> {
     let mut shape = Vec::new();
     let mut first = value;
@@ -40,7 +40,7 @@ pub(crate) fn literal(value: &OptionValue, dtype: DType) -> Result<Literal, Stri
     Ok(Literal { shape, bytes })
 }
 
-/// The tensor in a `.npy` file, if its elements are of this type. The error is the end of a sentence.
+/// Reads a `.npy` file, which must have this element type. The error text completes a sentence.
 pub(crate) fn from_file(path: &str, dtype: DType) -> Result<Literal, String> {
     let name = |dtype: DType| dtype.name().unwrap_or("?");
     if !path.ends_with(".npy") {
@@ -66,7 +66,7 @@ fn items(value: &OptionValue) -> Option<&[OptionValue]> {
     }
 }
 
-/// The elements row by row, if all lists at a depth are of one length.
+/// Collects the elements in row-major order. Fails if lists at the same depth have different lengths.
 fn collect<'v>(
     value: &'v OptionValue,
     shape: &[i64],
@@ -107,7 +107,7 @@ fn push(value: &OptionValue, dtype: DType, bytes: &mut Vec<u8>) -> Result<(), St
     Ok(())
 }
 
-/// Appends a float, rounded to the nearest that the type has, or an integer that it has exactly.
+/// Appends a float rounded to nearest, or an integer that must be exact.
 fn push_float(value: &OptionValue, dtype: DType, bytes: &mut Vec<u8>) -> Option<()> {
     let (given, is_exact) = match *value {
         OptionValue::Float(float) => (float, false),
@@ -122,7 +122,7 @@ fn push_float(value: &OptionValue, dtype: DType, bytes: &mut Vec<u8>) -> Option<
     (!overflows && (!is_exact || back == given)).then_some(())
 }
 
-/// An offset for each string and one more, then the bytes.
+/// Encodes strings: the offsets, one more than there are strings, followed by the bytes.
 fn strings(elements: &[&OptionValue]) -> Result<Vec<u8>, String> {
     let mut bytes: Vec<u8> = Vec::new();
     let mut offsets = vec![0_u64];

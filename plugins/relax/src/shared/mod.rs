@@ -1,4 +1,4 @@
-//! What several passes do: going over ops, asking about them, and editing them.
+//! Helpers that several passes use: traversal, queries and edits.
 
 pub(crate) mod accept;
 pub(crate) mod attr_params;

@@ -1,15 +1,14 @@
-//! Operators by name and version, for passes that know what some of them mean.
+//! Operators by name and version, for passes that rely on their semantics.
 
 use passdock_plugin_api::prelude::*;
 
-/// Whether ops of a name are the operator's: if a function of the module has that name, a runtime may
-/// mean it.
+/// Whether ops of a name are the operator. If the module has a function of that name, a runtime may call it instead.
 pub(crate) fn is_operator(cx: &PassContext, name: &str) -> bool {
     cx.module()
         .is_none_or(|module| module.function(name).is_none())
 }
 
-/// Says why a function's ops can't stand in one that calls it: a domain is of another version there.
+/// Returns an error if the caller imports another version of a domain than the callee. The text completes a sentence.
 pub(crate) fn check_opsets<'f>(
     opsets: impl IntoIterator<Item = (&'f str, i64)>,
     caller: impl Fn(&str) -> Option<i64>,
@@ -25,13 +24,14 @@ pub(crate) fn check_opsets<'f>(
     Ok(())
 }
 
-/// Returns a text as letters, digits and `_`.
+/// Replaces characters other than ASCII letters and digits by `_`.
 pub(crate) fn identifier(text: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
     text.chars().map(plain).collect()
 }
 
-/// `onnx.BatchNormalization` as `batch_normalization`, `onnx.LpPool` as `lp_pool`, `onnx.LRN` as `lrn`.
+/// Converts a name to snake case: `onnx.BatchNormalization` to `batch_normalization`, `onnx.LpPool` to `lp_pool`,
+/// `onnx.LRN` to `lrn`.
 pub(crate) fn snake_case(operator: &str) -> String {
     let name = operator.rsplit('.').next().unwrap_or(operator);
     let letters: Vec<char> = name.chars().collect();

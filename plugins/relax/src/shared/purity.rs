@@ -1,4 +1,4 @@
-//! Which ops have no effect but their results, calls of the module's functions among them.
+//! Purity of ops, including calls of the module's functions.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,19 +7,19 @@ use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::record::NameUse;
 use passdock_plugin_api::symbol;
 
-/// A rule for the ops of a function, so that a call of it is like them.
+/// A predicate on the traits of ops. A call satisfies it if all ops of the callee do.
 type Rule = fn(OpTraits) -> bool;
 
-/// Says whether an op is as the rule says: whether it may be erased when nobody uses its results.
+/// Decides whether ops satisfy a rule, for example whether they may be erased if their results are unused.
 pub(crate) struct Purity {
     rule: Rule,
-    /// The module's functions that only hold such ops; a call of one is a `call`, or an op of its name,
-    /// unless an operator has that name too.
+    /// The functions of the module that only contain such ops. They are called by a `call`, or by an op of the same
+    /// name unless that is ambiguous with an operator.
     pure_functions: HashSet<SymbolId>,
 }
 
 impl Purity {
-    /// No function counts as pure.
+    /// Treats no function as pure.
     pub(crate) fn without_functions(rule: Rule) -> Purity {
         Purity {
             rule,
@@ -27,10 +27,10 @@ impl Purity {
         }
     }
 
-    /// Looks through a module's functions; each counts as pure once all that it calls does.
+    /// Analyzes the functions of a module. A function is pure once all its callees are.
     pub(crate) fn new(graph: &CallGraph, rule: Rule) -> Purity {
         let mut purity = Purity::without_functions(rule);
-        // Per function, the callers that wait for it to be pure, and how many each waits for.
+        // Per function, the callers that wait for it; per caller, the number of functions it waits for.
         let mut waiting: HashMap<SymbolId, Vec<SymbolId>> = HashMap::new();
         let mut open: HashMap<SymbolId, usize> = HashMap::new();
         let mut pending = Vec::new();
@@ -44,7 +44,7 @@ impl Purity {
                     .map(|used| used.count)
                     .sum()
             };
-            // A `call` of what isn't there.
+            // A `call` of a function that doesn't exist.
             if count(|used| used.name == symbol::CALL) > count(is_callee) {
                 continue;
             }
@@ -80,13 +80,13 @@ impl Purity {
         self.pure_functions.contains(&name)
     }
 
-    /// What a function's ops use by name that, regions left aside, has an effect beside its results:
-    /// see [`callee_or_name`].
+    /// Returns the names used by a function's ops that have effects, not counting nested regions. See
+    /// [`callee_or_name`].
     pub(crate) fn impure_names(&self, f: &Function) -> Result<HashSet<NameOf>, EditError> {
         let names = f.names()?;
         let impure = names.iter().filter(|used| !self.is_pure(used));
         let impure = impure.map(|used| (is_callee(&used), used.name));
-        // So is a `call` of what isn't there.
+        // A `call` of a missing function has effects, too.
         Ok(impure.chain([(true, SymbolId::NONE)]).collect())
     }
 
@@ -94,7 +94,7 @@ impl Purity {
         let traits = OpTraits(used.traits);
         match is_callee(used) {
             true => self.is_pure_function(used.name),
-            // It is as its callee is, which stands among the names, too.
+            // The purity of a `call` is that of its callee, whose name is listed as well.
             false if used.name == symbol::CALL => true,
             false => {
                 (self.rule)(traits) || !traits.is_ambiguous() && self.is_pure_function(used.name)
@@ -107,11 +107,10 @@ fn is_callee(used: &NameUse) -> bool {
     used.flags & NameUse::CALLEE != 0
 }
 
-/// Whether a name is that of a `call`'s callee, and the name.
+/// A name, and whether it is the callee of a `call`.
 pub(crate) type NameOf = (bool, SymbolId);
 
-/// The name that decides whether an op has an effect: of the function that a `call` names,
-/// otherwise its own.
+/// Returns the name that determines whether an op has effects: the callee of a `call`, otherwise the op's name.
 pub(crate) fn callee_or_name(f: &Function, op: OpId) -> NameOf {
     if f.symbol(op) != symbol::CALL {
         return (false, f.symbol(op));

@@ -1,15 +1,15 @@
-//! Readers of ops, operands and attributes, and short edits.
+//! Accessors for ops, operands and attributes, and small edits.
 
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::{DimKind, Status, Use, element};
 
-/// The op that makes a value, if it is of this operator and not of a function of the same name.
+/// Returns the op that defines a value, if it is this operator and not a call of a function with that name.
 pub(crate) fn made_by(f: &Function, value: ValueId, name: &str) -> Option<OpId> {
     let op = value.option().and_then(|value| f.defining_op(value))?;
     is(f, op, name).then_some(op)
 }
 
-/// The name of the operator that an op is of; empty if a function of the module has that name, too.
+/// Returns the operator of an op; empty if the module has a function of the same name.
 pub(crate) fn operator(f: &Function, op: OpId) -> &str {
     match f.traits(op).is_ambiguous() {
         true => "",
@@ -21,12 +21,12 @@ pub(crate) fn is(f: &Function, op: OpId, name: &str) -> bool {
     f.name(op) == name && !f.traits(op).is_ambiguous()
 }
 
-/// Whether an op is of one of these operators.
+/// Whether an op is one of these operators.
 pub(crate) fn is_any(f: &Function, op: OpId, names: &[&str]) -> bool {
     names.iter().any(|name| is(f, op, name))
 }
 
-/// A float attribute, or its default; `None` if a caller says what it is.
+/// Returns a float attribute or its default; `None` if it is an attribute parameter or has another kind.
 pub(crate) fn float_or(f: &Function, op: OpId, name: &str, default: f32) -> Option<f32> {
     match f.attr(op, name) {
         None | Some(Attr::Unset) => Some(default),
@@ -35,7 +35,7 @@ pub(crate) fn float_or(f: &Function, op: OpId, name: &str, default: f32) -> Opti
     }
 }
 
-/// An integer attribute, or its default; `None` if a caller says what it is.
+/// Returns an integer attribute or its default; `None` if it is an attribute parameter or has another kind.
 pub(crate) fn int_or(f: &Function, op: OpId, name: &str, default: i64) -> Option<i64> {
     match f.attr(op, name) {
         None | Some(Attr::Unset) => Some(default),
@@ -44,8 +44,8 @@ pub(crate) fn int_or(f: &Function, op: OpId, name: &str, default: i64) -> Option
     }
 }
 
-/// The integers that an op has as a constant operand or, in older versions, as an attribute; inside `None` if it has
-/// neither.
+/// Returns the integers of a constant operand or, in earlier versions, of an attribute. The inner `Option` is `None` if
+/// both are absent; the outer one if the value is unknown.
 pub(crate) fn ints_of(
     f: &Function,
     op: OpId,
@@ -62,12 +62,12 @@ pub(crate) fn ints_of(
     })
 }
 
-/// The axes that an op names.
+/// Returns the operand or attribute `axes` of an op.
 pub(crate) fn axes(f: &Function, op: OpId) -> Result<Vec<i64>, EditError> {
     Ok(ints_of(f, op, 1, "axes")?.flatten().ok_or(NoMatch)?)
 }
 
-/// The axis that an op names, if it is one.
+/// Returns the only entry of `axes`. Fails with [`NoMatch`] if there isn't exactly one.
 pub(crate) fn one_axis(f: &Function, op: OpId) -> Result<i64, EditError> {
     match axes(f, op)?[..] {
         [axis] => Ok(axis),
@@ -75,13 +75,13 @@ pub(crate) fn one_axis(f: &Function, op: OpId) -> Result<i64, EditError> {
     }
 }
 
-/// The attribute `axis` of an op, counted from the front.
+/// Returns the attribute `axis` of an op as a nonnegative index.
 pub(crate) fn axis(f: &Function, op: OpId, default: i64, rank: usize) -> Result<usize, NoMatch> {
     let axis = int_or(f, op, "axis", default);
     axis.and_then(|axis| axis_in(axis, rank)).ok_or(NoMatch)
 }
 
-/// An axis counted from the last one, which is -1; where the rank isn't known, only one that is given so.
+/// Returns an axis as a negative index from the end. If the rank is unknown, it must be negative already.
 pub(crate) fn axis_from_last(f: &Function, x: ValueId, axis: i64) -> Result<i64, NoMatch> {
     let axis = match f.rank(x) {
         Some(rank) => axis_in(axis, rank).map(|at| at as i64 - rank as i64),
@@ -90,7 +90,7 @@ pub(crate) fn axis_from_last(f: &Function, x: ValueId, axis: i64) -> Result<i64,
     axis.ok_or(NoMatch)
 }
 
-/// The pads of an op itself, for so many starts and ends; `None` if it computes them.
+/// Returns the explicit pads of an op: `count` starts and ends together. `None` if `auto_pad` computes them.
 pub(crate) fn own_pads(f: &Function, op: OpId, count: usize) -> Option<Vec<i64>> {
     let pads = match (f.attr(op, "auto_pad"), f.attr(op, "pads")) {
         (Some(Attr::String(b"VALID")), _) => vec![0; count],
@@ -101,7 +101,7 @@ pub(crate) fn own_pads(f: &Function, op: OpId, count: usize) -> Option<Vec<i64>>
     (pads.len() == count && pads.iter().all(|&pad| pad >= 0)).then_some(pads)
 }
 
-/// What was read, or `None` where it isn't there: only the failure to read it is an error then.
+/// Maps [`NoMatch`] to `None`; other errors, such as failed reads, remain.
 pub(crate) fn optional<T>(found: Result<T, EditError>) -> Result<Option<T>, EditError> {
     match found {
         Err(error) if error.status == Status::REFUSED => Ok(None),
@@ -109,7 +109,7 @@ pub(crate) fn optional<T>(found: Result<T, EditError>) -> Result<Option<T>, Edit
     }
 }
 
-/// The position right behind an op.
+/// Returns the position immediately after an op.
 pub(crate) fn after(f: &Function, op: OpId) -> Position {
     Position {
         region: f.parent_region(op),
@@ -117,17 +117,17 @@ pub(crate) fn after(f: &Function, op: OpId) -> Position {
     }
 }
 
-/// An operand, or [`ValueId::NONE`].
+/// Returns an operand, or [`ValueId::NONE`] if it is absent.
 pub(crate) fn operand(f: &Function, op: OpId, at: usize) -> ValueId {
     f.operand(op, at).unwrap_or(ValueId::NONE)
 }
 
-/// The first two operands.
+/// Returns the first two operands.
 pub(crate) fn pair(f: &Function, op: OpId) -> [ValueId; 2] {
     [operand(f, op, 0), operand(f, op, 1)]
 }
 
-/// The size of an axis, if it is known.
+/// Returns the size of an axis, if it is known.
 pub(crate) fn size(f: &Function, value: ValueId, axis: usize) -> Option<i64> {
     f.dims(value)?.get(axis)?.as_const()
 }
@@ -143,7 +143,7 @@ pub(crate) fn add_tensor(
     f.add_constant(&ConstantSpec::new(ty, bytes))
 }
 
-/// Adds axes to an op that takes them as an operand from a version on, and as an attribute before.
+/// Adds axes to an op: as an operand since opset `since`, as an attribute before.
 pub(crate) fn with_axes<'a>(
     r: &mut Rewriter<'_>,
     op: OpBuilder<'a>,
@@ -157,7 +157,7 @@ pub(crate) fn with_axes<'a>(
     r.op(op)
 }
 
-/// The operand of an op that isn't constant, and the one that is; `None` if there aren't one of each.
+/// Returns the non-constant and the constant operand of an op; `None` unless there is one of each.
 pub(crate) fn with_constant(f: &Function, op: OpId) -> Option<(ValueId, ValueId)> {
     let (a, b) = (f.operand(op, 0)?.option()?, f.operand(op, 1)?.option()?);
     match (f.constant(a).is_some(), f.constant(b).is_some()) {
@@ -167,12 +167,12 @@ pub(crate) fn with_constant(f: &Function, op: OpId) -> Option<(ValueId, ValueId)
     }
 }
 
-/// Whether a dtype is one of floats that are computed with.
+/// Whether a type is one of the floating-point types that passes compute with.
 pub(crate) fn is_float(dtype: DType) -> bool {
     matches!(dtype, DType::F16 | DType::BF16 | DType::F32 | DType::F64)
 }
 
-/// Whether a value stretches to the shape of another and leaves that as it is.
+/// Whether a value broadcasts to the shape of `to` without changing that shape.
 pub(crate) fn stretches(f: &Function, value: ValueId, to: ValueId) -> bool {
     let Some(dims) = f.dims(value) else {
         return false;
@@ -190,7 +190,7 @@ pub(crate) fn stretches(f: &Function, value: ValueId, to: ValueId) -> bool {
     both.all(|(dim, to)| dim == Dim::constant(1) || dim == to && dim.kind != DimKind::UNKNOWN)
 }
 
-/// The elements of a constant of floats, none of them rounded.
+/// Returns the elements of a float constant, converted exactly.
 pub(crate) fn floats(f: &Function, value: ValueId) -> Result<Option<Vec<f64>>, EditError> {
     let dtype = f.dtype(value);
     let size = element::size_of(dtype).filter(|_| is_float(dtype));
@@ -203,7 +203,7 @@ pub(crate) fn floats(f: &Function, value: ValueId) -> Result<Option<Vec<f64>>, E
     Ok(f.constant_data(value)?.zip(size).map(read))
 }
 
-/// The value that a value is a view of: of the same elements in the same order.
+/// Returns the operand of the view that defines a value. A view has the same elements in the same order.
 pub(crate) fn viewed(f: &Function, value: ValueId) -> Option<ValueId> {
     let op = f.defining_op(value).filter(|&op| is_view(f, op))?;
     f.operand(op, 0)
@@ -220,7 +220,7 @@ pub(crate) fn is_view(f: &Function, op: OpId) -> bool {
     is_any(f, op, &names)
 }
 
-/// An axis counted from the front.
+/// Returns an axis as a nonnegative index; `None` if it is out of range.
 pub(crate) fn axis_in(axis: i64, rank: usize) -> Option<usize> {
     let rank = rank as i64;
     let axis = if axis < 0 { axis + rank } else { axis };
@@ -229,7 +229,7 @@ pub(crate) fn axis_in(axis: i64, rank: usize) -> Option<usize> {
         .filter(|axis| *axis < rank as usize)
 }
 
-/// Axes counted from the front, in order; `None` if two are the same, or one isn't there.
+/// Returns axes as sorted nonnegative indices; `None` if one is out of range or occurs twice.
 pub(crate) fn axes_in(axes: &[i64], rank: usize) -> Option<Vec<usize>> {
     let axes = axes.iter().map(|axis| axis_in(*axis, rank));
     let mut axes = axes.collect::<Option<Vec<usize>>>()?;
@@ -238,32 +238,32 @@ pub(crate) fn axes_in(axes: &[i64], rank: usize) -> Option<Vec<usize>> {
     is_set.then_some(axes)
 }
 
-/// The dims of a value, if each of them is known to be the same wherever it is written.
+/// Returns the dims of a value, if each is a constant, a symbol or an expression.
 pub(crate) fn known_dims(f: &Function, value: ValueId) -> Option<Vec<Dim>> {
     let mut dims = f.dims(value)?;
     let is_known = dims.clone().all(|dim| dim.kind != DimKind::UNKNOWN);
     is_known.then(|| dims.by_ref().collect())
 }
 
-/// Whether a value is a tensor of one element.
+/// Whether a value is a tensor with one element.
 pub(crate) fn is_one(f: &Function, value: ValueId) -> bool {
     f.type_of(value).element_count() == Some(1)
 }
 
-/// The attributes of an op by name, to be compared; an attribute that has no value by itself is `None`.
+/// Returns the attributes of an op for comparison. Attributes without an owned value are `None`.
 pub(crate) fn attrs(f: &Function, op: OpId) -> Vec<(SymbolId, Option<AttrValue>)> {
     let attrs = f.attrs(op).map(|(name, attr)| (name, attr.to_value()));
     attrs.collect()
 }
 
-/// The only use of a value.
+/// Returns the only use of a value.
 pub(crate) fn only_use(f: &Function, value: ValueId) -> Option<Use> {
     let mut uses = f.iter_uses(value);
     let used = uses.next()?;
     uses.next().is_none().then_some(used)
 }
 
-/// An op of the same operator with the same attributes, except these.
+/// Creates a builder with the operator and the attributes of an op, except these.
 pub(crate) fn like(f: &Function, op: OpId, except: &[&str]) -> Result<OpBuilder<'static>, NoMatch> {
     let mut made = OpBuilder::new(f.symbol(op));
     for (name, attr) in f.attrs(op) {
@@ -274,7 +274,7 @@ pub(crate) fn like(f: &Function, op: OpId, except: &[&str]) -> Result<OpBuilder<
     Ok(made)
 }
 
-/// The results of the op that was just made.
+/// Returns the results of the op whose first result is given.
 pub(crate) fn results(f: &Function, first: ValueId) -> Vec<ValueId> {
     match f.defining_op(first) {
         Some(op) => f.results(op).to_vec(),
@@ -282,7 +282,7 @@ pub(crate) fn results(f: &Function, first: ValueId) -> Vec<ValueId> {
     }
 }
 
-/// The ops between two of a region; from its start, if there is none before.
+/// Returns the ops of a region between two ops, or from its start if `before` is `None`.
 pub(crate) fn between(f: &Function, before: Option<OpId>, end: OpId) -> Vec<OpId> {
     let first = match before {
         Some(before) => f.next_op(before),
@@ -292,7 +292,7 @@ pub(crate) fn between(f: &Function, before: Option<OpId>, end: OpId) -> Vec<OpId
     ops.take_while(|op| *op != end).collect()
 }
 
-/// Ops, each with those that are nested in it.
+/// Returns ops, each followed by the ops nested in it.
 pub(crate) fn with_nested(f: &Function, ops: &[OpId]) -> Vec<OpId> {
     let nested = |op: OpId| f.regions(op).iter().flat_map(|&region| f.iter_in(region));
     let all = ops
@@ -301,7 +301,7 @@ pub(crate) fn with_nested(f: &Function, ops: &[OpId]) -> Vec<OpId> {
     all.collect()
 }
 
-/// The op of a region that an op is, or is nested in.
+/// Returns the op of a region that is, or contains, an op.
 pub(crate) fn ancestor_in(f: &Function, op: OpId, region: RegionId) -> OpId {
     let mut op = op;
     loop {
@@ -313,7 +313,7 @@ pub(crate) fn ancestor_in(f: &Function, op: OpId, region: RegionId) -> OpId {
     }
 }
 
-/// Declares a region's results anew: each keeps its name, and gets a type and a value.
+/// Redeclares the results of a region: each keeps its name, and gets a new type and value.
 pub(crate) fn redeclare(
     f: &mut Function,
     region: RegionId,
@@ -345,7 +345,7 @@ pub(crate) fn redeclare(
     f.set_named_results(region, &results)
 }
 
-/// The permutation of a `Transpose`: without the attribute it turns the dims around.
+/// Returns the permutation of a `Transpose`. Without the attribute, it reverses the dims.
 pub(crate) fn perm(f: &Function, op: OpId) -> Option<Vec<i64>> {
     match f.attr(op, "perm") {
         Some(Attr::Ints(perm)) => {

@@ -1,11 +1,11 @@
-//! [`Retype`]: types that name dims as another function does, in which they are now.
+//! [`Retype`]: translation of types with another function's dim symbols.
 
 use std::collections::HashMap;
 
 use passdock_plugin_api::DimKind;
 use passdock_plugin_api::prelude::*;
 
-/// Puts a type in the place of another, whether or not it says less; none: it is unknown then.
+/// Replaces the type of a value, even by a less precise one. Without a type, it becomes unknown.
 pub(crate) fn retype(f: &mut Function, value: ValueId, ty: TypeId) -> Result<(), EditError> {
     if f.type_id(value) == ty {
         return Ok(());
@@ -18,9 +18,9 @@ pub(crate) fn retype(f: &mut Function, value: ValueId, ty: TypeId) -> Result<(),
     }
 }
 
-/// Types of a function, some of which name dims as another function does.
+/// A translation of types, some of which have another function's dim symbols.
 pub(crate) struct Retype {
-    /// The dims by the other function's symbols; what isn't listed is unknown.
+    /// The replacements of the other function's symbols. Other symbols become unknown.
     dims: HashMap<i64, Dim>,
     known: HashMap<TypeId, TypeId>,
 }
@@ -33,7 +33,7 @@ impl Retype {
         }
     }
 
-    /// A type in the function's own names.
+    /// Translates a type.
     pub(crate) fn ty(&mut self, f: &mut Function, ty: TypeId) -> Result<TypeId, EditError> {
         if ty.is_none() || !names_dims(f, ty) {
             return Ok(ty);
@@ -50,7 +50,7 @@ impl Retype {
                 ..self.dim(f, *dim)?
             };
         }
-        // Types are made of types a few levels deep.
+        // The recursion is shallow, as types are nested only a few levels deep.
         for item in &mut items {
             *item = self.ty(f, *item)?;
         }
@@ -66,7 +66,7 @@ impl Retype {
                 let Some(expr) = f.dim_expr(dim) else {
                     return Ok(Dim::UNKNOWN);
                 };
-                // Expressions are made of few terms.
+                // The recursion is shallow, as expressions have few terms.
                 let (lhs, rhs) = (self.dim(f, expr.lhs)?, self.dim(f, expr.rhs)?);
                 f.add_expr(expr.kind, lhs, rhs)
             }
@@ -75,7 +75,7 @@ impl Retype {
     }
 }
 
-/// Whether a type names dims.
+/// Whether a type has dim symbols.
 pub(crate) fn names_dims(f: &Function, ty: TypeId) -> bool {
     !f.ty(ty).symbols().is_empty()
 }

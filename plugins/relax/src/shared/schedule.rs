@@ -1,27 +1,27 @@
-//! Putting the ops of regions in another order.
+//! Reordering of ops within regions.
 
 use std::collections::{HashMap, HashSet};
 
 use passdock_plugin_api::prelude::*;
 
-/// Gives the order of a region's ops, all of them.
+/// Returns all ops of a region in the new order.
 pub(crate) type Order = fn(&Function, RegionId, &Constraints) -> Vec<OpId>;
 
-/// The constraints that an order has to respect.
+/// The constraints on an order.
 pub(crate) struct Constraints {
-    /// The ops whose order among themselves stays: they have an effect, or hold what has one.
+    /// The ops that keep their relative order: those that have effects or contain ops with effects.
     pub(crate) fixed: HashSet<OpId>,
-    /// Per op id, the ops of its region that it needs, itself or in its regions.
+    /// Per op id, the ops of its region that it depends on, directly or in its regions.
     needed: Vec<Vec<OpId>>,
 }
 
 impl Constraints {
-    /// One walk over the function, however deep its regions are nested.
+    /// Computes the constraints in one walk over the function.
     fn new(f: &Function) -> Result<Constraints, EditError> {
         let effects = f.effects()?;
         let fixed = f.iter().filter(|&op| !effects.is_pure(op)).collect();
         let mut needed: Vec<Vec<OpId>> = Vec::new();
-        // The op that the walk is at, or in, by region.
+        // Per region, the op that the walk is at or in.
         let mut reached: HashMap<RegionId, OpId> = HashMap::new();
         for op in f.iter() {
             reached.insert(f.parent_region(op), op);
@@ -38,13 +38,13 @@ impl Constraints {
         Ok(Constraints { fixed, needed })
     }
 
-    /// The ops of its region that an op needs, itself or in its regions, as it uses them.
+    /// Returns the ops of its region that an op depends on, directly or in its regions, in order of use.
     pub(crate) fn needed(&self, op: OpId) -> &[OpId] {
         self.needed.get(op.index()).map_or(&[], Vec::as_slice)
     }
 }
 
-/// Orders the ops of all regions.
+/// Reorders the ops of all regions.
 pub(crate) fn schedule(f: &mut Function, order: Order) -> Result<(), EditError> {
     let constraints = Constraints::new(f)?;
     let mut regions = vec![f.body()];
@@ -52,8 +52,7 @@ pub(crate) fn schedule(f: &mut Function, order: Order) -> Result<(), EditError> 
         regions.extend(f.regions(op));
     }
     for region in regions {
-        // From the back, so that ops only move behind others: whether an op may move before others
-        // depends on all that is nested in it.
+        // In reverse order, so that ops only move down: moving up would require checks of all nested ops.
         let mut behind = OpId::NONE;
         for op in order(f, region, &constraints).into_iter().rev() {
             let is_there = f.next_op(op).unwrap_or(OpId::NONE) == behind;

@@ -1,4 +1,4 @@
-//! Which ops compute the same.
+//! Hashing and comparison of ops that compute equal results.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -16,18 +16,18 @@ use super::purity::{Purity, callee_or_name};
 
 /// Hashes and compares the ops of a function that may be merged.
 pub(crate) struct Signatures {
-    /// The names of such ops.
+    /// The names of such ops, with their traits.
     names: HashMap<SymbolId, OpTraits>,
     calls: Rc<Purity>,
 }
 
 thread_local! {
-    /// The functions whose calls may be merged, by the call of the pass: of all of the module at once, as functions
-    /// that call each other in a chain would look through the rest of it each.
+    /// The functions whose calls may be merged, cached by module version. They are computed for the whole module at
+    /// once, since chains of calls would otherwise be analyzed repeatedly.
     static CALLS: RefCell<Option<(u64, Rc<Purity>)>> = const { RefCell::new(None) };
 }
 
-/// The elements of a list that are hashed.
+/// The maximum number of elements of a list that are hashed.
 const SAMPLES: usize = 64;
 
 impl Signatures {
@@ -44,7 +44,7 @@ impl Signatures {
         Ok(Signatures { names, calls })
     }
 
-    /// A hash of what an op computes; `None` if it may not be merged.
+    /// Returns a hash of the computation of an op; `None` if the op may not be merged.
     pub(crate) fn hash(&self, f: &Function, op: OpId) -> Result<Option<u64>, EditError> {
         let name = f.symbol(op);
         let Some(traits) = self.names.get(&name) else {
@@ -62,7 +62,7 @@ impl Signatures {
         }
         f.operand_count(op).hash(&mut hasher);
         if traits.is_commutative() {
-            // In any order.
+            // The order of commutative operands doesn't matter.
             let sum = f.operands(op).map(|value| hash_of(&value));
             sum.fold(0, u64::wrapping_add).hash(&mut hasher);
         } else {
@@ -81,7 +81,7 @@ impl Signatures {
         Ok(Some(hasher.finish()))
     }
 
-    /// Whether two ops that have a hash compute the same.
+    /// Whether two ops that have a hash compute equal results.
     pub(crate) fn are_equal(&self, f: &Function, a: OpId, b: OpId) -> Result<bool, EditError> {
         let name = f.symbol(a);
         let absent = |op| f.results(op).iter().map(|&result| f.is_absent(result));
@@ -114,7 +114,7 @@ impl Signatures {
     }
 }
 
-/// The functions of the module whose calls may be merged, if the function calls any.
+/// Returns the functions of the module whose calls may be merged, if the function has calls.
 fn mergeable_calls(f: &Function, cx: &PassContext) -> Result<Rc<Purity>, EditError> {
     let calls = f.names()?.iter().any(|used| {
         let traits = OpTraits(used.traits);
@@ -154,13 +154,13 @@ fn sorted(values: impl Iterator<Item = ValueId>) -> Vec<ValueId> {
     values
 }
 
-/// Some elements of a list, over all of its length: a decision tree has millions.
+/// Returns a sample of a list at regular intervals. Decision trees have millions of elements.
 fn sample<T>(values: impl ExactSizeIterator<Item = T>) -> impl Iterator<Item = T> {
     let step = values.len() / SAMPLES + 1;
     values.step_by(step)
 }
 
-/// False if attributes of this kind can't be compared.
+/// Returns `false` if attributes of this kind can't be compared.
 fn hash_attr(f: &Function, attr: &Attr<'_>, hasher: &mut DefaultHasher) -> Result<bool, EditError> {
     discriminant(attr).hash(hasher);
     match *attr {

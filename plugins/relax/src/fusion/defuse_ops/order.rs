@@ -1,17 +1,17 @@
-//! The order in which ops stood before they were fused.
+//! The original order of ops that were fused.
 
 use std::collections::HashMap;
 
 use passdock_plugin_api::prelude::*;
 
-/// Moves ops to the places where they stood, each the number of ops that were before it in its region. The others
-/// keep their order and fill what is left; an op that can't stand there any more stays.
+/// Moves ops to their original positions. A position is the number of ops before the op in its region. Other ops keep
+/// their order and fill the gaps; an op whose operands don't permit its position stays.
 pub(super) fn put_in_order(f: &mut Function, places: &HashMap<OpId, i64>) -> Result<(), EditError> {
     let mut regions: Vec<RegionId> = places.keys().map(|&op| f.parent_region(op)).collect();
     regions.sort_unstable_by_key(|region| region.0);
     regions.dedup();
     for region in regions {
-        // What an op uses is at its place before the op goes to its own.
+        // In this order, operands are moved before their users.
         let mut last = None;
         for op in order_of(f, region, places) {
             let next = match last {
@@ -19,7 +19,7 @@ pub(super) fn put_in_order(f: &mut Function, places: &HashMap<OpId, i64>) -> Res
                 None => f.first_op(region),
             };
             if let Some(next) = next.filter(|&next| next != op && places.contains_key(&op)) {
-                // What was changed since may need another order.
+                // Fails if later changes require another order.
                 _ = f.move_op(op, Position::before(next));
             }
             last = Some(op);
@@ -28,7 +28,7 @@ pub(super) fn put_in_order(f: &mut Function, places: &HashMap<OpId, i64>) -> Res
     Ok(())
 }
 
-/// The ops of a region in the order that they had.
+/// Returns the ops of a region in their original order.
 fn order_of(f: &Function, region: RegionId, places: &HashMap<OpId, i64>) -> Vec<OpId> {
     let end = f.terminator(region);
     let ops = f.ops_in(region).filter(|&op| Some(op) != end);

@@ -1,5 +1,4 @@
-//! The ops of a region as a graph, from what makes a value to what uses it, and what all ways from an op lead
-//! through.
+//! The dataflow graph of a region, with the post-dominator of each op.
 
 use std::ops::Range;
 
@@ -10,36 +9,37 @@ use crate::fusion::shared::placeholders::Placeholders;
 use crate::shared::column::Column;
 use crate::shared::read::ancestor_in;
 
-/// The graph of a region: an op for each node, in program order.
+/// The dataflow graph of a region. There is one node per op, in program order.
 pub(super) struct Graph {
     pub(super) nodes: Vec<Node>,
     edges: Vec<Edge>,
 }
 
-/// An op.
+/// A node of the graph.
 pub(super) struct Node {
     pub(super) op: OpId,
     pub(super) kind: Kind,
-    /// The node through which all that is made of its results goes, if that is near; and the highest kind of the
-    /// uses on the ways there.
+    /// The immediate post-dominator, if it is within the search limit, and the highest kind of the uses on the paths to
+    /// it.
     pub(super) post_dominator: Option<(usize, Kind)>,
     edges: Range<usize>,
-    /// The number of post-dominators up to the last one.
+    /// The depth in the post-dominator tree.
     depth: u32,
 }
 
-/// The use of a result.
+/// A use of a node's result.
 #[derive(Clone, Copy)]
 pub(super) struct Edge {
     pub(super) to: usize,
     kind: Kind,
 }
 
-/// Where ops stand in their regions.
+/// The position of each op in its region.
 pub(super) type Places = Column<Option<u32>>;
 
 impl Graph {
-    /// The graph of a region. Post-dominators are sought as far as `most` ops away: no group reaches farther.
+    /// Builds the graph of a region. The search for a post-dominator stops after `most` steps, as no group has more
+    /// ops.
     pub(super) fn new(
         f: &Function,
         region: RegionId,
@@ -73,7 +73,7 @@ impl Graph {
                             let kind = Kind::of_use(f, value, one.op, kinds[to]);
                             graph.edges.push(Edge { to, kind });
                         }
-                        // From inside of a region of that op.
+                        // The use is in a region of that op.
                         Some(to) => graph.edges.push(Edge {
                             to,
                             kind: Kind::Opaque,
@@ -103,12 +103,12 @@ impl Graph {
         graph
     }
 
-    /// The uses of a node's results.
+    /// Returns the uses of a node's results.
     pub(super) fn uses(&self, node: usize) -> &[Edge] {
         &self.edges[self.nodes[node].edges.clone()]
     }
 
-    /// The node where the ways through all uses of a node's results meet, and the highest kind on them.
+    /// Returns the immediate post-dominator of a node, and the highest kind on the paths to it.
     fn meeting(&self, node: usize, most: usize) -> Option<(usize, Kind)> {
         let (first, rest) = self.uses(node).split_first()?;
         let (mut met, mut kind) = (first.to, first.kind);
@@ -119,7 +119,7 @@ impl Graph {
         Some((met, kind))
     }
 
-    /// The first common post-dominator of two nodes.
+    /// Returns the nearest common post-dominator of two nodes.
     fn common(
         &self,
         mut one: usize,
@@ -127,7 +127,7 @@ impl Graph {
         mut kind: Kind,
         most: usize,
     ) -> Option<(usize, Kind)> {
-        // All that is passed would be of the group.
+        // Each step adds an op to the group.
         let mut left = most;
         while one != other {
             left = left.checked_sub(1)?;

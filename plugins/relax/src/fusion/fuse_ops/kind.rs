@@ -1,4 +1,4 @@
-//! Kinds of ops: what can become part of what.
+//! Fusion kinds of ops (TVM's `OpPatternKind`).
 
 use passdock_plugin_api::DimKind;
 use passdock_plugin_api::prelude::*;
@@ -6,25 +6,25 @@ use passdock_plugin_api::prelude::*;
 use crate::fusion::shared::placeholders::Placeholders;
 use crate::shared::read::is_one;
 
-/// A kind; those above can do less. Of several ops together, the kind is the highest.
+/// A fusion kind. Higher kinds are fused with fewer ops. The kind of a group is the maximum of its ops' kinds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
-    /// An element of the result depends on the element at its place.
+    /// An element of the result depends only on the elements of the operands at the same index.
     Elementwise,
-    /// As [`Kind::Elementwise`], of operands that are repeated along axes.
+    /// Like [`Kind::Elementwise`], but operands are broadcast.
     Broadcast,
-    /// An element of the result is made of elements that are looked up, as where data moves.
+    /// An element of the result is computed from elements at other indices of the operands, as in data movement.
     Injective,
-    /// Axes are reduced.
+    /// Reduces axes.
     Reduction,
-    /// Elementwise ops behind it can become part of it.
+    /// Elementwise ops that follow can be fused into the op.
     OutFusable,
-    /// Nothing is known.
+    /// Not fused.
     Opaque,
 }
 
 impl Kind {
-    /// The kind of an op.
+    /// Returns the kind of an op.
     pub(super) fn from_op(f: &Function, op: OpId, placeholders: &Placeholders<'_>) -> Kind {
         let traits = placeholders.traits(f, op);
         let may_move = traits.is_pure() && !traits.is_random() && !traits.is_stateful();
@@ -49,7 +49,7 @@ impl Kind {
             };
         }
         if traits.is_injective() {
-            // An element stands at its place in several, or beside new axes.
+            // These ops repeat elements along axes or insert axes, and don't permute elements.
             match f.name(op) {
                 "onnx.Expand" | "onnx.Unsqueeze" => Kind::Broadcast,
                 _ => Kind::Injective,
@@ -63,7 +63,7 @@ impl Kind {
         }
     }
 
-    /// The kind of the use of a value by an op.
+    /// Returns the kind of the use of a value by an op.
     pub(super) fn of_use(f: &Function, value: ValueId, user: OpId, kind: Kind) -> Kind {
         match kind {
             Kind::Broadcast if has_dims_of(f, value, f.result(user, 0)) => Kind::Elementwise,
@@ -72,7 +72,7 @@ impl Kind {
     }
 }
 
-/// Whether two values are known to have the same dims.
+/// Whether two values have provably equal dims.
 fn has_dims_of(f: &Function, one: ValueId, other: ValueId) -> bool {
     if f.type_id(one) == f.type_id(other) && f.rank(one) == Some(0) {
         return true;

@@ -1,4 +1,4 @@
-//! `relax.transform.FuseOps`: makes functions of ops that can run as one kernel.
+//! `relax.transform.FuseOps`: groups ops that can run as one kernel into functions.
 //!
 //! ```ir
 //! fn @main(%x: f32[1,8,8,8], %w: f32[8,8,3,3], %b: f32[1,8,6,6]) -> (%y: f32[1,8,6,6]) opset("" = 17) {
@@ -23,23 +23,22 @@
 //! }
 //! ```
 //!
-//! What can become part of one kernel is for the traits of op definitions to say: elementwise ops of one shape, those
-//! that broadcast, those that look elements up: move, resize or quantize them (`injective`), reductions, and ops that
-//! elementwise ones behind them become part of (`out-fusable`: convolutions, products, pools, normalizations,
-//! softmaxes). An op joins the op through which all that is made of its results has to go, its post-dominator, with all
-//! ops in between: a convolution elementwise ops behind it; elementwise ops any of these; ops that look elements up one
-//! another and elementwise ones. The functions are named after their ops, have the attribute `Primitive`, and are ONNX:
-//! the model runs as before. Equal ones are one. `relax.transform.DefuseOps` gives the ops back. Regions are gone
-//! through on their own.
+//! The traits of op definitions determine the fusion kind of an op. The kinds are elementwise, broadcasting,
+//! `injective` (data movement, resizing, quantization), reduction, and `out-fusable` (convolutions, matrix products,
+//! pools, normalizations, softmaxes). An op is fused with its immediate post-dominator and all ops on the paths to it.
+//! Out-fusable ops are fused with elementwise ops that follow. Elementwise ops are fused with ops of any of these
+//! kinds, and injective ops with injective and elementwise ops. The functions are named after their ops, have the
+//! attribute `Primitive`, and contain ONNX ops, so the model still runs. Groups with equal bodies share a function.
+//! `relax.transform.DefuseOps` restores the ops. Each region is partitioned separately.
 //!
-//! `max_depth` is the largest number of ops of a function, `max_args` that of its parameters and results together (0:
-//! any). At `fuse_opt_level` 0 nothing is fused; -1 is the level of the context.
+//! `max_depth` is the maximum number of ops per function, `max_args` the maximum number of parameters and results
+//! together (0: unlimited). `fuse_opt_level = 0` disables fusion; -1 uses the context's level.
 //!
-//! It does not fuse ops without a definition, with an effect, with regions or without one of the traits above, and
-//! makes no function of a single op. Functions that skip optimization (`SkipOptimization`, `Compiler`, `Extern`) and
-//! those that are groups already (`Primitive`, `Composite`, `Target`, `Codegen`) stay as they are. So do those of
-//! `passdock`'s domains, which stand for an op, as `ConvertLayout` and `FastMath` make them: a call of one is of the
-//! kind of what it stands for.
+//! The pass doesn't fuse ops without a definition, with effects, with regions or without one of the traits above, and
+//! doesn't create functions of a single op. Functions that skip optimization (`SkipOptimization`, `Compiler`, `Extern`)
+//! and functions that are groups already (`Primitive`, `Composite`, `Target`, `Codegen`) don't change. Neither do
+//! functions in `passdock` domains that represent one op, such as those of `ConvertLayout` and `FastMath`. A call of
+//! such a function has the kind of that op.
 //!
 //! Source: TVM `src/relax/transform/fuse_ops.cc`, `src/relax/analysis/graph_partitioner.cc`.
 
@@ -57,22 +56,22 @@ use graph::{Graph, Places};
 use name::name_of;
 use partition::{Limits, partition};
 
-/// The domain of the functions.
+/// The domain of the created functions.
 pub(crate) const DOMAIN: &str = "passdock.fused";
 
-/// What the user may disable, and bisect.
+/// The name under which fusions are counted and disabled, and bisected.
 const RULE: &str = "fuse-ops";
 
 options! {
-    /// How far ops are fused.
+    /// Options of FuseOps.
     pub struct FuseOps {
-        /// The largest number of ops of a function.
+        /// The maximum number of ops per function.
         #[range(0..)]
         max_depth: i64 = 256,
-        /// The largest number of parameters and results of a function; 0: any.
+        /// The maximum number of parameters and results of a function together; 0 means unlimited.
         #[range(0..)]
         max_args: i64 = 0,
-        /// 0: nothing is fused; -1: as the context's level says.
+        /// 0 disables fusion; -1 uses the level of the context.
         fuse_opt_level: i64 = -1,
     }
 }
@@ -103,7 +102,7 @@ pub fn fuse_ops(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     Ok(())
 }
 
-/// The groups of a function, region by region.
+/// Returns the groups of all regions of a function.
 fn groups_of(f: &Function, placeholders: &Placeholders<'_>, limits: Limits) -> Vec<Group> {
     let nested = f.iter().flat_map(|op| f.regions(op));
     let regions = std::iter::once(f.body()).chain(nested.copied());

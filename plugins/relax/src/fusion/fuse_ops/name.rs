@@ -1,13 +1,13 @@
-//! Names of groups, after their ops: `fused_conv_batch_normalization_relu`.
+//! Names of groups, which list the ops: `fused_conv_batch_normalization_relu`.
 
 use passdock_plugin_api::prelude::*;
 
 use crate::shared::operators::snake_case;
 
-/// The largest number of bytes of a name; more ops than fit aren't named.
+/// The maximum length of a name in bytes. Ops that don't fit are replaced by `_etc`.
 const MOST: usize = 80;
 
-/// The name of a group.
+/// Returns the name of a group.
 pub(super) fn name_of(f: &Function, ops: &[OpId]) -> String {
     let mut name = "fused".to_owned();
     for &op in ops {

@@ -1,4 +1,4 @@
-//! Which ops of a graph become one group.
+//! Partitioning of a graph into fusion groups.
 
 use std::collections::HashSet;
 
@@ -9,19 +9,19 @@ use super::kind::Kind;
 use crate::fusion::group::MOST_INSIDE;
 use crate::shared::union_find::UnionFind;
 
-/// How large groups may be.
+/// Size limits of groups.
 #[derive(Clone, Copy)]
 pub(super) struct Limits {
-    /// The most ops.
+    /// The maximum number of ops.
     pub(super) ops: usize,
-    /// The most parameters and results together; 0: any.
+    /// The maximum number of parameters and results together; 0 means unlimited.
     pub(super) args: usize,
 }
 
-/// The groups of two ops and more, each in program order.
+/// Returns the groups of at least two ops, each in program order.
 pub(super) fn partition(f: &Function, graph: &Graph, limits: Limits) -> Vec<Vec<usize>> {
     let mut partition = Partition::new(f, graph, limits);
-    // Ops behind convolutions first, then what only moves elements.
+    // First ops that follow out-fusable ops, then injective ops.
     for is_late in [false, true] {
         for node in 0..graph.nodes.len() {
             partition.fuse(node, is_late);
@@ -30,25 +30,25 @@ pub(super) fn partition(f: &Function, graph: &Graph, limits: Limits) -> Vec<Vec<
     partition.groups()
 }
 
-/// Groups on their way.
+/// The groups during partitioning.
 struct Partition<'g> {
     f: &'g Function,
     graph: &'g Graph,
     limits: Limits,
     sets: UnionFind,
-    /// The kind of the group that a node is the root of, or was.
+    /// Per root (also former roots), the kind of the group.
     kinds: Vec<Kind>,
-    /// Whether that has an op that others became part of.
+    /// Per root, whether the group has an out-fusable op.
     anchored: Vec<bool>,
-    /// Its number of ops, and of each node the next one of its group, in a ring.
+    /// Per root, the number of ops. Per node, the next node of the group in a circular list.
     sizes: Vec<usize>,
     next: Vec<usize>,
-    /// The nodes, and the roots of groups, that the search under way has come by.
+    /// The nodes, and the roots of groups, that the current search has visited.
     seen: Marks,
     met: Marks,
 }
 
-/// A set of nodes that is emptied in no time.
+/// A set of nodes that is cleared in constant time.
 struct Marks {
     turns: Vec<usize>,
     turn: usize,
@@ -66,7 +66,7 @@ impl Marks {
         self.turn += 1;
     }
 
-    /// Adds a node; answers whether it is new.
+    /// Adds a node. Returns whether it is new.
     fn insert(&mut self, node: usize) -> bool {
         std::mem::replace(&mut self.turns[node], self.turn) != self.turn
     }
@@ -89,7 +89,7 @@ impl<'g> Partition<'g> {
         }
     }
 
-    /// Fuses a node with its post-dominator, if that is right.
+    /// Fuses a node with its post-dominator if the kinds and limits permit.
     fn fuse(&mut self, node: usize, is_late: bool) {
         let Some((sink, way)) = self.graph.nodes[node].post_dominator else {
             return;
@@ -119,8 +119,8 @@ impl<'g> Partition<'g> {
         }
     }
 
-    /// A node and those on the ways from it to its post-dominator, if their groups are allowed and not too large
-    /// together.
+    /// Returns a node and the nodes on the paths to its post-dominator, if the kinds of their groups are allowed and
+    /// the merged group isn't too large.
     fn between(
         &mut self,
         node: usize,
@@ -155,7 +155,7 @@ impl<'g> Partition<'g> {
         Some(found)
     }
 
-    /// Lets a node's group become part of the sink's.
+    /// Merges the group of `node` into that of `sink`.
     fn merge(&mut self, node: usize, sink: usize) {
         let (child, parent) = (self.sets.root(node), self.sets.root(sink));
         if child == parent {
@@ -163,7 +163,7 @@ impl<'g> Partition<'g> {
         }
         self.sets.merge_into(child, parent);
         self.sizes[parent] += self.sizes[child];
-        // Two rings become one.
+        // Joins the two circular lists.
         self.next.swap(child, parent);
         if self.anchored[child] {
             self.anchored[parent] = true;
@@ -171,7 +171,7 @@ impl<'g> Partition<'g> {
         }
     }
 
-    /// The number of parameters and results that a group of these nodes and the sink would have.
+    /// Returns the number of parameters and results of the group that these nodes and the sink would form.
     fn args_of(&mut self, nodes: &[usize], sink: usize) -> usize {
         let mut roots: HashSet<usize> = HashSet::from([self.sets.root(sink)]);
         roots.extend(nodes.iter().map(|&node| self.sets.root(node)));
@@ -196,7 +196,7 @@ impl<'g> Partition<'g> {
         args.len() + results
     }
 
-    /// The nodes of a node's group, that node first.
+    /// Returns the nodes of a node's group, starting with that node.
     fn members(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
         let next = move |&at: &usize| Some(self.next[at]).filter(|&next| next != node);
         std::iter::successors(Some(node), next)

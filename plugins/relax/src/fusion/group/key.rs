@@ -1,4 +1,4 @@
-//! Bodies of groups, compared: what two of them have to have in common to share a function.
+//! Keys of group bodies: groups with equal keys share a function.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -7,16 +7,16 @@ use passdock_plugin_api::prelude::*;
 
 use super::{Group, Plan};
 
-/// The most bytes of a tensor among attributes that are compared; with more, a body is nobody else's.
+/// The maximum size in bytes of a tensor attribute that is compared. Bodies with larger ones aren't shared.
 const MOST_BYTES: u64 = 4096;
 
-/// A group's body as text, whatever function it is of; `None` if it is to have a function of its own.
+/// Returns a textual key of a group's body that is independent of its function. `None` if the body can't be shared.
 pub(super) fn key(f: &Function, plan: &Plan, group: &Group) -> Option<String> {
     if plan.has_regions || plan.ops.iter().any(|&op| f.is_annotated(op)) {
         return None;
     }
     let mut opsets: Vec<_> = f.opsets().collect();
-    // What a group is called means nothing to its body.
+    // Imports of the group's domain don't affect the body.
     opsets.retain(|(domain, _)| *domain != group.domain && !domain.starts_with("passdock."));
     opsets.sort_unstable();
     let Group {
@@ -61,7 +61,7 @@ pub(super) fn key(f: &Function, plan: &Plan, group: &Group) -> Option<String> {
     Some(key)
 }
 
-/// Writes an attribute without ids of its function; `None` of what has no such text.
+/// Writes an attribute without ids of its function. Returns `None` if that isn't possible.
 fn write_attr(f: &Function, attr: Attr<'_>, key: &mut String) -> Option<()> {
     match attr {
         Attr::Tensor(id) => {
@@ -81,7 +81,7 @@ fn write_attr(f: &Function, attr: Attr<'_>, key: &mut String) -> Option<()> {
     }
 }
 
-/// Writes a type without ids of its function; `None` of what has no such text.
+/// Writes a type without ids of its function. Returns `None` if that isn't possible.
 fn write_type(f: &Function, ty: TypeId, key: &mut String) -> Option<()> {
     let own = f.ty(ty);
     let text = own.to_string();
@@ -89,11 +89,11 @@ fn write_type(f: &Function, ty: TypeId, key: &mut String) -> Option<()> {
     for dim in own.dims().into_iter().flatten() {
         write!(key, ",{}", dim.denotation.0).ok()?;
     }
-    // Types are made of types a few levels deep.
+    // The recursion is shallow, as types are nested only a few levels deep.
     for &item in own.items() {
         write_type(f, item, key)?;
     }
     key.push(')');
-    // A dim of too many parts isn't written whole.
+    // The text of long dim expressions is truncated.
     (!text.contains('…')).then_some(())
 }

@@ -1,13 +1,12 @@
-//! Groups of ops become functions of the module.
+//! Outlining of groups of ops into functions of the module.
 //!
-//! The function's parameters are the values that the ops use and don't make, in the order in which they use them;
-//! constants of at most [`MOST_INSIDE`] elements are inside of it, but for those in the file's interface. Its results
-//! are those of the ops that others use. A body that refers to an attribute parameter of the function around it has one
-//! of the same name, which the call passes on. **Equal bodies share a function**: what differs between two groups only,
-//! the names of their ops and values, is the attribute [`NAMES`] of the call. What is annotated, or has regions, is
-//! shared with nobody.
+//! The parameters are the values that the ops use and don't define, in order of first use. Constants of at most
+//! [`MOST_INSIDE`] elements become constants of the function, except those in the file's interface. The results are the
+//! values that other ops use. If the body refers to an attribute parameter of the enclosing function, the new function
+//! has one of the same name, which the call forwards. **Equal bodies share a function.** The names of ops and values
+//! may differ; each call stores its names in the attribute [`NAMES`]. Bodies with annotations or regions aren't shared.
 //!
-//! Small constants that went inside stay where they were, too, until `DeadCodeElimination` finds that nobody uses them.
+//! The caller keeps its copies of small constants until `DeadCodeElimination` removes them.
 
 mod key;
 mod plan;
@@ -20,37 +19,37 @@ use passdock_plugin_api::prelude::*;
 use key::key;
 pub(crate) use plan::Plan;
 
-/// The largest number of elements of a constant that goes into a function.
+/// The maximum number of elements of a constant that moves into a function.
 pub(crate) const MOST_INSIDE: u64 = 64;
 
-/// The attribute of a call that has the names of its own ops and values, where the function's are another group's:
-/// of each op its location, then of each value that stays inside, then of each constant inside; `""` is none.
+/// The attribute of a call that has the names of its ops and values, if the function was created for another group. It
+/// lists the location of each op, then each inner value, then each constant of the function; `""` means no name.
 pub(crate) const NAMES: &str = "names";
 
-/// The attribute of a call that says where its ops stood: how many ops were before each of them in its region.
+/// The attribute of a call that has the original positions of its ops: the number of ops before each in its region.
 pub(crate) const PLACES: &str = "places";
 
-/// The attributes of a function.
+/// Attributes of a function.
 pub(crate) type FunctionAttrs = Vec<(&'static str, AttrValue)>;
 
-/// A group to make a function of.
+/// A group of ops to outline.
 #[derive(Clone, Debug)]
 pub(crate) struct Group {
-    /// The ops, of one region. None of them ends it.
+    /// The ops, all of one region, without the terminator.
     pub(crate) ops: Vec<OpId>,
     /// The domain of the function.
     pub(crate) domain: String,
-    /// The name of the function, without the domain; it gets a number if the name is taken.
+    /// The name of the function without the domain. A number is appended if the name is taken.
     pub(crate) name: String,
     pub(crate) attrs: FunctionAttrs,
-    /// Where the ops stood, in program order, if that is to be known.
+    /// The original positions of the ops, in program order, if they must be restored.
     pub(crate) places: Option<Vec<i64>>,
-    /// The largest number of elements of a constant that goes inside.
+    /// The maximum number of elements of a constant that moves into the function.
     pub(crate) most_inside: u64,
 }
 
 impl Group {
-    /// A group that has constants of [`MOST_INSIDE`] elements inside, and whose places don't matter.
+    /// Creates a group with the default limit of constants, [`MOST_INSIDE`], and without positions.
     pub(crate) fn new(ops: Vec<OpId>, domain: &str, name: String, attrs: FunctionAttrs) -> Group {
         Group {
             ops,
@@ -63,29 +62,31 @@ impl Group {
     }
 }
 
-/// A group's function.
+/// The function of an outlined group.
 pub(crate) struct NewGroup {
     /// The function's name.
     pub(crate) function: SymbolId,
-    /// Whether no other group had made the function.
+    /// Whether the function was created for this group; `false` if it is shared.
     pub(crate) is_new: bool,
 }
 
-/// Makes groups of a module.
+/// Outlines groups of a module.
 #[derive(Default)]
 pub(crate) struct Groups {
     /// Free names, by domain.
     names: HashMap<String, FreeNames>,
-    /// Functions by their bodies.
+    /// Functions, by the keys of their bodies.
     functions: HashMap<String, SymbolId>,
-    /// The attributes of calls that a function has as parameters.
+    /// The attribute parameters that were added to each function for its calls.
     params: HashMap<SymbolId, HashSet<&'static str>>,
 }
 
 impl Groups {
-    /// Makes a function of a group, or takes one of an equal body, and calls it where the last op stood; ops between
-    /// the group's that use what it makes go behind the call. `None`: nobody uses what the ops make, or a value leaves
-    /// the group and comes back through others, and nothing is done.
+    /// Outlines a group into a new function, or reuses one with an equal body. The call replaces the last op. Ops
+    /// between the group's ops that use its results move after the call.
+    ///
+    /// Returns `None`, and changes nothing, if the results are unused, or if a value leaves the group and returns
+    /// through other ops.
     pub(crate) fn make(
         &mut self,
         m: &mut Module<'_>,
@@ -123,7 +124,7 @@ impl Groups {
             }
         };
         for (name, value) in &attrs {
-            // No op of the function refers to it.
+            // No op of the function refers to the parameter.
             if self.params.entry(function).or_default().insert(name) {
                 let none = match value {
                     AttrValue::Strings(_) => AttrValue::Strings(Vec::new()),
@@ -147,7 +148,7 @@ pub(crate) fn is_onnx(domain: &str) -> bool {
     ["onnx", "ai.onnx"].contains(&domain)
 }
 
-/// Returns an error if functions can't be of a domain.
+/// Rejects domains that can't have functions.
 pub(crate) fn check_domain(domain: &str) -> PassResult {
     if !is_onnx(domain) {
         return Ok(());

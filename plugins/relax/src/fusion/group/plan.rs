@@ -1,4 +1,4 @@
-//! What goes in and out of a group, and the call in its place.
+//! The inputs and outputs of a group, and the call that replaces it.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,37 +9,38 @@ use passdock_plugin_api::record::Constant;
 use super::{FunctionAttrs, MOST_INSIDE};
 use crate::shared::read::{after, ancestor_in};
 
-/// A group's ops, and what they share with others.
+/// The ops of a group, and the values that cross its boundary.
 pub(crate) struct Plan {
-    /// The ops, in program order, and the index of each.
+    /// The ops in program order, and the index of each.
     pub(super) ops: Vec<OpId>,
     pub(super) members: HashMap<OpId, usize>,
     /// The values that become operands of the call.
     pub(super) inputs: Vec<ValueId>,
-    /// The constants that go inside, in the order in which they are used.
+    /// The constants that move into the function, in order of first use.
     pub(super) constants: Vec<ValueId>,
-    /// The results that others use.
+    /// The results that other ops use.
     pub(crate) outputs: Vec<ValueId>,
     /// The attribute parameters that the ops refer to.
     pub(super) params: Vec<(SymbolId, AttrKind)>,
     /// Whether an op has regions.
     pub(super) has_regions: bool,
-    /// The ops between them that use what they make, in program order.
+    /// The ops between the group's ops that use its results, in program order.
     behind: Vec<OpId>,
-    /// Whether what they make comes back to them through others.
+    /// Whether a value leaves the group and returns through other ops.
     pub(super) is_torn: bool,
     most_inside: u64,
 }
 
 impl Plan {
-    /// The plan for ops of a region, in any order.
+    /// Creates a plan for ops of one region, in any order.
     pub(super) fn new(f: &Function, ops: &[OpId], most_inside: u64) -> Plan {
         let mut ops = ops.to_vec();
         sort(f, &mut ops);
         Plan::from_ops(f, ops, Vec::new(), None, most_inside)
     }
 
-    /// The plan for all ops of a region but its end. Its arguments are the first inputs, and its constants go along.
+    /// Creates a plan for all ops of a region except the terminator. The region's arguments are the first inputs, and
+    /// its constants move along.
     pub(crate) fn from_region(f: &Function, region: RegionId) -> Plan {
         let end = f.terminator(region);
         let ops = f.ops_in(region).filter(|&op| Some(op) != end).collect();
@@ -92,7 +93,7 @@ impl Plan {
         plan
     }
 
-    /// Notes what an op needs from outside of the group.
+    /// Records the values and attribute parameters that an op needs from outside the group.
     fn takes(
         &mut self,
         f: &Function,
@@ -116,7 +117,7 @@ impl Plan {
             let constant = f.constant(value).and_then(|id| f.constant_record(id));
             match constant {
                 Some(record) if nested.contains(&record.region) => {}
-                // What is an input, too, may be said by whoever runs the model one day.
+                // Users of the model may override constants that are also inputs.
                 Some(record) if record.flags & Constant::KEPT != 0 => self.inputs.push(value),
                 Some(_) if has_at_most(f, value, self.most_inside) => self.constants.push(value),
                 _ => self.inputs.push(value),
@@ -137,7 +138,7 @@ impl Plan {
             .any(|one| !self.members.contains_key(&ancestor_in(f, one.op, region)))
     }
 
-    /// The ops before the last one that need the outputs; `None` if the group needs one of them.
+    /// Returns the ops before the last one that depend on the outputs; `None` if the group depends on one of them.
     fn between(&self, f: &Function) -> Option<Vec<OpId>> {
         let &last = self.ops.last()?;
         let region = f.parent_region(last);
@@ -161,14 +162,14 @@ impl Plan {
         Some(found)
     }
 
-    /// The values that stay inside, in order.
+    /// Returns the inner values: results that no other op uses, in order.
     pub(super) fn inner<'f>(&'f self, f: &'f Function) -> impl Iterator<Item = ValueId> + 'f {
         let outputs: HashSet<ValueId> = self.outputs.iter().copied().collect();
         let results = self.ops.iter().flat_map(|&op| f.results(op)).copied();
         results.filter(move |value| !outputs.contains(value))
     }
 
-    /// The names that are the group's own, as [`NAMES`](super::NAMES) lists them.
+    /// Returns the names of the group's ops and values in the format of [`NAMES`](super::NAMES).
     pub(super) fn names(&self, f: &Function) -> Vec<Vec<u8>> {
         let locs = self.ops.iter().map(|&op| f.loc_name(op));
         let values = self.inner(f).chain(self.constants.iter().copied());
@@ -178,7 +179,8 @@ impl Plan {
             .collect()
     }
 
-    /// Erases the large constants that went inside, if nobody else uses them: the model would have them twice.
+    /// Erases the large constants that moved into the function, if they are unused; otherwise the model would contain
+    /// them twice.
     pub(super) fn erase_large(&self, f: &mut Function) -> Result<(), EditError> {
         for &value in &self.constants {
             let constant = f.constant(value);
@@ -230,7 +232,7 @@ impl Plan {
         Ok(symbol)
     }
 
-    /// Calls the function in the place of the ops.
+    /// Replaces the ops by a call of the function.
     pub(crate) fn call(
         &self,
         f: &mut Function,
@@ -258,7 +260,7 @@ impl Plan {
         }
         let at = after(f, last);
         let call = f.create_op(call, at)?;
-        // Users before what they use.
+        // In reverse order, so that users move before the ops that they use.
         let mut behind = at;
         for &op in self.behind.iter().rev() {
             f.move_op(op, behind)?;
@@ -283,12 +285,12 @@ impl Plan {
     }
 }
 
-/// Brings ops of one region into program order.
+/// Sorts ops of one region into program order.
 fn sort(f: &Function, ops: &mut [OpId]) {
     ops.sort_by(|&a, &b| f.is_before(b, a).cmp(&f.is_before(a, b)));
 }
 
-/// Whether a constant has no more elements than that.
+/// Whether a constant has at most `most` elements.
 fn has_at_most(f: &Function, value: ValueId, most: u64) -> bool {
     let count = f.type_of(value).element_count();
     count.is_some_and(|count| count <= most)

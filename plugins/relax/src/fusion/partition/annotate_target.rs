@@ -1,4 +1,4 @@
-//! `relax.transform.AnnotateTarget`: says of each op whether a target takes it.
+//! `relax.transform.AnnotateTarget`: annotates the ops that a target supports.
 //!
 //! ```ir
 //! fn @main(%x: f32[4]) -> (%z: f32[4]) opset("" = 17) {
@@ -18,19 +18,24 @@
 //! }
 //! ```
 //!
-//! An op that the target takes becomes a function with the attribute `Target`, in the domain that is named, or one of
-//! the target's name. `relax.transform.MergeRegions` puts such functions together. The target takes an op if the op's
-//! definition, or a plugin that extends it, says so (`supports` of an op definition, in C++ and Rust alike), or if the
-//! pipeline names it: `ops` are names of ops that it takes; `traits` those of op definitions, any of which is enough
-//! (`elementwise`, `injective`, `reduction`, `out-fusable`). What is so named is taken if its operands and results are
-//! tensors of the element types in `dtypes` (none: any), with all sizes known if `static_shapes` is set; a definition's
-//! reason against an op counts as one. Calls of functions that `relax.transform.FuseOpsByPattern` made are taken whole,
-//! if their `Composite` begins with the target's name and a point. A call of a function that stands for an op, one that
-//! `ConvertLayout` brought into another layout or `FastMath` approximates, is taken whole: if it is named, or what it
-//! stands for would be. Without a target nothing is done. A note for each reason says how many ops it keeps away.
+//! Each op that the target supports is outlined into a function with the attribute `Target`.
+//! `relax.transform.MergeRegions` merges such functions. The domain of the function is the option `domain`, or the
+//! target's name.
 //!
-//! It does not take ops with an effect or without a definition, nor those with regions, nor those of functions that
-//! skip optimization or are a kernel or partition already. A vendor's pass that knows more makes such functions itself.
+//! An op is supported if its definition, or a plugin that extends it, reports so (`supports` of an op definition), or
+//! if the pipeline lists it. `ops` lists names of ops. `traits` lists traits of op definitions, any of which suffices
+//! (`elementwise`, `injective`, `reduction`, `out-fusable`). Supported ops must have tensors of the element types in
+//! `dtypes` (empty: any), and all sizes must be known if `static_shapes` is set. If a definition rejects a listed op,
+//! the op isn't supported.
+//!
+//! Calls of functions that `relax.transform.FuseOpsByPattern` created are supported as a whole if their `Composite`
+//! starts with the target's name and a dot. A call of a function that represents one op, created by `ConvertLayout` or
+//! `FastMath`, is supported if it is listed or if that op is supported. Without a target, the pass does nothing. A note
+//! per reason reports how many ops are rejected.
+//!
+//! The pass doesn't annotate ops with effects, without a definition or with regions, nor ops of functions that skip
+//! optimization or are kernels or partitions already. A vendor's pass with more detailed criteria can create such
+//! functions directly.
 //!
 //! Source: TVM `src/relay/transforms/annotate_target.cc`.
 
@@ -45,20 +50,20 @@ use crate::fusion::shared::placeholders::Placeholders;
 use crate::shared::operators::{identifier, snake_case};
 
 options! {
-    /// The ops that a target takes.
+    /// Options of AnnotateTarget.
     pub struct AnnotateTarget {
         /// The target's name.
         target: String = "",
-        /// The domain of its functions; none: the target's name, with `_` for what isn't a letter, a digit or a point
-        /// between parts.
+        /// The domain of the created functions. If empty, the target's name, in which `_` replaces characters other
+        /// than letters, digits, and dots between parts.
         domain: String = "",
-        /// Names of ops that it takes.
+        /// Names of ops that the target supports.
         ops: Vec<String> = [],
-        /// Traits of ops that it takes.
+        /// Traits of ops that the target supports.
         traits: Vec<String> = [],
-        /// The element types that it takes; none: any.
+        /// Element types that the target supports. If empty, any.
         dtypes: Vec<String> = [],
-        /// Whether all sizes have to be known.
+        /// Whether all sizes must be known.
         static_shapes: bool = false,
     }
 }
@@ -67,7 +72,7 @@ options! {
 pub fn annotate_target(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     let options = cx.options::<AnnotateTarget>()?;
     if options.target.is_empty() {
-        // As in a pipeline whose user has no target.
+        // A pipeline may contain the pass although no target is set.
         if options.ops.is_empty() && options.traits.is_empty() {
             return Ok(());
         }
@@ -132,20 +137,20 @@ pub fn annotate_target(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     Ok(())
 }
 
-/// Returns a target's name as a domain.
+/// Converts a target's name to a domain.
 fn domain(target: &str) -> String {
     let parts = target.split('.').map(|part| match part {
         "" => "_".to_owned(),
         part => identifier(part),
     });
     match parts.collect::<Vec<String>>().join(".") {
-        // ONNX's own is called so.
+        // Avoids ONNX's own domain.
         onnx if is_onnx(&onnx) => onnx + "_",
         domain => domain,
     }
 }
 
-/// The functions that patterns named for a target.
+/// Returns the functions that patterns created for a target.
 fn composites(m: &Module<'_>, target: &str) -> Result<Vec<SymbolId>, EditError> {
     let mut found = Vec::new();
     for entry in m.functions() {
@@ -162,7 +167,7 @@ fn composites(m: &Module<'_>, target: &str) -> Result<Vec<SymbolId>, EditError> 
 }
 
 impl AnnotateTarget {
-    /// Why an op that was named isn't taken.
+    /// Returns the reason why an op isn't supported, if there is one.
     fn refuses(&self, f: &Function, op: OpId, traits: OpTraits) -> Option<&'static str> {
         if !traits.is_pure() {
             return Some("no definition says that they have no effect");
@@ -189,7 +194,7 @@ impl AnnotateTarget {
     }
 }
 
-/// Traits, any of which is enough.
+/// A set of traits, any of which suffices.
 struct Traits(OpTraits);
 
 impl Traits {

@@ -1,4 +1,4 @@
-//! `relax.transform.MergeRegions`: puts together what one target takes.
+//! `relax.transform.MergeRegions`: merges adjacent annotated regions of the same target.
 //!
 //! ```ir
 //! fn @main(%x: f32[4]) -> (%z: f32[4]) opset("" = 17, "acme" = 1) {
@@ -28,10 +28,10 @@
 //! }
 //! ```
 //!
-//! Calls of functions with the same `Target` become one call if values go from one to the other, and nothing that
-//! leaves them comes back: each region can run on its own. What they share with others are results.
+//! Calls of functions with the same `Target` are merged if one uses a result of the other. No value may leave the
+//! merged region and return to it, so that each region can run separately. Values that other ops use become results.
 //!
-//! It does not put together what is in different regions of the model, nor what only has an operand in common.
+//! Calls in different regions of the model aren't merged, nor are calls that only share an operand.
 //!
 //! Source: TVM `src/relay/transforms/merge_compiler_regions.cc`, `src/relax/transform/merge_composite_functions.cc`.
 

@@ -1,7 +1,8 @@
-//! Passes that divide a model among targets: an accelerator takes what it can, the rest stays.
+//! Passes that partition a model for targets: an accelerator runs the ops that it supports, and the rest of the model
+//! stays as it is.
 //!
-//! What a target takes is a function with the attribute `Target`; whoever makes such functions, `AnnotateTarget` or a
-//! vendor's own pass, `MergeRegions` puts them together, and `PartitionGraph` makes partitions of them.
+//! Ops for a target are in functions with the attribute `Target`. `AnnotateTarget` or a vendor's pass creates such
+//! functions, `MergeRegions` merges them, and `PartitionGraph` converts them to partitions.
 
 pub mod annotate_target;
 pub mod merge_regions;
@@ -17,7 +18,7 @@ use crate::fusion::shared::marks::{TARGET, text_of};
 use crate::fusion::shared::restore::{Kernel, constants_by_name};
 use crate::shared::call_graph::graph_functions;
 
-/// The functions that targets take, and whose they are.
+/// Returns the functions that are annotated with a target, and the target's name.
 fn targets(m: &Module<'_>) -> Result<HashMap<SymbolId, String>, EditError> {
     let mut targets = HashMap::new();
     for name in graph_functions(m) {
@@ -28,8 +29,8 @@ fn targets(m: &Module<'_>) -> Result<HashMap<SymbolId, String>, EditError> {
     Ok(targets)
 }
 
-/// Makes functions of groups of calls of such functions, in whose bodies the functions' ops stand.
-/// Functions that nobody calls any more are removed.
+/// Outlines groups of calls of annotated functions into new functions, and inlines the calls there. Functions without
+/// callers are removed.
 fn regroup(
     m: &mut Module<'_>,
     taken: &HashMap<SymbolId, String>,
@@ -68,7 +69,7 @@ fn regroup(
     Ok(())
 }
 
-/// The domain of a function's name.
+/// Returns the domain part of a function's name.
 fn domain_of(name: &str) -> &str {
     name.rsplit_once('.').map_or("", |(domain, _)| domain)
 }

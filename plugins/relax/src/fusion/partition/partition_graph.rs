@@ -1,4 +1,4 @@
-//! `relax.transform.PartitionGraph`: makes partitions of what targets take.
+//! `relax.transform.PartitionGraph`: converts annotated regions to partitions for code generation.
 //!
 //! ```ir
 //! fn @main(%x: f32[4]) -> (%z: f32[4]) opset("" = 17, "acme" = 1) {
@@ -25,13 +25,13 @@
 //! }
 //! ```
 //!
-//! Each call of a function with the attribute `Target` becomes a partition: a function of its own, in the domain of
-//! that function, with the attributes `Codegen`, the target's name, and `global_symbol`, a name that no other partition
-//! has, of an earlier run neither: of the target, the function around and a number. Its types are those of the operands
-//! where it is called. It is ONNX, so the model runs as before. With `bind_constants` constants are inside of it,
-//! whatever their size; without, those of more than 64 elements are operands.
+//! Each call of a function with the attribute `Target` becomes a partition: a separate function in the same domain. The
+//! attribute `Codegen` is the target's name. `global_symbol` consists of the target, the enclosing function and a
+//! number, and is unique among all partitions, including those of earlier runs. The function's types are those of the
+//! operands at the call. It contains ONNX ops, so the model still runs. With `bind_constants`, constants of any size
+//! move into the partition; otherwise, constants of more than 64 elements are operands.
 //!
-//! A note tells how many ops each target took, by kind, and of the others how many stay, by kind.
+//! A note reports the number of ops of each target, and of the remaining ops, by operator.
 //!
 //! Source: TVM `src/relay/transforms/partition_graph.cc`.
 
@@ -45,9 +45,9 @@ use crate::fusion::shared::marks::{CODEGEN, GLOBAL_SYMBOL, open_functions, text_
 use crate::shared::operators::identifier;
 
 options! {
-    /// What is inside of a partition.
+    /// Options of PartitionGraph.
     pub struct PartitionGraph {
-        /// Whether constants of any size are inside, not operands.
+        /// Whether constants of any size move into the partition instead of being operands.
         bind_constants: bool = false,
     }
 }
@@ -91,11 +91,11 @@ pub fn partition_graph(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     Ok(())
 }
 
-/// The names that partitions have outside of the model, those of a run before among them.
+/// The `global_symbol`s of all partitions, including those of earlier runs.
 #[derive(Default)]
 struct Symbols {
     taken: HashSet<String>,
-    /// The number to try next, by what stands before it.
+    /// The next number to try, by prefix.
     next: HashMap<String, usize>,
 }
 
@@ -112,7 +112,7 @@ impl Symbols {
     }
 }
 
-/// The ops that were taken, and those that stay, by kind.
+/// The numbers of ops by operator: those of each target, and the remaining ones.
 #[derive(Default)]
 struct Report {
     taken: BTreeMap<String, BTreeMap<String, usize>>,
@@ -146,7 +146,7 @@ impl Report {
     }
 }
 
-/// `5 ops: onnx.Conv 3, onnx.Relu 2`.
+/// Formats counts: `5 ops: onnx.Conv 3, onnx.Relu 2`.
 fn listed(kinds: &BTreeMap<String, usize>) -> String {
     let all: usize = kinds.values().sum();
     let ops = if all == 1 { "op" } else { "ops" };

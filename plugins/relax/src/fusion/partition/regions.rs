@@ -1,4 +1,4 @@
-//! Which calls of a region can be one function together.
+//! Grouping of calls of a region that can become one function.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -7,11 +7,12 @@ use passdock_plugin_api::prelude::*;
 
 use crate::shared::union_find::UnionFind;
 
-/// The groups of calls that are connected and that nothing leaves and comes back to, each in program order.
+/// Returns groups of connected calls such that no path leaves a group and returns to it. Each group is in program
+/// order.
 ///
-/// Each op is as deep as the number of times that a way to it leaves a target. What is of one target, connected and
-/// equally deep is a group: a way that leaves it is deeper from then on, so it never comes back. A group that only goes
-/// to what is deeper becomes as deep as that, if it is one group with it then.
+/// The depth of an op is the maximum number of times that a path to it leaves a target. Calls of one target that are
+/// connected and equally deep form a group. A path that leaves a group gets deeper, so it never returns. If all users
+/// of a group are deeper, the group may be moved to their depth, to be merged with one of them.
 pub(super) fn groups(
     f: &Function,
     region: RegionId,
@@ -32,7 +33,7 @@ pub(super) fn groups(
     graph.groups(&ops)
 }
 
-/// Ops on the way to groups, by their places.
+/// The ops of a region during grouping, by position.
 struct Depths<'t> {
     targets: Vec<Option<&'t String>>,
     depths: Vec<usize>,
@@ -41,13 +42,13 @@ struct Depths<'t> {
 }
 
 impl Depths<'_> {
-    /// How much deeper a user of an op is at least.
+    /// Returns the minimum difference in depth between an op and its user.
     fn step(&self, maker: usize, user: usize) -> usize {
         let target = self.targets[maker];
         usize::from(target.is_some() && target != self.targets[user])
     }
 
-    /// Adds the next op, behind what makes its operands.
+    /// Adds the next op, after the ops that define its operands.
     fn add(&mut self, at: usize, makers: &[usize]) {
         let depths = makers
             .iter()
@@ -60,7 +61,7 @@ impl Depths<'_> {
         }
     }
 
-    /// Makes one group of those of two ops, if they are of one target and equally deep.
+    /// Merges the groups of two ops if they have the same target and depth.
     fn join(&mut self, one: usize, other: usize) {
         let target = self.targets[one];
         if target.is_some()
@@ -71,7 +72,7 @@ impl Depths<'_> {
         }
     }
 
-    /// Lets groups be as deep as what they go to, deepest first; what no target takes goes with it.
+    /// Moves groups to the depth of their users where possible, deepest first. Ops without a target always move.
     fn deepen(&mut self) {
         let mut members = vec![Vec::new(); self.depths.len()];
         for at in 0..self.depths.len() {
@@ -80,7 +81,7 @@ impl Depths<'_> {
         let mut roots: Vec<usize> = (0..members.len())
             .filter(|&at| !members[at].is_empty())
             .collect();
-        // Of the equally deep, nothing goes from what a target takes to what none does.
+        // At equal depth, annotated ops have no users without a target.
         roots.sort_by_key(|&at| {
             let is_free = self.targets[at].is_none();
             (Reverse(self.depths[at]), is_free, Reverse(at))
@@ -112,7 +113,7 @@ impl Depths<'_> {
         }
     }
 
-    /// What targets take, by group, in program order.
+    /// Returns the groups of annotated calls, each in program order.
     fn groups(mut self, ops: &[OpId]) -> Vec<Vec<OpId>> {
         let mut groups: Vec<Vec<OpId>> = Vec::new();
         let mut known: HashMap<usize, usize> = HashMap::new();
@@ -130,7 +131,7 @@ impl Depths<'_> {
     }
 }
 
-/// The ops of a region that an op, or what is nested in it, uses results of.
+/// Returns the ops of a region whose results an op, or an op nested in it, uses.
 fn makers(f: &Function, op: OpId, region: RegionId, places: &HashMap<OpId, usize>) -> Vec<usize> {
     let nested = f.regions(op).iter().flat_map(|&inner| f.iter_in(inner));
     let users = std::iter::once(op).chain(nested);

@@ -1,17 +1,18 @@
-//! Domains of functions that passes made, taken back when the functions are gone.
+//! Opset imports of domains that passes created, which are removed with their functions.
 
 use std::collections::BTreeSet;
 
 use passdock_plugin_api::prelude::*;
 
-/// What the domains begin with that passes make up. All others are the model's, or its user's.
+/// The prefix of domains that passes create. All other domains belong to the model or the user.
 pub(crate) const OWN: &str = "passdock.";
 
-/// Takes back what functions import of our own domains, now that these functions were removed: where none of a domain
-/// is left, and no op is of it.
+/// Removes opset imports of passdock domains after functions were removed: those of domains that have no functions and
+/// no ops any more.
 ///
 /// # Errors
-/// If the host refuses an edit.
+///
+/// Fails if the host rejects an edit.
 pub fn take_back_domains(m: &mut Module<'_>, removed: &[SymbolId]) -> PassResult {
     let domains = removed
         .iter()
@@ -50,7 +51,7 @@ pub fn take_back_domains(m: &mut Module<'_>, removed: &[SymbolId]) -> PassResult
     Ok(())
 }
 
-/// Whether a name is of a domain.
+/// Whether a name belongs to a domain.
 fn is_of(name: &str, domain: &str) -> bool {
     name.strip_prefix(domain)
         .is_some_and(|rest| rest.starts_with('.'))

@@ -1,4 +1,4 @@
-//! The attributes of functions that are groups, and what they keep away.
+//! The attributes that mark functions as groups.
 
 use passdock_plugin_api::prelude::*;
 
@@ -8,19 +8,19 @@ use crate::shared::call_graph::optimized_functions;
 /// The attribute of a function that is one kernel.
 pub(crate) const PRIMITIVE: &str = "Primitive";
 
-/// The attribute of a function that a pattern found: the pattern's name.
+/// The attribute of a function that was created for a pattern: the pattern's name.
 pub(crate) const COMPOSITE: &str = "Composite";
 
-/// The attribute of a function that a target takes: the target's name.
+/// The attribute of a function that is annotated with a target: the target's name.
 pub(crate) const TARGET: &str = "Target";
 
-/// The attribute of a partition: the name of the code generator it is for.
+/// The attribute of a partition: the name of its code generator.
 pub(crate) const CODEGEN: &str = "Codegen";
 
-/// The attribute of a partition: the name that it has outside of the model.
+/// The attribute of a partition: its name outside the model.
 pub(crate) const GLOBAL_SYMBOL: &str = "global_symbol";
 
-/// Whether a function is one kernel.
+/// Whether a function is a kernel.
 pub(crate) fn is_primitive(f: &Function) -> bool {
     let attr = f.function_attr(PRIMITIVE);
     attr.is_some_and(|attr| !matches!(attr, Attr::Int(0)))
@@ -32,7 +32,7 @@ pub(crate) fn is_group(f: &Function) -> bool {
     groups.iter().any(|name| f.function_attr(*name).is_some()) || is_primitive(f)
 }
 
-/// The text that a function attribute is.
+/// Returns a function attribute that is a string.
 pub(crate) fn text_of(f: &Function, name: &str) -> Option<String> {
     match f.function_attr(name)? {
         Attr::String(text) => Some(String::from_utf8_lossy(text).into_owned()),
@@ -40,7 +40,7 @@ pub(crate) fn text_of(f: &Function, name: &str) -> Option<String> {
     }
 }
 
-/// The graph functions that are optimized, neither are groups nor stand for an op.
+/// Returns the graph functions that are optimized, except groups and functions in passdock domains.
 pub(crate) fn open_functions(m: &Module<'_>) -> Result<Vec<SymbolId>, EditError> {
     let mut open = Vec::new();
     for name in optimized_functions(m)? {

@@ -1,4 +1,4 @@
-//! What several passes do.
+//! Modules that several fusion passes use.
 
 pub(crate) mod domains;
 pub(crate) mod marks;

@@ -1,4 +1,4 @@
-//! Functions of our own domains that stand for an op: one in another layout, or one that is approximated.
+//! Functions in passdock domains that represent one op: an op in another layout, or one that is approximated.
 
 use std::collections::HashMap;
 
@@ -9,10 +9,10 @@ use super::domains::OWN;
 use super::marks::is_group;
 use crate::shared::call_graph::graph_functions;
 
-/// How deep such functions call one another, as `fast_softmax` does `fast_exp`.
+/// The maximum nesting of such functions: `fast_softmax` calls `fast_exp`.
 const DEEPEST: usize = 4;
 
-/// What ops can do, each less than the one before.
+/// The fusion kinds, from the lowest to the highest.
 const KINDS: [OpTraits; 4] = [
     OpTraits::ELEMENTWISE,
     OpTraits::INJECTIVE,
@@ -20,18 +20,18 @@ const KINDS: [OpTraits; 4] = [
     OpTraits::OUT_FUSABLE,
 ];
 
-/// What calls of such functions are like.
+/// The functions of a module that represent one op.
 pub(crate) struct Placeholders<'h> {
     all: HashMap<SymbolId, Placeholder<'h>>,
     /// A name that no function has.
     scratch: String,
 }
 
-/// A function that stands for an op.
+/// A function that represents one op.
 struct Placeholder<'h> {
     body: Snapshot<'h>,
     traits: OpTraits,
-    /// The op in the body that it stands for, if it is one.
+    /// The op in the body that the function represents, if it is a single op.
     op: Option<OpId>,
 }
 
@@ -48,7 +48,7 @@ impl<'h> Placeholders<'h> {
             all: HashMap::new(),
             scratch: FreeNames::of(m, "passdock.scratch")?.take("op"),
         };
-        // Those first that call no other.
+        // Callees come before their callers, as callers are only read once all callees are.
         for _ in 0..DEEPEST {
             for (name, body) in std::mem::take(&mut left) {
                 match found.read(&body) {
@@ -62,12 +62,12 @@ impl<'h> Placeholders<'h> {
         Ok(found)
     }
 
-    /// What an op calls, if that stands for an op.
+    /// Returns the callee of an op, if it represents one op.
     fn get(&self, f: &Function, op: OpId) -> Option<&Placeholder<'h>> {
         self.all.get(&f.symbol(op))
     }
 
-    /// The traits of an op, those of what it calls among them.
+    /// Returns the traits of an op; those of the represented op if it is a call.
     pub(crate) fn traits(&self, f: &Function, op: OpId) -> OpTraits {
         let own = f.traits(op);
         match self.get(f, op) {
@@ -76,7 +76,7 @@ impl<'h> Placeholders<'h> {
         }
     }
 
-    /// Whether an op, or the one that its call stands for, is of one of these names.
+    /// Whether an op, or the op that its callee represents, has one of these names.
     pub(crate) fn is_named(&self, f: &Function, op: OpId, names: &[String]) -> bool {
         let inner = self.get(f, op);
         let inner = inner.and_then(|found| Some(found.body.name(found.op?)));
@@ -84,7 +84,7 @@ impl<'h> Placeholders<'h> {
         is_one(f.name(op)) || inner.is_some_and(is_one)
     }
 
-    /// Whether a target takes the op that a call stands for, of the types that the call has.
+    /// Whether a target supports the op that a callee represents, with the types of this call.
     pub(crate) fn supports(
         &self,
         m: &mut Module<'_>,
@@ -100,7 +100,7 @@ impl<'h> Placeholders<'h> {
         if cx.supports(&found.body, inner, target)? == Support::Unsaid {
             return Ok(Support::Unsaid);
         }
-        // Calls of other sizes may share the body.
+        // Calls with other shapes may share the body, so it is inferred again in a scratch function.
         let name = &*self.scratch;
         m.create(name, FunctionKind::GRAPH, Some(holder.into()))?;
         let made = m.edit(name)?;
@@ -117,7 +117,7 @@ impl<'h> Placeholders<'h> {
         let name_of = found.body.name(inner);
         let mut support = Support::Unsaid;
         for op in made.ops() {
-            // What is wrong now was wrong before, and InferType has said so.
+            // InferType has reported errors already.
             _ = cx.infer(made, op);
             if made.name(op) == name_of {
                 support = cx.supports(made, op, target)?;
@@ -127,7 +127,8 @@ impl<'h> Placeholders<'h> {
         Ok(support)
     }
 
-    /// The traits of a body's ops together, and the op that is all it is for; what only moves elements is around it.
+    /// Returns the combined traits of a body's ops, and the represented op if it is a single one. Transposes and
+    /// reshapes around it don't count.
     fn read(&self, body: &Function) -> Option<(OpTraits, Option<OpId>)> {
         let end = body.terminator(body.body());
         let ops = body.ops_in(body.body()).filter(|&op| Some(op) != end);
@@ -149,7 +150,8 @@ impl<'h> Placeholders<'h> {
     }
 }
 
-/// What several ops are together: the highest kind; what is reduced and used, as in a softmax, is out-fusable.
+/// Returns the combined traits of several ops: the highest kind. A reduction combined with other kinds, as in a
+/// softmax, is out-fusable.
 fn together(traits: &[OpTraits]) -> OpTraits {
     let is_of = |traits: &OpTraits, kind: OpTraits| traits.0 & kind.0 != 0;
     let kind_of = |traits| KINDS.into_iter().find(|&kind| is_of(traits, kind));

@@ -1,4 +1,4 @@
-//! The ops of a kernel in the place of a call.
+//! Inlining of kernels, which restores their original ops.
 
 use std::collections::HashMap;
 
@@ -9,21 +9,20 @@ use crate::fusion::group::{NAMES, PLACES};
 use crate::shared::callee::Body;
 use crate::shared::operators::check_opsets;
 
-/// A function whose calls are replaced, looked at once for all calls of it.
+/// A function whose calls are inlined. It is analyzed once for all calls.
 pub(crate) struct Kernel<'h> {
     body: Body<'h>,
-    /// Its ops, in order.
+    /// The ops of the body, in order.
     ops: Vec<OpId>,
-    /// The values that it doesn't give out, and then its constants: whose names a call may say, behind those of the
-    /// ops.
+    /// The inner values and the constants. A call may have names for them, after the names of the ops.
     inner: Vec<ValueId>,
     constants: Vec<ValueId>,
 }
 
-/// Constants of a function by their names and regions.
+/// The constants of a function, by name and region.
 pub(crate) type Constants = HashMap<(SymbolId, RegionId), ValueId>;
 
-/// The constants of a function by their names and regions.
+/// Returns the constants of a function, by name and region.
 pub(crate) fn constants_by_name(f: &Function) -> Constants {
     let named = f.constants().filter_map(|(_, record)| {
         let name = f.find_symbol(f.value_name(record.value)?)?;
@@ -32,7 +31,7 @@ pub(crate) fn constants_by_name(f: &Function) -> Constants {
     named.collect()
 }
 
-/// The constant of a name that is visible in a region.
+/// Returns the constant with a name that is visible in a region.
 fn visible(f: &Function, constants: &Constants, name: &str, region: RegionId) -> Option<ValueId> {
     let name = f.find_symbol(name)?;
     let mut region = region;
@@ -69,13 +68,14 @@ impl<'h> Kernel<'h> {
         }
     }
 
-    /// Whether the ops can stand in the place of a call.
+    /// Returns an error if a call can't be inlined.
     pub(crate) fn check(&self, f: &Function, call: OpId) -> Result<(), String> {
         check_opsets(self.body.f.opsets(), |domain| f.opset(domain))?;
         self.body.check(f, call)
     }
 
-    /// Puts the ops in the place of a call that was checked. Answers where they stood, if the call says so.
+    /// Inlines a call, which must have passed [`check`](Kernel::check). Returns the original positions of the ops, if
+    /// the call has them.
     pub(crate) fn restore(
         &self,
         f: &mut Function,
@@ -103,7 +103,7 @@ impl<'h> Kernel<'h> {
             if f.type_of(value).kind() == TypeKind::UNKNOWN {
                 f.set_type(value, f.type_id(result))?;
             }
-            // It gets the name of the call's result.
+            // Cleared, because the name of the call's result replaces it.
             f.set_value_name(value, "")?;
         }
         f.replace_op_with(call, &copy.values)?;
@@ -111,7 +111,7 @@ impl<'h> Kernel<'h> {
         Ok(copy.ops.into_iter().zip(places).collect())
     }
 
-    /// The names that a call says; none: they are the function's.
+    /// Returns the names that a call has for the ops and values; empty if the kernel's names apply.
     fn names(&self, f: &Function, call: OpId) -> Vec<String> {
         let names = f.strings(call, NAMES).into_iter().flatten();
         let names: Vec<String> = names
@@ -125,7 +125,7 @@ impl<'h> Kernel<'h> {
         }
     }
 
-    /// Pairs of a constant of the kernel and the one outside that it is.
+    /// Returns pairs of a constant of the kernel and the equal constant of the caller.
     fn captures(
         &self,
         f: &Function,
@@ -156,7 +156,7 @@ impl<'h> Kernel<'h> {
         Ok(captures)
     }
 
-    /// Whether the names of dims mean in a call what they mean in the kernel.
+    /// Whether the dim symbols of the kernel have the same meaning at a call.
     fn has_dims_of(&self, f: &Function, args: &[ValueId]) -> bool {
         self.body.f.params().iter().zip(args).all(|(&param, &arg)| {
             let (Some(own), Some(given)) = (self.body.f.dims(param), f.dims(arg)) else {
@@ -168,7 +168,7 @@ impl<'h> Kernel<'h> {
         })
     }
 
-    /// Gives the copies the names that a call says.
+    /// Sets the names of the copies to those of the call.
     fn rename(&self, f: &mut Function, made: &[OpId], names: &[String]) -> Result<(), EditError> {
         if names.is_empty() {
             return Ok(());

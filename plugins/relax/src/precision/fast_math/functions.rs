@@ -1,4 +1,4 @@
-//! The functions that are called: found, or made.
+//! The functions that compute approximations: existing or new ones.
 
 use std::collections::HashMap;
 
@@ -8,18 +8,18 @@ use super::{DOMAIN, Kind};
 use crate::shared::read::add_tensor;
 use crate::shared::retype::retype;
 
-/// A function, by what is in it.
+/// The key of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Made {
     pub(super) kind: Kind,
-    /// The axis of a softmax; else -1.
+    /// The axis of a softmax; -1 for other kinds.
     pub(super) axis: i64,
-    /// The opset of the function that calls it.
+    /// The opset of the caller.
     pub(super) opset: i64,
 }
 
 impl Made {
-    /// Its name, without a number.
+    /// Returns the function's name, without a number that makes it unique.
     fn name(self) -> String {
         let name = self.kind.name;
         match self.axis {
@@ -30,14 +30,14 @@ impl Made {
     }
 }
 
-/// The functions that were made so far.
+/// The functions that were created or found so far.
 #[derive(Default)]
 pub(super) struct Functions {
     made: HashMap<Made, SymbolId>,
 }
 
 impl Functions {
-    /// The function's name; it is made if the module doesn't have it.
+    /// Returns the name of the function, and creates it if the module has none.
     pub(super) fn get(
         &mut self,
         m: &mut Module<'_>,
@@ -64,7 +64,7 @@ impl Functions {
         let made = loop {
             match m.function(&*name) {
                 None => break make(m, cx, wanted, &name, inner)?,
-                // It was made before, or its body is a back end's.
+                // An earlier run created it, or a back end replaced its body.
                 Some(entry) if is_like(&m.snapshot(entry.name)?, wanted) => {
                     forget_types(m.edit(entry.name)?)?;
                     break entry.name;
@@ -80,14 +80,14 @@ impl Functions {
     }
 }
 
-/// Whether a function of the name can be called.
+/// Whether a function of the same name has a compatible signature.
 fn is_like(f: &Function, wanted: Made) -> bool {
     let results = f.terminator(f.body()).map(|end| f.operand_count(end));
     let is_open = f.ports(f.body()).all(|port| f.ty(port.ty).rank().is_none());
     f.params().len() == 1 && results == Some(1) && is_open && f.opset("") == Some(wanted.opset)
 }
 
-/// Forgets what was inferred for the calls that there were: there will be one of another size.
+/// Removes the types that were inferred for existing calls, as a new call may have other sizes.
 fn forget_types(f: &mut Function) -> Result<(), EditError> {
     let mut values = f.params().to_vec();
     for op in f.iter() {
@@ -125,7 +125,7 @@ fn make(
     Ok(f.intern(name)?)
 }
 
-/// A body that is IR text.
+/// Inserts IR text as the body of a function, and returns its result.
 fn written(
     f: &mut Function,
     cx: &PassContext,
@@ -133,7 +133,7 @@ fn written(
     x: ValueId,
 ) -> Result<ValueId, PassError> {
     let body = f.body();
-    // It goes before the end, so there has to be one.
+    // The text is inserted before the terminator, so there must be one.
     f.set_results(body, &[x])?;
     let end = f.terminator(body).ok_or("a body has no end")?;
     let values = cx.insert_text(f, end, text, &[x], 1)?;

@@ -1,4 +1,4 @@
-//! `relax.transform.FastMath`: puts approximations in the place of exponentials and what is made of them.
+//! `relax.transform.FastMath`: approximates exponentials and functions derived from them.
 //!
 //! ```ir
 //! fn @main(%x: f32[n]) -> (%y: f32[n]) opset("" = 17) {
@@ -51,26 +51,26 @@
 //! }
 //! ```
 //!
-//! Calls of functions of the domain `passdock.fast` replace `Exp`, `Tanh`, `Erf`, `Sigmoid` and `Softmax` (along its
-//! last axis `fast_softmax`, else `fast_softmax_axis1`) of float32, in functions and regions. The functions' bodies are
-//! ONNX, so the model runs anywhere; they are no faster there. A back end recognises the names, and has kernels for
-//! them. Functions that are called by several ops, and that the module has already, are made once; a function of
-//! another opset has its own.
+//! Calls of functions in the domain `passdock.fast` replace `Exp`, `Tanh`, `Erf`, `Sigmoid` and `Softmax` of float32,
+//! in functions and regions. A `Softmax` along the last axis becomes `fast_softmax`, along another axis for example
+//! `fast_softmax_axis1`. The bodies of the functions consist of ONNX ops, so the model runs everywhere, but not faster.
+//! A back end recognizes the names and provides kernels. Functions are shared by all calls and reused if the module
+//! already has them. Callers with different opsets need separate functions.
 //!
-//! | function | how | at most this far from the exact result |
+//! | function | method | maximum error |
 //! |---|---|---|
-//! | `fast_exp` | `2^n` times a polynomial of degree 7, as in Cephes | 2e-7 of it, and 1.5e-45 |
-//! | `fast_tanh` | two polynomials' quotient on [-9, 9], as in Eigen | 4e-7 |
-//! | `fast_erf` | two polynomials' quotient on [-4, 4], as in Eigen | 5e-7 |
-//! | `fast_sigmoid` | `1 / (1 + fast_exp(-x))` | 4e-7 of it, and 3e-39 |
-//! | `fast_softmax` | `fast_exp(x - max)` over its sum | 5e-7, beside what the sum is rounded by |
+//! | `fast_exp` | `2^n` times a polynomial of degree 7, as in Cephes | 2e-7 relative, plus 1.5e-45 |
+//! | `fast_tanh` | quotient of two polynomials on [-9, 9], as in Eigen | 4e-7 |
+//! | `fast_erf` | quotient of two polynomials on [-4, 4], as in Eigen | 5e-7 |
+//! | `fast_sigmoid` | `1 / (1 + fast_exp(-x))` | 4e-7 relative, plus 3e-39 |
+//! | `fast_softmax` | `fast_exp(x - max)` divided by its sum | 5e-7, plus the rounding error of the sum |
 //!
-//! NaN gives NaN; infinities give what they do exactly. That is held by a test over all of float32.
+//! NaN gives NaN, and infinities give exact results. A test over all float32 values verifies this.
 //!
-//! The pass is of level 4, and in no built-in pipeline: what it changes is for the model's owner to decide. It does not
-//! touch other element types, a `Softmax` before opset 13, which has another meaning, nor functions that skip
-//! optimization. `Gelu` stays, too, as the error of `fast_erf` would grow with its operand; `DecomposeOps` makes an
-//! `Erf` of it.
+//! The pass has level 4 and is in no built-in pipeline, because it changes results. It doesn't approximate other
+//! element types, a `Softmax` before opset 13, which has other semantics, or ops of functions that skip optimization.
+//! `Gelu` stays as well, as the error of `fast_erf` would grow with its operand; `DecomposeOps` converts it to an
+//! `Erf`.
 //!
 //! Source: TVM `src/relay/transforms/fast_math.cc`, `include/tvm/topi/elemwise.h`.
 
@@ -83,9 +83,9 @@ use crate::shared::read::int_or;
 use functions::{Functions, Made};
 
 options! {
-    /// What is approximated.
+    /// Options of FastMath.
     pub struct FastMath {
-        /// The operators, by name.
+        /// The operators to approximate, by name.
         ops: Vec<String> = ["onnx.Exp", "onnx.Tanh", "onnx.Erf", "onnx.Sigmoid", "onnx.Softmax"],
     }
 }
@@ -93,7 +93,7 @@ options! {
 /// The domain of the functions.
 const DOMAIN: &str = "passdock.fast";
 
-/// Approximates exponentials and what is made of them.
+/// Runs `relax.transform.FastMath`.
 pub fn fast_math(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     let options = cx.options::<FastMath>()?;
     if let Some(other) = options.ops.iter().find(|name| kind(name).is_none()) {
@@ -141,7 +141,7 @@ pub fn fast_math(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
 struct Kind {
     operator: &'static str,
     name: &'static str,
-    /// The first opset in which the operator means what the function does, and the body can be written.
+    /// The first opset in which the operator has the function's semantics, and the body's ops exist.
     since: i64,
 }
 
@@ -173,7 +173,7 @@ fn kind(operator: &str) -> Option<Kind> {
     Kind::ALL.into_iter().find(|kind| kind.operator == operator)
 }
 
-/// The function that an op is to call; `None`: it stays.
+/// Returns the function that replaces an op, or `None` if the op stays.
 fn wanted(f: &Function, op: OpId, options: &FastMath) -> Option<Made> {
     let kind = kind(f.name(op)).filter(|_| options.ops.iter().any(|name| name == f.name(op)))?;
     let opset = f.opset("").filter(|opset| *opset >= kind.since)?;
@@ -183,7 +183,7 @@ fn wanted(f: &Function, op: OpId, options: &FastMath) -> Option<Made> {
         return None;
     }
     let axis = match kind {
-        // An attribute of the function around it may be any.
+        // An attribute parameter of the enclosing function may have any value.
         Kind::SOFTMAX => int_or(f, op, "axis", -1)?,
         _ => -1,
     };

@@ -1,4 +1,4 @@
-//! Which operators are computed in the smaller type: always, where others are, never.
+//! The categories of operators in mixed precision: always, follow, never.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use passdock_plugin_api::prelude::*;
 
 use super::{ToMixedPrecision, operators};
 
-/// When ops of an operator are computed in the smaller type.
+/// When ops of an operator are computed in the low-precision type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Category {
     Always,
@@ -24,19 +24,19 @@ ReduceMax ReduceMin Relu Reshape Resize ReverseSequence Round ScatterElements Sc
 Size Slice Softsign SpaceToDepth Split Squeeze Sub Sum SwiGLU Swish Tanh ThresholdedRelu Tile Transpose Trilu Unsqueeze
 Upsample Where";
 
-/// Operators that sum up, and whose definitions leave open in which type.
+/// Reductions and similar operators whose definitions don't specify the accumulation type.
 const ACCUMULATE: &str = "
 AveragePool BatchNormalization Conv ConvTranspose CumSum DeformConv Einsum GRU Gemm GlobalAveragePool GlobalLpPool
 InstanceNormalization LRN LSTM LogSoftmax LpNormalization LpPool MatMul Mean MeanVarianceNormalization RNN ReduceL1
 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMean ReduceProd ReduceSum ReduceSumSquare Softmax Sum";
 
-/// The categories of all operators, by their names.
+/// The categories of operators, by name.
 pub(super) struct Categories<'o> {
     known: HashMap<&'o str, Category>,
 }
 
 impl<'o> Categories<'o> {
-    /// ONNX's operators, and what the options say of others.
+    /// Merges the options with the defaults for ONNX's operators.
     pub(super) fn new(options: &'o ToMixedPrecision) -> Result<Categories<'o>, PassError> {
         let lists = [
             (&options.always, Category::Always),
@@ -65,7 +65,7 @@ impl<'o> Categories<'o> {
         Ok(Categories { known })
     }
 
-    /// The category of an operator; ops of one that options name are told of when they don't take the type.
+    /// Returns the category of an operator.
     pub(super) fn category(&self, name: &str) -> Category {
         if let Some(&known) = self.known.get(name) {
             return known;
@@ -77,13 +77,13 @@ impl<'o> Categories<'o> {
         }
     }
 
-    /// Whether the options name an operator.
+    /// Whether the options list an operator.
     pub(super) fn is_named(&self, name: &str) -> bool {
         self.known.contains_key(name)
     }
 }
 
-/// Whether an operator sums up, and ONNX doesn't say in which type.
+/// Whether an operator accumulates, and ONNX doesn't specify in which type.
 pub(super) fn accumulates(name: &str) -> bool {
     name.strip_prefix("onnx.")
         .is_some_and(|own| lists(ACCUMULATE, own))

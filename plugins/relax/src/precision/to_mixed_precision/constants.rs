@@ -1,4 +1,4 @@
-//! Constants in the smaller type: whether they keep their values, and their bytes.
+//! Conversion of constants to the low-precision type, and checks of their range.
 
 use std::collections::HashMap;
 
@@ -9,14 +9,14 @@ use passdock_plugin_api::record::Storage;
 
 use super::Low;
 
-/// What becomes of a constant's elements.
+/// The effect of the conversion on a constant's elements.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Fit {
-    /// They are rounded; of so many in a thousand the type has less than its full precision.
+    /// The elements are rounded. Of 1,000 nonzero elements, `small` become inexact subnormals.
     Fits { small: u64 },
-    /// This one turns to infinity.
+    /// This element overflows to infinity.
     Overflows(f32),
-    /// All that aren't zero, as this one, turn to zero.
+    /// All nonzero elements, such as this one, underflow to zero.
     Vanishes(f32),
 }
 
@@ -26,7 +26,7 @@ impl Fit {
     }
 }
 
-/// The constants that were looked at.
+/// The constants that were checked.
 pub(super) struct Constants {
     low: Low,
     known: HashMap<ValueId, Fit>,
@@ -40,10 +40,11 @@ impl Constants {
         }
     }
 
-    /// What becomes of a float32 constant.
+    /// Returns the effect of the conversion on a float32 constant.
     ///
     /// # Errors
-    /// If its file can't be read.
+    ///
+    /// Fails if the constant's file can't be read.
     pub(super) fn fit(&mut self, f: &Function, value: ValueId) -> Result<Fit, EditError> {
         if let Some(&known) = self.known.get(&value) {
             return Ok(known);
@@ -54,10 +55,11 @@ impl Constants {
         Ok(fit)
     }
 
-    /// Makes the constant in the smaller type; it is visible where the float32 one is.
+    /// Creates the constant in the low-precision type, in the region of the original.
     ///
     /// # Errors
-    /// If its file can't be read, or the host refuses the constant.
+    ///
+    /// Fails if the constant's file can't be read, or if the host rejects the constant.
     pub(super) fn convert(&self, f: &mut Function, value: ValueId) -> Result<ValueId, EditError> {
         let record = f.constant(value).and_then(|id| f.constant_record(id));
         let is_splat = record.is_some_and(|record| record.storage == Storage::SPLAT);
@@ -125,17 +127,17 @@ mod tests {
         let fits = |small| Fit::Fits { small };
         assert_eq!(of(&[], Low::F16), fits(0));
         assert_eq!(of(&[0.0, -0.0], Low::F16), fits(0));
-        // Halfway to what would be the next number.
+        // Just below the midpoint of the largest float16 and 65536, so it rounds down.
         assert_eq!(of(&[65_519.9], Low::F16), fits(0));
         assert_eq!(of(&[1.0, 65_520.0], Low::F16), Fit::Overflows(65_520.0));
         assert_eq!(of(&[-1e9, 1.0], Low::BF16), fits(0));
         assert_eq!(of(&[f32::MAX], Low::BF16), Fit::Overflows(f32::MAX));
-        // What is infinite already doesn't turn to it, and NaN stays NaN.
+        // Infinities and NaN don't count as overflow.
         let special = [f32::NEG_INFINITY, f32::NAN];
         assert_eq!(of(&special, Low::F16), fits(0));
         assert_eq!(of(&[1e-12, 0.0], Low::F16), Fit::Vanishes(1e-12));
         assert_eq!(of(&[1e-12, 1.0, 1.0, 1.0], Low::F16), fits(250));
-        // 2^-24 is one that float16 has.
+        // 2^-24 is the smallest subnormal float16.
         assert_eq!(of(&[1.0 / 16_777_216.0], Low::F16), fits(0));
         assert_eq!(of(&[1e-12], Low::BF16), fits(0));
     }

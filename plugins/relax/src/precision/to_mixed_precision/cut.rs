@@ -1,17 +1,17 @@
-//! The cheapest way to cut a graph in two: Dinic's algorithm.
+//! Minimum cuts of a graph, by Dinic's algorithm.
 
 use std::collections::VecDeque;
 
-/// Where what is always in the smaller type is.
+/// The side of nodes that are always in the low-precision type.
 pub(super) const SOURCE: u32 = 0;
-/// Where what never is.
+/// The side of nodes that never are.
 pub(super) const SINK: u32 = 1;
 
-/// More than any cut costs.
+/// Infinite capacity: more than the cost of any cut.
 const ENDLESS: u32 = u32::MAX / 4;
 
-/// The most rounds, each of which takes time linear in the graph. As many come of a graph in which the shortest way
-/// from one side to the other is of as many different lengths, one after the other.
+/// The maximum number of rounds. Each takes time linear in the graph, and increases the length of the shortest
+/// augmenting path.
 const MOST_ROUNDS: usize = 200;
 
 #[derive(Clone, Copy)]
@@ -20,15 +20,15 @@ struct Edge {
     left: u32,
 }
 
-/// Nodes, and what it costs to have two of them on different sides.
+/// A flow network.
 pub(super) struct Graph {
-    /// Each edge, and behind it the one back.
+    /// Each edge, followed by its reverse edge.
     edges: Vec<Edge>,
     out: Vec<Vec<u32>>,
 }
 
 impl Graph {
-    /// Of nodes without edges: the source, the sink and others.
+    /// Creates a graph of `nodes` nodes without edges, including the source and the sink.
     pub(super) fn new(nodes: usize) -> Graph {
         Graph {
             edges: Vec::new(),
@@ -41,12 +41,12 @@ impl Graph {
         self.out.len() as u32 - 1
     }
 
-    /// It costs 1 if `from` is on the source's side and `to` isn't.
+    /// Adds a cost of 1 if `from` is on the source's side and `to` isn't.
     pub(super) fn costs(&mut self, from: u32, to: u32) {
         self.edge(from, to, 1);
     }
 
-    /// If `from` is on the source's side, `to` is.
+    /// Requires that `to` is on the source's side if `from` is.
     pub(super) fn implies(&mut self, from: u32, to: u32) {
         self.edge(from, to, ENDLESS);
     }
@@ -61,8 +61,9 @@ impl Graph {
         }
     }
 
-    /// What the cheapest cut costs, and whether each node is on the source's side, as few as can be; `None` if finding
-    /// it took too long, or every cut breaks an implication.
+    /// Returns the cost of a minimum cut, and whether each node is on the source's side, which is as small as possible.
+    ///
+    /// `None` if the limit of rounds is exceeded, or if every cut violates an implication.
     pub(super) fn cut(mut self) -> Option<(u32, Vec<bool>)> {
         let mut cost = 0_u32;
         for _ in 0..MOST_ROUNDS {
@@ -76,7 +77,7 @@ impl Graph {
         None
     }
 
-    /// How far each node is from the source.
+    /// Returns the distance of each node from the source.
     fn depths(&self) -> Vec<u32> {
         let mut depth = vec![u32::MAX; self.out.len()];
         depth[SOURCE as usize] = 0;
@@ -93,11 +94,11 @@ impl Graph {
         depth
     }
 
-    /// Sends all that goes along shortest ways; how much that was.
+    /// Sends a blocking flow along shortest paths, and returns its amount.
     fn block(&mut self, depth: &[u32]) -> Option<u32> {
         let mut next = vec![0_usize; self.out.len()];
         let mut sent = 0_u32;
-        // The edges from the source to where we are.
+        // The edges of the current path from the source.
         let mut way: Vec<u32> = Vec::new();
         loop {
             let at = way
@@ -118,7 +119,7 @@ impl Graph {
                         full = place;
                     }
                 }
-                // On from where nothing more goes through.
+                // Continues from the first saturated edge.
                 way.truncate(full);
                 continue;
             }
@@ -137,7 +138,7 @@ impl Graph {
                     if way.pop().is_none() {
                         return Some(sent);
                     }
-                    // The edge led nowhere.
+                    // The edge is a dead end.
                     let before = way
                         .last()
                         .map_or(SOURCE, |edge| self.edges[*edge as usize].to);
@@ -154,7 +155,7 @@ mod tests {
 
     #[test]
     fn the_cheapest_of_all_cuts_is_found() {
-        // Each graph of four more nodes that a random number makes, against all ways to cut it.
+        // Random graphs with four inner nodes, compared with all possible cuts.
         let mut seed = 1_u64;
         for _ in 0..2000 {
             let mut graph = Graph::new(6);

@@ -1,8 +1,8 @@
-//! Decides what is computed in the smaller type, so that `Cast`s are few.
+//! Decides which ops are computed in the low-precision type, with few `Cast`s.
 //!
-//! First each op follows its operands. Then, where ops that follow are next to one another, the choice that needs the
-//! fewest `Cast`s is found, and taken if it needs fewer: the cheapest cut between what always is in the smaller type
-//! and what never is. Each value costs one cast if it is made on one side and used on the other, however often.
+//! First, each op follows its operands. Then, for each group of connected ops that follow, the minimum cut between
+//! always and never gives the assignment with the fewest `Cast`s. It is used if it needs fewer casts. A value costs one
+//! cast if it is defined on one side and used on the other, regardless of the number of uses.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ use super::cut::{Graph, SINK, SOURCE};
 use super::flow::{Flow, Flows, From, Kind};
 use crate::shared::union_find::UnionFind;
 
-/// The share of a constant's elements, in thousandths, above which it is noted that they lose precision.
+/// The share of elements, in thousandths, from which on a note reports the loss of precision in a constant.
 const MANY: u64 = 100;
 
 pub(super) fn decide(f: &Function, cx: &PassContext, flows: &mut Flows) -> PassResult {
@@ -24,7 +24,7 @@ pub(super) fn decide(f: &Function, cx: &PassContext, flows: &mut Flows) -> PassR
     note_small(f, cx, flows)
 }
 
-/// Lets each member follow its operands, in program order.
+/// Assigns each member the type of its operands, in program order.
 fn follow(f: &Function, cx: &PassContext, flows: &mut Flows) -> PassResult {
     for number in 0..flows.members.len() {
         let member = &flows.members[number];
@@ -47,7 +47,7 @@ fn follow(f: &Function, cx: &PassContext, flows: &mut Flows) -> PassResult {
     Ok(())
 }
 
-/// A constant among a member's operands that it can't have in the smaller type.
+/// Returns an operand of a member that is a constant out of the low-precision type's range.
 fn misfit(
     f: &Function,
     flows: &mut Flows,
@@ -65,13 +65,13 @@ fn misfit(
     Ok(None)
 }
 
-/// Members that follow and are next to one another, with the values between them and around.
+/// Connected members that follow, with the values that they define or use.
 struct Group {
     members: Vec<u32>,
     flows: Vec<u32>,
 }
 
-/// The members that follow, in groups between which no value goes.
+/// Returns the connected groups of members that follow.
 fn groups(flows: &Flows) -> Vec<Group> {
     let mut sets = UnionFind::new(flows.members.len());
     for flow in &flows.all {
@@ -104,19 +104,19 @@ fn groups(flows: &Flows) -> Vec<Group> {
     groups
 }
 
-/// The members that follow and make or use a value.
+/// Returns the members that follow and define or use a value.
 fn ends<'f>(flows: &'f Flows, flow: &'f Flow) -> impl Iterator<Item = u32> + 'f {
     let maker = match flow.from {
         From::Member(member) => Some(member),
         _ => None,
     };
-    // A constant holds nothing together: it is there in both types.
+    // Constants don't connect members, as they can exist in both types.
     let users = flow.to.iter().filter(|_| flow.from != From::Constant);
     let all = maker.into_iter().chain(users.copied());
     all.filter(|member| !flows.members[*member as usize].role.always)
 }
 
-/// The number of `Cast`s that a value needs.
+/// Returns the number of `Cast`s that a value needs.
 fn cost(flows: &Flows, flow: &Flow) -> u32 {
     if matches!(flow.from, From::Constant | From::Low(_)) {
         return 0;
@@ -127,12 +127,12 @@ fn cost(flows: &Flows, flow: &Flow) -> u32 {
     let float = users.clone().any(|user| !user.low) || flow.floats;
     match flows.is_made_low(flow) {
         true => u32::from(float || rounded),
-        // Down, and up again.
+        // A cast to the low-precision type and one back.
         false => u32::from(low || rounded) + u32::from(rounded),
     }
 }
 
-/// Takes the choice with the fewest `Cast`s for a group, if it needs fewer than are needed now.
+/// Applies the assignment with the fewest `Cast`s to a group, if it needs fewer than the current one.
 fn improve(f: &Function, flows: &mut Flows, group: &Group) -> PassResult {
     let all = group.flows.iter().map(|flow| &flows.all[*flow as usize]);
     let now: u32 = all.map(|flow| cost(flows, flow)).sum();
@@ -162,7 +162,7 @@ fn improve(f: &Function, flows: &mut Flows, group: &Group) -> PassResult {
     Ok(())
 }
 
-/// Adds what a value costs.
+/// Adds the costs of a value.
 fn add(graph: &mut Graph, flows: &Flows, flow: &Flow, nodes: &HashMap<u32, u32>) {
     let side = |number: &u32| {
         let member = &flows.members[*number as usize];
@@ -211,7 +211,7 @@ fn note_misfit(f: &Function, cx: &PassContext, flows: &Flows, op: OpId, value: V
     cx.emit(&note.at(place_of(f, op, value)));
 }
 
-/// Notes the constants of which much is smaller than what the type has full precision for.
+/// Emits notes about constants with many elements that lose precision because they are subnormal.
 fn note_small(f: &Function, cx: &PassContext, flows: &mut Flows) -> PassResult {
     for flow in &flows.all {
         let users = flow.to.iter().map(|user| &flows.members[*user as usize]);
@@ -237,7 +237,7 @@ fn note_small(f: &Function, cx: &PassContext, flows: &mut Flows) -> PassResult {
     Ok(())
 }
 
-/// The place of a value among the operands of an op.
+/// Returns the place of an operand of an op.
 fn place_of(f: &Function, op: OpId, value: ValueId) -> Place {
     let index = f.operands(op).position(|operand| operand == value);
     Place::operand(op, index.unwrap_or(0)).within(f)

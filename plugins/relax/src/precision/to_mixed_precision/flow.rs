@@ -1,4 +1,4 @@
-//! The ops of a function that may be computed in the smaller type, and the float32 values between them.
+//! The ops of a function that may be computed in the low-precision type, and the float32 values between them.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -11,22 +11,22 @@ use super::constants::Constants;
 use super::operators::{self, Signature};
 use super::{CAST, FLOAT, Low, ToMixedPrecision, trial};
 
-/// What may be in the smaller type.
+/// An op, parameter or result that may be in the low-precision type.
 pub(super) struct Member {
     pub(super) kind: Kind,
     pub(super) role: Role,
-    /// The float32 values that change with it, by their indices among [`Flows::all`].
+    /// The operands that change type with it, as indices in [`Flows::all`].
     pub(super) operands: Vec<u32>,
-    /// Whether it was decided that it is.
+    /// Whether it was assigned the low-precision type.
     pub(super) low: bool,
 }
 
-/// How a member takes part. A parameter and a result of the model follow.
+/// The role of a member. Parameters and results of the model have the default role: they follow.
 #[derive(Clone, Default)]
 pub(super) struct Role {
-    /// Whether it always is in the smaller type; else it follows.
+    /// Whether the member is always in the low-precision type; otherwise it follows.
     pub(super) always: bool,
-    /// Whether it rounds its operands and computes in float32.
+    /// Whether the member rounds its operands and computes in float32.
     pub(super) rounds: bool,
     signature: Rc<Signature>,
 }
@@ -36,57 +36,57 @@ pub(super) enum Kind {
     Op(OpId),
     /// A parameter of the model.
     Param(ValueId),
-    /// A result of the model, and the op that ends its body.
+    /// A result of the model, and the terminator of the body.
     Port(OpId),
 }
 
-/// Where a float32 value comes from.
+/// The definition of a float32 value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum From {
     Member(u32),
-    /// It is a constant.
+    /// A constant.
     Constant,
-    /// It is a `Cast` of this, which is of the smaller type.
+    /// A `Cast` of this low-precision value.
     Low(ValueId),
-    /// It is float32 in any case.
+    /// A definition that is always float32.
     Float,
 }
 
-/// A float32 value that a member uses or makes.
+/// A float32 value that a member uses or defines.
 pub(super) struct Flow {
     pub(super) value: ValueId,
     pub(super) from: From,
     /// The members that use it.
     pub(super) to: Vec<u32>,
-    /// `Cast`s of it to the smaller type.
+    /// `Cast`s of the value to the low-precision type.
     pub(super) casts: Vec<OpId>,
-    /// Whether anybody else uses it.
+    /// Whether it has other uses, which need float32.
     pub(super) floats: bool,
-    /// Its uses by members and `Cast`s.
+    /// The number of its uses by members and `Cast`s.
     known_uses: usize,
 }
 
-/// All of a function.
+/// The members and values of a function.
 pub(super) struct Flows {
     pub(super) members: Vec<Member>,
     pub(super) all: Vec<Flow>,
     by_value: HashMap<ValueId, u32>,
     by_op: HashMap<OpId, u32>,
-    /// The `Cast`s to the smaller type that are listed with what they cast.
+    /// The `Cast`s to the low-precision type that are recorded with their operands.
     casts: HashSet<OpId>,
-    /// The members that are results of the model, by their indices.
+    /// The members that are results of the model, by index of the result.
     ports: HashMap<usize, u32>,
     pub(super) constants: Constants,
     pub(super) low: Low,
 }
 
-/// What ops of a name are.
+/// The classification of an operator.
 #[derive(Clone)]
 enum Named {
     Nothing,
     Cast,
     Member(Role),
-    /// A vendor's, whose definition says what it results in.
+    /// A vendor's operator, whose type rule must be tried.
     Tried(Role),
 }
 
@@ -145,7 +145,7 @@ impl Flows {
         Ok(flows)
     }
 
-    /// The member whose use of a value this is.
+    /// Returns the member that a use of a value belongs to.
     pub(super) fn user(&self, used: Use) -> Option<&Member> {
         if let Some(&member) = self.by_op.get(&used.op) {
             let member = &self.members[member as usize];
@@ -155,17 +155,17 @@ impl Flows {
         (port.kind == Kind::Port(used.op)).then_some(port)
     }
 
-    /// Whether an op is a `Cast` that is listed with what it casts.
+    /// Whether an op is a `Cast` that is recorded with its operand.
     pub(super) fn is_cast(&self, op: OpId) -> bool {
         self.casts.contains(&op)
     }
 
-    /// The member that a result of the model is.
+    /// Returns the member for a result of the model.
     pub(super) fn port(&self, index: usize) -> Option<&Member> {
         Some(&self.members[*self.ports.get(&index)? as usize])
     }
 
-    /// Whether a value is made in the smaller type.
+    /// Whether a value is defined in the low-precision type.
     pub(super) fn is_made_low(&self, flow: &Flow) -> bool {
         match flow.from {
             From::Member(member) => {
@@ -233,11 +233,11 @@ impl Flows {
         if !is_float(f, operand) {
             return;
         }
-        // What a region gives out has to be made in it.
+        // A yielded value must be defined in its region.
         let ends = |used: Use| f.terminator(f.parent_region(used.op)) == Some(used.op);
         if to == self.low.onnx && !f.iter_uses(result).any(ends) {
             let flow = self.flow(f, operand);
-            // One of a constant is left to constant folding.
+            // Casts of constants are left to constant folding.
             if self.all[flow as usize].from != From::Constant {
                 self.all[flow as usize].casts.push(op);
                 self.casts.insert(op);
@@ -277,7 +277,7 @@ impl Flows {
         number
     }
 
-    /// The flow of a value, made if it is new.
+    /// Returns the flow of a value, and creates it if necessary.
     fn flow(&mut self, f: &Function, value: ValueId) -> u32 {
         let next = self.all.len() as u32;
         let number = *self.by_value.entry(value).or_insert(next);
@@ -303,7 +303,7 @@ fn is_float(f: &Function, value: ValueId) -> bool {
     ty.is_tensor() && ty.dtype() == DType::F32
 }
 
-/// Whether an op is next to a `DequantizeLinear` or a `QuantizeLinear`: runtimes compute it in integers.
+/// Whether an op is adjacent to a `DequantizeLinear` or `QuantizeLinear`. Runtimes compute such ops in integers.
 fn is_quantized(f: &Function, op: OpId) -> bool {
     let mut operands = f.operands(op).filter_map(|operand| f.defining_op(operand));
     let mut results = f.results(op).iter().flat_map(|&result| f.iter_uses(result));
@@ -311,7 +311,7 @@ fn is_quantized(f: &Function, op: OpId) -> bool {
         || results.any(|used| f.name(used.op) == "onnx.QuantizeLinear")
 }
 
-/// Whether an op scatters and computes with what is there, which ONNX Runtime does in no smaller type.
+/// Whether an op scatters with a reduction, which ONNX Runtime doesn't support in low-precision types.
 fn reduces(f: &Function, op: OpId) -> bool {
     let scatters = matches!(f.name(op), "onnx.ScatterElements" | "onnx.ScatterND");
     scatters
@@ -319,7 +319,7 @@ fn reduces(f: &Function, op: OpId) -> bool {
             .is_some_and(|how| !matches!(how, Attr::String(b"none")))
 }
 
-/// What the ops of an op's name are.
+/// Classifies the operator of an op.
 fn named(
     f: &Function,
     cx: &PassContext,
@@ -348,7 +348,7 @@ fn named(
     };
     let rounds = options.accumulate_float32 && category::accumulates(name);
     if rounds && !always {
-        // What follows would be cast both ways.
+        // An op that follows would need casts in both directions.
         return Named::Nothing;
     }
     let opset = f.opset("").unwrap_or(0);
@@ -358,7 +358,7 @@ fn named(
         }
         return Named::Nothing;
     };
-    // Before its statistics had a type of their own, they would be rounded.
+    // Before the statistics had a separate type parameter, they would be rounded.
     let is_rounded = own == "BatchNormalization" && signature.operands.count() > 1;
     if is_rounded && !categories.is_named(name) {
         return Named::Nothing;
@@ -370,7 +370,7 @@ fn named(
     })
 }
 
-/// Notes that an operator doesn't take the type in a function's opset.
+/// Emits a note if an operator supports the type only in later opsets.
 fn too_early(f: &Function, cx: &PassContext, op: OpId, own: &str, opset: i64, low: Low) {
     let Some(first) = operators::first_opset(own, low).filter(|first| *first > opset) else {
         return;

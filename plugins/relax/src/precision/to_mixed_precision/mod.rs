@@ -1,4 +1,4 @@
-//! `relax.transform.ToMixedPrecision`: computes in float16 or bfloat16 what takes it well.
+//! `relax.transform.ToMixedPrecision`: converts a model to mixed precision, float16 or bfloat16.
 //!
 //! ```ir
 //! fn @main(%x: f32[1,1,4]) -> (%y: f32[1,1,2]) opset("" = 17) {
@@ -20,37 +20,38 @@
 //! }
 //! ```
 //!
-//! Operators are of three categories. Those that are **always** computed in the smaller type: `Conv`, `ConvTranspose`,
-//! `DeformConv`, `Einsum`, `Gemm`, `MatMul`. Those that **follow** what they are among: what moves data, and what works
-//! element by element on numbers that stay of their size (`Add`, `Relu`, `Tanh`, pooling). All others **never** are:
-//! those that sum up, exponentials and logarithms, normalizations. The options `always`, `follow` and `never` name
-//! operators of another category (one of ONNX's that there isn't is an error); a vendor's operators take part where
-//! their definitions say what they result in.
+//! Operators have three categories. Ops that are **always** in the low-precision type: `Conv`, `ConvTranspose`,
+//! `DeformConv`, `Einsum`, `Gemm`, `MatMul`. Ops that **follow** their neighbors: data movement, and elementwise ops
+//! that don't increase the magnitude much (`Add`, `Relu`, `Tanh`, pooling). All others **never** are: reductions,
+//! exponentials and logarithms, normalizations. The options `always`, `follow` and `never` override the category of
+//! operators; an unknown operator of ONNX is an error. A vendor's operator is converted if its definition infers result
+//! types for the low-precision type.
 //!
-//! An op that follows is in the smaller type if its operands are, constants aside; where another choice needs fewer
-//! `Cast`s, that one is taken, and it is the one with the fewest that there is. A value is cast once to a type,
-//! behind what makes it; casts back and forth are removed. Constants are converted once and shared.
+//! An op that follows is converted if all its operands are, except constants. If another assignment needs fewer
+//! `Cast`s, the assignment with the minimum number is used. A value is cast at most once to each type, after its
+//! definition. Redundant casts are removed. Constants are converted once and shared.
 //!
-//! **A constant that would turn to infinity, or to nothing but zeros, keeps its op in float32**: a note names it.
-//! Another note is about constants of which more than a tenth would be smaller than what the type has full precision
-//! for. An op stays in float32, too, if its version doesn't take the type, which most operators do for bfloat16 from
-//! opset 13 on, and `Conv` from 22 on (a note says so; `RaiseOpset` raises it), and if an operand's or result's type
-//! isn't known.
+//! **If a constant would overflow to infinity, or entirely underflow to zero, its op stays in float32**, and a note
+//! reports the constant. Another note reports constants of which more than a tenth of the elements would be subnormal.
+//! An op also stays in float32 if the type of an operand or result is unknown, or if its opset version doesn't support
+//! the low-precision type. Most operators support bfloat16 from opset 13, and `Conv` from opset 22. A note reports
+//! that, and `RaiseOpset` raises the version.
 //!
-//! Ops next to a `DequantizeLinear` or a `QuantizeLinear` stay as they are, as runtimes compute them in integers, and
-//! so do `ScatterElements` and `ScatterND` with a `reduction`, which ONNX Runtime doesn't have in float16.
+//! Ops next to a `DequantizeLinear` or a `QuantizeLinear` stay in float32, because runtimes compute them in integers.
+//! `ScatterElements` and `ScatterND` with a `reduction` stay as well, because ONNX Runtime has no float16 kernels for
+//! them.
 //!
-//! With `accumulate_float32`, an op that sums up rounds its operands and computes in float32, as an accelerator does
-//! that multiplies in the smaller type: ONNX has no attribute for that. Its weights are cast in the model, until
-//! FoldConstant makes float32 ones of them. Without `keep_io` the model's inputs and outputs become of the smaller type
-//! where that saves a `Cast`, which changes its interface; functions, regions and loops keep the types of what they
-//! take and give in any case.
+//! With `accumulate_float32`, an op that accumulates rounds its operands and computes in float32, like an accelerator
+//! that multiplies in the low-precision type. ONNX has no attribute for that, so the weights are cast in the model
+//! until FoldConstant folds them to float32 constants. Without `keep_io`, the model's inputs and outputs change to the
+//! low-precision type if that saves a `Cast`; this changes the interface. Parameters, results, region arguments and
+//! loop-carried values of other functions and regions always keep their types.
 //!
-//! The instrument `numerics` and `--verify-outputs` hold what it makes to what the smaller type allows. A model that
-//! takes differences of large numbers may be further off: basic_pitch is, one of the models that the project tests
-//! with, by up to 0.06 of outputs between 0 and 1.
+//! The instrument `numerics` and `--verify-outputs` use tolerances for the low-precision type. A model that subtracts
+//! large numbers may exceed them. In the project's tests, the outputs of basic_pitch, which are between 0 and 1, differ
+//! by up to 0.06.
 //!
-//! It does not touch float64, nor what is of a smaller type already, nor inputs that have defaults.
+//! The pass doesn't convert float64 values, values that have the low-precision type already, or inputs with defaults.
 //!
 //! ```ir
 //! fn @main(%x: f32[n,2]) -> (%y: f32[n,2]) opset("" = 17) {
@@ -84,33 +85,33 @@ use category::Categories;
 use flow::Flows;
 
 options! {
-    /// What is computed in a smaller type, and in which.
+    /// Options of ToMixedPrecision.
     pub struct ToMixedPrecision {
-        /// The smaller type.
+        /// The low-precision type.
         #[choices("float16", "bfloat16")]
         dtype: String = "float16",
-        /// Operators that are always computed in it, by name (`onnx.Conv`).
+        /// Operators that are always computed in the low-precision type, by name (`onnx.Conv`).
         always: Vec<String> = [],
-        /// Operators that are computed in it if what they are among is.
+        /// Operators that are computed in the low-precision type if their neighbors are.
         follow: Vec<String> = [],
-        /// Operators that never are.
+        /// Operators that stay in float32.
         never: Vec<String> = [],
         /// Whether the model's inputs and outputs keep their types.
         keep_io: bool = true,
-        /// Whether ops that sum up compute in float32, of rounded operands.
+        /// Whether ops that accumulate round their operands and compute in float32.
         accumulate_float32: bool = false,
     }
 }
 
-/// The smaller type.
+/// A low-precision type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Low {
     dtype: DType,
-    /// As options call it.
+    /// The name in options.
     name: &'static str,
-    /// As ONNX's `Cast` calls it.
+    /// The value of `Cast`'s attribute `to`.
     onnx: i64,
-    /// The first opset whose `Cast` knows it, under a number.
+    /// The first opset whose `Cast` supports the type as a number.
     since: i64,
 }
 
@@ -131,10 +132,10 @@ impl Low {
 
 const CAST: &str = "onnx.Cast";
 
-/// float32, as ONNX's `Cast` calls it.
+/// The value of `Cast`'s attribute `to` for float32.
 const FLOAT: i64 = 1;
 
-/// Computes a function in mixed precision.
+/// Runs `relax.transform.ToMixedPrecision`.
 pub fn to_mixed_precision(f: &mut Function, cx: &PassContext) -> PassResult {
     let options = cx.options::<ToMixedPrecision>()?;
     let low = match &*options.dtype {

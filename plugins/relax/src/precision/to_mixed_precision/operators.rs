@@ -1,4 +1,4 @@
-//! What ONNX's operators take, by version: see `tests/operator_types.py`, which writes the table.
+//! The types that ONNX's operators support, by version. `tests/operator_types.py` writes the table.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -7,14 +7,14 @@ use super::Low;
 
 const TABLE: &str = include_str!("operators.txt");
 
-/// The operands and results of an operator whose type changes when it is computed in the smaller type.
+/// The operands and results of an operator that change type in low precision.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Signature {
     pub(super) operands: Slots,
     pub(super) results: Slots,
 }
 
-/// Some of a list: the last one may repeat.
+/// A subset of the operands or results. The last entry may repeat.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Slots {
     listed: Vec<bool>,
@@ -38,7 +38,7 @@ impl Slots {
         }
     }
 
-    /// Whether one at an index is among them.
+    /// Whether the operand or result with an index is in the subset.
     pub(super) fn contains(&self, index: usize) -> bool {
         match self.listed.get(index) {
             Some(&is) => is,
@@ -46,13 +46,13 @@ impl Slots {
         }
     }
 
-    /// How many of the listed are.
+    /// Returns the number of listed entries that are in the subset.
     pub(super) fn count(&self) -> usize {
         self.listed.iter().filter(|is| **is).count()
     }
 }
 
-/// What an operator takes from one version on.
+/// The types that an operator supports from one version on.
 struct Row {
     since: i64,
     f16: bool,
@@ -66,7 +66,7 @@ impl Row {
     }
 }
 
-/// The rows of each operator, the earliest first.
+/// Returns the rows of each operator, in ascending order of version.
 fn table() -> &'static HashMap<&'static str, Vec<Row>> {
     static ROWS: OnceLock<HashMap<&str, Vec<Row>>> = OnceLock::new();
     ROWS.get_or_init(|| {
@@ -90,19 +90,19 @@ fn table() -> &'static HashMap<&'static str, Vec<Row>> {
     })
 }
 
-/// Whether any version of an operator takes a smaller type.
+/// Whether any version of an operator supports a low-precision type.
 pub(super) fn is_listed(operator: &str) -> bool {
     table().contains_key(operator)
 }
 
-/// What an operator takes in an opset; `None`: not the smaller type.
+/// Returns the signature of an operator in an opset; `None` if it doesn't support the type.
 pub(super) fn signature(operator: &str, opset: i64, low: Low) -> Option<&'static Signature> {
     let rows = table().get(operator)?;
     let row = rows.iter().rev().find(|row| row.since <= opset)?;
     row.takes(low).then_some(&row.signature)
 }
 
-/// The first opset in which an operator takes the smaller type.
+/// Returns the first opset in which an operator supports the type.
 pub(super) fn first_opset(operator: &str, low: Low) -> Option<i64> {
     let rows = table().get(operator)?;
     rows.iter().find(|row| row.takes(low)).map(|row| row.since)

@@ -1,4 +1,4 @@
-//! Writes what was decided: types of results, `Cast`s behind what makes a value, constants.
+//! Applies the decisions: retypes results, inserts `Cast`s after definitions, converts constants.
 
 use std::collections::HashMap;
 
@@ -11,13 +11,13 @@ use crate::shared::read::{after, redeclare};
 use crate::shared::retype::retype;
 
 impl Low {
-    /// A value's type, with elements of the smaller type.
+    /// Returns the type of a value with the element type replaced by the low-precision type.
     pub(super) fn type_like(self, f: &Function, value: ValueId) -> TypeSpec {
         like(f, f.type_id(value), self.dtype)
     }
 }
 
-/// A tensor type with other elements.
+/// Returns a tensor type with another element type.
 fn like(f: &Function, ty: TypeId, dtype: DType) -> TypeSpec {
     let ty = f.ty(ty);
     let spec = match ty.dims() {
@@ -51,13 +51,13 @@ pub(super) fn rewrite(f: &mut Function, flows: &Flows) -> PassResult {
 struct Writer<'a> {
     f: &'a mut Function,
     flows: &'a Flows,
-    /// The op of each region before which its arguments and constants are cast.
+    /// The first op of each region, before which its arguments and constants are cast.
     firsts: HashMap<RegionId, OpId>,
-    /// What stands for results of `Cast`s that are gone.
+    /// The replacements of the results of removed `Cast`s.
     replaced: HashMap<ValueId, ValueId>,
 }
 
-/// The uses of a value that are to be of another one.
+/// The uses of a value that get another operand.
 #[derive(Default)]
 struct UsesBy {
     low: Vec<Use>,
@@ -66,7 +66,7 @@ struct UsesBy {
 }
 
 impl Writer<'_> {
-    /// Casts a value, and hands out what is cast.
+    /// Casts a value where necessary, and replaces its uses.
     fn write(&mut self, flow: &Flow) -> PassResult {
         let is_low = |&user: &u32| self.flows.members[user as usize].low;
         let is_low = flow.to.iter().any(is_low);
@@ -81,7 +81,7 @@ impl Writer<'_> {
                 let up = self.cast(value, FLOAT)?;
                 self.hand(&uses.float, up)?;
                 self.hand(&uses.rounded, up)?;
-                // The name is that of the float32 value, but for a parameter's.
+                // The name belongs to the float32 value, except for parameters.
                 let name = self.f.value_name(value).map(str::to_owned);
                 let is_made = self.f.defining_op(value).is_some();
                 if let Some(name) = name.filter(|_| is_made) {
@@ -101,13 +101,13 @@ impl Writer<'_> {
                 self.take_place(value, low)?;
             }
             From::Low(origin) => {
-                // As it is, it is rounded.
+                // The origin is rounded already.
                 let origin = self.replaced.get(&origin).copied().unwrap_or(origin);
                 self.hand(&uses.low, origin)?;
                 self.drop_casts(flow, origin)?;
             }
             From::Member(_) | From::Float => {
-                // A single `Cast` that is there already stays.
+                // A single existing `Cast` stays.
                 let is_used = !uses.low.is_empty() || !uses.rounded.is_empty();
                 if is_used || flow.casts.len() > 1 {
                     let low = self.cast(value, self.flows.low.onnx)?;
@@ -132,7 +132,7 @@ impl Writer<'_> {
         uses
     }
 
-    /// Hands out a value in the smaller type, and rounded in float32.
+    /// Replaces uses by a low-precision value, or by that value cast back to float32.
     fn hand_low(&mut self, uses: &UsesBy, value: ValueId, low: ValueId) -> Result<(), EditError> {
         self.hand(&uses.low, low)?;
         if !uses.rounded.is_empty() {
@@ -149,7 +149,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Lets a value stand for what is cast to the smaller type anyway.
+    /// Replaces the existing `Cast`s to the low-precision type by a value.
     fn drop_casts(&mut self, flow: &Flow, value: ValueId) -> Result<(), EditError> {
         for &cast in &flow.casts {
             self.replaced.insert(self.f.result(cast, 0), value);
@@ -158,7 +158,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Casts a float32 value, or what will be of the smaller type, to the other type.
+    /// Casts a float32 value, or a value that will be low-precision, to the other type.
     fn cast(&mut self, value: ValueId, to: i64) -> Result<ValueId, EditError> {
         let ty = match to {
             FLOAT => self.f.type_id(value),
@@ -170,7 +170,7 @@ impl Writer<'_> {
         self.cast_like(value, to, ty)
     }
 
-    /// Casts a value right behind what makes it.
+    /// Inserts a cast immediately after the definition of a value.
     fn cast_like(&mut self, value: ValueId, to: i64, ty: TypeId) -> Result<ValueId, EditError> {
         let cast = OpBuilder::new(CAST)
             .operand(value)
@@ -184,7 +184,7 @@ impl Writer<'_> {
         Ok(self.f.result(cast, 0))
     }
 
-    /// The start of the region whose argument or constant a value is.
+    /// Returns the start of the region that a value is an argument or a constant of.
     fn at_start(&mut self, value: ValueId) -> Position {
         let f = &*self.f;
         let constant = f.constant(value).and_then(|id| f.constant_record(id));
@@ -205,7 +205,7 @@ impl Writer<'_> {
         Position { region, before }
     }
 
-    /// Erases a constant that nobody uses any more; the new one has its name.
+    /// Erases a constant if it is unused; the new one takes its name.
     fn take_place(&mut self, old: ValueId, new: ValueId) -> Result<(), EditError> {
         let name = self.f.value_name(old).map(str::to_owned);
         let unused = self.f.constant(old).filter(|_| self.f.use_count(old) == 0);
@@ -218,7 +218,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Declares the model's results that are of the smaller type.
+    /// Changes the declared types of the model's results that are in low precision.
     fn retype_ports(self) -> PassResult {
         let f = self.f;
         let body = f.body();

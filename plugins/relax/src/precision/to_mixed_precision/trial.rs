@@ -1,4 +1,4 @@
-//! What a vendor's op results in when its operands are of the smaller type: its definition is asked.
+//! Trial inference of a vendor's op with low-precision operands.
 
 use passdock_plugin_api::prelude::*;
 
@@ -6,9 +6,10 @@ use super::operators::{Signature, Slots};
 use super::{CAST, Low};
 use crate::shared::read::like;
 
-/// The operands and results of an op that change; `None`, with a note, if its definition doesn't say.
+/// Returns the operands and results of an op that change type. `None`, with a note, if its type rule doesn't determine
+/// the results.
 ///
-/// The op is made a second time, of `Cast`s, and erased again.
+/// Infers a temporary copy of the op, whose operands are `Cast`s.
 pub(super) fn signature(
     f: &mut Function,
     cx: &PassContext,
