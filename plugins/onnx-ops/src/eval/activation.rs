@@ -33,7 +33,7 @@ functions! {
     celu(alpha) = |x| if x < 0.0 { alpha * (x / alpha).exp_m1() } else { x };
     /// A scaled Elu that preserves mean and variance.
     selu(alpha, gamma) = |x| gamma * if x > 0.0 { x } else { alpha * x.exp_m1() };
-    /// `x` times `x / 6 + 0.5`, clamped to 0 and 1. ONNX's function body has 1/6 in single precision.
+    /// `x * clamp(x / 6 + 0.5, 0, 1)`. ONNX's function body has 1/6 in single precision.
     hard_swish() = |x| x * (x * f64::from(1.0_f32 / 6.0) + 0.5).clamp(0.0, 1.0);
     /// `x * tanh(softplus(x))`.
     mish() = |x| x * (x.max(0.0) + (-x.abs()).exp().ln_1p()).tanh();

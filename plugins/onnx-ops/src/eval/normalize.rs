@@ -1,6 +1,6 @@
 //! BatchNormalization and LayerNormalization. Exporters apply the first to weights, to normalize each channel. The
 //! second
-//! applies to constants when a decoder's prompt is a table of weights.
+//! applies to constants when a decoder's learned queries, which are a table of weights.
 
 use passdock_plugin_api::DType;
 
