@@ -9,8 +9,7 @@
 //! - `definitions` builds the op definitions for the host, and `callbacks` implements their functions.
 //!
 //! An op with an unknown attribute is left alone. In a domain version newer than all rows, the newest row of an
-//! operator
-//! applies, and the host warns of that version.
+//! operator applies, and the host warns of that version.
 
 mod attributes;
 mod callbacks;

@@ -14,8 +14,7 @@ pub(super) struct Entry {
 }
 
 /// Builds a table of [`Entry`], sorted by name: `NAME (OPERATOR, …) ["WORD", …] from MIN to MAX: "DESCRIPTION"`. All
-/// parts
-/// between the name and the colon are optional.
+/// parts between the name and the colon are optional.
 macro_rules! entry {
     ($($name:ident $(($($of:ident),+))? $([$($word:literal),+])? $(from $least:literal $(to $most:literal)?)?:
         $doc:literal;)*) => {

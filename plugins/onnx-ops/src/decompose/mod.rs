@@ -1,16 +1,12 @@
 //! Function bodies of operators, as defined by ONNX, rendered as IR text for a given op.
 //!
 //! A body is a Jinja template, `NAME.ir.jinja` in this folder. Attributes, element types and versions are known when it
-//! is
-//! rendered. So it has constants where ONNX's generic body casts and compares, and it supports all versions that have
-//! its
-//! ops. Facts that are only known at run time are computed by ops.
+//! is rendered. So it has constants where ONNX's generic body casts and compares, and it supports all versions that
+//! have its ops. Facts that are only known at run time are computed by ops.
 //!
 //! These names are defined in a template: the op's attributes (`none` if absent and without a default), `version`, and
-//! the
-//! numbers of `operands` and `results`. `has`, `types` and `dims` are indexed by operand. `functions.rs` has the
-//! functions.
-//! Unknown facts are undefined; a template that uses one returns no body.
+//! the numbers of `operands` and `results`. `has`, `types` and `dims` are indexed by operand. `functions.rs` has the
+//! functions. Unknown facts are undefined; a template that uses one returns no body.
 
 mod functions;
 

@@ -76,8 +76,7 @@ pub(crate) fn gelu<'a>(call: &Call<'a>) -> Folded<'a> {
 }
 
 /// Computes the error function, as a series of terms of one sign up to 2.5, and as a continued fraction of its
-/// complement
-/// beyond.
+/// complement beyond.
 fn error(x: f64) -> f64 {
     let size = x.abs();
     let error = if size < 2.5 {

@@ -1,9 +1,8 @@
 //! Type-agnostic movement of elements.
 //!
 //! A cell has the width of an element, so types of equal width share code. Elements of less than a byte are unpacked,
-//! and
-//! strings are replaced by their indices. So every operator that only moves data ([`rearrange`]) supports every element
-//! type.
+//! and strings are replaced by their indices. So every operator that only moves data ([`rearrange`]) supports every
+//! element type.
 
 use std::borrow::Cow;
 
@@ -93,8 +92,7 @@ pub(crate) fn flat<T: Copy>(array: ArrayD<T>) -> (Vec<usize>, Vec<T>) {
 }
 
 /// Evaluates an operator that only moves elements. The expression maps the operands' [`Cells`] to the shape and the
-/// cells
-/// of the result, for the type `$T` of a cell.
+/// cells of the result, for the type `$T` of a cell.
 macro_rules! rearrange {
     ($call:expr, $operands:expr, $cells:ident, $T:ident => $body:expr) => {{
         let $cells = $crate::eval::cells::Cells::new($operands)?;

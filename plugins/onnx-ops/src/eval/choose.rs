@@ -1,6 +1,5 @@
 //! Operators that compare elements along an axis: ArgMax, ArgMin, TopK, Hardmax. Of equal elements, the first one wins.
-//! The
-//! order of NaN is undefined.
+//! The order of NaN is undefined.
 
 use std::cmp::Ordering;
 

@@ -140,8 +140,7 @@ fn sliced<'a>(call: &Call, x: &Tensor, plan: &[SliceInfoElem]) -> Folded<'a> {
 }
 
 /// Converts ONNX's start, end and step, clamped to a dim, to `ndarray`'s: a negative step traverses the same range from
-/// its
-/// end.
+/// its end.
 fn steps_along(dim: usize, start: i64, end: i64, step: i64) -> Result<SliceInfoElem, NotFolded> {
     let Ok(dim) = i64::try_from(dim) else {
         return refuse!("a dim is too long");

@@ -43,8 +43,7 @@ fn bent<T: Number>(x: T, slope: T) -> Option<T> {
 }
 
 /// Computes the remainder: floored, or truncated with `fmod`. Before opset 28, only the truncated remainder is defined
-/// for
-/// floats.
+/// for floats.
 pub(crate) fn modulo<'a>(call: &Call<'a>) -> Folded<'a> {
     let (a, b) = call.pair()?;
     let truncated = call.flag("fmod", false)?;

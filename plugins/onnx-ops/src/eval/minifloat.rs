@@ -1,8 +1,7 @@
 //! Floats of eight bits and fewer, as tables of their values.
 //!
 //! A type has at most 256 values, so encoding searches the positive ones for the nearest. Ties round to the even code,
-//! as
-//! in IEEE.
+//! as in IEEE.
 
 use passdock_plugin_api::DType;
 

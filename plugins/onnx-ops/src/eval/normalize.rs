@@ -1,6 +1,5 @@
 //! BatchNormalization and LayerNormalization. Exporters apply the first to weights, to normalize each channel. The
-//! second
-//! applies to constants when a decoder's learned queries, which are a table of weights.
+//! second applies to a decoder's learned queries, which are a table of weights.
 
 use passdock_plugin_api::DType;
 
@@ -13,8 +12,7 @@ use super::{Call, FoldedAll, NotFolded, Tensor, ensure, refuse};
 const SAYS_TRAINED: i64 = 14;
 
 /// Normalizes each channel by mean and variance. In training mode, these are computed from the operand, and further
-/// results
-/// are the updated running mean and variance.
+/// results are the updated running mean and variance.
 pub(crate) fn batch_normalization<'a>(call: &Call<'a>) -> FoldedAll<'a> {
     let x = call.input(0)?;
     sums_are_defined(x)?;

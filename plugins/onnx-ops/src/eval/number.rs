@@ -1,8 +1,7 @@
 //! The element types with arithmetic.
 //!
 //! Integers wrap. float16 and bfloat16 are computed in float32 and rounded after each operation. Operations return
-//! `None`
-//! where C leaves the result undefined.
+//! `None` where C leaves the result undefined.
 
 use bytemuck::Pod;
 use half::{bf16, f16};

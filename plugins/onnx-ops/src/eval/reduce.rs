@@ -49,8 +49,7 @@ fn reduce<'r, T: Number>(
 }
 
 /// Sums `each` of the elements and rounds once, after `last`. Integers are summed exactly. Returns `None` if a sum is
-/// out
-/// of range, or would be in another order of summation.
+/// out of range, or would be in another order of summation.
 pub(super) fn total<T: Number>(
     elements: &[T],
     each: impl Fn(f64) -> f64,
@@ -164,8 +163,7 @@ pub(crate) fn product<'a>(call: &Call<'a>) -> Folded<'a> {
 }
 
 /// Computes a product of floats. Returns `None` if an intermediate product could overflow or underflow in some order,
-/// while
-/// other factors compensate: the result would depend on the order.
+/// while other factors compensate: the result would depend on the order.
 fn float_product<T: Number>(group: &[T]) -> Option<T> {
     let (mut product, mut large, mut small) = (1.0, 1.0, 1.0);
     for x in group.iter().map(|x| x.to_f64()) {

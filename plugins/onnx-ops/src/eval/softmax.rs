@@ -28,8 +28,7 @@ pub(crate) fn log_softmax<'a>(call: &Call<'a>) -> Folded<'a> {
 }
 
 /// Returns the shape for the computation, and its axis. Before opset 13, the dims from the axis on form one row; since
-/// then,
-/// a row is along the axis.
+/// then, a row is along the axis.
 pub(super) fn rows(call: &Call) -> Result<(Vec<usize>, usize), NotFolded> {
     let x = call.input(0)?;
     if call.version >= 13 {

@@ -5,8 +5,7 @@
 //! either.
 //!
 //! Elements of less than a byte are packed, low bits first, as in ONNX. Strings are `n + 1` little-endian `u64`
-//! offsets,
-//! followed by their bytes, which needn't be UTF-8.
+//! offsets, followed by their bytes, which needn't be UTF-8.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -159,9 +158,8 @@ impl<'a> Tensor<'a> {
         Tensor::from_bytes(dtype, shape, self.bytes())
     }
 
-    /// Returns the elements as they are stored, copied only if they aren't aligned. Fails if `T` hasn't the size of the
-    /// element
-    /// type.
+    /// Returns the elements as they are stored, copied only if they aren't aligned. Fails if `T` doesn't have the size of the
+    /// element type.
     pub fn stored<T: AnyBitPattern + NoUninit>(&self) -> Result<Cow<'_, [T]>, NotFolded> {
         let bytes = self.bytes();
         let fits = size_of::<T>() as u32 * 8 == self.dtype.bits();

@@ -1,6 +1,5 @@
 //! Arithmetic on dims. Dims are sizes, so symbols and expressions are never negative. An expression that could be
-//! negative
-//! becomes `?`.
+//! negative becomes `?`.
 
 use passdock_plugin_api::{Dim, DimKind, ExprKind, SymbolId};
 

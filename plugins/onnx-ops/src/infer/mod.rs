@@ -2,8 +2,7 @@
 //!
 //! A rule infers the types of an op's results from its operands' types. If a result is a shape (a short list of
 //! integers), it also infers its elements as dims. So `Shape` → `Gather` → `Concat` → `Reshape` keeps its symbols. A
-//! rule
-//! never guesses: a dim that isn't certain is `?`.
+//! rule never guesses: a dim that isn't certain is `?`.
 
 mod arithmetic;
 mod dims;

@@ -44,8 +44,7 @@ pub(super) fn quantize(request: &LayoutRequest) -> Answer<LayoutResult> {
 }
 
 /// Elementwise with broadcasting. Operands of full rank get the layout, those of lower rank the part of it that applies
-/// to
-/// their axes, and operands of one element stay.
+/// to their axes, and operands of one element stay.
 pub(super) fn broadcast(request: &LayoutRequest) -> Answer<LayoutResult> {
     let there = || (0..request.count()).filter(|index| request.has(*index));
     let ranks = there().map(|index| request.rank(index));

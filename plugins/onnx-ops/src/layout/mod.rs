@@ -1,8 +1,7 @@
 //! Layout rules: which layouts an operator supports, and its body in these layouts.
 //!
 //! Layouts are requested as text, `NCHW->NHWC`. The letters only identify axes; each operator maps its axes to them.
-//! There
-//! are three kinds of rules:
+//! There are three kinds of rules:
 //!
 //! - elementwise operators keep the layout (`elementwise`);
 //! - operators with axes become the same op with other axes (`axes`, `reduce`, `views`, `shapes`);

@@ -71,8 +71,7 @@ impl<'a> LayoutRequest<'a> {
     }
 
     /// Returns the layout requested for an operand, or `None` if it is the current one. A short form omits the source
-    /// order,
-    /// which is `first` and then the spatial axes.
+    /// order, which is `first` and then the spatial axes.
     pub(super) fn wanted(&self, index: usize, first: &str) -> Answer<Option<Layout>> {
         let Some(text) = self.wanted.get(index).and_then(|text| text.as_deref()) else {
             return Ok(None);

@@ -39,8 +39,8 @@ pub(super) fn slice(request: &LayoutRequest) -> Answer<LayoutResult> {
     laid.itself(request, Change::operand(3, places))
 }
 
-/// Permutes lists with one number per axis to the order of positions. A block gets the number `of_block`. Several
-/// lists may be concatenated.
+/// Permutes lists with one number per axis to the order of positions. A block gets the number `of_block`. Several lists
+/// may be concatenated.
 fn in_places(layout: &Layout, numbers: &[i64], of_block: i64) -> Option<Vec<i64>> {
     let mut out = Vec::new();
     for numbers in numbers.chunks(layout.rank().max(1)) {

@@ -10,8 +10,7 @@ use crate::infer::{Answer, Stop, wrong};
 pub(super) const BATCH: &str = "NC";
 
 /// Builds the op with its operands converted back, and its results converted to the layout of the first operand.
-/// Operands
-/// and results that can't be split into whole blocks keep their layout.
+/// Operands and results that can't be split into whole blocks keep their layout.
 pub(super) fn between(request: &LayoutRequest, operands: &[(usize, &str)]) -> Answer<LayoutResult> {
     let (mut laid, mut change) = (request.answer(), Change::default());
     let mut result = None;

@@ -1,6 +1,5 @@
 //! Control flow: operators with regions. The host infers the ops in a region first; these rules then infer the op's
-//! results
-//! from the values that the regions yield.
+//! results from the values that the regions yield.
 
 use passdock_plugin_api::{Dim, Function, RegionId, Type, TypeKind, TypeSpec, ValueId, attrs};
 
@@ -47,8 +46,7 @@ fn branches(op: &Infer) -> Answer {
 }
 
 /// Infers the results of a loop. A carried value is the initial one without iterations, or the last yielded one. The
-/// values
-/// of other results are stacked over all iterations.
+/// values of other results are stacked over all iterations.
 fn rounds(op: &Infer) -> Answer {
     let body = region(op, "body")?;
     gives_all(op, "body", body, 1)?;

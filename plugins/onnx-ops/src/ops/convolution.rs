@@ -251,8 +251,7 @@ fn conv_transpose(op: &Infer) -> Answer {
                         "VALID" => (whole, 0),
                         "NOTSET" => (whole, pads[d].saturating_add(pads[d + count])),
                         // The pads remove everything beyond one stride per element. ONNX's inference adds
-                        // `output_padding` after
-                        // that, ONNX Runtime before.
+                        // `output_padding` after that, ONNX Runtime before.
                         _ if more[d] != 0 && !is_less() => return Dim::UNKNOWN,
                         _ => (op.min(whole, Dim::constant(stride)), 0),
                     };

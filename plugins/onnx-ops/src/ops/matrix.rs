@@ -36,8 +36,7 @@ const GEMM: Operator = Operator::new("onnx.Gemm", 7, (3, 3))
     .folds(eval::gemm);
 
 /// Returns the shape of a product with NumPy's rules. The last two dims are matrices and the others are broadcast. A
-/// vector
-/// is a matrix whose other dim is removed from the result.
+/// vector is a matrix whose other dim is removed from the result.
 fn product(op: &Infer, a: usize, b: usize) -> Answer<Option<Vec<Dim>>> {
     let (Some(mut a), Some(mut b)) = (op.dims(a), op.dims(b)) else {
         return Ok(None);
@@ -89,8 +88,7 @@ fn det(op: &Infer) -> Answer {
 }
 
 /// Infers the dims of the labels after the arrow. Without an arrow, these are the ellipsis and the labels that appear
-/// once,
-/// in alphabetical order. The ellipsis has the broadcast dims without a label.
+/// once, in alphabetical order. The ellipsis has the broadcast dims without a label.
 fn einsum(op: &Infer) -> Answer {
     let count = op.host.operand_count();
     let dtype = op.dtype_of_any(0..count)?;

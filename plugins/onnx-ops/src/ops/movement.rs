@@ -347,8 +347,7 @@ fn is_whole_reversed(start: Dim, end: Dim) -> bool {
 fn span(op: &Infer, dim: Dim, start: Dim, end: Dim) -> Dim {
     let zero = Dim::constant(0);
     // The position of a start or end from the front, and the distance from the end of a negative one. A dim is never
-    // larger
-    // than memory, so an index beyond it means the end.
+    // larger than memory, so an index beyond it means the end.
     let front = |at: Dim| match as_const(at) {
         Some(at) if at >= i64::from(i32::MAX) => dim,
         Some(0) => zero,

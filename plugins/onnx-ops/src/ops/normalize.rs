@@ -136,8 +136,7 @@ fn layer_normalization(op: &Infer) -> Answer {
 }
 
 /// Infers the operand's type. In training mode, further results are mean and variance `[C]` of their operands' types,
-/// before
-/// opset 14 twice.
+/// before opset 14 twice.
 fn batch_normalization(op: &Infer) -> Answer {
     let dims = op.dims(0);
     let channels = match dims.as_deref() {

@@ -141,8 +141,7 @@ impl Operator {
     }
 
     /// Checks that the row lists all attributes of a call: an unknown attribute may change the results. In a version
-    /// newer than
-    /// all rows, the host warns and the newest row applies.
+    /// newer than all rows, the host warns and the newest row applies.
     pub(crate) fn check(&self, call: &Call) -> Result<(), NotFolded> {
         let name = self.name;
         match call

@@ -46,8 +46,7 @@ fn flex_attention(op: &Infer) -> Answer {
 }
 
 /// Infers the results of an optimizer. Its operands are a rate, a count, and `groups` groups of equal size: tensors,
-/// their
-/// gradients, and the optimizer's states. Its results are the updated tensors and states, with unchanged types.
+/// their gradients, and the optimizer's states. Its results are the updated tensors and states, with unchanged types.
 fn updated(op: &Infer, groups: usize) -> Answer {
     let tensors = op.host.operand_count().saturating_sub(2);
     let count = tensors / groups;

@@ -48,8 +48,7 @@ const UPSAMPLE: Operator = Operator::new("onnx.Upsample", 1, (1, 2))
     .any_attrs();
 
 /// Infers the dims, with those of `axes` (all by default) replaced by the sizes, or multiplied by the scales and
-/// rounded
-/// down.
+/// rounded down.
 fn resize(op: &Infer) -> Answer {
     op.set_from(op.dtype(0)?, |mut dims| {
         let axes = match op.ints("axes")? {

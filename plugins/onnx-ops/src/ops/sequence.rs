@@ -105,8 +105,7 @@ fn concat(op: &Infer) -> Answer {
 }
 
 /// Infers a sequence of tensors with the operand's dims. Along the axis, their size is the one in `split`. Without
-/// `split`,
-/// it is 1, or the axis is removed if `keepdims` is 0.
+/// `split`, it is 1, or the axis is removed if `keepdims` is 0.
 fn split(op: &Infer) -> Answer {
     let dtype = op.dtype(0)?;
     let Some(mut dims) = op.dims(0) else {

@@ -55,8 +55,7 @@ fn mel_weights(op: &Infer) -> Answer {
 }
 
 /// Infers the operand's dims, with `dft_length` along the axis, or half of it plus one if one-sided. The last dim is 2,
-/// or 1
-/// if the inverse of a one-sided transform is real.
+/// or 1 if the inverse of a one-sided transform is real.
 fn dft(op: &Infer) -> Answer {
     op.set_from(op.dtype(0)?, |mut dims| {
         let rank = dims.len();
@@ -95,8 +94,7 @@ fn dft(op: &Infer) -> Answer {
 }
 
 /// Infers `[batch, (signal_length - frame_length) / frame_step + 1, bins, 2]`, where `bins` is `frame_length`, or half
-/// of it
-/// plus one if one-sided.
+/// of it plus one if one-sided.
 fn stft(op: &Infer) -> Answer {
     let dtype = op.dtype(0)?;
     let (batch, signal) = match op.dims(0).as_deref() {

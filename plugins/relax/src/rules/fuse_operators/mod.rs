@@ -23,8 +23,8 @@
 //! intermediate results.
 //!
 //! - `LayerNormalization`, from opset 17: `(x - mean) / √(variance + epsilon)` along the last axes, with scale and
-//!   bias;
-//!   also with the scale factored out, as Keras writes it, and 16-bit floats between two Casts to float32 and back;
+//!   bias; also with the scale factored out, as Keras writes it, and 16-bit floats between two Casts to float32 and
+//!   back;
 //! - `RMSNormalization`, from 23: `x / √(mean square + epsilon)` along the last axes, with a scale; also between two
 //!   Casts;
 //! - `Gelu`, from 20: `x/2 (1 + erf(x/√2))` and its approximation by tanh, with the factors in any order;
@@ -38,8 +38,7 @@
 //! operators, whose kernels are slower: `Swish` (from opset 24), `Softplus`, `ReduceL1`, `ReduceL2`, `ReduceSumSquare`,
 //! `ReduceLogSum`, `ReduceLogSumExp`, `Softmax` along other axes, and `LayerNormalization` of float64. It also enables
 //! `Attention` with an additive mask. For a fully masked row, ONNX Runtime's operator returns zeros, and the ops return
-//! a
-//! mean or NaN.
+//! a mean or NaN.
 //!
 //! Results are equal up to rounding, except where the ops overflow or underflow:
 //!
@@ -76,8 +75,7 @@ options! {
 }
 
 /// The operators with their rules, and whether `ops` must name them. That is so if ONNX Runtime's CPU kernels are
-/// slower
-/// than the ops, or return another result for fully masked rows.
+/// slower than the ops, or return another result for fully masked rows.
 const OPERATORS: [(&str, &Rules, bool); 19] = [
     ("onnx.LayerNormalization", &norms::LAYER_NORM, false),
     ("onnx.RMSNormalization", &norms::RMS_NORM, false),

@@ -55,8 +55,7 @@ pub(super) static LOG_SUM: Rules = rules! {
 };
 
 /// Builds another reduction along the same axes. The axes are an operand of `ReduceSum` since opset 13, and of the
-/// other
-/// reductions since 18.
+/// other reductions since 18.
 fn reduce(r: &mut Rewriter<'_>, m: &Match<'_>, name: &'static str) -> Rewritten {
     let f = r.function();
     let (x, sum, opset) = (m.value(f, "x"), m.op("s"), f.opset("").unwrap_or(0));

@@ -182,9 +182,8 @@ fn between(f: &Function, last: OpId, x: ValueId) -> Vec<OpId> {
 }
 
 /// Finds the ops that ONNX Runtime fuses with an `Add` before them only for a sum of rank 3. These are normalizations
-/// of
-/// a sum of two values, and GELUs of unknown shape with a bias. Maps each op, including the `Add`, to the number of its
-/// group.
+/// of a sum of two values, and GELUs of unknown shape with a bias. Maps each op, including the `Add`, to the number of
+/// its group.
 pub(crate) fn fused_with_sums(f: &Function) -> Result<HashMap<OpId, usize>, EditError> {
     let mut found = HashMap::new();
     let kernels = Kernels::new(f)?;

@@ -140,8 +140,8 @@ fn arithmetic(f: &Function, value: ValueId) -> Option<OpId> {
     is_any(f, op, &NAMES).then_some(op)
 }
 
-/// Returns the non-constant values from which arithmetic ops compute a value: the value first, without duplicates,
-/// up to a limit.
+/// Returns the non-constant values from which arithmetic ops compute a value: the value first, without duplicates, up
+/// to a limit.
 pub(crate) fn terms(f: &Function, value: ValueId) -> Vec<ValueId> {
     const MOST: usize = 16;
     let mut all = vec![value];

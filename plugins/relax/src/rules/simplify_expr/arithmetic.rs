@@ -42,8 +42,7 @@ pub(super) static EXACT_ZEROS: Rules = rules! {
 };
 
 /// Returns the other operand, unless the product is the scale of a normalization: runtimes fuse a normalization with
-/// its
-/// scale and bias into one kernel.
+/// its scale and bias into one kernel.
 fn unless_scale(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let x = m.value(f, "x");

@@ -34,9 +34,8 @@ fn at_once(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
 }
 
 /// Whether the sum or product of two constants is exact enough to reassociate. All magnitudes must be in a range
-/// without
-/// overflow or underflow. In a sum, all elements must have one sign, so that nothing cancels. Integers are always
-/// exact.
+/// without overflow or underflow. In a sum, all elements must have one sign, so that nothing cancels. Integers are
+/// always exact.
 fn stays_exact(f: &Function, a: ValueId, b: ValueId, is_sum: bool) -> Result<bool, EditError> {
     let (least, most) = match f.dtype(a) {
         DType::F16 => (1e-3, 1e3),

@@ -1,6 +1,6 @@
 //! Flattens tensors to matrices for groups of ops that process each row alone. A product of matrices can be a `Gemm`,
-//! which
-//! absorbs a sum. A group of `MatMul`s of higher rank and the ops between them is rewritten if that leaves fewer ops.
+//! which absorbs a sum. A group of `MatMul`s of higher rank and the ops between them is rewritten if that leaves fewer
+//! ops.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -231,8 +231,7 @@ impl Group {
     }
 
     /// Returns the number of fused kernels that ONNX Runtime loses. These are kernels with ops of the group, and
-    /// adjacent ones
-    /// that rely on symbolic dims, because the -1 of a `Reshape` has no symbol.
+    /// adjacent ones that rely on symbolic dims, because the -1 of a `Reshape` has no symbol.
     fn lost(&self, f: &Function, kernels: &HashMap<OpId, usize>) -> i64 {
         let values = |op: &OpId| f.operands(*op).chain(f.results(*op).iter().copied());
         let values: HashSet<ValueId> = self.order.iter().flat_map(values).collect();
@@ -305,8 +304,7 @@ impl Group {
     }
 
     /// Returns the views of a value outside the group that a `Reshape` of the matrix can replace, and whether other ops
-    /// need
-    /// the original value.
+    /// need the original value.
     fn leave(&self, f: &Function, value: ValueId) -> (Vec<OpId>, bool) {
         let mut views: Vec<OpId> = Vec::new();
         let mut is_given_back = false;

@@ -123,8 +123,7 @@ fn unsqueeze_before(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
 }
 
 /// Merges two Transposes with ops between them. The ops don't depend on the order of axes, so both Transposes move
-/// before
-/// them.
+/// before them.
 fn meet(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let last = perm(f, m.op("outer")).ok_or(NoMatch)?;
@@ -222,8 +221,7 @@ impl Above {
     }
 
     /// Whether no other operand needs a new Transpose. The next rewrite would find that Transpose, move it, and restore
-    /// this
-    /// one.
+    /// this one.
     fn is_last(&self, f: &Function, last: &[i64]) -> bool {
         let is_constant = |value| f.constant(value).is_some();
         let stays = |value: ValueId| {
@@ -360,8 +358,7 @@ pub(super) fn is_scalar(f: &Function, value: ValueId) -> bool {
 }
 
 /// Returns the op that defines a value if it is elementwise or [`moved`] supports it, and its results have no other
-/// users
-/// or all end in Transposes.
+/// users or all end in Transposes.
 fn may_move(f: &Function, value: ValueId, sharing: Sharing) -> Option<OpId> {
     let op = f.defining_op(value)?;
     let is_plain = (f.traits(op).is_elementwise() && f.result_count(op) == 1

@@ -188,8 +188,7 @@ pub(super) fn reshape(r: &mut Rewriter<'_>, x: ValueId, like: ValueId) -> Rewrit
 }
 
 /// Returns the shape operand for a `Reshape` from one value to the shape of another. It has 0 for a symbolic dim that
-/// both
-/// have at this axis. It has one -1 for an unknown dim, if all others are constant.
+/// both have at this axis. It has one -1 for an unknown dim, if all others are constant.
 fn constant_shape(f: &Function, from: ValueId, to: ValueId) -> Option<Vec<i64>> {
     if f.opset("")? < 5 {
         return None;

@@ -240,8 +240,7 @@ fn concat(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
 }
 
 /// Returns the axis along which to concatenate shapes. It has as many elements before it as `before`, and it is the
-/// only
-/// axis in which the shapes differ. If none differs, it is the last such axis.
+/// only axis in which the shapes differ. If none differs, it is the last such axis.
 fn joined_axis(shapes: &[Vec<Dim>], before: &[Dim]) -> Option<usize> {
     let (first, others) = shapes.split_first()?;
     if others.iter().any(|other| other.len() != first.len()) {
