@@ -83,7 +83,7 @@ pub(crate) fn words(operator: &str, attr: &str) -> &'static [&'static str] {
     find(operator, attr).map_or(&[], |entry| entry.words)
 }
 
-/// Rejects an op whose attribute has a value out of range. Ops of unknown versions are not checked.
+/// Rejects an op whose attribute has a value out of range. Ops with unknown attributes aren't checked.
 pub(crate) fn check(operator: &Operator, op: &Infer) -> Answer {
     let mut attrs = op.host.attrs(op.host.op()).peekable();
     if attrs.peek().is_none() || operator.check(op).is_err() {

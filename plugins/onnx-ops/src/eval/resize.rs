@@ -263,7 +263,7 @@ impl Way {
         }
     }
 
-    /// Whether a result is outside of the region, and so has the extrapolation value.
+    /// Whether a result's coordinate is outside of the operand, where `tf_crop_and_resize` extrapolates.
     fn is_outside(&self, at: usize, line: &Line) -> Result<bool, NotFolded> {
         let outside = |round| {
             let place = self.place(at, line, round);

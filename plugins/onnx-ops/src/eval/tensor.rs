@@ -158,8 +158,8 @@ impl<'a> Tensor<'a> {
         Tensor::from_bytes(dtype, shape, self.bytes())
     }
 
-    /// Returns the elements as they are stored, copied only if they aren't aligned. Fails if `T` doesn't have the size of the
-    /// element type.
+    /// Returns the elements as they are stored, copied only if they aren't aligned. Fails if `T` doesn't have the size
+    /// of the element type.
     pub fn stored<T: AnyBitPattern + NoUninit>(&self) -> Result<Cow<'_, [T]>, NotFolded> {
         let bytes = self.bytes();
         let fits = size_of::<T>() as u32 * 8 == self.dtype.bits();

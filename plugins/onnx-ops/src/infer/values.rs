@@ -9,7 +9,7 @@ use super::dims::{as_const, as_consts, is_known, same, sizes};
 use super::rule::{Infer, MOST};
 use crate::eval::{Call, Evaluate, Tensor, integers};
 
-/// The operands whose elements an operator only moves, without computing with them.
+/// The operands whose elements an operator moves without computing with them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Moves {
     /// No operand.

@@ -254,7 +254,7 @@ fn classifier(op: &Infer) -> Answer {
         (_, Some(1..)) => DType::I64,
         _ => return Err(Stop::Unknown),
     };
-    // With two classes, some runtimes return one score. An SVM returns one score per pair.
+    // Some classifiers of two classes have one score. An SVM has one score per pair.
     let scores = match strings.max(ints) {
         Some(count @ 3..) if op.name != "ai.onnx.ml.SVMClassifier" => Dim::constant(count as i64),
         _ => Dim::UNKNOWN,

@@ -32,7 +32,7 @@ pub(super) const OPERATORS: &[Operator] = &[
         .infers(tf_idf),
 ];
 
-/// Infers `[C]` or `[1, C]` with an unknown number of remaining words, which is 1 if all are removed.
+/// Infers `[C]` or `[1, C]`. `C` is unknown if stop words may be removed. An empty result becomes one empty string.
 fn normalize(op: &Infer) -> Answer {
     op.set_from(DType::STRING, |mut dims| {
         let (rank, Some(last)) = (dims.len(), dims.last_mut()) else {

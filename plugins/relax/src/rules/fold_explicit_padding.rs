@@ -21,14 +21,18 @@
 //! - 0 for `onnx.Conv`;
 //! - the zero point for `onnx.ConvInteger` and `onnx.QLinearConv`;
 //! - 0 for an `onnx.AveragePool` that counts padding. A pool without pads gets `count_include_pad = 1`;
-//! - -inf for `onnx.MaxPool`, or 0 after an op with no negative results, such as `onnx.Relu`. ONNX doesn't define the
-//!   maximum of NaN, and its result in runtimes can change with padding.
+//! - negative infinity for `onnx.MaxPool`, or 0 after an op with no negative results, such as `onnx.Relu`. ONNX doesn't
+//!   define the maximum of NaN, and its result in runtimes can change with padding.
 //!
 //! An `onnx.Pad` whose amounts are all 0 is removed.
 //!
-//! The pass leaves these alone: negative amounts; pads of the batch or channel axis; modes other than `constant`; pads
-//! with other users; convolutions with `auto_pad`; pools with indices; pools with a window entirely in the padding;
-//! pools where rounding up (`ceil_mode`) would add a window.
+//! An `onnx.Pad` stays if it has negative amounts, a mode other than `constant`, or another user, or if it pads the
+//! batch or channel axis. It also stays before these ops:
+//!
+//! - convolutions and pools that compute their padding (`auto_pad`);
+//! - pools with indices as a result;
+//! - pools that would have a window entirely in the padding;
+//! - pools where rounding up (`ceil_mode`) would add a window.
 //!
 //! The rewrites are counted as `pad_into_users` and `pad_nothing`, and `--disable-rule` turns each off.
 //!

@@ -28,7 +28,7 @@
 //! - `RMSNormalization`, from 23: `x / √(mean square + epsilon)` along the last axes, with a scale; also between two
 //!   Casts;
 //! - `Gelu`, from 20: `x/2 (1 + erf(x/√2))` and its approximation by tanh, with the factors in any order;
-//! - `HardSigmoid`, from 6: a `Clip` of `alpha x + beta`; `HardSwish`, from 14: the same times `x`;
+//! - `HardSigmoid`, from 6: a `Clip` of `alpha x + beta` to 0 and 1; `HardSwish`, from 14: the same times `x`;
 //! - `Mish`, from 18: `x Tanh(Softplus(x))`;
 //! - `Softmax`, from 13, and `LogSoftmax`: exponentials divided by their sum along the last axis, with or without
 //!   subtracting the maximum first; `LogSoftmax` also for the logarithm of a `Softmax`;
@@ -47,9 +47,9 @@
 //! - `Log` of a `Softmax` that underflows is infinite, `LogSoftmax` is finite;
 //! - squares of float16 overflow from 256 on, normalizations compute in float32.
 //!
-//! The pass doesn't create operators for types that they don't support, or for which ONNX Runtime lacks the kernel but
-//! has the kernels of the ops (`HardSwish` of float64). An absent scale becomes a constant of ones up to 4 KiB, and an
-//! `Expand` above that, so that the model doesn't grow.
+//! The pass doesn't create operators for types that they don't support. It also requires a kernel in ONNX Runtime if
+//! the ops have kernels (there is none for `HardSwish` of float64). An absent scale becomes a constant of ones up to 4
+//! KiB, and an `Expand` above that, so that the model doesn't grow.
 //!
 //! Source: none; microsoft/onnxscript `onnxscript/rewriter` has much of the same.
 

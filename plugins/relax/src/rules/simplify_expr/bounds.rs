@@ -32,7 +32,7 @@ pub(super) fn fits(r: &Rewriter<'_>, value: ValueId, dtype: DType) -> Result<boo
     NoMatch::unless(!is_float(dtype) && !is_float(f.dtype(value)))?;
     NoMatch::unless(is_any(f, op, &["onnx.Clip", "onnx.Min", "onnx.Max"]))?;
     let (_, own) = bounds(r, op)?;
-    // An infinite bound stands in for the end of a 64-bit range.
+    // An infinite bound is the end of a 64-bit range, signed or unsigned.
     let is_finite = own.low.is_finite() && own.high.is_finite();
     Ok(is_finite && room.low <= own.low && own.high <= room.high)
 }

@@ -1,7 +1,7 @@
 //! Redundant casts, chains of casts, and values that are dequantized and quantized again with the same parameters.
 //!
-//! Ops between a `DequantizeLinear` and a `QuantizeLinear` keep the pair around them, even if they only move elements:
-//! runtimes match the pair around each op and then compute in integers.
+//! Ops between a `DequantizeLinear` and a `QuantizeLinear` stay there, even if they only move elements. Runtimes match
+//! the pair around each op and then compute in integers.
 
 use passdock_plugin_api::prelude::*;
 

@@ -54,7 +54,7 @@ fn concat(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     Ok(Some(vec![transpose(r, concat, &perm)?]))
 }
 
-/// Moves a `Transpose` above a `Concat` if it cancels more Transposes than it adds.
+/// Moves a `Transpose` above a `Concat` if that removes more Transposes than it adds.
 fn concat_instead(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (xs, joined) = (m.values("xs"), m.value(f, "joined"));
