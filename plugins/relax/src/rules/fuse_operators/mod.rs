@@ -34,11 +34,15 @@
 //!   subtracting the maximum first; `LogSoftmax` also for the logarithm of a `Softmax`;
 //! - `Attention`, from 23: `Softmax(q kᵀ scale) v`, without a mask.
 //!
-//! ONNX Runtime's CPU kernels for these operators are at least as fast as the ops. The option `ops` enables more
-//! operators, whose kernels are slower: `Swish` (from opset 24), `Softplus`, `ReduceL1`, `ReduceL2`, `ReduceSumSquare`,
-//! `ReduceLogSum`, `ReduceLogSumExp`, `Softmax` along other axes, and `LayerNormalization` of float64. It also enables
-//! `Attention` with an additive mask. For a fully masked row, ONNX Runtime's operator returns zeros, and the ops return
-//! a mean or NaN.
+//! ONNX Runtime's CPU kernels for these operators are at least as fast as the ops. Operators with slower kernels must be
+//! named in the option `ops`:
+//!
+//! - `Swish` (from opset 24), `Softplus`, `ReduceL1`, `ReduceL2`, `ReduceSumSquare`, `ReduceLogSum`, `ReduceLogSumExp`;
+//! - `Softmax` along other axes;
+//! - `LayerNormalization` of float64.
+//!
+//! `Attention` with an additive mask must be named, too. For a fully masked row, ONNX Runtime's operator returns zeros,
+//! and the ops return a mean or NaN.
 //!
 //! Results are equal up to rounding, except where the ops overflow or underflow:
 //!
