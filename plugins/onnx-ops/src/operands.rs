@@ -71,7 +71,7 @@ fn row(name: &str, version: i64) -> Option<&'static Row> {
         .find(|row| row.since <= version)
 }
 
-/// Parses the file. Invalid lines are skipped; a test checks that there are none.
+/// Parses the file. Skips invalid lines, which a test rules out.
 fn read(text: &'static str) -> HashMap<&'static str, Vec<Row>> {
     let mut sets: HashMap<&str, Vec<DType>> = HashMap::new();
     let mut rows: HashMap<&str, Vec<Row>> = HashMap::new();

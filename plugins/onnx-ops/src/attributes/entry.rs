@@ -3,7 +3,7 @@
 /// An attribute, for some or all operators.
 pub(super) struct Entry {
     pub(super) name: &'static str,
-    /// The operators without their domain. If empty: all that have no entry of their own.
+    /// The operators without their domain. If empty: all without a more specific entry.
     pub(super) of: &'static [&'static str],
     /// The values of a string attribute, if it is an enum.
     pub(super) words: &'static [&'static str],
