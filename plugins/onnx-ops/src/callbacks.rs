@@ -1,5 +1,5 @@
-//! How the definitions answer the host: one type rule, one evaluation and one decomposition for all
-//! operators, which find the operator by the op's name and version.
+//! The callbacks of the op definitions. All operators share one type rule, one evaluation and one decomposition, which
+//! look up the operator by the op's name and version.
 
 use std::borrow::Cow;
 
@@ -16,7 +16,7 @@ use crate::layout::{self, LayoutRequest};
 use crate::operands;
 use crate::ops::{self, Operator};
 
-/// The type rule of every operator.
+/// The type rule of all operators.
 pub(crate) fn infer(host: &OpCall) -> OpResult {
     let Ok((operator, call)) = row(host) else {
         return Ok(());
@@ -27,18 +27,18 @@ pub(crate) fn infer(host: &OpCall) -> OpResult {
             host.set_result_type(index, &ty.spec())?;
         }
         if let Some(values) = facts.values {
-            // A host may keep the elements of fewer tensors than are known here; that is no mistake.
+            // A host may reject values of larger tensors. That isn't an error.
             let _ = host.set_result_dims(index, &values);
         }
     }
-    // What was inferred before is so all the same.
+    // Facts inferred before the error are still valid.
     match answer {
         Err(Stop::Wrong(reason)) => Err(Refusal::new(reason)),
         _ => Ok(()),
     }
 }
 
-/// The evaluation of every operator that has one.
+/// The evaluation of all operators that have one.
 pub(crate) fn evaluate(host: &OpCall) -> OpResult {
     let (operator, call) = row(host)?;
     let facts = match facts(host, operator, &call) {
@@ -58,7 +58,7 @@ pub(crate) fn evaluate(host: &OpCall) -> OpResult {
     fold(host, operator, &call, &facts)
 }
 
-/// The body of every operator that has one.
+/// The decomposition of all operators that have one.
 pub(crate) fn decompose(host: &OpCall) -> OpResult {
     let (operator, call) = checked_row(host)?;
     let Some(body) = operator.body else {
@@ -68,7 +68,7 @@ pub(crate) fn decompose(host: &OpCall) -> OpResult {
     Ok(host.set_body(&text)?)
 }
 
-/// Every operator that can be had in other layouts, in those that are asked for.
+/// The layout rule of all operators that have one.
 pub(crate) fn layout(host: &OpCall) -> OpResult {
     let (operator, call) = checked_row(host)?;
     let Some(rule) = layout::rule(operator) else {
@@ -100,7 +100,7 @@ impl From<Stop> for Refusal {
     }
 }
 
-/// The row of an op, and the op as a call without operands: name, version and attributes.
+/// Finds the row of an op. Returns it with a call of the op's name, version and attributes, without operands.
 fn row(host: &OpCall) -> Result<(&'static Operator, Call<'_>), Refusal> {
     let name = host.name(host.op());
     let domain = match name.rsplit_once('.') {
@@ -125,7 +125,7 @@ fn row(host: &OpCall) -> Result<(&'static Operator, Call<'_>), Refusal> {
     Ok((operator, call))
 }
 
-/// As [`row`], of an op that its row says all about.
+/// Like [`row`], and rejects ops with unknown attributes or a wrong number of operands.
 fn checked_row(host: &OpCall) -> Result<(&'static Operator, Call<'_>), Refusal> {
     let (operator, call) = row(host)?;
     operator.check(&call)?;
@@ -133,7 +133,7 @@ fn checked_row(host: &OpCall) -> Result<(&'static Operator, Call<'_>), Refusal> 
     Ok((operator, call))
 }
 
-/// The facts of the results as the operator's rule says them, and why it stopped if it did.
+/// Runs the operator's rule. Returns the facts of the results, and why the rule stopped early.
 fn facts(host: &OpCall, operator: &Operator, call: &Call) -> (Vec<ResultFacts>, Answer) {
     let Some(rule) = operator.rule else {
         return (Vec::new(), Err(Stop::Unknown));
@@ -156,7 +156,7 @@ fn facts(host: &OpCall, operator: &Operator, call: &Call) -> (Vec<ResultFacts>, 
     (op.finish(), answer)
 }
 
-/// The operands' elements, if all are constant.
+/// Returns the operands as tensors if all are constant.
 fn operands(host: &OpCall) -> Result<Option<Vec<Option<Tensor<'_>>>>, Refusal> {
     let mut tensors = Vec::with_capacity(host.operand_count());
     for index in 0..host.operand_count() {
@@ -182,8 +182,8 @@ fn tensor<'a>(dtype: DType, shape: &[i64], bytes: &'a [u8]) -> Result<Tensor<'a>
     Tensor::from_bytes(dtype, dims, bytes)
 }
 
-/// Evaluates and hands over. Where the rule knows the results' sizes, room is asked for first, so
-/// that nothing is computed that the host wouldn't take.
+/// Evaluates the op into the host's buffers. If the type rule infers a result's size, its buffer is allocated first, so
+/// that a size above the host's limit fails before the evaluation.
 fn fold(host: &OpCall, operator: &Operator, call: &Call, facts: &[ResultFacts]) -> OpResult {
     operator.check(call)?;
     operator.check_operands(call.inputs.len())?;
@@ -218,7 +218,7 @@ fn fold(host: &OpCall, operator: &Operator, call: &Call, facts: &[ResultFacts]) 
     Ok(())
 }
 
-/// The element type, shape and bytes of a result whose size is known.
+/// Returns the dtype, shape and size in bytes of a result with a static shape.
 fn expected(facts: &ResultFacts) -> Option<(DType, Vec<i64>, usize)> {
     let Some(Ty::Tensor(dtype, Some(dims))) = &facts.ty else {
         return None;
@@ -231,8 +231,8 @@ fn expected(facts: &ResultFacts) -> Option<(DType, Vec<i64>, usize)> {
     Some((*dtype, shape, len))
 }
 
-/// Hands over results whose elements the rule knows: `Shape` of a tensor of known dims, and what is
-/// picked out of one that is known in part.
+/// Writes results whose elements the type rule infers, such as `Shape` of a static shape, or elements picked from a
+/// partly known shape.
 fn from_values(host: &OpCall, facts: &[ResultFacts]) -> OpResult {
     for index in 0..host.result_count() {
         let elements = |facts: &ResultFacts| {
@@ -257,7 +257,7 @@ impl From<NotFolded> for Refusal {
     }
 }
 
-/// The attributes of the op that is asked about.
+/// The attributes of the current op.
 impl Attrs for OpCall {
     fn get(&self, name: &str) -> Option<EvalAttr<'_>> {
         Some(match self.attr(self.op(), name)? {

@@ -1,4 +1,4 @@
-//! The tables as the host takes them: put together while this is compiled.
+//! The op definitions, built from the operator tables at compile time.
 
 use passdock_plugin_api::{AttrDef, AttrKind, OpDef};
 
@@ -7,13 +7,13 @@ use crate::callbacks;
 use crate::layout;
 use crate::ops::{FAMILIES, Operator};
 
-/// All operators as the host takes them.
+/// The definitions of all operators.
 pub const DEFINITIONS: &[OpDef] = &definitions();
 
 /// The rows of all families.
 const ROWS: &[Operator] = &rows();
 
-/// The attributes of all rows, one row after the other, with what they mean.
+/// The attributes of all rows in order, with their documentation.
 const ATTRS: &[AttrDef] = &attrs();
 
 const fn row_count() -> usize {
@@ -39,7 +39,7 @@ const fn rows() -> [Operator; row_count()] {
     rows
 }
 
-/// The attributes that a row lists.
+/// Returns the attributes of a row.
 const fn listed(operator: &Operator) -> &'static [AttrDef] {
     match operator.attrs {
         Some(attrs) => attrs,
@@ -81,7 +81,7 @@ const fn definitions() -> [OpDef; row_count()] {
     definitions
 }
 
-/// An operator as the host takes it, given its attributes with what they mean.
+/// Builds the definition of an operator with documented attributes.
 const fn definition(operator: &Operator, attrs: &'static [AttrDef]) -> OpDef {
     let (fewest, most) = operator.operands;
     let mut definition = OpDef::new(operator.name, operator.since)

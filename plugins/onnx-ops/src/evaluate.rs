@@ -3,10 +3,10 @@
 use crate::eval::{Call, FoldedAll, refuse};
 use crate::ops;
 
-/// Evaluates an op without a host; its attributes' defaults are those of its operator.
+/// Evaluates an op without a host. Absent attributes have the operator's defaults.
 ///
 /// # Errors
-/// The reason why it isn't folded.
+/// The reason why the op can't be evaluated.
 pub fn evaluate<'a>(call: &Call<'a>) -> FoldedAll<'a> {
     let Some(operator) = ops::find(call.name, call.version) else {
         return refuse!("no definition of {} is known", call.name);

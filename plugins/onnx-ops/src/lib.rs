@@ -1,15 +1,15 @@
 //! Definitions of the ONNX operators: traits, type rules, evaluation.
 //!
-//! - `ops` says what an operator is: one row in a table, its type rule below it.
-//! - `infer` is what type rules are written with: dims, symbols, the elements of shapes.
-//! - `eval` computes with constants of all element types.
-//! - `decompose` writes what operators are made of.
-//! - `layout` says in which orders of axes they can be had.
-//! - `attributes` says what attributes mean, once for all operators.
-//! - `definitions` gives all to the host, and `callbacks` answers it.
+//! - `ops` has a table of operators per family, with one row per operator and version, and their type rules.
+//! - `infer` is the library for type rules: dims, symbols, shape values.
+//! - `eval` evaluates operators on constants of all element types.
+//! - `decompose` has the bodies of operators that decompose into others.
+//! - `layout` has the layout rules: which layouts an operator supports.
+//! - `attributes` documents attributes and their ranges, shared between operators.
+//! - `definitions` builds the op definitions for the host, and `callbacks` implements their functions.
 //!
-//! An op with an attribute that isn't known here is left alone. In a version of its domain newer than
-//! all rows, an operator is as its newest row says: the host warns of such a version.
+//! An op with an unknown attribute is left alone. In a domain version newer than all rows, the newest row of an
+//! operator applies, and the host warns of that version.
 
 mod attributes;
 mod callbacks;

@@ -1,4 +1,4 @@
-//! The element types that operators take: `operands.txt`, which `tests/python/operand_types.py` writes.
+//! The element types of operands, read from `operands.txt`, which `tests/python/operand_types.py` generates.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -7,17 +7,17 @@ use passdock_plugin_api::DType;
 
 use crate::infer::{Answer, Infer, wrong};
 
-/// The operands of an operator from one version of its domain on.
+/// The operands of an operator since one version of its domain.
 struct Row {
     since: i64,
-    /// The letter of each operand, and `*` or `~` after it.
+    /// The type variable of each operand, with an optional `*` (variadic) or `~` (variadic, any types).
     pattern: Vec<(u8, Option<u8>)>,
-    /// The types of each letter.
+    /// The element types of each type variable.
     types: HashMap<u8, Vec<DType>>,
 }
 
 impl Row {
-    /// The letter of an operand; `None` for one that may be of any type.
+    /// Returns the type variable of an operand, or `None` if it may have any type.
     fn letter(&self, index: usize) -> Option<u8> {
         let last = self.pattern.last().filter(|(_, option)| option.is_some());
         match self.pattern.get(index).or(last)? {
@@ -27,7 +27,7 @@ impl Row {
     }
 }
 
-/// Refuses an op whose operands have element types that its operator doesn't take, or several types where it takes one.
+/// Rejects an op with operands of unsupported element types, or of different types for one type variable.
 pub(crate) fn check(op: &Infer) -> Answer {
     let Some(row) = row(op.name, op.version) else {
         return Ok(());
@@ -61,7 +61,7 @@ pub(crate) fn check(op: &Infer) -> Answer {
     Ok(())
 }
 
-/// The operands of an operator in a version of its domain.
+/// Returns the operands of an operator in a version of its domain.
 fn row(name: &str, version: i64) -> Option<&'static Row> {
     static ROWS: OnceLock<HashMap<&str, Vec<Row>>> = OnceLock::new();
     let rows = ROWS.get_or_init(|| read(include_str!("operands.txt")));
@@ -71,7 +71,7 @@ fn row(name: &str, version: i64) -> Option<&'static Row> {
         .find(|row| row.since <= version)
 }
 
-/// What is no line of the file says nothing; the tests read each.
+/// Parses the file. Skips invalid lines, which a test rules out.
 fn read(text: &'static str) -> HashMap<&'static str, Vec<Row>> {
     let mut sets: HashMap<&str, Vec<DType>> = HashMap::new();
     let mut rows: HashMap<&str, Vec<Row>> = HashMap::new();
@@ -92,7 +92,7 @@ fn read(text: &'static str) -> HashMap<&'static str, Vec<Row>> {
     rows
 }
 
-/// The operands of `onnx.Gather 1 T U; T 17 U 13`.
+/// Parses a line such as `onnx.Gather 1 T U; T 17 U 13`.
 fn operator<'a>(line: &'a str, sets: &HashMap<&str, Vec<DType>>) -> Option<(&'a str, Row)> {
     let (head, types) = line.split_once(';')?;
     let mut head = head.split_whitespace();

@@ -1,20 +1,20 @@
-//! [`Entry`]: what is said of attributes of one name.
+//! [`Entry`]: the documentation and range of an attribute.
 
-/// An attribute of one name.
+/// An attribute, for some or all operators.
 pub(super) struct Entry {
     pub(super) name: &'static str,
-    /// The operators that it is this of, without their domain; none: all others.
+    /// The operators without their domain. If empty: all without a more specific entry.
     pub(super) of: &'static [&'static str],
-    /// The words that a string may be, if they are listed.
+    /// The values of a string attribute, if it is an enum.
     pub(super) words: &'static [&'static str],
-    /// The least and the largest that an integer may be.
+    /// The minimum and maximum of an integer.
     pub(super) range: (i64, i64),
-    /// The meaning: a sentence.
+    /// The description.
     pub(super) doc: &'static str,
 }
 
-/// A table of [`Entry`], by name: `NAME (OPERATOR, …) ["WORD", …] from LEAST to MOST: "SENTENCE"`, all but
-/// name and sentence as there is a need for them.
+/// Builds a table of [`Entry`], sorted by name: `NAME (OPERATOR, …) ["WORD", …] from MIN to MAX: "DESCRIPTION"`. All
+/// parts between the name and the colon are optional.
 macro_rules! entry {
     ($($name:ident $(($($of:ident),+))? $([$($word:literal),+])? $(from $least:literal $(to $most:literal)?)?:
         $doc:literal;)*) => {

@@ -1,4 +1,4 @@
-//! What an attribute of an operator means, and whether a value is one that it may have.
+//! The documentation of an operator's attributes, and the check of their values.
 
 use passdock_plugin_api::{Attr, AttrDef};
 
@@ -7,7 +7,7 @@ use super::{others, standard};
 use crate::infer::{Answer, Infer, wrong};
 use crate::ops::Operator;
 
-/// The entry of an operator's attribute.
+/// Finds the entry of an operator's attribute by binary search.
 const fn find(operator: &str, attr: &str) -> Option<&'static Entry> {
     let (table, short) = match operator.as_bytes() {
         [b'o', b'n', b'n', b'x', b'.', short @ ..] => (standard::TABLE, short),
@@ -70,7 +70,7 @@ const fn is_less(a: &[u8], b: &[u8]) -> bool {
     a.len() < b.len()
 }
 
-/// An attribute with its sentence.
+/// Returns an attribute with its documentation.
 pub(crate) const fn documented(operator: &str, attr: AttrDef) -> AttrDef {
     match find(operator, attr.name) {
         Some(entry) => attr.doc(entry.doc),
@@ -78,13 +78,12 @@ pub(crate) const fn documented(operator: &str, attr: AttrDef) -> AttrDef {
     }
 }
 
-/// Returns the words that a string attribute of an operator may be.
+/// Returns the values of an enum attribute of an operator, empty for other attributes.
 pub(crate) fn words(operator: &str, attr: &str) -> &'static [&'static str] {
     find(operator, attr).map_or(&[], |entry| entry.words)
 }
 
-/// Tells of an attribute that has a value which none of its operator has. Of a version that isn't known
-/// nothing is told.
+/// Rejects an op whose attribute has a value out of range. Ops with unknown attributes aren't checked.
 pub(crate) fn check(operator: &Operator, op: &Infer) -> Answer {
     let mut attrs = op.host.attrs(op.host.op()).peekable();
     if attrs.peek().is_none() || operator.check(op).is_err() {

@@ -1,5 +1,4 @@
-//! What attributes mean, and what their values may be: said once for all operators that have one in
-//! common.
+//! The documentation and ranges of attributes. Operators share the entries of attributes with the same meaning.
 
 mod entry;
 mod look_up;

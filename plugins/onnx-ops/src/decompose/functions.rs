@@ -1,4 +1,4 @@
-//! Functions that templates of bodies call.
+//! The functions that body templates can call.
 
 use minijinja::value::{Rest, Value, ValueKind};
 use minijinja::{Environment, Error, State};
@@ -39,7 +39,7 @@ fn integer(state: &State, name: &str) -> Result<i64, Error> {
     fact(state, name)?.try_into()
 }
 
-/// Returns the element type of a name, with the name as text.
+/// Returns a type name and its element type.
 fn named(name: &Value) -> Result<(&str, DType), Error> {
     let name = name.as_str().ok_or_else(unknown)?;
     Ok((name, DType::from_name(name).ok_or_else(unknown)?))
@@ -55,7 +55,7 @@ fn needs(state: &State, least: i64) -> Result<&'static str, Error> {
     }
 }
 
-/// Returns the parameters: a name for each operand slot of the op.
+/// Returns the parameters, one name per operand slot of the op.
 fn params(state: &State, names: Rest<String>) -> Result<String, Error> {
     let param = |index: usize| match names.get(index) {
         Some(name) => format!("%{name}"),
@@ -65,13 +65,13 @@ fn params(state: &State, names: Rest<String>) -> Result<String, Error> {
     Ok((0..count).map(param).collect::<Vec<String>>().join(", "))
 }
 
-/// Returns a constant without dims.
+/// Returns a scalar constant.
 fn number(dtype: Value, value: f64) -> Result<String, Error> {
     let (name, dtype) = named(&dtype)?;
     Ok(format!("{name}[] {}", literal(dtype, value)))
 }
 
-/// Returns an attribute value of one 0.
+/// Returns a tensor attribute with a single 0.
 fn zeros(dtype: Value) -> Result<String, Error> {
     let (name, dtype) = named(&dtype)?;
     Ok(format!("tensor {name}[1] [{}]", literal(dtype, 0.0)))
@@ -80,18 +80,18 @@ fn zeros(dtype: Value) -> Result<String, Error> {
 fn literal(dtype: DType, value: f64) -> String {
     match dtype {
         DType::F64 => format!("{value:?}"),
-        // As short as what rounds to the same `f32`.
+        // The shortest literal that rounds to the same `f32`.
         DType::F16 | DType::BF16 | DType::F32 => format!("{:?}", value as f32),
         _ => format!("{}", value as i64),
     }
 }
 
-/// Returns the element type of a code.
+/// Returns the name of an element type.
 fn type_of(code: i64) -> Value {
     u32::try_from(code).map_or(Value::UNDEFINED, |code| type_name(DType(code)))
 }
 
-/// Returns the first element type that is known of these operands.
+/// Returns the first known element type of these operands.
 fn first_type(state: &State, operands: Rest<usize>) -> Result<Value, Error> {
     let types = fact(state, "types")?;
     let mut types = operands
@@ -102,7 +102,7 @@ fn first_type(state: &State, operands: Rest<usize>) -> Result<Value, Error> {
         .ok_or_else(unknown)
 }
 
-/// Returns a cast; `Identity` if the value has the type already.
+/// Returns a cast, or `Identity` if the value has the type already.
 fn cast(x: String, from: Value, to: Value) -> Result<String, Error> {
     let (from, to) = (named(&from)?.1, named(&to)?.1);
     Ok(match from == to {
@@ -111,7 +111,7 @@ fn cast(x: String, from: Value, to: Value) -> Result<String, Error> {
     })
 }
 
-/// Returns the axes of the first operand from one to the last.
+/// Returns the axes of the first operand from `first` to the last.
 fn axes_from(state: &State, first: i64) -> Result<Vec<i64>, Error> {
     let dims = fact(state, "dims")?;
     match dims.get_item_by_index(0)?.len() {
@@ -124,7 +124,7 @@ fn axes_from(state: &State, first: i64) -> Result<Vec<i64>, Error> {
     }
 }
 
-/// Returns a reduction over these axes, or all if there are none, that keeps dims.
+/// Returns a reduction over these axes, or over all if the list is empty. It keeps dims.
 fn reduce(
     state: &State,
     result: &str,
@@ -137,7 +137,7 @@ fn reduce(
     Ok(reduction(result, operator, x, &axes, by_operand, 1))
 }
 
-/// Returns a `ReduceSum` over the axes that the op itself reduces over.
+/// Returns a `ReduceSum` over the axes that the op itself reduces.
 fn reduce_sum(state: &State, result: &str, x: &str) -> Result<String, Error> {
     let (version, keepdims) = (integer(state, "version")?, integer(state, "keepdims")?);
     if version >= 18 {
@@ -186,7 +186,7 @@ fn reduction(
     }
 }
 
-/// Returns a `Squeeze` or `Unsqueeze` at one axis.
+/// Returns a `Squeeze` or `Unsqueeze` of one axis.
 fn reshape_at(
     state: &State,
     result: &str,

@@ -1,12 +1,12 @@
-//! Function bodies of operators: what ONNX says that they are made of, as IR text for the op at hand.
+//! Function bodies of operators, as defined by ONNX, rendered as IR text for a given op.
 //!
-//! A body is a Jinja template, `NAME.ir.jinja` next to this file. Attributes, element types and versions are known
-//! when it is rendered, so it has constants where ONNX's own text casts and compares, and works from the first
-//! version on that has all of its ops. What is only known at run time stays computed.
+//! A body is a Jinja template, `NAME.ir.jinja` in this folder. Attributes, element types and versions are known when it
+//! is rendered. So it has constants where ONNX's generic body casts and compares, and it supports all versions that
+//! have its ops. Facts that are only known at run time are computed by ops.
 //!
-//! A template has the op's attributes by name (`none`: absent, without a default), `version`, the numbers of `operands`
-//! and `results`, and by operand `has`, `types` and `dims`; and the functions of `functions.rs`. What isn't known is
-//! undefined, and a template that uses it gives no body.
+//! These names are defined in a template: the op's attributes (`none` if absent and without a default), `version`, and
+//! the numbers of `operands` and `results`. `has`, `types` and `dims` are indexed by operand. `functions.rs` has the
+//! functions. Unknown facts are undefined; a template that uses one returns no body.
 
 mod functions;
 
@@ -23,7 +23,7 @@ use crate::eval::EvalAttr;
 use crate::infer::{Answer, Infer, Stop, as_const};
 use crate::ops::Operator;
 
-/// The number of operands that templates may ask for.
+/// The minimum number of operands for which templates can query facts.
 const OPERANDS: usize = 8;
 
 static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
@@ -44,7 +44,7 @@ pub(crate) fn render(operator: &Operator, template: &str, op: &Infer) -> Answer<
         .map_err(stop)
 }
 
-/// A reason why an op can't be right, carried through the template engine.
+/// The reason why an op is invalid, passed through the template engine as an error.
 #[derive(Debug)]
 struct Wrong(String);
 
@@ -74,7 +74,7 @@ fn stop(error: Error) -> Stop {
     }
 }
 
-/// Converts an attribute; of strings that are one of several words, only these are readable.
+/// Converts an attribute. Strings are supported only for enums.
 fn attribute(operator: &Operator, name: &str, op: &Infer) -> Answer<Value> {
     Ok(match op.attribute(name) {
         None => Value::from(()),
@@ -90,7 +90,7 @@ fn attribute(operator: &Operator, name: &str, op: &Infer) -> Answer<Value> {
     })
 }
 
-/// Returns the facts of an op that aren't attributes.
+/// Returns the facts of an op other than attributes.
 fn facts(op: &Infer) -> Vec<(&'static str, Value)> {
     let operands = 0..OPERANDS.max(op.host.operand_count());
     let size = |dim: &Dim| as_const(*dim).map_or(Value::UNDEFINED, Value::from);

@@ -1,11 +1,11 @@
-//! Functions of floats: what bends a line, as Elu and its kin, Gelu, Erf; the inverses of hyperbolic ones.
+//! Float functions: activations, such as Elu and Gelu; Erf; the inverse hyperbolic functions.
 
 use std::f64::consts::{LN_2, PI, SQRT_2};
 
 use super::unary::map_float;
 use super::{Call, Folded};
 
-/// Defines evaluations by the float attributes that a function has, and the function.
+/// Defines evaluations from the float attributes and the formula of a function.
 macro_rules! functions {
     ($($(#[$doc:meta])* $name:ident($($attr:ident),*) = $function:expr;)*) => {$(
         $(#[$doc])*
@@ -17,31 +17,31 @@ macro_rules! functions {
 }
 
 functions! {
-    /// A line through the origin, less steep below it.
+    /// `x`, or `alpha * x` below 0.
     leaky_relu(alpha) = |x| if x < 0.0 { alpha * x } else { x };
-    /// A line cut off at 0 and 1.
+    /// `alpha * x + beta`, clamped to 0 and 1.
     hard_sigmoid(alpha, beta) = |x| (alpha * x + beta).clamp(0.0, 1.0);
     /// `x / (1 + |x|)`.
     softsign() = |x| x / (1.0 + x.abs());
     /// `1 / (1 + exp(-x))`.
     sigmoid() = |x| 1.0 / (1.0 + (-x).exp());
-    /// `ln(1 + exp(x))`, which is `x` once the exponential would overflow.
+    /// `ln(1 + exp(x))`, in a form that doesn't overflow.
     softplus() = |x| x.max(0.0) + (-x.abs()).exp().ln_1p();
     /// `alpha * (exp(x) - 1)` below 0.
     elu(alpha) = |x| if x < 0.0 { alpha * x.exp_m1() } else { x };
-    /// `alpha * (exp(x / alpha) - 1)` below 0: smooth for every `alpha`.
+    /// `alpha * (exp(x / alpha) - 1)` below 0, which is smooth for all `alpha`.
     celu(alpha) = |x| if x < 0.0 { alpha * (x / alpha).exp_m1() } else { x };
-    /// Elu, scaled so that it keeps mean and variance.
+    /// A scaled Elu that preserves mean and variance.
     selu(alpha, gamma) = |x| gamma * if x > 0.0 { x } else { alpha * x.exp_m1() };
-    /// `x` times a line cut off at 0 and 1. ONNX's function has the sixth in single precision.
+    /// `x * clamp(x / 6 + 0.5, 0, 1)`. ONNX's function body has 1/6 in single precision.
     hard_swish() = |x| x * (x * f64::from(1.0_f32 / 6.0) + 0.5).clamp(0.0, 1.0);
     /// `x * tanh(softplus(x))`.
     mish() = |x| x * (x.max(0.0) + (-x.abs()).exp().ln_1p()).tanh();
     /// `x * sigmoid(alpha * x)`.
     swish(alpha) = |x| x / (1.0 + (-alpha * x).exp());
-    /// `x` where it is above a threshold, else 0.
+    /// `x` above a threshold, else 0.
     thresholded_relu(alpha) = |x| if x > alpha { x } else { 0.0 };
-    /// `x` nearer to 0 by a bias, 0 where it is near already.
+    /// `x` moved towards 0 by a bias, or 0 within the threshold.
     shrink(bias, lambd) = |x| match x {
         x if x < -lambd => x + bias,
         x if x > lambd => x - bias,
@@ -49,9 +49,9 @@ functions! {
     };
     /// The error function.
     erf() = error;
-    /// The inverse of the hyperbolic cosine. The standard library's formula overflows before the result does.
+    /// The inverse of the hyperbolic cosine. The standard library's formula overflows for large `x`.
     acosh() = |x| if x > 1e300 { x.ln() + LN_2 } else { x.acosh() };
-    /// The inverse of the hyperbolic tangent. Near -1 the standard library's formula loses digits that it keeps near 1.
+    /// The inverse of the hyperbolic tangent. The standard library's formula loses precision near -1, but not near 1.
     atanh() = |x| x.abs().atanh().copysign(x);
     /// The inverse of the hyperbolic sine.
     asinh() = |x| match x.abs() {
@@ -60,12 +60,12 @@ functions! {
     };
 }
 
-/// `x` times the probability of less than `x`, also approximated by a tanh.
+/// Evaluates `x` times the normal distribution's CDF, or its approximation by tanh.
 pub(crate) fn gelu<'a>(call: &Call<'a>) -> Folded<'a> {
     match call.word("approximate", &["none", "tanh"])? {
         "none" => map_float(call, |x| 0.5 * x * (1.0 + error(x / SQRT_2))),
         _ => {
-            // ONNX's function says these in single precision.
+            // ONNX's function body has these constants in single precision.
             let [two_over_pi, cube] = [0.636_619_75_f32, 0.044_715].map(f64::from);
             let scale = two_over_pi.sqrt();
             map_float(call, |x| {
@@ -75,8 +75,8 @@ pub(crate) fn gelu<'a>(call: &Call<'a>) -> Folded<'a> {
     }
 }
 
-/// The error function: a series whose terms have one sign, and beyond 2.5 a continued fraction of
-/// what is missing to 1.
+/// Computes the error function, as a series of terms of one sign up to 2.5, and as a continued fraction of its
+/// complement beyond.
 fn error(x: f64) -> f64 {
     let size = x.abs();
     let error = if size < 2.5 {
@@ -95,7 +95,7 @@ fn error(x: f64) -> f64 {
     } else if size.is_nan() {
         return x;
     } else {
-        // Nearer than a double can say.
+        // Equal to 1 in double precision.
         1.0
     };
     error.copysign(x)
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn the_error_function_is_right_to_the_last_digits() {
-        // By mpmath.
+        // Computed with mpmath.
         let known = [
             (0.0, 0.0),
             (1e-300, 1.1283791670955126e-300),

@@ -1,10 +1,10 @@
-//! The attributes of an op, as its caller has them.
+//! The attributes of an op, supplied by the caller.
 
 use std::borrow::Cow;
 
 use super::Tensor;
 
-/// An attribute's value.
+/// The value of an attribute.
 #[derive(Clone, Debug)]
 pub enum EvalAttr<'a> {
     /// An integer.
@@ -21,20 +21,20 @@ pub enum EvalAttr<'a> {
     Strings(Vec<&'a [u8]>),
     /// A tensor.
     Tensor(Tensor<'a>),
-    /// Anything else: a graph, a type, a reference to an attribute of the function.
+    /// Any other value: a graph, a type, or a reference to an attribute of the function.
     Other,
 }
 
-/// The attributes of one op.
+/// The attributes of an op.
 pub trait Attrs {
-    /// The attribute of that name.
+    /// Returns the attribute of this name.
     fn get(&self, name: &str) -> Option<EvalAttr<'_>>;
 
-    /// The names of all.
+    /// Returns the names of all attributes.
     fn names(&self) -> Vec<&str>;
 }
 
-/// Attributes in a list, for tests and for ops that have none.
+/// A list of attributes, for tests and for ops without attributes.
 impl Attrs for Vec<(&str, EvalAttr<'_>)> {
     fn get(&self, name: &str) -> Option<EvalAttr<'_>> {
         let (_, value) = self.iter().find(|(given, _)| *given == name)?;

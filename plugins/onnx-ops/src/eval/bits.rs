@@ -1,11 +1,11 @@
-//! Operators on the bits of integers, and BitCast.
+//! Bitwise operators on integers, and BitCast.
 
 use super::broadcast::zip;
 use super::number::{Number, with_integer};
 use super::{Call, Folded, ensure, name_of, refuse};
 use passdock_plugin_api::DType;
 
-/// Combines the bits of two integers.
+/// Combines two integers bitwise, with broadcasting.
 pub(crate) fn bitwise<'a>(call: &Call<'a>, combine: impl Fn(i128, i128) -> i128) -> Folded<'a> {
     let (a, b) = call.pair()?;
     with_integer!(a.dtype(), T => {
@@ -14,19 +14,19 @@ pub(crate) fn bitwise<'a>(call: &Call<'a>, combine: impl Fn(i128, i128) -> i128)
     })
 }
 
-/// The opposite of each bit.
+/// Inverts all bits.
 pub(crate) fn not<'a>(call: &Call<'a>) -> Folded<'a> {
     let x = call.input(0)?;
     with_integer!(x.dtype(), T => x.map(x.dtype(), |x: T| !x))
 }
 
-/// The same bits as another type of the same width.
+/// Reinterprets the bits as another type of the same width.
 pub(crate) fn bit_cast<'a>(call: &Call<'a>) -> Folded<'a> {
     let x = call.input(0)?;
     let to = call.int("to")?.and_then(|to| u32::try_from(to).ok());
     match to.map(DType) {
         Some(to) if to.bits() == x.dtype().bits() && to.bits() != 0 => {
-            // A bool has two values, whatever its byte says.
+            // The only valid bytes of a bool are 0 and 1.
             let is_bool = to != DType::BOOL || x.bytes().iter().all(|&byte| byte <= 1);
             ensure!(is_bool, "a byte above 1 is no bool");
             x.reinterpreted(to, x.shape().to_vec())
@@ -38,7 +38,7 @@ pub(crate) fn bit_cast<'a>(call: &Call<'a>) -> Folded<'a> {
     }
 }
 
-/// Shifts bits; beyond the width nothing is left.
+/// Shifts bits. A shift by the width or more leaves no bits of the operand.
 pub(crate) fn bit_shift<'a>(call: &Call<'a>) -> Folded<'a> {
     let (x, by) = call.pair()?;
     let left = match call.string("direction")? {

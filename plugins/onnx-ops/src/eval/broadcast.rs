@@ -1,4 +1,4 @@
-//! Element by element over operands that are broadcast to one shape, as NumPy does it.
+//! Elementwise operations with NumPy's broadcasting.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -10,7 +10,7 @@ use super::tensor::{in_order, row_by_row};
 use super::{Call, Folded, NotFolded, Tensor, ensure, refuse};
 use passdock_plugin_api::DType;
 
-/// The shape that several broadcast to.
+/// Returns the shape that several shapes broadcast to.
 pub(crate) fn shape_of(shapes: &[&[usize]]) -> Result<Vec<usize>, NotFolded> {
     let rank = shapes.iter().map(|shape| shape.len()).max().unwrap_or(0);
     let mut result = vec![1; rank];
@@ -26,7 +26,7 @@ pub(crate) fn shape_of(shapes: &[&[usize]]) -> Result<Vec<usize>, NotFolded> {
     Ok(result)
 }
 
-/// A view of an array in a shape that it broadcasts to.
+/// Broadcasts a view to a shape.
 pub(crate) fn spread<'v, T>(
     view: &'v ArrayViewD<T>,
     shape: &[usize],
@@ -37,8 +37,8 @@ pub(crate) fn spread<'v, T>(
     }
 }
 
-/// A tensor's elements in a shape that it broadcasts to, row by row. Copied, so that only this knows
-/// how to walk, and not each operator of each type.
+/// Returns the elements of a tensor broadcast to a shape, in row-major order. It copies, so that this is the only
+/// instantiation of the traversal, instead of one per operator and type.
 fn spread_elements<'t, T: AnyBitPattern + NoUninit>(
     tensor: &'t Tensor,
     shape: &[usize],
@@ -51,8 +51,8 @@ fn spread_elements<'t, T: AnyBitPattern + NoUninit>(
     Ok(Cow::Owned(in_order(row_by_row(&spread(&view, shape)?))))
 }
 
-/// Combines two tensors of stored types `A` and `B`. A `None` from `combine` is a result that isn't
-/// defined, for the reason `undefined`.
+/// Combines two tensors of stored types `A` and `B`. If `combine` returns `None`, the op isn't folded, for the reason
+/// `undefined`.
 pub(crate) fn zip<'a, A, B, R>(
     call: &Call,
     result: DType,
@@ -69,7 +69,7 @@ where
     let shape = shape_of(&[a.shape(), b.shape()])?;
     call.room_for(result, &shape)?;
     let defined = Cell::new(true);
-    // Without a way out of the loop, the compiler computes several elements at once.
+    // Without an early exit, the compiler vectorizes the loop.
     let combine = |a, b| {
         combine(a, b).unwrap_or_else(|| {
             defined.set(false);

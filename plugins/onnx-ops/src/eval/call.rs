@@ -1,10 +1,10 @@
-//! One op to evaluate, and how an evaluation reads its operands.
+//! An op to evaluate, with access to its operands.
 
 use passdock_plugin_api::{AttrDef, DType};
 
 use super::{Attrs, NotFolded, Tensor, element_count, ensure, name_of, refuse};
 
-/// However much a caller allows, nothing larger than this is made.
+/// The maximum size of a result in bytes, whatever the caller allows.
 const LIMIT: u64 = 1 << 31;
 
 /// An op to evaluate.
@@ -14,22 +14,22 @@ pub struct Call<'a> {
     pub name: &'a str,
     /// The version of its domain.
     pub version: i64,
-    /// The operands; `None` is one left out.
+    /// The operands; `None` for an absent one.
     pub inputs: &'a [Option<Tensor<'a>>],
-    /// The attributes that are given.
+    /// The attributes of the op.
     pub attrs: &'a dyn Attrs,
-    /// The attributes as the operator lists them; [`evaluate`](crate::evaluate) looks it up.
+    /// The attributes that the operator defines. [`evaluate`](crate::evaluate) fills them in.
     pub attr_defs: &'static [AttrDef],
-    /// The number of results that are wanted.
+    /// The number of requested results.
     pub outputs: usize,
-    /// The most bytes that one result may take.
+    /// The maximum size of one result in bytes.
     pub max_bytes: u64,
 }
 
-/// The result of an op.
+/// The result of an evaluation.
 pub type Folded<'a> = Result<Tensor<'a>, NotFolded>;
 
-/// All results of an op.
+/// All results of an evaluation.
 pub type FoldedAll<'a> = Result<Vec<Tensor<'a>>, NotFolded>;
 
 /// The evaluation of an operator with one result.
@@ -58,7 +58,7 @@ impl Evaluate {
 }
 
 impl<'a> Call<'a> {
-    /// An operand that must be there.
+    /// Returns a required operand.
     pub fn input(&self, index: usize) -> Result<&'a Tensor<'a>, NotFolded> {
         match self.optional(index) {
             Some(tensor) => Ok(tensor),
@@ -66,26 +66,26 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// An operand that may be left out.
+    /// Returns an optional operand.
     pub fn optional(&self, index: usize) -> Option<&'a Tensor<'a>> {
         self.inputs.get(index)?.as_ref()
     }
 
-    /// All operands, none of them left out.
+    /// Returns all operands, none of which may be absent.
     pub fn all_inputs(&self) -> Result<Vec<&'a Tensor<'a>>, NotFolded> {
         (0..self.inputs.len())
             .map(|index| self.input(index))
             .collect()
     }
 
-    /// The first two operands, of one element type.
+    /// Returns the first two operands, which must have the same element type.
     pub(crate) fn pair(&self) -> Result<(&'a Tensor<'a>, &'a Tensor<'a>), NotFolded> {
         let (a, b) = (self.input(0)?, self.input(1)?);
         one_type(&[a, b])?;
         Ok((a, b))
     }
 
-    /// The integers in an operand of rank 0 or 1.
+    /// Returns the integers in an operand of rank 0 or 1.
     pub fn ints_in(&self, index: usize) -> Result<Vec<i64>, NotFolded> {
         let tensor = self.input(index)?;
         if tensor.rank() > 1 {
@@ -94,14 +94,14 @@ impl<'a> Call<'a> {
         integers(tensor)
     }
 
-    /// As [`Call::ints_in`], for an operand that may be left out.
+    /// Like [`Call::ints_in`], for an optional operand.
     pub fn optional_ints_in(&self, index: usize) -> Result<Option<Vec<i64>>, NotFolded> {
         self.optional(index)
             .map(|_| self.ints_in(index))
             .transpose()
     }
 
-    /// Integers that were an attribute before version `moved` of the domain and are an operand since.
+    /// Returns integers that were an attribute before version `moved` of the domain and are an operand since.
     pub fn ints_since(
         &self,
         moved: i64,
@@ -115,10 +115,10 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Whether a result of that type and shape is allowed; how many elements it has.
+    /// Checks the size of a result of this type and shape against the limit. Returns its number of elements.
     pub fn room_for(&self, dtype: DType, shape: &[usize]) -> Result<usize, NotFolded> {
         let elements = element_count(shape)?;
-        // A string takes its offset; what the strings themselves take is counted when they are copied.
+        // Only the offset of a string counts here. Its bytes are counted when it is copied.
         let bytes = if dtype == DType::STRING {
             (elements as u64).checked_mul(8)
         } else {
@@ -128,7 +128,7 @@ impl<'a> Call<'a> {
         Ok(elements)
     }
 
-    /// Whether a result of so many bytes is allowed.
+    /// Checks the size of a result in bytes against the limit.
     pub fn room_for_bytes(&self, bytes: Option<u64>) -> Result<(), NotFolded> {
         match bytes {
             Some(bytes) if bytes <= self.max_bytes.min(LIMIT) => Ok(()),
@@ -138,7 +138,7 @@ impl<'a> Call<'a> {
     }
 }
 
-/// A number as people read it: 1,000,000.
+/// Formats a number with thousands separators: 1,000,000.
 pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let groups = digits
@@ -149,7 +149,7 @@ pub(crate) fn grouped(number: u64) -> String {
     groups.collect::<Vec<_>>().join(",")
 }
 
-/// The element type that all of some operands have.
+/// Returns the element type of some operands, which must be the same for all.
 pub(crate) fn one_type(operands: &[&Tensor]) -> Result<DType, NotFolded> {
     let Some(dtype) = operands.first().map(|first| first.dtype()) else {
         return refuse!("it has no operands");
@@ -164,7 +164,7 @@ pub(crate) fn one_type(operands: &[&Tensor]) -> Result<DType, NotFolded> {
     }
 }
 
-/// The elements of an int64 or int32 tensor.
+/// Returns the elements of an int64 or int32 tensor.
 pub(crate) fn integers(tensor: &Tensor) -> Result<Vec<i64>, NotFolded> {
     match tensor.dtype() {
         DType::I64 => Ok(tensor.stored::<i64>()?.into_owned()),
@@ -177,7 +177,7 @@ pub(crate) fn integers(tensor: &Tensor) -> Result<Vec<i64>, NotFolded> {
     }
 }
 
-/// One of as many places, counted from the back if it is negative.
+/// Returns an index counted from the front, or `None` if it is out of range.
 pub(crate) fn place(at: i64, count: usize) -> Option<usize> {
     let at = if at < 0 {
         at.checked_add(count as i64)?
@@ -187,13 +187,13 @@ pub(crate) fn place(at: i64, count: usize) -> Option<usize> {
     usize::try_from(at).ok().filter(|&at| at < count)
 }
 
-/// An axis, counted from the back if it is negative.
+/// Returns an axis counted from the front.
 pub(crate) fn axis(axis: i64, rank: usize) -> Result<usize, NotFolded> {
     let reason = || NotFolded::new(format!("axis {axis} is out of range for rank {rank}"));
     place(axis, rank).ok_or_else(reason)
 }
 
-/// The axes of a rank in a list, each at most once.
+/// Returns axes counted from the front. Each may be listed only once.
 pub(crate) fn axes(list: &[i64], rank: usize) -> Result<Vec<usize>, NotFolded> {
     let mut is_listed = vec![false; rank];
     let listed = |&entry: &i64| {
@@ -205,7 +205,7 @@ pub(crate) fn axes(list: &[i64], rank: usize) -> Result<Vec<usize>, NotFolded> {
     list.iter().map(listed).collect()
 }
 
-/// For each axis of a rank, whether it is in a list.
+/// Returns for each axis of a rank whether the list has it.
 pub(crate) fn listed_axes(list: &[i64], rank: usize) -> Result<Vec<bool>, NotFolded> {
     let mut is_listed = vec![false; rank];
     axes(list, rank)?

@@ -1,11 +1,11 @@
-//! Cast and CastLike: any numeric type to any other, and strings where one spelling is certain.
+//! Cast and CastLike: between all numeric types, and to and from strings where the format is unambiguous.
 
 use super::minifloat::{MiniFloat, Overflow, Rounding, decode_e8m0, encode_e8m0};
 use super::number::{Number, doubles, wholes, with_number};
 use super::{Call, Folded, NotFolded, Tensor, name_of, refuse};
 use passdock_plugin_api::DType;
 
-/// Casts to the type that the attribute `to` says.
+/// Casts to the type in the attribute `to`.
 pub(crate) fn cast<'a>(call: &Call<'a>) -> Folded<'a> {
     let Some(to) = call.int("to")?.and_then(|to| u32::try_from(to).ok()) else {
         return refuse!("its attribute `to` is missing");
@@ -30,7 +30,7 @@ fn convert<'a>(call: &Call<'a>, to: DType) -> Folded<'a> {
     to_type(x, to, overflow, rounding)
 }
 
-/// A tensor as another type.
+/// Converts a tensor to another type.
 fn to_type<'a>(x: &'a Tensor<'a>, to: DType, overflow: Overflow, rounding: Rounding) -> Folded<'a> {
     let from = x.dtype();
     if from == to {
@@ -75,19 +75,19 @@ fn to_type<'a>(x: &'a Tensor<'a>, to: DType, overflow: Overflow, rounding: Round
     })
 }
 
-/// The reason why a value has no code.
+/// Why a value has no code.
 const NO_CODE: &str = "NaN, or a value out of range, has no defined result in its type";
 
-/// The reason why a value isn't a small integer: ONNX truncates fractions, ONNX Runtime rounds them.
+/// Why a value can't be a small integer: ONNX truncates fractions, ONNX Runtime rounds them.
 const NO_SMALL: &str = "how fractions and large floats become integers of a few bits isn't defined";
 
-/// A number in double precision, and exactly if it is an integer.
+/// A number in double precision, and its exact value if it is an integer.
 struct Value {
     float: f64,
     int: Option<i128>,
 }
 
-/// Encodes each number in a type of a byte or less; a `None` has no defined result.
+/// Encodes numbers in a type of at most 8 bits. The op isn't folded if `encode` returns `None`.
 fn codes<'a>(
     number: &Tensor,
     to: DType,
@@ -103,12 +103,12 @@ fn codes<'a>(
     })
 }
 
-/// A number as another type; `None` is a float that an integer can't hold.
+/// Converts a number to another type. Returns `None` for a float out of the integer's range.
 fn between<S: Number, D: Number>(value: S) -> Option<D> {
     match value.to_int() {
-        // float32 and float64 are rounded once, from the exact integer.
+        // Integers are rounded once, from their exact value.
         Some(int) if D::DTYPE == DType::F32 => {
-            // Processors do this with 64 bits.
+            // Processors have instructions for 64 bits.
             let single = i64::try_from(int).map_or(int as f32, |int| int as f32);
             D::from_double(single.into())
         }
@@ -117,8 +117,7 @@ fn between<S: Number, D: Number>(value: S) -> Option<D> {
     }
 }
 
-/// The tensor as a type that is computed with: bools as 0 and 1, packed integers and small floats
-/// widened.
+/// Returns the tensor in a type with arithmetic: bools as 0 and 1, packed integers and small floats widened.
 pub(super) fn as_number<'a>(x: &'a Tensor<'a>) -> Folded<'a> {
     let dtype = x.dtype();
     let codes = match dtype.bits() {
@@ -129,7 +128,7 @@ pub(super) fn as_number<'a>(x: &'a Tensor<'a>) -> Folded<'a> {
         return codes.map(DType::F32, |code| float.decode(code));
     }
     if let Some(sign) = small_sign(dtype) {
-        // Subtracting the sign bit twice extends it.
+        // Xor with the sign bit and subtracting it extends the sign.
         return codes.map(DType::I8, |code: u8| (code ^ sign).wrapping_sub(sign) as i8);
     }
     match dtype {
@@ -139,14 +138,14 @@ pub(super) fn as_number<'a>(x: &'a Tensor<'a>) -> Folded<'a> {
     }
 }
 
-/// The number that a string spells: ONNX's special values in any case, else a decimal number.
+/// Parses a float: ONNX's special values in any case, or a decimal number.
 fn read_float(string: &[u8]) -> Option<f64> {
     let text = std::str::from_utf8(string).ok()?.trim();
     match text.to_ascii_lowercase().as_str() {
         "nan" => Some(f64::NAN),
         "inf" | "+inf" => Some(f64::INFINITY),
         "-inf" => Some(f64::NEG_INFINITY),
-        // Other spellings of infinity that Rust reads aren't ONNX's.
+        // Rust accepts more spellings of infinity than ONNX.
         _ if text
             .bytes()
             .all(|b| b.is_ascii_digit() || b"+-.eE".contains(&b)) =>
@@ -157,12 +156,12 @@ fn read_float(string: &[u8]) -> Option<f64> {
     }
 }
 
-/// The integer that a string spells.
+/// Parses an integer.
 fn read_int(string: &[u8]) -> Option<i64> {
     std::str::from_utf8(string).ok()?.trim().parse().ok()
 }
 
-/// Strings as the numbers they spell, so that an integer loses no digit.
+/// Parses strings as numbers of the target's kind, so that integers lose no digit.
 fn from_strings<'a>(x: &Tensor, to: DType) -> Folded<'a> {
     let (strings, shape) = (x.strings()?.into_iter(), x.shape().to_vec());
     let is_float = with_number!(to, T => Ok::<_, NotFolded>(T::IS_FLOAT))?;
@@ -176,7 +175,7 @@ fn from_strings<'a>(x: &Tensor, to: DType) -> Folded<'a> {
     number.ok_or(NotFolded::new("a string doesn't spell a number"))
 }
 
-/// Integers and bools as decimal strings; how floats are spelt isn't the same everywhere.
+/// Formats integers and bools as decimal strings. The format of floats differs between runtimes.
 fn to_strings<'a>(x: &Tensor) -> Folded<'a> {
     let Ok(wholes) = wholes(x) else {
         return refuse!(
@@ -189,7 +188,7 @@ fn to_strings<'a>(x: &Tensor) -> Folded<'a> {
     Ok(Tensor::from_strings(x.shape().to_vec(), strings))
 }
 
-/// The sign bit of an integer of less than a byte; 0 if it has none.
+/// Returns the sign bit of an integer of less than 8 bits, or 0 if it is unsigned.
 fn small_sign(dtype: DType) -> Option<u8> {
     Some(match dtype {
         DType::U4 | DType::U2 => 0,
@@ -199,7 +198,7 @@ fn small_sign(dtype: DType) -> Option<u8> {
     })
 }
 
-/// The elements of a tensor of numbers of any type in single precision.
+/// Returns the elements of a numeric tensor in single precision.
 pub(super) fn singles(x: &Tensor) -> Result<Vec<f32>, NotFolded> {
     let number = as_number(x)?;
     Ok(doubles(&number)?.into_iter().map(|x| x as f32).collect())

@@ -1,8 +1,8 @@
-//! Moving elements about without knowing what they mean.
+//! Type-agnostic movement of elements.
 //!
-//! A cell is as wide as the element: two types of one width move by the same code. Elements of less
-//! than a byte are unpacked first, and strings move as their positions, so that every operator that
-//! only moves data ([`rearrange`]) works on every element type.
+//! A cell has the width of an element, so types of equal width share code. Elements of less than a byte are unpacked,
+//! and strings are replaced by their indices. So every operator that only moves data ([`rearrange`]) supports every
+//! element type.
 
 use std::borrow::Cow;
 
@@ -17,9 +17,9 @@ use passdock_plugin_api::DType;
 /// Operands of one element type, as cells.
 pub(crate) struct Cells<'t> {
     dtype: DType,
-    /// The operands as unsigned integers of their elements' width, or, of 16 bytes, as complex numbers.
+    /// The operands as unsigned integers of the elements' width, or as complex numbers for 16 bytes.
     operands: Vec<Tensor<'t>>,
-    /// The strings that positions stand for, counted through all operands.
+    /// The strings of all operands, which the cells index.
     strings: Vec<&'t [u8]>,
 }
 
@@ -52,22 +52,22 @@ impl<'t> Cells<'t> {
         })
     }
 
-    /// The type of the cells.
+    /// Returns the type of the cells.
     pub(crate) fn dtype(&self) -> DType {
         self.operands[0].dtype()
     }
 
-    /// The cells of an operand, in standard layout.
+    /// Returns the cells of an operand as an array in standard layout.
     pub(crate) fn array<T: Pod>(&self, index: usize) -> Result<Elements<'_, T>, NotFolded> {
         self.operands[index].array()
     }
 
-    /// The cells of an operand, row by row.
+    /// Returns the cells of an operand in row-major order.
     pub(crate) fn row<T: Pod>(&self, index: usize) -> Result<Cow<'_, [T]>, NotFolded> {
         self.operands[index].stored()
     }
 
-    /// The result of these cells.
+    /// Converts cells to a result of the operands' type.
     pub(crate) fn result<'a>(&self, call: &Call, cells: Tensor<'a>) -> Folded<'a> {
         let shape = cells.shape().to_vec();
         Ok(match self.dtype {
@@ -86,13 +86,13 @@ impl<'t> Cells<'t> {
     }
 }
 
-/// The shape and the elements of an array.
+/// Returns the shape and the elements of an array.
 pub(crate) fn flat<T: Copy>(array: ArrayD<T>) -> (Vec<usize>, Vec<T>) {
     (array.shape().to_vec(), in_order(array))
 }
 
-/// Evaluates an operator that only moves elements: runs an expression, which has the operands'
-/// [`Cells`] and their type, to the shape and the cells of the result.
+/// Evaluates an operator that only moves elements. The expression maps the operands' [`Cells`] to the shape and the
+/// cells of the result, for the type `$T` of a cell.
 macro_rules! rearrange {
     ($call:expr, $operands:expr, $cells:ident, $T:ident => $body:expr) => {{
         let $cells = $crate::eval::cells::Cells::new($operands)?;
@@ -109,7 +109,7 @@ macro_rules! rearrange {
 }
 pub(crate) use rearrange;
 
-/// A tensor of one zero, or one empty string: what Pad and its like fill with by default.
+/// Returns a scalar zero or empty string, the default fill of operators such as Pad.
 pub(crate) fn zero(dtype: DType) -> Result<Tensor<'static>, NotFolded> {
     match (dtype, dtype.byte_len(1)) {
         (DType::STRING, _) => Ok(Tensor::from_strings(vec![], [&b""[..]].into_iter())),

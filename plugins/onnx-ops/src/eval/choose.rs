@@ -1,5 +1,5 @@
-//! What chooses by size: ArgMax, ArgMin, TopK, Hardmax. Of equal elements the first comes first; where
-//! NaN stands is left open.
+//! Operators that compare elements along an axis: ArgMax, ArgMin, TopK, Hardmax. Of equal elements, the first one wins.
+//! The order of NaN is undefined.
 
 use std::cmp::Ordering;
 
@@ -11,12 +11,12 @@ use super::softmax::rows;
 use super::{Call, Folded, FoldedAll, NotFolded, Tensor, ensure, refuse};
 use passdock_plugin_api::DType;
 
-/// The index of the greatest along an axis.
+/// Returns the index of the maximum along an axis.
 pub(crate) fn arg_max<'a>(call: &Call<'a>) -> Folded<'a> {
     arg(call, Ordering::Greater)
 }
 
-/// The index of the least along an axis.
+/// Returns the index of the minimum along an axis.
 pub(crate) fn arg_min<'a>(call: &Call<'a>) -> Folded<'a> {
     arg(call, Ordering::Less)
 }
@@ -42,7 +42,7 @@ fn arg<'a>(call: &Call<'a>, better: Ordering) -> Folded<'a> {
     })
 }
 
-/// The place of the best element: of the first or the last of equal ones.
+/// Returns the index of the best element: the first or the last of equal ones.
 fn first<T: Number>(lane: ArrayView1<T>, better: Ordering, last: bool) -> usize {
     let mut best = 0;
     for (index, element) in lane.iter().enumerate().skip(1) {
@@ -61,7 +61,7 @@ fn without_nan<T: Number>(x: &Tensor) -> Result<(), NotFolded> {
     Ok(())
 }
 
-/// The greatest or least few along an axis, and their indices.
+/// Returns the `k` largest or smallest elements along an axis, and their indices.
 pub(crate) fn top_k<'a>(call: &Call<'a>) -> FoldedAll<'a> {
     let x = call.input(0)?;
     let at = axis(call.int_or("axis", -1)?, x.rank())?;
@@ -88,7 +88,7 @@ pub(crate) fn top_k<'a>(call: &Call<'a>) -> FoldedAll<'a> {
         let results = values.lanes_mut(Axis(at)).into_iter().zip(places.lanes_mut(Axis(at)));
         for (lane, (mut value, mut place)) in lanes.zip(results) {
             let mut order: Vec<usize> = (0..lane.len()).collect();
-            // Stable, so equal ones stay in order.
+            // The sort is stable, so equal elements stay in order.
             order.sort_by(|&a, &b| {
                 let order = lane[a].partial_cmp(&lane[b]).unwrap_or(Ordering::Equal);
                 if largest { order.reverse() } else { order }
@@ -102,7 +102,7 @@ pub(crate) fn top_k<'a>(call: &Call<'a>) -> FoldedAll<'a> {
     })
 }
 
-/// 1 at the first greatest of each row, else 0.
+/// Returns 1 at the first maximum of each row, and 0 elsewhere.
 pub(crate) fn hardmax<'a>(call: &Call<'a>) -> Folded<'a> {
     let x = call.input(0)?;
     let (shape, at) = rows(call)?;

@@ -1,4 +1,4 @@
-//! Comparisons, logic, and choosing by a condition.
+//! Comparisons, logic, and selection by a condition.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -12,7 +12,7 @@ use super::number::{Number, with_number};
 use super::{Call, Folded, NotFolded, Tensor, name_of, refuse};
 use passdock_plugin_api::DType;
 
-/// Compares two tensors of numbers. NaN is neither less nor greater than anything, nor equal to it.
+/// Compares two numeric tensors. NaN is unordered.
 pub(crate) fn compare<'a>(call: &Call<'a>, test: impl Fn(Ordering) -> bool) -> Folded<'a> {
     let (a, b) = call.pair()?;
     with_number!(a.dtype(), T => {
@@ -21,13 +21,13 @@ pub(crate) fn compare<'a>(call: &Call<'a>, test: impl Fn(Ordering) -> bool) -> F
     })
 }
 
-/// `A = B`.
+/// Evaluates `A = B`.
 pub(crate) fn equal<'a>(call: &Call<'a>) -> Folded<'a> {
     let (a, b) = call.pair()?;
     match a.dtype() {
         DType::BOOL => truth(call, |a, b| a == b),
         DType::STRING => {
-            // Strings compare by number: equal ones get the same.
+            // Strings are numbered and compared by number.
             let mut numbers = HashMap::new();
             let mut numbered = |tensor: &'a Tensor| {
                 let number = |string| {
@@ -49,7 +49,7 @@ pub(crate) fn equal<'a>(call: &Call<'a>) -> Folded<'a> {
     }
 }
 
-/// Combines two tensors of bools; any byte but 0 is true.
+/// Combines two tensors of bools. Any byte but 0 is true.
 pub(crate) fn truth<'a>(call: &Call<'a>, combine: impl Fn(bool, bool) -> bool) -> Folded<'a> {
     let (a, b) = call.pair()?;
     bools(a)?;
@@ -57,7 +57,7 @@ pub(crate) fn truth<'a>(call: &Call<'a>, combine: impl Fn(bool, bool) -> bool) -
     zip(call, DType::BOOL, a, b, "", combine)
 }
 
-/// The bytes of a tensor of bools.
+/// Returns the bytes of a tensor of bools.
 pub(crate) fn bools<'t>(tensor: &'t Tensor) -> Result<&'t [u8], NotFolded> {
     let dtype = tensor.dtype();
     if dtype != DType::BOOL {
@@ -66,14 +66,14 @@ pub(crate) fn bools<'t>(tensor: &'t Tensor) -> Result<&'t [u8], NotFolded> {
     Ok(tensor.bytes())
 }
 
-/// The opposite.
+/// Negates bools.
 pub(crate) fn not<'a>(call: &Call<'a>) -> Folded<'a> {
     let x = call.input(0)?;
     bools(x)?;
     x.map(DType::BOOL, |x: u8| x == 0)
 }
 
-/// Elements of the second operand where the first is true, of the third elsewhere.
+/// Selects elements of the second operand where the first is true, and of the third elsewhere.
 pub(crate) fn choose<'a>(call: &Call<'a>) -> Folded<'a> {
     let (condition, x, y) = (call.input(0)?, call.input(1)?, call.input(2)?);
     bools(condition)?;
@@ -90,7 +90,7 @@ pub(crate) fn choose<'a>(call: &Call<'a>) -> Folded<'a> {
     })
 }
 
-/// Positions of the elements that aren't zero, one column each.
+/// Returns the indices of the nonzero elements, one column per element.
 pub(crate) fn non_zero<'a>(call: &Call<'a>) -> Folded<'a> {
     let x = call.input(0)?;
     if x.rank() == 0 {

@@ -1,4 +1,4 @@
-//! Operators that make tensors out of sizes: Constant, ConstantOfShape, Range, EyeLike, OneHot.
+//! Operators that create tensors: Constant, ConstantOfShape, Range, EyeLike, OneHot, and windows.
 
 use super::call::axis;
 use super::cells::rearrange;
@@ -8,7 +8,7 @@ use super::number::{Number, doubles, rounded, to_float, with_number};
 use super::{Call, Folded, NotFolded, Tensor, ensure, name_of, refuse};
 use passdock_plugin_api::DType;
 
-/// The constant that an attribute says.
+/// Returns the value in an attribute.
 pub(crate) fn constant<'a>(call: &Call<'a>) -> Folded<'a> {
     let value = if let Some(value) = call.tensor("value")? {
         value
@@ -30,7 +30,7 @@ pub(crate) fn constant<'a>(call: &Call<'a>) -> Folded<'a> {
     Ok(value)
 }
 
-/// One value, the float 0 by default, in a shape.
+/// Fills a shape with one value, by default 0.0.
 pub(crate) fn constant_of_shape<'a>(call: &Call<'a>) -> Folded<'a> {
     let shape = dims(&call.ints_in(0)?)?;
     let value = match call.tensor("value")? {
@@ -42,7 +42,7 @@ pub(crate) fn constant_of_shape<'a>(call: &Call<'a>) -> Folded<'a> {
     rearrange!(call, &[&value], cells, T => (shape, vec![cells.row::<T>(0)?[0]; count]))
 }
 
-/// The numbers from `start` in steps of `delta` while before `limit`.
+/// Returns the numbers from `start` to `limit`, exclusive, in steps of `delta`.
 pub(crate) fn range<'a>(call: &Call<'a>) -> Folded<'a> {
     let dtype = call.input(0)?.dtype();
     match dtype {
@@ -89,14 +89,14 @@ fn steps<'r>(call: &Call, inputs: &[Option<Tensor>]) -> Folded<'r> {
     })
 }
 
-/// The number of steps from `start` while before `limit`; none by 0.
+/// Returns the number of steps from `start` to `limit`, exclusive, or `None` if `delta` is 0.
 pub(crate) fn step_count(start: i128, limit: i128, delta: i128) -> Option<i128> {
     let way = limit - start;
     let is_cut = way.checked_rem(delta)? != 0 && (way < 0) == (delta < 0);
     Some((way / delta + i128::from(is_cut)).max(0))
 }
 
-/// The one element of an operand.
+/// Returns the only element of an operand.
 fn scalar<T: Number>(call: &Call, index: usize) -> Result<T, NotFolded> {
     let tensor = call.input(index)?;
     match &*tensor.stored::<T>()? {
@@ -105,7 +105,7 @@ fn scalar<T: Number>(call: &Call, index: usize) -> Result<T, NotFolded> {
     }
 }
 
-/// A matrix with ones on a diagonal.
+/// Returns a matrix with ones on a diagonal.
 pub(crate) fn eye_like<'a>(call: &Call<'a>) -> Folded<'a> {
     let x = call.input(0)?;
     let dtype = match call.int("dtype")? {
@@ -130,7 +130,7 @@ pub(crate) fn eye_like<'a>(call: &Call<'a>) -> Folded<'a> {
     })
 }
 
-/// A new axis with one value at each index and another elsewhere.
+/// Inserts an axis with one value at each index and another value elsewhere.
 pub(crate) fn one_hot<'a>(call: &Call<'a>) -> Folded<'a> {
     let (indices, depth, values) = (call.input(0)?, call.input(1)?, call.input(2)?);
     let fits = depth.len() == 1 && values.len() == 2;
@@ -157,27 +157,27 @@ pub(crate) fn one_hot<'a>(call: &Call<'a>) -> Folded<'a> {
     })
 }
 
-/// A sum of two cosines, of one turn.
+/// Returns a Blackman window: one period of a constant and two cosines.
 pub(crate) fn blackman_window<'a>(call: &Call<'a>) -> Folded<'a> {
     let alpha = 0.16_f32;
     window(call, [(1.0 - alpha) / 2.0, 0.5, alpha / 2.0])
 }
 
-/// A cosine of one turn.
+/// Returns a Hann window: one period of a raised cosine.
 pub(crate) fn hann_window<'a>(call: &Call<'a>) -> Folded<'a> {
     window(call, [0.5, 0.5, 0.0])
 }
 
-/// A cosine of one turn.
+/// Returns a Hamming window: one period of a raised cosine.
 pub(crate) fn hamming_window<'a>(call: &Call<'a>) -> Folded<'a> {
     let alpha = 25.0_f32 / 46.0;
     window(call, [alpha, 1.0 - alpha, 0.0])
 }
 
-/// The multiplications that a cosine takes as long as.
+/// The cost of a cosine, in multiplications.
 const COSINE: usize = 16;
 
-/// `a - b * cos(angle) + c * cos(2 * angle)`, with the factors in single precision, as ONNX Runtime has them.
+/// Computes `a - b * cos(angle) + c * cos(2 * angle)`. As in ONNX Runtime, the factors are in single precision.
 fn window<'a>(call: &Call<'a>, factors: [f32; 3]) -> Folded<'a> {
     let [a, b, c] = factors.map(f64::from);
     let size = call.ints_in(0)?;

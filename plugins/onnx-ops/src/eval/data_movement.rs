@@ -1,5 +1,5 @@
-//! Operators that move whole runs of elements: Transpose, Concat, Split, Slice, Expand, Tile, Pad,
-//! Trilu, DepthToSpace, SpaceToDepth.
+//! Operators that move blocks of elements: Transpose, Concat, Split, Slice, Expand, Tile, Pad, Trilu, DepthToSpace,
+//! SpaceToDepth.
 
 use ndarray::{ArrayD, Axis, IxDyn, SliceInfo, SliceInfoElem};
 
@@ -9,7 +9,7 @@ use super::cells::{flat, rearrange, zero};
 use super::tensor::{in_order, row_by_row};
 use super::{Call, Folded, FoldedAll, NotFolded, Tensor, ensure, refuse};
 
-/// The dims in another order, reversed by default.
+/// Permutes the dims, or reverses them by default.
 pub(crate) fn transpose<'a>(call: &Call<'a>) -> Folded<'a> {
     let x = call.input(0)?;
     let order = match call.ints("perm")? {
@@ -29,7 +29,7 @@ fn transposed<'a>(call: &Call, x: &Tensor, order: Vec<usize>) -> Folded<'a> {
     })
 }
 
-/// The operands side by side along an axis.
+/// Concatenates the operands along an axis.
 pub(crate) fn concat<'a>(call: &Call<'a>) -> Folded<'a> {
     let operands = call.all_inputs()?;
     let first = call.input(0)?;
@@ -48,7 +48,7 @@ pub(crate) fn concat<'a>(call: &Call<'a>) -> Folded<'a> {
     }
     let count = call.room_for(first.dtype(), &shape)?;
     rearrange!(call, &operands, cells, T => {
-        // What stands side by side in a row of the result lies side by side in each operand.
+        // A row of the result consists of one contiguous run of each operand.
         let run = |operand: &&Tensor| operand.shape()[at..].iter().product::<usize>();
         let rows = (0..operands.len()).map(|index| cells.row::<T>(index));
         let rows = rows.collect::<Result<Vec<_>, _>>()?;
@@ -62,7 +62,7 @@ pub(crate) fn concat<'a>(call: &Call<'a>) -> Folded<'a> {
     })
 }
 
-/// Pieces along an axis.
+/// Splits along an axis.
 pub(crate) fn split<'a>(call: &Call<'a>) -> FoldedAll<'a> {
     let x = call.input(0)?;
     let at = axis(call.int_or("axis", 0)?, x.rank())?;
@@ -93,7 +93,7 @@ pub(crate) fn split<'a>(call: &Call<'a>) -> FoldedAll<'a> {
     sizes.into_iter().map(piece).collect()
 }
 
-/// The lengths of pieces of one size, the last being smaller where that is allowed.
+/// Returns the lengths of equal pieces. The last one may be shorter if `uneven`.
 pub(crate) fn even(dim: usize, pieces: i64, uneven: bool) -> Result<Vec<i64>, NotFolded> {
     let dim = dim as i64;
     let splits = (1..=dim.max(1)).contains(&pieces);
@@ -109,7 +109,7 @@ pub(crate) fn even(dim: usize, pieces: i64, uneven: bool) -> Result<Vec<i64>, No
     Ok(lengths)
 }
 
-/// The part from `starts` to `ends` by `steps`, along `axes`.
+/// Slices from `starts` to `ends` by `steps`, along `axes`.
 pub(crate) fn slice<'a>(call: &Call<'a>) -> Folded<'a> {
     let x = call.input(0)?;
     let starts = call.ints_since(10, 1, "starts")?;
@@ -139,8 +139,8 @@ fn sliced<'a>(call: &Call, x: &Tensor, plan: &[SliceInfoElem]) -> Folded<'a> {
     rearrange!(call, &[x], cells, T => flat(row_by_row(&cells.array::<T>(0)?.slice(plan))))
 }
 
-/// ONNX's start, end and step, clamped to a dim, as `ndarray` says them: a negative step walks the
-/// same range from its end.
+/// Converts ONNX's start, end and step, clamped to a dim, to `ndarray`'s: a negative step traverses the same range from
+/// its end.
 fn steps_along(dim: usize, start: i64, end: i64, step: i64) -> Result<SliceInfoElem, NotFolded> {
     let Ok(dim) = i64::try_from(dim) else {
         return refuse!("a dim is too long");
@@ -158,7 +158,7 @@ fn steps_along(dim: usize, start: i64, end: i64, step: i64) -> Result<SliceInfoE
     if dim == 0 || range.is_empty() {
         return Ok(SliceInfoElem::from(0..0_isize));
     }
-    // A longer step than the dim takes one element; clamped, it can't overflow.
+    // A step longer than the dim takes one element. Clamping it prevents overflow.
     let step = step.clamp(-dim.max(1), dim.max(1));
     Ok(SliceInfoElem::Slice {
         start: range.start as isize,
@@ -167,7 +167,7 @@ fn steps_along(dim: usize, start: i64, end: i64, step: i64) -> Result<SliceInfoE
     })
 }
 
-/// Broadcast with a shape.
+/// Broadcasts to a shape.
 pub(crate) fn expand<'a>(call: &Call<'a>) -> Folded<'a> {
     let x = call.input(0)?;
     let wanted = dims(&call.ints_in(1)?)?;
@@ -178,13 +178,13 @@ pub(crate) fn expand<'a>(call: &Call<'a>) -> Folded<'a> {
     })
 }
 
-/// Sizes, none of them negative.
+/// Converts sizes, none of which may be negative.
 pub(super) fn dims(list: &[i64]) -> Result<Vec<usize>, NotFolded> {
     let dims: Result<_, _> = list.iter().map(|&dim| usize::try_from(dim)).collect();
     dims.map_err(|_| NotFolded::new(format!("{list:?} isn't a shape")))
 }
 
-/// Repeated along each dim.
+/// Repeats along each dim.
 pub(crate) fn tile<'a>(call: &Call<'a>) -> Folded<'a> {
     let x = call.input(0)?;
     let repeats = dims(&call.ints_in(1)?)?;
@@ -195,7 +195,7 @@ pub(crate) fn tile<'a>(call: &Call<'a>) -> Folded<'a> {
         .map(|(&dim, &times)| dim.saturating_mul(times))
         .collect();
     call.room_for(x.dtype(), &shape)?;
-    // [a, b] repeated [m, n] times is [1, a, 1, b] spread to [m, a, n, b].
+    // [a, b] repeated [m, n] times is [1, a, 1, b] broadcast to [m, a, n, b].
     let split = x.reshaped(x.shape().iter().flat_map(|&dim| [1, dim]).collect())?;
     let spaced: Vec<usize> = pairs().flat_map(|(&dim, &times)| [times, dim]).collect();
     rearrange!(call, &[&split], cells, T => {
@@ -204,7 +204,7 @@ pub(crate) fn tile<'a>(call: &Call<'a>) -> Folded<'a> {
     })
 }
 
-/// The operand with margins, each side filled by `mode`; a negative margin cuts.
+/// Pads the operand, filled as `mode` defines. Negative amounts crop.
 pub(crate) fn pad<'a>(call: &Call<'a>) -> Folded<'a> {
     let x = call.input(0)?;
     let Some(given) = call.ints_since(11, 1, "pads")? else {
@@ -265,7 +265,7 @@ pub(crate) fn pad<'a>(call: &Call<'a>) -> Folded<'a> {
     })
 }
 
-/// The element of a dim that lies at a place inside or outside of it; `None`: the filling.
+/// Returns the source of an index inside or outside of a dim, or `None` for the fill value.
 fn source(at: i64, dim: usize, mode: &str) -> Result<Option<usize>, NotFolded> {
     let dim = dim as i64;
     if (0..dim).contains(&at) {
@@ -276,7 +276,7 @@ fn source(at: i64, dim: usize, mode: &str) -> Result<Option<usize>, NotFolded> {
         _ if dim == 0 => return refuse!("there is nothing to pad with"),
         "edge" => at.clamp(0, dim - 1),
         "wrap" => at.rem_euclid(dim),
-        // Reflected without repeating the edges, as often as it takes.
+        // Reflection doesn't repeat the edges. It repeats periodically.
         _ if dim == 1 => 0,
         _ => {
             let period = at.rem_euclid(2 * (dim - 1));
@@ -286,7 +286,7 @@ fn source(at: i64, dim: usize, mode: &str) -> Result<Option<usize>, NotFolded> {
     Ok(Some(source as usize))
 }
 
-/// The upper or the lower triangle of each matrix, the rest zero.
+/// Returns the upper or lower triangle of each matrix, with zeros elsewhere.
 pub(crate) fn trilu<'a>(call: &Call<'a>) -> Folded<'a> {
     let x = call.input(0)?;
     let diagonal = match call.optional(1) {
@@ -313,7 +313,7 @@ pub(crate) fn trilu<'a>(call: &Call<'a>) -> Folded<'a> {
     })
 }
 
-/// Blocks of depth become squares of space.
+/// Moves blocks of the depth axis to the spatial axes.
 pub(crate) fn depth_to_space<'a>(call: &Call<'a>) -> Folded<'a> {
     let is_depth_first = call.word("mode", &["DCR", "CRD"])? == "DCR";
     let (n, c, h, w, b) = picture(call)?;
@@ -331,7 +331,7 @@ pub(crate) fn depth_to_space<'a>(call: &Call<'a>) -> Folded<'a> {
     )
 }
 
-/// Squares of space become blocks of depth.
+/// Moves spatial blocks to the depth axis.
 pub(crate) fn space_to_depth<'a>(call: &Call<'a>) -> Folded<'a> {
     let order = match call.word("mode", &["DCR", "CRD"])? {
         "DCR" => [0, 3, 5, 1, 2, 4],
@@ -348,11 +348,11 @@ pub(crate) fn space_to_depth<'a>(call: &Call<'a>) -> Folded<'a> {
     )
 }
 
-/// The four dims of a picture and the block size.
+/// Returns the four dims of an image and the block size.
 fn picture(call: &Call) -> Result<(usize, usize, usize, usize, usize), NotFolded> {
     let block = call.int("blocksize")?.map(usize::try_from);
     match (call.input(0)?.shape(), block) {
-        // A block is never larger than what it divides, so its square doesn't overflow.
+        // A block is never larger than the dim it divides, so its square doesn't overflow.
         (&[n, c, h, w], Some(Ok(b @ 1..=65536))) => Ok((n, c, h, w, b)),
         _ => refuse!("it needs four dims and a blocksize"),
     }

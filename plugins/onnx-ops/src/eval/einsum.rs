@@ -1,4 +1,4 @@
-//! Einsum: products of elements whose axes have the same letters, added up along the letters that the result lacks.
+//! Einsum: products of elements with equal labels, summed over the labels that the result doesn't have.
 
 use std::collections::BTreeMap;
 
@@ -7,16 +7,16 @@ use super::matrix::{little_work, sums_are_defined};
 use super::number::{Number, OVERFLOW, with_number};
 use super::{Call, Folded, NotFolded, Tensor, ensure, refuse};
 
-/// A letter, or one of the axes that dots stand for: these are counted from the last one down.
+/// A letter, or an axis of the ellipsis. The latter are numbered from the last axis down.
 type Label = u32;
 
-/// The label of the last axis of the dots. No letter is as great.
+/// The label of the ellipsis's last axis, greater than all letters.
 const DOTS: Label = Label::MAX;
 
-/// The multiplications that finding the next elements takes as long as.
+/// The cost of advancing to the next elements, in multiplications.
 const STEP: usize = 4;
 
-/// The terms of an equation, and its result where it says one.
+/// Splits an equation into its terms and its optional result.
 pub(crate) fn parts(equation: &[u8]) -> (Vec<String>, Option<String>) {
     let mut equation = String::from_utf8_lossy(equation).into_owned();
     equation.retain(|char| !char.is_whitespace());
@@ -27,7 +27,7 @@ pub(crate) fn parts(equation: &[u8]) -> (Vec<String>, Option<String>) {
     (terms.split(',').map(str::to_owned).collect(), result)
 }
 
-/// The labels of a term's axes; `dotted` is the number of those that its dots stand for.
+/// Returns the labels of a term's axes, of which `dotted` belong to the ellipsis.
 fn labels(term: &str, dotted: usize) -> Result<Vec<Label>, NotFolded> {
     let (before, after) = term.split_once("...").unwrap_or((term, ""));
     let mut chars = before.chars().chain(after.chars());
@@ -39,7 +39,7 @@ fn labels(term: &str, dotted: usize) -> Result<Vec<Label>, NotFolded> {
     Ok([letters(before), dots.collect(), letters(after)].concat())
 }
 
-/// The equation's result.
+/// Evaluates the equation.
 pub(crate) fn einsum<'a>(call: &Call<'a>) -> Folded<'a> {
     let operands = call.all_inputs()?;
     let (terms, result) = parts(call.string("equation")?.unwrap_or_default());
@@ -64,7 +64,7 @@ pub(crate) fn einsum<'a>(call: &Call<'a>) -> Folded<'a> {
             let known = sizes.entry(label).or_insert(size);
             match (*known, size) {
                 (a, b) if a == b => {}
-                // Only the axes of the dots broadcast.
+                // Only axes of the ellipsis broadcast.
                 (1, _) if label > DOTS / 2 => *known = size,
                 (_, 1) if label > DOTS / 2 => {}
                 (a, b) => return refuse!("axes of {a} and {b} have the same letter"),
@@ -138,7 +138,7 @@ pub(crate) fn einsum<'a>(call: &Call<'a>) -> Folded<'a> {
     })
 }
 
-/// The distance in an operand between two elements that are neighbours along all axes of a label.
+/// Returns the stride of a label in an operand: the sum of the strides of all axes with this label.
 fn step(labels: &[Label], operand: &Tensor, wanted: Label) -> usize {
     let shape = operand.shape();
     let of_label = |&at: &usize| labels[at] == wanted && shape[at] != 1;
@@ -146,7 +146,7 @@ fn step(labels: &[Label], operand: &Tensor, wanted: Label) -> usize {
     (0..shape.len()).filter(of_label).map(stride).sum()
 }
 
-/// Shows the place in each operand, row by row, given how far a step along each dim leads in each.
+/// Calls `show` with the position in each operand, in row-major order, given the operands' strides along each dim.
 fn walk(dims: &[usize], steps: &[Vec<usize>], start: &[usize], mut show: impl FnMut(&[usize])) {
     let (mut at, mut places) = (vec![0; dims.len()], start.to_vec());
     if dims.contains(&0) {
@@ -154,7 +154,7 @@ fn walk(dims: &[usize], steps: &[Vec<usize>], start: &[usize], mut show: impl Fn
     }
     loop {
         show(&places);
-        // The last dim that isn't at its end moves on, and those after it start again.
+        // The last dim that isn't at its end advances, and the dims after it restart.
         let Some(next) = (0..dims.len()).rev().find(|&d| at[d] + 1 < dims[d]) else {
             return;
         };

@@ -1,5 +1,4 @@
-//! Arithmetic of two or more operands, element by element: Add to Mod, Pow, Min, Max, Sum, Clip,
-//! PRelu.
+//! Elementwise arithmetic on two or more operands: Add to Mod, Pow, Min, Max, Sum, Mean, Clip, PRelu.
 
 use super::broadcast::zip;
 use super::call::one_type;
@@ -24,16 +23,16 @@ binary! {
     sub = |a, b| Some(a.minus(b)), "";
     /// `A * B`.
     mul = |a, b| Some(a.times(b)), "";
-    /// `A / B`, integers truncated.
+    /// `A / B`. Integer quotients are truncated.
     div = |a, b| a.over(b), DIVISION;
-    /// `X` where it isn't negative, elsewhere `slope * X`.
+    /// `X`, or `slope * X` where `X` is negative.
     prelu = bent, ZERO_SLOPE;
 }
 
-/// The reason why an integer has no quotient or remainder.
+/// Why an integer has no quotient or remainder.
 const DIVISION: &str = "it divides by zero, or the least integer by -1";
 
-/// The reason why a negative isn't bent.
+/// Why PRelu isn't folded for a negative element.
 const ZERO_SLOPE: &str = "whether a negative times 0 is 0.0 or -0.0 here isn't defined";
 
 fn bent<T: Number>(x: T, slope: T) -> Option<T> {
@@ -43,8 +42,8 @@ fn bent<T: Number>(x: T, slope: T) -> Option<T> {
     }
 }
 
-/// The remainder: floored, or truncated with `fmod`. Until version 28 only the latter was meant for
-/// floats.
+/// Computes the remainder: floored, or truncated with `fmod`. Before opset 28, only the truncated remainder is defined
+/// for floats.
 pub(crate) fn modulo<'a>(call: &Call<'a>) -> Folded<'a> {
     let (a, b) = call.pair()?;
     let truncated = call.flag("fmod", false)?;
@@ -56,10 +55,10 @@ pub(crate) fn modulo<'a>(call: &Call<'a>) -> Folded<'a> {
     })
 }
 
-/// `A` to the power of `B`, of `A`'s type.
+/// Computes `A` to the power of `B`, in the type of `A`.
 pub(crate) fn pow<'a>(call: &Call<'a>) -> Folded<'a> {
     let (a, b) = (call.input(0)?, call.input(1)?);
-    // Exponents of any type are first seen as the widest of their kind.
+    // Exponents are first widened to f64 or i64.
     let exponent = with_number!(b.dtype(), B => match B::IS_FLOAT {
         true => b.map(DType::F64, B::to_f64),
         false => {
@@ -73,10 +72,10 @@ pub(crate) fn pow<'a>(call: &Call<'a>) -> Folded<'a> {
     }))
 }
 
-/// The reason why a power isn't defined.
+/// Why a power isn't defined.
 const POWER: &str = "an integer to the power of a negative or a fraction isn't defined";
 
-/// Integers wrap, so squaring and multiplying in their own type is exact.
+/// Computes an integer power by repeated squaring. It wraps, so the result is exact in the integer's type.
 fn power_of_int<A: Number>(base: A, exponent: i64) -> Option<A> {
     if A::IS_FLOAT {
         return power(base, exponent as f64);
@@ -97,29 +96,29 @@ fn power<A: Number>(base: A, exponent: f64) -> Option<A> {
     A::from_double(base.to_f64().powf(exponent))
 }
 
-/// The least of any number of operands; NaN if one is.
+/// Computes the minimum of any number of operands. NaN if one is NaN.
 pub(crate) fn min<'a>(call: &Call<'a>) -> Folded<'a> {
     let first = call.input(0)?;
     with_number!(first.dtype(), T => fold_operands::<T>(call, ZEROS, T::least))
 }
 
-/// The greatest of any number of operands; NaN if one is.
+/// Computes the maximum of any number of operands. NaN if one is NaN.
 pub(crate) fn max<'a>(call: &Call<'a>) -> Folded<'a> {
     let first = call.input(0)?;
     with_number!(first.dtype(), T => fold_operands::<T>(call, ZEROS, T::greatest))
 }
 
-/// The sum of any number of operands.
+/// Computes the sum of any number of operands.
 pub(crate) fn sum<'a>(call: &Call<'a>) -> Folded<'a> {
     total_over(call, 1)
 }
 
-/// The mean of any number of operands.
+/// Computes the mean of any number of operands.
 pub(crate) fn mean<'a>(call: &Call<'a>) -> Folded<'a> {
     total_over(call, call.inputs.len())
 }
 
-/// The sum, divided and then rounded once. Shorter floats are added in single precision.
+/// Computes a sum divided by `count`, rounded once. Types other than float64 are summed in single precision.
 fn total_over<'a>(call: &Call<'a>, count: usize) -> Folded<'a> {
     let operands = call.all_inputs()?;
     let dtype = one_type(&operands)?;
@@ -143,7 +142,8 @@ fn total_over<'a>(call: &Call<'a>, count: usize) -> Folded<'a> {
     to_float(&mean, dtype)
 }
 
-/// Combines the operands one after the other; `undefined` says what a `None` means.
+/// Combines the operands from left to right. If `combine` returns `None`, the op isn't folded, for the reason
+/// `undefined`.
 fn fold_operands<'r, T: Number>(
     call: &Call,
     undefined: &str,
@@ -158,14 +158,14 @@ fn fold_operands<'r, T: Number>(
     Ok(result)
 }
 
-/// Limits each element to `[min, max]`; where `min` is above `max`, `max` wins.
+/// Clamps each element to `[min, max]`. If `min` is above `max`, the result is `max`.
 pub(crate) fn clip<'a>(call: &Call<'a>) -> Folded<'a> {
     let x = call.input(0)?;
     with_number!(x.dtype(), T => {
         let (min, max) = if call.version >= 11 {
             (limit::<T>(call, 1)?, limit::<T>(call, 2)?)
         } else {
-            // The attributes are floats, and so was the only type allowed.
+            // Before opset 11, the attributes and all supported types are floats.
             let attr = |name| Ok(call.float(name)?.and_then(|limit| T::from_double(limit.into())));
             (attr("min")?, attr("max")?)
         };
@@ -182,7 +182,7 @@ pub(crate) fn clip<'a>(call: &Call<'a>) -> Folded<'a> {
     })
 }
 
-/// A limit of Clip.
+/// Returns a bound of Clip.
 fn limit<T: Number>(call: &Call, index: usize) -> Result<Option<T>, NotFolded> {
     let Some(tensor) = call.optional(index) else {
         return Ok(None);

@@ -1,24 +1,23 @@
-//! Operators that pick elements by index: Gather, GatherElements, GatherND, Compress,
-//! ReverseSequence.
+//! Operators that select elements by index: Gather, GatherElements, GatherND, Compress, ReverseSequence.
 
 use super::call::{axis, integers, place};
 use super::cells::rearrange;
 use super::compare_logic::bools;
 use super::{Call, Folded, NotFolded, Tensor, element_count, ensure, refuse};
 
-/// An index into a dim, counted from the back if it is negative.
+/// Returns an index into a dim, counted from the front.
 fn index(at: i64, dim: usize) -> Result<usize, NotFolded> {
     let reason = || NotFolded::new(format!("index {at} is out of range for a dim of {dim}"));
     place(at, dim).ok_or_else(reason)
 }
 
-/// The indices in a tensor, all into one dim.
+/// Returns the indices into a dim in a tensor.
 fn indices(tensor: &Tensor, dim: usize) -> Result<Vec<usize>, NotFolded> {
     let indices = integers(tensor)?;
     indices.into_iter().map(|at| index(at, dim)).collect()
 }
 
-/// Slices along an axis, picked by indices of any shape, which takes the axis's place.
+/// Selects slices along an axis. The dims of the indices replace the axis.
 pub(crate) fn gather<'a>(call: &Call<'a>) -> Folded<'a> {
     let (x, at) = (call.input(0)?, call.input(1)?);
     let axis = axis(call.int_or("axis", 0)?, x.rank())?;
@@ -26,7 +25,7 @@ pub(crate) fn gather<'a>(call: &Call<'a>) -> Folded<'a> {
     pick(call, x, axis, &picked, at.shape())
 }
 
-/// The slices along an axis, or of all elements, whose condition is true.
+/// Selects the slices along an axis, or the elements of the flattened operand, whose condition is true.
 pub(crate) fn compress<'a>(call: &Call<'a>) -> Folded<'a> {
     let (x, condition) = (call.input(0)?, call.input(1)?);
     let flat = x.reshaped(vec![x.len()])?;
@@ -41,7 +40,7 @@ pub(crate) fn compress<'a>(call: &Call<'a>) -> Folded<'a> {
     pick(call, x, axis, &picked, &[picked.len()])
 }
 
-/// Slices along an axis, one after the other, in whose place dims of as many are.
+/// Concatenates the picked slices along an axis, which `dims` then replaces.
 fn pick<'a>(call: &Call, x: &Tensor, axis: usize, picked: &[usize], dims: &[usize]) -> Folded<'a> {
     let (before, after) = (&x.shape()[..axis], &x.shape()[axis + 1..]);
     let shape = [before, dims, after].concat();
@@ -65,7 +64,7 @@ fn pick<'a>(call: &Call, x: &Tensor, axis: usize, picked: &[usize], dims: &[usiz
     })
 }
 
-/// For each index the element at that place along the axis and its own place along the others.
+/// Selects, for each index, the element with this index along the axis and the index's own position along other axes.
 pub(crate) fn gather_elements<'a>(call: &Call<'a>) -> Folded<'a> {
     let (x, at) = (call.input(0)?, call.input(1)?);
     let axis = axis(call.int_or("axis", 0)?, x.rank())?;
@@ -73,7 +72,7 @@ pub(crate) fn gather_elements<'a>(call: &Call<'a>) -> Folded<'a> {
     take(call, x, sources, at.shape().to_vec())
 }
 
-/// The elements at these positions.
+/// Returns the elements at these positions.
 fn take<'a>(call: &Call, x: &Tensor, sources: Vec<usize>, shape: Vec<usize>) -> Folded<'a> {
     rearrange!(call, &[x], cells, T => {
         let cells = cells.row::<T>(0)?;
@@ -81,7 +80,7 @@ fn take<'a>(call: &Call, x: &Tensor, sources: Vec<usize>, shape: Vec<usize>) -> 
     })
 }
 
-/// The positions that GatherElements reads and ScatterElements writes, in row-major order.
+/// Returns the positions that GatherElements reads and ScatterElements writes, in row-major order.
 pub(super) fn element_positions(
     shape: &[usize],
     at: &Tensor,
@@ -106,7 +105,7 @@ pub(super) fn element_positions(
     Ok(picked.into_iter().enumerate().map(position).collect())
 }
 
-/// The distance of neighbours along each dim in row-major order.
+/// Returns the row-major strides of a shape.
 fn strides(shape: &[usize]) -> Vec<usize> {
     let mut strides = vec![1; shape.len()];
     for d in (1..shape.len()).rev() {
@@ -115,7 +114,7 @@ fn strides(shape: &[usize]) -> Vec<usize> {
     strides
 }
 
-/// Slices picked by index tuples.
+/// Selects slices by index tuples.
 pub(crate) fn gather_nd<'a>(call: &Call<'a>) -> Folded<'a> {
     let (x, at) = (call.input(0)?, call.input(1)?);
     let Ok(batch) = usize::try_from(call.int_or("batch_dims", 0)?) else {
@@ -140,7 +139,7 @@ pub(crate) fn gather_nd<'a>(call: &Call<'a>) -> Folded<'a> {
     take(call, x, sources.collect(), shape)
 }
 
-/// The start of each index tuple's slice.
+/// Returns the start of each index tuple's slice.
 pub(super) fn tuple_positions(
     shape: &[usize],
     at: &Tensor,
@@ -159,7 +158,7 @@ pub(super) fn tuple_positions(
     integers(at)?.chunks_exact(width).map(position).collect()
 }
 
-/// Each batch's first elements along the time axis in reverse.
+/// Reverses the first elements along the time axis, as many as each batch's length.
 pub(crate) fn reverse_sequence<'a>(call: &Call<'a>) -> Folded<'a> {
     let x = call.input(0)?;
     let lengths = call.ints_in(1)?;

@@ -1,4 +1,4 @@
-//! Products of matrices: MatMul, Gemm.
+//! Matrix products: MatMul, Gemm.
 
 use ndarray::{Array2, ArrayView2, ArrayViewD, Axis, Dimension, Ix2, IxDyn};
 
@@ -8,10 +8,10 @@ use super::number::{doubles, exact, rounded, wholes};
 use super::{Call, Folded, NotFolded, Tensor, element_count, ensure, in_shape, name_of, refuse};
 use passdock_plugin_api::DType;
 
-/// The most multiplications that are a compiler's business.
+/// The maximum number of multiplications in one evaluation.
 const MOST: usize = 1 << 26;
 
-/// The product of matrices, or of each two of them in broadcast dims.
+/// Multiplies two matrices, or two stacks of them with broadcasting.
 pub(crate) fn mat_mul<'a>(call: &Call<'a>) -> Folded<'a> {
     let (a, b) = call.pair()?;
     sums_are_defined(a)?;
@@ -27,7 +27,7 @@ pub(crate) fn mat_mul<'a>(call: &Call<'a>) -> Folded<'a> {
     })
 }
 
-/// ONNX doesn't say how precise the sums of 16-bit floats are, and runtimes differ in the last bit.
+/// Rejects 16-bit floats: ONNX doesn't define the precision of their sums, and runtimes differ in the last bit.
 pub(super) fn sums_are_defined(x: &Tensor) -> Result<(), NotFolded> {
     let is_short = matches!(x.dtype(), DType::F16 | DType::BF16);
     ensure!(
@@ -38,7 +38,7 @@ pub(super) fn sums_are_defined(x: &Tensor) -> Result<(), NotFolded> {
     Ok(())
 }
 
-/// Integers are exact; `None` where they overflow.
+/// Multiplies integer matrices exactly. Returns `None` on overflow.
 fn exact_product(a: ArrayView2<i128>, b: ArrayView2<i128>) -> Option<Array2<i128>> {
     let mut product = Array2::zeros((a.nrows(), b.ncols()));
     for ((row, column), slot) in product.indexed_iter_mut() {
@@ -48,7 +48,7 @@ fn exact_product(a: ArrayView2<i128>, b: ArrayView2<i128>) -> Option<Array2<i128
     Some(product)
 }
 
-/// The shape and the elements of the product.
+/// Returns the shape and the elements of the product.
 fn multiply<T: Clone>(
     call: &Call,
     [a, b]: [&Tensor; 2],
@@ -56,7 +56,7 @@ fn multiply<T: Clone>(
     product: impl Fn(ArrayView2<T>, ArrayView2<T>) -> Option<Array2<T>>,
 ) -> Result<(Vec<usize>, Vec<T>), NotFolded> {
     ensure!(a.rank() > 0 && b.rank() > 0, "a scalar isn't a matrix");
-    // A vector is a matrix of one row, or of one column, which goes again.
+    // A vector becomes a matrix of one row or column, which is removed from the result.
     let (row, column) = (a.rank() == 1, b.rank() == 1);
     let a_shape = [&vec![1; usize::from(row)], a.shape()].concat();
     let b_shape = [b.shape(), &vec![1; usize::from(column)]].concat();
@@ -86,7 +86,7 @@ fn multiply<T: Clone>(
     Ok((shape, elements))
 }
 
-/// Refuses more multiplications than are a compiler's business.
+/// Rejects an evaluation with too many multiplications.
 pub(super) fn little_work(dims: &[usize]) -> Result<(), NotFolded> {
     let work = element_count(dims)?;
     if work > MOST {
@@ -95,13 +95,13 @@ pub(super) fn little_work(dims: &[usize]) -> Result<(), NotFolded> {
     Ok(())
 }
 
-/// The outer dims, and those of the matrices.
+/// Splits a shape into the outer dims and those of the matrix.
 fn split(shape: &[usize]) -> (&[usize], [usize; 2]) {
     let (outer, matrix) = shape.split_at(shape.len() - 2);
     (outer, [matrix[0], matrix[1]])
 }
 
-/// One of the matrices.
+/// Returns one matrix of a stack.
 fn matrix<'v, 'i, T>(
     all: &'v ArrayViewD<T>,
     at: impl Iterator<Item = &'i usize>,
@@ -113,7 +113,7 @@ fn matrix<'v, 'i, T>(
     matrix.map_err(|error| NotFolded::new(format!("it isn't a matrix: {error}")))
 }
 
-/// `alpha * A * B + beta * C`, `A` and `B` transposed where it says so.
+/// Computes `alpha * A * B + beta * C`, with `A` and `B` optionally transposed.
 pub(crate) fn gemm<'a>(call: &Call<'a>) -> Folded<'a> {
     let (a, b) = call.pair()?;
     sums_are_defined(a)?;

@@ -1,45 +1,45 @@
-//! Floats of eight bits and fewer, by the table of their values.
+//! Floats of eight bits and fewer, as tables of their values.
 //!
-//! There are at most 256 values, so encoding looks for the nearest among the positive ones; ties go
-//! to the even code, which is how IEEE rounds.
+//! A type has at most 256 values, so encoding searches the positive ones for the nearest. Ties round to the even code,
+//! as in IEEE.
 
 use passdock_plugin_api::DType;
 
-/// A small float type: its values.
+/// A small float type.
 #[derive(Debug)]
 pub(crate) struct MiniFloat {
     specials: Specials,
     mantissa_bits: u32,
-    /// The values of the codes without a sign.
+    /// The values of the non-negative codes.
     values: Vec<f32>,
-    /// The number of those that are finite: they come first, and ascend with the code.
+    /// The number of finite values. They come first and ascend with the code.
     finite: usize,
 }
 
 /// The codes that aren't finite numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Specials {
-    /// The highest exponent is infinity and NaN, as in IEEE.
+    /// The highest exponent has infinity and NaNs, as in IEEE.
     Ieee,
-    /// The code of all ones is NaN, there is no infinity.
+    /// The code with all bits set is NaN; infinity doesn't exist.
     OneNan,
-    /// The code of minus zero is NaN; neither infinity nor minus zero.
+    /// The code of minus zero is NaN; infinity and minus zero don't exist.
     NoMinusZero,
-    /// Every code is a number.
+    /// All codes are finite numbers.
     None,
 }
 
 /// The encoding of a value beyond the largest one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Overflow {
-    /// The largest one, for infinity too.
+    /// The largest value, also for infinity.
     Saturate,
-    /// Infinity, or NaN where there is none.
+    /// Infinity, or NaN if the type has no infinity.
     Overflow,
 }
 
 impl Overflow {
-    /// The encoding that the attribute `saturate` says.
+    /// Returns the variant for the attribute `saturate`.
     pub(crate) fn saturating(saturate: bool) -> Overflow {
         if saturate {
             Overflow::Saturate
@@ -50,7 +50,7 @@ impl Overflow {
 }
 
 impl MiniFloat {
-    /// The small float type of that element type, if it is one with a sign and a mantissa.
+    /// Returns the small float type of an element type, if it is one with a sign and a mantissa.
     pub(crate) fn from_dtype(dtype: DType) -> Option<MiniFloat> {
         let (exponent_bits, mantissa_bits, bias, specials) = match dtype {
             DType::F8E4M3FN => (4, 3, 7, Specials::OneNan),
@@ -91,7 +91,7 @@ impl MiniFloat {
         self.values.len() as u8
     }
 
-    /// The value of a code.
+    /// Returns the value of a code.
     pub(crate) fn decode(&self, code: u8) -> f32 {
         let magnitude = code & (self.sign_bit() - 1);
         let value = self.values[usize::from(magnitude)];
@@ -102,7 +102,7 @@ impl MiniFloat {
         }
     }
 
-    /// The code nearest to a value; `None` for a NaN in a type that has none.
+    /// Returns the code nearest to a value, or `None` for NaN in a type without NaN.
     pub(crate) fn encode(&self, value: f64, overflow: Overflow) -> Option<u8> {
         let sign = if value.is_sign_negative() {
             self.sign_bit()
@@ -126,7 +126,7 @@ impl MiniFloat {
             0
         } else {
             let below = finite(above - 1);
-            // Beyond the largest, as if the numbers went on.
+            // Values beyond the largest round as if the sequence continued.
             let next = match above <= largest {
                 true => finite(above),
                 false => 2.0 * below - finite(above - 2),
@@ -152,28 +152,28 @@ impl MiniFloat {
     }
 }
 
-/// The value of a float8e8m0 code: a power of two.
+/// Returns the value of a float8e8m0 code, a power of two.
 pub(crate) fn decode_e8m0(code: u8) -> f32 {
     match code {
         255 => f32::NAN,
-        // 2^-127 is subnormal in float32: half of its smallest normal number.
+        // 2^-127 is subnormal in float32: half of the smallest normal number.
         0 => f32::MIN_POSITIVE / 2.0,
         exponent => f32::from_bits(u32::from(exponent) << 23),
     }
 }
 
-/// The rounding of a float8e8m0.
+/// The rounding to float8e8m0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rounding {
-    /// To the next power of two.
+    /// To the next higher power of two.
     Up,
-    /// To the one before.
+    /// To the next lower power of two.
     Down,
-    /// To the nearest; ties up.
+    /// To the nearest; ties round up.
     Nearest,
 }
 
-/// The float8e8m0 code of a value; `None` where ONNX doesn't say.
+/// Returns the float8e8m0 code of a value, or `None` if ONNX doesn't define it.
 pub(crate) fn encode_e8m0(value: f64, rounding: Rounding, overflow: Overflow) -> Option<u8> {
     if value.is_nan() {
         return Some(255);
@@ -181,7 +181,7 @@ pub(crate) fn encode_e8m0(value: f64, rounding: Rounding, overflow: Overflow) ->
     let lowest = f64::from(decode_e8m0(0));
     let highest = f64::from(decode_e8m0(254));
     if !(lowest..=highest).contains(&value) {
-        // What lies outside is only specified for these two, minus zero and less for none.
+        // Out of range, ONNX defines only these two combinations, and none for minus zero and negative values.
         return match (overflow, rounding) {
             (Overflow::Saturate, Rounding::Up) if value == 0.0 && !value.is_sign_negative() => {
                 Some(0)

@@ -1,11 +1,10 @@
 //! Evaluation of operators on constants.
 //!
-//! An evaluation answers an op's results or says why not. It is never wrong on purpose: where ONNX
-//! leaves a result open (an integer divided by zero, a float cast out of range, an attribute that
-//! isn't known here), the op is left alone. It never panics, and it makes nothing larger than the
-//! caller allows.
+//! An evaluation returns an op's results, or the reason why it can't. If ONNX leaves a result undefined, the op isn't
+//! folded. Examples are an integer divided by zero, a float cast out of range, and an unknown attribute. An evaluation
+//! never panics, and allocates no result larger than the caller's limit.
 //!
-//! One file a family of operators; `cells` moves elements of any type, `number` computes with them.
+//! Each file has a family of operators. `cells` moves elements of any type, `number` has the arithmetic.
 
 pub(crate) mod activation;
 mod attrs;

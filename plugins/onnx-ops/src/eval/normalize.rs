@@ -1,5 +1,5 @@
-//! BatchNormalization, which exporters write over weights, to give each of their channels the mean 0 and the variance
-//! 1; and LayerNormalization, which stands behind what a decoder is asked with: a table of weights.
+//! BatchNormalization and LayerNormalization. Exporters apply the first to weights, to normalize each channel. The
+//! second applies to a decoder's learned queries, which are a table of weights.
 
 use passdock_plugin_api::DType;
 
@@ -8,11 +8,11 @@ use super::matrix::sums_are_defined;
 use super::number::{doubles, rounded};
 use super::{Call, FoldedAll, NotFolded, Tensor, ensure, refuse};
 
-/// The version since which it says that it is trained; before, its number of results did.
+/// The version since which an attribute enables training. Before, the number of results did.
 const SAYS_TRAINED: i64 = 14;
 
-/// The operand less the mean, divided by the deviation; trained, these are the operand's own, and its further results
-/// are what is known of both from now on.
+/// Normalizes each channel by mean and variance. In training mode, these are computed from the operand, and further
+/// results are the updated running mean and variance.
 pub(crate) fn batch_normalization<'a>(call: &Call<'a>) -> FoldedAll<'a> {
     let x = call.input(0)?;
     sums_are_defined(x)?;
@@ -52,9 +52,8 @@ pub(crate) fn batch_normalization<'a>(call: &Call<'a>) -> FoldedAll<'a> {
     Ok(running)
 }
 
-/// Each row, of the dims from the axis on, less its mean and divided by its deviation, times the scale, and the bias
-/// added; the mean, and what it is multiplied by for the deviation, are further results. Of `f32`: others are rounded
-/// on the way.
+/// Normalizes each row of the dims from the axis on, then applies scale and bias. Further results are the mean and the
+/// inverse deviation. Only float32 is evaluated; other types are rounded at intermediate steps.
 pub(crate) fn layer_normalization<'a>(call: &Call<'a>) -> FoldedAll<'a> {
     let x = call.input(0)?;
     let is_single = x.dtype() == DType::F32 && call.int_or("stash_type", 1)? == 1;
@@ -100,10 +99,10 @@ pub(crate) fn layer_normalization<'a>(call: &Call<'a>) -> FoldedAll<'a> {
         .collect()
 }
 
-/// The second dim.
+/// The channels of a tensor, its second dim.
 struct Channels {
     count: usize,
-    /// How many elements stand beside one another in one.
+    /// The number of contiguous elements of a channel.
     inner: usize,
 }
 
@@ -118,7 +117,7 @@ impl Channels {
         }
     }
 
-    /// An operand of one number a channel, of the first one's type.
+    /// Returns an operand with one number per channel, of the first operand's type.
     fn numbers(&self, call: &Call, operand: usize) -> Result<Vec<f64>, NotFolded> {
         let (x, numbers, count) = (call.input(0)?, call.input(operand)?, self.count);
         let fits = numbers.dtype() == x.dtype() && numbers.shape() == [count];
@@ -128,14 +127,14 @@ impl Channels {
         doubles(numbers)
     }
 
-    /// The elements in order, those of one channel that stand beside one another together.
+    /// Iterates over the contiguous runs of elements with their channels.
     fn runs<'x>(&self, elements: &'x [f64]) -> impl Iterator<Item = (usize, &'x [f64])> {
         let count = self.count.max(1);
         let runs = elements.chunks(self.inner.max(1)).enumerate();
         runs.map(move |(at, run)| (at % count, run))
     }
 
-    /// The mean and the variance of each.
+    /// Returns the mean and the variance of each channel.
     fn moments(&self, elements: &[f64]) -> Result<(Vec<f64>, Vec<f64>), NotFolded> {
         let each = elements.len() / self.count.max(1);
         ensure!(each > 0, "nothing has no mean");

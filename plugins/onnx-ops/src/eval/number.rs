@@ -1,7 +1,7 @@
-//! The element types that operators compute with.
+//! The element types with arithmetic.
 //!
-//! Integers wrap as C's unsigned ones do. float16 and bfloat16 are computed in float32 and rounded
-//! after each operation. Where C leaves a result undefined, the answer is `None`.
+//! Integers wrap. float16 and bfloat16 are computed in float32 and rounded after each operation. Operations return
+//! `None` where C leaves the result undefined.
 
 use bytemuck::Pod;
 use half::{bf16, f16};
@@ -9,13 +9,13 @@ use passdock_plugin_api::DType;
 
 use super::{Folded, NotFolded, Tensor, name_of, refuse};
 
-/// The reason why there is no least or greatest.
+/// Why there is no minimum or maximum of two numbers.
 pub(crate) const ZEROS: &str = "which of 0.0 and -0.0 is greater isn't defined";
 
-/// The reason why there is none of several.
+/// Why there is no minimum or maximum of several numbers.
 pub(crate) const EXTREME: &str = "what NaN, or 0.0 beside -0.0, comes to isn't defined";
 
-/// The reason why sums and products aren't defined.
+/// Why a sum or product isn't defined.
 pub(crate) const OVERFLOW: &str = "a sum or product on the way is larger than its type holds";
 
 /// An integer or a float.
@@ -26,40 +26,40 @@ pub(crate) trait Number: Pod + PartialOrd {
     const ZERO: Self;
     /// 1.
     const ONE: Self;
-    /// The smallest value: minus infinity of a float.
+    /// The minimum, which is negative infinity for floats.
     const LOWEST: Self;
-    /// The largest.
+    /// The maximum, which is infinity for floats.
     const HIGHEST: Self;
-    /// Whether it has fractions.
+    /// Whether this is a float type.
     const IS_FLOAT: bool;
 
-    /// The sum.
+    /// Returns the sum.
     fn plus(self, other: Self) -> Self;
-    /// The difference.
+    /// Returns the difference.
     fn minus(self, other: Self) -> Self;
-    /// The product.
+    /// Returns the product.
     fn times(self, other: Self) -> Self;
-    /// The quotient; integers truncate.
+    /// Returns the quotient, truncated for integers.
     fn over(self, other: Self) -> Option<Self>;
-    /// The remainder with the dividend's sign.
+    /// Returns the remainder with the dividend's sign.
     fn remainder(self, other: Self) -> Option<Self>;
-    /// The opposite.
+    /// Returns the negation.
     fn negative(self) -> Self;
-    /// Whether it isn't a number.
+    /// Whether this is NaN.
     fn is_nan(self) -> bool;
-    /// Whether it has the sign bit.
+    /// Whether the sign bit is set.
     fn is_minus(self) -> bool;
-    /// The number as a float, rounded if it is an integer beyond 2^53.
+    /// Converts to a float. Integers beyond 2^53 are rounded.
     fn to_f64(self) -> f64;
-    /// The number of a float: rounded for a float, truncated for an integer, `None` if that can't
-    /// hold it.
+    /// Converts from a float: rounds to a float type, truncates to an integer type. Returns `None` if it is out of the
+    /// integer's range.
     fn from_double(value: f64) -> Option<Self>;
-    /// The number of an integer: the low bits for an integer, rounded for a float.
+    /// Converts from an integer: takes the low bits for an integer type, rounds to a float type.
     fn from_int(value: i128) -> Self;
-    /// The number as an integer, if it is one.
+    /// Returns the value of an integer type, `None` for a float type.
     fn to_int(self) -> Option<i128>;
 
-    /// The absolute value.
+    /// Returns the absolute value.
     fn absolute(self) -> Self {
         if self.is_minus() {
             self.negative()
@@ -68,7 +68,7 @@ pub(crate) trait Number: Pod + PartialOrd {
         }
     }
 
-    /// The remainder with the divisor's sign, which a remainder of zero has, too.
+    /// Returns the remainder with the divisor's sign, even if it is zero.
     fn modulo(self, other: Self) -> Option<Self> {
         let remainder = self.remainder(other)?;
         Some(match remainder.is_minus() == other.is_minus() {
@@ -79,17 +79,17 @@ pub(crate) trait Number: Pod + PartialOrd {
         })
     }
 
-    /// The smaller; NaN if one of them is; `None` of 0.0 and -0.0, as nobody says which it is.
+    /// Returns the minimum, NaN if either is NaN. Returns `None` for 0.0 and -0.0, whose order isn't defined.
     fn least(self, other: Self) -> Option<Self> {
         self.choose(other, self < other)
     }
 
-    /// The larger, likewise.
+    /// Returns the maximum, with the same special cases.
     fn greatest(self, other: Self) -> Option<Self> {
         self.choose(other, self > other)
     }
 
-    /// Returns the first of two numbers if it is better, or NaN; `None` for 0.0 beside -0.0.
+    /// Returns `self` if it is better or NaN, otherwise `other`. Returns `None` for 0.0 and -0.0.
     fn choose(self, other: Self, is_better: bool) -> Option<Self> {
         if self == other {
             return (self.is_minus() == other.is_minus()).then_some(self);
@@ -98,7 +98,7 @@ pub(crate) trait Number: Pod + PartialOrd {
         Some(if is_first { self } else { other })
     }
 
-    /// The number of an integer that it holds exactly.
+    /// Converts from an integer if the type represents it exactly.
     fn exactly(value: i128) -> Option<Self> {
         let narrow = Self::from_int(value);
         (narrow.to_int() == Some(value)).then_some(narrow)
@@ -210,7 +210,7 @@ macro_rules! float {
                 Some($round(value))
             }
             fn from_int(value: i128) -> Self {
-                // Processors do this with 64 bits.
+                // Processors have instructions for 64 bits.
                 $round(i64::try_from(value).map_or(value as f64, |value| value as f64))
             }
             fn to_int(self) -> Option<i128> {
@@ -227,7 +227,7 @@ float! {
     bf16 = BF16, bf16::ZERO, bf16::ONE, bf16::from_f64;
 }
 
-/// Runs an expression with the Rust type of an element type, if it is one of a list.
+/// Evaluates an expression with the Rust type of an element type, if the list has it.
 macro_rules! with_type {
     ([$($dtype:ident = $type:ty),*], $value:expr, $T:ident => $body:expr) => {
         match $value {
@@ -243,7 +243,7 @@ macro_rules! with_type {
     };
 }
 
-/// Runs an expression with the Rust type of an element type, if it is an integer or a float.
+/// Evaluates an expression with the Rust type of an element type, if it is an integer or a float.
 macro_rules! with_number {
     ($dtype:expr, $T:ident => $body:expr) => {
         $crate::eval::number::with_type!(
@@ -256,7 +256,7 @@ macro_rules! with_number {
     };
 }
 
-/// As `with_number`, for integers.
+/// Like `with_number`, for integers.
 macro_rules! with_integer {
     ($dtype:expr, $T:ident => $body:expr) => {
         $crate::eval::number::with_type!(
@@ -268,7 +268,7 @@ macro_rules! with_integer {
     };
 }
 
-/// As `with_number`, for floats.
+/// Like `with_number`, for floats.
 macro_rules! with_float {
     ($dtype:expr, $T:ident => $body:expr) => {
         $crate::eval::number::with_type!(
@@ -279,7 +279,7 @@ macro_rules! with_float {
 
 pub(crate) use {with_float, with_integer, with_number, with_type};
 
-/// Returns the elements of a tensor of numbers in double precision.
+/// Returns the elements of a numeric tensor in double precision.
 pub(crate) fn doubles(tensor: &Tensor) -> Result<Vec<f64>, NotFolded> {
     with_number!(tensor.dtype(), T => {
         Ok(tensor.stored::<T>()?.iter().map(|x| x.to_f64()).collect())
@@ -299,7 +299,7 @@ pub(crate) fn to_float<'a>(tensor: &Tensor, dtype: DType) -> Folded<'a> {
     rounded(dtype, tensor.shape().to_vec(), doubles(tensor)?)
 }
 
-/// As [`rounded`], of sums: one that isn't finite, or rounds to what isn't, has no defined result.
+/// Like [`rounded`], but rejects sums that aren't finite after rounding.
 pub(crate) fn rounded_sums<'a>(dtype: DType, shape: Vec<usize>, sums: Vec<f64>) -> Folded<'a> {
     let sums = rounded(dtype, shape, sums)?;
     if !doubles(&sums)?.into_iter().all(f64::is_finite) {
@@ -308,14 +308,14 @@ pub(crate) fn rounded_sums<'a>(dtype: DType, shape: Vec<usize>, sums: Vec<f64>) 
     Ok(sums)
 }
 
-/// Returns the elements of a tensor of integers.
+/// Returns the elements of an integer tensor.
 pub(crate) fn wholes(tensor: &Tensor) -> Result<Vec<i128>, NotFolded> {
     with_integer!(tensor.dtype(), T => {
         Ok(tensor.stored::<T>()?.iter().map(|&x| i128::from(x)).collect())
     })
 }
 
-/// Narrows sums to an integer type; where one doesn't fit, nobody says what it is.
+/// Narrows sums to an integer type, and rejects those out of its range.
 pub(crate) fn exact<'a>(dtype: DType, shape: Vec<usize>, sums: Vec<i128>) -> Folded<'a> {
     with_integer!(dtype, T => {
         match sums.into_iter().map(T::exactly).collect::<Option<Vec<T>>>() {

@@ -11,7 +11,7 @@ use super::tensor::{in_order, row_by_row};
 use super::{Call, Folded, NotFolded, Tensor, ensure, in_shape, name_of, refuse};
 use passdock_plugin_api::DType;
 
-/// `(x - zero_point) * scale`, in single precision.
+/// Computes `(x - zero_point) * scale` in single precision.
 pub(crate) fn dequantize<'a>(call: &Call<'a>) -> Folded<'a> {
     let (x, scale) = (call.input(0)?, call.input(1)?);
     let zero_point = call.optional(2);
@@ -32,7 +32,7 @@ pub(crate) fn dequantize<'a>(call: &Call<'a>) -> Folded<'a> {
     let (scales, values) = (singles(scale)?, singles(x)?);
     let zeros = zero_point.map(singles).transpose()?;
     for operand in [Some(x), zero_point].into_iter().flatten() {
-        // Single precision holds every value of the narrow types; of int32 only the smaller ones.
+        // Single precision represents all values of the narrow types exactly, but not all int32 values.
         let is_exact = operand.dtype() != DType::I32
             || operand
                 .stored::<i32>()?
@@ -52,7 +52,8 @@ pub(crate) fn dequantize<'a>(call: &Call<'a>) -> Folded<'a> {
     rounded(result, x.shape().to_vec(), values)
 }
 
-/// `x / scale`, rounded to the nearest even integer, moved by the zero point, limited to its type.
+/// Computes `x / scale`, rounds it to the nearest even integer, adds the zero point, and clamps the sum to the type's
+/// range.
 pub(crate) fn quantize<'a>(call: &Call<'a>) -> Folded<'a> {
     let (x, scale) = (call.input(0)?, call.input(1)?);
     let zero_point = call.optional(2);
@@ -97,7 +98,7 @@ pub(crate) fn quantize<'a>(call: &Call<'a>) -> Folded<'a> {
     let code = |(value, place): (f32, usize)| {
         let scaled = value / scales[place];
         if let Some(small) = &small {
-            // ONNX adds a zero point of 0, which makes -0.0 another 0.0; ONNX Runtime doesn't.
+            // ONNX adds a zero point of 0, which turns -0.0 into 0.0; ONNX Runtime doesn't.
             if scaled == 0.0 && scaled.is_sign_negative() && result.bits() == 8 {
                 return None;
             }
@@ -120,8 +121,7 @@ pub(crate) fn quantize<'a>(call: &Call<'a>) -> Folded<'a> {
     })
 }
 
-/// The place of each element's scale: of the only one, of one along an axis, or of one for each block
-/// along an axis.
+/// Returns the index of each element's scale: per tensor, per index of an axis, or per block along an axis.
 fn scale_places(call: &Call, x: &Tensor, scale: &Tensor) -> Result<Vec<usize>, NotFolded> {
     let block = usize::try_from(call.int_or("block_size", 0)?).unwrap_or(0);
     let (dims, scales) = (x.shape(), scale.shape());

@@ -1,8 +1,7 @@
-//! Attributes as an evaluation reads them.
+//! Access to attributes in evaluations.
 //!
-//! One that isn't given is what the operator's row says of it. Reading one of another kind than the
-//! definition says, a reference to a function's attribute among them, is never a silent default: the
-//! op isn't folded.
+//! An absent attribute has the default in the operator's row. An attribute of the wrong kind, such as a reference to a
+//! function's attribute, is an error and never the default: the op isn't folded.
 
 use std::borrow::Cow;
 
@@ -26,31 +25,31 @@ macro_rules! readers {
 }
 
 readers! {
-    /// An integer attribute.
+    /// Returns an integer attribute.
     int: Int -> i64, "an integer";
-    /// A float attribute.
+    /// Returns a float attribute.
     float: Float -> f32, "a float";
-    /// A string attribute.
+    /// Returns a string attribute.
     string: String -> &'a [u8], "a string";
-    /// An attribute of integers.
+    /// Returns a list of integers.
     ints: Ints -> Cow<'a, [i64]>, "a list of integers";
-    /// An attribute of floats.
+    /// Returns a list of floats.
     floats: Floats -> Cow<'a, [f32]>, "a list of floats";
-    /// An attribute of strings.
+    /// Returns a list of strings.
     strings: Strings -> Vec<&'a [u8]>, "a list of strings";
-    /// A tensor attribute.
+    /// Returns a tensor attribute.
     tensor: Tensor -> Tensor<'a>, "a tensor";
 }
 
 impl<'a> Call<'a> {
-    /// An attribute of any kind, or its default.
+    /// Returns an attribute of any kind, or its default.
     pub(crate) fn attribute(&self, name: &str) -> Option<EvalAttr<'a>> {
         self.attrs.get(name).or_else(|| self.default_of(name))
     }
 }
 
 impl Call<'_> {
-    /// The default of an attribute, if the operator's row says one.
+    /// Returns the default of an attribute in the operator's row.
     fn default_of(&self, name: &str) -> Option<EvalAttr<'static>> {
         let attr = self.attr_defs.iter().find(|attr| attr.name == name)?;
         Some(match attr.default? {
@@ -66,22 +65,22 @@ impl Call<'_> {
         })
     }
 
-    /// An integer attribute, or its default.
+    /// Returns an integer attribute, or `default` if it is absent.
     pub fn int_or(&self, name: &str, default: i64) -> Result<i64, NotFolded> {
         Ok(self.int(name)?.unwrap_or(default))
     }
 
-    /// An integer attribute that is 0 or 1.
+    /// Returns an integer attribute as a flag, or `default` if it is absent.
     pub fn flag(&self, name: &str, default: bool) -> Result<bool, NotFolded> {
         Ok(self.int(name)?.map_or(default, |value| value != 0))
     }
 
-    /// A float attribute, or its default.
+    /// Returns a float attribute, or `default` if it is absent.
     pub fn float_or(&self, name: &str, default: f32) -> Result<f32, NotFolded> {
         Ok(self.float(name)?.unwrap_or(default))
     }
 
-    /// A float attribute that has a default.
+    /// Returns a float attribute that must be present or have a default.
     pub fn number(&self, name: &str) -> Result<f64, NotFolded> {
         match self.float(name)? {
             Some(value) => Ok(value.into()),
@@ -89,7 +88,7 @@ impl Call<'_> {
         }
     }
 
-    /// The word that a string attribute is, of these; the first is its default.
+    /// Returns the value of an enum attribute; the first of `words` is the default.
     pub fn word(&self, name: &str, words: &[&'static str]) -> Result<&'static str, NotFolded> {
         let Some(given) = self.string(name)? else {
             return Ok(words[0]);

@@ -1,4 +1,4 @@
-//! Reductions along axes, which are an attribute in old versions and an operand in new ones.
+//! Reductions along axes. The axes are an attribute in old opsets and an operand in new ones.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use super::tensor::{in_order, row_by_row};
 use super::{Call, Folded, Tensor, refuse};
 use passdock_plugin_api::DType;
 
-/// Reduces groups of elements, each with `combine`; a `None` is `undefined`.
+/// Reduces groups of elements with `combine`. If it returns `None`, the op isn't folded, for the reason `undefined`.
 fn reduce<'r, T: Number>(
     call: &Call,
     moved: i64,
@@ -19,7 +19,7 @@ fn reduce<'r, T: Number>(
     let x = call.input(0)?;
     let list = call.ints_since(moved, 1, "axes")?.unwrap_or_default();
     let reduced = match (list.is_empty(), call.flag("noop_with_empty_axes", false)?) {
-        // Only the reduction is left out: a sum of squares still squares.
+        // `noop_with_empty_axes` only skips the reduction: a sum of squares still squares.
         (true, noop) => vec![!noop; x.rank()],
         (false, _) => listed_axes(&list, x.rank())?,
     };
@@ -29,7 +29,7 @@ fn reduce<'r, T: Number>(
     let shape: Vec<usize> = dims
         .map(|d| if reduced[d] { 1 } else { x.shape()[d] })
         .collect();
-    // How many elements become one.
+    // The number of elements per group.
     let count: usize = gone.iter().map(|&d| x.shape()[d]).product();
     let groups = call.room_for(x.dtype(), &shape)?;
     let array = x.array::<T>()?;
@@ -48,8 +48,8 @@ fn reduce<'r, T: Number>(
     }
 }
 
-/// Adds what `each` makes of the elements and rounds once, after `last`. Integers are added exactly;
-/// where a sum doesn't fit its type, or only in another order, nobody says what it is.
+/// Sums `each` of the elements and rounds once, after `last`. Integers are summed exactly. Returns `None` if a sum is
+/// out of range, or would be in another order of summation.
 pub(super) fn total<T: Number>(
     elements: &[T],
     each: impl Fn(f64) -> f64,
@@ -72,7 +72,7 @@ pub(super) fn total<T: Number>(
     (!overflows).then(|| T::from_double(as_computed::<T>(last(as_computed::<T>(sum)))))?
 }
 
-/// A value in the precision that a type's elements are computed in.
+/// Rounds a value to the precision in which a type is computed.
 fn as_computed<T: Number>(value: f64) -> f64 {
     if T::DTYPE == DType::F64 {
         value
@@ -81,24 +81,24 @@ fn as_computed<T: Number>(value: f64) -> f64 {
     }
 }
 
-/// The version in which the axes of all reductions but ReduceSum became an operand.
+/// The opset in which the axes of all reductions except ReduceSum became an operand.
 const MOVED: i64 = 18;
 
-/// The sum.
+/// Computes the sum.
 pub(crate) fn sum<'a>(call: &Call<'a>) -> Folded<'a> {
     with_number!(call.input(0)?.dtype(), T => {
         reduce::<T>(call, 13, OVERFLOW, |group| total(group, |x| x, Some, |sum| sum))
     })
 }
 
-/// The sum of absolute values.
+/// Computes the sum of absolute values.
 pub(crate) fn l1<'a>(call: &Call<'a>) -> Folded<'a> {
     with_number!(call.input(0)?.dtype(), T => {
         reduce::<T>(call, MOVED, OVERFLOW, |group| total(group, f64::abs, i128::checked_abs, |sum| sum))
     })
 }
 
-/// The sum of squares.
+/// Computes the sum of squares.
 pub(crate) fn sum_square<'a>(call: &Call<'a>) -> Folded<'a> {
     with_number!(call.input(0)?.dtype(), T => {
         let exact = |x: i128| x.checked_mul(x);
@@ -106,21 +106,21 @@ pub(crate) fn sum_square<'a>(call: &Call<'a>) -> Folded<'a> {
     })
 }
 
-/// The root of the sum of squares.
+/// Computes the square root of the sum of squares.
 pub(crate) fn l2<'a>(call: &Call<'a>) -> Folded<'a> {
     with_float!(call.input(0)?.dtype(), T => {
         reduce::<T>(call, MOVED, OVERFLOW, |group| total(group, |x| x * x, |_| None, f64::sqrt))
     })
 }
 
-/// The logarithm of the sum.
+/// Computes the logarithm of the sum.
 pub(crate) fn log_sum<'a>(call: &Call<'a>) -> Folded<'a> {
     with_float!(call.input(0)?.dtype(), T => {
         reduce::<T>(call, MOVED, OVERFLOW, |group| total(group, |x| x, |_| None, f64::ln))
     })
 }
 
-/// The logarithm of the sum of exponentials, shifted so that none overflows.
+/// Computes the logarithm of the sum of exponentials, shifted so that none overflows.
 pub(crate) fn log_sum_exp<'a>(call: &Call<'a>) -> Folded<'a> {
     with_float!(call.input(0)?.dtype(), T => {
         reduce::<T>(call, MOVED, OVERFLOW, |group| {
@@ -131,7 +131,7 @@ pub(crate) fn log_sum_exp<'a>(call: &Call<'a>) -> Folded<'a> {
     })
 }
 
-/// The mean; of integers, truncated. Of nothing it is undefined.
+/// Computes the mean, truncated for integers. The mean of no elements is undefined.
 pub(crate) fn mean<'a>(call: &Call<'a>) -> Folded<'a> {
     const UNDEFINED: &str = "the mean of nothing, or of integers beyond 2^53, isn't defined";
     with_number!(call.input(0)?.dtype(), T => {
@@ -149,7 +149,7 @@ pub(crate) fn mean<'a>(call: &Call<'a>) -> Folded<'a> {
     })
 }
 
-/// The product.
+/// Computes the product.
 pub(crate) fn product<'a>(call: &Call<'a>) -> Folded<'a> {
     with_number!(call.input(0)?.dtype(), T => {
         reduce::<T>(call, MOVED, OVERFLOW, |group| {
@@ -162,8 +162,8 @@ pub(crate) fn product<'a>(call: &Call<'a>) -> Folded<'a> {
     })
 }
 
-/// The product of floats. Where factors below 1 make up for an overflow by others, or the other way
-/// round, it depends on their order, which nobody says.
+/// Computes a product of floats. Returns `None` if an intermediate product could overflow or underflow in some order,
+/// while other factors compensate: the result would depend on the order.
 fn float_product<T: Number>(group: &[T]) -> Option<T> {
     let (mut product, mut large, mut small) = (1.0, 1.0, 1.0);
     for x in group.iter().map(|x| x.to_f64()) {
@@ -184,7 +184,7 @@ fn float_product<T: Number>(group: &[T]) -> Option<T> {
     (!overflows && !underflows).then(|| T::from_double(as_computed::<T>(product)))?
 }
 
-/// The greatest; minus infinity, or an integer's smallest value, of nothing.
+/// Computes the maximum. For no elements it is the lowest value, negative infinity for floats.
 pub(crate) fn max<'a>(call: &Call<'a>) -> Folded<'a> {
     if call.input(0)?.dtype() == DType::BOOL {
         return any_or_all(call, |group| group.contains(&1));
@@ -194,7 +194,7 @@ pub(crate) fn max<'a>(call: &Call<'a>) -> Folded<'a> {
     })
 }
 
-/// The least; infinity, or an integer's largest value, of nothing.
+/// Computes the minimum. For no elements it is the highest value, infinity for floats.
 pub(crate) fn min<'a>(call: &Call<'a>) -> Folded<'a> {
     if call.input(0)?.dtype() == DType::BOOL {
         return any_or_all(call, |group| !group.contains(&0));
@@ -204,13 +204,13 @@ pub(crate) fn min<'a>(call: &Call<'a>) -> Folded<'a> {
     })
 }
 
-/// What NaN among others comes to isn't the same everywhere, so it is undefined.
+/// Combines a group. Returns `None` if it contains NaN, because runtimes differ.
 fn extreme<T: Number>(group: &[T], start: T, combine: impl Fn(T, T) -> Option<T>) -> Option<T> {
     let combine = |so_far, &x: &T| if x.is_nan() { None } else { combine(so_far, x) };
     group.iter().try_fold(start, combine)
 }
 
-/// A reduction of bools, seen as bytes of 0 and 1.
+/// Reduces bools as bytes of 0 and 1.
 fn any_or_all<'a>(call: &Call<'a>, decide: impl Fn(&[u8]) -> bool) -> Folded<'a> {
     let inputs = [Some(as_number(call.input(0)?)?), call.optional(1).cloned()];
     let call = Call {

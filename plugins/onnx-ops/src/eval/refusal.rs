@@ -1,4 +1,4 @@
-//! Why an op isn't folded.
+//! [`NotFolded`]: why an op isn't folded.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,12 +8,12 @@ use std::fmt;
 pub struct NotFolded(Cow<'static, str>);
 
 impl NotFolded {
-    /// A refusal with a reason.
+    /// Creates a refusal with a reason.
     pub fn new(reason: impl Into<Cow<'static, str>>) -> NotFolded {
         NotFolded(reason.into())
     }
 
-    /// The reason, in words.
+    /// Returns the reason as text.
     pub fn reason(&self) -> &str {
         &self.0
     }
@@ -27,12 +27,12 @@ impl fmt::Display for NotFolded {
 
 impl std::error::Error for NotFolded {}
 
-/// Answers [`NotFolded`] with a formatted reason.
+/// Returns [`NotFolded`] with a formatted reason.
 macro_rules! refuse {
     ($($text:tt)*) => { Err($crate::eval::NotFolded::new(format!($($text)*))) };
 }
 
-/// Answers [`NotFolded`] with a formatted reason unless a condition holds.
+/// Returns [`NotFolded`] with a formatted reason unless a condition holds.
 macro_rules! ensure {
     ($condition:expr, $($text:tt)*) => {
         if !$condition {

@@ -1,4 +1,4 @@
-//! Resize, and Upsample before it. Masks that exporters make of constants come through it, and tables of positions.
+//! Resize, and its predecessor Upsample. Exporters apply them to constants: masks and position tables.
 
 use std::iter::zip;
 
@@ -10,10 +10,10 @@ use super::matrix::{little_work, sums_are_defined};
 use super::number::{doubles, rounded_sums};
 use super::{Call, Folded, NotFolded, Tensor, axes, ensure, refuse};
 
-/// The most results along an axis, of each of which the weights are kept.
+/// The maximum size of a resized axis, for which all weights are kept in memory.
 const LONGEST: usize = 1 << 20;
 
-/// Along each axis, the nearest element, or the sum of those around, weighed.
+/// Resizes each axis, by the nearest element or by a weighted sum of neighbors.
 pub(crate) fn resize<'a>(call: &Call<'a>) -> Folded<'a> {
     let x = call.input(0)?;
     let is_first = call.version < 11 || call.name == "onnx.Upsample";
@@ -38,7 +38,7 @@ pub(crate) fn resize<'a>(call: &Call<'a>) -> Folded<'a> {
     ensure!(has_elements, "it resizes nothing, or to nothing");
     call.room_for(x.dtype(), &shape)?;
     if way.mode == "nearest" {
-        // Along each axis, the place that each element comes from.
+        // The source of each element along each axis.
         let sources = lines.iter().map(|line| {
             let places = (0..line.new).map(|at| way.nearest(at, line));
             Ok((line, places.collect::<Result<Vec<_>, NotFolded>>()?))
@@ -72,7 +72,7 @@ pub(crate) fn resize<'a>(call: &Call<'a>) -> Folded<'a> {
     rounded_sums(x.dtype(), shape, elements)
 }
 
-/// Adds up the elements along an axis that each result takes, those of `inner` side by side; a result without any is
+/// Computes the weighted sums along an axis, with `inner` contiguous elements per index. A result without taps is
 /// `outside`.
 fn along(
     all: &[f64],
@@ -97,18 +97,18 @@ fn along(
     sums
 }
 
-/// What becomes of an axis.
+/// How an axis is resized.
 struct Line {
     axis: usize,
     old: usize,
     new: usize,
     scale: f64,
-    /// The part of the axis that is resized, where that is asked for: all of it is from 0 to 1.
+    /// The region of interest of the axis; the whole axis is from 0 to 1.
     part: [f64; 2],
 }
 
 impl Line {
-    /// Whether each element stays.
+    /// Whether the axis keeps its elements.
     fn is_same(&self) -> bool {
         self.scale == 1.0
     }
@@ -197,14 +197,14 @@ fn lines(call: &Call, x: &Tensor, is_first: bool, place: &str) -> Result<Vec<Lin
     Ok(lines)
 }
 
-/// The size of an axis by a scale, if single precision rounds to the same.
+/// Returns the scaled size of an axis, if double and single precision round to the same size.
 pub(crate) fn in_proportion(old: usize, scale: f64) -> Option<usize> {
     let size = (old as f64 * scale + 0.5).floor();
     let single = (old as f32 * scale as f32 + 0.5).floor();
     (size == f64::from(single) && size >= 0.0).then_some(size as usize)
 }
 
-/// An operand that is there, and no empty list, which stands for one that isn't.
+/// Returns an operand if it is present. An empty list counts as absent.
 fn given<'a>(call: &Call<'a>, index: usize) -> Option<&'a Tensor<'a>> {
     call.optional(index).filter(|list| list.shape() != [0])
 }
@@ -221,20 +221,20 @@ const PLACES: [&str; 7] = [
 const POLICIES: [&str; 3] = ["stretch", "not_larger", "not_smaller"];
 const ROUNDINGS: [&str; 4] = ["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"];
 
-/// How results are made of the operand's elements.
+/// The interpolation.
 struct Way {
     mode: &'static str,
     place: &'static str,
     rounding: &'static str,
-    /// Whether what is made smaller is made of all elements on the way.
+    /// Whether downsampling uses a wider filter.
     is_wide: bool,
-    /// Whether what is before the first element or after the last has no weight, instead of being as they are.
+    /// Whether elements outside of the operand have weight 0, instead of repeating the edge.
     leaves_out: bool,
     cubic: f64,
 }
 
 impl Way {
-    /// The place among the operand's elements that a result is at. Each step is rounded.
+    /// Returns the coordinate of a result in the operand. `round` is applied after each operation.
     fn place(&self, at: usize, line: &Line, round: fn(f64) -> f64) -> f64 {
         let (old, new, at) = (line.old as f64, line.new as f64, at as f64);
         let scale = round(line.scale);
@@ -263,7 +263,7 @@ impl Way {
         }
     }
 
-    /// Whether a result is outside of what is resized, and so is a value that is given.
+    /// Whether a result's coordinate is outside of the operand, where `tf_crop_and_resize` extrapolates.
     fn is_outside(&self, at: usize, line: &Line) -> Result<bool, NotFolded> {
         let outside = |round| {
             let place = self.place(at, line, round);
@@ -277,7 +277,7 @@ impl Way {
         Ok(is_cropped && exact)
     }
 
-    /// The nearest element, which has to be the same in single and in double precision.
+    /// Returns the nearest element, which must be the same in single and double precision.
     fn nearest(&self, at: usize, line: &Line) -> Result<usize, NotFolded> {
         let last = line.old - 1;
         if line.is_same() {
@@ -303,7 +303,7 @@ impl Way {
         }
     }
 
-    /// The elements that a result is the sum of, with their weights; `None`: it is outside.
+    /// Returns the source elements of a result with their weights, or `None` if it is outside.
     fn taps(&self, at: usize, line: &Line) -> Result<Option<Vec<(usize, f64)>>, NotFolded> {
         if self.is_outside(at, line)? {
             return Ok(None);
@@ -335,7 +335,7 @@ impl Way {
         Ok(Some(taps))
     }
 
-    /// The weight of an element at a distance.
+    /// Returns the weight of an element at a distance.
     fn weight(&self, distance: f64) -> f64 {
         let (a, x) = (self.cubic, distance.abs());
         match self.mode {

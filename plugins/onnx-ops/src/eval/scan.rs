@@ -1,4 +1,4 @@
-//! Running sums and products along an axis.
+//! Cumulative sums and products along an axis.
 
 use ndarray::Axis;
 
@@ -6,12 +6,12 @@ use super::call::{axis, integers};
 use super::number::{Number, with_number};
 use super::{Call, Folded, Tensor, ensure};
 
-/// The running sum.
+/// Computes the cumulative sum.
 pub(crate) fn cum_sum<'a>(call: &Call<'a>) -> Folded<'a> {
     running(call, false)
 }
 
-/// The running product.
+/// Computes the cumulative product.
 pub(crate) fn cum_prod<'a>(call: &Call<'a>) -> Folded<'a> {
     running(call, true)
 }

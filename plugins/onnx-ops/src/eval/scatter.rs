@@ -1,4 +1,4 @@
-//! Operators that write updates into a copy: ScatterElements, ScatterND.
+//! Operators that write updates into a copy of the data: ScatterElements, ScatterND.
 
 use super::call::{axis, one_type};
 use super::cells::rearrange;
@@ -6,10 +6,10 @@ use super::gather::{element_positions, tuple_positions};
 use super::number::{EXTREME, Number, with_number};
 use super::{Call, Folded, Tensor, element_count, ensure, refuse};
 
-/// The ways in which an update meets what is there.
+/// The values of `reduction`.
 const REDUCTIONS: &[&str] = &["none", "add", "mul", "min", "max"];
 
-/// One update for each index, at its place along the axis.
+/// Writes one update per index, at the index along the axis.
 pub(crate) fn scatter_elements<'a>(call: &Call<'a>) -> Folded<'a> {
     let (x, at, updates) = (call.input(0)?, call.input(1)?, call.input(2)?);
     let axis = axis(call.int_or("axis", 0)?, x.rank())?;
@@ -21,7 +21,7 @@ pub(crate) fn scatter_elements<'a>(call: &Call<'a>) -> Folded<'a> {
     write(call, x, updates, &targets)
 }
 
-/// One slice of updates for each index tuple.
+/// Writes one slice of updates per index tuple.
 pub(crate) fn scatter_nd<'a>(call: &Call<'a>) -> Folded<'a> {
     let (x, at, updates) = (call.input(0)?, call.input(1)?, call.input(2)?);
     let Some((&width, outer)) = at.shape().split_last() else {
@@ -36,7 +36,7 @@ pub(crate) fn scatter_nd<'a>(call: &Call<'a>) -> Folded<'a> {
     write(call, x, updates, &targets)
 }
 
-/// Writes update after update. Without a reduction, two to one place leave open which one wins.
+/// Writes the updates in order. Without a reduction, two updates of one element are undefined.
 fn write<'a>(call: &Call, x: &Tensor, updates: &Tensor, targets: &[usize]) -> Folded<'a> {
     let reduction = call.word("reduction", REDUCTIONS)?;
     let shape = x.shape().to_vec();
@@ -74,7 +74,7 @@ fn write<'a>(call: &Call, x: &Tensor, updates: &Tensor, targets: &[usize]) -> Fo
     })
 }
 
-/// The first of two, if neither is NaN.
+/// Returns `a` if neither number is NaN.
 fn number<T: Number>(a: T, b: T) -> Option<T> {
     (!a.is_nan() && !b.is_nan()).then_some(a)
 }

@@ -1,15 +1,15 @@
-//! Operators that only look at shapes or only change them: no element moves.
+//! Operators that only read or change shapes, without moving elements.
 
 use super::call::{axis, listed_axes};
 use super::{Call, Folded, NotFolded, Tensor, element_count, ensure, refuse};
 use passdock_plugin_api::DType;
 
-/// The same tensor.
+/// Returns the operand.
 pub(crate) fn identity<'a>(call: &Call<'a>) -> Folded<'a> {
     Ok(call.input(0)?.clone())
 }
 
-/// The dims from `start` to `end`.
+/// Returns the dims from `start` to `end`.
 pub(crate) fn shape<'a>(call: &Call<'a>) -> Folded<'a> {
     let dims = call.input(0)?.shape();
     let range = shape_range(dims.len(), call.int_or("start", 0)?, call.int("end")?);
@@ -17,7 +17,7 @@ pub(crate) fn shape<'a>(call: &Call<'a>) -> Folded<'a> {
     Ok(Tensor::from_vec(DType::I64, vec![result.len()], result))
 }
 
-/// The dims that Shape answers: both ends counted from the back if negative, then clamped.
+/// Returns the range of dims that Shape returns. Negative ends count from the last dim; both ends are clamped.
 pub(crate) fn shape_range(rank: usize, start: i64, end: Option<i64>) -> std::ops::Range<usize> {
     let bound = |at: i64| {
         let at = if at < 0 {
@@ -31,13 +31,13 @@ pub(crate) fn shape_range(rank: usize, start: i64, end: Option<i64>) -> std::ops
     start..end.max(start)
 }
 
-/// The number of elements.
+/// Returns the number of elements.
 pub(crate) fn size<'a>(call: &Call<'a>) -> Folded<'a> {
     let count = call.input(0)?.len() as i64;
     Ok(Tensor::from_vec(DType::I64, vec![], vec![count]))
 }
 
-/// The elements in a new shape: 0 keeps a dim (unless `allowzero`), one -1 takes what is left.
+/// Reshapes: 0 keeps a dim (unless `allowzero`), and one -1 is inferred.
 pub(crate) fn reshape<'a>(call: &Call<'a>) -> Folded<'a> {
     let x = call.input(0)?;
     let shape = reshaped(x.shape(), &call.ints_in(1)?, call.flag("allowzero", false)?)?;
@@ -73,7 +73,7 @@ fn reshaped(old: &[usize], wanted: &[i64], allow_zero: bool) -> Result<Vec<usize
     Ok(shape)
 }
 
-/// Without dims of 1: those of `axes`, or all.
+/// Removes the dims of 1 at `axes`, or all of them.
 pub(crate) fn squeeze<'a>(call: &Call<'a>) -> Folded<'a> {
     let x = call.input(0)?;
     let gone = match call.ints_since(13, 1, "axes")? {
@@ -88,7 +88,7 @@ pub(crate) fn squeeze<'a>(call: &Call<'a>) -> Folded<'a> {
     x.reshaped(shape)
 }
 
-/// The operand with dims of 1 at `axes` of the result.
+/// Inserts dims of 1 at `axes` of the result.
 pub(crate) fn unsqueeze<'a>(call: &Call<'a>) -> Folded<'a> {
     let x = call.input(0)?;
     let Some(list) = call.ints_since(13, 1, "axes")? else {
@@ -100,11 +100,11 @@ pub(crate) fn unsqueeze<'a>(call: &Call<'a>) -> Folded<'a> {
     x.reshaped(new.into_iter().map(dim).collect())
 }
 
-/// A matrix: the dims before `axis`, the dims from it.
+/// Flattens to a matrix: the dims before `axis`, and the dims from it on.
 pub(crate) fn flatten<'a>(call: &Call<'a>) -> Folded<'a> {
     let x = call.input(0)?;
     let at = call.int_or("axis", 1)?;
-    // The rank itself is allowed here, and counts from the front only.
+    // The rank itself is a valid axis here.
     let at = if at == x.rank() as i64 {
         x.rank()
     } else {

@@ -1,4 +1,4 @@
-//! Convolutions and pools: what a window makes of the elements under it, at each place that it slides to.
+//! Convolutions and pools: functions of the elements under a sliding window.
 
 use bytemuck::NoUninit;
 use ndarray::{Dimension, IxDyn};
@@ -21,11 +21,11 @@ struct Axis {
     count: usize,
 }
 
-/// An element of the kernel and the element of the operand that is under it, as places in both.
+/// The indices of an element of the kernel and of the operand's element under it.
 type Tap = (usize, usize);
 
 impl Axis {
-    /// One window of all elements.
+    /// Returns a single window that covers all elements.
     fn whole(size: usize) -> Axis {
         Axis {
             size,
@@ -37,19 +37,19 @@ impl Axis {
         }
     }
 
-    /// The width that the kernel covers.
+    /// Returns the extent of the dilated kernel.
     fn reach(&self) -> Option<usize> {
         let between = self.kernel.checked_sub(1)?.checked_mul(self.dilation)?;
         between.checked_add(1)
     }
 
-    /// Counts the windows as ONNX Runtime does.
+    /// Computes the number of windows as ONNX Runtime does.
     fn slide(&mut self, auto_pad: &str, rounds_up: bool) -> Option<()> {
         let (reach, stride) = (self.reach()?, self.stride);
         if auto_pad.starts_with("SAME") {
             self.count = self.size.div_ceil(stride);
             let covered = self.count.checked_sub(1)?.checked_mul(stride)?;
-            // Where a window ends before the last element, ONNX Runtime's pads are negative.
+            // If a window ends before the last element, ONNX Runtime's pads are negative.
             let more = covered.checked_add(reach)?.checked_sub(self.size)?;
             let [less, rest] = [more / 2, more - more / 2];
             self.pads = match auto_pad {
@@ -74,7 +74,7 @@ impl Axis {
         (self.count - 1) * self.stride + (self.kernel - 1) * self.dilation >= padded
     }
 
-    /// The kernel's elements that aren't over padding in a window.
+    /// Iterates over the kernel's elements in a window that aren't over padding.
     fn taps(&self, window: usize) -> impl Iterator<Item = Tap> {
         (0..self.kernel).filter_map(move |at| {
             let place = window * self.stride + at * self.dilation;
@@ -84,7 +84,7 @@ impl Axis {
     }
 }
 
-/// The windows of a kernel along each spatial dim.
+/// Returns the windows of a kernel along each spatial dim.
 fn axes(call: &Call, spatial: &[usize], kernel: &[usize]) -> Result<Vec<Axis>, NotFolded> {
     let list = |name: &str, default: usize, count: usize| {
         let given = call.ints(name)?.map(|list| dims(&list)).transpose()?;
@@ -124,7 +124,7 @@ fn axes(call: &Call, spatial: &[usize], kernel: &[usize]) -> Result<Vec<Axis>, N
     (0..rank).map(axis).collect()
 }
 
-/// Shows each window with its taps.
+/// Calls `show` with each window and its taps.
 fn each_window(
     axes: &[Axis],
     mut show: impl FnMut(usize, &[Tap]) -> Result<(), NotFolded>,
@@ -144,7 +144,7 @@ fn each_window(
     Ok(())
 }
 
-/// The batch, the channels, and the spatial dims, of a tensor that has elements.
+/// Returns the batch size, the channels and the spatial dims of a tensor that isn't empty.
 fn split<'t>(x: &'t Tensor) -> Result<(usize, usize, &'t [usize]), NotFolded> {
     match x.shape() {
         [batch, channels, spatial @ ..] if !spatial.is_empty() && !x.is_empty() => {
@@ -158,7 +158,7 @@ fn volume(axes: &[Axis], extent: impl Fn(&Axis) -> usize) -> usize {
     axes.iter().map(extent).product()
 }
 
-/// Combines the elements under each window of each channel, given their places too.
+/// Pools each window of each channel. `combine` gets the elements, their taps, and the start of the channel.
 fn pool<'a, T: Number, R: NoUninit + Copy>(
     call: &Call,
     axes: &[Axis],
@@ -188,7 +188,7 @@ fn pool<'a, T: Number, R: NoUninit + Copy>(
     Ok(Tensor::from_vec(dtype, shape, results))
 }
 
-/// The windows of a pool, whose pads are less than the kernel, as runtimes want them.
+/// Returns the windows of a pool. As runtimes require, its pads must be smaller than the kernel.
 fn pool_axes(call: &Call) -> Result<Vec<Axis>, NotFolded> {
     let (_, _, spatial) = split(call.input(0)?)?;
     let Some(kernel) = call.ints("kernel_shape")? else {
@@ -202,13 +202,13 @@ fn pool_axes(call: &Call) -> Result<Vec<Axis>, NotFolded> {
     Ok(axes)
 }
 
-/// One window of everything.
+/// Returns one window over all spatial elements.
 fn global_axes(call: &Call) -> Result<Vec<Axis>, NotFolded> {
     let (_, _, spatial) = split(call.input(0)?)?;
     Ok(spatial.iter().map(|&size| Axis::whole(size)).collect())
 }
 
-/// The greatest element under each window, and where it is.
+/// Computes the maximum of each window, and optionally its index.
 pub(crate) fn max_pool<'a>(call: &Call<'a>) -> FoldedAll<'a> {
     let axes = pool_axes(call)?;
     let mut results = vec![maxima(call, &axes)?];
@@ -220,7 +220,7 @@ pub(crate) fn max_pool<'a>(call: &Call<'a>) -> FoldedAll<'a> {
     Ok(results)
 }
 
-/// The greatest element of each channel.
+/// Computes the maximum of each channel.
 pub(crate) fn global_max_pool<'a>(call: &Call<'a>) -> Folded<'a> {
     maxima(call, &global_axes(call)?)
 }
@@ -242,13 +242,13 @@ fn places_of_maxima<'a>(call: &Call<'a>, axes: &[Axis]) -> Folded<'a> {
     })
 }
 
-/// The greatest of some elements; `None` if one isn't a number.
+/// Returns the maximum, or `None` if an element is NaN.
 fn greatest<T: Number>(elements: &[T]) -> Option<T> {
     let greater = |so_far: T, &x: &T| if x.is_nan() { None } else { so_far.greatest(x) };
     elements.iter().try_fold(T::LOWEST, greater)
 }
 
-/// The mean of the elements under each window, with the padding or without.
+/// Computes the mean of each window, with or without the padding.
 pub(crate) fn average_pool<'a>(call: &Call<'a>) -> Folded<'a> {
     let axes = pool_axes(call)?;
     let counts_pads = call.flag("count_include_pad", false)?;
@@ -260,7 +260,7 @@ pub(crate) fn average_pool<'a>(call: &Call<'a>) -> Folded<'a> {
     means(call, &axes, counts_pads.then_some(kernel))
 }
 
-/// The mean of each channel.
+/// Computes the mean of each channel.
 pub(crate) fn global_average_pool<'a>(call: &Call<'a>) -> Folded<'a> {
     means(call, &global_axes(call)?, None)
 }
@@ -274,12 +274,12 @@ fn means<'a>(call: &Call<'a>, axes: &[Axis], count: Option<usize>) -> Folded<'a>
     )
 }
 
-/// The norm of the elements under each window.
+/// Computes the norm of each window.
 pub(crate) fn lp_pool<'a>(call: &Call<'a>) -> Folded<'a> {
     norms(call, &pool_axes(call)?)
 }
 
-/// The norm of each channel.
+/// Computes the norm of each channel.
 pub(crate) fn global_lp_pool<'a>(call: &Call<'a>) -> Folded<'a> {
     norms(call, &global_axes(call)?)
 }
@@ -296,7 +296,7 @@ fn norms<'a>(call: &Call<'a>, axes: &[Axis]) -> Folded<'a> {
     }
 }
 
-/// Adds what `each` makes of the elements under each window; `last` is given their number, too.
+/// Sums `each` of the elements in each window. `last` also gets their number.
 fn sums<'a>(
     call: &Call<'a>,
     axes: &[Axis],
@@ -312,7 +312,7 @@ fn sums<'a>(
     })
 }
 
-/// The sum of the products of the kernel's elements and those under it, of all channels of the group.
+/// Computes the convolution: sums of products over the kernel and the channels of the group.
 pub(crate) fn conv<'a>(call: &Call<'a>) -> Folded<'a> {
     let (x, w) = (call.input(0)?, call.input(1)?);
     sums_are_defined(x)?;

@@ -8,7 +8,7 @@ use super::number::{doubles, rounded};
 use super::tensor::in_order;
 use super::{Call, Folded, NotFolded, in_shape};
 
-/// The exponentials of each row, divided by their sum.
+/// Divides the exponentials of each row by their sum.
 pub(crate) fn softmax<'a>(call: &Call<'a>) -> Folded<'a> {
     each_row(call, |mut row| {
         let top = row.fold(f64::NEG_INFINITY, |top, &x| top.max(x));
@@ -18,7 +18,7 @@ pub(crate) fn softmax<'a>(call: &Call<'a>) -> Folded<'a> {
     })
 }
 
-/// The logarithm of that.
+/// Computes the logarithm of the softmax.
 pub(crate) fn log_softmax<'a>(call: &Call<'a>) -> Folded<'a> {
     each_row(call, |mut row| {
         let top = row.fold(f64::NEG_INFINITY, |top, &x| top.max(x));
@@ -27,8 +27,8 @@ pub(crate) fn log_softmax<'a>(call: &Call<'a>) -> Folded<'a> {
     })
 }
 
-/// The shape in which it works, and along which axis: until version 13 the dims from the axis on are
-/// one row, since then those along the axis.
+/// Returns the shape for the computation, and its axis. Before opset 13, the dims from the axis on form one row; since
+/// then, a row is along the axis.
 pub(super) fn rows(call: &Call) -> Result<(Vec<usize>, usize), NotFolded> {
     let x = call.input(0)?;
     if call.version >= 13 {

@@ -3,7 +3,7 @@
 use super::broadcast::{shape_of, spread};
 use super::{Call, Folded, Tensor, in_shape};
 
-/// The second operand's strings behind the first one's.
+/// Appends the second operand's strings to the first one's.
 pub(crate) fn concat<'a>(call: &Call<'a>) -> Folded<'a> {
     let (a, b) = (call.input(0)?, call.input(1)?);
     let shape = shape_of(&[a.shape(), b.shape()])?;

@@ -1,11 +1,11 @@
-//! A tensor as it crosses the boundary: element type, shape, little-endian bytes.
+//! A tensor in the format of the plugin ABI: element type, shape, little-endian bytes.
 //!
-//! Operands are borrowed, possibly from a mapped file and so possibly unaligned: reading their
-//! elements copies only then. Results own the vector they were computed into, whatever its element
-//! type, so that nothing is copied on the way out either.
+//! Operands are borrowed, possibly from a mapped file, and possibly unaligned. Only unaligned elements are copied on
+//! access. Results own the vector into which they were computed, whatever its element type, so they aren't copied
+//! either.
 //!
-//! Elements of less than a byte are packed low bits first, as ONNX packs them. Strings are `n + 1`
-//! little-endian `u64` offsets, then the bytes that they bound; they needn't be UTF-8.
+//! Elements of less than a byte are packed, low bits first, as in ONNX. Strings are `n + 1` little-endian `u64`
+//! offsets, followed by their bytes, which needn't be UTF-8.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -20,10 +20,10 @@ use passdock_plugin_api::DType;
 #[cfg(target_endian = "big")]
 compile_error!("tensors are little-endian in memory; a big-endian host would have to swap them");
 
-/// An array with a view's or an owner's data.
+/// An array that borrows or owns its elements.
 pub type Elements<'a, T> = CowArray<'a, T, IxDyn>;
 
-/// An operand or a result. A clone shares the elements.
+/// An operand or a result. Clones share the elements.
 #[derive(Clone)]
 pub struct Tensor<'a> {
     dtype: DType,
@@ -37,7 +37,7 @@ enum Data<'a> {
     Owned(Rc<dyn Bytes>),
 }
 
-/// A vector of any element type, seen as bytes.
+/// A vector of any element type, viewed as bytes.
 trait Bytes {
     fn bytes(&self) -> &[u8];
 }
@@ -49,7 +49,7 @@ impl<T: NoUninit> Bytes for Vec<T> {
 }
 
 impl<'a> Tensor<'a> {
-    /// A tensor over borrowed bytes, whose length must fit the shape.
+    /// Creates a tensor of borrowed bytes, whose length must match the shape.
     pub fn from_bytes(
         dtype: DType,
         shape: Vec<usize>,
@@ -70,7 +70,7 @@ impl<'a> Tensor<'a> {
         })
     }
 
-    /// A tensor of computed elements. `T` is how `dtype` is stored; the caller answers for that.
+    /// Creates a tensor of computed elements. The caller must ensure that `dtype` is stored as `T`.
     pub fn from_vec<T: NoUninit>(dtype: DType, shape: Vec<usize>, elements: Vec<T>) -> Tensor<'a> {
         Tensor {
             dtype,
@@ -79,13 +79,13 @@ impl<'a> Tensor<'a> {
         }
     }
 
-    /// As [`Tensor::from_vec`], of an array in any layout.
+    /// Like [`Tensor::from_vec`], for an array in any layout.
     pub fn from_array<T: NoUninit>(dtype: DType, array: ArrayD<T>) -> Tensor<'a> {
         let shape = array.shape().to_vec();
         Tensor::from_vec(dtype, shape, in_order(array))
     }
 
-    /// Strings, one after the other.
+    /// Creates a tensor of strings.
     pub fn from_strings<'s>(
         shape: Vec<usize>,
         strings: impl Iterator<Item = &'s [u8]> + Clone,
@@ -103,32 +103,32 @@ impl<'a> Tensor<'a> {
         Tensor::from_vec(DType::STRING, shape, bytes)
     }
 
-    /// The element type.
+    /// Returns the element type.
     pub fn dtype(&self) -> DType {
         self.dtype
     }
 
-    /// The shape.
+    /// Returns the shape.
     pub fn shape(&self) -> &[usize] {
         &self.shape
     }
 
-    /// The number of its dims.
+    /// Returns the number of dims.
     pub fn rank(&self) -> usize {
         self.shape.len()
     }
 
-    /// The number of elements.
+    /// Returns the number of elements.
     pub fn len(&self) -> usize {
         self.shape.iter().product()
     }
 
-    /// Whether it has none.
+    /// Whether there are no elements.
     pub fn is_empty(&self) -> bool {
         self.shape.contains(&0)
     }
 
-    /// The bytes, as they cross the boundary.
+    /// Returns the bytes in the format of the plugin ABI.
     pub fn bytes(&self) -> &[u8] {
         match &self.data {
             Data::Borrowed(bytes) => bytes,
@@ -136,7 +136,7 @@ impl<'a> Tensor<'a> {
         }
     }
 
-    /// The same elements in another shape of as many.
+    /// Returns the same elements in another shape with the same number of elements.
     pub fn reshaped(&self, shape: Vec<usize>) -> Result<Tensor<'a>, NotFolded> {
         let count = self.len();
         if element_count(&shape)? != count {
@@ -148,18 +148,18 @@ impl<'a> Tensor<'a> {
         })
     }
 
-    /// Itself as elements of another type, which are as wide.
+    /// Changes the element type to another one of the same width.
     pub(crate) fn with_dtype(self, dtype: DType) -> Tensor<'a> {
         Tensor { dtype, ..self }
     }
 
-    /// The same bytes as elements of another type.
+    /// Reinterprets the bytes as another type and shape.
     pub fn reinterpreted(&self, dtype: DType, shape: Vec<usize>) -> Result<Tensor<'_>, NotFolded> {
         Tensor::from_bytes(dtype, shape, self.bytes())
     }
 
-    /// The elements as they are stored, copied only if they aren't aligned. `T` has the size of the
-    /// element type; otherwise the answer is [`NotFolded`].
+    /// Returns the elements as they are stored, copied only if they aren't aligned. Fails if `T` doesn't have the size
+    /// of the element type.
     pub fn stored<T: AnyBitPattern + NoUninit>(&self) -> Result<Cow<'_, [T]>, NotFolded> {
         let bytes = self.bytes();
         let fits = size_of::<T>() as u32 * 8 == self.dtype.bits();
@@ -176,12 +176,12 @@ impl<'a> Tensor<'a> {
         })
     }
 
-    /// The elements as an array of the tensor's shape; otherwise as [`Tensor::stored`].
+    /// Returns the elements as an array of the tensor's shape. Fails like [`Tensor::stored`].
     pub fn array<T: AnyBitPattern + NoUninit>(&self) -> Result<Elements<'_, T>, NotFolded> {
         in_shape(&self.shape, self.stored()?)
     }
 
-    /// The codes of elements of less than a byte, one a byte, in their shape.
+    /// Unpacks elements of less than a byte to one code per byte.
     pub fn codes(&self) -> Result<Vec<u8>, NotFolded> {
         let bits = self.dtype.bits() as usize;
         if !matches!(bits, 1..8) {
@@ -197,7 +197,7 @@ impl<'a> Tensor<'a> {
         Ok((0..self.len()).map(|i| code(i * bits)).collect())
     }
 
-    /// Computes a tensor of the same shape, element by element.
+    /// Maps each element to an element of the result.
     pub(crate) fn map<'r, T: AnyBitPattern + NoUninit, R: NoUninit>(
         &self,
         dtype: DType,
@@ -207,7 +207,7 @@ impl<'a> Tensor<'a> {
         Ok(Tensor::from_vec(dtype, self.shape.clone(), elements))
     }
 
-    /// As [`Tensor::map`]; a `None` is a result that isn't defined, for the reason `undefined`.
+    /// Like [`Tensor::map`]. If `each` returns `None`, the op isn't folded, for the reason `undefined`.
     pub(crate) fn try_map<'r, T: AnyBitPattern + NoUninit, R: NoUninit + Zeroable>(
         &self,
         dtype: DType,
@@ -215,7 +215,7 @@ impl<'a> Tensor<'a> {
         each: impl Fn(T) -> Option<R>,
     ) -> Result<Tensor<'r>, NotFolded> {
         let mut defined = true;
-        // Without a way out of the loop, the compiler computes several elements at once.
+        // Without an early exit, the compiler vectorizes the loop.
         let result = self.map(dtype, |x| {
             each(x).unwrap_or_else(|| {
                 defined = false;
@@ -226,7 +226,7 @@ impl<'a> Tensor<'a> {
         Ok(result)
     }
 
-    /// The reverse of [`Tensor::codes`].
+    /// Packs codes. The inverse of [`Tensor::codes`].
     pub fn from_codes(dtype: DType, shape: Vec<usize>, codes: &[u8]) -> Tensor<'a> {
         let bits = dtype.bits() as usize;
         let mask = (1u8 << bits) - 1;
@@ -243,7 +243,7 @@ impl<'a> Tensor<'a> {
         Tensor::from_vec(dtype, shape, packed)
     }
 
-    /// The strings.
+    /// Returns the strings.
     pub fn strings(&self) -> Result<Vec<&[u8]>, NotFolded> {
         let is_string = self.dtype == DType::STRING;
         if !is_string {
@@ -265,7 +265,7 @@ impl fmt::Debug for Tensor<'_> {
     }
 }
 
-/// The spelling of an element type in reasons.
+/// Returns the name of an element type for messages.
 pub(crate) fn name_of(dtype: DType) -> Cow<'static, str> {
     match dtype.name() {
         Some(name) => Cow::Borrowed(name),
@@ -273,9 +273,9 @@ pub(crate) fn name_of(dtype: DType) -> Cow<'static, str> {
     }
 }
 
-/// The number of elements of a shape.
+/// Returns the number of elements of a shape.
 pub(crate) fn element_count(shape: &[usize]) -> Result<usize, NotFolded> {
-    // A dim of 0 must not hide an overflow of the others from whoever multiplies them later.
+    // A dim of 0 must not hide an overflow of the other dims from later products.
     let product = shape
         .iter()
         .try_fold(1usize, |count, &dim| count.checked_mul(dim.max(1)));
@@ -285,7 +285,7 @@ pub(crate) fn element_count(shape: &[usize]) -> Result<usize, NotFolded> {
     }
 }
 
-/// Gives elements their shape.
+/// Builds an array of a shape from elements.
 pub(crate) fn in_shape<'a, T: Clone>(
     shape: &[usize],
     elements: Cow<'a, [T]>,
@@ -299,20 +299,20 @@ pub(crate) fn in_shape<'a, T: Clone>(
     shaped.map_err(|error| NotFolded::new(format!("the shape {shape:?} doesn't fit: {error}")))
 }
 
-/// The elements of an array, row by row.
+/// Returns the elements of an array in row-major order.
 pub(crate) fn in_order<T: Copy>(array: ArrayD<T>) -> Vec<T> {
     if !array.is_standard_layout() {
         return in_order(row_by_row(&array.view()));
     }
     let count = array.len();
     let (mut all, offset) = array.into_raw_vec_and_offset();
-    // A slice of a larger array keeps what lies around it.
+    // A slice of a larger array still owns the surrounding elements.
     all.truncate(offset.unwrap_or(0) + count);
     all.drain(..offset.unwrap_or(0));
     all
 }
 
-/// A copy of a view that lies in memory row by row, whatever the view's order is.
+/// Copies a view to an array in row-major layout.
 pub(crate) fn row_by_row<T: Copy>(view: &ArrayViewD<T>) -> ArrayD<T> {
     match view.first() {
         Some(&first) if !view.is_standard_layout() => {
@@ -324,7 +324,7 @@ pub(crate) fn row_by_row<T: Copy>(view: &ArrayViewD<T>) -> ArrayD<T> {
     }
 }
 
-/// One little-endian offset of a string table.
+/// Reads a little-endian offset of a string table.
 fn offset(bytes: &[u8]) -> usize {
     bytes
         .iter()
@@ -332,7 +332,7 @@ fn offset(bytes: &[u8]) -> usize {
         .fold(0, |value, &byte| value << 8 | byte as usize)
 }
 
-/// Whether the bytes are a string table: offsets that start at 0, never fall, and end at the end.
+/// Checks a string table: offsets start at 0, never decrease, and end at the end of the bytes.
 fn check_strings(elements: usize, bytes: &[u8]) -> Result<(), NotFolded> {
     let table = elements.checked_add(1).and_then(|n| n.checked_mul(8));
     let is_whole = |(table, text): (&[u8], &[u8])| {

@@ -1,4 +1,4 @@
-//! Functions of one operand, element by element.
+//! Elementwise functions of one operand.
 
 use std::cmp::Ordering;
 
@@ -20,9 +20,9 @@ macro_rules! unary {
 unary! {
     /// The absolute value.
     abs = Number::absolute;
-    /// The opposite.
+    /// The negation.
     neg = Number::negative;
-    /// Nothing below zero.
+    /// `x`, or 0 below 0.
     relu = positive;
 }
 
@@ -30,7 +30,7 @@ fn positive<T: Number>(x: T) -> T {
     if x < T::ZERO { T::ZERO } else { x }
 }
 
-/// -1, 0 or 1.
+/// Returns -1, 0 or 1.
 pub(crate) fn sign<'a>(call: &Call<'a>) -> Folded<'a> {
     let x = call.input(0)?;
     with_number!(x.dtype(), T => {
@@ -43,12 +43,12 @@ pub(crate) fn sign<'a>(call: &Call<'a>) -> Folded<'a> {
     })
 }
 
-/// Whether an element isn't a number.
+/// Whether an element is NaN.
 pub(crate) fn is_nan<'a>(call: &Call<'a>) -> Folded<'a> {
     each_truth(call, f64::is_nan)
 }
 
-/// Whether an element is infinite.
+/// Whether an element is infinite, with a detected sign.
 pub(crate) fn is_inf<'a>(call: &Call<'a>) -> Folded<'a> {
     let negative = call.flag("detect_negative", true)?;
     let positive = call.flag("detect_positive", true)?;
@@ -57,13 +57,13 @@ pub(crate) fn is_inf<'a>(call: &Call<'a>) -> Folded<'a> {
     })
 }
 
-/// The truth about each float, small ones among them.
+/// Tests each float, including small float types.
 fn each_truth<'a>(call: &Call<'a>, test: impl Fn(f64) -> bool) -> Folded<'a> {
     let x = as_number(call.input(0)?)?;
     with_float!(x.dtype(), T => x.map(DType::BOOL, |x: T| test(x.to_f64())))
 }
 
-/// A function of floats, computed in double precision and rounded to the type.
+/// Applies a float function in double precision and rounds to the type.
 pub(crate) fn map_float<'a>(call: &Call<'a>, function: impl Fn(f64) -> f64) -> Folded<'a> {
     let x = call.input(0)?;
     with_float!(x.dtype(), T => {

@@ -1,5 +1,5 @@
-//! Computing with dims. All of them are sizes, so no symbol or expression is negative; what might
-//! be isn't written down as one.
+//! Arithmetic on dims. Dims are sizes, so symbols and expressions are never negative. An expression that could be
+//! negative becomes `?`.
 
 use passdock_plugin_api::{Dim, DimKind, ExprKind, SymbolId};
 
@@ -7,7 +7,7 @@ use super::dims::{as_const, is_known, same};
 use super::rule::{Answer, Infer, wrong};
 
 impl Infer<'_> {
-    /// The sum of a size and something that isn't negative.
+    /// Returns the sum of a size and a non-negative dim.
     pub(crate) fn add(&self, a: Dim, b: Dim) -> Dim {
         match (as_const(a), as_const(b)) {
             (Some(a), Some(b)) => a.checked_add(b).map_or(Dim::UNKNOWN, Dim::constant),
@@ -19,7 +19,7 @@ impl Infer<'_> {
         }
     }
 
-    /// The product.
+    /// Returns the product.
     pub(crate) fn mul(&self, a: Dim, b: Dim) -> Dim {
         match (as_const(a), as_const(b)) {
             (Some(a), Some(b)) => a.checked_mul(b).map_or(Dim::UNKNOWN, Dim::constant),
@@ -31,7 +31,7 @@ impl Infer<'_> {
         }
     }
 
-    /// The quotient of a size and a constant, rounded down.
+    /// Returns the quotient of a size and a constant, rounded down.
     pub(crate) fn div(&self, a: Dim, by: i64) -> Dim {
         match (as_const(a), by) {
             (_, i64::MIN..=0) => Dim::UNKNOWN,
@@ -41,7 +41,7 @@ impl Infer<'_> {
         }
     }
 
-    /// An expression of two dims; `?` if one of them is.
+    /// Returns an expression of two dims, or `?` if one of them is unknown.
     pub(crate) fn expr(&self, kind: ExprKind, a: Dim, b: Dim) -> Dim {
         if !is_known(a) || !is_known(b) {
             return Dim::UNKNOWN;
@@ -49,8 +49,8 @@ impl Infer<'_> {
         self.host.add_expr(kind, a, b).unwrap_or(Dim::UNKNOWN)
     }
 
-    /// How many positions a window has along a dim: `(dim + extra) / step`, rounded down, plus one.
-    /// What is negative in between is only so for an op that can't be right.
+    /// Returns the number of positions of a window along a dim: `(dim + extra) / step`, rounded down, plus one.
+    /// Intermediate values are negative only for invalid ops.
     pub(crate) fn windows(&self, dim: Dim, extra: i64, step: i64) -> Dim {
         if step <= 0 {
             return Dim::UNKNOWN;
@@ -69,13 +69,13 @@ impl Infer<'_> {
         }
     }
 
-    /// The product of several dims.
+    /// Returns the product of several dims.
     pub(crate) fn product(&self, dims: &[Dim]) -> Dim {
         dims.iter()
             .fold(Dim::constant(1), |product, &dim| self.mul(product, dim))
     }
 
-    /// What has the same product as some dims: products taken apart.
+    /// Splits products into their factors.
     pub(crate) fn factors(&self, dims: Vec<Dim>) -> Vec<Dim> {
         let (mut pending, mut factors) = (dims, Vec::new());
         while let Some(dim) = pending.pop() {
@@ -89,7 +89,7 @@ impl Infer<'_> {
         factors
     }
 
-    /// The difference; `?` if it might be negative.
+    /// Returns the difference, or `?` if it could be negative.
     pub(crate) fn sub(&self, a: Dim, b: Dim) -> Dim {
         if let (Some(a), Some(b)) = (as_const(a), as_const(b)) {
             return a.checked_sub(b).map_or(Dim::UNKNOWN, Dim::constant);
@@ -103,7 +103,7 @@ impl Infer<'_> {
         }
     }
 
-    /// Whether a dim is certainly a number, or never negative.
+    /// Whether a dim is a constant, a symbol, or an expression without negative constants.
     fn is_size(&self, dim: Dim) -> bool {
         let Some(expr) = self.host.dim_expr(dim) else {
             return is_known(dim);
@@ -115,8 +115,8 @@ impl Infer<'_> {
             .all(|side| positive(side) && self.is_size(side))
     }
 
-    /// Whether a size may be 0. The model's symbols are taken for sizes that aren't, as ONNX's inference
-    /// takes them; a symbol that was made up may be anything.
+    /// Whether a size could be 0. As in ONNX's inference, the model's symbols are assumed to be positive. A symbol that
+    /// passdock invented could be anything.
     pub(crate) fn may_be_zero(&self, dim: Dim) -> bool {
         match dim.kind {
             DimKind::CONST => dim.value == 0,
@@ -132,7 +132,7 @@ impl Infer<'_> {
         }
     }
 
-    /// The rest of one size after another was taken away, or nothing.
+    /// Returns the saturating difference: `max(a - b, 0)`.
     pub(crate) fn less(&self, a: Dim, b: Dim) -> Dim {
         if let (Some(a), Some(b)) = (as_const(a), as_const(b)) {
             return a
@@ -144,12 +144,12 @@ impl Infer<'_> {
         self.expr(ExprKind::MAX, rest, Dim::constant(0))
     }
 
-    /// The smaller of two sizes.
+    /// Returns the smaller of two sizes.
     pub(crate) fn min(&self, a: Dim, b: Dim) -> Dim {
         self.expr(ExprKind::MIN, a, b)
     }
 
-    /// The shape that several broadcast to.
+    /// Returns the shape that several shapes broadcast to.
     pub(crate) fn broadcast(&self, shapes: &[Vec<Dim>]) -> Answer<Vec<Dim>> {
         let rank = shapes.iter().map(Vec::len).max().unwrap_or(0);
         let mut result = vec![Dim::constant(1); rank];
@@ -159,7 +159,7 @@ impl Infer<'_> {
                     (Some(1), _) => dim,
                     (_, Some(1)) => *slot,
                     (Some(a), Some(b)) if a != b => return wrong!("{a} and {b} don't broadcast"),
-                    // The other is the same or 1.
+                    // The other dim is equal or 1.
                     (Some(_), _) => *slot,
                     (_, Some(_)) => dim,
                     _ if same(*slot, dim) => dim,
@@ -170,13 +170,13 @@ impl Infer<'_> {
         Ok(result)
     }
 
-    /// The shape that the first operands broadcast to, if the dims of all are known.
+    /// Returns the shape that the first operands broadcast to, if all ranks are known.
     pub(crate) fn broadcast_operands(&self, count: usize) -> Answer<Option<Vec<Dim>>> {
         let shapes: Option<Vec<_>> = (0..count).map(|index| self.dims(index)).collect();
         shapes.map(|shapes| self.broadcast(&shapes)).transpose()
     }
 
-    /// Dims known from two sides, if they are as many on both: the more certain of each.
+    /// Merges two sources of the same dims. Each result is the more specific of two dims.
     pub(crate) fn agree_all(
         &self,
         a: Option<Vec<Dim>>,
@@ -192,7 +192,7 @@ impl Infer<'_> {
         Ok(Some(dims.collect::<Answer<_>>()?))
     }
 
-    /// One dim known from two sides: the more certain of them.
+    /// Merges two sources of the same dim: the more specific one wins.
     pub(crate) fn agree(&self, a: Dim, b: Dim) -> Answer<Dim> {
         match (as_const(a), as_const(b)) {
             (Some(a), Some(b)) if a != b => wrong!("{a} and {b} should be the same size"),

@@ -1,8 +1,8 @@
-//! Type rules: what they read of an op, and what they answer.
+//! The library for type rules.
 //!
-//! A rule says the types of an op's results as far as its operands' are known, and where a result is
-//! a shape (a short list of integers), its elements as dims, which is how `Shape` → `Gather` →
-//! `Concat` → `Reshape` keeps its symbols. It never guesses: a dim that isn't certain is `?`.
+//! A rule infers the types of an op's results from its operands' types. If a result is a shape (a short list of
+//! integers), it also infers its elements as dims. So `Shape` → `Gather` → `Concat` → `Reshape` keeps its symbols. A
+//! rule never guesses: a dim that isn't certain is `?`.
 
 mod arithmetic;
 mod dims;

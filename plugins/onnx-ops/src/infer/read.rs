@@ -1,4 +1,4 @@
-//! What a type rule reads of its operands and attributes, beyond types: sizes in scalars, constants.
+//! Access to operands and attributes in type rules: sizes in scalars, constants.
 
 use passdock_plugin_api::{DType, Dim, ExprKind, Type, TypeKind, TypeSpec};
 
@@ -7,17 +7,17 @@ use super::rule::{Answer, Infer, Stop, Ty, wrong};
 use crate::eval::Tensor;
 use crate::eval::number::doubles;
 
-/// No operand that says how large something is has more elements.
+/// The maximum number of elements of an operand that determines a size.
 const MOST: u64 = 256;
 
 impl<'a> Infer<'a> {
-    /// A dim of a tensor operand; `?` if there is no such dim or operand.
+    /// Returns a dim of a tensor operand, or `?` if it has no such dim or is absent.
     pub(crate) fn dim(&self, index: usize, at: usize) -> Dim {
         let dims = self.dims(index).unwrap_or_default();
         dims.get(at).copied().unwrap_or(Dim::UNKNOWN)
     }
 
-    /// The dims of an operand that must have so many; `?` for each where they aren't known.
+    /// Returns the dims of an operand that must have this rank, or all `?` if its rank is unknown.
     pub(crate) fn dims_of<const N: usize>(&self, index: usize, what: &str) -> Answer<[Dim; N]> {
         match self.dims(index).map(<[Dim; N]>::try_from) {
             None => Ok([Dim::UNKNOWN; N]),
@@ -26,7 +26,7 @@ impl<'a> Infer<'a> {
         }
     }
 
-    /// The size in an operand of one element, of whatever numbers; `?` if it isn't known.
+    /// Returns the size in an operand of one element of any numeric type, or `?` if it is unknown.
     pub(crate) fn size(&self, index: usize) -> Dim {
         if let Some(&[size]) = self.values(index).as_deref() {
             return size;
@@ -37,12 +37,12 @@ impl<'a> Infer<'a> {
         }
     }
 
-    /// The elements of a small constant operand of numbers.
+    /// Returns the elements of a small constant operand of numbers.
     pub(crate) fn numbers(&self, index: usize) -> Option<Vec<f64>> {
         doubles(&self.constant(index)?).ok()
     }
 
-    /// A small constant operand.
+    /// Returns a small constant operand.
     pub(crate) fn constant(&self, index: usize) -> Option<Tensor<'a>> {
         let ty = self.host.operand_type(index);
         let few = ty.is_tensor() && ty.element_count().is_some_and(|count| count <= MOST);
@@ -51,7 +51,7 @@ impl<'a> Infer<'a> {
         Tensor::from_bytes(ty.dtype(), shape, bytes).ok()
     }
 
-    /// Whether an operand of integers is known to have one that is 0.
+    /// Whether an integer operand is known to contain a 0.
     pub(crate) fn has_zero(&self, index: usize) -> bool {
         let ty = self.host.operand_type(index);
         let (Some(size), true) = (integer_size(ty.dtype()), ty.is_tensor()) else {
@@ -67,7 +67,7 @@ impl<'a> Infer<'a> {
         }
     }
 
-    /// The element type that an attribute says.
+    /// Returns the element type in an attribute.
     pub(crate) fn dtype_attr(&self, name: &str) -> Answer<Option<DType>> {
         let Some(code) = self.int(name)? else {
             return Ok(None);
@@ -78,8 +78,7 @@ impl<'a> Infer<'a> {
         }
     }
 
-    /// A dim and a constant that may be negative. A sum that is negative is one of an op that can't
-    /// be right.
+    /// Returns the sum of a dim and a constant that may be negative. The sum is negative only for invalid ops.
     pub(crate) fn shift(&self, dim: Dim, by: i64) -> Dim {
         match as_const(dim).map(|size| size.checked_add(by)) {
             Some(Some(size @ 0..)) => Dim::constant(size),
@@ -89,7 +88,7 @@ impl<'a> Infer<'a> {
         }
     }
 
-    /// A dim in parts of a size, which must fit.
+    /// Divides a dim by a size. A constant dim must be a multiple of it.
     pub(crate) fn parts(&self, dim: Dim, size: i64) -> Answer<Dim> {
         match as_const(dim) {
             _ if size <= 0 => wrong!("parts of {size}"),
@@ -98,7 +97,7 @@ impl<'a> Infer<'a> {
         }
     }
 
-    /// The item type of a sequence or an optional operand.
+    /// Returns the item type of a sequence or optional operand.
     pub(crate) fn item(&self, index: usize, kind: TypeKind) -> Answer<Type<'_>> {
         let ty = self.host.operand_type(index);
         match ty.items() {
@@ -107,14 +106,14 @@ impl<'a> Infer<'a> {
         }
     }
 
-    /// A result is a sequence of this.
+    /// Sets the type of a result to a sequence of `item`.
     pub(crate) fn set_sequence(&self, index: usize, item: &TypeSpec) -> Answer {
         let item = self.host.add_type(item).map_err(|_| Stop::Unknown)?;
         self.set_type(index, Ty::Other(TypeSpec::sequence(item)))
     }
 }
 
-/// The number of bytes of an integer; `None` for anything else.
+/// Returns the size of an integer type in bytes, or `None` for other types.
 fn integer_size(dtype: DType) -> Option<usize> {
     match dtype {
         DType::I8 | DType::U8 => Some(1),

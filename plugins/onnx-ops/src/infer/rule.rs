@@ -1,4 +1,4 @@
-//! [`Infer`]: the op that a rule is asked about, and what the rule says of its results.
+//! [`Infer`]: the op that a rule infers, and the facts about its results.
 
 use std::cell::RefCell;
 use std::ops::Deref;
@@ -8,57 +8,57 @@ use passdock_plugin_api::{DType, Dim, OpCall, TypeSpec};
 use super::dims::{as_const, as_consts, plain};
 use crate::eval::{Call, NotFolded, axes as axes_of, axis as axis_of, listed_axes};
 
-/// No shape has more elements.
+/// The maximum number of elements of a shape.
 pub(super) const MOST: usize = 256;
 
-/// The rule of one operator.
+/// The type rule of an operator.
 pub(crate) type Rule = fn(&Infer) -> Answer;
 
-/// The answer of a rule: it has said what it knows, or stops.
+/// The result of a rule: `Ok` after it recorded its facts, or why it stopped.
 pub(crate) type Answer<T = ()> = Result<T, Stop>;
 
-/// The reason why a rule stops.
+/// Why a rule stops.
 #[derive(Debug)]
 pub(crate) enum Stop {
-    /// Too little is known, which is nobody's mistake.
+    /// Not enough is known about the operands. This isn't an error.
     Unknown,
-    /// The op can't be right.
+    /// The op is invalid.
     Wrong(String),
 }
 
 impl From<NotFolded> for Stop {
-    /// An attribute that can't be read: mostly a reference to a parameter of the function.
+    /// An unreadable attribute, usually a reference to a parameter of the function.
     fn from(_: NotFolded) -> Stop {
         Stop::Unknown
     }
 }
 
-/// Answers [`Stop::Wrong`] with a formatted reason.
+/// Returns [`Stop::Wrong`] with a formatted reason.
 macro_rules! wrong {
     ($($text:tt)*) => { Err($crate::infer::Stop::Wrong(format!($($text)*))) };
 }
 pub(crate) use wrong;
 
-/// A result as a rule says it.
+/// The facts about a result.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ResultFacts {
-    /// The result's type.
+    /// The type.
     pub ty: Option<Ty>,
-    /// The result's elements.
+    /// The elements, if the result is a shape.
     pub values: Option<Vec<Dim>>,
 }
 
 /// The type of a result.
 #[derive(Clone, Debug)]
 pub(crate) enum Ty {
-    /// A tensor, of unknown rank if there are no dims.
+    /// A tensor, without dims if the rank is unknown.
     Tensor(DType, Option<Vec<Dim>>),
-    /// Anything else.
+    /// Any other type.
     Other(TypeSpec),
 }
 
 impl Ty {
-    /// The description that the host takes.
+    /// Returns the description that the host takes.
     pub(crate) fn spec(&self) -> TypeSpec {
         match self {
             Ty::Tensor(dtype, Some(dims)) => TypeSpec::tensor(*dtype, dims.iter().copied()),
@@ -68,7 +68,7 @@ impl Ty {
     }
 }
 
-/// An op whose results' types are asked for. Its attributes are read as in an evaluation.
+/// An op whose result types are being inferred. It dereferences to a [`Call`] for its attributes.
 pub(crate) struct Infer<'a> {
     /// The op in its function.
     pub host: &'a OpCall,
@@ -94,17 +94,17 @@ impl<'a> Infer<'a> {
         }
     }
 
-    /// The results as they were said, one entry each.
+    /// Returns the recorded facts, one entry per result.
     pub(crate) fn finish(self) -> Vec<ResultFacts> {
         self.facts.into_inner()
     }
 
-    /// Whether an operand is there.
+    /// Whether an operand is present.
     pub(crate) fn has(&self, index: usize) -> bool {
         self.host.operand(index).is_some()
     }
 
-    /// The element type of a tensor operand.
+    /// Returns the element type of a tensor operand.
     pub(crate) fn dtype(&self, index: usize) -> Answer<DType> {
         let ty = self.host.operand_type(index);
         if ty.is_tensor() && ty.dtype() != DType::NONE {
@@ -114,7 +114,7 @@ impl<'a> Infer<'a> {
         }
     }
 
-    /// The element type of the first of these operands of which it is known.
+    /// Returns the first known element type of these operands.
     pub(crate) fn dtype_of_any(&self, operands: impl IntoIterator<Item = usize>) -> Answer<DType> {
         operands
             .into_iter()
@@ -122,30 +122,30 @@ impl<'a> Infer<'a> {
             .ok_or(Stop::Unknown)
     }
 
-    /// The dims of a tensor operand, if their number is known.
+    /// Returns the dims of a tensor operand if its rank is known.
     pub(crate) fn dims(&self, index: usize) -> Option<Vec<Dim>> {
         let ty = self.host.operand_type(index);
         let dims = ty.dims().filter(|_| ty.is_tensor())?;
         Some(dims.map(plain).collect())
     }
 
-    /// As [`Infer::dims`], where nothing can be said without them.
+    /// Like [`Infer::dims`], but stops the rule if the rank is unknown.
     pub(crate) fn shape(&self, index: usize) -> Answer<Vec<Dim>> {
         self.dims(index).ok_or(Stop::Unknown)
     }
 
-    /// The elements of an operand that is a shape, as far as they are known.
+    /// Returns the elements of an operand that is a shape. Unknown elements are `?`.
     pub(crate) fn values(&self, index: usize) -> Option<Vec<Dim>> {
         let dims = self.host.operand_dims(index).ok().flatten()?;
         Some(dims.into_iter().map(plain).collect())
     }
 
-    /// The elements of an operand of integers, if all are known.
+    /// Returns the elements of an integer operand if all are constant.
     pub(crate) fn known_ints(&self, index: usize) -> Option<Vec<i64>> {
         as_consts(&self.values(index)?)
     }
 
-    /// The integers of an operand that may be left out: `None` if it is.
+    /// Returns the integers of an optional operand, `None` if it is absent.
     pub(crate) fn ints_if_given(&self, index: usize) -> Answer<Option<Vec<i64>>> {
         if self.has(index) {
             self.known_ints(index).map(Some).ok_or(Stop::Unknown)
@@ -154,7 +154,7 @@ impl<'a> Infer<'a> {
         }
     }
 
-    /// Integers that were an attribute before version `moved` and are an operand since.
+    /// Returns integers that were an attribute before version `moved` and are an operand since.
     pub(crate) fn ints_since(
         &self,
         moved: i64,
@@ -168,7 +168,7 @@ impl<'a> Infer<'a> {
         }
     }
 
-    /// An attribute of sizes, or as many as there are spatial dims of this.
+    /// Returns an attribute with one size per spatial dim, or `default` for each.
     pub(crate) fn sizes_or(&self, name: &str, default: i64, count: usize) -> Answer<Vec<i64>> {
         let Some(given) = self.call.ints(name)? else {
             return Ok(vec![default; count]);
@@ -180,22 +180,22 @@ impl<'a> Infer<'a> {
         }
     }
 
-    /// An axis, counted from the back if it is negative.
+    /// Returns an axis counted from the front.
     pub(crate) fn axis(&self, axis: i64, rank: usize) -> Answer<usize> {
         axis_of(axis, rank).map_err(|error| Stop::Wrong(error.to_string()))
     }
 
-    /// The axes of a rank in a list.
+    /// Returns the axes counted from the front.
     pub(crate) fn axes(&self, axes: &[i64], rank: usize) -> Answer<Vec<usize>> {
         axes_of(axes, rank).map_err(|error| Stop::Wrong(error.to_string()))
     }
 
-    /// For each axis of a rank, whether it is in a list.
+    /// Returns for each axis of a rank whether the list has it.
     pub(crate) fn listed_axes(&self, axes: &[i64], rank: usize) -> Answer<Vec<bool>> {
         listed_axes(axes, rank).map_err(|error| Stop::Wrong(error.to_string()))
     }
 
-    /// A result is a tensor; without dims, of unknown rank.
+    /// Sets the type of a result to a tensor, without dims if its rank is unknown.
     pub(crate) fn set(&self, index: usize, dtype: DType, dims: Option<Vec<Dim>>) -> Answer {
         let negative = |dim: &&Dim| as_const(**dim).is_some_and(|size| size < 0);
         if let Some(dim) = dims.iter().flatten().find(negative) {
@@ -204,7 +204,7 @@ impl<'a> Infer<'a> {
         self.record(index, |facts| facts.ty = Some(Ty::Tensor(dtype, dims)))
     }
 
-    /// The first result is a tensor whose dims follow from the first operand's, if these are known.
+    /// Sets the first result to a tensor whose dims are a function of the first operand's, if those are known.
     pub(crate) fn set_from<R: Into<Option<Vec<Dim>>>>(
         &self,
         dtype: DType,
@@ -214,17 +214,17 @@ impl<'a> Infer<'a> {
         self.set(0, dtype, dims.and_then(R::into))
     }
 
-    /// A result has another type.
+    /// Sets the type of a result.
     pub(crate) fn set_type(&self, index: usize, ty: Ty) -> Answer {
         self.record(index, |facts| facts.ty = Some(ty))
     }
 
-    /// A result has the elements of a shape.
+    /// Sets the elements of a result that is a shape.
     pub(crate) fn set_values(&self, index: usize, values: Vec<Dim>) -> Answer {
         self.record(index, |facts| facts.values = Some(values))
     }
 
-    /// Whether a result is a short list of integers of which nothing is said yet.
+    /// Whether a result is a short list of integers without recorded elements.
     pub(super) fn may_be_shape(&self, index: usize) -> bool {
         let facts = self.facts.borrow();
         let Some(ResultFacts {
@@ -240,7 +240,7 @@ impl<'a> Infer<'a> {
             && count.is_some_and(|count| count <= MOST as i64)
     }
 
-    /// A result that the op doesn't have is no mistake: it just isn't wanted.
+    /// Records a fact. Facts of results that the op doesn't have are ignored.
     fn record(&self, index: usize, fact: impl FnOnce(&mut ResultFacts)) -> Answer {
         if let Some(facts) = self.facts.borrow_mut().get_mut(index) {
             fact(facts);

@@ -1,7 +1,7 @@
-//! The elements of shapes: small tensors of integers whose elements are known as dims, row by row.
+//! The elements of shapes: small integer tensors whose elements are dims, in row-major order.
 //!
-//! An operator that only moves elements is evaluated on their positions, so that one function
-//! carries symbols through Gather, Slice, Concat and all others of its kind.
+//! An operator that only moves elements is evaluated on the positions of its elements. So one function carries symbols
+//! through Gather, Slice, Concat and all others of this kind.
 
 use passdock_plugin_api::{DType, Dim, ExprKind};
 
@@ -9,19 +9,19 @@ use super::dims::{as_const, as_consts, is_known, same, sizes};
 use super::rule::{Infer, MOST};
 use crate::eval::{Call, Evaluate, Tensor, integers};
 
-/// The operands that an operator only moves the elements of, without looking at them.
+/// The operands whose elements an operator moves without computing with them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Moves {
     /// No operand.
     Nothing,
     /// All operands.
     All,
-    /// The operands at these places.
+    /// The operands with these indices.
     These(&'static [usize]),
 }
 
 impl Moves {
-    /// Whether that operand is one of them.
+    /// Whether this is one of the operands.
     pub(crate) fn has(self, index: usize) -> bool {
         match self {
             Moves::Nothing => false,
@@ -31,8 +31,7 @@ impl Moves {
     }
 }
 
-/// Says the elements of the results of an operator that moves those operands that `moves` names,
-/// if all that it needs for that is known.
+/// Sets the elements of the results of an operator that moves the operands in `moves`, if the other operands are known.
 pub(crate) fn carry(op: &Infer, moves: Moves, evaluate: Evaluate) -> Option<()> {
     let mut pool = Vec::new();
     let inputs = operands(op, moves, &mut pool)?;
@@ -52,7 +51,7 @@ pub(crate) fn carry(op: &Infer, moves: Moves, evaluate: Evaluate) -> Option<()> 
     Some(())
 }
 
-/// The operands of a call, if all is known that it needs of them.
+/// Returns the operands of a call if everything that it needs of them is known.
 fn operands<'a>(
     op: &Infer<'a>,
     moves: Moves,
@@ -65,7 +64,7 @@ fn operands<'a>(
     (0..op.host.operand_count()).map(&mut operand).collect()
 }
 
-/// An operand of the call: the positions of its elements in the pool, or the elements themselves.
+/// Returns an operand of the call: the positions of its elements in the pool, or the elements themselves.
 fn operand<'a>(
     op: &Infer<'a>,
     index: usize,
@@ -109,7 +108,7 @@ fn operand<'a>(
     integer_tensor(dtype, shape, as_consts(&values)?)
 }
 
-/// A tensor of integers or bools, if its type holds them.
+/// Builds a tensor of integers or bools, if the dtype can represent them.
 pub(crate) fn integer_tensor(
     dtype: DType,
     shape: Vec<usize>,
@@ -129,8 +128,8 @@ pub(crate) fn integer_tensor(
     })
 }
 
-/// Says the elements of the result of any other operator whose operands are all known, if it is a short
-/// list of integers: `CastLike` or `Floor` on the way to a shape.
+/// Sets the elements of the result of any other operator with known operands, if it is a short list of integers. An
+/// example is a `CastLike` or `Floor` in the computation of a shape.
 pub(crate) fn compute_known(op: &Infer, evaluate: Evaluate) -> Option<()> {
     if op.host.result_count() != 1 || !op.may_be_shape(0) {
         return None;
@@ -153,7 +152,7 @@ pub(crate) fn compute_known(op: &Infer, evaluate: Evaluate) -> Option<()> {
     op.set_values(0, sizes(values)).ok()
 }
 
-/// An operation on dims, element by element.
+/// An elementwise operation on dims.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Arithmetic {
     /// The sum.
@@ -166,20 +165,20 @@ pub(crate) enum Arithmetic {
     Div,
     /// The remainder with the divisor's sign.
     Mod,
-    /// The smaller.
+    /// The minimum.
     Min,
-    /// The larger.
+    /// The maximum.
     Max,
-    /// Whether they are the same, as 0 or 1.
+    /// Whether the dims are equal, as 0 or 1.
     Equal,
-    /// Whether the first is the smaller, as 0 or 1.
+    /// Whether the first dim is less, as 0 or 1.
     Less,
-    /// Whether the first is the larger, as 0 or 1.
+    /// Whether the first dim is greater, as 0 or 1.
     Greater,
 }
 
 impl Infer<'_> {
-    /// Says the elements of the result of arithmetic on two shapes, one of which may be a scalar.
+    /// Sets the elements of arithmetic on two shapes, one of which may be a scalar.
     pub(crate) fn compute(&self, what: Arithmetic) -> Option<()> {
         let (a, b) = (self.integers(0)?, self.integers(1)?);
         let count = match (a.len(), b.len()) {
@@ -197,7 +196,7 @@ impl Infer<'_> {
         Some(())
     }
 
-    /// The elements of an operand of integers that is a shape.
+    /// Returns the elements of an integer operand of rank 0 or 1.
     fn integers(&self, index: usize) -> Option<Vec<Dim>> {
         let ty = self.host.operand_type(index);
         let is_list = ty.rank().is_some_and(|rank| rank <= 1);
@@ -207,7 +206,7 @@ impl Infer<'_> {
         self.values(index).filter(|values| values.len() <= MOST)
     }
 
-    /// One element. Symbols and expressions are sizes and so not negative.
+    /// Computes one element. Symbols and expressions are sizes and so never negative.
     fn one(&self, what: Arithmetic, a: Dim, b: Dim) -> Dim {
         use Arithmetic::{Add, Div, Equal, Greater, Less, Max, Min, Mod, Mul, Sub};
         let truth = |truth: bool| Dim::constant(truth.into());
@@ -236,7 +235,7 @@ impl Infer<'_> {
             Mul => self.mul(a, b),
             Div => match as_const(b) {
                 Some(by) => self.div(a, by),
-                // Nothing is divided by 0.
+                // The divisor isn't 0 in a valid op.
                 None if as_const(a).is_none_or(|a| a >= 0) => self.expr(ExprKind::FLOORDIV, a, b),
                 None => Dim::UNKNOWN,
             },

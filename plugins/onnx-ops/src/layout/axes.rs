@@ -1,4 +1,4 @@
-//! Operators with an axis: the same ops, along the place where it lies.
+//! Layout rules for operators with an axis: the same op along the axis's position in the layout.
 
 use passdock_plugin_api::DType;
 use passdock_plugin_api::op::Layout;
@@ -8,7 +8,7 @@ use super::request::LayoutRequest;
 use super::result::{Change, LayoutResult};
 use crate::infer::{Answer, Stop, wrong};
 
-/// The place of an axis that isn't cut.
+/// Returns the position of an axis that isn't split into blocks.
 pub(super) fn whole(layout: &Layout, axis: usize) -> Answer<usize> {
     match layout.place(axis) {
         Some(place) if layout.block(axis) == 1 => Ok(place),
@@ -16,19 +16,19 @@ pub(super) fn whole(layout: &Layout, axis: usize) -> Answer<usize> {
     }
 }
 
-/// The axis that an attribute says, of a layout's axes.
+/// Returns the axis in the attribute `axis`, as an axis of the layout.
 fn axis_of(request: &LayoutRequest, layout: &Layout, default: i64) -> Answer<usize> {
     request.axis(request.int_or("axis", default)?, layout.rank())
 }
 
-/// An op whose operands and results all have one layout, along an axis.
+/// Rewrites an op along an axis whose operands and results all have the same layout.
 fn along(request: &LayoutRequest, operands: usize, default: i64) -> Answer<LayoutResult> {
     let layout = common(request, operands)?;
     let place = whole(&layout, axis_of(request, &layout, default)?)?;
     request.rewritten(operands, &layout, Change::attr("axis", place))
 }
 
-/// The first layout that one of the first operands is asked for in.
+/// Returns the first layout that is requested for one of the first operands.
 fn common(request: &LayoutRequest, operands: usize) -> Answer<Layout> {
     for index in 0..operands.min(request.count()) {
         if let Some(layout) = request.wanted(index, "NC")? {
@@ -38,7 +38,7 @@ fn common(request: &LayoutRequest, operands: usize) -> Answer<Layout> {
     wrong!("no other layout is asked for")
 }
 
-/// Along an axis; before version 13 along it and all behind it.
+/// Along one axis; before opset 13, along all axes from it on.
 pub(super) fn softmax(request: &LayoutRequest) -> Answer<LayoutResult> {
     if request.version >= 13 {
         return along(request, 1, -1);
@@ -48,7 +48,7 @@ pub(super) fn softmax(request: &LayoutRequest) -> Answer<LayoutResult> {
     request.rewritten(1, &layout, Change::attr("axis", place))
 }
 
-/// The place from which on the axes lie that are meant by one and all behind it.
+/// Returns the position from which on the layout has exactly the axes from `axis` to the last.
 fn behind(request: &LayoutRequest, layout: &Layout, default: i64) -> Answer<usize> {
     let first = axis_of(request, layout, default)?;
     let meant: Vec<usize> = (first..layout.rank()).collect();
@@ -62,7 +62,7 @@ pub(super) fn along_last(request: &LayoutRequest) -> Answer<LayoutResult> {
     along(request, 1, -1)
 }
 
-/// All operands have the layout. Along an axis that is cut, each is a number of whole blocks.
+/// All operands have the same layout. Along a split axis, each operand must have whole blocks.
 pub(super) fn concat(request: &LayoutRequest) -> Answer<LayoutResult> {
     let count = request.count();
     let layout = common(request, count)?;
@@ -71,7 +71,7 @@ pub(super) fn concat(request: &LayoutRequest) -> Answer<LayoutResult> {
     request.rewritten(count, &layout, Change::attr("axis", place))
 }
 
-/// As [`concat`], the other way.
+/// The inverse of [`concat`].
 pub(super) fn split(request: &LayoutRequest) -> Answer<LayoutResult> {
     let layout = request.layout(0)?;
     let axis = axis_of(request, &layout, 0)?;
@@ -113,7 +113,7 @@ pub(super) fn running(request: &LayoutRequest) -> Answer<LayoutResult> {
     laid.itself(request, Change::operand(1, place))
 }
 
-/// One index takes the axis out, a list of them leaves it in its place.
+/// A scalar index removes the axis, a list of indices keeps it.
 pub(super) fn gather(request: &LayoutRequest) -> Answer<LayoutResult> {
     let layout = request.layout(0)?;
     let axis = axis_of(request, &layout, 0)?;
@@ -128,7 +128,7 @@ pub(super) fn gather(request: &LayoutRequest) -> Answer<LayoutResult> {
     laid.itself(request, Change::attr("axis", place))
 }
 
-/// Indices, and what is put there, are of the same axes.
+/// Indices and updates have the same axes as the data.
 pub(super) fn elements(request: &LayoutRequest) -> Answer<LayoutResult> {
     let layout = request.layout(0)?;
     if layout.is_blocked() {
@@ -148,7 +148,7 @@ pub(super) fn reverse_sequence(request: &LayoutRequest) -> Answer<LayoutResult> 
     request.rewritten(1, &layout, change)
 }
 
-/// Without an axis it takes the elements in their order.
+/// Without an axis, the op depends on the order of elements.
 pub(super) fn compress(request: &LayoutRequest) -> Answer<LayoutResult> {
     if request.int("axis")?.is_none() {
         return wrong!("it takes elements in their order");
@@ -156,7 +156,7 @@ pub(super) fn compress(request: &LayoutRequest) -> Answer<LayoutResult> {
     along(request, 1, 0)
 }
 
-/// The last two axes stay where they are.
+/// The last two axes must stay the last two.
 pub(super) fn trilu(request: &LayoutRequest) -> Answer<LayoutResult> {
     let layout = request.layout(0)?;
     let (rank, target) = (layout.rank(), layout.target_rank());
@@ -169,7 +169,7 @@ pub(super) fn trilu(request: &LayoutRequest) -> Answer<LayoutResult> {
     request.rewritten(1, &layout, Change::default())
 }
 
-/// Along an axis and all behind it, with scales and numbers to add of these axes.
+/// Along all axes from one on. Scale and bias have these axes.
 pub(super) fn layer_normalization(request: &LayoutRequest) -> Answer<LayoutResult> {
     let layout = request.layout(0)?;
     let place = behind(request, &layout, -1)?;
@@ -184,7 +184,7 @@ pub(super) fn layer_normalization(request: &LayoutRequest) -> Answer<LayoutResul
     laid.itself(request, change)
 }
 
-/// A list of axes of an operand's type, as constants in the body.
+/// Adds a list of axes as a constant with the integer type of an operand.
 pub(super) fn axes_like(
     request: &LayoutRequest,
     laid: &mut LayoutResult,

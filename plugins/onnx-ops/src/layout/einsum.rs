@@ -1,10 +1,10 @@
-//! `Einsum`: its equation names the axes of each operand, in whichever order they lie.
+//! The layout rule of `Einsum`: its equation names the axes of each operand, in any order.
 
 use super::request::LayoutRequest;
 use super::result::{Change, LayoutResult};
 use crate::infer::{Answer, Stop, wrong};
 
-/// Each operand's term is put into its layout; the result stays.
+/// Permutes the term of each operand. The result keeps its layout.
 pub(super) fn einsum(request: &LayoutRequest) -> Answer<LayoutResult> {
     let Some(equation) = request.string("equation")? else {
         return Err(Stop::Unknown);

@@ -1,4 +1,4 @@
-//! What works element by element: it keeps the layout, and operands of fewer axes are brought along.
+//! Layout rules for elementwise operators: they keep the layout, and operands of lower rank are adapted.
 
 use passdock_plugin_api::op::Layout;
 
@@ -6,7 +6,7 @@ use super::request::LayoutRequest;
 use super::result::{Change, LayoutResult};
 use crate::infer::{Answer, Stop, wrong};
 
-/// The first operand's layout is the first result's; the other operands are numbers, or say a type.
+/// The first result has the first operand's layout. The other operands are scalars or only give a type.
 pub(super) fn first(request: &LayoutRequest) -> Answer<LayoutResult> {
     let layout = request.layout(0)?;
     let mut laid = request.answer();
@@ -15,7 +15,7 @@ pub(super) fn first(request: &LayoutRequest) -> Answer<LayoutResult> {
     laid.itself(request, Change::default())
 }
 
-/// The mask has the operand's layout, too. In training the mask is another one, so it stays.
+/// The mask has the operand's layout. In training mode, the random mask depends on the order of elements.
 pub(super) fn dropout(request: &LayoutRequest) -> Answer<LayoutResult> {
     if request.has(2) && request.constant(2).is_none_or(|flag| flag.bytes() != [0]) {
         return wrong!(
@@ -26,7 +26,7 @@ pub(super) fn dropout(request: &LayoutRequest) -> Answer<LayoutResult> {
     request.rewritten(1, &layout, Change::default())
 }
 
-/// Numbers for all elements, or for each place along an axis, or for blocks of one.
+/// One scale for all elements, for each index of an axis, or for each block of an axis.
 pub(super) fn quantize(request: &LayoutRequest) -> Answer<LayoutResult> {
     let layout = request.layout(0)?;
     let scales = request.rank(1)?;
@@ -38,13 +38,13 @@ pub(super) fn quantize(request: &LayoutRequest) -> Answer<LayoutResult> {
         return wrong!("its scales are those of an axis that is cut");
     }
     let place = layout.place(axis).ok_or(Stop::Unknown)?;
-    // Of blocks along the axis, the scales have all its axes.
+    // With blocks along the axis, the scales have all axes of the operand.
     let operands = if scales > 1 { request.count() } else { 1 };
     request.rewritten(operands, &layout, Change::attr("axis", place))
 }
 
-/// Element by element, with broadcasting: the operands of all axes come in one layout, those of fewer in what is left
-/// of it, and one element stays as it is.
+/// Elementwise with broadcasting. Operands of full rank get the layout, those of lower rank the part of it that applies
+/// to their axes, and operands of one element stay.
 pub(super) fn broadcast(request: &LayoutRequest) -> Answer<LayoutResult> {
     let there = || (0..request.count()).filter(|index| request.has(*index));
     let ranks = there().map(|index| request.rank(index));
@@ -66,8 +66,7 @@ pub(super) fn broadcast(request: &LayoutRequest) -> Answer<LayoutResult> {
     laid.itself(request, change)
 }
 
-/// Lays out an operand that is broadcast to the axes of a layout; one that has to be given more axes than it has gets
-/// another name.
+/// Lays out an operand that broadcasts to the axes of a layout. If it needs an `Unsqueeze`, the op uses that result.
 pub(super) fn bring(
     request: &LayoutRequest,
     laid: &mut LayoutResult,
@@ -83,7 +82,7 @@ pub(super) fn bring(
         return wrong!("its operand {index} has more axes than the layout");
     };
     let sizes = request.sizes(index).ok_or(Stop::Unknown)?;
-    // An axis that is cut, and is one element here, isn't cut here.
+    // A split axis on which this operand has size 1 isn't split here.
     let mut is_cut = vec![false; layout.rank()];
     for (axis, is_cut) in is_cut.iter_mut().enumerate().skip(missing) {
         let block = layout.block(axis);
@@ -104,7 +103,7 @@ pub(super) fn bring(
             ones.push((places.len() + ones.len()) as i64);
         }
     }
-    // What it has of the layout, its own axes counted.
+    // The part of the layout for the operand's own axes.
     let kept: Vec<usize> = (missing..layout.rank()).collect();
     let whole: Vec<usize> = (0..layout.rank()).filter(|axis| !is_cut[*axis]).collect();
     let own_layout = layout.uncut(&whole).only(&kept);

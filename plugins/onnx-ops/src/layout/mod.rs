@@ -1,10 +1,13 @@
-//! In which layouts an operator can be had: what its axes become, and its body there.
+//! Layout rules: which layouts an operator supports, and its body in these layouts.
 //!
-//! Layouts are asked for as text, `NCHW->NHWC`, and mean places only: an operator maps its axes to them. There are
-//! three kinds of answers. What works element by element keeps the layout (`elementwise`); what has axes is the same op
-//! with other axes (`axes`, `reduce`, `views`, `shapes`); what has its axes in ONNX's order and no other, as a
-//! convolution, is the op between the `Transpose`s that bring it there (`spatial`). An answer is exact, or there is
-//! none.
+//! Layouts are requested as text, `NCHW->NHWC`. The letters only identify axes; each operator maps its axes to them.
+//! There are three kinds of rules:
+//!
+//! - elementwise operators keep the layout (`elementwise`);
+//! - operators with axes become the same op with other axes (`axes`, `reduce`, `views`, `shapes`);
+//! - operators that require ONNX's order, such as convolutions, stay between `Transpose`s (`spatial`).
+//!
+//! A rule computes exactly the same results, or it refuses.
 
 mod axes;
 mod einsum;
@@ -23,10 +26,10 @@ use spatial::{BATCH, between};
 use crate::infer::Answer;
 use crate::ops::Operator;
 
-/// How one operator is had in other layouts.
+/// The layout rule of an operator.
 pub(crate) type LayoutRule = fn(&LayoutRequest) -> Answer<LayoutResult>;
 
-/// The rule of an operator, of all its versions.
+/// Returns the rule of an operator, for all its versions.
 pub(crate) const fn rule(operator: &Operator) -> Option<LayoutRule> {
     let [b'o', b'n', b'n', b'x', b'.', short @ ..] = operator.name.as_bytes() else {
         return None;
@@ -49,7 +52,7 @@ pub(crate) const fn rule(operator: &Operator) -> Option<LayoutRule> {
         | b"GridSample"
         | b"Resize"
         | b"Upsample" => |request| between(request, &[(0, BATCH)]),
-        // Places in what is pooled are numbers of elements of the operand as it was; the op gets it so.
+        // The indices are positions of elements in the original order, so the op gets its operand in that order.
         b"MaxUnpool" => |request| between(request, &[(0, BATCH), (1, BATCH)]),
         b"Conv" | b"ConvInteger" => |request| between(request, &[(0, BATCH), (1, "OI")]),
         b"ConvTranspose" => |request| between(request, &[(0, BATCH), (1, "IO")]),

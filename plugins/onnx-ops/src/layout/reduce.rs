@@ -1,4 +1,4 @@
-//! Reductions: over the places of their axes.
+//! Layout rules for reductions.
 
 use passdock_plugin_api::op::Layout;
 
@@ -7,7 +7,7 @@ use super::request::LayoutRequest;
 use super::result::{Change, LayoutResult};
 use crate::infer::{Answer, Stop, wrong};
 
-/// The places of axes, of what is cut all.
+/// Returns the sorted positions of axes, including the positions of their blocks.
 pub(super) fn places(layout: &Layout, axes: &[usize]) -> Vec<i64> {
     let places = axes.iter().flat_map(|axis| layout.places_of(*axis));
     let mut places: Vec<i64> = places.map(|place| place as i64).collect();
@@ -15,7 +15,7 @@ pub(super) fn places(layout: &Layout, axes: &[usize]) -> Vec<i64> {
     places
 }
 
-/// The layout of what is left: all axes, or those that aren't reduced.
+/// Returns the layout of the result: all axes, or those that aren't reduced.
 fn left(layout: &Layout, axes: &[usize], keepdims: bool) -> Answer<Layout> {
     if !keepdims {
         return Ok(layout.without(axes));
@@ -57,7 +57,7 @@ pub(super) fn reduce(request: &LayoutRequest) -> Answer<LayoutResult> {
     laid.itself(request, Change::operand(1, places))
 }
 
-/// The place of the largest element along one axis.
+/// `ArgMax` and `ArgMin` along one axis.
 pub(super) fn arg(request: &LayoutRequest) -> Answer<LayoutResult> {
     let layout = request.layout(0)?;
     let axis = request.axis(request.int_or("axis", 0)?, layout.rank())?;

@@ -1,4 +1,4 @@
-//! [`LayoutRequest`]: the op that a layout rule is asked about, and the layouts in which its operands can be had.
+//! [`LayoutRequest`]: an op, and the layouts that are requested for its operands.
 
 use std::ops::Deref;
 
@@ -8,10 +8,10 @@ use passdock_plugin_api::op::Layout;
 use super::result::{Change, LayoutResult};
 use crate::infer::{Answer, Infer, Stop, as_const, wrong};
 
-/// Sizes as far as they are numbers.
+/// Sizes, `None` where they aren't constant.
 pub(super) type Sizes = Vec<Option<i64>>;
 
-/// An op, and the layouts in which its operands can be had or are asked for.
+/// An op, and the layouts that are available or requested for its operands.
 pub(crate) struct LayoutRequest<'a> {
     op: &'a Infer<'a>,
     wanted: Vec<Option<String>>,
@@ -30,12 +30,12 @@ impl<'a> LayoutRequest<'a> {
         LayoutRequest { op, wanted }
     }
 
-    /// An answer to begin with: nothing is in another layout.
+    /// Returns a result without any layout.
     pub(super) fn answer(&self) -> LayoutResult {
         LayoutResult::new(self.op)
     }
 
-    /// An answer in which the first operands, and all results, have a layout.
+    /// Returns a result with one layout for the first operands and all results.
     pub(super) fn together(&self, operands: usize, layout: &Layout) -> Answer<LayoutResult> {
         let mut laid = self.answer();
         for index in (0..operands.min(self.count())).filter(|index| self.has(*index)) {
@@ -48,7 +48,7 @@ impl<'a> LayoutRequest<'a> {
         Ok(laid)
     }
 
-    /// The op itself with a change, its first operands and all results in a layout.
+    /// Returns the op with a change, and with one layout for its first operands and all results.
     pub(super) fn rewritten(
         &self,
         operands: usize,
@@ -58,20 +58,20 @@ impl<'a> LayoutRequest<'a> {
         self.together(operands, layout)?.itself(self, change)
     }
 
-    /// The axes of a rank that are meant, in order.
+    /// Returns the axes counted from the front, sorted.
     pub(super) fn listed(&self, axes: &[i64], rank: usize) -> Answer<Vec<usize>> {
         let mut axes = self.axes(axes, rank)?;
         axes.sort_unstable();
         Ok(axes)
     }
 
-    /// The number of operand slots.
+    /// Returns the number of operand slots.
     pub(super) fn count(&self) -> usize {
         self.op.host.operand_count()
     }
 
-    /// The layout in which an operand can be had; `None` also for the one that it has. In short ones its own order is
-    /// `first`, and then the spatial axes.
+    /// Returns the layout requested for an operand, or `None` if it is the current one. A short form omits the source
+    /// order, which is `first` and then the spatial axes.
     pub(super) fn wanted(&self, index: usize, first: &str) -> Answer<Option<Layout>> {
         let Some(text) = self.wanted.get(index).and_then(|text| text.as_deref()) else {
             return Ok(None);
@@ -90,7 +90,7 @@ impl<'a> LayoutRequest<'a> {
         }
     }
 
-    /// Whether an operand is asked for in the layout that it has.
+    /// Whether the layout requested for an operand is its current one.
     pub(super) fn is_own(&self, index: usize, first: &str) -> bool {
         let text = self.wanted.get(index).and_then(|text| text.as_deref());
         let rank = self.host.operand_type(index).rank();
@@ -101,7 +101,7 @@ impl<'a> LayoutRequest<'a> {
         matches!(layout, Some(Ok(layout)) if layout.is_identity())
     }
 
-    /// The layout of an operand, if its axes fit into it.
+    /// Returns the layout requested for an operand, if it fits the operand's axes.
     pub(super) fn layout(&self, index: usize) -> Answer<Layout> {
         match self.wanted(index, "NC")? {
             Some(layout) => {
@@ -112,7 +112,7 @@ impl<'a> LayoutRequest<'a> {
         }
     }
 
-    /// Refuses an operand that isn't of the axes of a layout, or not of whole blocks.
+    /// Rejects an operand whose rank differs from the layout's, or whose sizes aren't whole blocks.
     pub(super) fn fits(&self, index: usize, layout: &Layout) -> Answer {
         match self.op.host.operand_type(index).rank() {
             Some(rank) if rank != layout.rank() => {
@@ -133,35 +133,35 @@ impl<'a> LayoutRequest<'a> {
         Ok(())
     }
 
-    /// The sizes of an operand, as far as they are numbers; `None` if their number isn't known.
+    /// Returns the sizes of an operand, or `None` if its rank is unknown.
     pub(super) fn sizes(&self, index: usize) -> Option<Sizes> {
         Some(as_sizes(&self.dims(index)?))
     }
 
-    /// The dims of a result, if their number is known.
+    /// Returns the dims of a result if its rank is known.
     pub(super) fn result_dims(&self, index: usize) -> Option<Vec<Dim>> {
         let host = self.op.host;
         let ty = host.type_of(host.result(host.op(), index));
         ty.dims().filter(|_| ty.is_tensor()).map(Iterator::collect)
     }
 
-    /// The sizes of a result; as [`LayoutRequest::sizes`].
+    /// Returns the sizes of a result. See [`LayoutRequest::sizes`].
     pub(super) fn result_sizes(&self, index: usize) -> Option<Sizes> {
         Some(as_sizes(&self.result_dims(index)?))
     }
 
-    /// The rank of an operand, where nothing can be said without it.
+    /// Returns the rank of an operand, or stops the rule if it is unknown.
     pub(super) fn rank(&self, index: usize) -> Answer<usize> {
         self.host.operand_type(index).rank().ok_or(Stop::Unknown)
     }
 
-    /// Whether an operand is one element.
+    /// Whether an operand has one element.
     pub(super) fn is_one(&self, index: usize) -> bool {
         let sizes = self.sizes(index);
         sizes.is_some_and(|sizes| sizes.iter().all(|size| *size == Some(1)))
     }
 
-    /// Whether a result is there.
+    /// Whether a result is present.
     pub(super) fn gives(&self, index: usize) -> bool {
         let host = self.op.host;
         index < host.result_count() && !host.is_absent(host.result(host.op(), index))
@@ -172,7 +172,7 @@ pub(super) fn as_sizes(dims: &[Dim]) -> Sizes {
     dims.iter().map(|dim| as_const(*dim)).collect()
 }
 
-/// ONNX's order of axes: two letters, and the spatial axes.
+/// Returns ONNX's order of axes: the letters in `first`, and the spatial axes.
 pub(super) fn own(first: &str, rank: usize) -> Answer<String> {
     let spatial = match rank.saturating_sub(first.len()) {
         0 => "",

@@ -1,4 +1,4 @@
-//! [`LayoutResult`]: an op in other layouts, as a rule says it.
+//! [`LayoutResult`]: an op in other layouts, as a rule builds it.
 
 use std::fmt::Write;
 
@@ -7,9 +7,9 @@ use passdock_plugin_api::{Attr, OpCall};
 
 use crate::infer::{Answer, Infer, Stop, wrong};
 
-/// An op in other layouts: those of its operands and results, and its body between them.
+/// An op in other layouts: the layouts of its operands and results, and its body.
 pub(crate) struct LayoutResult {
-    /// The layout of each operand slot; `None`: as it is.
+    /// The layout of each operand slot; `None` if it is unchanged.
     pub operands: Vec<Option<Layout>>,
     /// The layout of each result.
     pub results: Vec<Option<Layout>>,
@@ -33,19 +33,19 @@ impl LayoutResult {
         }
     }
 
-    /// An operand comes in this layout.
+    /// Sets the layout of an operand.
     pub(super) fn operand(&mut self, index: usize, layout: &Layout) {
         self.operands[index] = Some(layout.clone()).filter(|layout| !layout.is_identity());
     }
 
-    /// A result is given in this layout, if there is one.
+    /// Sets the layout of a result, if the op has that result.
     pub(super) fn result(&mut self, index: usize, layout: &Layout) {
         if let Some(result) = self.results.get_mut(index) {
             *result = Some(layout.clone()).filter(|layout| !layout.is_identity());
         }
     }
 
-    /// A name that isn't taken.
+    /// Returns a fresh name.
     fn name(&mut self) -> String {
         self.names += 1;
         format!("v{}", self.names)
@@ -59,29 +59,29 @@ impl LayoutResult {
         name
     }
 
-    /// Constant integers in a body.
+    /// Adds a constant list of i64.
     pub(super) fn ints(&mut self, values: &[i64]) -> String {
         self.ints_of("i64", values)
     }
 
-    /// Constant integers of an element type.
+    /// Adds a constant list of integers of an element type.
     pub(super) fn ints_of(&mut self, dtype: &str, values: &[i64]) -> String {
         self.define(format_args!("const {dtype}[{}] {values:?}", values.len()))
     }
 
-    /// A constant integer.
+    /// Adds a constant i64 scalar.
     pub(super) fn int(&mut self, value: i64) -> String {
         self.define(format_args!("const i64[] {value}"))
     }
 
-    /// An op of one result.
+    /// Adds an op with one result.
     pub(super) fn op(&mut self, operator: &str, operands: &[&str], attrs: &str) -> String {
         let operands: Vec<String> = operands.iter().map(|name| format!("%{name}")).collect();
         let operands = operands.join(", ");
         self.define(format_args!("onnx.{operator}({operands}) {{{attrs}}}"))
     }
 
-    /// The ops of these steps.
+    /// Adds the ops of these layout steps.
     pub(super) fn steps(&mut self, value: &str, steps: &[LayoutStep]) -> Answer<String> {
         let mut value = value.to_owned();
         for step in steps {
@@ -100,7 +100,7 @@ impl LayoutResult {
         Ok(value)
     }
 
-    /// `Squeeze` or `Unsqueeze`.
+    /// Adds a `Squeeze` or `Unsqueeze`.
     pub(super) fn reshape_at(&mut self, operator: &str, value: &str, axes: &[i64]) -> String {
         if self.version < 13 {
             return self.op(operator, &[value], &format!("axes = {axes:?}"));
@@ -109,7 +109,7 @@ impl LayoutResult {
         self.op(operator, &[value, &axes], "")
     }
 
-    /// The op itself, with what is other in it. Its results are the body's.
+    /// Adds the op itself with a change. Its results are the results of the body.
     pub(super) fn itself(mut self, request: &Infer, change: Change) -> Answer<LayoutResult> {
         let host = request.host;
         let operand = |index: usize| match change.operands.iter().find(|(at, _)| *at == index) {
@@ -135,12 +135,12 @@ impl LayoutResult {
         Ok(self)
     }
 
-    /// The results in the body.
+    /// Returns the names of the results in the body.
     pub(super) fn returned(&self) -> Vec<String> {
         self.returned.clone()
     }
 
-    /// Sets what the body gives in place of the op's results.
+    /// Sets the names of the results in the body.
     pub(super) fn returns(self, names: Vec<String>) -> LayoutResult {
         LayoutResult {
             returned: names,
@@ -148,7 +148,7 @@ impl LayoutResult {
         }
     }
 
-    /// The text of the body. What stands for results that nobody asks for doesn't matter.
+    /// Returns the body as IR text. Unused results get an arbitrary value.
     pub(crate) fn text(self) -> Answer<String> {
         let Some(first) = self.returned.first() else {
             return Err(Stop::Unknown);
@@ -167,17 +167,17 @@ impl LayoutResult {
     }
 }
 
-/// What is other than in the op that is asked about.
+/// The differences from the original op.
 #[derive(Default)]
 pub(super) struct Change<'a> {
-    /// The places of operands, and their names; what isn't here is as it was.
+    /// The indices and new names of operands; others are unchanged.
     pub operands: Vec<(usize, String)>,
     /// Attributes with their values as text.
     pub attrs: Vec<(&'a str, String)>,
 }
 
 impl<'a> Change<'a> {
-    /// Another attribute.
+    /// A changed attribute.
     pub(super) fn attr(name: &'a str, value: impl std::fmt::Debug) -> Change<'a> {
         Change {
             operands: Vec::new(),
@@ -185,7 +185,7 @@ impl<'a> Change<'a> {
         }
     }
 
-    /// Another operand.
+    /// A changed operand.
     pub(super) fn operand(index: usize, name: String) -> Change<'a> {
         Change {
             operands: vec![(index, name)],
@@ -194,7 +194,7 @@ impl<'a> Change<'a> {
     }
 }
 
-/// The attributes of an op as text, some of them being others.
+/// Formats the attributes of an op, with some of them replaced.
 fn attributes(host: &OpCall, changed: &[(&str, String)]) -> Answer<String> {
     let changed_texts = changed
         .iter()

@@ -1,4 +1,4 @@
-//! Operators with a list of numbers an axis: the same lists, in the order in which the axes lie.
+//! Layout rules for operators with a list of numbers per axis: the lists are permuted like the axes.
 
 use passdock_plugin_api::op::Layout;
 
@@ -8,13 +8,13 @@ use super::result::{Change, LayoutResult};
 use crate::eval::shape::shape_range;
 use crate::infer::{Answer, Stop, as_const, wrong};
 
-/// The places of axes that aren't cut.
+/// Returns the positions of axes that aren't split into blocks.
 fn places(layout: &Layout, axes: &[i64], request: &LayoutRequest) -> Answer<Vec<i64>> {
     let place = |axis: &i64| Ok(whole(layout, request.axis(*axis, layout.rank())?)? as i64);
     axes.iter().map(place).collect()
 }
 
-/// Along axes that aren't cut.
+/// Along axes that aren't split.
 pub(super) fn slice(request: &LayoutRequest) -> Answer<LayoutResult> {
     let layout = request.layout(0)?;
     let mut laid = request.together(1, &layout)?;
@@ -39,8 +39,8 @@ pub(super) fn slice(request: &LayoutRequest) -> Answer<LayoutResult> {
     laid.itself(request, Change::operand(3, places))
 }
 
-/// A list of numbers an axis in the order of the places; a block has `of_block`. `lists` of them stand behind one
-/// another.
+/// Permutes lists with one number per axis to the order of positions. A block gets the number `of_block`. Several lists
+/// may be concatenated.
 fn in_places(layout: &Layout, numbers: &[i64], of_block: i64) -> Option<Vec<i64>> {
     let mut out = Vec::new();
     for numbers in numbers.chunks(layout.rank().max(1)) {
@@ -54,8 +54,8 @@ fn in_places(layout: &Layout, numbers: &[i64], of_block: i64) -> Option<Vec<i64>
     Some(out)
 }
 
-/// The elements of the second operand, lists of one an axis, in the order of the places; `lists` stand behind one
-/// another.
+/// Permutes the elements of operand 1, which has `lists` concatenated lists with one number per axis. If they aren't
+/// constant, a `Gather` permutes them.
 fn gathered(
     request: &LayoutRequest,
     laid: &mut LayoutResult,
@@ -78,7 +78,7 @@ fn gathered(
     Ok(laid.op("Gather", &["operand1", &all], "axis = 0"))
 }
 
-/// Before version 11 an attribute; from 18 on there may be axes.
+/// The pads are an attribute before opset 11; since 18, `axes` is an optional operand.
 pub(super) fn pad(request: &LayoutRequest) -> Answer<LayoutResult> {
     let layout = request.layout(0)?;
     let mut laid = request.together(1, &layout)?;
@@ -104,7 +104,7 @@ pub(super) fn pad(request: &LayoutRequest) -> Answer<LayoutResult> {
     laid.itself(request, Change::operand(1, pads))
 }
 
-/// Refuses pads that aren't two an axis, or of an axis that is cut.
+/// Rejects pads of a split axis, or a list without two numbers per axis.
 fn check_pads(layout: &Layout, pads: &[i64], is_cut: impl Fn(usize) -> bool) -> Answer {
     let rank = layout.rank();
     if pads.len() != 2 * rank {
@@ -117,7 +117,7 @@ fn check_pads(layout: &Layout, pads: &[i64], is_cut: impl Fn(usize) -> bool) -> 
     Ok(())
 }
 
-/// An axis that is cut is repeated as whole blocks.
+/// A split axis is repeated in whole blocks.
 pub(super) fn tile(request: &LayoutRequest) -> Answer<LayoutResult> {
     let layout = request.layout(0)?;
     let mut laid = request.together(1, &layout)?;
@@ -125,7 +125,7 @@ pub(super) fn tile(request: &LayoutRequest) -> Answer<LayoutResult> {
     laid.itself(request, Change::operand(1, repeats))
 }
 
-/// To a shape of as many axes.
+/// The shape must have at most as many axes as the operand.
 pub(super) fn expand(request: &LayoutRequest) -> Answer<LayoutResult> {
     let layout = request.layout(0)?;
     if layout.is_blocked() {
@@ -134,7 +134,7 @@ pub(super) fn expand(request: &LayoutRequest) -> Answer<LayoutResult> {
     let mut laid = request.together(1, &layout)?;
     let shape = match request.known_ints(1) {
         Some(shape) if shape.len() < layout.rank() => {
-            // What it doesn't say stays.
+            // Axes that the shape doesn't have keep their size.
             let all = [vec![1; layout.rank() - shape.len()], shape].concat();
             let places = in_places(&layout, &all, 1).ok_or(Stop::Unknown)?;
             laid.ints(&places)
@@ -154,7 +154,7 @@ pub(super) fn center_crop_pad(request: &LayoutRequest) -> Answer<LayoutResult> {
     request.rewritten(1, &layout, Change::attr("axes", places))
 }
 
-/// The sizes in the order of the axes; of one that is cut, times its blocks.
+/// Returns the sizes in the original order of axes. The size of a split axis is multiplied by its block size.
 pub(super) fn shape(request: &LayoutRequest) -> Answer<LayoutResult> {
     let layout = request.layout(0)?;
     let axes = shape_range(
@@ -177,7 +177,7 @@ pub(super) fn shape(request: &LayoutRequest) -> Answer<LayoutResult> {
     Ok(laid.returns(vec![sizes]))
 }
 
-/// As many elements as before.
+/// The number of elements doesn't change.
 pub(super) fn size(request: &LayoutRequest) -> Answer<LayoutResult> {
     let layout = request.layout(0)?;
     let mut laid = request.answer();

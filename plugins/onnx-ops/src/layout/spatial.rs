@@ -1,4 +1,4 @@
-//! Operators that have their axes in ONNX's order and no other: the op between the ops that bring them there.
+//! Layout rules for operators that require ONNX's order of axes: the op between ops that change the layout.
 
 use passdock_plugin_api::op::Layout;
 
@@ -6,11 +6,11 @@ use super::request::{LayoutRequest, Sizes, own};
 use super::result::{Change, LayoutResult};
 use crate::infer::{Answer, Stop, wrong};
 
-/// An operand that has a batch and channels before the spatial axes.
+/// The leading axes of an operand with batch and channels before the spatial axes.
 pub(super) const BATCH: &str = "NC";
 
-/// The op as it is, its operands brought back and its results brought into the layout of the first operand. What can't
-/// be had in whole blocks stays as it is.
+/// Builds the op with its operands converted back, and its results converted to the layout of the first operand.
+/// Operands and results that can't be split into whole blocks keep their layout.
 pub(super) fn between(request: &LayoutRequest, operands: &[(usize, &str)]) -> Answer<LayoutResult> {
     let (mut laid, mut change) = (request.answer(), Change::default());
     let mut result = None;
@@ -48,7 +48,7 @@ pub(super) fn between(request: &LayoutRequest, operands: &[(usize, &str)]) -> An
         }
     }
     let mut layouts = laid.operands.iter().chain(&laid.results);
-    // What is asked for as it is, is so.
+    // A request for the current layout is satisfied.
     let is_own = |&(index, first): &(usize, &str)| request.is_own(index, first);
     if !layouts.any(Option::is_some) && !operands.iter().any(is_own) {
         return wrong!("it can't be had in the layouts that are asked for");
@@ -56,7 +56,7 @@ pub(super) fn between(request: &LayoutRequest, operands: &[(usize, &str)]) -> An
     Ok(laid.returns(returned))
 }
 
-/// Whether the batch comes first, and the spatial axes in their order: what kernels of such operators know.
+/// Whether the batch comes first and the spatial axes are in order, as kernels of such operators require.
 fn is_usual(layout: &Layout) -> bool {
     let spatial: Vec<Option<usize>> = (2..layout.rank()).map(|axis| layout.place(axis)).collect();
     layout.place(0) == Some(0) && spatial.windows(2).all(|pair| pair[0] < pair[1])

@@ -1,4 +1,5 @@
-//! Operators that name axes anew, and move nothing: they are absorbed as far as that can be proved.
+//! Layout rules for views, which only rename or regroup axes. A view is absorbed into the layout if that is provably
+//! equivalent.
 
 use passdock_plugin_api::Dim;
 use passdock_plugin_api::op::Layout;
@@ -8,7 +9,7 @@ use super::request::{LayoutRequest, Sizes, as_sizes};
 use super::result::{Change, LayoutResult};
 use crate::infer::{Answer, Stop, as_const, same, wrong};
 
-/// Nothing moves: the result is the operand as it lies, in another layout.
+/// Absorbs the transpose into the layout of the result, which is the operand.
 pub(super) fn transpose(request: &LayoutRequest) -> Answer<LayoutResult> {
     let layout = request.layout(0)?;
     let rank = layout.rank();
@@ -29,7 +30,7 @@ pub(super) fn transpose(request: &LayoutRequest) -> Answer<LayoutResult> {
     Ok(laid.returns(vec!["operand0".to_owned()]))
 }
 
-/// Axes of one element go.
+/// Removes axes of size 1.
 pub(super) fn squeeze(request: &LayoutRequest) -> Answer<LayoutResult> {
     let layout = request.layout(0)?;
     let axes = match request.ints_since(13, 1, "axes")? {
@@ -51,7 +52,7 @@ pub(super) fn squeeze(request: &LayoutRequest) -> Answer<LayoutResult> {
     Ok(laid.returns(vec![name]))
 }
 
-/// Axes of one element come: each before what follows it.
+/// Inserts axes of size 1, each before the axis that follows it.
 pub(super) fn unsqueeze(request: &LayoutRequest) -> Answer<LayoutResult> {
     let layout = request.layout(0)?;
     let Some(axes) = request.ints_since(13, 1, "axes")? else {
@@ -69,7 +70,7 @@ pub(super) fn unsqueeze(request: &LayoutRequest) -> Answer<LayoutResult> {
     Ok(laid.returns(vec![name]))
 }
 
-/// Two dims, of the axes before one and of the others.
+/// Flattens to two dims if the layout keeps the order of elements.
 pub(super) fn flatten(request: &LayoutRequest) -> Answer<LayoutResult> {
     let layout = request.layout(0)?;
     let sizes = request.sizes(0).ok_or(Stop::Unknown)?;
@@ -90,7 +91,7 @@ pub(super) fn flatten(request: &LayoutRequest) -> Answer<LayoutResult> {
     laid.itself(request, Change::attr("axis", axis))
 }
 
-/// Axes put together or taken apart: where those of each group lie side by side, the result's do, too.
+/// Merges or splits axes. If the axes of each group are adjacent in the layout, so are those of the result.
 pub(super) fn reshape(request: &LayoutRequest) -> Answer<LayoutResult> {
     let layout = request.layout(0)?;
     let dims = request.dims(0).ok_or(Stop::Unknown)?;
@@ -118,7 +119,7 @@ pub(super) fn reshape(request: &LayoutRequest) -> Answer<LayoutResult> {
     Ok(laid.returns(vec![name]))
 }
 
-/// The shape for an operand whose elements lie in their order; `None`: the op's own.
+/// Returns the shape for an operand in its original order, or `None` if the op's own shape applies.
 fn shape_text(
     request: &LayoutRequest,
     layout: &Layout,
@@ -132,7 +133,7 @@ fn shape_text(
     let copies = !request.flag("allowzero", false)?;
     let (mut shape, mut is_known) = (Vec::new(), true);
     for (at, size) in given.iter().enumerate() {
-        // A 0 is the size at the same place, which may be that of another axis.
+        // A 0 copies the size of the operand's dim at this index, which may be another axis.
         let stays = !copies
             || layout
                 .places()
@@ -155,10 +156,10 @@ fn shape_text(
     }
 }
 
-/// Axes of the operand, and those of the result that are made of them.
+/// Axes of the operand, and the axes of the result that they become.
 type Group = (Vec<usize>, Vec<usize>);
 
-/// Which axes become which: each group has as many elements on both sides.
+/// Groups the axes so that each group has the same number of elements on both sides.
 fn groups(dims: &[Dim], result: &[Dim]) -> Option<Vec<Group>> {
     let (mut groups, mut a, mut b) = (Vec::<Group>::new(), 0, 0);
     while a < dims.len() && b < result.len() {
@@ -181,7 +182,7 @@ fn groups(dims: &[Dim], result: &[Dim]) -> Option<Vec<Group>> {
         (a, b) = (a + 1, b + 1);
         groups.push((from, to));
     }
-    // Axes of one element at the end belong to the last group.
+    // Trailing axes of size 1 belong to the last group.
     let (from, to) = groups.last_mut()?;
     for (rest, dims, list) in [(a..dims.len(), dims, from), (b..result.len(), result, to)] {
         for at in rest {
@@ -194,14 +195,14 @@ fn groups(dims: &[Dim], result: &[Dim]) -> Option<Vec<Group>> {
     Some(groups)
 }
 
-/// The result's axes in the order in which their groups lie.
+/// Returns the result's axes in the order of their groups in the layout.
 fn in_layout(layout: &Layout, groups: &[Group], sizes: &Sizes) -> Answer<Vec<usize>> {
     if layout.is_blocked() {
         return wrong!("its axes are cut");
     }
     let mut placed = Vec::new();
     for (from, to) in groups {
-        // Where an axis of one element lies doesn't matter.
+        // The position of an axis of size 1 doesn't matter.
         let mut large: Vec<usize> = from.clone();
         large.retain(|axis| sizes[*axis] != Some(1));
         let one = from.first().copied().ok_or(Stop::Unknown)?;

@@ -1,4 +1,4 @@
-//! Attention, and what language models have beside it.
+//! Attention and related operators of language models.
 
 use passdock_plugin_api::{Dim, attrs};
 
@@ -47,17 +47,18 @@ const ATTENTION: Operator = Operator::new("onnx.Attention", 23, (3, 6))
     .infers(attention)
     .decomposes(body!("Attention"));
 
-/// Batch, heads, length, size of a head: four dims, or three of which the last is that of all heads.
+/// The dims of queries, keys or values: batch, heads, length and head size. With three dims, the last one has all
+/// heads.
 struct Heads {
     batch: Dim,
     heads: Dim,
     length: Dim,
     size: Dim,
-    /// Whether the heads have a dim of their own.
+    /// Whether the heads have a separate dim.
     apart: bool,
 }
 
-/// An operand's heads; `None` if its rank isn't known.
+/// Returns the dims of an operand, or `None` if its rank is unknown.
 fn heads(op: &Infer, index: usize, attr: &str) -> Answer<Option<Heads>> {
     let Some(dims) = op.dims(index) else {
         return Ok(None);
@@ -86,8 +87,9 @@ fn heads(op: &Infer, index: usize, attr: &str) -> Answer<Option<Heads>> {
     }))
 }
 
-/// `Y`: the query's dims, but the size of a head is the value's. `present_key` and `present_value`:
-/// `[batch, kv_heads, past + kv_length, head_size]`. The scores: `[batch, q_heads, q_length, past + kv_length]`.
+/// Infers `Y` with the query's dims, except for the head size, which is that of the values. `present_key` and
+/// `present_value` are `[batch, kv_heads, past + kv_length, head_size]`. The scores are
+/// `[batch, q_heads, q_length, past + kv_length]`.
 fn attention(op: &Infer) -> Answer {
     let (query_type, value_type) = (op.dtype(0)?, op.dtype(2));
     let query = heads(op, 0, "q_num_heads")?;
@@ -127,7 +129,7 @@ fn attention(op: &Infer) -> Answer {
     op.set(3, query_type, Some(vec![batch, q_heads, q_length, total]))
 }
 
-/// `[batch, length, q_heads * value_size]`, and the state `[batch, kv_heads, key_size, value_size]`.
+/// Infers `[batch, length, q_heads * value_size]`, and the state `[batch, kv_heads, key_size, value_size]`.
 fn linear_attention(op: &Infer) -> Answer {
     let dtype = op.dtype_of_any([0, 1, 2])?;
     let (query_heads, kv_heads) = match (op.int("q_num_heads")?, op.int("kv_num_heads")?) {
@@ -158,7 +160,7 @@ fn linear_attention(op: &Infer) -> Answer {
     op.set(1, op.dtype(3).unwrap_or(dtype), Some(state))
 }
 
-/// The input's dims, and the state `[batch, channels, kernel - 1]`.
+/// Infers the input's dims, and the state `[batch, channels, kernel - 1]`.
 fn causal_conv(op: &Infer) -> Answer {
     let dtype = op.dtype_of_any([0, 1])?;
     let [batch, channels, length] = op.dims_of(0, "its input")?;
@@ -174,7 +176,7 @@ fn causal_conv(op: &Infer) -> Answer {
     op.set(1, dtype, Some(vec![batch, channels, kept]))
 }
 
-/// The first operand's type; it has three or four dims.
+/// Infers the first operand's type, which must have three or four dims.
 fn rotary_embedding(op: &Infer) -> Answer {
     match op.dims(0).map(|dims| dims.len()) {
         Some(3) if op.int("num_heads")?.is_none() => {
@@ -185,7 +187,7 @@ fn rotary_embedding(op: &Infer) -> Answer {
     }
 }
 
-/// The cache's type; the update has its dims, the axis aside.
+/// Infers the cache's type. The update must have the same dims, except along the axis.
 fn tensor_scatter(op: &Infer) -> Answer {
     if let (Some(cache), Some(update)) = (op.dims(0), op.dims(1)) {
         let (rank, updated) = (cache.len(), update.len());
@@ -200,7 +202,7 @@ fn tensor_scatter(op: &Infer) -> Answer {
     same_type(op)
 }
 
-/// The shape of both operands, which are alike.
+/// Infers the common shape of both operands.
 fn gated(op: &Infer) -> Answer {
     let dims = op.agree_all(op.dims(0), op.dims(1))?;
     op.set(0, op.dtype_of_any([0, 1])?, dims)

@@ -1,5 +1,5 @@
-//! Control flow: operators with regions. What a region's ops do, they say themselves; here is what the
-//! op gives out, once its regions have been inferred.
+//! Control flow: operators with regions. The host infers the ops in a region first; these rules then infer the op's
+//! results from the values that the regions yield.
 
 use passdock_plugin_api::{Dim, Function, RegionId, Type, TypeKind, TypeSpec, ValueId, attrs};
 
@@ -31,7 +31,7 @@ const LOOP: Operator = Operator::new("onnx.Loop", 1, (3, MANY))
     .attrs(attrs![body: required graph])
     .infers(rounds);
 
-/// The types that both branches agree on.
+/// Infers the types that both branches have in common.
 fn branches(op: &Infer) -> Answer {
     let (one, other) = (region(op, "then_branch")?, region(op, "else_branch")?);
     gives_all(op, "then_branch", one, 0)?;
@@ -45,8 +45,8 @@ fn branches(op: &Infer) -> Answer {
     Ok(())
 }
 
-/// What is carried is as it went in, if there is no round, or as the last round left it; of the rest,
-/// each round's are stacked.
+/// Infers the results of a loop. A carried value is the initial one without iterations, or the last yielded one. The
+/// values of other results are stacked over all iterations.
 fn rounds(op: &Infer) -> Answer {
     let body = region(op, "body")?;
     gives_all(op, "body", body, 1)?;
@@ -64,7 +64,7 @@ fn rounds(op: &Infer) -> Answer {
     Ok(())
 }
 
-/// The number of rounds, if nothing but that ends the loop.
+/// Returns the number of iterations, if only the trip count ends the loop.
 fn round_count(op: &Infer, body: RegionId) -> Dim {
     let host: &Function = op.host;
     let goes_on = given(op, body, 0).is_some_and(|value| {
@@ -83,7 +83,7 @@ fn round_count(op: &Infer, body: RegionId) -> Dim {
     }
 }
 
-/// As a loop, with one round for each slice.
+/// Infers the results of a scan, a loop with one iteration per slice.
 fn scan(op: &Infer) -> Answer {
     let body = region(op, "body")?;
     gives_all(op, "body", body, 0)?;
@@ -111,7 +111,7 @@ fn scan(op: &Infer) -> Answer {
     Ok(())
 }
 
-/// Returns the number of values that a scan carries from slice to slice, which come after so many other operands.
+/// Returns the number of values that a scan carries, after `others` other operands.
 fn carried(op: &Infer, others: usize) -> Answer<usize> {
     let scanned = op.int("num_scan_inputs")?.ok_or(Stop::Unknown)?;
     let rest = usize::try_from(scanned)
@@ -120,7 +120,7 @@ fn carried(op: &Infer, others: usize) -> Answer<usize> {
     rest.ok_or(Stop::Unknown)
 }
 
-/// As [`scan`], for each of a batch: operands `[batch, …]` and `[batch, length, …]` after the lengths.
+/// Like [`scan`], with a batch axis: after the lengths, operands are `[batch, …]` and `[batch, length, …]`.
 fn scan_batches(op: &Infer) -> Answer {
     let body = region(op, "body")?;
     let (count, carried) = (op.host.operand_count(), carried(op, 1)?);
@@ -143,7 +143,7 @@ fn scan_batches(op: &Infer) -> Answer {
     Ok(())
 }
 
-/// Sequences of what the body gives out.
+/// Infers sequences of the values that the body yields.
 fn sequence_map(op: &Infer) -> Answer {
     let body = region(op, "body")?;
     gives_all(op, "body", body, 0)?;
@@ -166,7 +166,7 @@ fn region(op: &Infer, name: &str) -> Answer<RegionId> {
     host.region(op.host.op(), name).ok_or(Stop::Unknown)
 }
 
-/// Refuses an op with more or fewer results than a region gives out, but for those of its own.
+/// Rejects an op whose number of results differs from the values that a region yields, except for the first `own`.
 fn gives_all(op: &Infer, name: &str, region: RegionId, own: usize) -> Answer {
     let host: &Function = op.host;
     let expected = op.host.result_count() + own;
@@ -178,13 +178,13 @@ fn gives_all(op: &Infer, name: &str, region: RegionId, own: usize) -> Answer {
     }
 }
 
-/// The type of what a region gives out.
+/// Returns a value that a region yields.
 fn given(op: &Infer, region: RegionId, index: usize) -> Option<ValueId> {
     let host: &Function = op.host;
     host.operand(host.terminator(region)?, index)
 }
 
-/// A result is one value or another.
+/// Sets the type of a result to what two values have in common.
 fn both(op: &Infer, index: usize, a: ValueId, b: ValueId) -> Answer {
     let host: &Function = op.host;
     let (a, b) = (host.type_of(a), host.type_of(b));
@@ -204,7 +204,7 @@ fn both(op: &Infer, index: usize, a: ValueId, b: ValueId) -> Answer {
     Ok(())
 }
 
-/// A result is one value or another, which have the same type.
+/// Sets the type of a result that is one of two values of the same type, either of which may be more specific.
 fn kept(op: &Infer, index: usize, first: Option<ValueId>, last: ValueId) -> Answer {
     let host: &Function = op.host;
     let Some(first) = first else {
@@ -219,13 +219,13 @@ fn kept(op: &Infer, index: usize, first: Option<ValueId>, last: ValueId) -> Answ
     both(op, index, first, last)
 }
 
-/// What two types of tensors have in common.
+/// Returns what two tensor types have in common.
 fn tensors(a: Type<'_>, b: Type<'_>) -> Option<Item> {
     let ((a, a_dims), (b, b_dims)) = (tensor(a)?, tensor(b)?);
     (a == b).then(|| (a, common_dims(a_dims, b_dims)))
 }
 
-/// A result is made of as many values of a tensor type.
+/// Sets the type of a result to a stack of `count` values along an axis.
 fn stacked(op: &Infer, index: usize, value: ValueId, count: Dim, axis: i64) -> Answer {
     let host: &Function = op.host;
     let Some((dtype, mut dims)) = tensor(host.type_of(value)) else {

@@ -1,4 +1,4 @@
-//! Convolutions and pools: operators on windows of spatial dims.
+//! Convolutions and pools.
 
 use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 
@@ -59,7 +59,7 @@ const fn convolution(name: &'static str, since: i64, operands: (u32, u32)) -> Op
         ])
 }
 
-/// A pool of one window.
+/// A pool over all spatial elements.
 const fn global(name: &'static str, since: i64, evaluate: Evaluation) -> Operator {
     Operator::new(name, since, (1, 1))
         .with(OpTraits::OUT_FUSABLE)
@@ -97,8 +97,8 @@ const MAX_POOL: Operator = Operator::new("onnx.MaxPool", 1, (1, 1))
     .infers(pool)
     .folds_all(sliding::max_pool);
 
-/// The windows that kernel, strides, dilations and pads cut out of the spatial dims. Where ONNX Runtime makes another
-/// number of them than ONNX's own inference says, it is unknown.
+/// Returns the numbers of windows along the spatial dims. A number is unknown if ONNX Runtime computes another one than
+/// ONNX's inference.
 fn windows(op: &Infer, spatial: &[Dim], kernel: Option<Vec<i64>>) -> Answer<Vec<Dim>> {
     let count = spatial.len();
     let strides = op.sizes_or("strides", 1, count)?;
@@ -118,7 +118,7 @@ fn windows(op: &Infer, spatial: &[Dim], kernel: Option<Vec<i64>>) -> Answer<Vec<
         let (size, stride) = (spatial[d], strides[d]);
         let reach = reach(kernel[d], dilations[d]);
         if auto.starts_with("SAME") {
-            // ONNX Runtime pads a pool for a kernel without dilations, ONNX's inference rounds up twice.
+            // ONNX Runtime ignores dilations in a pool's automatic padding; ONNX's inference rounds up twice.
             let is_dilated = reach > kernel[d] && op.name.ends_with("Pool");
             let is_doubtful = rounds_up && reach < stride && as_const(size).is_some();
             return match is_dilated || is_doubtful {
@@ -138,8 +138,7 @@ fn windows(op: &Infer, spatial: &[Dim], kernel: Option<Vec<i64>>) -> Answer<Vec<
         if end.saturating_add(stride) <= reach {
             return rounded;
         }
-        // The last window may start in the padding. It doesn't count, but that is only said since
-        // version 22.
+        // The last window may start in the padding. It doesn't count, but ONNX specifies this only since opset 22.
         match (as_const(size), as_const(rounded)) {
             (Some(size), Some(count)) => {
                 let start = count.saturating_sub(1).saturating_mul(stride);
@@ -155,7 +154,7 @@ fn windows(op: &Infer, spatial: &[Dim], kernel: Option<Vec<i64>>) -> Answer<Vec<
     Ok((0..count).map(window).collect())
 }
 
-/// Whether an op has pads beside an `auto_pad` that says others, which ONNX forbids.
+/// Whether an op has both `pads` and an `auto_pad` that contradicts them, which ONNX forbids.
 fn pads_twice(op: &Infer, auto: &str) -> Answer<bool> {
     Ok(match op.ints("pads")? {
         Some(pads) if auto == "VALID" => pads.iter().any(|&pad| pad != 0),
@@ -163,13 +162,13 @@ fn pads_twice(op: &Infer, auto: &str) -> Answer<bool> {
     })
 }
 
-/// The width that a kernel covers.
+/// Returns the extent of the dilated kernel.
 fn reach(kernel: i64, dilation: i64) -> i64 {
     let between = kernel.saturating_sub(1).saturating_mul(dilation);
     between.saturating_add(1)
 }
 
-/// The two dims before the spatial ones, and these.
+/// Splits dims into batch, channels and spatial dims.
 fn split_spatial(dims: &[Dim]) -> Answer<(Dim, Dim, &[Dim])> {
     match dims {
         [batch, channels, spatial @ ..] => Ok((*batch, *channels, spatial)),
@@ -177,11 +176,11 @@ fn split_spatial(dims: &[Dim]) -> Answer<(Dim, Dim, &[Dim])> {
     }
 }
 
-/// The batch, the kernels, the windows.
+/// Returns the batch, the number of kernels, and the windows.
 fn conv_dims(op: &Infer, x: usize, w: usize) -> Answer<Option<Vec<Dim>>> {
     let weights = op.dims(w);
     let Some(dims) = op.dims(x) else {
-        // As many as the weights' are, and as many kernels.
+        // The rank and the number of kernels follow from the weights.
         return Ok(weights.map(|weights| {
             let dim = |at| if at == 1 { weights[0] } else { Dim::UNKNOWN };
             (0..weights.len()).map(dim).collect()
@@ -211,7 +210,7 @@ fn conv_dims(op: &Infer, x: usize, w: usize) -> Answer<Option<Vec<Dim>>> {
     Ok(Some([&[batch, kernels], &*windows].concat()))
 }
 
-/// The batch, the kernels of all groups, and as much as the windows cover.
+/// Infers the batch, the kernels of all groups, and the extent of the windows.
 fn conv_transpose(op: &Infer) -> Answer {
     op.set_from(op.dtype_of_any([0, 1])?, |dims| {
         let (batch, _, spatial) = split_spatial(&dims)?;
@@ -234,7 +233,7 @@ fn conv_transpose(op: &Infer) -> Answer {
                 let is_less =
                     |(&given, &dim): (&i64, &Dim)| as_const(dim).is_some_and(|dim| given < dim);
                 if given.iter().zip(spatial).any(is_less) {
-                    // ONNX's inference ends here, at a lower rank.
+                    // ONNX's inference stops here, with a lower rank.
                     return Ok(None);
                 }
                 sizes(given.iter().copied())
@@ -251,7 +250,7 @@ fn conv_transpose(op: &Infer) -> Answer {
                     let (whole, padding) = match auto {
                         "VALID" => (whole, 0),
                         "NOTSET" => (whole, pads[d].saturating_add(pads[d + count])),
-                        // The pads take off what is more than a stride for each element. ONNX's inference adds
+                        // The pads remove everything beyond one stride per element. ONNX's inference adds
                         // `output_padding` after that, ONNX Runtime before.
                         _ if more[d] != 0 && !is_less() => return Dim::UNKNOWN,
                         _ => (op.min(whole, Dim::constant(stride)), 0),
@@ -266,14 +265,14 @@ fn conv_transpose(op: &Infer) -> Answer {
     })
 }
 
-/// `(dim - 1) * stride + whole - padding`.
+/// Returns `(dim - 1) * stride + whole - padding`.
 fn spread(op: &Infer, dim: Dim, stride: i64, whole: Dim, padding: i64) -> Dim {
     let steps = op.mul(dim, Dim::constant(stride));
     let less = stride.saturating_add(padding);
     op.shift(op.add(steps, whole), less.saturating_neg())
 }
 
-/// As [`conv`]; the offsets have the windows' dims.
+/// Like [`conv_dims`]. The offsets have the dims of the windows.
 pub(super) fn deform_conv(op: &Infer) -> Answer {
     let dims = conv_dims(op, 0, 1)?;
     let dims = match (dims, op.dims(2)) {
@@ -282,7 +281,7 @@ pub(super) fn deform_conv(op: &Infer) -> Answer {
             return wrong!("its offsets have {offsets} dims, its input {input}");
         }
         (Some(dims), Some(mut offsets)) => {
-            // Their channels are of the kernel's elements.
+            // The offsets' channels depend on the kernel's elements.
             if let Some(channels) = offsets.get_mut(1) {
                 *channels = Dim::UNKNOWN;
             }
@@ -293,7 +292,7 @@ pub(super) fn deform_conv(op: &Infer) -> Answer {
     op.set(0, op.dtype_of_any([0, 1])?, dims)
 }
 
-/// `output_shape`, or what the windows that the operand's elements come from cover.
+/// Infers `output_shape`, or the extent of the windows that the operand's elements come from.
 pub(super) fn max_unpool(op: &Infer) -> Answer {
     let dtype = op.dtype(0)?;
     if let Some(shape) = shape_in(op, 2).filter(|_| op.has(2)) {
@@ -329,7 +328,7 @@ pub(super) fn max_unpool(op: &Infer) -> Answer {
     op.set(0, dtype, Some([&[batch, channels], &*covered].concat()))
 }
 
-/// The batch, the channels, the windows; MaxPool's second result has their int64 places.
+/// Infers the batch, the channels and the windows. MaxPool's second result has int64 indices.
 fn pool(op: &Infer) -> Answer {
     let dims = match op.dims(0) {
         None => None,
@@ -343,7 +342,7 @@ fn pool(op: &Infer) -> Answer {
     op.set(0, op.dtype(0)?, dims)
 }
 
-/// One window of everything.
+/// Infers spatial dims of 1.
 fn global_pool(op: &Infer) -> Answer {
     op.set_from(op.dtype(0)?, |mut dims| {
         dims.iter_mut()

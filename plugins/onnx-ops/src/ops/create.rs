@@ -1,4 +1,4 @@
-//! Operators that make tensors out of sizes or attributes.
+//! Operators that create tensors from sizes or attributes.
 
 use passdock_plugin_api::{Attr, DType, Dim, OpTraits, attrs};
 
@@ -48,7 +48,7 @@ const RANGE: Operator = Operator::new("onnx.Range", 11, (3, 3))
     .folds(create::range)
     .decomposes(body!("Range"));
 
-/// The attribute's type and elements.
+/// Infers the attribute's type.
 fn constant(op: &Infer) -> Answer {
     for (name, value) in op.host.attrs(op.host.op()) {
         let list = |count: usize| Some(sizes([count as i64]));
@@ -71,7 +71,7 @@ fn constant(op: &Infer) -> Answer {
     Ok(())
 }
 
-/// The elements of the operand are the dims; the value's type, float32 by default.
+/// Infers dims from the operand's elements, and the type of `value`, float32 by default.
 fn constant_of_shape(op: &Infer) -> Answer {
     let dtype = match op.host.attr(op.host.op(), "value") {
         None => DType::F32,
@@ -83,7 +83,7 @@ fn constant_of_shape(op: &Infer) -> Answer {
     };
     let dims = shape_in(op, 0);
     op.set(0, dtype, dims.clone())?;
-    // A short list of one integer may be a shape again.
+    // A short list of one integer may be a shape itself.
     let value = op
         .tensor("value")?
         .filter(|value| value.dtype() == DType::I64);
@@ -98,7 +98,7 @@ fn constant_of_shape(op: &Infer) -> Answer {
     Ok(())
 }
 
-/// The shape in an operand: its elements, or at least how many there are.
+/// Returns the shape in an operand: its elements, or all `?` if only their number is known.
 pub(super) fn shape_in(op: &Infer, index: usize) -> Option<Vec<Dim>> {
     op.values(index).or_else(|| {
         let &[count] = op.dims(index)?.as_slice() else {
@@ -111,7 +111,7 @@ pub(super) fn shape_in(op: &Infer, index: usize) -> Option<Vec<Dim>> {
     })
 }
 
-/// The operand's shape, and its type unless an attribute names one.
+/// Infers the operand's shape, and its type unless the attribute `dtype` is given.
 pub(super) fn like(op: &Infer) -> Answer {
     let dtype = match op.dtype_attr("dtype")? {
         Some(dtype) => dtype,
@@ -120,7 +120,7 @@ pub(super) fn like(op: &Infer) -> Answer {
     op.set(0, dtype, op.dims(0))
 }
 
-/// The indices' shape with a new axis as long as the depth.
+/// Infers the indices' shape with a new axis of the depth's size.
 fn one_hot(op: &Infer) -> Answer {
     op.set_from(op.dtype(2)?, |mut dims| {
         let at = op.axis(op.int_or("axis", -1)?, dims.len() + 1)?;
@@ -129,7 +129,7 @@ fn one_hot(op: &Infer) -> Answer {
     })
 }
 
-/// A list, whose length is known if the operands are; from 0 in steps of 1 it is the limit.
+/// Infers a list, whose length is known if the operands are. From 0 in steps of 1, it is the limit.
 fn range(op: &Infer) -> Answer {
     let dtype = op.dtype_of_any(0..3)?;
     let scalar = |index: usize| op.values(index)?.first().copied();
@@ -153,7 +153,7 @@ fn range(op: &Infer) -> Answer {
     op.set(0, dtype, Some(vec![length]))
 }
 
-/// The number of steps between constant floats, if that doesn't depend on how they are rounded.
+/// Returns the number of steps between constant floats, if it doesn't depend on their precision.
 fn float_steps(op: &Infer) -> Option<i64> {
     let scalar = |index: usize| op.numbers(index)?.first().copied();
     let (start, limit, delta) = (scalar(0)?, scalar(1)?, scalar(2)?);

@@ -1,4 +1,4 @@
-//! Operators that work element by element.
+//! Elementwise operators.
 
 use std::cmp::Ordering;
 
@@ -183,10 +183,10 @@ const CLIP: Operator = Operator::new("onnx.Clip", 6, (1, 1))
     .folds(elementwise::clip)
     .decomposes(body!("Clip"));
 
-/// All operands, broadcast, of the first one's type.
+/// Infers the broadcast shape of all operands, and their type.
 fn broadcast(op: &Infer) -> Answer {
     let count = op.host.operand_count();
-    // Of most operators all operands have one type; Pow's result has the first one's.
+    // Most operators require one type; Pow's result has that of the first operand.
     let dtype = if op.name == "onnx.Pow" {
         op.dtype(0)?
     } else {
@@ -195,7 +195,7 @@ fn broadcast(op: &Infer) -> Answer {
     broadcast_as(op, dtype)
 }
 
-/// All operands, broadcast, as bools.
+/// Infers the broadcast shape of all operands, as bools.
 fn broadcast_truth(op: &Infer) -> Answer {
     broadcast_as(op, DType::BOOL)
 }
@@ -206,7 +206,7 @@ fn broadcast_as(op: &Infer, dtype: DType) -> Answer {
 
 macro_rules! arithmetic {
     ($($name:ident = $rule:ident, $what:ident;)*) => {$(
-        /// As of any other tensors; of shapes, the elements too.
+        /// Infers the broadcast shape, and the elements if the operands are shapes.
         fn $name(op: &Infer) -> Answer {
             $rule(op)?;
             if op.host.operand_count() == 2 {
@@ -229,13 +229,13 @@ arithmetic! {
     greater = broadcast_truth, Greater;
 }
 
-/// As of any other tensors; of shapes, the elements too.
+/// Infers the broadcast shape, and the elements if the operands are shapes. Rejects integer division by 0.
 fn quotient(op: &Infer) -> Answer {
     div(op)?;
     divides(op)
 }
 
-/// As [`quotient`], but not with `fmod`.
+/// Like [`quotient`], but without elements if `fmod` is set.
 fn modulo(op: &Infer) -> Answer {
     broadcast(op)?;
     if !op.flag("fmod", false)? {
@@ -244,7 +244,7 @@ fn modulo(op: &Infer) -> Answer {
     divides(op)
 }
 
-/// Integers aren't divided by 0.
+/// Rejects a constant integer divisor of 0.
 fn divides(op: &Infer) -> Answer {
     match op.has_zero(1) {
         true => wrong!("it divides by zero"),
@@ -252,7 +252,7 @@ fn divides(op: &Infer) -> Answer {
     }
 }
 
-/// The operand's type; of constant elements, theirs negated.
+/// Infers the operand's type, and negates constant elements.
 fn negated(op: &Infer) -> Answer {
     same_type(op)?;
     let negated =
@@ -263,12 +263,12 @@ fn negated(op: &Infer) -> Answer {
     }
 }
 
-/// The operand's shape, of bools.
+/// Infers the operand's shape, as bools.
 fn truth(op: &Infer) -> Answer {
     op.set(0, DType::BOOL, op.dims(0))
 }
 
-/// The operand's shape, of the type that the attribute `to` says.
+/// Infers the operand's shape, with the type in the attribute `to`.
 fn to_type(op: &Infer) -> Answer {
     as_type(op, op.dtype_attr("to")?.ok_or(Stop::Unknown)?)
 }
@@ -278,8 +278,7 @@ fn as_type(op: &Infer, to: DType) -> Answer {
     let is_shape = |dtype: DType| matches!(dtype, DType::I64 | DType::I32);
     let from = op.dtype(0)?;
     match op.values(0) {
-        // A size that int32 can't hold isn't one of a tensor that anybody has; but a constant may be
-        // anything.
+        // Symbolic sizes are assumed to fit into int32, but a constant may have any value.
         Some(values) if is_shape(from) && is_shape(to) => {
             let fits = |size: i64| to == DType::I64 || i32::try_from(size).is_ok();
             match values.iter().copied().filter_map(as_const).all(fits) {

@@ -1,4 +1,4 @@
-//! Losses of training.
+//! Loss functions.
 
 use passdock_plugin_api::attrs;
 
@@ -16,7 +16,7 @@ pub(super) const OPERATORS: &[Operator] = &[
         .decomposes(body!("SoftmaxCrossEntropyLoss")),
 ];
 
-/// A number, or with `reduction` `none` one for each label: scores `[N, C, …]`, labels `[N, …]`.
+/// Infers a scalar, or the labels' shape if `reduction` is `none`. Scores are `[N, C, …]`, labels `[N, …]`.
 fn likelihood(op: &Infer) -> Answer {
     let dtype = op.dtype(0)?;
     let scores = match op.dims(0) {
@@ -45,7 +45,7 @@ fn likelihood(op: &Infer) -> Answer {
     }
 }
 
-/// As [`likelihood`], and the logarithms of the probabilities, one for each score.
+/// Like [`likelihood`]. The second result, the logarithms of the probabilities, has the scores' shape.
 fn cross_entropy(op: &Infer) -> Answer {
     likelihood(op)?;
     op.set(1, op.dtype(0)?, op.dims(0))

@@ -1,4 +1,4 @@
-//! Products of matrices.
+//! Matrix products.
 
 use std::collections::BTreeMap;
 
@@ -35,8 +35,8 @@ const GEMM: Operator = Operator::new("onnx.Gemm", 7, (3, 3))
     .infers(gemm)
     .folds(eval::gemm);
 
-/// The shape of a product as NumPy multiplies: the last two dims are matrices, the others are
-/// broadcast, and a vector is a matrix whose other dim goes again.
+/// Returns the shape of a product with NumPy's rules. The last two dims are matrices and the others are broadcast. A
+/// vector is a matrix whose other dim is removed from the result.
 fn product(op: &Infer, a: usize, b: usize) -> Answer<Option<Vec<Dim>>> {
     let (Some(mut a), Some(mut b)) = (op.dims(a), op.dims(b)) else {
         return Ok(None);
@@ -64,7 +64,7 @@ fn product(op: &Infer, a: usize, b: usize) -> Answer<Option<Vec<Dim>>> {
     Ok(Some(dims))
 }
 
-/// Rows of the one matrix by columns of the other, each transposed if the attributes say so.
+/// Infers rows of the first matrix by columns of the second, each optionally transposed.
 fn gemm(op: &Infer) -> Answer {
     let dtype = op.dtype_of_any([0, 1])?;
     let side = |index: usize, transposed: bool| match op.dims(index).as_deref() {
@@ -79,7 +79,7 @@ fn gemm(op: &Infer) -> Answer {
     op.set(0, dtype, Some(vec![rows, columns]))
 }
 
-/// The dims before the matrices.
+/// Infers the dims before the matrices.
 fn det(op: &Infer) -> Answer {
     let dims = op
         .dims(0)
@@ -87,9 +87,8 @@ fn det(op: &Infer) -> Answer {
     op.set(0, op.dtype(0)?, dims)
 }
 
-/// The dims that the letters after the arrow name; without an arrow, those that appear once, in the
-/// order of the alphabet. The dots stand for the dims that have no letter, broadcast, first where
-/// there is no arrow.
+/// Infers the dims of the labels after the arrow. Without an arrow, these are the ellipsis and the labels that appear
+/// once, in alphabetical order. The ellipsis has the broadcast dims without a label.
 fn einsum(op: &Infer) -> Answer {
     let count = op.host.operand_count();
     let dtype = op.dtype_of_any(0..count)?;

@@ -1,4 +1,4 @@
-//! `ai.onnx.ml`: classifiers, trees and what prepares their features.
+//! `ai.onnx.ml`: classifiers, trees, and preprocessing of features.
 
 use passdock_plugin_api::{DType, Dim, TypeSpec, attrs};
 
@@ -150,7 +150,7 @@ const TREE_ENSEMBLE_REGRESSOR: Operator =
         ])
         .infers(|op| regression(op, Dim::constant(op.int_or("n_targets", 1)?)));
 
-/// The data's dims, the last as long as there are indices, whatever their shape is.
+/// Infers the data's dims, with the number of indices as the last one. The shape of the indices doesn't matter.
 fn array_feature_extractor(op: &Infer) -> Answer {
     let dtype = op.dtype(0)?;
     let mut indices = op.dims(1).unwrap_or(vec![Dim::UNKNOWN]);
@@ -175,12 +175,12 @@ fn array_feature_extractor(op: &Infer) -> Answer {
     op.set(0, dtype, dims)
 }
 
-/// The operand's shape, of float32.
+/// Infers the operand's shape, as float32.
 fn floats(op: &Infer) -> Answer {
     op.set(0, DType::F32, op.dims(0))
 }
 
-/// A tensor of the type that `cast_to` says.
+/// Infers a tensor of the type in `cast_to`.
 fn cast_map(op: &Infer) -> Answer {
     let dtype = match op.word("cast_to", &["TO_FLOAT", "TO_STRING", "TO_INT64"])? {
         "TO_FLOAT" => DType::F32,
@@ -190,7 +190,7 @@ fn cast_map(op: &Infer) -> Answer {
     op.set(0, dtype, None)
 }
 
-/// The operand's shape; integers for strings, strings for integers.
+/// Infers the operand's shape, as integers for strings and as strings for integers.
 fn category_mapper(op: &Infer) -> Answer {
     let dtype = match op.dtype(0)? {
         DType::STRING => DType::I64,
@@ -200,12 +200,12 @@ fn category_mapper(op: &Infer) -> Answer {
     op.set(0, dtype, op.dims(0))
 }
 
-/// The operand's shape, of the type of the values that the attributes give.
+/// Infers the operand's shape, with the type of the values in the attributes.
 fn label_encoder(op: &Infer) -> Answer {
     let dtype = if let Some(values) = op.tensor("values_tensor")? {
         values.dtype()
     } else if op.strings("values_strings")?.is_some() || op.strings("classes_strings")?.is_some() {
-        // Of the first version: from strings to their places, and back.
+        // Version 1 maps strings to their indices, and back.
         match (op.strings("classes_strings")?, op.dtype(0)?) {
             (Some(_), DType::STRING) => DType::I64,
             _ => DType::STRING,
@@ -220,7 +220,7 @@ fn label_encoder(op: &Infer) -> Answer {
     op.set(0, dtype, op.dims(0))
 }
 
-/// The number of examples: a list is one.
+/// Returns the number of examples, which is 1 for a list.
 fn examples(op: &Infer) -> Answer<Dim> {
     Ok(match op.dims(0).as_deref() {
         None => Dim::UNKNOWN,
@@ -229,18 +229,18 @@ fn examples(op: &Infer) -> Answer<Dim> {
     })
 }
 
-/// `[N, targets]` of float32.
+/// Infers `[N, targets]` of float32.
 fn regression(op: &Infer, targets: Dim) -> Answer {
     op.set(0, DType::F32, Some(vec![examples(op)?, targets]))
 }
 
-/// `[N, n_targets]` of the operand's type.
+/// Infers `[N, n_targets]` of the operand's type.
 fn tree_ensemble(op: &Infer) -> Answer {
     let targets = op.int("n_targets")?.map_or(Dim::UNKNOWN, Dim::constant);
     op.set(0, op.dtype(0)?, Some(vec![examples(op)?, targets]))
 }
 
-/// A label `[N]` for each example, of the type of `classlabels_*`, and scores `[N, E]`.
+/// Infers labels `[N]` of the type of `classlabels_*`, and scores `[N, E]`.
 fn classifier(op: &Infer) -> Answer {
     let strings = op
         .strings("classlabels_strings")?
@@ -254,7 +254,7 @@ fn classifier(op: &Infer) -> Answer {
         (_, Some(1..)) => DType::I64,
         _ => return Err(Stop::Unknown),
     };
-    // Of two classes, some give one score; an SVM gives one a pair.
+    // Some classifiers of two classes have one score. An SVM has one score per pair.
     let scores = match strings.max(ints) {
         Some(count @ 3..) if op.name != "ai.onnx.ml.SVMClassifier" => Dim::constant(count as i64),
         _ => Dim::UNKNOWN,
@@ -264,7 +264,7 @@ fn classifier(op: &Infer) -> Answer {
     op.set(1, DType::F32, Some(vec![count, scores]))
 }
 
-/// The operand's dims and one of the categories.
+/// Infers the operand's dims and one for the categories.
 fn one_hot_encoder(op: &Infer) -> Answer {
     let categories = match (op.ints("cats_int64s")?, op.strings("cats_strings")?) {
         (Some(list), _) => Dim::constant(list.len() as i64),
@@ -275,7 +275,7 @@ fn one_hot_encoder(op: &Infer) -> Answer {
     op.set(0, DType::F32, dims)
 }
 
-/// `[N, columns]`: all operands beside each other.
+/// Infers `[N, columns]`, the concatenation of all operands.
 fn feature_vectorizer(op: &Infer) -> Answer {
     let (mut rows, mut columns) = (Dim::UNKNOWN, Dim::constant(0));
     for index in 0..op.host.operand_count() {
@@ -291,7 +291,7 @@ fn feature_vectorizer(op: &Infer) -> Answer {
     op.set(0, DType::F32, Some(vec![rows, columns]))
 }
 
-/// A sequence of maps from the labels to scores.
+/// Infers a sequence of maps from labels to scores.
 fn zip_map(op: &Infer) -> Answer {
     let key = match (
         op.strings("classlabels_strings")?,

@@ -1,7 +1,6 @@
-//! What each operator is: one row in the table of its family, its type rule below the table.
+//! The tables of operators. Each operator has a row in the table of its family, with its type rule below the table.
 //!
-//! To add an operator: a row, a rule if no other operator's fits, an evaluation in `eval` if it can
-//! be folded.
+//! To add an operator, add a row, a rule if no existing one fits, and an evaluation in `eval` if it can be folded.
 
 mod attention;
 mod control;
@@ -32,7 +31,7 @@ use std::sync::OnceLock;
 
 pub use operator::Operator;
 
-/// The tables, one a family.
+/// The tables, one per family.
 pub(crate) const FAMILIES: &[&[Operator]] = &[
     attention::OPERATORS,
     control::OPERATORS,
@@ -58,12 +57,12 @@ pub(crate) const FAMILIES: &[&[Operator]] = &[
     vision::OPERATORS,
 ];
 
-/// All operators.
+/// Iterates over all operators.
 pub fn all() -> impl Iterator<Item = &'static Operator> {
     FAMILIES.iter().copied().flatten()
 }
 
-/// The row of an operator in a version of its domain: the newest of those that aren't later.
+/// Finds the newest row of an operator that isn't newer than a version of its domain.
 pub fn find(name: &str, version: i64) -> Option<&'static Operator> {
     static BY_NAME: OnceLock<HashMap<&'static str, Vec<&'static Operator>>> = OnceLock::new();
     let by_name = BY_NAME.get_or_init(|| {

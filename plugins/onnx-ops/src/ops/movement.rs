@@ -1,4 +1,4 @@
-//! Operators that move elements about.
+//! Operators that move elements.
 
 use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 
@@ -153,7 +153,7 @@ const SPLIT: Operator = Operator::new("onnx.Split", 2, (1, 1))
     .folds_all(data_movement::split)
     .moves(DATA);
 
-/// The dims in another order, reversed by default.
+/// Infers the permuted dims, reversed by default.
 fn transpose(op: &Infer) -> Answer {
     let dtype = op.dtype(0)?;
     let perm = op.ints("perm")?;
@@ -175,7 +175,7 @@ fn transpose(op: &Infer) -> Answer {
     op.set(0, dtype, dims)
 }
 
-/// The operands' dims, along the axis their sum.
+/// Infers the operands' dims, with their sum along the axis.
 fn concat(op: &Infer) -> Answer {
     let count = op.host.operand_count();
     let dtype = op.dtype_of_any(0..count)?;
@@ -209,7 +209,7 @@ fn concat(op: &Infer) -> Answer {
     op.set(0, dtype, Some(result))
 }
 
-/// The dims with one piece's length along the axis for each result.
+/// Infers the dims of each piece.
 fn split(op: &Infer) -> Answer {
     let dtype = op.dtype(0)?;
     let pieces = op.host.result_count();
@@ -260,10 +260,10 @@ fn split(op: &Infer) -> Answer {
     Ok(())
 }
 
-/// The dims, along the axes as many as steps fit between start and end.
+/// Infers the dims with the number of steps along each sliced axis.
 fn slice(op: &Infer) -> Answer {
     op.set_from(op.dtype(0)?, |mut dims| {
-        // Integers that were an attribute before version 10; `None`: nothing is known of them.
+        // Integers that were an attribute before opset 10; `None` if they are unknown.
         let given = |index: usize, attr: &str| -> Answer<Option<Vec<Dim>>> {
             if op.version >= 10 {
                 return Ok(shape_in(op, index));
@@ -278,7 +278,7 @@ fn slice(op: &Infer) -> Answer {
         }
         let axes = match op.ints_since(10, 3, "axes") {
             Ok(Some(axes)) => Some(axes),
-            // Without axes, the first ones; but how many are they?
+            // Without axes, the slices apply to the first ones, if their number is known.
             Ok(None) => {
                 let count = starts.as_ref().or(ends.as_ref()).map(Vec::len);
                 count.map(|count| (0..count as i64).collect())
@@ -319,7 +319,7 @@ fn slice(op: &Infer) -> Answer {
     })
 }
 
-/// The number of steps from start to end, both clamped to the dim.
+/// Returns the number of steps from start to end, both clamped to the dim.
 fn steps_along(op: &Infer, dim: Dim, start: Dim, end: Dim, step: i64) -> Dim {
     if let (Some(size), Some(start), Some(end)) = (as_const(dim), as_const(start), as_const(end)) {
         return fixed_steps(size, start, end, step);
@@ -335,19 +335,19 @@ fn steps_along(op: &Infer, dim: Dim, start: Dim, end: Dim, step: i64) -> Dim {
     }
 }
 
-/// Whether the steps back go from the last element to the first, however many there are. A dim is
-/// never longer than memory.
+/// Whether negative steps visit all elements from the last to the first, for any size. A dim is never larger than
+/// memory.
 fn is_whole_reversed(start: Dim, end: Dim) -> bool {
     let far = i64::from(i32::MAX);
     let from_last = as_const(start).is_some_and(|start| start == -1 || start >= far);
     from_last && as_const(end).is_some_and(|end| end <= -far)
 }
 
-/// The distance from start to end, where not all are numbers.
+/// Returns the distance from start to end if some of the numbers are symbolic.
 fn span(op: &Infer, dim: Dim, start: Dim, end: Dim) -> Dim {
     let zero = Dim::constant(0);
-    // Where an index from the front is, and what one from the back leaves behind it. A dim is never
-    // longer than memory, so such an index is its end.
+    // The position of a start or end from the front, and the distance from the end of a negative one. A dim is never
+    // larger than memory, so an index beyond it means the end.
     let front = |at: Dim| match as_const(at) {
         Some(at) if at >= i64::from(i32::MAX) => dim,
         Some(0) => zero,
@@ -356,7 +356,7 @@ fn span(op: &Infer, dim: Dim, start: Dim, end: Dim) -> Dim {
     let back = |at: Dim| as_const(at).filter(|&at| at < 0).map(i64::checked_neg);
     match (back(start), back(end)) {
         (None, None) if is_known(dim) && front(start) == dim => zero,
-        // A start behind the end leaves nothing either way.
+        // A start after the end gives an empty result in both cases.
         (None, None) => op.less(front(end), start),
         (None, Some(Some(b))) => op.less(dim, op.add(start, Dim::constant(b))),
         // `dim - max(dim - a, 0)` is `min(dim, a)`.
@@ -367,7 +367,7 @@ fn span(op: &Infer, dim: Dim, start: Dim, end: Dim) -> Dim {
     }
 }
 
-/// The number of steps, as [`steps_along`] counts them, of numbers.
+/// Like [`steps_along`], for constants.
 fn fixed_steps(size: i64, start: i64, end: i64, step: i64) -> Dim {
     let from_back = |at: i64| if at < 0 { at.saturating_add(size) } else { at };
     let (start, end) = (from_back(start), from_back(end));
@@ -382,7 +382,7 @@ fn fixed_steps(size: i64, start: i64, end: i64, step: i64) -> Dim {
     Dim::constant(count as i64)
 }
 
-/// Both shapes, broadcast.
+/// Infers the broadcast of both shapes.
 fn expand(op: &Infer) -> Answer {
     let dtype = op.dtype(0)?;
     let (Some(dims), Some(shape)) = (op.dims(0), shape_in(op, 1)) else {
@@ -391,7 +391,7 @@ fn expand(op: &Infer) -> Answer {
     op.set(0, dtype, Some(op.broadcast(&[dims, shape])?))
 }
 
-/// Each dim times its repeats.
+/// Infers each dim multiplied by its repeats.
 fn tile(op: &Infer) -> Answer {
     op.set_from(op.dtype(0)?, |dims| {
         let repeats = shape_in(op, 1).unwrap_or(vec![Dim::UNKNOWN; dims.len()]);
@@ -406,7 +406,7 @@ fn tile(op: &Infer) -> Answer {
     })
 }
 
-/// Each dim with its margins.
+/// Infers each dim with its padding added.
 fn pad(op: &Infer) -> Answer {
     op.set_from(op.dtype(0)?, |mut dims| {
         let pads = op.ints_since(11, 1, "pads");
@@ -431,7 +431,7 @@ fn pad(op: &Infer) -> Answer {
     })
 }
 
-/// The indices' shape in the place of the axis.
+/// Infers the dims with the axis replaced by the indices' shape.
 fn gather_along(op: &Infer) -> Answer {
     let dtype = op.dtype(0)?;
     let (Some(dims), Some(at)) = (op.dims(0), op.dims(1)) else {
@@ -442,7 +442,7 @@ fn gather_along(op: &Infer) -> Answer {
     op.set(0, dtype, Some(gathered))
 }
 
-/// The indices' shape.
+/// Infers the indices' shape.
 fn gather_elements(op: &Infer) -> Answer {
     op.set(0, op.dtype(0)?, op.dims(1))?;
     if let Some(dims) = op.dims(0) {
@@ -451,7 +451,7 @@ fn gather_elements(op: &Infer) -> Answer {
     Ok(())
 }
 
-/// The operand's type; its first two axes are those of the batch and of the sequence.
+/// Infers the operand's type. The batch and sequence axes are the first two axes, in any order.
 fn reverse_sequence(op: &Infer) -> Answer {
     same_type(op)?;
     match op.int_or("batch_axis", 1)? == op.int_or("time_axis", 0)? {
@@ -460,7 +460,7 @@ fn reverse_sequence(op: &Infer) -> Answer {
     }
 }
 
-/// The indices' shape but the last dim, then the dims that an index tuple doesn't choose among.
+/// Infers the indices' shape without the last dim, followed by the dims that index tuples don't cover.
 fn gather_nd(op: &Infer) -> Answer {
     let dtype = op.dtype(0)?;
     let (Some(dims), Some(at)) = (op.dims(0), op.dims(1)) else {
@@ -482,8 +482,7 @@ fn gather_nd(op: &Infer) -> Answer {
     }
 }
 
-/// The dims, of which one keeps as much as the condition has truths; without an axis, a list of
-/// these.
+/// Infers the dims with the number of true conditions along the axis, or a list of that length without an axis.
 fn compress(op: &Infer) -> Answer {
     let dtype = op.dtype(0)?;
     let kept = match op.constant(1) {
@@ -503,14 +502,14 @@ fn compress(op: &Infer) -> Answer {
     })
 }
 
-/// A row for each dim.
+/// Infers one row per dim.
 fn non_zero(op: &Infer) -> Answer {
     let count = |dims: Vec<Dim>| Dim::constant(dims.len() as i64);
     let rows = op.dims(0).map_or(Dim::UNKNOWN, count);
     op.set(0, DType::I64, Some(vec![rows, Dim::UNKNOWN]))
 }
 
-/// Channels divided by the block's area, height and width multiplied by its side.
+/// Infers channels divided by the block's area, and height and width multiplied by its side.
 fn depth_to_space(op: &Infer) -> Answer {
     let ([n, c, h, w], block) = picture(op)?;
     let (depth, side) = (op.parts(c, block * block)?, Dim::constant(block));
@@ -518,7 +517,7 @@ fn depth_to_space(op: &Infer) -> Answer {
     op.set(0, op.dtype(0)?, Some(dims))
 }
 
-/// Channels multiplied by the block's area, height and width divided by its side.
+/// Infers channels multiplied by the block's area, and height and width divided by its side.
 fn space_to_depth(op: &Infer) -> Answer {
     let ([n, c, h, w], block) = picture(op)?;
     let depth = op.mul(c, Dim::constant(block * block));
@@ -537,13 +536,13 @@ fn picture(op: &Infer) -> Answer<([Dim; 4], i64)> {
     }
 }
 
-/// All three shapes, broadcast.
+/// Infers the broadcast of all three shapes.
 fn choose(op: &Infer) -> Answer {
     op.set(0, op.dtype_of_any([1, 2])?, op.broadcast_operands(3)?)
 }
 
-/// The elements, or the slices along the axis, that are there; where each is first, where the
-/// operand's are among them, how often each is there.
+/// Infers the unique elements, or slices along the axis. Further results are their first indices, their indices for all
+/// elements of the operand, and their counts.
 fn unique(op: &Infer) -> Answer {
     let dims = op.dims(0);
     let (unique, all) = match (op.int("axis")?, dims) {

@@ -1,4 +1,4 @@
-//! Normalisations, softmaxes and Dropout.
+//! Normalizations, softmaxes and Dropout.
 
 use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 
@@ -11,7 +11,7 @@ const fn same(name: &'static str, since: i64, operands: (u32, u32)) -> Operator 
     Operator::new(name, since, operands).infers(same_type)
 }
 
-/// One that reduces and scales: elementwise ops behind it can become part of it.
+/// An operator that reduces and scales. Elementwise ops after it can be fused into it.
 const fn scaled(name: &'static str, since: i64, operands: (u32, u32)) -> Operator {
     same(name, since, operands).with(OpTraits::OUT_FUSABLE)
 }
@@ -30,7 +30,7 @@ pub(super) const OPERATORS: &[Operator] = &[
         .attrs(attrs![ratio: float = 0.5])
         .with(OpTraits::IDENTITY)
         .infers(dropout),
-    // From here on an operand may say that it is trained, and then it is random.
+    // Since opset 12, an operand may enable training, which makes the result random.
     same("onnx.Dropout", 12, (1, 3))
         .attrs(attrs![seed: int])
         .only(OpTraits::RANDOM)
@@ -95,7 +95,7 @@ const SOFTMAX: Operator = scaled("onnx.Softmax", 1, (1, 1))
     .folds(softmax::softmax)
     .decomposes(body!("Softmax"));
 
-/// The operand's type, along the axes of the attribute.
+/// Infers the operand's type, and checks the axes in the attribute.
 fn mean_variance(op: &Infer) -> Answer {
     same_type(op)?;
     if let (Some(dims), Some(axes)) = (op.dims(0), op.ints("axes")?) {
@@ -104,7 +104,7 @@ fn mean_variance(op: &Infer) -> Answer {
     Ok(())
 }
 
-/// The operand's type; the channels are the second dim, in groups of as many.
+/// Infers the operand's type. The channels, its second dim, must be a multiple of the groups.
 fn group_normalization(op: &Infer) -> Answer {
     same_type(op)?;
     if let (Some(&[_, channels, ..]), Some(groups)) = (op.dims(0).as_deref(), op.int("num_groups")?)
@@ -114,7 +114,7 @@ fn group_normalization(op: &Infer) -> Answer {
     Ok(())
 }
 
-/// The operand's type, and a mask of its shape: bools, before version 10 of its own type.
+/// Infers the operand's type, and a mask of its shape: bools, or the operand's type before opset 10.
 fn dropout(op: &Infer) -> Answer {
     let dtype = op.dtype(0)?;
     let mask = if op.version >= 10 { DType::BOOL } else { dtype };
@@ -122,7 +122,7 @@ fn dropout(op: &Infer) -> Answer {
     op.set(0, dtype, op.dims(0))
 }
 
-/// The operand's type; mean and inverse deviation have 1 in the place of what is normalised.
+/// Infers the operand's type. Mean and inverse deviation have dims of 1 for the normalized axes.
 fn layer_normalization(op: &Infer) -> Answer {
     op.set(0, op.dtype(0)?, op.dims(0))?;
     let stash = op.dtype_attr("stash_type")?.unwrap_or(DType::F32);
@@ -135,8 +135,8 @@ fn layer_normalization(op: &Infer) -> Answer {
     op.set(2, stash, Some(dims))
 }
 
-/// The operand's type. In training, mean and variance `[C]`, of the types that they came in; before
-/// version 14 twice.
+/// Infers the operand's type. In training mode, further results are mean and variance `[C]` of their operands' types,
+/// before opset 14 twice.
 fn batch_normalization(op: &Infer) -> Answer {
     let dims = op.dims(0);
     let channels = match dims.as_deref() {

@@ -1,4 +1,4 @@
-//! [`Operator`]: a row of a table.
+//! [`Operator`]: a row in an operator table.
 
 use passdock_plugin_api::{AttrDef, OpTraits};
 
@@ -16,35 +16,35 @@ pub(super) use body;
 /// Any number of operands.
 pub(super) const MANY: u32 = u32::MAX;
 
-/// No effect but the results.
+/// The trait of operators without side effects.
 const PURE: OpTraits = OpTraits::PURE;
 
-/// An operator from one version of its domain on.
+/// An operator, from one version of its domain on.
 #[derive(Clone, Copy)]
 pub struct Operator {
     /// The name, with the domain: `onnx.Add`.
     pub name: &'static str,
-    /// The first version of the domain that this row holds for.
+    /// The first version of the domain to which this row applies.
     pub since: i64,
-    /// The fewest and the most operands.
+    /// The minimum and maximum number of operands.
     pub operands: (u32, u32),
-    /// The attributes, with their defaults; `None`: they aren't listed. With an attribute that
-    /// isn't here, an op isn't folded.
+    /// The attributes with their defaults, or `None` if they aren't listed. An op with an unlisted attribute isn't
+    /// folded.
     pub attrs: Option<&'static [AttrDef]>,
-    /// The traits that it always has.
+    /// The traits of all its ops.
     pub traits: OpTraits,
-    /// The evaluation, if it is ever folded.
+    /// The evaluation, if the operator can be folded.
     pub evaluate: Option<Evaluate>,
     /// The type rule.
     pub(crate) rule: Option<Rule>,
-    /// The operands that it only moves.
+    /// The operands whose elements are only moved.
     pub(crate) moves: Moves,
-    /// The template of the body, if it is made of other operators.
+    /// The template of the body, if the operator decomposes into others.
     pub(crate) body: Option<&'static str>,
 }
 
 impl Operator {
-    /// A row: an operator without effects and attributes, about whose types nothing is known.
+    /// Creates a row of a pure operator without attributes and without a type rule.
     pub(super) const fn new(name: &'static str, since: i64, operands: (u32, u32)) -> Operator {
         Operator {
             name,
@@ -59,12 +59,12 @@ impl Operator {
         }
     }
 
-    /// The same from a later version on, but for what is said next.
+    /// Copies the row for a later version. The following methods change it.
     pub(super) const fn again(self, since: i64) -> Operator {
         Operator { since, ..self }
     }
 
-    /// Sets the fewest and the most operands.
+    /// Sets the minimum and maximum number of operands.
     pub(super) const fn takes(self, operands: (u32, u32)) -> Operator {
         Operator { operands, ..self }
     }
@@ -77,7 +77,7 @@ impl Operator {
         }
     }
 
-    /// Leaves the attributes open: of versions before 7.
+    /// Leaves the attributes unlisted, for versions before 7.
     pub(super) const fn any_attrs(self) -> Operator {
         Operator {
             attrs: None,
@@ -106,7 +106,7 @@ impl Operator {
         }
     }
 
-    /// Sets the evaluation of the only result.
+    /// Sets the evaluation of an operator with one result.
     pub(super) const fn folds(self, evaluate: Evaluation) -> Operator {
         Operator {
             evaluate: Some(Evaluate::One(evaluate)),
@@ -114,7 +114,7 @@ impl Operator {
         }
     }
 
-    /// Sets the evaluation of all results.
+    /// Sets the evaluation of an operator with several results.
     pub(super) const fn folds_all(self, evaluate: EvaluationOfAll) -> Operator {
         Operator {
             evaluate: Some(Evaluate::All(evaluate)),
@@ -122,12 +122,12 @@ impl Operator {
         }
     }
 
-    /// Moving the elements of these operands.
+    /// Sets the operands whose elements are only moved, and makes the operator injective.
     pub(super) const fn moves(self, moves: Moves) -> Operator {
         Operator { moves, ..self }.with(OpTraits::INJECTIVE)
     }
 
-    /// Sets the function body: a template of IR text.
+    /// Sets the function body, a template of IR text.
     pub(super) const fn decomposes(self, body: &'static str) -> Operator {
         Operator {
             body: Some(body),
@@ -135,13 +135,13 @@ impl Operator {
         }
     }
 
-    /// An attribute of it.
+    /// Returns an attribute of the operator.
     pub fn attr(&self, name: &str) -> Option<&'static AttrDef> {
         self.attrs?.iter().find(|attr| attr.name == name)
     }
 
-    /// Whether this row says what a call of it means: an attribute that isn't known here may change
-    /// the results. In a version newer than all rows, the host warns, and the newest row holds.
+    /// Checks that the row lists all attributes of a call: an unknown attribute may change the results. In a version
+    /// newer than all rows, the host warns and the newest row applies.
     pub(crate) fn check(&self, call: &Call) -> Result<(), NotFolded> {
         let name = self.name;
         match call
@@ -155,7 +155,7 @@ impl Operator {
         }
     }
 
-    /// Whether it may have so many operands.
+    /// Checks the number of operands.
     pub(crate) fn check_operands(&self, count: usize) -> Result<(), NotFolded> {
         let (fewest, most) = self.operands;
         if (fewest as usize..=most as usize).contains(&count) {

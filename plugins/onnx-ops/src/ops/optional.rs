@@ -1,4 +1,4 @@
-//! Values that may be missing.
+//! Optional values.
 
 use passdock_plugin_api::{Attr, DType, TypeKind, TypeSpec, attrs};
 
@@ -18,7 +18,7 @@ pub(super) const OPERATORS: &[Operator] = &[
 const OPTIONAL_HAS_ELEMENT: Operator = Operator::new("onnx.OptionalHasElement", 15, (1, 1))
     .infers(|op| op.set(0, DType::BOOL, Some(vec![])));
 
-/// The operand or nothing; without an operand, of the type that the attribute says.
+/// Infers an optional value of the operand's type, or of the type in the attribute without an operand.
 fn optional(op: &Infer) -> Answer {
     let ty = match op.host.attr(op.host.op(), "type") {
         _ if op.has(0) => op.host.operand_type(0),
@@ -32,7 +32,7 @@ fn optional(op: &Infer) -> Answer {
     op.set_type(0, Ty::Other(TypeSpec::optional(item)))
 }
 
-/// The type of what the optional value holds; anything else is there anyhow.
+/// Infers the item type of an optional operand. Other operands are returned unchanged.
 fn get_element(op: &Infer) -> Answer {
     if op.host.operand_type(0).kind() != TypeKind::OPTIONAL {
         return same_type(op);

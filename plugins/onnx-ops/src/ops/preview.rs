@@ -1,4 +1,4 @@
-//! Operators that ONNX only tries out: `ai.onnx.preview` and optimizers of training.
+//! ONNX's preview operators: `ai.onnx.preview`, and optimizers for training.
 
 use passdock_plugin_api::{OpTraits, attrs};
 
@@ -20,7 +20,7 @@ pub(super) const OPERATORS: &[Operator] = &[
             norm_coefficient: float = 0.0, norm_coefficient_post: float = 0.0,
         ])
         .infers(|op| updated(op, 4)),
-    // What it differentiates is the graph around it, which no operand says.
+    // It differentiates the surrounding graph, which isn't an operand.
     Operator::new("ai.onnx.preview.training.Gradient", 1, (1, MANY))
         .attrs(attrs![xs: required strings, y: required string, zs: strings])
         .only(OpTraits::NONE),
@@ -32,7 +32,7 @@ pub(super) const OPERATORS: &[Operator] = &[
         .infers(|op| updated(op, 3)),
 ];
 
-/// The query's dims, but the size of a head is the value's.
+/// Infers the query's dims, with the head size of the values.
 fn flex_attention(op: &Infer) -> Answer {
     let [batch, heads, length, size] = op.dims_of(0, "its query")?;
     let [key_batch, kv_heads, kv_length, key_size] = op.dims_of(1, "its key")?;
@@ -45,8 +45,8 @@ fn flex_attention(op: &Infer) -> Answer {
     op.set(0, op.dtype(0)?, Some(dims))
 }
 
-/// Operands: a rate, a count, then tensors, their gradients, and what the optimizer keeps of them, in
-/// `groups` groups of as many. Results: the tensors, and what is kept; each of the type that it had.
+/// Infers the results of an optimizer. Its operands are a rate, a count, and `groups` groups of equal size: tensors,
+/// their gradients, and the optimizer's states. Its results are the updated tensors and states, with unchanged types.
 fn updated(op: &Infer, groups: usize) -> Answer {
     let tensors = op.host.operand_count().saturating_sub(2);
     let count = tensors / groups;
@@ -54,7 +54,7 @@ fn updated(op: &Infer, groups: usize) -> Answer {
         return wrong!("{tensors} tensors aren't {groups} groups of as many");
     }
     for index in 0..count * (groups - 1) {
-        // The gradients have no result.
+        // Gradients have no result.
         let operand = if index < count { index } else { index + count };
         if let Ok(dtype) = op.dtype(2 + operand) {
             op.set(index, dtype, op.dims(2 + operand))?;

@@ -1,4 +1,4 @@
-//! Quantisation.
+//! Quantization.
 
 use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 
@@ -42,7 +42,7 @@ const QUANTIZE_LINEAR: Operator = Operator::new("onnx.QuantizeLinear", 10, (2, 3
     .infers(quantized)
     .folds(quantize::quantize);
 
-/// The operand's shape, of the type that `output_dtype` says, else of the scale's.
+/// Infers the operand's shape, with the type in `output_dtype` or else that of the scale.
 fn dequantize(op: &Infer) -> Answer {
     let dtype = match output_dtype(op)? {
         None => op.dtype(1)?,
@@ -52,7 +52,7 @@ fn dequantize(op: &Infer) -> Answer {
     scaled(op)
 }
 
-/// The operand's shape, of the zero point's type, else of what `output_dtype` says, else uint8.
+/// Infers the operand's shape, with the zero point's type, or else the one in `output_dtype`, or else uint8.
 fn quantized(op: &Infer) -> Answer {
     let dtype = match (op.has(2), output_dtype(op)?) {
         (true, _) => op.dtype(2)?,
@@ -62,7 +62,7 @@ fn quantized(op: &Infer) -> Answer {
     scaled(op)
 }
 
-/// The element type of the result, if it is said.
+/// Returns the element type in `output_dtype`, if it is given.
 fn output_dtype(op: &Infer) -> Answer<Option<DType>> {
     match op.int_or("output_dtype", 0)? {
         0 => Ok(None),
@@ -70,7 +70,7 @@ fn output_dtype(op: &Infer) -> Answer<Option<DType>> {
     }
 }
 
-/// Where there is more than one scale, there is the axis that they are for.
+/// Checks the axis if there is more than one scale.
 fn scaled(op: &Infer) -> Answer {
     let one = |dim: Dim| as_const(dim) == Some(1);
     let (Some(dims), Some(scale)) = (op.dims(0), op.dims(1)) else {
@@ -82,7 +82,7 @@ fn scaled(op: &Infer) -> Answer {
     Ok(())
 }
 
-/// The operand's shape as uint8, and the scale and zero point found.
+/// Infers the operand's shape as uint8, and a scalar scale and zero point.
 fn dynamic(op: &Infer) -> Answer {
     op.set(0, DType::U8, op.dims(0))?;
     op.set(1, DType::F32, Some(vec![]))?;

@@ -1,4 +1,4 @@
-//! What gives other results each time: never folded, never merged.
+//! Operators with random results, which are never folded or merged.
 
 use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 
@@ -38,13 +38,13 @@ pub(super) const OPERATORS: &[Operator] = &[
         .infers(like),
 ];
 
-/// The shape in the attribute.
+/// Infers the shape in the attribute.
 fn shaped(op: &Infer) -> Answer {
     let dims = op.ints("shape")?.map(|shape| sizes(shape.iter().copied()));
     op.set(0, op.dtype_attr("dtype")?.unwrap_or(DType::F32), dims)
 }
 
-/// As many samples a row as the attribute says.
+/// Infers the number of samples per row in the attribute.
 fn multinomial(op: &Infer) -> Answer {
     let dtype = op.dtype_attr("dtype")?.unwrap_or(DType::I32);
     let samples = Dim::constant(op.int_or("sample_size", 1)?);

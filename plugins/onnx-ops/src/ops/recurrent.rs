@@ -48,7 +48,7 @@ const RNN: Operator = Operator::new("onnx.RNN", 7, (3, 6))
     ])
     .infers(layer);
 
-/// All hidden states, the last one, and an LSTM's last cell.
+/// Infers all hidden states, the last hidden state, and an LSTM's last cell state.
 fn layer(op: &Infer) -> Answer {
     let dtype = op.dtype(0)?;
     let batch_first = op.flag("layout", false)?;

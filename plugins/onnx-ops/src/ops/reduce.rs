@@ -1,4 +1,4 @@
-//! Reductions, running totals, and what chooses by size: ArgMax, ArgMin, TopK.
+//! Reductions, cumulative operators, and selection by order: ArgMax, ArgMin, TopK.
 
 use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 
@@ -8,7 +8,7 @@ use super::shape::same_type;
 use crate::eval::{Evaluation, choose, reduce, scan};
 use crate::infer::{Answer, Infer, as_const, is_known, wrong};
 
-/// A reduction as it was first: along the axes in an attribute.
+/// A reduction along the axes in an attribute, as in old versions.
 const fn reduction(name: &'static str, evaluate: Evaluation) -> Operator {
     Operator::new(name, 1, (1, 1))
         .with(OpTraits::REDUCTION)
@@ -17,7 +17,7 @@ const fn reduction(name: &'static str, evaluate: Evaluation) -> Operator {
         .folds(evaluate)
 }
 
-/// As [`reduction`], along the axes in an operand.
+/// Like [`reduction`], along the axes in an operand.
 const fn reduction_by(name: &'static str, since: i64, evaluate: Evaluation) -> Operator {
     Operator::new(name, since, (1, 2))
         .with(OpTraits::REDUCTION)
@@ -26,7 +26,7 @@ const fn reduction_by(name: &'static str, since: i64, evaluate: Evaluation) -> O
         .folds(evaluate)
 }
 
-/// One that gives the index of an element along an axis.
+/// An operator that returns the index of an element along an axis.
 const fn chosen(name: &'static str, since: i64, evaluate: Evaluation) -> Operator {
     Operator::new(name, since, (1, 1))
         .with(OpTraits::REDUCTION)
@@ -84,16 +84,16 @@ const TOP_K: Operator = Operator::new("onnx.TopK", 1, (1, 1))
     .infers(top)
     .folds_all(choose::top_k);
 
-/// The dims without the reduced ones, or with 1 in their place.
+/// Infers the dims without the reduced ones, or with dims of 1 for them.
 fn reduced(op: &Infer) -> Answer {
     let dtype = op.dtype(0)?;
     let keep = op.flag("keepdims", true)?;
-    // ReduceSum was the first whose axes became an operand.
+    // The axes of ReduceSum became an operand in an earlier version.
     let moved = if op.name == "onnx.ReduceSum" { 13 } else { 18 };
     let axes = match op.ints_since(moved, 1, "axes") {
         Ok(axes) => axes.unwrap_or_default(),
         Err(_) => {
-            // Each of the axes is one dim less; but none may mean all.
+            // Each axis removes one dim, but an empty list may mean all axes.
             let gone = match keep {
                 true => Some(0),
                 false => create::shape_in(op, 1).map(|axes| axes.len()),
@@ -124,7 +124,7 @@ fn reduced(op: &Infer) -> Answer {
     op.set(0, dtype, Some(reduced))
 }
 
-/// As [`reduced`]; of all elements of a shape, their product too.
+/// Like [`reduced`]. The product of all elements of a shape is known, too.
 fn product(op: &Infer) -> Answer {
     reduced(op)?;
     let list = op.dims(0).is_some_and(|dims| dims.len() == 1);
@@ -141,7 +141,7 @@ fn product(op: &Infer) -> Answer {
     Ok(())
 }
 
-/// The operand's type; the second one says along which axis.
+/// Infers the first operand's type, and checks the axis in the second one.
 fn running_total(op: &Infer) -> Answer {
     same_type(op)?;
     if let (Some(&[axis]), Some(dims)) = (op.known_ints(1).as_deref(), op.dims(0)) {
@@ -150,7 +150,7 @@ fn running_total(op: &Infer) -> Answer {
     Ok(())
 }
 
-/// One int64 index along the axis.
+/// Infers one int64 index along the axis.
 fn position(op: &Infer) -> Answer {
     let keep = op.flag("keepdims", true)?;
     op.set_from(DType::I64, |mut dims| {
@@ -163,7 +163,7 @@ fn position(op: &Infer) -> Answer {
     })
 }
 
-/// The largest elements along the axis, and their int64 indices.
+/// Infers the largest elements along the axis, and their int64 indices.
 fn top(op: &Infer) -> Answer {
     let count = if op.version >= 10 {
         let [length] = op.dims_of(1, "how many are chosen")?;

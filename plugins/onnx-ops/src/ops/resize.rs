@@ -1,4 +1,4 @@
-//! Resize, and Upsample before it.
+//! Resize, and its predecessor Upsample.
 
 use passdock_plugin_api::{Dim, OpTraits, attrs};
 
@@ -47,14 +47,15 @@ const UPSAMPLE: Operator = Operator::new("onnx.Upsample", 1, (1, 2))
     .infers(upsample)
     .any_attrs();
 
-/// The dims; those of `axes`, all by default, are what the sizes say, or times the scales, rounded down.
+/// Infers the dims, with those of `axes` (all by default) replaced by the sizes, or multiplied by the scales and
+/// rounded down.
 fn resize(op: &Infer) -> Answer {
     op.set_from(op.dtype(0)?, |mut dims| {
         let axes = match op.ints("axes")? {
             Some(axes) => op.axes(&axes, dims.len())?,
             None => (0..dims.len()).collect(),
         };
-        // ONNX Runtime gives an axis that is counted from the back its old size then.
+        // With a policy other than `stretch`, ONNX Runtime keeps the size of an axis with a negative index.
         let has_negative = op
             .ints("axes")?
             .is_some_and(|axes| axes.iter().any(|&axis| axis < 0));
@@ -83,7 +84,7 @@ fn resize(op: &Infer) -> Answer {
     })
 }
 
-/// The dims times the scales: an attribute before version 9, an operand since.
+/// Infers the dims multiplied by the scales, which are an attribute before opset 9 and an operand since.
 fn upsample(op: &Infer) -> Answer {
     op.set_from(op.dtype(0)?, |dims| {
         let scales = match op.version >= 9 {
@@ -97,7 +98,7 @@ fn upsample(op: &Infer) -> Answer {
     })
 }
 
-/// Each dim times its scale, rounded down.
+/// Returns each dim multiplied by its scale, rounded down.
 fn scaled(op: &Infer, dims: &[Dim], scales: Option<&[f64]>) -> Answer<Option<Vec<Dim>>> {
     let Some(scales) = scales else {
         return Ok(None);
@@ -105,7 +106,7 @@ fn scaled(op: &Infer, dims: &[Dim], scales: Option<&[f64]>) -> Answer<Option<Vec
     if scales.len() != dims.len() {
         return wrong!("{} scales for {} axes", scales.len(), dims.len());
     }
-    // An Upsample makes nothing smaller.
+    // Upsample rejects scales below 1.
     let is_scale = |scale: f64| match op.name {
         "onnx.Upsample" => scale >= 1.0,
         _ => scale > 0.0,
@@ -124,7 +125,7 @@ fn scaled(op: &Infer, dims: &[Dim], scales: Option<&[f64]>) -> Answer<Option<Vec
     Ok(Some(dims.iter().zip(scales).map(one).collect()))
 }
 
-/// A factor as `times / by`, if floats multiply by it exactly: halves, quarters and so on.
+/// Returns a factor as `times / by`, if it is an exact binary fraction.
 fn fraction(scale: f64) -> Option<(i64, i64)> {
     let exact = |by: &i64| (scale * *by as f64).fract() == 0.0;
     let by = (0..8).map(|power| 1i64 << power).find(exact)?;
@@ -132,7 +133,7 @@ fn fraction(scale: f64) -> Option<(i64, i64)> {
     (1.0..4096.0).contains(&times).then_some((times as i64, by))
 }
 
-/// The dims, all by the factor with which the first of them reaches its size, or the last.
+/// Scales all dims by the smallest or the largest factor between a dim and its size.
 fn in_proportion(dims: &[Dim], sizes: &[Dim], not_larger: bool) -> Option<Vec<Dim>> {
     let (dims, sizes) = (as_consts(dims)?, as_consts(sizes)?);
     let factors = dims

@@ -24,23 +24,23 @@ pub(super) const OPERATORS: &[Operator] = &[
         .infers(split),
 ];
 
-/// An item of a sequence: tensors of this element type, whose dims are known if all agree on them.
+/// The item type of a sequence: the element type and the dims, where all items agree on them.
 pub(super) type Item = (DType, Option<Vec<Dim>>);
 
-/// The item that a type of tensors is.
+/// Returns a tensor type as an item.
 pub(super) fn tensor(ty: Type<'_>) -> Option<Item> {
     let is_known = ty.is_tensor() && ty.dtype() != DType::NONE;
     is_known.then(|| (ty.dtype(), ty.dims().map(Iterator::collect)))
 }
 
-/// The dims that two tensors have in common.
+/// Returns the dims that two tensors have in common.
 pub(super) fn common_dims(a: Option<Vec<Dim>>, b: Option<Vec<Dim>>) -> Option<Vec<Dim>> {
     let (a, b) = (a?, b?);
     let one = |(a, b)| if same(a, b) { a } else { Dim::UNKNOWN };
     (a.len() == b.len()).then(|| a.into_iter().zip(b).map(one).collect())
 }
 
-/// The type that two tensors have in common.
+/// Returns the type that two tensors have in common.
 fn both(a: Item, b: Item) -> Answer<Item> {
     if a.0 != b.0 {
         let name = |dtype: DType| dtype.name().unwrap_or("?");
@@ -49,7 +49,7 @@ fn both(a: Item, b: Item) -> Answer<Item> {
     Ok((a.0, common_dims(a.1, b.1)))
 }
 
-/// The item type of a sequence operand.
+/// Returns the item type of a sequence operand.
 fn item_of(op: &Infer, index: usize) -> Answer<Item> {
     tensor(op.item(index, TypeKind::SEQUENCE)?).ok_or(Stop::Unknown)
 }
@@ -58,7 +58,7 @@ fn tensors(item: Item) -> TypeSpec {
     Ty::Tensor(item.0, item.1).spec()
 }
 
-/// A sequence of what all operands have in common.
+/// Infers a sequence of what all operands have in common.
 fn construct(op: &Infer) -> Answer {
     let operand = |index| -> Answer<Item> { Ok((op.dtype(index)?, op.dims(index))) };
     let mut item = operand(0)?;
@@ -68,25 +68,25 @@ fn construct(op: &Infer) -> Answer {
     op.set_sequence(0, &tensors(item))
 }
 
-/// A sequence of tensors of the type that `dtype` says, float32 by default.
+/// Infers a sequence of tensors of the type in `dtype`, float32 by default.
 fn empty(op: &Infer) -> Answer {
     let dtype = op.dtype_attr("dtype")?.unwrap_or(DType::F32);
     op.set_sequence(0, &TypeSpec::unranked(dtype))
 }
 
-/// A sequence of what the items and the new one have in common.
+/// Infers a sequence of what the items and the inserted one have in common.
 fn insert(op: &Infer) -> Answer {
     let item = both(item_of(op, 0)?, (op.dtype(1)?, op.dims(1)))?;
     op.set_sequence(0, &tensors(item))
 }
 
-/// The item type of the sequence.
+/// Infers the item type of the sequence.
 fn at(op: &Infer) -> Answer {
     let item = op.item(0, TypeKind::SEQUENCE)?;
     op.set_type(0, Ty::Other(item.into()))
 }
 
-/// The items' dims; `axis` is as long as all together, or new.
+/// Infers the items' dims. The size along `axis` is unknown.
 fn concat(op: &Infer) -> Answer {
     let (dtype, dims) = item_of(op, 0)?;
     let Some(axis) = op.int("axis")? else {
@@ -104,8 +104,8 @@ fn concat(op: &Infer) -> Answer {
     op.set(0, dtype, Some(dims))
 }
 
-/// A sequence of tensors with the operand's dims; along the axis, they are as long as `split` says
-/// of all, else 1 or, with `keepdims` 0, gone.
+/// Infers a sequence of tensors with the operand's dims. Along the axis, their size is the one in `split`. Without
+/// `split`, it is 1, or the axis is removed if `keepdims` is 0.
 fn split(op: &Infer) -> Answer {
     let dtype = op.dtype(0)?;
     let Some(mut dims) = op.dims(0) else {
@@ -136,11 +136,11 @@ fn split(op: &Infer) -> Answer {
     op.set_sequence(0, &TypeSpec::tensor(dtype, dims))
 }
 
-/// The length of all pieces along the axis, if they are equally long.
+/// Returns the size of all pieces along the axis, if it is equal.
 fn piece(op: &Infer, dim: Dim) -> Dim {
     let rank = op.dims(1).map(|dims| dims.len());
     match (op.values(1).as_deref(), as_const(dim), rank) {
-        // One number: pieces of that length, of which the last may be shorter.
+        // One number is the size of all pieces, of which the last may be smaller.
         (Some(&[length]), Some(size), Some(0)) => match as_const(length) {
             Some(fixed @ 1..) if size % fixed == 0 => length,
             _ => Dim::UNKNOWN,

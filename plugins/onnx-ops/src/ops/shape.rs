@@ -1,4 +1,4 @@
-//! Operators that look at shapes or change them.
+//! Operators that read or change shapes.
 
 use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 
@@ -56,7 +56,7 @@ const UNSQUEEZE: Operator = Operator::new("onnx.Unsqueeze", 1, (1, 1))
     .folds(shape::unsqueeze)
     .moves(DATA);
 
-/// The first operand's type, whatever it is.
+/// Infers the first operand's type, of any kind.
 pub(super) fn same_type(op: &Infer) -> Answer {
     let ty = op.host.operand_type(0);
     match (op.dtype(0), op.dims(0)) {
@@ -66,7 +66,7 @@ pub(super) fn same_type(op: &Infer) -> Answer {
     }
 }
 
-/// As [`same_type`], along the axis of the attribute, or this one.
+/// Like [`same_type`], and checks the attribute `axis`, which has this default.
 pub(super) fn along(op: &Infer, default: i64) -> Answer {
     same_type(op)?;
     if let Some(dims) = op.dims(0) {
@@ -75,17 +75,17 @@ pub(super) fn along(op: &Infer, default: i64) -> Answer {
     Ok(())
 }
 
-/// As [`along`] the last axis, if the attribute says no other.
+/// Like [`along`] the last axis by default.
 pub(super) fn along_last(op: &Infer) -> Answer {
     along(op, -1)
 }
 
-/// As [`along`] the first axis, if the attribute says no other.
+/// Like [`along`] the first axis by default.
 pub(super) fn along_first(op: &Infer) -> Answer {
     along(op, 0)
 }
 
-/// A list of the dims from `start` to `end`, which are its elements.
+/// Infers a list whose elements are the dims from `start` to `end`.
 fn shape_of(op: &Infer) -> Answer {
     let Some(dims) = op.dims(0) else {
         return op.set(0, DType::I64, Some(vec![Dim::UNKNOWN]));
@@ -95,7 +95,7 @@ fn shape_of(op: &Infer) -> Answer {
     op.set_values(0, dims[range].to_vec())
 }
 
-/// A scalar, the product of the dims.
+/// Infers a scalar, the product of the dims.
 fn size_of(op: &Infer) -> Answer {
     op.set(0, DType::I64, Some(vec![]))?;
     match op.product(&op.shape(0)?) {
@@ -104,7 +104,7 @@ fn size_of(op: &Infer) -> Answer {
     }
 }
 
-/// The shape in the second operand: 0 keeps a dim (unless `allowzero`), one -1 takes what is left.
+/// Infers the shape in the second operand: 0 keeps a dim (unless `allowzero`), and one -1 is inferred.
 fn reshape(op: &Infer) -> Answer {
     let dtype = op.dtype(0);
     let Some(mut wanted) = shape_in(op, 1) else {
@@ -125,7 +125,7 @@ fn reshape(op: &Infer) -> Answer {
             },
             Some(..=-2) => return wrong!("{} isn't a size", dim.value),
             None if keeps && op.may_be_zero(*dim) => {
-                // Were it 0, the size would be that of the dim that stands there.
+                // If it were 0, it would copy the operand's dim at this index.
                 let stands = old.as_ref().and_then(|old| old.get(at));
                 if !stands.is_some_and(|&old| same(old, *dim)) {
                     *dim = Dim::UNKNOWN;
@@ -150,8 +150,7 @@ fn reshape(op: &Infer) -> Answer {
     op.set(0, dtype?, Some(wanted))
 }
 
-/// The product of some dims, divided by the product of others. Equal factors cancel out: were they 0,
-/// the op would fail.
+/// Divides the product of some dims by the product of others. Equal factors cancel: if they were 0, the op would fail.
 fn quotient(op: &Infer, all: Vec<Dim>, known: Vec<Dim>) -> Answer<Dim> {
     let mut all = op.factors(all);
     let (mut divisor, mut left) = (1i64, Vec::new());
@@ -179,7 +178,7 @@ fn quotient(op: &Infer, all: Vec<Dim>, known: Vec<Dim>) -> Answer<Dim> {
     }
 }
 
-/// Without dims of 1: those of `axes`, or all.
+/// Infers the dims without the dims of 1 at `axes`, or without all of them.
 fn squeeze(op: &Infer) -> Answer {
     op.set_from(op.dtype(0)?, |dims| {
         let Ok(axes) = op.ints_since(13, 1, "axes") else {
@@ -203,7 +202,7 @@ fn squeeze(op: &Infer) -> Answer {
     })
 }
 
-/// With dims of 1 at `axes` of the result.
+/// Infers the dims with dims of 1 at `axes` of the result.
 fn unsqueeze(op: &Infer) -> Answer {
     op.set_from(op.dtype(0)?, |dims| {
         let Ok(Some(axes)) = op.ints_since(13, 1, "axes") else {
@@ -217,7 +216,7 @@ fn unsqueeze(op: &Infer) -> Answer {
     })
 }
 
-/// A matrix: the dims before `axis`, the dims from it.
+/// Infers a matrix: the dims before `axis`, and the dims from it on.
 fn flatten(op: &Infer) -> Answer {
     let dtype = op.dtype(0)?;
     let Some(dims) = op.dims(0) else {

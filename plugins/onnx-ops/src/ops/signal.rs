@@ -25,7 +25,7 @@ pub(super) const OPERATORS: &[Operator] = &[
         .infers(stft),
 ];
 
-/// One that makes the factors of a window.
+/// An operator that creates a window.
 const fn windows(name: &'static str, evaluate: Evaluation) -> Operator {
     Operator::new(name, 17, (1, 1))
         .attrs(attrs![output_datatype: int = 1, periodic: int = 1])
@@ -38,7 +38,7 @@ const DFT: Operator = Operator::new("onnx.DFT", 17, (1, 2))
     .attrs(attrs![axis: int = 1, inverse: int = 0, onesided: int = 0])
     .infers(dft);
 
-/// `[size]`.
+/// Infers `[size]`.
 fn window(op: &Infer) -> Answer {
     let dtype = op.dtype_attr("output_datatype")?.unwrap_or(DType::F32);
     let size = op.size(0);
@@ -48,14 +48,14 @@ fn window(op: &Infer) -> Answer {
     op.set(0, dtype, Some(vec![size]))
 }
 
-/// `[dft_length / 2 + 1, num_mel_bins]`.
+/// Infers `[dft_length / 2 + 1, num_mel_bins]`.
 fn mel_weights(op: &Infer) -> Answer {
     let dtype = op.dtype_attr("output_datatype")?.unwrap_or(DType::F32);
     op.set(0, dtype, Some(vec![half(op, op.size(1)), op.size(0)]))
 }
 
-/// The operand's dims; along the axis `dft_length`, one-sided its half and one; at the end 2, or 1
-/// where the inverse of a one-sided transform is real again.
+/// Infers the operand's dims, with `dft_length` along the axis, or half of it plus one if one-sided. The last dim is 2,
+/// or 1 if the inverse of a one-sided transform is real.
 fn dft(op: &Infer) -> Answer {
     op.set_from(op.dtype(0)?, |mut dims| {
         let rank = dims.len();
@@ -70,7 +70,7 @@ fn dft(op: &Infer) -> Answer {
         };
         dims[last] = Dim::constant(if one_sided && inverse { 1 } else { 2 });
         let Some(axis) = axis else {
-            // Along whichever axis, a signal that isn't cut or filled up is as long as before.
+            // Along any axis, a signal that isn't cropped or padded keeps its size.
             if op.has(1) || one_sided {
                 dims[..last].fill(Dim::UNKNOWN);
             }
@@ -93,7 +93,8 @@ fn dft(op: &Infer) -> Answer {
     })
 }
 
-/// `[batch, (signal_length - frame_length) / frame_step + 1, frame_length or its half and one, 2]`.
+/// Infers `[batch, (signal_length - frame_length) / frame_step + 1, bins, 2]`, where `bins` is `frame_length`, or half
+/// of it plus one if one-sided.
 fn stft(op: &Infer) -> Answer {
     let dtype = op.dtype(0)?;
     let (batch, signal) = match op.dims(0).as_deref() {
@@ -119,7 +120,7 @@ fn stft(op: &Infer) -> Answer {
     op.set(0, dtype, Some(vec![batch, frames, bins, Dim::constant(2)]))
 }
 
-/// The number of frequencies of a real signal that differ.
+/// Returns the number of distinct frequencies of a real signal.
 fn half(op: &Infer, length: Dim) -> Dim {
     op.shift(op.div(length, 2), 1)
 }

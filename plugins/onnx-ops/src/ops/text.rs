@@ -1,4 +1,4 @@
-//! Strings.
+//! String operators.
 
 use passdock_plugin_api::{DType, Dim, attrs};
 
@@ -32,7 +32,7 @@ pub(super) const OPERATORS: &[Operator] = &[
         .infers(tf_idf),
 ];
 
-/// `[C]` or `[1, C]`, of which words are dropped; one remains, if it is empty.
+/// Infers `[C]` or `[1, C]`. `C` is unknown if stop words may be removed. An empty result becomes one empty string.
 fn normalize(op: &Infer) -> Answer {
     op.set_from(DType::STRING, |mut dims| {
         let (rank, Some(last)) = (dims.len(), dims.last_mut()) else {
@@ -49,7 +49,7 @@ fn normalize(op: &Infer) -> Answer {
     })
 }
 
-/// The operand's dims and one for the pieces; the operand's, how many they are.
+/// Infers the operand's dims and one for the pieces. The second result, the number of pieces, has the operand's dims.
 fn split(op: &Infer) -> Answer {
     let dims = op.dims(0);
     op.set(1, DType::I64, dims.clone())?;
@@ -57,7 +57,7 @@ fn split(op: &Infer) -> Answer {
     op.set(0, DType::STRING, dims)
 }
 
-/// `[C]` or `[N, C]` with as many columns as the largest of `ngram_indexes` says.
+/// Infers `[C]` or `[N, C]`, with the largest of `ngram_indexes` plus one as the number of columns.
 fn tf_idf(op: &Infer) -> Answer {
     let columns = match op.ints("ngram_indexes")? {
         Some(indexes) => indexes.iter().max().map(|most| most.saturating_add(1)),

@@ -1,4 +1,4 @@
-//! Images: grids, regions, boxes.
+//! Image operators: grids, regions, boxes.
 
 use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 
@@ -68,7 +68,7 @@ const ROI_ALIGN: Operator = Operator::new("onnx.RoiAlign", 10, (3, 3))
     ])
     .infers(roi_align);
 
-/// `[N, H, W, 2]` for a size `[N, C, H, W]`, `[N, D, H, W, 3]` for `[N, C, D, H, W]`.
+/// Infers `[N, H, W, 2]` for a size `[N, C, H, W]`, and `[N, D, H, W, 3]` for `[N, C, D, H, W]`.
 fn affine_grid(op: &Infer) -> Answer {
     let [batch, rows, _] = op.dims_of(0, "its theta")?;
     let size = match (shape_in(op, 1), as_const(rows)) {
@@ -86,7 +86,7 @@ fn affine_grid(op: &Infer) -> Answer {
     op.set(0, op.dtype(0)?, Some(grid))
 }
 
-/// The dims; those of `axes`, all by default, are what `shape` says.
+/// Infers the dims, with those of `axes` (all by default) replaced by `shape`.
 fn center_crop_pad(op: &Infer) -> Answer {
     let dtype = op.dtype(0)?;
     let Some(shape) = shape_in(op, 1) else {
@@ -111,7 +111,7 @@ fn center_crop_pad(op: &Infer) -> Answer {
     op.set(0, dtype, Some(dims))
 }
 
-/// `[N, C, image_shape]` for blocks `[N, C * block_shape, L]`.
+/// Infers `[N, C, image_shape]` for blocks `[N, C * block_shape, L]`.
 fn col2im(op: &Infer) -> Answer {
     let dtype = op.dtype(0)?;
     let [batch, columns, _] = op.dims_of(0, "its operand")?;
@@ -132,7 +132,7 @@ fn col2im(op: &Infer) -> Answer {
     op.set(0, dtype, Some([&[batch, channels], &*image].concat()))
 }
 
-/// `[N, C]` of the picture, the spatial dims of the grid `[N, …, r]`.
+/// Infers `[N, C]` of the image and the spatial dims of the grid `[N, …, r]`.
 fn grid_sample(op: &Infer) -> Answer {
     let dtype = op.dtype(0)?;
     let (picture, grid) = (op.dims(0), op.dims(1));
@@ -158,7 +158,7 @@ fn grid_sample(op: &Infer) -> Answer {
     op.set(0, dtype, Some(sampled))
 }
 
-/// `[height, width, channels]` of bytes.
+/// Infers `[height, width, channels]` of uint8.
 fn image_decoder(op: &Infer) -> Answer {
     let channels = match op.word("pixel_format", &["RGB", "BGR", "Grayscale"])? {
         "Grayscale" => 1,
@@ -168,7 +168,7 @@ fn image_decoder(op: &Infer) -> Answer {
     op.set(0, DType::U8, Some(dims))
 }
 
-/// `[regions, C, pooled_shape]`.
+/// Infers `[regions, C, pooled_shape]`.
 fn max_roi_pool(op: &Infer) -> Answer {
     let [_, channels, _, _] = op.dims_of(0, "its picture")?;
     let [regions, _] = op.dims_of(1, "its list of regions")?;
@@ -179,7 +179,7 @@ fn max_roi_pool(op: &Infer) -> Answer {
     op.set(0, op.dtype_of_any([0, 1])?, Some(dims))
 }
 
-/// `[regions, C, output_height, output_width]`.
+/// Infers `[regions, C, output_height, output_width]`.
 fn roi_align(op: &Infer) -> Answer {
     let [_, channels, _, _] = op.dims_of(0, "its picture")?;
     let [regions, _] = op.dims_of(1, "its list of regions")?;
@@ -191,7 +191,7 @@ fn roi_align(op: &Infer) -> Answer {
     op.set(0, op.dtype_of_any([0, 1])?, Some(dims))
 }
 
-/// `[selected, 3]`: three indices for each box that is kept.
+/// Infers `[selected, 3]`: three indices per selected box.
 fn non_max_suppression(op: &Infer) -> Answer {
     let [batch, boxes, _] = op.dims_of(0, "its list of boxes")?;
     let [score_batch, _, scores] = op.dims_of(1, "its list of scores")?;

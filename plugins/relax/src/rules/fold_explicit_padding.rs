@@ -1,4 +1,4 @@
-//! `relax.transform.FoldExplicitPadding`: lets convolutions and pools pad what was padded before them.
+//! `relax.transform.FoldExplicitPadding`: folds explicit pads into the convolutions and pools that use them.
 //!
 //! ```ir
 //! fn @main(%x: f32[1,1,4,4]) -> (%y: f32[1,1,4,4]) opset("" = 13) {
@@ -16,16 +16,25 @@
 //! }
 //! ```
 //!
-//! An `onnx.Conv` pads with 0, an `onnx.ConvInteger` and a `QLinearConv` with their zero point, an `onnx.AveragePool`
-//! with 0 if it counts what is padded (it does from then on, if it padded nothing itself), an `onnx.MaxPool` with -inf;
-//! there, 0 is as good after an op whose results are not negative, such as `onnx.Relu`. What a MaxPool makes of NaN
-//! isn't defined, and runtimes make another thing of it with padding. An `onnx.Pad` that pads nothing goes.
+//! The fill of the `onnx.Pad` must be the one that its user pads with:
 //!
-//! It does not touch what crops, or pads a batch or channels; other modes than `constant`; a Pad that somebody else
-//! needs; convolutions that pad as much as their size asks for (`auto_pad`); pools that give indices, would pad a whole
-//! window, or have one window more because they round up (`ceil_mode`).
+//! - 0 for `onnx.Conv`;
+//! - the zero point for `onnx.ConvInteger` and `onnx.QLinearConv`;
+//! - 0 for an `onnx.AveragePool` that counts padding. A pool without pads gets `count_include_pad = 1`;
+//! - negative infinity for `onnx.MaxPool`, or 0 after an op with no negative results, such as `onnx.Relu`. ONNX doesn't
+//!   define the maximum of NaN, and its result in runtimes can change with padding.
 //!
-//! It counts as `pad_into_users` and `pad_nothing`, which can be disabled as rules can.
+//! An `onnx.Pad` whose amounts are all 0 is removed.
+//!
+//! An `onnx.Pad` stays if it has negative amounts, a mode other than `constant`, or another user, or if it pads the
+//! batch or channel axis. It also stays before these ops:
+//!
+//! - convolutions and pools that compute their padding (`auto_pad`);
+//! - pools with indices as a result;
+//! - pools that would have a window entirely in the padding;
+//! - pools where rounding up (`ceil_mode`) would add a window.
+//!
+//! The rewrites are counted as `pad_into_users` and `pad_nothing`, and `--disable-rule` turns each off.
 //!
 //! Source: TVM `src/relay/transforms/fold_explicit_padding.cc`.
 
@@ -39,22 +48,22 @@ use crate::shared::read::{is, optional};
 use padding::Padding;
 use user::User;
 
-/// The rule, for what tries it on models.
+/// The rule for pads of zero size, public for tests on models.
 #[doc(hidden)]
 pub static NOTHING: Rules = rules! {
     rule pad_nothing { onnx.Pad(%x, %rest...) } => pad_nothing;
 };
 
-/// What a Pad counts as that its users do.
+/// The rule name under which folded pads are counted.
 const INTO_USERS: &str = "pad_into_users";
 
-/// The pass.
+/// Runs the pass.
 ///
 /// # Errors
-/// If an edit is refused.
+/// If an edit is rejected.
 pub fn fold_explicit_padding(f: &mut Function, cx: &PassContext) -> PassResult {
     cx.rewrite(f, &[&NOTHING])?;
-    // The last one of a chain first: what it pads is next to what it's padded for.
+    // The last pad of a chain comes first: it is the one next to the convolution or pool.
     for op in f.ops_named("onnx.Pad").rev() {
         if is(f, op, "onnx.Pad")
             && let Some(padding) = optional(Padding::from_op(f, op))?
@@ -65,7 +74,7 @@ pub fn fold_explicit_padding(f: &mut Function, cx: &PassContext) -> PassResult {
     Ok(())
 }
 
-/// Lets all users of a Pad pad instead of it, if all can.
+/// Folds a `Pad` into its users if all of them can pad instead.
 fn fold(f: &mut Function, cx: &PassContext, op: OpId, padding: &Padding) -> PassResult {
     let mut users = Vec::new();
     for one in f.iter_uses(f.result(op, 0)) {

@@ -1,6 +1,6 @@
-//! The standard passes of the graph level that find patterns of ops and replace them.
+//! The pattern-based rewrite passes on graph functions.
 //!
-//! `rules!` and its driver are the SDK's. One folder per pass, with the rules by subject.
+//! `rules!` and the rewrite driver are part of the SDK. Each pass has a folder; its files group the rules by subject.
 
 pub mod fold_explicit_padding;
 pub mod fuse_operators;

@@ -1,14 +1,14 @@
-//! What a Pad puts around its operand.
+//! The padding that a `Pad` adds to its operand.
 
 use passdock_plugin_api::prelude::*;
 
 use crate::rules::shared::pads::{Fill, pads};
 use crate::shared::read::operand;
 
-/// A Pad of mode `constant` that only adds, and only to spatial axes.
+/// A `Pad` of mode `constant` with non-negative amounts, on spatial axes only.
 pub(super) struct Padding {
     pub(super) x: ValueId,
-    /// What is added at the start of each spatial axis, then at the end of each.
+    /// The amounts at the start of each spatial axis, then at the end of each.
     pub(super) pads: Vec<i64>,
     pub(super) fill: Fill,
 }
@@ -31,7 +31,7 @@ impl Padding {
         })
     }
 
-    /// Whether it adds a number that is a constant of one element, or 0 where there is none.
+    /// Whether the fill is equal to a constant of one element, or to 0 if `number` is absent.
     pub(super) fn is(&self, f: &Function, number: ValueId) -> Result<bool, EditError> {
         if number.is_none() {
             return Ok(self.fill.is_zero());

@@ -1,15 +1,15 @@
-//! Who can pad instead of a Pad.
+//! Users that can pad instead of a `Pad`.
 
 use passdock_plugin_api::prelude::*;
 
 use super::padding::Padding;
 use crate::shared::read::{int_or, made_by, operand, operator, own_pads, size};
 
-/// An op that uses what was padded, and how it pads then.
+/// A user of a `Pad`, with its own amounts and the amounts of the `Pad` added.
 pub(super) struct User {
     pub(super) op: OpId,
     pub(super) pads: Vec<i64>,
-    /// Whether it has to count what it pads.
+    /// Whether to set `count_include_pad`.
     pub(super) counts: bool,
 }
 
@@ -49,14 +49,14 @@ impl User {
     }
 }
 
-/// Whether weights have the spatial axes that were padded.
+/// Whether the weights have as many spatial axes as the padding.
 fn has_rank(f: &Function, op: OpId, weights: usize, padding: &Padding) -> bool {
     let rank = f.operand(op, weights).and_then(|weights| f.rank(weights));
     rank == Some(padding.pads.len() / 2 + 2)
 }
 
-/// Whether a pool of a value may pad so: each window has an element of the value, and none goes beyond the padding.
-/// Runtimes refuse a pad as large as the window.
+/// Whether a pool of `x` may have these amounts. Each window must contain an element of `x` and end within the padding.
+/// Runtimes reject a pad as large as the window.
 fn fits_windows(f: &Function, op: OpId, x: ValueId, pads: &[i64]) -> bool {
     let axes = pads.len() / 2;
     let ones = |name: &str| match f.attr(op, name) {
@@ -79,7 +79,7 @@ fn fits_windows(f: &Function, op: OpId, x: ValueId, pads: &[i64]) -> bool {
             let padded = size?.checked_add(start)?.checked_add(end)?;
             padded.checked_sub(span)?.checked_rem(stride)
         };
-        // The elements of a window are as far apart as the dilation: one of them is in what is as long.
+        // The elements of a window are `dilation` apart, so an axis of at least that size contains one of them.
         start.max(end) < window
             && (dilation == 1 || size >= Some(dilation))
             && (rounds_down || stride == 1 || rest() == Some(0))
@@ -87,13 +87,13 @@ fn fits_windows(f: &Function, op: OpId, x: ValueId, pads: &[i64]) -> bool {
     windows.len() == axes && (0..axes).all(fits) && has_elements(f, x)
 }
 
-/// Whether no spatial axis of a value may be empty: runtimes refuse pools whose pads alone fill a window.
+/// Whether all spatial axes have a constant size above 0: runtimes reject pools whose windows have only padding.
 fn has_elements(f: &Function, value: ValueId) -> bool {
     let mut spatial = f.dims(value).into_iter().flatten().skip(2);
     spatial.all(|dim| dim.as_const().is_some_and(|size| size > 0))
 }
 
-/// Whether no element of a value is less than 0.
+/// Whether all elements of a value are known to be at least 0.
 fn is_not_negative(f: &Function, value: ValueId) -> Result<bool, EditError> {
     const NAMES: &str = "Relu Abs Exp HardSigmoid Sigmoid Softmax Softplus";
     let maker = value.option().and_then(|value| f.defining_op(value));
@@ -115,6 +115,6 @@ fn is_not_negative(f: &Function, value: ValueId) -> Result<bool, EditError> {
         f.operand(clip, 2).is_some_and(|bound| bound.is_some()) || f.attr(clip, "max").is_some();
     let is_positive =
         |bound: Option<Vec<f32>>| matches!(bound.as_deref(), Some([bound]) if *bound >= 0.0);
-    // Where the bounds cross, the upper one is the result.
+    // If the bounds cross, the upper one is the result.
     Ok(is_positive(bound(1, "min")?) && (!has_upper || is_positive(bound(2, "max")?)))
 }

@@ -1,4 +1,4 @@
-//! Activations: a value times something between 0 and 1 that depends on it.
+//! Activations: a value times a gate between 0 and 1 that depends on it.
 
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::rewrite::is_about;
@@ -8,7 +8,7 @@ use crate::rules::shared::checks::goes;
 use crate::rules::shared::polynomial::{Polynomial, polynomial, terms};
 use crate::shared::read::{float_or, is, made_by, operand, optional};
 
-/// `x/2 (1 + erf(x/√2))`, and the same with the tangens hyperbolicus of a cubic polynomial.
+/// `x/2 (1 + erf(x/√2))`, and its approximation by `tanh` of a cubic polynomial.
 pub(super) static GELU: Rules = rules! {
     rule gelu {
         %y = onnx.Mul|onnx.Div|onnx.Add(%a, %b) where opset >= 20, float(%y)
@@ -25,7 +25,7 @@ pub(super) static SWISH: Rules = rules! {
     } => |r, m| gated(r, m, &[("onnx.Sigmoid", swish)]);
 };
 
-/// `x tanh(log(1 + exp(x)))`. ONNX Runtime has no kernel for doubles in newer versions.
+/// `x tanh(log(1 + exp(x)))`. ONNX Runtime has no kernel for float64 in newer versions.
 pub(super) static MISH: Rules = rules! {
     rule mish {
         %s = onnx.Softplus(%x)
@@ -39,8 +39,8 @@ pub(super) static MISH: Rules = rules! {
     }
 };
 
-/// `log(1 + exp(x))`, which overflows where the operator doesn't. ONNX Runtime has no kernel for doubles, and
-/// before version 22 none for halves.
+/// `log(1 + exp(x))`, which overflows where the operator doesn't. ONNX Runtime has no kernel for float64, and before
+/// opset 22 none for 16-bit floats.
 pub(super) static SOFTPLUS: Rules = rules! {
     rule softplus {
         %e = onnx.Exp(%x)
@@ -55,7 +55,7 @@ pub(super) static SOFTPLUS: Rules = rules! {
     }
 };
 
-/// `min(max(alpha x + beta, 0), 1)`. ONNX Runtime has no kernel for doubles.
+/// `min(max(alpha x + beta, 0), 1)`. ONNX Runtime has no kernel for float64.
 pub(super) static HARD_SIGMOID: Rules = rules! {
     rule hard_sigmoid {
         %y = onnx.Clip(%x, %bounds...) where opset >= 6, dtype(%y) in [f32, f16]
@@ -72,13 +72,13 @@ pub(super) static HARD_SWISH: Rules = rules! {
     } => |r, m| gated(r, m, &[("onnx.HardSigmoid", hard_swish), ("onnx.Clip", hard_swish_of_6)]);
 };
 
-/// What is found of an activation: what its op has to be as a polynomial of `x` and the gate, and the operator.
+/// The result of matching a gate: the polynomial in `x` and the gate that the root must be, and the operator.
 type Gated = (Polynomial, OpBuilder<'static>);
 
-/// Whether the op of a gate makes one of `x`.
+/// Matches the op of a gate of `x`.
 type Gate = fn(&Rewriter<'_>, OpId, ValueId) -> Result<Gated, EditError>;
 
-/// Looks below an op for a gate, and for what it and the gate are of.
+/// Finds a gate and its `x` among the terms of the root, and builds the activation.
 fn gated(r: &mut Rewriter<'_>, m: &Match<'_>, gates: &[(&str, Gate)]) -> Rewritten {
     let f = r.function();
     let y = m.value(f, "y");
@@ -103,7 +103,7 @@ fn gated(r: &mut Rewriter<'_>, m: &Match<'_>, gates: &[(&str, Gate)]) -> Rewritt
     Ok(None)
 }
 
-/// What the one operand of a gate is as a polynomial of a value.
+/// Returns the operand of a gate as a polynomial in `x`.
 fn inside(f: &Function, op: OpId, x: ValueId) -> Result<Polynomial, EditError> {
     polynomial(f, operand(f, op, 0), x, ValueId::NONE)
 }
@@ -157,20 +157,20 @@ fn hard_swish_of_6(r: &Rewriter<'_>, op: OpId, x: ValueId) -> Result<Gated, Edit
     ))
 }
 
-/// The upper bound of a `Clip` whose lower one is 0.
+/// Returns the upper bound of a `Clip` whose lower bound is 0.
 fn clipped_from_zero(r: &Rewriter<'_>, clip: OpId) -> Result<f64, EditError> {
     let (_, bounds) = bounds(r, clip)?;
     NoMatch::unless(bounds.low == 0.0)?;
     Ok(bounds.high)
 }
 
-/// What is kept within 0 and 1.
+/// Matches a `Clip` to 0 and 1.
 fn hard_sigmoid(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     NoMatch::unless(clipped_from_zero(r, m.op("y"))? == 1.0)?;
     line(r, m, m.op("y"), 1.0)
 }
 
-/// What is kept within 0 and a number that it is divided by then.
+/// Matches a `Clip` to 0 and `high`, divided by `high`.
 fn hard_sigmoid_of_6(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     for operand in [m.value(f, "a"), m.value(f, "b")] {
@@ -193,11 +193,11 @@ fn hard_sigmoid_of_6(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     Ok(None)
 }
 
-/// Makes a `HardSigmoid` of a line that a `Clip` keeps within bounds, if the line is more than one value.
+/// Builds a `HardSigmoid` if the operand of a `Clip` is a linear function of a value.
 fn line(r: &mut Rewriter<'_>, m: &Match<'_>, clip: OpId, factor: f64) -> Rewritten {
     let f = r.function();
     let top = operand(f, clip, 0);
-    // The farthest first: that leaves the fewest ops.
+    // The farthest term first: it removes the most ops.
     for x in terms(f, top).into_iter().skip(1).rev() {
         let Some(found) = optional(polynomial(f, top, x, ValueId::NONE))? else {
             continue;

@@ -1,4 +1,4 @@
-//! Attention: the softmax of products of queries and keys, times values.
+//! Attention: the softmax of the product of queries and keys, times the values.
 
 use passdock_plugin_api::DimKind;
 use passdock_plugin_api::prelude::*;
@@ -6,11 +6,10 @@ use passdock_plugin_api::prelude::*;
 use crate::rules::shared::checks::{goes, number_beside};
 use crate::shared::read::{axis_in, made_by, operand, pair, perm};
 
-/// Batch, heads, length, size of a head, as queries, keys and values have them. Without a dim of the heads, there is
-/// one.
+/// The ranks of queries, keys and values: batch, heads, length and head size. Rank 3 has one head and no axis for it.
 const RANKS: [usize; 2] = [3, 4];
 
-/// Without a mask.
+/// Attention without a mask.
 pub(super) static ATTENTION: Rules = rules! {
     rule attention {
         %p = onnx.Softmax(%s) {axis = $axis}
@@ -19,8 +18,8 @@ pub(super) static ATTENTION: Rules = rules! {
     } => |r, m| attention(r, m, false);
 };
 
-/// With a mask that is added. A row that is all masked comes out as zeros in ONNX Runtime, and as a mean, or as no
-/// numbers, if it is spelled out.
+/// Attention with an additive mask. For a fully masked row, ONNX Runtime's operator returns zeros; the separate ops
+/// return a mean or NaN.
 pub(super) static ATTENTION_WITH_MASK: Rules = rules! {
     rule attention_with_mask {
         %p = onnx.Softmax(%s) {axis = $axis}
@@ -46,7 +45,7 @@ fn attention(r: &mut Rewriter<'_>, m: &Match<'_>, is_masked: bool) -> Rewritten 
             .iter()
             .position(|value| is_mask(f, *value, scores))
             .ok_or(NoMatch)?;
-        // What is masked may look like a mask, too.
+        // The scores may have the shape of a mask, too.
         let at = if product(r, operands[at])?.is_some() {
             1 - at
         } else {
@@ -63,7 +62,7 @@ fn attention(r: &mut Rewriter<'_>, m: &Match<'_>, is_masked: bool) -> Rewritten 
     let (swapped, of_k) = scaled(r, operands[1])?;
     scale *= of_q * of_k;
     let f = r.function();
-    // ONNX Runtime takes no scale that isn't above 0.
+    // ONNX Runtime rejects scales that aren't positive.
     let is_scale = scale > 0.0 && scale.is_finite();
     NoMatch::unless(is_scale && goes(f, m.root(), op))?;
     let k = swap(r, swapped, rank)?;
@@ -82,7 +81,7 @@ fn attention(r: &mut Rewriter<'_>, m: &Match<'_>, is_masked: bool) -> Rewritten 
     Ok(Some(vec![r.op(made)?]))
 }
 
-/// All dims of a value but the last two, if they are known.
+/// Returns all dims except the last two, if they are known.
 fn outer(f: &Function, value: ValueId, rank: usize) -> Option<Vec<Dim>> {
     let dims = f.dims(value).filter(|dims| dims.len() == rank)?;
     let outer: Vec<Dim> = dims.take(rank - 2).collect();
@@ -90,7 +89,7 @@ fn outer(f: &Function, value: ValueId, rank: usize) -> Option<Vec<Dim>> {
     is_known.then_some(outer)
 }
 
-/// A value without the numbers that it is multiplied by, and their product.
+/// Splits a value into an unscaled value and a constant factor.
 fn scaled(r: &Rewriter<'_>, value: ValueId) -> Result<(ValueId, f64), EditError> {
     let f = r.function();
     if let Some(op) = made_by(f, value, "onnx.Mul") {
@@ -110,13 +109,13 @@ fn scaled(r: &Rewriter<'_>, value: ValueId) -> Result<(ValueId, f64), EditError>
     Ok((value, 1.0))
 }
 
-/// The product of queries and keys that scores are, and what it is multiplied by.
+/// Returns the product of queries and keys that defines the scores, and its constant factor.
 fn product(r: &Rewriter<'_>, scores: ValueId) -> Result<Option<(OpId, f64)>, EditError> {
     let (product, scale) = scaled(r, scores)?;
     Ok(made_by(r.function(), product, "onnx.MatMul").map(|op| (op, scale)))
 }
 
-/// Keys whose last two dims are swapped, the way that they were.
+/// Transposes the last two dims of the keys back.
 fn swap(r: &mut Rewriter<'_>, swapped: ValueId, rank: usize) -> Result<ValueId, EditError> {
     let f = r.function();
     let identity: Vec<i64> = (0..rank as i64).collect();
@@ -133,7 +132,8 @@ fn swap(r: &mut Rewriter<'_>, swapped: ValueId, rank: usize) -> Result<ValueId, 
     r.op(transpose.attr("perm", perm))
 }
 
-/// Whether a value is as large as a head's scores, and stretches over heads and batch: no runtime takes less.
+/// Whether a value has the last two dims of the scores and broadcasts over batch and heads. Runtimes reject other
+/// masks.
 fn is_mask(f: &Function, value: ValueId, scores: ValueId) -> bool {
     let (Some(dims), Some(scores)) = (f.dims(value), f.dims(scores)) else {
         return false;

@@ -1,4 +1,4 @@
-//! Layers that are normalised by factors: `x m + (beta - mean(x) m)`.
+//! Layer normalization with the scale factored out: `x m + (beta - mean(x) m)`.
 
 use passdock_plugin_api::prelude::*;
 
@@ -7,7 +7,7 @@ use crate::rules::shared::checks::goes;
 use crate::rules::shared::spread::{Power, Spread, centred, mean, mean_square, root_of};
 use crate::shared::read::{made_by, optional, pair};
 
-/// `x m + (beta - mean(x) m)`, where `m` is the scale over the deviation.
+/// Matches `x m + (beta - mean(x) m)`, where `m` is the scale divided by the standard deviation.
 pub(super) fn by_factors(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let operands = [m.value(f, "a"), m.value(f, "b")];
@@ -17,7 +17,7 @@ pub(super) fn by_factors(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
             continue;
         }
         let f = r.function();
-        // What is added: beta - mean m; what is subtracted: mean m.
+        // In a sum, the other operand is `beta - mean m`; in a difference, `mean m`.
         let (shift, bias) = match (is_sum, made_by(f, operands[other], "onnx.Sub")) {
             (true, Some(op)) => (f.operand(op, 1), f.operand(op, 0)),
             (false, _) => (Some(operands[other]), None),
@@ -36,7 +36,7 @@ pub(super) fn by_factors(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     Ok(None)
 }
 
-/// Makes the operator of `x m`, `mean(x) m` and a bias.
+/// Builds the operator from `x m`, `mean(x) m` and a bias.
 fn factors(
     r: &mut Rewriter<'_>,
     root: OpId,
@@ -55,7 +55,7 @@ fn factors(
         else {
             continue;
         };
-        // The factor: one over the deviation, perhaps times the scale.
+        // The factor is the inverse deviation, possibly times the scale.
         let mut parts = vec![(factor, None, Power::Inverse)];
         if let Some(op) = made_by(f, factor, "onnx.Mul") {
             let [a, b] = pair(f, op);
@@ -83,7 +83,7 @@ fn factors(
     Ok(None)
 }
 
-/// A `LayerNormalization` with the parameters that there are.
+/// Builds a `LayerNormalization` with the optional scale and bias.
 fn with_parameters(
     r: &mut Rewriter<'_>,
     x: ValueId,

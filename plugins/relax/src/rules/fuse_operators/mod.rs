@@ -1,4 +1,4 @@
-//! `relax.transform.FuseOperators`: writes one operator for what several ops spell out.
+//! `relax.transform.FuseOperators`: replaces groups of ops by the one operator that computes the same.
 //!
 //! ```ir
 //! fn @main(%x: f32[n,8]) -> (%y: f32[n,8]) opset("" = 20) {
@@ -19,33 +19,41 @@
 //! }
 //! ```
 //!
-//! Only operators that the model's opset has are made, and only if that leaves fewer ops: what others use stays, and so
-//! does what is made of it.
+//! The model's opset must have the operator, and the result must have fewer ops. So a group stays if other ops use its
+//! intermediate results.
 //!
-//! - `LayerNormalization`, from opset 17, of `(x - mean) / √(variance + epsilon)` along the last axes, with scale and
-//!   bias; also by factors, as Keras writes it, and in float32 of halves between two Casts;
-//! - `RMSNormalization`, from 23, of `x / √(mean square + epsilon)` along the last axes, with a scale; also between two
+//! - `LayerNormalization`, from opset 17: `(x - mean) / √(variance + epsilon)` along the last axes, with scale and
+//!   bias; also with the scale factored out, as Keras writes it, and 16-bit floats between two Casts to float32 and
+//!   back;
+//! - `RMSNormalization`, from 23: `x / √(mean square + epsilon)` along the last axes, with a scale; also between two
 //!   Casts;
-//! - `Gelu`, from 20, of `x/2 (1 + erf(x/√2))` and its approximation by tanh, in whatever order it is multiplied;
-//! - `HardSigmoid`, from 6, and `HardSwish`, from 14, of a `Clip` of `alpha x + beta`, times `x`;
-//! - `Mish`, from 18, of `x Tanh(Softplus(x))`;
-//! - `Softmax`, from 13, and `LogSoftmax` of exponentials over their sum along the last axis, with or without the
-//!   largest taken away; the latter also of the logarithm of a `Softmax`;
-//! - `Attention`, from 23, of `Softmax(q kᵀ scale) v`, without a mask.
+//! - `Gelu`, from 20: `x/2 (1 + erf(x/√2))` and its approximation by tanh, with the factors in any order;
+//! - `HardSigmoid`, from 6: a `Clip` of `alpha x + beta` to 0 and 1; `HardSwish`, from 14: the same times `x`;
+//! - `Mish`, from 18: `x Tanh(Softplus(x))`;
+//! - `Softmax`, from 13, and `LogSoftmax`: exponentials divided by their sum along the last axis, with or without
+//!   subtracting the maximum first; `LogSoftmax` also for the logarithm of a `Softmax`;
+//! - `Attention`, from 23: `Softmax(q kᵀ scale) v`, without a mask.
 //!
-//! ONNX Runtime takes no longer for these on a processor. Others are made only if `ops` names them: `Swish` (from opset
-//! 24), `Softplus`, `ReduceL1`, `ReduceL2`, `ReduceSumSquare`, `ReduceLogSum`, `ReduceLogSumExp`, `Softmax` along other
-//! axes, `LayerNormalization` of float64, for which its kernels take longer, and `Attention` with a mask that is added:
-//! where a mask leaves nothing of a row, ONNX Runtime answers zeros, and the ops a mean or no numbers.
+//! ONNX Runtime's CPU kernels for these operators are at least as fast as the ops. Operators with slower kernels must be
+//! named in the option `ops`:
 //!
-//! The results are the same up to rounding, where the ops overflow or lose everything aside: `log(1 + exp(x))` is
-//! infinite from 89 on, `Softplus` isn't; exponentials over their sum are no numbers if one overflows or all vanish, a
-//! `Softmax` is; `Log` of a `Softmax` that vanishes is infinite, a `LogSoftmax` isn't; squares of halves
-//! overflow from 256 on, normalisations compute in float32.
+//! - `Swish` (from opset 24), `Softplus`, `ReduceL1`, `ReduceL2`, `ReduceSumSquare`, `ReduceLogSum`, `ReduceLogSumExp`;
+//! - `Softmax` along other axes;
+//! - `LayerNormalization` of float64.
 //!
-//! It doesn't make operators of types that they don't have, nor of those for which ONNX Runtime has no kernel although
-//! it has those of the ops (`HardSwish` of float64). A scale that isn't there becomes ones: a constant up to 4 KiB,
-//! beyond that an `Expand`, so that the model doesn't grow.
+//! `Attention` with an additive mask must be named, too. For a fully masked row, ONNX Runtime's operator returns zeros,
+//! and the ops return a mean or NaN.
+//!
+//! Results are equal up to rounding, except where the ops overflow or underflow:
+//!
+//! - `log(1 + exp(x))` is infinite from 89 on, `Softplus` is finite;
+//! - exponentials divided by their sum are NaN if one overflows or all are 0, `Softmax` isn't;
+//! - `Log` of a `Softmax` that underflows is infinite, `LogSoftmax` is finite;
+//! - squares of float16 overflow from 256 on, normalizations compute in float32.
+//!
+//! The pass doesn't create operators for types that they don't support. It also requires a kernel in ONNX Runtime if
+//! the ops have kernels (there is none for `HardSwish` of float64). An absent scale becomes a constant of ones up to 4
+//! KiB, and an `Expand` above that, so that the model doesn't grow.
 //!
 //! Source: none; microsoft/onnxscript `onnxscript/rewriter` has much of the same.
 
@@ -61,18 +69,17 @@ use std::collections::BTreeSet;
 use passdock_plugin_api::prelude::*;
 
 options! {
-    /// The operators that are made.
+    /// Which operators the pass creates.
     pub struct FuseOperators {
-        /// The operators to make, by name (`onnx.Swish`); none: all that the pass knows, but for those that ONNX
-        /// Runtime is slower at.
+        /// The operators to create, by name (`onnx.Swish`). If empty: all that the pass supports, except the slow ones.
         ops: Vec<String> = [],
-        /// Operators that aren't made.
+        /// Operators that the pass doesn't create.
         except: Vec<String> = [],
     }
 }
 
-/// The operators that are made, each by its rules; and whether only if they are named: ONNX Runtime's kernels for
-/// processors take longer, or answer something else for rows of which a mask leaves nothing.
+/// The operators with their rules, and whether `ops` must name them. That is so if ONNX Runtime's CPU kernels are
+/// slower than the ops, or return another result for fully masked rows.
 const OPERATORS: [(&str, &Rules, bool); 19] = [
     ("onnx.LayerNormalization", &norms::LAYER_NORM, false),
     ("onnx.RMSNormalization", &norms::RMS_NORM, false),
@@ -94,16 +101,16 @@ const OPERATORS: [(&str, &Rules, bool); 19] = [
     ("onnx.ReduceL1", &reductions::L1, true),
     ("onnx.ReduceL2", &reductions::L2, true),
     ("onnx.ReduceSumSquare", &reductions::SUM_SQUARE, true),
-    // Before what is a part of it.
+    // Before `ReduceLogSum`, which matches a part of it.
     ("onnx.ReduceLogSumExp", &reductions::LOG_SUM_EXP, true),
     ("onnx.ReduceLogSum", &reductions::LOG_SUM, true),
     ("onnx.Attention", &attention::ATTENTION_WITH_MASK, true),
 ];
 
-/// The pass.
+/// Runs the pass.
 ///
 /// # Errors
-/// If an option names no operator that it makes.
+/// If an option names an operator that the pass doesn't support.
 pub fn fuse_operators(f: &mut Function, cx: &PassContext) -> PassResult {
     let options = cx.options::<FuseOperators>()?;
     let names = BTreeSet::from(OPERATORS.map(|(name, ..)| name));

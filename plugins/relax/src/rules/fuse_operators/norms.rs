@@ -1,4 +1,4 @@
-//! Layers that are normalised: by mean and variance, or by the root of the mean square.
+//! Normalization by mean and variance, or by the root mean square.
 
 use half::{bf16, f16};
 use passdock_plugin_api::prelude::*;
@@ -30,7 +30,7 @@ pub(super) static LAYER_NORM: Rules = rules! {
     } => without_casts;
 };
 
-/// The same of doubles; what is behind it is as above.
+/// The same for float64. The rules of [`LAYER_NORM`] fold the scale and bias.
 pub(super) static LAYER_NORM_OF_DOUBLES: Rules = rules! {
     rule layer_norm_of_doubles {
         %y = onnx.Div|onnx.Mul(%a, %b) where opset >= 17, dtype(%y) == f64
@@ -61,14 +61,14 @@ enum Kind {
     Rms,
 }
 
-/// The normalised value alone: with a scale of ones, which one behind it takes the place of.
+/// Builds the normalization with a scale of ones, which later rules replace.
 fn norm(r: &mut Rewriter<'_>, m: &Match<'_>, kind: Kind) -> Rewritten {
     let spread = spread(r.function(), m.root())?;
     let f = r.function();
     let centred = centred(f, spread.x, &spread.axes)?;
     let x = match kind {
         Kind::Layer => centred,
-        // That is a layer's, which models of the version have an operator for, too.
+        // This is a layer normalization, which has an operator in all opsets that have this one.
         Kind::Rms if centred.is_some() => None,
         Kind::Rms => Some(spread.x),
     };
@@ -86,7 +86,7 @@ fn norm(r: &mut Rewriter<'_>, m: &Match<'_>, kind: Kind) -> Rewritten {
     Ok(Some(vec![r.op(made)?]))
 }
 
-/// The sizes of the last dims of a value, if they are known.
+/// Returns the sizes of the last dims, if they are constant and above 0.
 pub(super) fn last_dims(f: &Function, value: ValueId, count: usize) -> Option<Vec<i64>> {
     let dims = f.dims(value)?;
     let skipped = dims.len().checked_sub(count)?;
@@ -94,7 +94,7 @@ pub(super) fn last_dims(f: &Function, value: ValueId, count: usize) -> Option<Ve
     dims.map(|dim| dim.filter(|dim| *dim > 0)).collect()
 }
 
-/// A tensor that is one number everywhere. If it is large, an op makes it, and the model doesn't grow.
+/// Builds a splat tensor. A large one is an `Expand`, so that the model doesn't grow.
 pub(super) fn splat(
     r: &mut Rewriter<'_>,
     dtype: DType,
@@ -106,7 +106,7 @@ pub(super) fn splat(
     r.op(OpBuilder::new("onnx.Expand").operands([number, dims]))
 }
 
-/// The operator without its operands. Doubles are normalised as doubles, all others as float32.
+/// Builds the operator without operands. It computes in float64 for float64, and in float32 for other types.
 pub(super) fn make(name: &'static str, dtype: DType, spread: &Spread) -> OpBuilder<'static> {
     let made = OpBuilder::new(name)
         .attr("axis", -(spread.axes.len() as i64))
@@ -117,7 +117,7 @@ pub(super) fn make(name: &'static str, dtype: DType, spread: &Spread) -> OpBuild
     }
 }
 
-/// A parameter in the dims of those that an op has, if it has as many elements there, and all others are 1.
+/// Reshapes a parameter to the shape of `like` if they differ only in leading dims of 1.
 pub(super) fn parameter(
     r: &mut Rewriter<'_>,
     value: ValueId,
@@ -139,14 +139,14 @@ pub(super) fn parameter(
     Ok(view)
 }
 
-/// Whether a value is ones: a constant, or one that is stretched.
+/// Whether a value is a constant of ones, or an `Expand` of one.
 fn is_ones(r: &Rewriter<'_>, value: ValueId) -> Result<bool, EditError> {
     let f = r.function();
     let constant = made_by(f, value, "onnx.Expand").map_or(value, |op| operand(f, op, 0));
     Ok(f.constant(constant).is_some() && r.number(constant)? == Some(1.0))
 }
 
-/// What is normalised and multiplied is scaled.
+/// Replaces a scale of ones by the factor of the following `Mul`.
 fn take_scale(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (x, ones, n) = (m.value(f, "x"), m.value(f, "ones"), m.op("n"));
@@ -159,7 +159,7 @@ fn take_scale(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     Ok(Some(vec![r.op(made.operands([x, scale]))?]))
 }
 
-/// What is normalised and added to has a bias.
+/// Uses the operand of the following `Add` as the bias.
 fn take_bias(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (x, scale, n) = (m.value(f, "x"), m.value(f, "scale"), m.op("n"));
@@ -170,7 +170,7 @@ fn take_bias(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     Ok(Some(vec![r.op(made.operands([x, scale, bias]))?]))
 }
 
-/// What is normalised as float32 and is of another type before and after, the operator does itself.
+/// Removes the Casts around a normalization of 16-bit floats: the operator itself computes in float32.
 fn without_casts(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (x, n) = (m.value(f, "x"), m.op("n"));
@@ -197,12 +197,12 @@ fn without_casts(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     Ok(Some(vec![r.op(made.operands(operands))?]))
 }
 
-/// The number of an element type in ONNX.
+/// Returns ONNX's code of a 16-bit float type.
 fn onnx_code(dtype: DType) -> i64 {
     if dtype == DType::F16 { 10 } else { 16 }
 }
 
-/// Whether a type has a number.
+/// Whether a number is exact in a dtype.
 fn is_exact(float: f32, dtype: DType) -> bool {
     match dtype {
         DType::F16 => f16::from_f32(float).to_f32() == float,

@@ -1,4 +1,4 @@
-//! Reductions of something, and something of reductions.
+//! Reductions of elementwise results, and elementwise functions of reductions.
 
 use passdock_plugin_api::prelude::*;
 
@@ -54,8 +54,8 @@ pub(super) static LOG_SUM: Rules = rules! {
     } => |r, m| reduce(r, m, "onnx.ReduceLogSum");
 };
 
-/// Makes another reduction along the same axes. `ReduceSum` takes them as an operand since version 13, the others
-/// since 18.
+/// Builds another reduction along the same axes. The axes are an operand of `ReduceSum` since opset 13, and of the
+/// other reductions since 18.
 fn reduce(r: &mut Rewriter<'_>, m: &Match<'_>, name: &'static str) -> Rewritten {
     let f = r.function();
     let (x, sum, opset) = (m.value(f, "x"), m.op("s"), f.opset("").unwrap_or(0));
@@ -63,11 +63,11 @@ fn reduce(r: &mut Rewriter<'_>, m: &Match<'_>, name: &'static str) -> Rewritten 
     NoMatch::unless(int_or(f, sum, "noop_with_empty_axes", 0) == Some(0))?;
     let made = OpBuilder::new(name).operand(x).attr("keepdims", keeps);
     let made = match ints_of(f, sum, 1, "axes")? {
-        // Axes that aren't known are an operand.
+        // Unknown axes are an operand.
         None if opset >= 18 => made.operands(m.values("axes").to_vec()),
         None => return Ok(None),
         Some(None) => made,
-        // No axes are all of them.
+        // An empty list means all axes.
         Some(Some(axes)) if axes.is_empty() => made,
         Some(Some(axes)) => return Ok(Some(vec![with_axes(r, made, &axes, 18)?])),
     };

@@ -1,10 +1,10 @@
-//! Softmaxes: exponentials over their sum.
+//! Softmax: exponentials divided by their sum.
 
 use passdock_plugin_api::prelude::*;
 
 use crate::shared::read::{axis_from_last, int_or, one_axis};
 
-/// Along the last axis, where one operator is as fast.
+/// Along the last axis, where the operator is as fast as the ops.
 pub(super) static SOFTMAX: Rules = rules! {
     rule softmax {
         %e = onnx.Exp(%x)
@@ -27,7 +27,7 @@ pub(super) static SOFTMAX_ELSEWHERE: Rules = rules! {
     } => |r, m| over_sum(r, m, "onnx.Softmax", false);
 };
 
-/// The logarithm of a softmax, which is exact where the softmax is too small for a number.
+/// The logarithm of a softmax, exact even where the softmax underflows.
 pub(super) static LOG_SOFTMAX: Rules = rules! {
     rule log_softmax {
         %s = onnx.Softmax(%x) {axis = $axis}
@@ -46,7 +46,7 @@ pub(super) static LOG_SOFTMAX: Rules = rules! {
     } => |r, m| shifted(r, m, "onnx.LogSoftmax");
 };
 
-/// Makes a softmax of what is divided by its sum.
+/// Builds a softmax from exponentials divided by their sum.
 fn over_sum(r: &mut Rewriter<'_>, m: &Match<'_>, name: &'static str, is_last: bool) -> Rewritten {
     let f = r.function();
     let x = m.value(f, "x");
@@ -56,7 +56,7 @@ fn over_sum(r: &mut Rewriter<'_>, m: &Match<'_>, name: &'static str, is_last: bo
     Ok(Some(vec![r.op(made)?]))
 }
 
-/// A softmax takes the largest number away itself.
+/// Removes the subtraction of the maximum: a softmax subtracts it itself.
 fn shifted(r: &mut Rewriter<'_>, m: &Match<'_>, name: &'static str) -> Rewritten {
     let f = r.function();
     let x = m.value(f, "x");

@@ -1,14 +1,14 @@
-//! [`Bounds`]: the numbers that an op keeps others within.
+//! [`Bounds`]: the interval to which an op limits its operand.
 
 use half::bf16;
 use passdock_plugin_api::prelude::*;
 
 use crate::shared::read::{is, is_float, with_constant};
 
-/// Integers up to there are numbers of 64 bits, too.
+/// The largest magnitude up to which all integers are exact as `f64`.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// What numbers are kept within.
+/// A closed interval of numbers.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) struct Bounds {
     pub(crate) low: f64,
@@ -20,7 +20,7 @@ impl Bounds {
         (low <= high).then_some(Bounds { low, high })
     }
 
-    /// What becomes of numbers that are kept within these, then within others.
+    /// Returns the bounds that are equivalent to these bounds followed by `next`.
     pub(crate) fn then(self, next: Bounds) -> Bounds {
         Bounds {
             low: self.low.clamp(next.low, next.high),
@@ -29,8 +29,8 @@ impl Bounds {
     }
 }
 
-/// The numbers that a dtype has. Of floats, `Clip` takes those for a bound that is left out: of infinities it makes
-/// them.
+/// Returns the range of a dtype. For floats it is finite: an absent bound of `Clip` means the largest finite number, so
+/// `Clip` replaces infinities.
 pub(crate) fn all(dtype: DType) -> Option<Bounds> {
     let (low, high) = match dtype {
         DType::F16 => (-65504.0, 65504.0),
@@ -50,7 +50,7 @@ pub(crate) fn all(dtype: DType) -> Option<Bounds> {
     Bounds::new(low, high)
 }
 
-/// A constant of one number that a value of this rank meets without being stretched.
+/// Reads a constant of one element that broadcasts to a value of this rank.
 fn bound(r: &Rewriter<'_>, value: ValueId, rank: Option<usize>) -> Result<f64, EditError> {
     let f = r.function();
     let own = f.rank(value);
@@ -62,7 +62,7 @@ fn bound(r: &Rewriter<'_>, value: ValueId, rank: Option<usize>) -> Result<f64, E
     Ok(number)
 }
 
-/// The value that an op keeps within bounds, and the bounds.
+/// Returns the value that a `Relu`, `Clip`, `Min` or `Max` limits, and its bounds.
 pub(crate) fn bounds(r: &Rewriter<'_>, op: OpId) -> Result<(ValueId, Bounds), EditError> {
     let f = r.function();
     let operands: Vec<ValueId> = f.operands(op).collect();

@@ -1,11 +1,11 @@
-//! What fusions ask of values: numbers beside others, and what goes when something else stands in its place.
+//! Checks that fusions share: scalar constants, and ops that a rewrite leaves dead.
 
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::rewrite::number_of;
 
 use crate::shared::read::stretches;
 
-/// The number that a constant is everywhere, if it leaves the shape of the value beside it as it is.
+/// Returns the number of a splat constant if broadcasting it with `x` keeps the shape of `x`.
 pub(crate) fn number_beside(
     f: &Function,
     constant: ValueId,
@@ -17,7 +17,7 @@ pub(crate) fn number_beside(
     number_of(f, constant)
 }
 
-/// Whether an op goes if nobody needs another one any more.
+/// Whether `op` becomes dead when `root` is replaced. The search visits at most `MOST` ops.
 pub(crate) fn goes(f: &Function, root: OpId, op: OpId) -> bool {
     const MOST: usize = 48;
     let mut dying = vec![root];

@@ -1,7 +1,7 @@
-//! [`Kernels`]: groups of ops that runtimes compute with one kernel, whatever opset the model has.
+//! [`Kernels`]: groups of ops that runtimes fuse into one kernel in models of any opset.
 //!
-//! `FuseOperators` writes an operator for such a group only if the model's opset has it. ONNX Runtime finds the groups
-//! in older models, too, if other rewrites leave them whole.
+//! `FuseOperators` replaces such a group only if the model's opset has the operator. ONNX Runtime also fuses the groups
+//! in older models if other rewrites keep them intact.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,24 +11,24 @@ use super::polynomial::{Polynomial, polynomial, terms};
 use super::spread::{centred, spread};
 use crate::shared::read::{is, made_by, only_use, optional};
 
-/// Ops on the way from one op of a group to its last one.
+/// The maximum number of users between the gate or mean of a group and its last op.
 const LONGEST: usize = 6;
-/// Ops of a group.
+/// The maximum number of ops in a group.
 const MOST: usize = 32;
 
 /// A group of ops with one result.
 pub struct Kernel {
-    /// Whether it normalises its input; otherwise it is a GELU.
+    /// Whether the group is a normalization; otherwise it is a GELU.
     pub is_norm: bool,
-    /// Its input.
+    /// The input of the group.
     pub x: ValueId,
-    /// The op whose result is the group's.
+    /// The op that defines the group's result.
     pub last: OpId,
     /// All ops of the group.
     pub ops: Vec<OpId>,
 }
 
-/// The groups of a function.
+/// The groups in a function.
 #[derive(Default)]
 pub struct Kernels {
     all: Vec<Kernel>,
@@ -36,7 +36,7 @@ pub struct Kernels {
 }
 
 impl Kernels {
-    /// Finds the GELUs and the normalised layers of a function.
+    /// Finds the GELUs and the layer normalizations in a function.
     ///
     /// # Errors
     /// If the bytes of a constant can't be read.
@@ -59,13 +59,13 @@ impl Kernels {
         self.ops.contains(&op)
     }
 
-    /// The groups.
+    /// Iterates over the groups.
     pub fn iter(&self) -> impl Iterator<Item = &Kernel> {
         self.all.iter()
     }
 }
 
-/// Whether an op belongs to a GELU whose gate is near before it.
+/// Whether an op belongs to a GELU whose gate is an arithmetic term of the op's result.
 pub(crate) fn ends_gelu(f: &Function, op: OpId) -> Result<bool, EditError> {
     for value in terms(f, f.result(op, 0)) {
         for name in ["onnx.Erf", "onnx.Tanh"] {
@@ -79,15 +79,15 @@ pub(crate) fn ends_gelu(f: &Function, op: OpId) -> Result<bool, EditError> {
     Ok(false)
 }
 
-/// The only user of the only result of an op.
+/// Returns the only user of the result of an op with one result.
 fn user(f: &Function, op: OpId) -> Option<OpId> {
     let used = only_use(f, f.result(op, 0))?;
     (f.result_count(op) == 1).then_some(used.op)
 }
 
-/// The GELU that an `Erf` or a `Tanh` is the gate of.
+/// Finds the GELU whose gate is this `Erf` or `Tanh`.
 fn gelu(f: &Function, gate: OpId) -> Result<Option<Kernel>, EditError> {
-    // Only left alone, not replaced: any numbers near to those of a GELU will do.
+    // The group is only protected, not replaced, so constants near those of a GELU are enough.
     const NEAR: DType = DType::F16;
     let inside = f.operand(gate, 0).unwrap_or(ValueId::NONE);
     let wanted = Polynomial::gelu_gate(is(f, gate, "onnx.Erf"));
@@ -118,7 +118,7 @@ fn gelu(f: &Function, gate: OpId) -> Result<Option<Kernel>, EditError> {
     Ok(None)
 }
 
-/// The layer that a mean of squares normalises, with its scale and bias.
+/// Finds the normalization that uses this mean of squares, with its scale and bias.
 fn norm(f: &Function, mean: OpId) -> Result<Option<Kernel>, EditError> {
     let mut last = mean;
     let mut found = None;
@@ -139,7 +139,7 @@ fn norm(f: &Function, mean: OpId) -> Result<Option<Kernel>, EditError> {
     };
     let x = centred(f, spread.x, &spread.axes)?.unwrap_or(spread.x);
     let mut ops = between(f, last, x);
-    // A type of fewer bits is normalised in float32.
+    // 16-bit types are normalized in float32 and cast back.
     let mut tail = &["onnx.Cast", "onnx.Mul", "onnx.Add"][..];
     while let Some(next) = user(f, last) {
         let Some(at) = tail.iter().position(|name| is(f, next, name)) else {
@@ -147,7 +147,7 @@ fn norm(f: &Function, mean: OpId) -> Result<Option<Kernel>, EditError> {
         };
         let mut operands = f.operands(next);
         let is_kept = at + 1 == tail.len() && !operands.any(|one| f.constant(one).is_some());
-        // What is added to the layer and isn't a bias, is another value.
+        // An `Add` without a constant isn't a bias. It is a sum with another value.
         if is_kept {
             break;
         }
@@ -163,7 +163,7 @@ fn norm(f: &Function, mean: OpId) -> Result<Option<Kernel>, EditError> {
     }))
 }
 
-/// The ops that make the result of one out of a value.
+/// Returns the ops between `x` and the result of `last`, at most `MOST`.
 fn between(f: &Function, last: OpId, x: ValueId) -> Vec<OpId> {
     let mut ops = vec![last];
     let mut next = 0;
@@ -181,9 +181,9 @@ fn between(f: &Function, last: OpId, x: ValueId) -> Vec<OpId> {
     ops
 }
 
-/// The ops of the groups and the operators that ONNX Runtime fuses with a sum before them only where that sum has three
-/// axes: a normalised layer with the sum of two values, and, where a size isn't known, a GELU with a bias. Each has the
-/// number of its group.
+/// Finds the ops that ONNX Runtime fuses with an `Add` before them only for a sum of rank 3. These are normalizations
+/// of a sum of two values, and GELUs of unknown shape with a bias. Maps each op, including the `Add`, to the number of
+/// its group.
 pub(crate) fn fused_with_sums(f: &Function) -> Result<HashMap<OpId, usize>, EditError> {
     let mut found = HashMap::new();
     let kernels = Kernels::new(f)?;

@@ -1,4 +1,4 @@
-//! What the code of rules asks about ops.
+//! Analyses that the rules of several passes share.
 
 pub(crate) mod bounds;
 pub(crate) mod checks;

@@ -1,11 +1,11 @@
-//! What a Pad adds, and with what, in each of the forms that its versions have.
+//! The amounts and the fill value of `onnx.Pad`, in all opset versions.
 
 use passdock_plugin_api::element;
 use passdock_plugin_api::prelude::*;
 
 use crate::shared::read::{axis_in, float_or, is_float, operand};
 
-/// What a Pad adds at the start of each axis, then at the end of each, if that is known.
+/// Returns the amounts at the start of each axis, then at the end of each axis, if they are constant.
 pub(crate) fn pads(f: &Function, op: OpId) -> Result<Vec<i64>, EditError> {
     let listed = match f.opset("").ok_or(NoMatch)? {
         ..2 => f.ints(op, "paddings").map(<[i64]>::to_vec),
@@ -30,21 +30,21 @@ pub(crate) fn pads(f: &Function, op: OpId) -> Result<Vec<i64>, EditError> {
     Ok(pads)
 }
 
-/// A Pad that pads nothing, of whatever mode.
+/// Replaces a `Pad` of any mode by its operand if all amounts are 0.
 pub(crate) fn pad_nothing(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let is_nothing = pads(f, m.root())?.iter().all(|&pad| pad == 0);
     Ok(is_nothing.then(|| vec![m.value(f, "x")]))
 }
 
-/// How a Pad fills what it adds.
+/// The fill of a `Pad`.
 #[derive(PartialEq)]
 pub(crate) enum Fill {
-    /// By another mode than `constant`.
+    /// A mode other than `constant`.
     Mode(Vec<u8>),
-    /// With 0 of the type.
+    /// The zero of the element type.
     Zero,
-    /// With this element of a type.
+    /// A constant element and its dtype.
     Element(DType, Vec<u8>),
     Value(ValueId),
 }
@@ -78,7 +78,7 @@ impl Fill {
         !matches!(self, Fill::Mode(_))
     }
 
-    /// Whether it is 0.0 or -0.0, or an integer 0.
+    /// Whether the fill is 0.0, -0.0 or an integer 0.
     pub(crate) fn is_zero(&self) -> bool {
         match self {
             Fill::Zero => true,
@@ -89,7 +89,7 @@ impl Fill {
         }
     }
 
-    /// Whether it is less than all numbers.
+    /// Whether the fill is negative infinity.
     pub(crate) fn is_lowest(&self) -> bool {
         matches!(self, Fill::Element(dtype, element)
             if is_float(*dtype) && element::read(*dtype, element) == f64::NEG_INFINITY)

@@ -1,4 +1,4 @@
-//! [`Polynomial`]: what sums and products of a value and numbers come to, however they are written.
+//! [`Polynomial`]: a canonical form for sums and products of values and constants.
 
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::rewrite::is_about;
@@ -6,12 +6,12 @@ use passdock_plugin_api::rewrite::is_about;
 use super::checks::number_beside;
 use crate::shared::read::{is_any, operand};
 
-/// The powers of `x` that are told apart: up to its cube.
+/// The number of powers of `x`: the degree is at most 3.
 const POWERS: usize = 4;
-/// Ops in one another that are read.
+/// The maximum depth of nested ops.
 const DEPTH: usize = 6;
 
-/// A polynomial of a value `x`, and of a value `g` up to its first power: the coefficient of `x^i g^j` is `[i][j]`.
+/// A polynomial in `x` and `g`, linear in `g`. The coefficient of `x^i g^j` is `[i][j]`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Polynomial([[f64; 2]; POWERS]);
 
@@ -27,7 +27,7 @@ impl Polynomial {
         Polynomial(all)
     }
 
-    /// What the gate of a GELU is of: `x/√2` of an `Erf`, a cubic polynomial of a `Tanh`.
+    /// Returns the argument of a GELU's gate: `x/√2` for `Erf`, a cubic polynomial for `Tanh`.
     pub(crate) fn gelu_gate(is_erf: bool) -> Polynomial {
         if is_erf {
             return Polynomial::term(1, 0, std::f64::consts::FRAC_1_SQRT_2);
@@ -46,7 +46,7 @@ impl Polynomial {
         self.0[power][gate]
     }
 
-    /// The sum with a multiple of another one.
+    /// Returns `self + other * times`.
     pub(crate) fn plus(mut self, other: Polynomial, times: f64) -> Polynomial {
         for (mine, other) in self.0.iter_mut().flatten().zip(other.0.iter().flatten()) {
             *mine += other * times;
@@ -54,7 +54,7 @@ impl Polynomial {
         self
     }
 
-    /// The product, if its powers aren't too high.
+    /// Returns the product, or `None` if its degree is too high.
     fn times(self, other: Polynomial) -> Option<Polynomial> {
         let mut all = [[0.0; 2]; POWERS];
         for (i, mine) in self.0.iter().enumerate() {
@@ -76,14 +76,14 @@ impl Polynomial {
         (self == Polynomial::number(number)).then_some(number)
     }
 
-    /// Whether it is another one, as near as exporters' constants of a dtype come.
+    /// Whether the coefficients are equal up to the rounding of exporters' constants of a dtype.
     pub(crate) fn is_about(&self, other: Polynomial, dtype: DType) -> bool {
         let mut both = self.0.iter().flatten().zip(other.0.iter().flatten());
         both.all(|(mine, other)| is_about(*mine, *other, dtype))
     }
 }
 
-/// What a value is as a polynomial of two others, if it is one and has the shape of the first.
+/// Returns a value as a polynomial in `x` and `g`, if it is one and has the shape of `x`.
 pub(crate) fn polynomial(
     f: &Function,
     value: ValueId,
@@ -131,7 +131,7 @@ fn read(
     Ok(result.ok_or(NoMatch)?)
 }
 
-/// The op that makes a value, if it is one of arithmetic.
+/// Returns the arithmetic op that defines a value.
 fn arithmetic(f: &Function, value: ValueId) -> Option<OpId> {
     const NAMES: [&str; 6] = [
         "onnx.Add", "onnx.Sub", "onnx.Mul", "onnx.Div", "onnx.Pow", "onnx.Neg",
@@ -140,7 +140,8 @@ fn arithmetic(f: &Function, value: ValueId) -> Option<OpId> {
     is_any(f, op, &NAMES).then_some(op)
 }
 
-/// The values that a value is made of by arithmetic, itself first, each once and not too many.
+/// Returns the non-constant values from which arithmetic ops compute a value: the value first, without duplicates, up
+/// to a limit.
 pub(crate) fn terms(f: &Function, value: ValueId) -> Vec<ValueId> {
     const MOST: usize = 16;
     let mut all = vec![value];

@@ -1,23 +1,22 @@
-//! [`Spread`]: what is divided by the root of its mean square, in the ways that exporters write it.
+//! [`Spread`]: a value divided by its root mean square, in the forms that exporters write.
 
 use passdock_plugin_api::prelude::*;
 
 use super::checks::number_beside;
 use crate::shared::read::{axes, axis_from_last, int_or, made_by, operand, optional, pair};
 
-/// What is divided by the root of its mean square.
+/// A value divided by its root mean square.
 pub(crate) struct Spread {
-    /// What is divided.
+    /// The dividend.
     pub(crate) x: ValueId,
-    /// The axes of the mean, counted from the last one.
+    /// The reduced axes of the mean, as negative indices.
     pub(crate) axes: Vec<i64>,
     pub(crate) epsilon: f64,
-    /// The op that takes the mean.
+    /// The `ReduceMean`.
     pub(crate) mean: OpId,
 }
 
-/// What a value's mean is taken of, and along which axes, if they stay as dims of 1. Axes are counted from the last
-/// one, which is -1.
+/// Matches a `ReduceMean` with `keepdims`. Returns its operand, its axes as sorted negative indices, and the op.
 pub(crate) fn mean(f: &Function, value: ValueId) -> Result<(ValueId, Vec<i64>, OpId), EditError> {
     let op = made_by(f, value, "onnx.ReduceMean").ok_or(NoMatch)?;
     let x = operand(f, op, 0);
@@ -30,7 +29,7 @@ pub(crate) fn mean(f: &Function, value: ValueId) -> Result<(ValueId, Vec<i64>, O
     Ok((x, axes, op))
 }
 
-/// The value that another one is the square of.
+/// Returns the base if a value is a square.
 fn square(f: &Function, value: ValueId) -> Result<ValueId, EditError> {
     if let Some(op) = made_by(f, value, "onnx.Mul") {
         let [a, b] = pair(f, op);
@@ -43,14 +42,14 @@ fn square(f: &Function, value: ValueId) -> Result<ValueId, EditError> {
     Ok(x)
 }
 
-/// The powers of the root that a value may be.
+/// The exponent of a root: 1/2 or -1/2.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Power {
     Root,
     Inverse,
 }
 
-/// The value that another one is the square root of, or one over that.
+/// Returns the radicand of a square root, or of its inverse.
 pub(crate) fn root_of(f: &Function, value: ValueId, power: Power) -> Result<ValueId, EditError> {
     let under = |value, name| -> Result<ValueId, NoMatch> {
         let op = made_by(f, value, name).ok_or(NoMatch)?;
@@ -71,13 +70,13 @@ pub(crate) fn root_of(f: &Function, value: ValueId, power: Power) -> Result<Valu
         return root_of(f, below, Power::Root);
     }
     match under(value, "onnx.Sqrt") {
-        // The root of one over it.
+        // √(1/x)
         Ok(inverse) => Ok(under(inverse, "onnx.Reciprocal")?),
         Err(NoMatch) => root_of(f, under(value, "onnx.Reciprocal")?, Power::Root),
     }
 }
 
-/// The mean square in a root, and what is added to it.
+/// Matches the radicand `mean(x²) + epsilon`, with the mean along the last axes.
 pub(crate) fn mean_square(f: &Function, sum: ValueId) -> Result<Spread, EditError> {
     let read = |square_mean, epsilon| {
         let (squared, axes, mean) = mean(f, square_mean)?;
@@ -99,7 +98,7 @@ pub(crate) fn mean_square(f: &Function, sum: ValueId) -> Result<Spread, EditErro
     }
 }
 
-/// What an op divides by the root of its mean square.
+/// Matches an op that divides a value by its root mean square.
 pub(crate) fn spread(f: &Function, op: OpId) -> Result<Spread, EditError> {
     let read = |x, root, power| {
         let spread = mean_square(f, root_of(f, root, power)?)?;
@@ -116,7 +115,7 @@ pub(crate) fn spread(f: &Function, op: OpId) -> Result<Spread, EditError> {
     }
 }
 
-/// The value that another one is, without its mean.
+/// Returns `x` if a value is `x - mean(x)` along these axes.
 pub(crate) fn centred(
     f: &Function,
     value: ValueId,

@@ -1,4 +1,4 @@
-//! Arithmetic that changes nothing.
+//! Arithmetic identities.
 
 use passdock_plugin_api::prelude::*;
 
@@ -28,28 +28,28 @@ pub(super) static NEUTRAL: Rules = rules! {
     rule sum_two { onnx.Sum(%x, %y) => onnx.Add(%x, %y) }
 };
 
-/// Zeros, some of which turn `-0.0` into `0.0`.
+/// Ops with zeros. Some of them turn `-0.0` into `0.0`.
 pub(super) static ZEROS: Rules = rules! {
     rule sub_zero { onnx.Sub(%x, 0) => %x }
     rule abs_of_relu { %y = onnx.Relu(_) onnx.Abs(%y) => %y }
     rule add_zero { onnx.Add(%x, 0) } => unless_bias;
 };
 
-/// The zeros of these that leave every number as it is: `x - 0.0`, `x + -0.0`, and those of integers.
+/// The ops with zeros that keep every number: `x - 0.0`, `x + -0.0`, and integer zeros.
 pub(super) static EXACT_ZEROS: Rules = rules! {
     rule sub_zero { onnx.Sub(%x, 0) } => |r, m| if_sign(r, m, false);
     rule add_zero { onnx.Add(%x, 0) } => |r, m| if_sign(r, m, true);
 };
 
-/// The other operand, unless this scales a layer that is normalised before: with its scale and its bias, runtimes
-/// compute that by one kernel.
+/// Returns the other operand, unless the product is the scale of a normalization: runtimes fuse a normalization with
+/// its scale and bias into one kernel.
 fn unless_scale(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let x = m.value(f, "x");
     Ok((!is_normalised(f, x)).then(|| vec![x]))
 }
 
-/// As [`unless_scale`], for the bias that is added after the scale.
+/// Like [`unless_scale`], for the bias after the scale.
 fn unless_bias(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let x = m.value(f, "x");
@@ -73,7 +73,7 @@ fn is_normalised(f: &Function, value: ValueId) -> bool {
     divides(value, "onnx.Div", 1) || product.is_some_and(|op| f.operands(op).any(is_factor))
 }
 
-/// The other operand, if all zeros of the constant have this sign.
+/// Returns the other operand if all zeros of the constant have this sign.
 fn if_sign(r: &mut Rewriter<'_>, m: &Match<'_>, negative: bool) -> Rewritten {
     let f = r.function();
     let x = m.value(f, "x");
@@ -93,7 +93,7 @@ fn if_sign(r: &mut Rewriter<'_>, m: &Match<'_>, negative: bool) -> Rewritten {
     Ok(all.then(|| vec![x]))
 }
 
-/// What undoes or repeats another op. A product with an inverse is rounded once less as a quotient.
+/// Inverses and repeated ops. A quotient instead of a product with an inverse saves one rounding.
 pub(super) static INVERSES: Rules = rules! {
     rule neg_neg { onnx.Neg(onnx.Neg(%x)) => %x }
     rule not_not { onnx.Not(onnx.Not(%x)) => %x }

@@ -1,4 +1,4 @@
-//! What keeps numbers within bounds: several of it, of which one is enough, and what was within them already.
+//! Nested `Clip`, `Relu`, `Min` and `Max`, and bounds that their operand satisfies already.
 
 use passdock_plugin_api::prelude::*;
 
@@ -18,13 +18,13 @@ pub(super) static RULES: Rules = rules! {
     }
 };
 
-/// The most operands of a `Min` or a `Max` that takes those of others.
+/// The maximum number of operands of a flattened `Min` or `Max`.
 const MOST: usize = 32;
 
-/// What keeps numbers within bounds that its operands say.
+/// The ops whose bounds come from operands or attributes.
 const BOUNDED: &[&str] = &["onnx.Clip", "onnx.Relu", "onnx.Min", "onnx.Max"];
 
-/// Whether a value of integers is kept within those that another dtype of integers has.
+/// Whether the bounds of an integer value are within the range of another integer dtype.
 pub(super) fn fits(r: &Rewriter<'_>, value: ValueId, dtype: DType) -> Result<bool, EditError> {
     let f = r.function();
     let op = f.defining_op(value).ok_or(NoMatch)?;
@@ -32,12 +32,12 @@ pub(super) fn fits(r: &Rewriter<'_>, value: ValueId, dtype: DType) -> Result<boo
     NoMatch::unless(!is_float(dtype) && !is_float(f.dtype(value)))?;
     NoMatch::unless(is_any(f, op, &["onnx.Clip", "onnx.Min", "onnx.Max"]))?;
     let (_, own) = bounds(r, op)?;
-    // An end that isn't finite is that of 64 bits, with a sign or without.
+    // An infinite bound is the end of a 64-bit range, signed or unsigned.
     let is_finite = own.low.is_finite() && own.high.is_finite();
     Ok(is_finite && room.low <= own.low && own.high <= room.high)
 }
 
-/// What all results of an op are within, whatever it is given.
+/// Returns the range of an op's results for any operands.
 fn range(f: &Function, op: OpId) -> Option<Bounds> {
     let (low, high) = match operator(f, op) {
         "onnx.Sigmoid" | "onnx.Softmax" | "onnx.HardSigmoid" => (0.0, 1.0),
@@ -48,7 +48,7 @@ fn range(f: &Function, op: OpId) -> Option<Bounds> {
     Bounds::new(low, high)
 }
 
-/// What two ops keep within bounds one after the other, one does; none, if it was within them before.
+/// Merges two bounds into one op, or removes the outer bounds if the operand satisfies them.
 fn at_once(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let y = m.root();
     let (value, outer) = bounds(r, y)?;
@@ -69,7 +69,7 @@ fn at_once(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     Ok(Some(vec![keep_within(r, x, dtype, both, all)?]))
 }
 
-/// Makes the op that keeps a value within bounds.
+/// Builds the op that limits a value to bounds.
 fn keep_within(
     r: &mut Rewriter<'_>,
     x: ValueId,
@@ -79,7 +79,7 @@ fn keep_within(
 ) -> Result<ValueId, EditError> {
     let opset = r.function().opset("").unwrap_or(0);
     let (is_float, is_bf16) = (is_float(dtype), dtype == DType::BF16);
-    // Of integers, a bound that all are within is none.
+    // An integer bound at the end of the dtype's range is redundant.
     let (keeps_low, keeps_high) = (is_float || low > all.low, is_float || high < all.high);
     let low = if keeps_low { low } else { f64::NEG_INFINITY };
     let high = if keeps_high { high } else { f64::INFINITY };
@@ -118,7 +118,7 @@ fn keep_within(
     r.op(clip.operands(operands))
 }
 
-/// A `Min` takes what `Min`s give to it alone, each value once.
+/// Flattens nested `Min`s or `Max`s with one use, and removes duplicate operands.
 fn flatten(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (y, xs) = (m.root(), m.values("xs"));

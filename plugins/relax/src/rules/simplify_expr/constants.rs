@@ -1,4 +1,4 @@
-//! Ops with constants one after another, and operands that are stretched before they would be anyway.
+//! Chains of ops with constants, and explicit broadcasts of operands that the op broadcasts itself.
 
 use passdock_plugin_api::prelude::*;
 
@@ -13,7 +13,7 @@ pub(super) static RULES: Rules = rules! {
     } => without_expand;
 };
 
-/// `(x + 1) + 2` is `x + 3`, and as much for products. Floats are rounded once less.
+/// Reassociates constants: `(x + 1) + 2` is `x + 3`, likewise for products. It saves one rounding.
 fn at_once(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let outer = m.op("y");
@@ -26,16 +26,16 @@ fn at_once(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let name = f.symbol(outer);
     let is_sum = f.name(outer) == "onnx.Add";
     NoMatch::unless(stays_exact(f, c, d, is_sum)?)?;
-    // The half of a GELU is a part of the kernel that runtimes have for it.
+    // The factor 1/2 of a GELU belongs to a fused kernel in runtimes.
     NoMatch::unless(!ends_gelu(f, op)?)?;
     let both = r.op(OpBuilder::new(name).operands([d, c]))?;
     NoMatch::unless(r.function().constant(both).is_some())?;
     Ok(Some(vec![r.op(OpBuilder::new(name).operands([x, both]))?]))
 }
 
-/// Whether the sum or the product of two constants of floats has no element that is too large or too small to be
-/// exact, so that nothing overflows or vanishes that didn't; and nothing cancels out in the sum, as all elements have
-/// one sign. Integers are exact.
+/// Whether the sum or product of two constants is exact enough to reassociate. All magnitudes must be in a range
+/// without overflow or underflow. In a sum, all elements must have one sign, so that nothing cancels. Integers are
+/// always exact.
 fn stays_exact(f: &Function, a: ValueId, b: ValueId, is_sum: bool) -> Result<bool, EditError> {
     let (least, most) = match f.dtype(a) {
         DType::F16 => (1e-3, 1e3),
@@ -46,7 +46,7 @@ fn stays_exact(f: &Function, a: ValueId, b: ValueId, is_sum: bool) -> Result<boo
     };
     let mut both = a.iter().chain(&b);
     let has_one_sign = both.clone().all(|x| *x >= 0.0) || both.all(|x| *x <= 0.0);
-    // The least size but 0, and the largest.
+    // The smallest magnitude other than 0, and the largest.
     let range = |floats: &[f64]| {
         let sizes = floats.iter().map(|x| x.abs()).filter(|size| *size != 0.0);
         sizes.fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), size| {
@@ -61,7 +61,7 @@ fn stays_exact(f: &Function, a: ValueId, b: ValueId, is_sum: bool) -> Result<boo
     Ok(low >= least && high < most && (has_one_sign || !is_sum))
 }
 
-/// An operand that is stretched to dims that the other operands have needn't be stretched before.
+/// Removes the `Expand` of an operand if the other operands have the expanded dims.
 fn without_expand(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let y = m.op("y");
@@ -73,7 +73,7 @@ fn without_expand(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
         let Some(source) = repeated(f, stretched) else {
             continue;
         };
-        // From the last axis on.
+        // Axes count from the last one.
         let has = |value: ValueId, axis: usize, dim: Dim| {
             let own = f.dims(value).and_then(|mut own| {
                 let at = own.len().checked_sub(axis + 1)?;
@@ -90,7 +90,7 @@ fn without_expand(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
             let is_unit = axis >= rank || has(source, axis, Dim::constant(1));
             has(source, axis, *dim) || is_unit && others_have(axis, *dim)
         };
-        // Dims of 1 at the front are dims of the result, too.
+        // Leading dims of 1 are dims of the result, too.
         if rank <= dims.len() && dims.iter().rev().enumerate().all(is_free) {
             let made = like(f, y, &[])?;
             operands[at] = source;
@@ -100,7 +100,7 @@ fn without_expand(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     Ok(None)
 }
 
-/// The value whose elements an op repeats along axes. Where it has one, this is what broadcasting does.
+/// Returns the operand of an op that repeats elements along axes. Along an axis of size 1, this is broadcasting.
 fn repeated(f: &Function, value: ValueId) -> Option<ValueId> {
     let op = value.option().and_then(|value| f.defining_op(value))?;
     let first = f.operand(op, 0)?;

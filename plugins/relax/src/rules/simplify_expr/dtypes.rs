@@ -1,7 +1,7 @@
-//! Casts that change nothing and chains of them; what is dequantised and quantised the same way again.
+//! Redundant casts, chains of casts, and values that are dequantized and quantized again with the same parameters.
 //!
-//! The ops between a `DequantizeLinear` and a `QuantizeLinear` stay between them, even if they only move elements:
-//! runtimes look for that pair around each op, and compute in integers where it is whole.
+//! Ops between a `DequantizeLinear` and a `QuantizeLinear` stay there, even if they only move elements. Runtimes match
+//! the pair around each op and then compute in integers.
 
 use passdock_plugin_api::prelude::*;
 
@@ -20,14 +20,14 @@ pub(super) static RULES: Rules = rules! {
     } => quantized;
 };
 
-/// What is quantised as it was before is what it was: the error of the scale's product and quotient is less than half
-/// a step for integers of 16 bits, if neither overflows.
+/// Removes a `DequantizeLinear` and `QuantizeLinear` with the same parameters. The rounding error of multiplying and
+/// dividing by the scale is less than half a step for 16-bit integers, if neither overflows.
 fn quantized(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     Ok(is_exact(f, m.op("inner"), m.root())?.then(|| vec![m.value(f, "x")]))
 }
 
-/// Whether a value that is dequantised by one op and quantised by the other, with the same numbers, is what it was.
+/// Whether quantizing restores each value that `from` dequantizes.
 fn is_exact(f: &Function, from: OpId, to: OpId) -> Result<bool, EditError> {
     const SMALL: [DType; 4] = [DType::I8, DType::U8, DType::I16, DType::U16];
     let (Some(x), Some(scale)) = (f.operand(from, 0), f.operand(to, 1)) else {
@@ -42,13 +42,13 @@ fn is_exact(f: &Function, from: OpId, to: OpId) -> Result<bool, EditError> {
     Ok(is_same && !scales.is_empty() && scales.iter().all(|s| (1e-30..1e30).contains(s)))
 }
 
-/// Whether an op that quantises or dequantises has no attribute but its axis.
+/// Whether a quantization op has no attribute other than its axis.
 fn is_plain(f: &Function, op: OpId) -> bool {
     let has = |name| !matches!(f.attr(op, name), None | Some(Attr::Unset | Attr::Int(0)));
     !has("block_size") && !has("output_dtype") && !has("precision")
 }
 
-/// A cast of a cast is one, if the first loses nothing: its dtype has all numbers, or all that there can be.
+/// Merges two casts if the first is lossless, because of its dtype or the bounds of its operand.
 fn at_once(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (x, inner, outer) = (m.value(f, "x"), m.value(f, "inner"), m.value(f, "outer"));
@@ -57,7 +57,7 @@ fn at_once(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     if from == to {
         return Ok(Some(vec![x]));
     }
-    // A negative float has no unsigned integer, where a negative integer has one.
+    // Casting a negative float to unsigned is undefined, casting a negative integer isn't.
     let differs = is_signed(from) && is_float(by) && is_unsigned(to);
     let is_known = is_float(to) || is_signed(to) || is_unsigned(to);
     let made = like(f, m.op("outer"), &[])?;
@@ -74,9 +74,9 @@ fn is_unsigned(dtype: DType) -> bool {
     [DType::U64, DType::U32, DType::U16, DType::U8].contains(&dtype)
 }
 
-/// Whether every number of a dtype is one of another.
+/// Whether a dtype can represent every number of another one.
 fn keeps_all(from: DType, to: DType) -> bool {
-    // Integers up to 2^bits, and whether there are negative ones.
+    // The magnitude up to which all integers are exact, as a power of two, and whether negative integers are.
     let range = |dtype: DType| -> Option<(u32, bool)> {
         Some(match dtype {
             DType::BOOL => (1, false),

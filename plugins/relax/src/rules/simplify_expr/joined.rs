@@ -1,4 +1,4 @@
-//! Parts of what was put together: `Slice`, `Split` and `Gather` of a `Concat`, which need only some of its operands.
+//! `Slice`, `Split` and `Gather` of a `Concat` that need only some of its operands.
 
 use passdock_plugin_api::prelude::*;
 
@@ -30,20 +30,20 @@ pub(super) static RULES: Rules = rules! {
     rule concat_of_nothing { %y = onnx.Concat(%xs...) {axis = $axis} } => without_empty;
 };
 
-/// The axis that a `Concat` puts together along, counted from the front.
+/// Returns the axis of a `Concat`, counted from the front.
 fn joined_at(f: &Function, m: &Match<'_>) -> Result<usize, NoMatch> {
     let xs = m.values("xs");
     NoMatch::unless((1..=MOST).contains(&xs.len()))?;
     axis(m, f.rank(xs[0]))
 }
 
-/// The pieces that the operands of a `Concat` are, up to the first whose size isn't known; and whether that is all.
+/// Returns the pieces of a `Concat`, up to the first operand of unknown size, and whether these are all operands.
 fn parts(f: &Function, xs: &[ValueId], axis: usize) -> (Vec<Piece>, bool) {
     let sizes: Vec<i64> = xs.iter().map_while(|x| size(f, *x, axis)).collect();
     (pieces(&sizes), sizes.len() == xs.len())
 }
 
-/// The operands that a range is made of, the range within those, and whether it is all of them.
+/// Returns the operands that a range covers, and the range relative to the first of them.
 fn within(parts: &[Piece], is_all: bool, range: Range) -> Option<(std::ops::Range<usize>, Range)> {
     let known = parts.last().map_or(0, |last| last.end);
     let (start, end) = match is_all {
@@ -67,7 +67,7 @@ fn within(parts: &[Piece], is_all: bool, range: Range) -> Option<(std::ops::Rang
     Some((first..last + 1, inside))
 }
 
-/// What a `Slice` takes of one operand, or whole operands.
+/// Replaces a `Slice` of a `Concat` by a `Slice` of one operand, or by some whole operands.
 fn slice(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let xs = m.values("xs");
@@ -79,7 +79,7 @@ fn slice(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
         .ok_or(NoMatch)?;
     let range = ranges.remove(at);
     let (parts, is_all) = parts(f, xs, axis);
-    // Behind operands of known sizes, all that is left.
+    // From an operand with a known start to the end.
     if !is_all && range.end == i64::MAX && range.step == 1 {
         let from = parts.iter().position(|part| part.start == range.start);
         let from = from.or_else(|| {
@@ -101,7 +101,7 @@ fn slice(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     of_some(r, &xs[some], axis, &ranges)
 }
 
-/// Puts together some operands, and takes these ranges of them.
+/// Concatenates some operands and slices the result.
 fn of_some(r: &mut Rewriter<'_>, xs: &[ValueId], axis: usize, ranges: &[Range]) -> Rewritten {
     let value = together(r, xs, axis)?;
     let mut ranges = ranges.to_vec();
@@ -109,7 +109,7 @@ fn of_some(r: &mut Rewriter<'_>, xs: &[ValueId], axis: usize, ranges: &[Range]) 
     Ok(Some(vec![slices::make(r, value, &ranges)?]))
 }
 
-/// Some operands, put together if they are several.
+/// Concatenates operands, or returns the only one.
 fn together(r: &mut Rewriter<'_>, xs: &[ValueId], axis: usize) -> Result<ValueId, EditError> {
     if let [one] = xs {
         return Ok(*one);
@@ -118,7 +118,7 @@ fn together(r: &mut Rewriter<'_>, xs: &[ValueId], axis: usize) -> Result<ValueId
     r.op(concat.attr("axis", axis as i64))
 }
 
-/// A `Split` at ends of operands gives those.
+/// Replaces a `Split` at the boundaries of operands by these operands.
 fn split(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let xs = m.values("xs");
@@ -150,7 +150,7 @@ fn split(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     Ok(Some(values))
 }
 
-/// A `Gather` at one constant place takes it of the operand that has it.
+/// Replaces a `Gather` with one constant index by a `Gather` of the operand that contains it.
 fn gather(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (xs, at) = (m.values("xs"), m.value(f, "at"));
@@ -181,7 +181,7 @@ fn gather(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     Ok(Some(vec![r.op(made.operands([xs[found], at]))?]))
 }
 
-/// A `Concat` needs no operand that is empty along its axis.
+/// Removes operands that are empty along the axis.
 fn without_empty(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let xs = m.values("xs");

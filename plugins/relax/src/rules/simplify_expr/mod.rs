@@ -1,4 +1,4 @@
-//! `relax.transform.SimplifyExpr`: rewrites expressions to fewer ops that compute the same.
+//! `relax.transform.SimplifyExpr`: rewrites expressions to equivalent ones with fewer or cheaper ops.
 //!
 //! ```ir
 //! fn @main(%x: f32[2,3]) -> (%y: f32[2,3]) opset("" = 13) {
@@ -16,7 +16,7 @@
 //! }
 //! ```
 //!
-//! Its rules are in the files of this folder, by what they are about. None makes more ops than it takes.
+//! The files of this folder group the rules by subject. No rule increases the number of ops.
 //!
 //! Source: TVM `src/relay/transforms/simplify_expr.cc`.
 
@@ -43,17 +43,17 @@ mod views_stretched;
 use passdock_plugin_api::prelude::*;
 
 options! {
-    /// The expressions that are simplified.
+    /// Which expressions the pass simplifies.
     pub struct SimplifyExpr {
         /// Keep `x + 0.0` and `x - -0.0`, which turn a `-0.0` into `0.0`.
         keep_negative_zero: bool = false,
     }
 }
 
-/// The pass.
+/// Runs the pass.
 ///
 /// # Errors
-/// If an edit is refused.
+/// If an edit is rejected.
 pub fn simplify_expr(f: &mut Function, cx: &PassContext) -> PassResult {
     let options = cx.options::<SimplifyExpr>()?;
     let mut rules = RULES.to_vec();
@@ -67,7 +67,7 @@ pub fn simplify_expr(f: &mut Function, cx: &PassContext) -> PassResult {
     Ok(())
 }
 
-/// The rules, for what tries each of them on models; the first ones are those that the option is about.
+/// The rules, public for tests on models. The option `keep_negative_zero` replaces the first ones.
 #[doc(hidden)]
 pub static RULES: [&Rules; 18] = [
     &arithmetic::ZEROS,
@@ -77,7 +77,7 @@ pub static RULES: [&Rules; 18] = [
     &constants::RULES,
     &dtypes::RULES,
     &products::RULES,
-    // Before the views: what is a Transpose of dims of 1 may meet another one.
+    // Before the views: a Transpose of unit dims may meet another Transpose.
     &transposes::RULES,
     &transposes_below::RULES,
     &views::RULES,

@@ -1,4 +1,4 @@
-//! `Pad`s one after another, and with `Slice`s that take away what they add or add where those took away.
+//! Chains of `Pad`s, and of `Pad`s and `Slice`s.
 
 use passdock_plugin_api::prelude::*;
 
@@ -21,7 +21,7 @@ pub(super) static RULES: Rules = rules! {
     } => crop;
 };
 
-/// Makes a `Pad` that fills as another one does.
+/// Builds a `Pad` with the mode and fill of another one.
 pub(super) fn make(
     r: &mut Rewriter<'_>,
     x: ValueId,
@@ -45,7 +45,7 @@ pub(super) fn make(
     r.op(pad)
 }
 
-/// What two `Pad`s add one does, as far as the second takes away no more than the first added.
+/// Merges two `Pad`s with the same fill, if the second one removes at most the padding of the first.
 fn at_once(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (inner, outer) = (m.op("inner"), m.op("outer"));
@@ -66,7 +66,7 @@ fn at_once(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     Ok(Some(vec![make(r, x, &both, outer)?]))
 }
 
-/// A `Slice` that takes away all that a `Pad` adds at an end, or a part of it.
+/// Merges a `Slice` into the `Pad` before it if, at each end, it removes only padding or at least all of it.
 fn less(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (x, inner) = (m.value(f, "x"), m.op("inner"));
@@ -83,7 +83,7 @@ fn less(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
         NoMatch::unless(before >= 0 && after >= 0)?;
         let (start, end) = range.within(before + size + after);
         let (before, after) = (before - start, end - (before + size));
-        // What lies in the tensor alone is a Slice of it.
+        // A range within the original tensor is a Slice.
         if before <= 0 && after <= 0 && start < end {
             left.push(Range {
                 start: -before,
@@ -98,7 +98,7 @@ fn less(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
         }
     }
     left.retain(|range| (range.start, Some(range.end)) != (0, size(range.axis)));
-    // Others reach for elements that the Slice may take away.
+    // Other modes read elements that the Slice may remove.
     let is_local = fill.is_constant() || left.is_empty();
     NoMatch::unless(is_local && f.use_count(m.value(f, "inner")) == 1)?;
     let is_padded = pads.iter().any(|pad| *pad != 0);
@@ -109,8 +109,8 @@ fn less(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     }
 }
 
-/// A `Pad` takes away at one end what a `Slice` took away, and adds at others. Not where convolutions and pools could
-/// pad themselves, which take nothing away.
+/// Merges a `Slice` into the `Pad` after it as negative amounts. An end that the `Slice` crops must not be padded. The
+/// rule doesn't apply before convolutions and pools: they can absorb the `Pad`, but not negative amounts.
 fn crop(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     const PADDING: [&str; 5] = [
         "onnx.Conv",

@@ -1,4 +1,4 @@
-//! Pieces of a tensor along one axis: those that cover it are one `Split`, and put together they are the tensor.
+//! Pieces of a tensor along one axis: `Slice`s that become a `Split`, and a `Concat` of adjacent pieces.
 
 use passdock_plugin_api::prelude::*;
 
@@ -17,7 +17,7 @@ pub(super) static RULES: Rules = rules! {
     rule concat_of_concats { %y = onnx.Concat(%xs...) {axis = $axis} } => flatten;
 };
 
-/// The most users of a value, pieces of an axis and operands of a `Concat` that are looked at.
+/// The maximum number of users of a value, of pieces and of `Concat` operands that the rules visit.
 pub(super) const MOST: usize = 128;
 
 /// A part of a tensor along an axis.
@@ -27,7 +27,7 @@ pub(super) struct Piece {
     pub(super) end: i64,
 }
 
-/// Where the pieces of these sizes begin and end.
+/// Returns the consecutive pieces of these sizes.
 pub(super) fn pieces(sizes: &[i64]) -> Vec<Piece> {
     let mut end = 0;
     let piece = |size: &i64| {
@@ -38,13 +38,13 @@ pub(super) fn pieces(sizes: &[i64]) -> Vec<Piece> {
     sizes.iter().map(piece).collect()
 }
 
-/// The attribute `axis` that was matched, counted from the front.
+/// Returns the matched attribute `axis`, counted from the front.
 pub(super) fn axis(m: &Match<'_>, rank: Option<usize>) -> Result<usize, NoMatch> {
     let axis = m.int("axis").ok_or(NoMatch)?;
     axis_in(axis, rank.ok_or(NoMatch)?).ok_or(NoMatch)
 }
 
-/// The axis and the piece of it that a `Slice` takes, with step 1, of a dim whose size is known.
+/// Returns the axis and the piece that a `Slice` with step 1 takes of a dim with a known size.
 fn sliced(f: &Function, op: OpId) -> Result<(usize, Piece), EditError> {
     let [range @ Range { axis, step: 1, .. }] = slices::ranges(f, op)?[..] else {
         return Err(NoMatch.into());
@@ -54,7 +54,7 @@ fn sliced(f: &Function, op: OpId) -> Result<(usize, Piece), EditError> {
     Ok((axis, Piece { start, end }))
 }
 
-/// The axis and the sizes of a `Split`.
+/// Returns the axis and the sizes of a `Split`.
 pub(super) fn split_sizes(f: &Function, op: OpId) -> Result<(usize, Vec<i64>), EditError> {
     NoMatch::unless(f.result_count(op) <= MOST)?;
     let rank = f.rank(operand(f, op, 0)).ok_or(NoMatch)?;
@@ -69,7 +69,7 @@ pub(super) fn split_sizes(f: &Function, op: OpId) -> Result<(usize, Vec<i64>), E
     Ok((axis, given.or_else(inferred).ok_or(NoMatch)?))
 }
 
-/// The piece of a value along an axis, if a `Split` before the root already makes it.
+/// Returns the piece of a value along an axis if a `Split` before the root already has it as a result.
 pub(super) fn existing(
     f: &Function,
     x: ValueId,
@@ -96,7 +96,7 @@ pub(super) fn existing(
     Ok(None)
 }
 
-/// Makes a `Split`, in the form that the function's opset has. Pieces of a constant are constants, which are folded.
+/// Builds a `Split` in the form of the function's opset. Pieces of a constant don't match: they are folded instead.
 pub(super) fn split(
     r: &mut Rewriter<'_>,
     x: ValueId,
@@ -116,7 +116,7 @@ pub(super) fn split(
     Ok(results(r.function(), first))
 }
 
-/// `Slice`s of one value that cover an axis are results of one `Split`. The first of them makes it.
+/// Replaces `Slice`s that cover an axis by one `Split`, which the first `Slice` creates.
 fn split_of_slices(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (x, root) = (m.value(f, "x"), m.root());
@@ -145,7 +145,7 @@ fn split_of_slices(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     all.dedup();
     let size = size(f, x, axis);
     let meet = all.windows(2).all(|two| two[0].end == two[1].start);
-    // What is sliced again anyway could be at once.
+    // Slices that are sliced again could be merged with those instead.
     let covers = meet
         && all.len() > sliced_again + 1
         && all[0].start == 0
@@ -160,7 +160,7 @@ fn split_of_slices(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     Ok(Some(vec![split(r, x, axis, &sizes)?[at]]))
 }
 
-/// Whether only another `Slice` uses what one takes.
+/// Whether the only user of a `Slice` is another `Slice`.
 fn is_sliced(f: &Function, op: OpId) -> Result<bool, EditError> {
     let mut uses = f.iter_uses(f.result(op, 0));
     let (Some(one), None) = (uses.next(), uses.next()) else {
@@ -170,7 +170,7 @@ fn is_sliced(f: &Function, op: OpId) -> Result<bool, EditError> {
     Ok(is_slice && optional(slices::ranges(f, one.op))?.is_some())
 }
 
-/// What a `Split` takes one by one and `Squeeze`s then take the axis of, `Gather`s do.
+/// Replaces a `Split` into single elements, each followed by a `Squeeze` of the axis, by `Gather`s.
 fn element(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let piece = m.value(f, "piece");
@@ -191,7 +191,7 @@ fn element(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     Ok(Some(vec![r.op(gather.attr("axis", axis as i64))?]))
 }
 
-/// What an operand of a `Concat` is a piece of.
+/// Returns the tensor and the piece of it that an operand of a `Concat` is.
 fn piece_of(f: &Function, value: ValueId, at: usize) -> Result<(ValueId, Piece), EditError> {
     let op = value.option().and_then(|value| f.defining_op(value));
     let op = op.ok_or(NoMatch)?;
@@ -206,7 +206,7 @@ fn piece_of(f: &Function, value: ValueId, at: usize) -> Result<(ValueId, Piece),
     Ok((operand(f, op, 0), piece))
 }
 
-/// A `Concat` of neighbouring pieces, in order, is the tensor that they are of, or one `Slice` of it.
+/// Replaces a `Concat` of adjacent pieces by the tensor, or by one `Slice` of it.
 fn put_together(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let xs = m.values("xs");
@@ -232,7 +232,7 @@ fn put_together(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     Ok(Some(vec![slices::make(r, x, &[range])?]))
 }
 
-/// A `Concat` takes what `Concat`s on the same axis give to it alone.
+/// Flattens nested `Concat`s along the same axis with one use.
 fn flatten(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let axis = m.int("axis").ok_or(NoMatch)?;

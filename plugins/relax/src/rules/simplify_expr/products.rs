@@ -1,4 +1,4 @@
-//! Products of matrices: sums with them, and Transposes that their flags do.
+//! Matrix products: `Gemm` absorbs sums and Transposes.
 
 use passdock_plugin_api::prelude::*;
 
@@ -18,7 +18,7 @@ pub(super) static RULES: Rules = rules! {
     rule gemm_of_transposes { %y = onnx.Gemm(%a, %b, %rest...) } => flags;
 };
 
-/// A `Gemm` transposes its operands itself.
+/// Replaces Transposes of a `Gemm`'s operands by its flags.
 fn flags(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let y = m.op("y");
@@ -41,7 +41,7 @@ fn flags(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     Ok(Some(vec![r.op(made)?]))
 }
 
-/// The matrix that a value is transposed from, for this use alone.
+/// Returns the matrix whose transpose a value is, if the value has one use.
 fn transposed(f: &Function, value: ValueId) -> Option<ValueId> {
     let op = made_by(f, value, "onnx.Transpose").filter(|_| f.use_count(value) == 1)?;
     (perm(f, op)? == [1, 0]).then(|| f.operand(op, 0))?

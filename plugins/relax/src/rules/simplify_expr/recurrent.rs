@@ -1,4 +1,4 @@
-//! States that recurrent ops begin with: zeros are what one that is left out means.
+//! Initial states of recurrent ops: zeros are the default.
 
 use passdock_plugin_api::prelude::*;
 
@@ -10,13 +10,13 @@ pub(super) static RULES: Rules = rules! {
     rule states_and_cells_of_zeros { %y, %h, %c = onnx.LSTM(%xs...) } => without_zeros;
 };
 
-/// Views of zeros that are looked through.
+/// The maximum number of views to look through.
 const VIEWS: usize = 8;
 
-/// The most bytes of a constant that are looked at.
+/// The maximum size of a constant to check, in bytes.
 const MOST_BYTES: usize = 1 << 20;
 
-/// Leaves out the initial states that are zeros.
+/// Removes initial states that are zeros.
 fn without_zeros(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     const STATES: [usize; 2] = [5, 6];
     let f = r.function();
@@ -41,7 +41,7 @@ fn without_zeros(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     Ok(Some(results(r.function(), first)))
 }
 
-/// Whether a tensor of floats is 0.0 everywhere, none of it -0.0.
+/// Whether all elements of a float tensor are 0.0, none of them -0.0.
 fn is_zeros(f: &Function, value: ValueId) -> Result<bool, EditError> {
     const VIEWING: [&str; 9] = [
         "onnx.Expand",

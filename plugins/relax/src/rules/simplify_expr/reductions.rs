@@ -1,4 +1,4 @@
-//! Reductions and the views that take or give back the dims of 1 that those leave.
+//! Reductions followed by views that add or remove the reduced axes as dims of 1.
 
 use passdock_plugin_api::prelude::*;
 
@@ -13,7 +13,7 @@ pub(super) static RULES: Rules = rules! {
     } => keep_or_drop;
 };
 
-/// A view that only takes or gives back what a reduction left of its axes is the reduction that does so itself.
+/// Flips `keepdims` of a reduction if the view after it only adds or removes the reduced axes.
 fn keep_or_drop(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (x, inner, outer) = (m.value(f, "x"), m.op("inner"), m.op("outer"));
@@ -31,7 +31,7 @@ fn keep_or_drop(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     Ok(Some(vec![r.op(made)?]))
 }
 
-/// The axes that a reduction names.
+/// Returns the axes of a reduction, if it lists any.
 fn reduced(f: &Function, op: OpId) -> Result<Vec<i64>, EditError> {
     if f.name(op).starts_with("onnx.Arg") {
         return Ok(vec![int_or(f, op, "axis", 0).ok_or(NoMatch)?]);
@@ -41,8 +41,7 @@ fn reduced(f: &Function, op: OpId) -> Result<Vec<i64>, EditError> {
     Ok(axes)
 }
 
-/// Whether an `Unsqueeze` puts dims of 1 just where a reduction took its axes away. Counted from the front, the axes
-/// mean the same whatever the rank is.
+/// Whether an `Unsqueeze` inserts dims of 1 at exactly the reduced axes. Non-negative axes mean the same for any rank.
 fn gives_back(f: &Function, axes: &[i64], keeps: i64, outer: OpId) -> Result<bool, EditError> {
     if f.name(outer) != "onnx.Unsqueeze" || keeps != 0 {
         return Ok(false);
@@ -53,7 +52,7 @@ fn gives_back(f: &Function, axes: &[i64], keeps: i64, outer: OpId) -> Result<boo
     Ok(are_positive && from_front(axes) == from_front(&given))
 }
 
-/// Whether a value has the shape of a reduction that leaves its axes the other way round.
+/// Whether a value has the shape of the reduction with `keepdims` flipped.
 fn has_shape(f: &Function, x: ValueId, axes: &[i64], keeps: i64, outer: ValueId) -> bool {
     let (Some(dims), Some(wanted)) = (f.dims(x), known_dims(f, outer)) else {
         return false;

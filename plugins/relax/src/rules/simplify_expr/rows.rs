@@ -1,5 +1,6 @@
-//! Rows of matrices: what treats the last axis alone works on a matrix as well, and a product of matrices adds, too.
-//! Where that takes fewer ops, `MatMul`s of more axes, with what stands between them, become those of matrices.
+//! Flattens tensors to matrices for groups of ops that process each row alone. A product of matrices can be a `Gemm`,
+//! which absorbs a sum. A group of `MatMul`s of higher rank and the ops between them is rewritten if that leaves fewer
+//! ops.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -13,15 +14,15 @@ use crate::shared::union_find::UnionFind;
 
 const NAME: &str = "rows_of_matrices";
 
-/// The ops that a kernel of ONNX Runtime stands for: a bias, a sum and a normalised layer.
+/// The ops that one of ONNX Runtime's fused kernels saves: a bias, a sum and a normalization.
 const WORTH: i64 = 3;
 
-/// The bytes that a constant may take once more.
+/// The maximum size of a constant that may be duplicated, in bytes.
 const MOST_COPIED: usize = 4096;
 
-/// Rewrites groups of ops that become fewer by it. Answers whether there were any.
+/// Rewrites groups of ops whose rewrite has a profit. Returns whether there were any.
 pub(super) fn flatten(f: &mut Function, cx: &PassContext) -> Result<bool, PassError> {
-    // Before these, operators say otherwise what they stretch, which axes they treat, or that sizes are worked out.
+    // Older opsets differ in broadcasting, in default axes, or in `Reshape`'s inferred size.
     if f.opset("").is_none_or(|version| version < 13) || f.ops_named("onnx.MatMul").count() == 0 {
         return Ok(false);
     }
@@ -52,14 +53,14 @@ pub(super) fn flatten(f: &mut Function, cx: &PassContext) -> Result<bool, PassEr
     Ok(found)
 }
 
-/// The axes before the last one, and its size.
+/// The dims before the last axis, and the size of the last axis.
 struct Rows {
     lead: Vec<Dim>,
     width: i64,
 }
 
 impl Rows {
-    /// Those of a value that a `Reshape` can make of a matrix.
+    /// Returns the rows of a value that one `Reshape` can turn into a matrix.
     fn from_value(f: &Function, value: ValueId) -> Option<Rows> {
         let mut lead = known_dims(f, value).filter(|dims| dims.len() > 2)?;
         let width = lead.pop()?.as_const().filter(|width| *width > 0)?;
@@ -67,7 +68,7 @@ impl Rows {
         Some(Rows { lead, width })
     }
 
-    /// The shape of the matrix.
+    /// Returns the shape of the matrix.
     fn matrix(&self) -> [i64; 2] {
         let rows = self.lead.iter().map(|dim| dim.as_const());
         let rows: Option<i64> = rows.product();
@@ -75,7 +76,7 @@ impl Rows {
     }
 }
 
-/// Dims as a `Reshape` says them, with -1 for one that isn't known; `None` if there are more of those, or empty ones.
+/// Returns dims as the shape of a `Reshape`, with at most one -1 for an unknown size. `None` if a dim is empty.
 fn sizes(dims: &[Dim]) -> Option<Vec<i64>> {
     let sizes = dims.iter().map(|dim| dim.as_const().unwrap_or(-1));
     let sizes: Vec<i64> = sizes.collect();
@@ -84,13 +85,13 @@ fn sizes(dims: &[Dim]) -> Option<Vec<i64>> {
     (open <= 1 && is_filled).then_some(sizes)
 }
 
-/// What an operand is for an op that treats rows.
+/// The role of an operand of an op that processes rows.
 enum Role {
-    /// Rows: a matrix then.
+    /// Rows, which become a matrix.
     Rows,
-    /// As it is.
+    /// Unchanged.
     Kept,
-    /// A constant, with this shape then.
+    /// A constant, which gets this shape.
     Constant(Vec<i64>),
 }
 
@@ -123,10 +124,10 @@ fn role(f: &Function, value: ValueId, lead: &[Dim]) -> Option<Role> {
     }
 }
 
-/// An op that treats each row by itself.
+/// An op that processes each row independently.
 struct RowOp {
     roles: Vec<Role>,
-    /// The axis that it names, if it does.
+    /// The name of its axis attribute, if it has one.
     axis: Option<&'static str>,
 }
 
@@ -180,7 +181,7 @@ impl RowOp {
         Ok(RowOp { roles, axis })
     }
 
-    /// The operands that are rows.
+    /// Returns the operands that are rows.
     fn rows<'a>(&'a self, f: &'a Function, op: OpId) -> impl Iterator<Item = ValueId> + 'a {
         let operands = f.operands(op).zip(&self.roles);
         operands
@@ -189,15 +190,15 @@ impl RowOp {
     }
 }
 
-/// Ops that treat rows, joined by what they give one another.
+/// Row ops that are connected by values.
 #[derive(Default)]
 struct Group {
     ops: HashMap<OpId, RowOp>,
-    /// In their order.
+    /// The ops in program order.
     order: Vec<OpId>,
 }
 
-/// All groups of some ops with a product in them.
+/// Returns the groups that contain a `MatMul`.
 fn groups(f: &Function, ops: impl Iterator<Item = OpId>) -> Result<Vec<Group>, EditError> {
     let mut found: Vec<(OpId, RowOp)> = Vec::new();
     let mut sets = UnionFind::default();
@@ -229,8 +230,8 @@ impl Group {
             .is_some_and(|op| self.ops.contains_key(&op))
     }
 
-    /// The number of kernels that ONNX Runtime doesn't fuse any more: those of its ops, and those next to it that need
-    /// a size that isn't known, of which -1 says less than a symbol.
+    /// Returns the number of fused kernels that ONNX Runtime loses. These are kernels with ops of the group, and
+    /// adjacent ones that rely on symbolic dims, because the -1 of a `Reshape` has no symbol.
     fn lost(&self, f: &Function, kernels: &HashMap<OpId, usize>) -> i64 {
         let values = |op: &OpId| f.operands(*op).chain(f.results(*op).iter().copied());
         let values: HashSet<ValueId> = self.order.iter().flat_map(values).collect();
@@ -252,7 +253,7 @@ impl Group {
             .all(|used| self.ops.contains_key(&used.op))
     }
 
-    /// The products that are added to, each an op less as one of matrices.
+    /// Returns the number of products with a sum, each of which becomes one `Gemm`.
     fn gain(&self, f: &Function) -> i64 {
         let mut sums = HashSet::new();
         for &op in self.order.iter().filter(|op| is(f, **op, "onnx.MatMul")) {
@@ -268,12 +269,12 @@ impl Group {
         sums.len() as i64
     }
 
-    /// The ops that there are less.
+    /// Returns the number of ops that the rewrite saves.
     fn profit(&self, f: &Function) -> i64 {
         self.gain(f) - self.cost(f)
     }
 
-    /// The views that it takes more than there are.
+    /// Returns the number of views that the rewrite adds, minus those that it removes.
     fn cost(&self, f: &Function) -> i64 {
         let entered = self.enter(f).into_iter();
         let mut cost: i64 = entered.map(|value| self.cost_of_entering(f, value)).sum();
@@ -287,7 +288,7 @@ impl Group {
         cost
     }
 
-    /// The values of rows that come from elsewhere.
+    /// Returns the row values defined outside the group.
     fn enter(&self, f: &Function) -> HashSet<ValueId> {
         let rows = self.order.iter().flat_map(|op| self.ops[op].rows(f, *op));
         rows.filter(|value| !self.makes(f, *value)).collect()
@@ -302,8 +303,8 @@ impl Group {
         }
     }
 
-    /// The views that others have of a value, if a `Reshape` of the matrix can be each; and whether others need it as
-    /// it was.
+    /// Returns the views of a value outside the group that a `Reshape` of the matrix can replace, and whether other ops
+    /// need the original value.
     fn leave(&self, f: &Function, value: ValueId) -> (Vec<OpId>, bool) {
         let mut views: Vec<OpId> = Vec::new();
         let mut is_given_back = false;
@@ -323,7 +324,7 @@ impl Group {
         (views, is_given_back)
     }
 
-    /// Leaves out ops at the front that take several values of rows to make one.
+    /// Removes leading ops that combine several row values into one, where that saves views.
     fn leave_what_enters(&mut self, f: &Function) {
         for &op in &self.order {
             if is(f, op, "onnx.MatMul")
@@ -397,7 +398,7 @@ impl Group {
         Ok(())
     }
 
-    /// Lets those that used a value use the matrix, or a view of it.
+    /// Replaces uses outside the group by the matrix, or by a view of it.
     fn give_back(&self, f: &mut Function, op: OpId, old: ValueId, matrix: ValueId) -> PassResult {
         for view in self.leave(f, old).0 {
             let result = f.result(view, 0);
@@ -417,19 +418,19 @@ impl Group {
     }
 }
 
-/// Whether a value is the matrix of another's rows.
+/// Whether a value is the matrix of another value's rows.
 fn is_matrix(f: &Function, value: ValueId, rows: ValueId) -> bool {
     let (Some(dims), Some(rows)) = (known_dims(f, value), Rows::from_value(f, rows)) else {
         return false;
     };
     let [count, width] = rows.matrix();
-    // Whatever the rows are called, they are as many elements.
+    // The number of elements is the same, so the number of rows is, too.
     dims.len() == 2
         && dims[1].as_const() == Some(width)
         && (count == -1 || dims[0].as_const() == Some(count))
 }
 
-/// A `Reshape` of a matrix to the shape of another value.
+/// Builds a `Reshape` of a matrix to the shape of another value.
 fn reshape_like(
     f: &mut Function,
     matrix: ValueId,
@@ -443,7 +444,7 @@ fn reshape_like(
     Ok(Some(reshape.result(f.type_id(like))))
 }
 
-/// The matrix of rows that come from elsewhere, made before an op.
+/// Builds the matrix of rows from outside the group, before an op.
 fn entered(
     f: &mut Function,
     cx: &PassContext,
@@ -464,7 +465,7 @@ fn entered(
     cx.create_value(f, reshape, Position::before(op))
 }
 
-/// A constant's elements in another shape.
+/// Returns a constant with the same elements in another shape.
 fn reshaped(f: &mut Function, value: ValueId, shape: &[i64]) -> Result<ValueId, EditError> {
     let data = f.constant_data(value)?.map(<[u8]>::to_vec);
     add_tensor(f, f.dtype(value), shape, &data.unwrap_or_default())

@@ -1,4 +1,4 @@
-//! Sequences that are made of tensors only to be taken apart, or put together, again.
+//! Sequences that are built from tensors only to be indexed or concatenated.
 
 use passdock_plugin_api::prelude::*;
 
@@ -38,13 +38,13 @@ pub(super) static RULES: Rules = rules! {
     } => length;
 };
 
-/// An element of a sequence that a tensor is split to: a result of a `Split`, which the elements share.
+/// Replaces an element of a `SplitToSequence` by a result of a `Split`, which all elements share.
 fn sequence_at(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (x, s) = (m.value(f, "x"), m.value(f, "s"));
     let axis = axis(m, f.rank(x))?;
     NoMatch::unless(f.use_count(s) <= MOST)?;
-    // If anybody needs the sequence itself, it stays.
+    // All users of the sequence must be `SequenceAt`s.
     for one in f.iter_uses(s) {
         NoMatch::unless(is(f, one.op, "onnx.SequenceAt"))?;
         index(f, one.op)?;
@@ -71,7 +71,7 @@ fn sequence_at(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
         let gather = OpBuilder::new("onnx.Gather").operands([x, at]);
         return Ok(Some(vec![r.op(gather.attr("axis", axis as i64))?]));
     }
-    // With sizes it means nothing, but runtimes take the axis away where all of them are 1.
+    // ONNX ignores `keepdims` if there are sizes, but runtimes remove the axis if all sizes are 1.
     NoMatch::unless(m.int("keep") == Some(1))?;
     let piece = pieces(&sizes)[at];
     if let Some(found) = existing(f, x, m.root(), axis, piece)? {
@@ -89,13 +89,13 @@ fn sequence_at(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     Ok(Some(vec![split(r, x, axis, &sizes)?[at]]))
 }
 
-/// The constant index of a `SequenceAt`.
+/// Returns the constant index of a `SequenceAt`.
 fn index(f: &Function, op: OpId) -> Result<i64, EditError> {
     let ints = f.constant_ints(operand(f, op, 1))?.ok_or(NoMatch)?;
     Ok(*ints.first().ok_or(NoMatch)?)
 }
 
-/// An element of a sequence that is made of tensors.
+/// Returns the element of a `SequenceConstruct` at a constant index.
 fn one_of(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let xs = m.values("xs");
@@ -103,7 +103,7 @@ fn one_of(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     Ok(at.map(|at| vec![xs[at]]))
 }
 
-/// A sequence of one tensor, put together along a new axis.
+/// Replaces the concatenation of one tensor along a new axis by an `Unsqueeze`.
 fn unsqueeze(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let x = m.value(r.function(), "x");
     let axis = m.int("axis").ok_or(NoMatch)?;
@@ -111,16 +111,16 @@ fn unsqueeze(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     Ok(Some(vec![with_axes(r, unsqueeze, &[axis], 13)?]))
 }
 
-/// A tensor that is split and put together again along the same axis.
+/// Removes a split and a concatenation along the same axis.
 fn put_together(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let x = m.value(f, "x");
     let axis = |name: &str| axis_in(m.int(name)?, f.rank(x)?);
     let by = m.value(f, "sizes").option();
-    // What can't be split so fails.
+    // A split with invalid sizes must still fail.
     let is_sure = by.is_none_or(|by| f.constant(by).is_some());
     let keeps = m.int("keep") == Some(1);
-    // With sizes it means nothing, but runtimes take the axis away where all of them are 1.
+    // ONNX ignores `keepdims` if there are sizes, but runtimes remove the axis if all sizes are 1.
     NoMatch::unless(by.is_none() || keeps)?;
     let is_same = axis("split").is_some() && axis("split") == axis("axis");
     let dim = axis("split").and_then(|axis| size(f, x, axis));
@@ -128,7 +128,7 @@ fn put_together(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     Ok((fits && (m.int("new") == Some(0)) == keeps).then(|| vec![x]))
 }
 
-/// A sequence that is made with one tensor more.
+/// Adds the inserted tensor to the `SequenceConstruct`.
 fn construct(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (mut xs, x) = (m.values("xs").to_vec(), m.value(f, "x"));
@@ -148,7 +148,7 @@ fn construct(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     Ok(Some(vec![r.op(made)?]))
 }
 
-/// The number of tensors that a sequence is made of.
+/// Returns the number of operands of a `SequenceConstruct`.
 fn length(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let count = m.values("xs").len();
     Ok(r.scalar(DType::I64, count as f64)?.map(|count| vec![count]))

@@ -1,4 +1,4 @@
-//! `Slice`s: what they take, and a `Slice` of a `Slice`.
+//! `Slice`: ranges, and nested `Slice`s.
 
 use passdock_plugin_api::prelude::*;
 
@@ -23,7 +23,7 @@ pub(super) static RULES: Rules = rules! {
     }
 };
 
-/// What a `Slice` takes of an axis, as it says so: an end may lie behind, and both count from there if negative.
+/// A range of a `Slice` along an axis, as in ONNX: ends may be out of bounds, negative numbers count from the end.
 #[derive(Clone, Copy)]
 pub(super) struct Range {
     pub(super) axis: usize,
@@ -33,7 +33,7 @@ pub(super) struct Range {
 }
 
 impl Range {
-    /// Where a range with step 1 begins and ends in a dim of this size.
+    /// Returns the start and end of a range with step 1 in a dim of this size.
     pub(super) fn within(self, size: i64) -> (i64, i64) {
         let clamp = |at: i64| {
             let at = if at < 0 { at.saturating_add(size) } else { at };
@@ -43,7 +43,7 @@ impl Range {
         (start, clamp(self.end).max(start))
     }
 
-    /// The first place that it takes in a dim of this size, and the number of places.
+    /// Returns the first index of a range in a dim of this size, and the number of indices.
     fn places(self, size: i64) -> Option<(i64, i64)> {
         let (least, most) = match self.step {
             0 | i64::MIN => return None,
@@ -67,7 +67,7 @@ impl Range {
         ))
     }
 
-    /// What this range takes of what another with the same axis took; `size` is that of the dim, if known.
+    /// Composes this range with an earlier one on the same axis. `size` is the size of the dim, if known.
     fn after(self, first: Range, size: Option<i64>) -> Option<Range> {
         let range = |start: i64, end: i64, step: i64| Range {
             start,
@@ -87,7 +87,7 @@ impl Range {
             return Some(match step {
                 _ if taken == 1 => range(start, start + 1, 1),
                 1.. => range(start, last + 1, step),
-                // An end of -1 would be the last place.
+                // An end of -1 would mean the last index.
                 _ if last == 0 => range(start, i64::MIN, step),
                 _ => range(start, last - 1, step),
             });
@@ -105,7 +105,7 @@ impl Range {
     }
 }
 
-/// What a `Slice` takes, if constants say so.
+/// Returns the ranges of a `Slice` if they are constant, without those that cover a whole axis.
 pub(super) fn ranges(f: &Function, op: OpId) -> Result<Vec<Range>, EditError> {
     let x = operand(f, op, 0);
     let rank = f.rank(x).ok_or(NoMatch)?;
@@ -128,7 +128,7 @@ pub(super) fn ranges(f: &Function, op: OpId) -> Result<Vec<Range>, EditError> {
             step: steps[at],
         };
         NoMatch::unless(!ranges.iter().any(|other| other.axis == axis))?;
-        // A whole axis says nothing.
+        // A range over the whole axis is redundant.
         let is_whole = range.start == 0 && range.end == i64::MAX && range.step == 1;
         let is_all =
             size(f, x, axis).is_some_and(|size| range.step == 1 && range.within(size) == (0, size));
@@ -139,7 +139,7 @@ pub(super) fn ranges(f: &Function, op: OpId) -> Result<Vec<Range>, EditError> {
     Ok(ranges)
 }
 
-/// Makes a `Slice`, in the form that the function's opset has; the value itself if all of it is taken.
+/// Builds a `Slice` in the form of the function's opset, or returns the value if there are no ranges.
 pub(super) fn make(
     r: &mut Rewriter<'_>,
     x: ValueId,
@@ -171,14 +171,14 @@ pub(super) fn make(
     r.op(slice)
 }
 
-/// A `Slice` of whole axes takes all, whatever their sizes are.
+/// Removes a `Slice` of whole axes, whatever their sizes.
 fn whole(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let ranges = ranges(f, m.op("y"))?;
     Ok(ranges.is_empty().then(|| vec![m.value(f, "x")]))
 }
 
-/// A `Slice` of a `Slice` takes all at once.
+/// Merges two nested `Slice`s.
 fn once(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let x = m.value(f, "x");
@@ -194,7 +194,7 @@ fn once(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     Ok(Some(vec![make(r, x, &all)?]))
 }
 
-/// A `Gather` of one constant index leaves the axis or takes it away, by the index's rank.
+/// Folds a `Squeeze` or `Unsqueeze` into a `Gather` of one constant index by changing the rank of the index.
 fn gather_so(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (x, inner, outer) = (m.value(f, "x"), m.op("inner"), m.op("outer"));
@@ -221,7 +221,7 @@ fn gather_so(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     Ok(Some(vec![r.op(gather.attr("axis", axis))?]))
 }
 
-/// A `Slice` that takes one element of an axis, which a `Squeeze` then takes away, is a `Gather`.
+/// Replaces a `Slice` of one element and a `Squeeze` of its axis by a `Gather`.
 fn gather_instead(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (x, inner) = (m.value(f, "x"), m.op("inner"));

@@ -1,4 +1,4 @@
-//! Ops that work along axes, on what is transposed: their axes are where they were moved from.
+//! Moves Transposes past ops that have axes, and renumbers the axes.
 
 use passdock_plugin_api::prelude::*;
 
@@ -30,19 +30,19 @@ fn is_arg(f: &Function, op: OpId) -> bool {
     is_any(f, op, &["onnx.ArgMax", "onnx.ArgMin"])
 }
 
-/// Whether an op is a softmax along one axis. Before opset 13 it is one of all axes from there on.
+/// Whether an op is a softmax along one axis. Before opset 13, it normalizes over all axes from `axis` on.
 fn is_softmax(f: &Function, op: OpId) -> bool {
     let names = ["onnx.Softmax", "onnx.LogSoftmax", "onnx.Hardmax"];
     f.opset("") >= Some(13) && is_any(f, op, &names)
 }
 
-/// Whether an op's numbers are along no axis, or along one that its attribute says.
+/// Whether an op quantizes per tensor or per axis, without blocks.
 fn is_quantization(f: &Function, op: OpId) -> bool {
     let is_plain = |name| matches!(f.attr(op, name), None | Some(Attr::Unset | Attr::Int(0)));
     is_any(f, op, &["onnx.QuantizeLinear", "onnx.DequantizeLinear"]) && is_plain("block_size")
 }
 
-/// Whether an op works along axes that `moved` can move.
+/// Whether [`moved`] supports an op.
 pub(super) fn may_move(f: &Function, op: OpId) -> bool {
     is_any(f, op, &["onnx.Slice", "onnx.Pad", "onnx.Split"])
         || is_softmax(f, op)
@@ -50,7 +50,7 @@ pub(super) fn may_move(f: &Function, op: OpId) -> bool {
         || is_reduction(f, op) && int_or(f, op, "keepdims", 1) == Some(1)
 }
 
-/// The axes that a reduction of a tensor of this rank reduces.
+/// Returns the axes that a reduction reduces, for an operand of this rank.
 pub(super) fn reduced(f: &Function, op: OpId, rank: usize) -> Result<Vec<usize>, EditError> {
     if is_arg(f, op) {
         return Ok(vec![axis(f, op, 0, rank)?]);
@@ -65,7 +65,7 @@ pub(super) fn reduced(f: &Function, op: OpId, rank: usize) -> Result<Vec<usize>,
     Ok((0..rank).collect())
 }
 
-/// An op like a reduction, of other axes of another value.
+/// Builds a copy of a reduction with another operand and other axes.
 pub(super) fn reduce(
     r: &mut Rewriter<'_>,
     op: OpId,
@@ -82,7 +82,7 @@ pub(super) fn reduce(
     with_axes(r, made, axes, since)
 }
 
-/// What an op that makes a result makes of a value instead, whose axes are where `last` puts them.
+/// Builds a copy of the op that defines `result` with the operand `value`. `last` is the permutation of its axes.
 pub(super) fn moved(
     r: &mut Rewriter<'_>,
     root: OpId,

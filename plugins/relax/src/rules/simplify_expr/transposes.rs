@@ -1,5 +1,5 @@
-//! Transposes that meet: one after another, with ops between them that work element by element, and below ops that
-//! take several of them.
+//! Transposes that cancel or merge: directly nested, with elementwise ops between them, and after ops with several
+//! transposed operands.
 
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::rewrite::compose;
@@ -28,10 +28,10 @@ pub(super) static RULES: Rules = rules! {
     } => unsqueeze_before;
 };
 
-/// The most ops between two Transposes that are looked through.
+/// The maximum number of ops between two Transposes.
 const MOST_BETWEEN: usize = 32;
 
-/// Makes a `Transpose`; the value itself if it moves no dims.
+/// Builds a `Transpose`, or returns the value for the identity permutation.
 pub(super) fn transpose(
     r: &mut Rewriter<'_>,
     value: ValueId,
@@ -45,14 +45,14 @@ pub(super) fn transpose(
         .attr("perm", perm))
 }
 
-/// Where each dim goes whose place before a `Transpose` is its index.
+/// Returns the inverse of a permutation.
 pub(super) fn inverse(perm: &[i64]) -> Result<Vec<i64>, NoMatch> {
     let place = |axis: usize| perm.iter().position(|from| *from == axis as i64);
     let places = (0..perm.len()).map(|axis| Some(place(axis)? as i64));
     places.collect::<Option<_>>().ok_or(NoMatch)
 }
 
-/// The op that makes a value, if it is a `Transpose`, with its permutation.
+/// Returns the operand and the permutation of the `Transpose` that defines a value.
 pub(super) fn transpose_of(f: &Function, value: ValueId) -> Option<(ValueId, Vec<i64>)> {
     let op = f
         .defining_op(value)
@@ -60,7 +60,7 @@ pub(super) fn transpose_of(f: &Function, value: ValueId) -> Option<(ValueId, Vec
     Some((f.operand(op, 0)?, perm(f, op)?))
 }
 
-/// A view of what is transposed that only moves dims of 1 is a Transpose that puts those there.
+/// Replaces a `Transpose` and a view that only moves dims of 1 by one `Transpose`.
 fn units_elsewhere(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (x, inner) = (m.value(f, "x"), m.value(f, "inner"));
@@ -79,7 +79,7 @@ fn units_elsewhere(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
             dim => others.push((axis, dim)),
         }
     }
-    // The other dims keep their order, so each unit dim may come from any.
+    // The other dims keep their order, so any unit dim may be the source of a unit dim.
     units.sort_unstable();
     let (mut units, mut others) = (units.into_iter(), others.into_iter());
     let from = |dim: &Dim| match *dim == unit {
@@ -97,7 +97,7 @@ fn units_elsewhere(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     Ok(Some(vec![transpose(r, x, &perm)?]))
 }
 
-/// Dims of 1 are put in before a Transpose instead of after it, where they meet another view.
+/// Moves an `Unsqueeze` before a Transpose, next to another view that it can merge with.
 fn unsqueeze_before(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (view, inner) = (m.value(f, "view"), m.value(f, "inner"));
@@ -106,7 +106,7 @@ fn unsqueeze_before(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let added = axes.len();
     let axes = axes_in(&axes, perm.len() + added).ok_or(NoMatch)?;
     NoMatch::unless(f.use_count(view) == 1 && f.use_count(inner) == 1)?;
-    // The new dims come first; the Transpose takes them from there.
+    // The new dims come first; the Transpose moves them to their axes.
     let front: Vec<i64> = (0..added as i64).collect();
     let (mut units, mut others) = (front.iter().copied(), perm.iter());
     let from = |axis: usize| match axes.contains(&axis) {
@@ -122,8 +122,8 @@ fn unsqueeze_before(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     Ok(Some(vec![transpose(r, view, &perm)?]))
 }
 
-/// Lets the ops between two Transposes work on what the first one transposes: each of them does the same to every
-/// element, wherever it is. What is left of both Transposes stands before the ops.
+/// Merges two Transposes with ops between them. The ops don't depend on the order of axes, so both Transposes move
+/// before them.
 fn meet(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let last = perm(f, m.op("outer")).ok_or(NoMatch)?;
@@ -131,23 +131,24 @@ fn meet(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     Ok(Some(vec![above.without(r, m.root(), &last)?]))
 }
 
-/// A Transpose and the ops that use what it makes, each the one before: all of them may work on what it transposes.
+/// A Transpose and a chain of users that could all use its operand instead.
 pub(super) struct Above {
     source: ValueId,
-    /// The Transpose's permutation.
+    /// The permutation of the Transpose.
     pub(super) first: Vec<i64>,
-    /// The results between, the last one first, with the operand by which its op takes what is transposed.
+    /// The results of the chain, from the last to the first, each with the index of the operand that leads to the
+    /// Transpose.
     between: Vec<(ValueId, usize)>,
 }
 
-/// Whether others may use what is between, too, if all of it ends in Transposes.
+/// Whether values of the chain may have other users, if all of these end in Transposes.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Sharing {
     Allowed,
     None,
 }
 
-/// The Transpose above a value, and what is between.
+/// Finds the Transpose above a value and the chain between.
 pub(super) fn above(f: &Function, value: ValueId, sharing: Sharing) -> Option<Above> {
     let mut between = Vec::new();
     let (source, first) = look(f, value, sharing, &mut between, &mut 0)?;
@@ -159,7 +160,7 @@ pub(super) fn above(f: &Function, value: ValueId, sharing: Sharing) -> Option<Ab
     })
 }
 
-/// Looks for a Transpose above a value, through one operand after the other.
+/// Searches for a Transpose above a value, depth first through its operands.
 fn look(
     f: &Function,
     value: ValueId,
@@ -182,7 +183,7 @@ fn look(
 }
 
 impl Above {
-    /// Makes what another Transpose, with this permutation, makes of all that: both of them before the ops.
+    /// Builds the composition of both Transposes, and copies of the chain's ops after it.
     pub(super) fn without(
         &self,
         r: &mut Rewriter<'_>,
@@ -201,7 +202,7 @@ impl Above {
         Ok(value)
     }
 
-    /// What the Transpose makes, on the way to a value.
+    /// Returns the result of the Transpose on the path to `value`.
     pub(super) fn top(&self, f: &Function, value: ValueId) -> ValueId {
         let passed = |(result, slot): &(ValueId, usize)| {
             let op = f.defining_op(*result)?;
@@ -213,14 +214,14 @@ impl Above {
             .unwrap_or(value)
     }
 
-    /// The ops between.
+    /// Returns the ops of the chain.
     pub(super) fn ops(&self, f: &Function) -> impl Iterator<Item = OpId> {
         let between = self.between.iter();
         between.filter_map(|(result, _)| f.defining_op(*result))
     }
 
-    /// Whether none of the other operands would have to be transposed instead. That Transpose would be the next one
-    /// above, and moving it would give this one back.
+    /// Whether no other operand needs a new Transpose. The next rewrite would find that Transpose, move it, and restore
+    /// this one.
     fn is_last(&self, f: &Function, last: &[i64]) -> bool {
         let is_constant = |value| f.constant(value).is_some();
         let stays = |value: ValueId| {
@@ -244,7 +245,7 @@ impl Above {
     }
 }
 
-/// A reduction of what is transposed reduces the same axes where they were, if the others keep their order.
+/// Moves a reduction above a Transpose if the remaining axes keep their order.
 fn reduce_before(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (inner, outer) = (m.value(f, "inner"), m.op("outer"));
@@ -261,7 +262,7 @@ fn reduce_before(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     Ok(Some(vec![moved(r, outer, result, value, &back)?]))
 }
 
-/// An op that works element by element on what is transposed: its other operands are transposed, too.
+/// Builds a copy of an elementwise op with `value` as operand. Its other operands are transposed as well.
 fn elementwise(
     r: &mut Rewriter<'_>,
     root: OpId,
@@ -296,7 +297,7 @@ fn elementwise(
     r.op(moved.operands(operands))
 }
 
-/// The part of what is split that stands for another one, where both were moved as one was.
+/// Returns the result of a moved multi-result op that corresponds to `other`, a result of the original op.
 fn sibling(f: &Function, before: ValueId, value: ValueId, other: ValueId) -> Option<ValueId> {
     let (from, to) = (f.defining_op(before)?, f.defining_op(value)?);
     let is_moved = f.defining_op(other) == Some(from)
@@ -306,7 +307,7 @@ fn sibling(f: &Function, before: ValueId, value: ValueId, other: ValueId) -> Opt
     is_moved.then(|| f.result(to, f.index(other)))
 }
 
-/// What a view is made of, and the shape of another one that is transposed, if only dims of 1 go elsewhere.
+/// Returns the operand of a view and the transposed shape, if the permutation only moves dims of 1.
 fn other_view(f: &Function, value: ValueId, last: &[i64]) -> Option<(ValueId, Vec<i64>)> {
     let op = f.defining_op(value)?;
     let is_view = is(f, op, "onnx.Reshape") || is(f, op, "onnx.Unsqueeze");
@@ -325,7 +326,7 @@ fn other_view(f: &Function, value: ValueId, last: &[i64]) -> Option<(ValueId, Ve
     Some((f.operand(op, 0)?, shape)).filter(|_| large.is_sorted())
 }
 
-/// A value with dims of 1 before its own. Only of a constant that costs nothing.
+/// Prepends dims of 1 up to a rank. Only for constants, where this is free.
 pub(super) fn with_rank(
     r: &mut Rewriter<'_>,
     value: ValueId,
@@ -344,20 +345,20 @@ pub(super) fn with_rank(
     r.op(OpBuilder::new("onnx.Reshape").operands([value, shape]))
 }
 
-/// Whether one op uses a value, be it as several of its operands.
+/// Whether all uses of a value are by one op.
 pub(super) fn is_used_by_one(f: &Function, value: ValueId) -> bool {
     let mut users = f.iter_uses(value).map(|one| one.op);
     let first = users.next();
     (1..=2).contains(&f.use_count(value)) && users.all(|user| Some(user) == first)
 }
 
-/// Whether a value is one element, whatever the rank it is written with is no larger than what it meets.
+/// Whether a value has rank 0 or is absent. One element of higher rank could raise the rank of the result.
 pub(super) fn is_scalar(f: &Function, value: ValueId) -> bool {
     value.is_none() || f.rank(value) == Some(0)
 }
 
-/// The op that makes a value, if it works element by element or along axes that can be moved, and all that is made of
-/// its results ends in Transposes.
+/// Returns the op that defines a value if it is elementwise or [`moved`] supports it, and its results have no other
+/// users or all end in Transposes.
 fn may_move(f: &Function, value: ValueId, sharing: Sharing) -> Option<OpId> {
     let op = f.defining_op(value)?;
     let is_plain = (f.traits(op).is_elementwise() && f.result_count(op) == 1
@@ -370,7 +371,7 @@ fn may_move(f: &Function, value: ValueId, sharing: Sharing) -> Option<OpId> {
     .then_some(op)
 }
 
-/// Whether all results of an op go into Transposes, or into ops element by element of which that is true.
+/// Whether all results of an op are used by Transposes, or by elementwise ops for which this holds.
 fn ends_in_transposes(f: &Function, op: OpId, looked: &mut usize) -> bool {
     let results = f.results(op).iter();
     results.clone().any(|result| f.use_count(*result) > 0)
@@ -388,13 +389,13 @@ fn ends_in_transposes(f: &Function, op: OpId, looked: &mut usize) -> bool {
         })
 }
 
-/// The operands of an op that a Transpose may come by: Transposes first.
+/// Returns the operand indices to search for a Transpose. Operands that are Transposes come first.
 fn slots(f: &Function, op: OpId, value: ValueId) -> Vec<usize> {
     if !f.traits(op).is_elementwise() {
         return vec![0];
     }
     let rank = f.rank(value);
-    // What is stretched by another operand has other dims.
+    // An operand of another rank is broadcast, so it has other dims.
     let operands = f.operands(op).enumerate().filter(|(_, operand)| {
         !operand.is_none()
             && f.constant(*operand).is_none()
@@ -408,7 +409,7 @@ fn slots(f: &Function, op: OpId, value: ValueId) -> Vec<usize> {
     slots.into_iter().map(|(_, slot)| slot).collect()
 }
 
-/// An op before the root that does what another one does, with other operands and another axis.
+/// Returns an op before the root that is equal to `op` with these operands and this axis.
 pub(super) fn twin(
     f: &Function,
     root: OpId,

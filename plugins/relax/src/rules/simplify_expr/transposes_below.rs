@@ -1,4 +1,4 @@
-//! Transposes below ops that take several of them, or take or give dims.
+//! Transposes above ops that have several transposed operands, or that add or remove dims.
 
 use std::collections::HashSet;
 
@@ -32,7 +32,7 @@ pub(super) static RULES: Rules = rules! {
     rule matmul_of_transposes { %y = onnx.MatMul(%a, %b) } => other_way_round;
 };
 
-/// A `Concat` of what is all transposed the same way is transposed once.
+/// Moves equal Transposes of all operands of a `Concat` below it.
 fn concat(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let xs = m.values("xs");
@@ -54,7 +54,7 @@ fn concat(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     Ok(Some(vec![transpose(r, concat, &perm)?]))
 }
 
-/// What is put together of Transposes and others, then transposed back, needs only the others transposed.
+/// Moves a `Transpose` above a `Concat` if that removes more Transposes than it adds.
 fn concat_instead(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (xs, joined) = (m.values("xs"), m.value(f, "joined"));
@@ -93,7 +93,7 @@ fn concat_instead(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     Ok(Some(vec![r.op(concat.attr("axis", axis as i64))?]))
 }
 
-/// An op that takes or gives dims between two Transposes does so before one.
+/// Moves an op that adds or removes dims above the first of two Transposes, which merge.
 fn after(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (x, op) = (m.value(f, "x"), m.op("inner"));
@@ -109,7 +109,7 @@ fn after(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
         axes_in(&axes(f, op)?, rank.max(given)).ok_or(NoMatch)?
     };
     NoMatch::unless(axes.len() == rank.abs_diff(given))?;
-    // Where each dim of the op's result was in the source; a new one nowhere.
+    // The source axis of each dim of the op's result; `None` for a new dim.
     let mut own = first.iter().copied();
     let inner: Vec<Option<i64>> = match adds {
         true => (0..given)
@@ -158,10 +158,10 @@ fn after(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     Ok(Some(vec![transpose(r, value, &perm)?]))
 }
 
-/// An op element by element of what is all transposed the same way, also before other ops, is transposed once.
+/// Moves equal Transposes of all operands below an elementwise op, also through chains of other ops.
 ///
-/// Past ops element by element Transposes go down only where fewer are left. For as many they go up, which
-/// `transpose_of_transpose` does: both ways would be without an end.
+/// Moving a Transpose down must leave fewer of them. At equal counts, `transpose_of_transpose` moves it up; doing both
+/// would never reach a fixed point.
 fn behind(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (xs, y) = (m.values("xs"), m.root());
@@ -207,7 +207,7 @@ fn behind(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     Ok(is_less.then(|| vec![value]))
 }
 
-/// The number of Transposes that were made before an op, behind what stood there.
+/// Returns the number of Transposes created between `before` and the root.
 fn made_since(f: &Function, root: OpId, before: Option<OpId>) -> usize {
     let made = std::iter::successors(f.previous_op(root), |op| f.previous_op(*op));
     made.take_while(|op| Some(*op) != before)
@@ -215,7 +215,7 @@ fn made_since(f: &Function, root: OpId, before: Option<OpId>) -> usize {
         .count()
 }
 
-/// The number of Transposes that only these ops use.
+/// Returns the number of Transposes that only these ops use.
 fn only_used_by(f: &Function, ops: HashSet<OpId>) -> usize {
     let operands = ops.iter().flat_map(|op| f.operands(*op));
     let transposes = operands.filter(|operand| transpose_of(f, *operand).is_some());
@@ -223,7 +223,7 @@ fn only_used_by(f: &Function, ops: HashSet<OpId>) -> usize {
     transposes.filter(is_own).collect::<HashSet<_>>().len()
 }
 
-/// The product of two transposed matrices is the transposed product of both, the other way round.
+/// Rewrites `Aᵀ Bᵀ` to `(B A)ᵀ`.
 fn other_way_round(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (a, b) = (m.value(f, "a"), m.value(f, "b"));

@@ -1,4 +1,4 @@
-//! Ops that change a shape and no element: those that change nothing, and chains of them.
+//! Ops that change only the shape: those without effect, and chains of them.
 
 use passdock_plugin_api::DimKind;
 use passdock_plugin_api::prelude::*;
@@ -29,8 +29,8 @@ pub(super) static RULES: Rules = rules! {
     rule tile_once { onnx.Tile(%x, 1) => %x }
 };
 
-/// A `Reshape` that leaves all sizes but one, which it has worked out: that is left, too, whatever it is called in the
-/// types.
+/// Removes a `Reshape` that keeps all sizes. One size may be inferred: it is equal, too, even if its symbol in the type
+/// differs.
 fn same_sizes(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (x, y) = (m.value(f, "x"), m.op("y"));
@@ -45,12 +45,12 @@ fn same_sizes(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
         is_same &= size == -1 || is_copied || dim.as_const() == Some(size);
         others_are_positive &= size == -1 || dim.as_const() > Some(0);
     }
-    // Of no elements, nothing is worked out.
+    // With no elements, a size can't be inferred.
     let is_told = worked_out == 0 || worked_out == 1 && others_are_positive;
     Ok((is_same && is_told).then(|| vec![x]))
 }
 
-/// A view of a view is one `Reshape`, if a constant can say its shape.
+/// Merges two views into one `Reshape` if its shape can be a constant.
 fn reshape_at_once(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (x, inner, outer) = (m.value(f, "x"), m.value(f, "inner"), m.value(f, "outer"));
@@ -66,8 +66,8 @@ fn reshape_at_once(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     reshape(r, x, outer)
 }
 
-/// Whether two `Unsqueeze`s are the start of an attention's mask, `(1 - mask) * -10000`. ONNX Runtime's `Attention`
-/// takes a mask in no other form, in models before opset 13.
+/// Whether two `Unsqueeze`s begin an attention mask, `(1 - mask) * -10000`. Before opset 13, ONNX Runtime's `Attention`
+/// fusion matches a mask only in this form.
 fn masks_scores(f: &Function, inner: OpId, mut op: OpId) -> bool {
     let are_both = is(f, inner, "onnx.Unsqueeze") && is(f, op, "onnx.Unsqueeze");
     are_both
@@ -88,7 +88,7 @@ fn masks_scores(f: &Function, inner: OpId, mut op: OpId) -> bool {
         })
 }
 
-/// The shape operand of a `Reshape`, if it says the same of `x` as of the `Reshape`'s own operand.
+/// Returns the shape operand of a `Reshape` if it has the same meaning for `x` as for the op's operand.
 fn own_shape(f: &Function, x: ValueId, inner: ValueId, op: OpId) -> Result<ValueId, EditError> {
     NoMatch::unless(f.name(op) == "onnx.Reshape")?;
     let shape = operand(f, op, 1);
@@ -104,7 +104,7 @@ fn own_shape(f: &Function, x: ValueId, inner: ValueId, op: OpId) -> Result<Value
     Ok(shape)
 }
 
-/// A `Transpose` that moves only dims of 1 past others changes no element's place.
+/// Replaces a `Transpose` that only moves dims of 1 by a `Reshape`: the order of elements stays.
 fn reshape_if_order_stays(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (x, outer) = (m.value(f, "x"), m.value(f, "outer"));
@@ -118,8 +118,8 @@ fn reshape_if_order_stays(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     reshape(r, x, outer)
 }
 
-/// A `Resize` whose factors are all 1, or that says sizes and leaves the shape. Two ways to find elements find others
-/// even then.
+/// Removes a `Resize` whose scales are all 1, or whose sizes are those of its operand. Two coordinate transformations
+/// resample even then.
 fn nothing_resized(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (y, rest) = (m.root(), m.values("rest"));
@@ -142,7 +142,7 @@ fn nothing_resized(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     Ok(is_nothing.then(|| vec![m.value(r.function(), "x")]))
 }
 
-/// A `Pad` between views that move nothing but dims of 1 pads the same axes without them.
+/// Removes views around a `Pad` that only add, remove or move dims of 1.
 fn pad_without_views(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let of = |name: &str| known_dims(f, m.value(f, name));
@@ -159,7 +159,7 @@ fn pad_without_views(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let (rank, count) = (dims.len(), viewed.len());
     let is_same =
         own.len() == inside.len() && own.iter().zip(&inside).all(|(a, b)| dims[*a] == viewed[*b]);
-    // Of a scalar ONNX Runtime pads nothing by other modes, not even by nothing.
+    // ONNX Runtime rejects modes other than `constant` for scalars, even with no padding.
     NoMatch::unless(is_same && rank != 0 && pads.len() == 2 * count && padded.len() == count)?;
     let mut moved = vec![0; 2 * rank];
     for (&a, &b) in own.iter().zip(&inside) {
@@ -178,7 +178,7 @@ fn pad_without_views(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     Ok(Some(vec![r.op(made)?]))
 }
 
-/// A `Reshape` of a value to the shape that another one has.
+/// Builds a `Reshape` of a value to the shape of another one.
 pub(super) fn reshape(r: &mut Rewriter<'_>, x: ValueId, like: ValueId) -> Rewritten {
     let shape = constant_shape(r.function(), x, like).ok_or(NoMatch)?;
     let shape = r.ints(&shape)?;
@@ -187,8 +187,8 @@ pub(super) fn reshape(r: &mut Rewriter<'_>, x: ValueId, like: ValueId) -> Rewrit
     Ok(Some(vec![r.op(reshape)?]))
 }
 
-/// The shape operand of a `Reshape` from one value to the shape of another: sizes; 0 for one that the
-/// same dim of the first has; and -1 for one that isn't known, if all others are and none is 0.
+/// Returns the shape operand for a `Reshape` from one value to the shape of another. It has 0 for a symbolic dim that
+/// both have at this axis. It has one -1 for an unknown dim, if all others are constant.
 fn constant_shape(f: &Function, from: ValueId, to: ValueId) -> Option<Vec<i64>> {
     if f.opset("")? < 5 {
         return None;
@@ -198,7 +198,7 @@ fn constant_shape(f: &Function, from: ValueId, to: ValueId) -> Option<Vec<i64>> 
     for (at, dim) in f.dims(to)?.enumerate() {
         let is_same = dim.kind != DimKind::UNKNOWN && from.get(at) == Some(dim);
         shape.push(match dim.as_const() {
-            // It would mean the size that stands there.
+            // A 0 would mean the size of the operand's dim.
             Some(0) => return None,
             Some(size) => size,
             None if is_same => 0,

@@ -1,4 +1,4 @@
-//! Views with ops between that work element by element, whatever the shape is; and views that are put together.
+//! Moves elementwise ops above views, so that the views around them cancel or merge; and concatenations of views.
 
 use std::collections::HashMap;
 
@@ -19,13 +19,13 @@ pub(super) static RULES: Rules = rules! {
     } => concat;
 };
 
-/// The most ops between views that are looked through, and the most values that they stretch.
+/// The maximum number of ops between views, and of broadcast values.
 const MOST_BETWEEN: usize = 16;
 
-/// With more uses, others than those ops have some.
+/// The maximum number of uses of a value between views. A value with more uses has users outside.
 const MOST_USES: usize = 4 * MOST_BETWEEN;
 
-/// Whether an op works element by element, and on nothing else.
+/// Whether an op is pure, elementwise and has one result.
 fn is_plain(f: &Function, op: OpId) -> bool {
     let traits = f.traits(op);
     traits.is_elementwise()
@@ -34,22 +34,22 @@ fn is_plain(f: &Function, op: OpId) -> bool {
         && f.result_count(op) == 1
 }
 
-/// Ops element by element with views above them.
+/// Elementwise ops and the views above them.
 #[derive(Default)]
 struct Between {
-    /// What they make, what is made first at first.
+    /// The results of the ops, in program order.
     made: Vec<ValueId>,
     views: Vec<OpId>,
-    /// What ops stretch, and the number of those that nobody else needs.
+    /// The operands that the ops broadcast, and how many of those are views without other users.
     stretched: Vec<ValueId>,
     last_stretched: usize,
-    /// The number of views that nobody else needs.
+    /// The number of views without other users.
     last_views: usize,
     looked: usize,
 }
 
 impl Between {
-    /// Those between a view and what is above it.
+    /// Collects the ops between a view and the views above it.
     fn above(f: &Function, root: OpId, value: ValueId) -> Option<Between> {
         let mut between = Between::default();
         between.look(f, value)?;
@@ -92,7 +92,7 @@ impl Between {
         });
         let is_constant = |value: &ValueId| f.constant(*value).is_some();
         if !is_even || passed.iter().any(is_constant) {
-            // Before opset 7, an op says how it stretches what.
+            // Before opset 7, an attribute controls broadcasting.
             let whole = dims(&value).filter(|_| f.opset("") >= Some(7))?;
             let is_whole = |one: &ValueId| !is_constant(one) && dims(one).as_ref() == Some(&whole);
             let stretched = passed.iter().copied().filter(|one| !is_whole(one));
@@ -117,7 +117,7 @@ impl Between {
     }
 }
 
-/// Whether one view takes away the dims that the other gave, or the other way round, as their axes say.
+/// Whether an `Unsqueeze` and a `Squeeze` cancel, by their axes.
 fn undoes(f: &Function, inner: OpId, outer: OpId) -> Result<bool, EditError> {
     let (gives, takes) = ("onnx.Unsqueeze", "onnx.Squeeze");
     let is_pair =
@@ -129,7 +129,7 @@ fn undoes(f: &Function, inner: OpId, outer: OpId) -> Result<bool, EditError> {
     let Some((a, b)) = axes else {
         return Ok(false);
     };
-    // The axes are those of the longer shape: of what goes in, which is what comes out, or of what is between.
+    // The axes refer to the longer shape: the operand of the op that is a `Squeeze`.
     let longer = if is(f, inner, takes) { inner } else { outer };
     let longer = f.rank(operand(f, longer, 0));
     let placed = |axes: &[i64]| match longer {
@@ -139,12 +139,12 @@ fn undoes(f: &Function, inner: OpId, outer: OpId) -> Result<bool, EditError> {
     Ok(placed(&a).is_some() && placed(&a) == placed(&b))
 }
 
-/// Whether two values have the same dims, and all of them are known.
+/// Whether two values have the same dims, all of them known.
 fn has_same_dims(f: &Function, a: ValueId, b: ValueId) -> bool {
     known_dims(f, a).is_some_and(|dims| Some(dims) == known_dims(f, b))
 }
 
-/// Ops between views work on what the first ones take. Of the views one is left, or none.
+/// Moves ops between views above the views, of which one or none remains.
 fn once(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (outer, inner) = (m.value(f, "outer"), m.value(f, "inner"));
@@ -160,7 +160,7 @@ fn once(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
         [view] => undoes(f, view, m.root())?,
         _ => false,
     };
-    // Without ops between it is a view of a view.
+    // Without ops between them, the rule `view_of_view` applies.
     let is_near = between.made.is_empty() && !(undoes && goes);
     let is_less = undoes || is_same || goes && between.views.len() == 1;
     NoMatch::unless(!is_near && is_less)?;
@@ -188,7 +188,7 @@ fn once(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     }
 }
 
-/// What is stretched by the ops between views, for them to work on what the views are made of.
+/// Returns the broadcast operands in the form that matches the shape above the views.
 fn below(
     f: &Function,
     inner: ValueId,
@@ -207,8 +207,7 @@ fn below(
     below.collect()
 }
 
-/// Views that are put together are put together as what they are views of, and that is viewed once: if no element comes
-/// to stand elsewhere, and fewer views are left.
+/// Replaces a `Concat` of views by a view of one `Concat`, if that keeps the order of elements and leaves fewer views.
 fn concat(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (xs, y) = (m.values("xs"), m.root());
@@ -240,8 +239,8 @@ fn concat(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     }
 }
 
-/// The axis along which shapes are joined, with as many elements before it as these dims have: the only one in which
-/// they differ, or the last such one.
+/// Returns the axis along which to concatenate shapes. It has as many elements before it as `before`, and it is the
+/// only axis in which the shapes differ. If none differs, it is the last such axis.
 fn joined_axis(shapes: &[Vec<Dim>], before: &[Dim]) -> Option<usize> {
     let (first, others) = shapes.split_first()?;
     if others.iter().any(|other| other.len() != first.len()) {
@@ -258,7 +257,7 @@ fn joined_axis(shapes: &[Vec<Dim>], before: &[Dim]) -> Option<usize> {
     }
 }
 
-/// The number of elements of dims: a size, and symbols in order.
+/// Returns the number of elements of dims: the product of sizes, and the symbols in order.
 fn extent(dims: &[Dim]) -> Option<(i64, Vec<Dim>)> {
     let (mut size, mut symbols) = (1_i64, Vec::new());
     for dim in dims {

@@ -1,5 +1,5 @@
-//! What ops element by element stretch, as it is below another view of the same elements: one number for each channel,
-//! where channels are cut into blocks, has the channels in blocks, too.
+//! Operands that elementwise ops broadcast, reshaped for another view of the result. For example, if a view splits
+//! channels into blocks, an operand with one number per channel is reshaped to blocks.
 
 use passdock_plugin_api::prelude::*;
 
@@ -7,8 +7,7 @@ use crate::shared::read::{known_dims, viewed};
 
 const UNIT: Dim = Dim::constant(1);
 
-/// Two shapes of the same elements in the same order: runs of axes of one and of the other that are as large, dims of 1
-/// aside.
+/// Two shapes of the same elements in the same order, as runs of axes with equal sizes. Dims of 1 belong to no run.
 pub(super) struct Runs {
     from: Vec<Dim>,
     to: Vec<Dim>,
@@ -49,7 +48,8 @@ impl Runs {
         Some(Runs { from, to, runs })
     }
 
-    /// The dims, below the other view, of what is stretched to the first shape; `None` if it has a part of a run only.
+    /// Returns the dims in the other view of an operand that broadcasts to `from`. `None` if it has only a part of a
+    /// run.
     fn below(&self, dims: &[Dim]) -> Option<Vec<Dim>> {
         let missing = self.from.len().checked_sub(dims.len())?;
         let at = |axis: usize| match axis.checked_sub(missing) {
@@ -69,11 +69,11 @@ impl Runs {
     }
 }
 
-/// An operand that is stretched, below another view.
+/// A broadcast operand, in another view.
 pub(super) enum Below {
-    /// This value, which is there.
+    /// An existing value.
     Value(ValueId),
-    /// A `Reshape` of it to this shape.
+    /// A `Reshape` of the value to this shape.
     Reshape(ValueId, Vec<i64>),
 }
 
@@ -81,7 +81,7 @@ impl Below {
     pub(super) fn from_value(f: &Function, value: ValueId, runs: &Runs) -> Option<Below> {
         let dims = known_dims(f, value)?;
         let wanted = runs.below(&dims)?;
-        // Dims of 1 at the front say nothing, unless there are more of them than the other shape has dims.
+        // Leading dims of 1 are redundant unless they exceed the rank of the other shape.
         let is_wanted = |dims: &[Dim]| {
             dims.len() <= wanted.len() && {
                 let (missing, own) = wanted.split_at(wanted.len() - dims.len());
@@ -99,7 +99,7 @@ impl Below {
         Some(Below::Reshape(viewed, shape.collect::<Option<_>>()?))
     }
 
-    /// Whether it takes an op: of a constant it is another constant.
+    /// Whether building it creates an op: a constant becomes another constant.
     pub(super) fn is_op(&self, f: &Function) -> bool {
         matches!(self, Below::Reshape(value, _) if f.constant(*value).is_none())
     }
