@@ -13,9 +13,9 @@ pub type Differences = BTreeMap<&'static str, usize>;
 impl Function {
     /// Counts the differences from `original`, of which this is an edited copy, in one walk over the arenas:
     ///
-    /// - `ops`: ops that are erased, created or have another name
-    /// - `operands`, `attributes`, `order`, `locations`: other ops of which these changed
-    /// - `types`, `names`: values of which these changed
+    /// - `ops`: ops that are erased or have another name
+    /// - `operands`, `attributes`, `order`, `locations`: other ops whose property changed
+    /// - `types`, `names`: values whose type or name changed
     /// - `constants`: new constants, and those with other data
     /// - `opsets`
     ///

@@ -28,7 +28,7 @@ impl Function {
     }
 
     /// Returns the type of a value after inference. Known parts stay if nothing is inferred for them, or if the
-    /// inferred part differs only in generated symbols.
+    /// inferred dim depends on a generated symbol and the known one doesn't.
     pub(crate) fn override_type(&mut self, known: TypeId, inferred: TypeId) -> TypeId {
         join(self, known, inferred, Wins::Inferred, MAX_DEPTH)
     }

@@ -57,7 +57,7 @@ impl Premises {
 
 impl Function {
     /// Returns the premises of an op; `None` if it has regions or other inputs that a key can't encode. `known` returns
-    /// the known elements of an operand that isn't a constant.
+    /// the elements of an operand if they are known from an analysis.
     pub fn premises<'k>(
         &self,
         op: OpId,
