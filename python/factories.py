@@ -16,7 +16,7 @@ from passdock import _passdock
 
 HERE = Path(__file__).parent / "passdock"
 KINDS = {"relax": "graph functions", "tir": "functions of the loop level"}
-# # The decorator of such passes, which is in the same module as in TVM.
+# The decorator of such passes, which is in the same module as in TVM.
 DECORATORS = {"relax": "function_pass", "tir": "prim_func_pass"}
 TYPES = {
     "bool": "bool",
@@ -54,9 +54,9 @@ def factory(name: str) -> str:
     declared = _passdock.declaration(name)
     options = declared["options"]
     short = name.rsplit(".", 1)[1]
-    # # A Python keyword gets a trailing underscore.
+    # A Python keyword gets a trailing underscore.
     spelt = {option["name"]: option["name"] + "_" * keyword.iskeyword(option["name"]) for option in options}
-    # # An omitted option has the context's value, or the pass's default.
+    # An omitted option has the context's value, or the pass's default.
     arguments = [f"{spelt[option['name']]}: {TYPES[option['type']]} | None = None" for option in options]
     signature = call(f"def {short}", ["*", *arguments] if options else [], f" -> {result(name)}:", "")
     said = [textwrap.fill(declared["summary"], 112), f"Level {declared['opt_level']}."]

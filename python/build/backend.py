@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 _ROOT = Path(__file__).resolve().parents[2]
-# # The default members of the workspace: the command and the standard plugins.
+# The default members of the workspace: the command and the standard plugins.
 _PACKAGES = ["passdock-cli", "passdock-onnx-ops", "passdock-relax", "passdock-tir"]
 
 Settings = dict[str, Any] | None
@@ -46,7 +46,7 @@ def build_wheel(wheel_directory: str, config_settings: Settings = None, metadata
     files = wheels.in_package(*_build(profile))
     words = ["--profile", profile]
     if sysconfig.get_config_var("Py_GIL_DISABLED"):
-        # # There is no stable ABI: the module only works with this version of Python.
+        # There is no stable ABI: the module only works with this version of Python.
         words.append("--no-default-features")
     name = maturin.build_wheel(wheel_directory, {"build-args": words}, metadata_directory)
     with tempfile.TemporaryDirectory() as place:

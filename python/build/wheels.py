@@ -25,7 +25,7 @@ from pathlib import Path, PurePosixPath
 _ROOT = Path(__file__).resolve().parents[2]
 _DIST = PurePosixPath("passdock/_dist")
 _EXTENSION = PurePosixPath("passdock/_passdock.pyd" if os.name == "nt" else "passdock/_passdock.abi3.so")
-# # The earliest time that a zip archive can store: equal files give equal wheels.
+# The earliest time that a zip archive can store: equal files give equal wheels.
 _TIME = (1980, 1, 1, 0, 0, 0)
 
 Files = Mapping[PurePosixPath, Path]
@@ -71,7 +71,7 @@ def assemble(directory: Path, files: Files, *, licences: Path | None, platform: 
         if licences:
             said[PurePosixPath(info.name, "licenses", licences.name)] = licences
         directory.mkdir(parents=True, exist_ok=True)
-        # # Remove older wheels, which a search for a wheel would find, too.
+        # Remove older wheels, which a search for a wheel would find, too.
         for older in directory.glob("*.whl"):
             older.unlink()
         wheel = directory / f"{info.name.removesuffix('.dist-info')}-{tag}.whl"
@@ -101,7 +101,7 @@ def _write(
 ) -> None:
     for name, file in files.items():
         info = zipfile.ZipInfo(str(name), _TIME)
-        # # pip makes files executable by this mode.
+        # pip makes files executable by this mode.
         info.external_attr = (0o100755 if os.access(file, os.X_OK) else 0o100644) << 16
         contents[info] = file.read_bytes()
     rows = io.StringIO()

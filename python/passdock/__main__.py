@@ -28,16 +28,16 @@ def main() -> int:
     arguments = [str(_COMMAND), *sys.argv[1:]]
     environment = dict(os.environ)
     if sys.prefix != sys.base_prefix:
-        # # The command asks the first `python3` in PATH for ONNX Runtime: make it this environment's, even if the
+        # The command asks the first `python3` in PATH for ONNX Runtime: make it this environment's, even if the
         # environment isn't activated.
         environment["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), environment.get("PATH", os.defpath)])
-    # # A daemon may have no streams.
+    # A daemon may have no streams.
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
             stream.flush()
     try:
         if os.name == "nt":
-            # # On Windows, `exec` returns to the shell without waiting for the command.
+            # On Windows, `exec` returns to the shell without waiting for the command.
             return subprocess.run(arguments, env=environment, check=False).returncode
         os.execve(_COMMAND, arguments, environment)
     except OSError as error:

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from ._passdock import Constant
 
-# # dtypes that NumPy supports.
+# dtypes that NumPy supports.
 _NUMPY = {
     "f16": "float16",
     "f32": "float32",
@@ -27,7 +27,7 @@ _NUMPY = {
     "c128": "complex128",
     "index": "int64",
 }
-# # dtypes of 8 bits or more that ml_dtypes supports.
+# dtypes of 8 bits or more that ml_dtypes supports.
 _ML_DTYPES = {
     "bf16": "bfloat16",
     "f8e4m3fn": "float8_e4m3fn",
@@ -36,7 +36,7 @@ _ML_DTYPES = {
     "f8e5m2fnuz": "float8_e5m2fnuz",
     "f8e8m0": "float8_e8m0fnu",
 }
-# # dtypes of less than a byte: elements are packed, lowest bits first.
+# dtypes of less than a byte: elements are packed, lowest bits first.
 _PACKED = {
     "i4": (4, "int4"),
     "u4": (4, "uint4"),
@@ -46,9 +46,9 @@ _PACKED = {
     "f6e2m3": (6, "float6_e2m3fn"),
     "f6e3m2": (6, "float6_e3m2fn"),
 }
-# # dtypes without infinity and NaN: the smallest number that would be rounded to a value out of range.
+# dtypes without infinity and NaN: the smallest number that would be rounded to a value out of range.
 _TOO_LARGE = {"f4e2m1": 7.0, "f6e2m3": 7.75, "f6e3m2": 30.0}
-# # The host's names of dtypes, by NumPy's or ml_dtypes' name and by the host's name.
+# The host's names of dtypes, by NumPy's or ml_dtypes' name and by the host's name.
 OWN_NAMES = {"str": "str", "string": "str"}
 for _own, _name in (_NUMPY | _ML_DTYPES | {_own: _name for _own, (_, _name) in _PACKED.items()}).items():
     OWN_NAMES.setdefault(_name, _own)
@@ -135,10 +135,10 @@ def _read(data: Any) -> np.ndarray[Any, Any]:
     if hasattr(data, "dtype"):
         return array.astype(array.dtype.newbyteorder("="), copy=False)
     if array.dtype.kind in "US":
-        # # NumPy's strings have a fixed size and lose trailing zeros.
+        # NumPy's strings have a fixed size and lose trailing zeros.
         return np.asarray(data, dtype=object)
     if array.dtype == np.float64 and array.size and np.abs(array).max() >= 2**53:
-        # # NumPy converts a mix of ints within and above int64 to floats, which rounds them.
+        # NumPy converts a mix of ints within and above int64 to floats, which rounds them.
         exact = np.asarray(data, dtype=object)
         if all(isinstance(each, (int, np.integer)) for each in exact.flat):
             is_unsigned = min(exact.flat) >= 0 and max(exact.flat) < 2**64
@@ -156,7 +156,7 @@ def to_bytes(data: Any, dtype: Any) -> tuple[str, list[int], bytes]:
         if _is_texts(array):
             wanted = "str"
         elif array.dtype == np.float64 and not hasattr(data, "dtype"):
-            # # Most models compute in float32.
+            # Most models compute in float32.
             wanted = "f32"
         else:
             wanted = OWN_NAMES.get(array.dtype.name)
@@ -198,7 +198,7 @@ def _elements(array: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any]:
         fits = [bool(low <= each <= high) and int(each) == each for each in array.flat]
         _refuse(array, ~np.array(fits, dtype=bool).reshape(array.shape), name)
         return array.astype(dtype)
-    # # NumPy can't compare small and foreign dtypes with large Python numbers.
+    # NumPy can't compare small and foreign dtypes with large Python numbers.
     if is_object or numbers.dtype.isbuiltin != 1 or numbers.dtype == np.float16:
         try:
             numbers = numbers.astype(np.complex128 if name[0] == "c" else np.float64)

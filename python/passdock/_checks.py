@@ -72,7 +72,7 @@ def _raw(path: Any) -> str | list[int]:
     return text
 
 
-# # The kinds of the items of list options.
+# The kinds of the items of list options.
 _LISTS = {
     "passes": "names",
     "required": "names",

@@ -40,7 +40,7 @@ class Fields(dict[str, Any]):
         return defaults[name]
 
     def __getattr__(self, name: str) -> Any:
-        # # `copy` and `pickle` look up special names before there is a key.
+        # `copy` and `pickle` look up special names before there is a key.
         if name.startswith("_"):
             raise AttributeError(name)
         try:

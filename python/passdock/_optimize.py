@@ -13,7 +13,7 @@ from .errors import ModelError
 from .pipeline import Report, run
 
 if TYPE_CHECKING:
-    # # Packages that aren't installed are typed as `Any`, so the overload for them comes last.
+    # Packages that aren't installed are typed as `Any`, so the overload for them comes last.
     import onnx
     import onnx_ir
 
@@ -135,7 +135,7 @@ def _taken(model: Any, ends: contextlib.ExitStack, *, outside_data: bool) -> tup
         return _of_proto(model)
     if _is_onnx_ir(model):
         return _of_onnx_ir(model, ends)
-    # # torch.onnx.ONNXProgram: its model is an onnx_ir.Model, except in early releases, which only have the proto.
+    # torch.onnx.ONNXProgram: its model is an onnx_ir.Model, except in early releases, which only have the proto.
     if _is_onnx_ir(getattr(model, "model", None)):
         return _of_onnx_ir(model.model, ends)
     if hasattr(model, "model_proto"):
@@ -152,7 +152,7 @@ def _of_proto(proto: Any) -> tuple[Module, Callable[[Module], Any]]:
     return Module.from_onnx(proto.SerializeToString()), lambda made: kind.FromString(made.to_onnx())
 
 
-# # The size of weights in bytes from which a model of onnx_ir is converted through files: a proto is limited to 2 GB.
+# The size of weights in bytes from which a model of onnx_ir is converted through files: a proto is limited to 2 GB.
 _LARGE = 1 << 30
 
 
@@ -170,7 +170,7 @@ def _of_onnx_ir(model: Any, ends: contextlib.ExitStack) -> tuple[Module, Callabl
 
     def back_from_file(made: Module) -> Any:
         made.write(after)
-        # # The files are removed after this call.
+        # The files are removed after this call.
         return ir.external_data.load_to_model(ir.load(after))
 
     return Module.read(given), back_from_file
@@ -215,7 +215,7 @@ def _graphs(model: Any) -> Iterator[Any]:
 def _tensors(model: Any) -> Iterator[Any]:
     """Yields the tensors of a model of onnx_ir: initializers, and those in attributes."""
     for graph in _graphs(model):
-        # # Functions have no initializers.
+        # Functions have no initializers.
         values = getattr(graph, "initializers", {}).values()
         yield from (value.const_value for value in values if value.const_value is not None)
         for node in graph:

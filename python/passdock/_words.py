@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-# # Flags whose option has another name.
+# Flags whose option has another name.
 _NAMES = {
     "plugin": "plugins",
     "plugin-dir": "plugin_dirs",
@@ -18,7 +18,7 @@ _NAMES = {
 _LISTS = ("plugins", "plugin_dirs", "required_pass", "disabled_pass")
 # Flags without a value.
 _SWITCHES = ("allow_growth", "allow_outside_data", "drop_spans", "trust", "value_info")
-# # Complete phrases.
+# Complete phrases.
 _PHRASES = {
     "`passdock list passes` shows what there is.": "`passdock.list_passes()` lists them.",
     "`passdock list ops` shows what there is.": "`python -m passdock list ops` shows what there is.",
@@ -28,7 +28,7 @@ _PHRASES = {
     "`--bind NAME=VALUE`": "`bind={NAME: VALUE}`",
     "`--print-changed`": "the instrument `print-after`",
 }
-# # A flag; at the start of a code span, with the rest of the span: `--verify all`.
+# A flag; at the start of a code span, with the rest of the span: `--verify all`.
 _FLAG = re.compile(r"(`)?(?<![^ `(\n])--([a-z][a-z-]*)(?(1)([^`]*)(?=`))")
 
 
@@ -43,7 +43,7 @@ def _option(flag: re.Match[str]) -> str:
     tick, name, value = flag[1] or "", flag[2], (flag[3] or "").strip()
     head, is_code, code = flag.string[: flag.start(2)].rpartition("`")
     if is_code and head.count("`") % 2 == 0 and "passdock " in code:
-        # # A quoted command stays a command.
+        # A quoted command stays a command.
         return flag[0]
     name = _NAMES.get(name, name.replace("-", "_"))
     if not value:

@@ -19,7 +19,7 @@ __all__ = ["Batch", "Outcome", "Summary", "batch"]
 
 
 def __getattr__(name: str) -> Any:
-    # # Most programs that import passdock don't run batches.
+    # Most programs that import passdock don't run batches.
     if name in ("Outcome", "Summary"):
         from ._batch import outcomes
 

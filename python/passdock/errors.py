@@ -143,7 +143,7 @@ class EditError(ValueError):
     op_text: str | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # # An op can't be pickled.
+        # An op can't be pickled.
         return type(self), self.args
 
 
@@ -151,7 +151,7 @@ class StaleError(EditError):
     """An op, a value, a region, a function or a constant was erased."""
 
 
-# # Modules of the package that call a program's methods and rules during a pass.
+# Modules of the package that call a program's methods and rules during a pass.
 _BETWEEN = ("passdock.walk", "passdock.rewrite")
 
 

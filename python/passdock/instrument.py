@@ -25,7 +25,7 @@ __all__ = [
 
 T = TypeVar("T")
 
-# # The arguments of the callbacks, in addition to `self`.
+# The arguments of the callbacks, in addition to `self`.
 _HOOKS = {
     "enter_pass_ctx": (),
     "exit_pass_ctx": (),
@@ -49,7 +49,7 @@ class PassInstrument:
     Raises TypeError for a method whose name and arguments resemble a callback's, or a callback with other arguments.
     """
 
-    # # With a visible `__setattr__`, type checkers would allow a program to set attributes that don't exist.
+    # With a visible `__setattr__`, type checkers would allow a program to set attributes that don't exist.
     if TYPE_CHECKING:
 
         @property
@@ -91,7 +91,7 @@ class PassInstrument:
 def _check(cls: type) -> None:
     if cls.__module__ == __name__:
         return
-    # # Not at the top: these imports take longer than those of the whole package.
+    # Not at the top: these imports take longer than those of the whole package.
     from ._methods import check_arity, refuse_misspelt, takes_self
 
     for name, arguments in _HOOKS.items():
@@ -154,7 +154,7 @@ class PassTimingInstrument(PassInstrument):
         if report is None:
             warnings.warn("no pass was timed: ask render() before the context is left", stacklevel=2)
             return ""
-        # # A table of passes by name follows the tree.
+        # A table of passes by name follows the tree.
         return report.partition("\n\n")[0] + "\n"
 
 
@@ -218,7 +218,7 @@ class PassPrintingInstrument(PassInstrument):
     def exit_pass_ctx(self) -> None:
         for name in (*self._before, *self._after):
             if name not in self._met:
-                # # Raises UnknownNameError for an unknown name.
+                # Raises UnknownNameError for an unknown name.
                 _passdock.PassHandle.registered(name)
 
 

@@ -55,12 +55,12 @@ class Report(Mapping[str, Any]):
 
     def __init__(self, text: str, module: Module | None = None) -> None:
         self._text = text
-        #: #: The resulting module of a run on a module.
+        #: The resulting module of a run on a module.
         self.module = module
 
     @functools.cached_property
     def _fields(self) -> dict[str, Any]:
-        # # Many reports are never read.
+        # Many reports are never read.
         import json
 
         fields: dict[str, Any] = json.loads(self._text)
@@ -80,7 +80,7 @@ class Report(Mapping[str, Any]):
         return len(self._fields)
 
     def __getattr__(self, name: str) -> Any:
-        # # `copy` looks up special names before there are fields.
+        # `copy` looks up special names before there are fields.
         if name.startswith("_"):
             raise AttributeError(name)
         try:
@@ -197,7 +197,7 @@ def _pipeline_of(given: Pass) -> dict[str, Any]:
     return {"path": given.info.name, "text": text}
 
 
-# # The maximum number of elements of an array that is converted to a TOML list.
+# The maximum number of elements of an array that is converted to a TOML list.
 _MOST_ELEMENTS = 10_000
 
 
@@ -224,7 +224,7 @@ def _toml(value: Any, what: str = "a pipeline") -> str:
             text.encode()
         except UnicodeEncodeError:
             raise ValueError(f"{text!r} isn't text in Unicode, as TOML is") from None
-        # # JSON doesn't escape DEL, but TOML has to.
+        # JSON doesn't escape DEL, but TOML has to.
         return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
     def plain(value: Any) -> str:
@@ -232,7 +232,7 @@ def _toml(value: Any, what: str = "a pipeline") -> str:
         if isinstance(value, bool):
             return "true" if value else "false"
         if isinstance(value, (int, float)):
-            # # Subclasses such as enums have another repr.
+            # Subclasses such as enums have another repr.
             return int.__repr__(value) if isinstance(value, int) else float.__repr__(value)
         if isinstance(value, (str, os.PathLike)):
             return quoted(os.fsdecode(value))
@@ -316,7 +316,7 @@ def get_pipeline(source: PathLike = "default", trust: bool = False) -> Sequentia
     return made
 
 
-#: #: All types that are accepted as a pipeline.
+#: All types that are accepted as a pipeline.
 AnyPipeline = PathLike | Mapping[str, Any] | Pipeline | Pass
 
 
@@ -411,7 +411,7 @@ def _request(
         "external_data": external_data,
         "drop_spans": _check_bool("drop_spans", drop_spans),
         "outside_data": _check_bool("allow_outside_data", allow_outside_data),
-        # # A pass of the program isn't a file, so it needs no trust.
+        # A pass of the program isn't a file, so it needs no trust.
         "trust": _check_bool("trust", trust) or isinstance(pipeline, Pass),
     }
     return {name: value for name, value in said.items() if value is not None}

@@ -56,7 +56,7 @@ class Vendor:
         """
         import importlib
 
-        # # Extras may follow, `acme_passdock:files [cuda]`, as in other entry points.
+        # Extras may follow, `acme_passdock:files [cuda]`, as in other entry points.
         module_name, _, attribute = self._point.value.partition("[")[0].partition(":")
         try:
             found: Any = importlib.import_module(module_name.strip())
@@ -80,13 +80,13 @@ class Vendor:
         found = module
         for part in attribute.split("."):
             if not hasattr(found, part):
-                # # A directory without Python files isn't an attribute of its package.
+                # A directory without Python files isn't an attribute of its package.
                 beside = None if base is None else os.path.join(base, *attribute.split("."))
                 if beside is not None and os.path.isdir(beside):
                     return beside
                 raise self._failed(f"`{module.__name__}` has no `{attribute}`")
             found = getattr(found, part)
-        # # An imported directory is a (namespace) package.
+        # An imported directory is a (namespace) package.
         return _home(found) or found
 
     def _failed(self, why: str) -> PluginError:
@@ -116,7 +116,7 @@ def plugins() -> dict[str, Vendor]:
     Issues a ``PassWarning`` for a package with unreadable entry points, and for duplicate names. ``run(…,
     plugin_dirs=[passdock.plugins()["acme"].directory])`` uses plugins in a single run.
     """
-    # # Of two with the same name, the first one in the path counts, as for modules.
+    # Of two with the same name, the first one in the path counts, as for modules.
     found: dict[str, Vendor] = {}
     for point in _points():
         vendor = Vendor(point)
@@ -171,7 +171,7 @@ def _unknown(name: str, installed: dict[str, Vendor]) -> UnknownNameError:
     import difflib
 
     near = difflib.get_close_matches(name, installed, n=1)
-    # # The name in the package index is often another one.
+    # The name in the package index is often another one.
     near += [each.name for each in installed.values() if each.distribution in (name, name.replace("_", "-"))]
     if near:
         advice = f"Did you mean `{near[0]}`?"

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 __all__ = ["batch"]
 
-# # The interval in seconds for copying outcomes to storage that doesn't support appending.
+# The interval in seconds for copying outcomes to storage that doesn't support appending.
 _EVERY = 10.0
-# # The interval in seconds for checking the size of the cluster, which may grow with its load.
+# The interval in seconds for checking the size of the cluster, which may grow with its load.
 _LOOK = 5.0
 
 
@@ -156,7 +156,7 @@ def _outcomes_of(
             for task, report in cluster.answered(running.keys()):
                 item, attempt = running.pop(task)
                 if report.get("died") and attempt < cluster.retries:
-                    # # At the end of the queue: the cause may be gone by then.
+                    # At the end of the queue: the cause may be gone by then.
                     cluster.summary.retried += 1
                     left.insert(0, (item, attempt + 1))
                     continue
@@ -187,7 +187,7 @@ class _Cluster:
         self.retries = retries
         self.summary = summary
         self._job = {
-            # # Processes on a node may have another working directory.
+            # Processes on a node may have another working directory.
             "request": plan.request(os.path.abspath),
             "job": plan.job(os.path.abspath),
             "version": _passdock.version(),
@@ -199,7 +199,7 @@ class _Cluster:
         self._given = max_in_flight
         self._in_flight = 0
         self._looked: float | None = None
-        # # Retries are decided here, also for terminated processes.
+        # Retries are decided here, also for terminated processes.
         settings: dict[str, Any] = {"num_cpus": num_cpus, "max_retries": 0}
         if runtime_env is not None:
             settings["runtime_env"] = dict(runtime_env)
@@ -300,9 +300,9 @@ class _Kept:
                 self._directory.cleanup()
 
 
-# # The code below runs on the nodes.
+# The code below runs on the nodes.
 
-# # The process that runs the models of this process's tasks, one after another, and the job settings it was started
+# The process that runs the models of this process's tasks, one after another, and the job settings it was started
 # with.
 _running: tuple[str, _passdock.Worker] | None = None
 
@@ -331,7 +331,7 @@ def _run(job: Mapping[str, Any]) -> dict[str, Any]:
             os.makedirs(os.path.dirname(output) or ".", exist_ok=True)
             report = _run_here(job, model, output)
             if is_far:
-                # # The reproducer is removed with the directory.
+                # The reproducer is removed with the directory.
                 report["reproducer"] = None
                 if report["ok"]:
                     _storage.copied_back(os.path.dirname(output), job["output"], storage)

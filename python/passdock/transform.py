@@ -39,7 +39,7 @@ __all__ = [
 T = TypeVar("T")
 Made_co = TypeVar("Made_co", bound="Pass", covariant=True)
 Names = Collection[str] | None
-# # In the order in which they run.
+# In the order in which they run.
 Required = list[str] | tuple[str, ...] | None
 
 
@@ -58,7 +58,7 @@ class _NoHandle:
 class Pass:
     """A map from modules to modules. ``pass_(module)`` runs it under the current context."""
 
-    # # Names that are unlikely to clash with those of a program's class.
+    # Names that are unlikely to clash with those of a program's class.
     _pass_handle: _passdock.PassHandle = _NoHandle()  # type: ignore[assignment]
     _pass_kind: ClassVar[str] = ""
 
@@ -107,7 +107,7 @@ class Pass:
             return _registered, (type(self), *origin)
         return _place(self)
 
-    # # Passes are immutable. Classes whose objects may change override this.
+    # Passes are immutable. Classes whose objects may change override this.
     def __copy__(self) -> Self:
         return self
 
@@ -249,7 +249,7 @@ def _sequential(kind: type[Sequential], passes: list[Pass], *said: Any) -> Seque
     """Recreates a Sequential from a pickle."""
     opt_level, name, required, disabled = said
     made = object.__new__(kind)
-    # # A class of the program may have another signature.
+    # A class of the program may have another signature.
     Sequential.__init__(made, passes, opt_level, name, required, disabled=disabled)
     return made
 
@@ -336,7 +336,7 @@ def build_config(
 
 def _check_method(cls: type, method: str, count: int, form: str, kind: str) -> None:
     """Rejects a class without its method, or whose method can't be called with ``count`` arguments besides `self`."""
-    # # Not at the top: these imports take longer than those of the whole package.
+    # Not at the top: these imports take longer than those of the whole package.
     from ._methods import check_arity, takes_self
 
     if not callable(getattr(cls, method, None)):
@@ -455,9 +455,9 @@ def _decorated_class(
             return handle
 
     if not issubclass(wrapped, Pass) and not hasattr(wrapped, "info"):
-        # # Its objects may have their own `info`.
+        # Its objects may have their own `info`.
         Decorated.info = _Info()
-    # # The class decides how its objects are copied and pickled: `Pass` implements this for immutable objects.
+    # The class decides how its objects are copied and pickled: `Pass` implements this for immutable objects.
     for special, usual in (("__reduce__", object.__reduce__), ("__copy__", None), ("__deepcopy__", None)):
         if getattr(wrapped, special, None) in (usual, getattr(Pass, special)):
             setattr(Decorated, special, usual)
@@ -581,7 +581,7 @@ class _Made(ModulePass):
     def __reduce__(self) -> tuple[Any, ...]:
         return self._by
 
-    # # The wrapped pass may be mutable.
+    # The wrapped pass may be mutable.
     __copy__ = __deepcopy__ = None  # type: ignore[assignment]
 
 

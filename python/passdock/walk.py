@@ -21,11 +21,11 @@ T = TypeVar("T")
 class Visit(enum.Enum):
     """How a visit continues; None is the same as ``INTO``."""
 
-    #: #: With the op's regions, then the next op.
+    #: With the op's regions, then the next op.
     INTO = 0
-    #: #: With the next op, skipping the regions.
+    #: With the next op, skipping the regions.
     OVER = 1
-    #: #: The visit ends.
+    #: The visit ends.
     STOP = 2
 
 
@@ -119,7 +119,7 @@ class Visitor:
 
 def _check(cls: type, base: type, prefix: str) -> None:
     """Rejects methods that look like misspelt methods of the base, which would never be called."""
-    # # Not at the top: these imports take longer than this module.
+    # Not at the top: these imports take longer than this module.
     from ._methods import refuse_misspelt
 
     prefixes = (f"{prefix}_", "leave_")
@@ -127,12 +127,12 @@ def _check(cls: type, base: type, prefix: str) -> None:
         name: method.__code__.co_argcount for name, method in vars(base).items() if name.startswith(prefixes)
     }
     refuse_misspelt(cls, hooks, prefixes)
-    # # The expected counterpart of `leave_op`.
+    # The expected counterpart of `leave_op`.
     if "leave_op" in hooks and callable(getattr(cls, "enter_op", None)):
         raise TypeError(f"{cls.__name__}.enter_op is never called; did you mean visit_op?")
 
 
-# # The stack entry below the regions of an op: the op is left when they are done.
+# The stack entry below the regions of an op: the op is left when they are done.
 _LEAVE: Iterator[Op] = iter(())
 
 
@@ -387,7 +387,7 @@ def _maker(what: Value | Op) -> Op | Value:
     return what.defining_op or what
 
 
-#: #: TVM's names.
+#: TVM's names.
 ExprFunctor = Functor
 ExprVisitor = Visitor
 ExprMutator = Mutator

@@ -58,12 +58,12 @@ class Plan:
             )
         self.record = _pipeline._pipeline_text(pipeline)
         modules = _worker.import_all(self.imports)
-        #: #: The resolved pipeline; raises the error of an invalid one.
+        #: The resolved pipeline; raises the error of an invalid one.
         self.explained = _pipeline.explain(self.pipeline(), **options)
-        #: #: The modules of passes that the pipeline names; they are imported already.
+        #: The modules of passes that the pipeline names; they are imported already.
         self.named = [] if self.record is None else _python_modules(str(self.record["text"]))
         files = (getattr(sys.modules.get(name), "__file__", None) for name in self.named)
-        #: #: The files of the modules with Python passes.
+        #: The files of the modules with Python passes.
         self.modules = [*modules, *(file for file in files if file)]
 
     def pipeline(self) -> _pipeline.Pipeline | None:
@@ -102,11 +102,11 @@ class Plan:
         options["plugin_dirs"] = [where(os.fspath(path)) for path in options.get("plugin_dirs", ())]
         request = _pipeline._request(self.pipeline(), **options)
         if request.get("verify_outputs"):
-            # # The worker processes find ONNX Runtime themselves.
+            # The worker processes find ONNX Runtime themselves.
             request["verify_outputs"] = True
         record = request.get("pipeline")
         if record is not None and not record.get("built_in"):
-            # # Paths in the pipeline are relative to its file.
+            # Paths in the pipeline are relative to its file.
             path = str(self.record["path"]) if self.record else ""
             request["pipeline"] = {**record, "path": _checks._raw(where(path))}
         return request
@@ -158,7 +158,7 @@ def _python_modules(text: str) -> list[str]:
     try:
         look(tomllib.loads(text))
     except tomllib.TOMLDecodeError:
-        # # A file of rules.
+        # A file of rules.
         return []
     return sorted(found)
 
@@ -172,7 +172,7 @@ def outcomes(plan: Plan) -> Iterator[Outcome]:
     command = _command()
     if command is None or plan.has_python():
         worker = python_worker(plan.request(), plan.job(), plan.timeout)
-        # # A pass that only this program registered is unknown to workers; report that once, not for each model.
+        # A pass that only this program registered is unknown to workers; report that once, not for each model.
         try:
             check(json.loads(worker.explain()[0]))
         except BaseException:

@@ -20,9 +20,9 @@ class Item:
     def __init__(self, model: str, output: str, size: int, state: str) -> None:
         self.model = model
         self.output = output
-        #: #: The size of the model file in bytes.
+        #: The size of the model file in bytes.
         self.size = size
-        #: #: A string that changes when the file does.
+        #: A string that changes when the file does.
         self.state = state
 
 
@@ -45,7 +45,7 @@ def expand(models: Any) -> list[str]:
         path = os.fspath(each)
         if isinstance(path, bytes):
             raise TypeError("models are named by texts, not by bytes")
-        # # A file may have such a name.
+        # A file may have such a name.
         if "://" in path or not any(mark in path for mark in "*?[") or os.path.lexists(path):
             paths.append(path)
             continue
@@ -91,7 +91,7 @@ def once(made: Iterable[Item], true: Callable[[str], str]) -> list[Item]:
     known: dict[str, Item] = {}
     models: set[str] = set()
     for item in made:
-        # # A model has one outcome. If its directory is listed, too, the first result counts.
+        # A model has one outcome. If its directory is listed, too, the first result counts.
         if item.model in models:
             continue
         models.add(item.model)

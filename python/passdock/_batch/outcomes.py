@@ -11,7 +11,7 @@ from ..errors import PassError
 
 __all__ = ["Outcome", "OutcomeFile", "Summary"]
 
-# # The fields of an outcome, in the order of the command; a file of outcomes begins with the first one.
+# The fields of an outcome, in the order of the command; a file of outcomes begins with the first one.
 _FIELDS = (
     "model",
     "output",
@@ -221,7 +221,7 @@ class Summary(Sequence[Outcome]):
             numbers = "".join(f"<td>{cell}</td>" for cell in cells)
             return f"<tr><td style='text-align:left'>{name}</td>{numbers}<td style='text-align:left'>{said}</td></tr>"
 
-        # # Failures first, and not more than 100 rows in a notebook.
+        # Failures first, and not more than 100 rows in a notebook.
         first = self.failures + [outcome for outcome in self._outcomes if outcome["ok"]]
         rows = "".join(map(row, first[:100]))
         left = f"<p>and {len(first) - 100} more</p>" if len(first) > 100 else ""

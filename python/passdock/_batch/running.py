@@ -57,7 +57,7 @@ class Batch(Iterator[Outcome]):
         try:
             outcome = next(self._outcomes)
         except BaseException:
-            # # After the last outcome, an error or Ctrl-C, no process may be left running.
+            # After the last outcome, an error or Ctrl-C, no process may be left running.
             self.close()
             raise
         self.summary.seconds = time.monotonic() - self._began
@@ -131,7 +131,7 @@ class Batch(Iterator[Outcome]):
         return f"<passdock.Batch of {self._count} models, {len(self.summary)} done, {self.failed} of them failed>"
 
     def _repr_html_(self) -> str:
-        # # A notebook shows the last expression of a cell, which isn't iterated over.
+        # A notebook shows the last expression of a cell, which isn't iterated over.
         return self.wait()._repr_html_()
 
 

@@ -59,21 +59,21 @@ def items(models: Sequence[str], to: str, options: Mapping[str, Any] | None) -> 
     found: list[tuple[str, str, int, str]] = []
     for named in models:
         if not is_address(named):
-            # # Results are relative to a directory that can't contain files.
+            # Results are relative to a directory that can't contain files.
             below = os.path.join(os.devnull, "") if is_address(to) else to
             for model, output in _items.items([named], below):
                 try:
                     status = os.stat(model)
                     size, state = status.st_size, f"{status.st_size} {status.st_mtime_ns}"
                 except OSError:
-                    # # The file may have been removed since it was listed.
+                    # The file may have been removed since it was listed.
                     size, state = 0, ""
                 found.append((model, os.path.relpath(output, below), size, state))
             continue
         there, path = file_system(named, options)
         at_first = len(found)
         for below, about in _below(there, path, to, options):
-            # # A version of an object is identified by its time, its tag, and other metadata of the file system.
+            # A version of an object is identified by its time, its tag, and other metadata of the file system.
             found.append(
                 (there.unstrip_protocol(about["name"]), below, about.get("size") or 0, there.ukey(about["name"]))
             )
@@ -140,7 +140,7 @@ def copied_here(address: str, directory: str, options: Mapping[str, Any] | None)
         for data in data_files(local):
             target = os.path.normpath(os.path.join(directory, data))
             if os.path.isabs(data) or not target.startswith(directory + os.sep):
-                # # The host reports data outside of the model's directory.
+                # The host reports data outside of the model's directory.
                 continue
             os.makedirs(os.path.dirname(target), exist_ok=True)
             there.get_file(f"{parent}/{data}" if parent else data, target)
@@ -165,7 +165,7 @@ def copied_back(directory: str, output: str, options: Mapping[str, Any] | None) 
     written = [
         os.path.relpath(os.path.join(at, file), directory) for at, _, files in os.walk(directory) for file in files
     ]
-    # # Data without a model does less harm than a model without its data.
+    # Data without a model does less harm than a model without its data.
     written.sort(key=lambda file: file == name)
     try:
         for file in written:
@@ -187,7 +187,7 @@ def copied_back(directory: str, output: str, options: Mapping[str, Any] | None) 
         raise PassError(message, code="write") from error
 
 
-# # The fields of ONNX messages that lead to tensors: for each message, field numbers and their messages.
+# The fields of ONNX messages that lead to tensors: for each message, field numbers and their messages.
 _LEADS: dict[str, dict[int, str]] = {
     "model": {7: "graph", 25: "function"},
     "graph": {1: "node", 5: "tensor", 15: "sparse"},
@@ -212,7 +212,7 @@ def data_files(path: str) -> list[str]:
         try:
             _walk(view, 0, len(view), "model", found)
         except (IndexError, ValueError, RecursionError):
-            # # The host reports what is wrong with the file.
+            # The host reports what is wrong with the file.
             return []
     return sorted(found)
 

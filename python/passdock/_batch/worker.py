@@ -20,10 +20,10 @@ from .outcomes import failure
 
 __all__ = ["IN_WORKER", "START", "import_all", "main"]
 
-# # Set in workers, where no batch may start.
+# Set in workers, where no batch may start.
 IN_WORKER = "PASSDOCK_IN_WORKER"
 
-# # The program of a worker. Its argument is sys.path, so that the worker finds the same modules as this program.
+# The program of a worker. Its argument is sys.path, so that the worker finds the same modules as this program.
 START = "import sys, json; sys.path[:] = json.loads(sys.argv.pop(1)); from passdock._batch.worker import main; main()"
 
 
@@ -73,7 +73,7 @@ def main() -> None:
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     output = os.fdopen(os.dup(1), "wb")
-    # # Passes get neither standard output nor standard input.
+    # Passes get neither standard output nor standard input.
     os.dup2(2, 1)
     input = os.fdopen(os.dup(0), "rb")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
@@ -82,7 +82,7 @@ def main() -> None:
     def read() -> None:
         for line in input:
             jobs.put(line)
-        # # The program that started this process is gone. Exit even if passes have running threads.
+        # The program that started this process is gone. Exit even if passes have running threads.
         os._exit(0)
 
     threading.Thread(target=read, daemon=True).start()
