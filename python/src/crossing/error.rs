@@ -86,8 +86,8 @@ impl fmt::Display for Raised {
 impl Error for Raised {}
 
 thread_local! {
-    /// The last exception that a pass on this thread raised, and its text as passed to the host, where an error of a
-    /// pass is only a message.
+    /// The last exception that a pass on this thread raised, and its text as passed to the host: for the host, an
+    /// error of a pass is only a message.
     static LAST: RefCell<Option<(String, PyErr)>> = const { RefCell::new(None) };
 }
 

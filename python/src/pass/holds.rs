@@ -34,8 +34,8 @@ impl Holds {
         });
     }
 
-    /// Whether all `count` references to a pass come from its own object and from Sequentials for which the same is
-    /// true, and none from the registry or a run.
+    /// Whether all `count` references to a pass come from its own object and from Sequentials, to which the same
+    /// applies. References from the registry or a run don't count.
     pub(crate) fn are_all(&self, count: usize) -> bool {
         self.are_all_within(count, MAX_LEVELS)
     }

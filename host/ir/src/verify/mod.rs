@@ -20,8 +20,8 @@
 //!   list only, and has a larger label than the op before it.
 //! - `regions`: a region's parent is the only op that lists it; regions nest at most
 //!   [`MAX_DEPTH`](crate::function::MAX_DEPTH) levels deep.
-//! - `terminators`: a region ends with `return` (the body) or `yield`, which occur nowhere else, have no results,
-//!   regions and attributes, and have as many operands as the region has ports.
+//! - `terminators`: a region ends with `return` (the body) or `yield`, which occur nowhere else. They have no results,
+//!   regions and attributes, and as many operands as the region has ports.
 //! - `reachable`: entities that aren't reachable from the body are dead; the count of live ops is correct.
 //! - `limits`: no list of an op is longer than [`MAX_LIST`](crate::function::MAX_LIST).
 //! - `ops`: an op's name is a symbol, its location is one of the function's, its lists are within their pools.
@@ -40,8 +40,8 @@
 //! attributes and constants
 //! - `attributes`: names are distinct symbols, kinds are known, values are within their pools and refer to live
 //!   entities; a region is one of the op's; only functions have parameters.
-//! - `constants`: the type is a scalar or a tensor of known shape and the data has its size, the storage is the data's,
-//!   the region is alive, and a value or parameter that it refers to refers to it.
+//! - `constants`: the type is a scalar or a tensor of known shape and the data has its size; the storage is the data's;
+//!   the region is alive; a constant and its value or parameter refer to each other.
 //!
 //! of a module
 //! - `module`: functions use the module's symbol table and are stored under their names.
@@ -69,7 +69,7 @@ pub const MAX_VIOLATIONS: usize = 100;
 
 macro_rules! invariants {
     ($($name:ident $text:literal)*) => {
-        /// What has to hold; the module's documentation says what each means.
+        /// An invariant; the module's documentation explains each.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[allow(missing_docs, reason = "the list above says it")]
         pub enum Invariant { $($name,)* }
