@@ -35,7 +35,7 @@ impl Holds {
     }
 
     /// Whether all `count` references to a pass come from its own object and from Sequentials, to which the same
-    /// applies. References from the registry or a run don't count.
+    /// applies. Returns `false` if the registry or a run holds the pass, too.
     pub(crate) fn are_all(&self, count: usize) -> bool {
         self.are_all_within(count, MAX_LEVELS)
     }

@@ -112,8 +112,8 @@ impl Function {
     /// none.
     ///
     /// # Errors
-    /// If the ops are in different regions, include a terminator or refer to attribute parameters. If an op between them
-    /// depends on one and is needed by another. If no result is used outside, or this isn't a graph function.
+    /// If the ops are in different regions, include a terminator or refer to attribute parameters; if an op between
+    /// them depends on one and is needed by another; if no result is used outside; or if this isn't a graph function.
     pub fn outline(&mut self, ops: &[OpId], name: SymbolId) -> Edit<OutlinedOps> {
         let plan = self.plan_outline(ops)?;
         let has_domain = OpName::parse(self.text(name)).is_some_and(|name| name.domain.is_some());
