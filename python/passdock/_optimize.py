@@ -13,7 +13,7 @@ from .errors import ModelError
 from .pipeline import Report, run
 
 if TYPE_CHECKING:
-    # Packages that aren't installed are typed as `Any`, so the overload for them comes last.
+    # A package that isn't installed is typed as `Any`, which doesn't affect the other overloads.
     import onnx
     import onnx_ir
 

@@ -144,7 +144,7 @@ impl Checker<'_> {
                 let whole = layout.is_empty() || layout.len() == dims.len() + 1;
                 return whole.then_some(0);
             }
-            // An empty list may start anywhere: a tensor's list is in the column of strides.
+            // An empty list may start anywhere: a tensor's starts where its strides would be.
             _ if ty.aux.len == 0 => &[],
             _ => entries(&f.ids, ty.aux)?,
         };

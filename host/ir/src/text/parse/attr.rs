@@ -163,7 +163,7 @@ impl<'t> Parser<'t, '_> {
                 "inf" | "nan" => self.attr_number(start),
                 "tensor" => {
                     self.cur.word();
-                    // The tensor belongs to the op, so its constant isn't bound to a region.
+                    // Created in the body, so that the tensor stays valid if the op moves to another region.
                     let id = self.tensor(self.f.body())?;
                     self.constant_clauses(id)?;
                     item(AttrKind::TENSOR, id.0)
