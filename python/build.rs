@@ -1,7 +1,7 @@
-//! Links the module with the unwinder that it is told of, `PASSDOCK_UNWINDER`, a library's path.
+//! Links the module with the unwinder library in `PASSDOCK_UNWINDER`, if set.
 //!
-//! zig links one of its own into each library. CPython before 3.14 ends threads by the system's, which unwinds through
-//! the module's frames: by what both make of a frame, the program ends.
+//! zig links its own unwinder into each library. CPython before 3.14 terminates threads with the system's, which
+//! unwinds through the module's frames. The two disagree on the frames, and the program aborts.
 
 fn main() {
     println!("cargo::rerun-if-env-changed=PASSDOCK_UNWINDER");

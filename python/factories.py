@@ -1,6 +1,7 @@
-"""Writes ``passdock/relax/transform.py`` and ``passdock/tir/transform.py``: one function for each standard pass, of what the passes declare.
+"""Generates ``passdock/relax/transform.py`` and ``passdock/tir/transform.py``: a function for each standard pass, from
+the passes' declarations.
 
-``python -P python/factories.py`` writes them; with ``--check`` it says whether they are as they should be.
+``python -P python/factories.py`` writes them; ``--check`` reports whether they are up to date.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from passdock import _passdock
 
 HERE = Path(__file__).parent / "passdock"
 KINDS = {"relax": "graph functions", "tir": "functions of the loop level"}
-# What makes such a pass, in the same place as in TVM.
+# The decorator of such passes, which is in the same module as in TVM.
 DECORATORS = {"relax": "function_pass", "tir": "prim_func_pass"}
 TYPES = {
     "bool": "bool",
@@ -49,13 +50,13 @@ if not TYPE_CHECKING:
 
 
 def factory(name: str) -> str:
-    """The function of a pass."""
+    """Returns the source of the function for a pass."""
     declared = _passdock.declaration(name)
     options = declared["options"]
     short = name.rsplit(".", 1)[1]
-    # A keyword of Python is written as Python's own names are.
+    # A Python keyword gets a trailing underscore.
     spelt = {option["name"]: option["name"] + "_" * keyword.iskeyword(option["name"]) for option in options}
-    # What isn't said is the context's to say, or the pass's own.
+    # An omitted option has the context's value, or the pass's default.
     arguments = [f"{spelt[option['name']]}: {TYPES[option['type']]} | None = None" for option in options]
     signature = call(f"def {short}", ["*", *arguments] if options else [], f" -> {result(name)}:", "")
     said = [textwrap.fill(declared["summary"], 112), f"Level {declared['opt_level']}."]
@@ -77,12 +78,12 @@ def factory(name: str) -> str:
 
 
 def result(name: str) -> str:
-    """The class of a pass."""
+    """Returns the name of a pass's class."""
     return type(passdock.get_pass(name)).__name__
 
 
 def call(head: str, arguments: list[str], tail: str, indent: str, before: str = "") -> str:
-    """A call or a signature, on several lines if one would be too long."""
+    """Formats a call or a signature, on several lines if it is too long."""
     line = f"{head}({', '.join(arguments)}){tail}"
     if len(indent + before + line) + bool(before) <= 120:
         return line
@@ -94,7 +95,7 @@ def call(head: str, arguments: list[str], tail: str, indent: str, before: str = 
 
 
 def module(family: str) -> str:
-    """The text of a family's module."""
+    """Returns the source of a family's module."""
     prefix = f"{family}.transform."
     names = [name for name in passdock.list_passes() if name.startswith(prefix)]
     body = "".join(factory(name) for name in names)

@@ -1,9 +1,9 @@
-"""The build backend of `pip install .` (PEP 517): maturin's, and what maturin doesn't make.
+"""The build backend of `pip install .` (PEP 517): maturin's, extended by the files that maturin doesn't build.
 
-maturin builds one crate. The package has the command and the standard plugins, too, in `passdock/_dist`: cargo builds
-them here, and `wheels.py` puts them into the wheel.
+maturin builds one crate. The package also contains the command and the standard plugins, in `passdock/_dist`: cargo
+builds them here, and `wheels.py` adds them to the wheel.
 
-`pip install . --config-settings profile=dev` builds without optimising, in a fifth of the time.
+`pip install . --config-settings profile=dev` builds without optimisation, in a fifth of the time.
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ __all__ = [
 ]
 
 _ROOT = Path(__file__).resolve().parents[2]
-# What a plain `cargo build` makes: the command, and the standard plugins.
+# The default members of the workspace: the command and the standard plugins.
 _PACKAGES = ["passdock-cli", "passdock-onnx-ops", "passdock-relax", "passdock-tir"]
 
 Settings = dict[str, Any] | None
 
 
 class UnsupportedOperation(Exception):
-    """The name by which PEP 517 knows that there is no such distribution."""
+    """The exception by which PEP 517 recognises an unsupported kind of distribution."""
 
 
 def build_wheel(wheel_directory: str, config_settings: Settings = None, metadata_directory: str | None = None) -> str:
-    """The wheel, optimised."""
+    """Builds an optimised wheel."""
     profile = (config_settings or {}).get("profile", "dist")
     files = wheels.in_package(*_build(profile))
     words = ["--profile", profile]
     if sysconfig.get_config_var("Py_GIL_DISABLED"):
-        # No stable ABI: the module is for this very Python.
+        # There is no stable ABI: the module only works with this version of Python.
         words.append("--no-default-features")
     name = maturin.build_wheel(wheel_directory, {"build-args": words}, metadata_directory)
     with tempfile.TemporaryDirectory() as place:
@@ -57,20 +57,20 @@ def build_wheel(wheel_directory: str, config_settings: Settings = None, metadata
 def build_editable(
     wheel_directory: str, config_settings: Settings = None, metadata_directory: str | None = None
 ) -> str:
-    """The checkout itself, as a package: what cargo builds for development, linked into it."""
+    """Installs the checkout as a package: links a development build into it."""
     wheels.link(_ROOT / "python", wheels.in_package(*_build("dev")))
     return maturin.build_editable(wheel_directory, None, metadata_directory)
 
 
 def build_sdist(sdist_directory: str, config_settings: Settings = None) -> str:
-    """There is none: a crate's archive has what the crate depends on, and plugins are loaded."""
+    """Rejects source distributions: a crate's archive contains only its dependencies, and plugins aren't among them."""
     raise UnsupportedOperation(
         "passdock has no source distribution: build a wheel in a checkout, by `pip wheel .` or `cargo xtask wheel`"
     )
 
 
 def _build(profile: str) -> tuple[Path, list[Path]]:
-    """Builds the command and the standard plugins, and says where they are."""
+    """Builds the command and the standard plugins, and returns their paths."""
     if shutil.which("cargo") is None:
         raise SystemExit("error: passdock is written in Rust, and no `cargo` is in PATH: install Rust, then try again")
     command = ["cargo", "build", "--locked", "--profile", profile, "--message-format", "json-render-diagnostics"]
@@ -89,7 +89,7 @@ def _build(profile: str) -> tuple[Path, list[Path]]:
 
 
 def _licences(place: Path) -> Path:
-    """The licences of what is linked into the package, as `cargo xtask wheel` has them."""
+    """Writes the licences of all linked crates, as `cargo xtask wheel` does."""
     file = place / "LICENSES-THIRD-PARTY.txt"
     command = ["cargo", "run", "--quiet", "--locked", "--package", "xtask", "--", "licences", str(file)]
     command += [*_PACKAGES, "passdock-python"]

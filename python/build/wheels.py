@@ -1,6 +1,6 @@
-"""What the package has beside what maturin makes: `passdock/_dist`, with the command and the standard plugins.
+"""Adds the files of `passdock/_dist` to a wheel: the command and the standard plugins.
 
-`passdock/_dist` is laid out as an installation is, so the command finds its plugins, and `passdock/__init__.py` does.
+`passdock/_dist` has the layout of an installation, so the command and `passdock/__init__.py` find the plugins.
 `backend.py` adds it to maturin's wheel, for pip; `cargo xtask wheel`, `test` and `python` run this file:
 
     wheels.py --extension FILE --program FILE --plugin FILE… assemble DIRECTORY [--licences FILE] [--platform NAME]
@@ -25,21 +25,21 @@ from pathlib import Path, PurePosixPath
 _ROOT = Path(__file__).resolve().parents[2]
 _DIST = PurePosixPath("passdock/_dist")
 _EXTENSION = PurePosixPath("passdock/_passdock.pyd" if os.name == "nt" else "passdock/_passdock.abi3.so")
-# As old as a file of a zip archive can be: the same files are the same wheel.
+# The earliest time that a zip archive can store: equal files give equal wheels.
 _TIME = (1980, 1, 1, 0, 0, 0)
 
 Files = Mapping[PurePosixPath, Path]
 
 
 def in_package(program: Path, plugins: list[Path]) -> Files:
-    """Where the command and the plugins are in the package."""
+    """Returns the paths of the command and the plugins in the package."""
     files = {_DIST / "bin" / program.name: program}
     files |= {_DIST / "lib/passdock/plugins" / plugin.name: plugin for plugin in plugins}
     return files
 
 
 def add(wheel: Path, files: Files, *, licences: Path | None = None) -> None:
-    """Puts files into a wheel, and into its list of files, and licences beside the package's own."""
+    """Adds files to a wheel and to its RECORD, and licences next to the package's own."""
     new = wheel.with_suffix(".new")
     with zipfile.ZipFile(wheel) as old, zipfile.ZipFile(new, "w") as archive:
         (record,) = (name for name in old.namelist() if name.endswith(".dist-info/RECORD"))
@@ -51,9 +51,9 @@ def add(wheel: Path, files: Files, *, licences: Path | None = None) -> None:
 
 
 def assemble(directory: Path, files: Files, *, licences: Path | None, platform: str | None, level: int) -> Path:
-    """A wheel of what was built before, by one cargo: maturin writes what is said of the package, and builds nothing.
+    """Builds a wheel of files that cargo built before. maturin only writes the metadata.
 
-    `platform` is the system it is for, without the machine: `manylinux_2_28`; without, whatever works with this one.
+    `platform` is the platform tag without the machine: `manylinux_2_28`. Without it, the tag is that of this system.
     """
     with tempfile.TemporaryDirectory() as place:
         words = ["maturin", "pep517", "write-dist-info", "--metadata-directory", place, "--interpreter", sys.executable]
@@ -71,7 +71,7 @@ def assemble(directory: Path, files: Files, *, licences: Path | None, platform: 
         if licences:
             said[PurePosixPath(info.name, "licenses", licences.name)] = licences
         directory.mkdir(parents=True, exist_ok=True)
-        # Whatever was made before would be found by who looks for a wheel.
+        # Remove older wheels, which a search for a wheel would find, too.
         for older in directory.glob("*.whl"):
             older.unlink()
         wheel = directory / f"{info.name.removesuffix('.dist-info')}-{tag}.whl"
@@ -81,7 +81,7 @@ def assemble(directory: Path, files: Files, *, licences: Path | None, platform: 
 
 
 def link(package: Path, files: Files) -> None:
-    """Links files into a checkout's package, which works from there then."""
+    """Links files into a checkout's package, which can then be imported from there."""
     for name, file in files.items():
         place = package / name
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -90,7 +90,7 @@ def link(package: Path, files: Files) -> None:
 
 
 def _sources() -> Files:
-    """The package's files of Python, and what says of them that they have types."""
+    """Returns the package's Python files and its `py.typed` marker."""
     package = _ROOT / "python"
     sources = [file for kind in ("*.py", "*.pyi", "py.typed") for file in (package / "passdock").rglob(kind)]
     return {PurePosixPath(file.relative_to(package)): file for file in sorted(sources)}
@@ -101,7 +101,7 @@ def _write(
 ) -> None:
     for name, file in files.items():
         info = zipfile.ZipInfo(str(name), _TIME)
-        # pip makes a program of what somebody may run.
+        # pip makes files executable by this mode.
         info.external_attr = (0o100755 if os.access(file, os.X_OK) else 0o100644) << 16
         contents[info] = file.read_bytes()
     rows = io.StringIO()

@@ -143,7 +143,7 @@ __all__ = [
 if _TYPE_CHECKING:
     from . import ray, relax, rewrite, tir, walk
 else:
-    # Modules that not every program needs.
+    # Modules that only some programs need.
     def __getattr__(name: str) -> object:
         if name in ("ray", "relax", "rewrite", "tir", "walk"):
             import importlib
@@ -158,7 +158,7 @@ else:
 __version__: str = _passdock.version()
 _passdock.set_importer(_finding.imported)
 
-# The directory of the package's own command, `bin`, and standard plugins, `lib/passdock/plugins`.
+# The directory of the package's command, `bin`, and the standard plugins, `lib/passdock/plugins`.
 _DIST = _os.path.join(_os.path.dirname(__file__), "_dist")
 _STANDARD = _os.environ.get("PASSDOCK_STANDARD_PLUGINS", _os.path.join(_DIST, "lib", "passdock", "plugins"))
 if _os.path.isdir(_STANDARD):

@@ -1,4 +1,4 @@
-"""The command ``passdock``, which comes with the package: ``passdock …`` and ``python -m passdock …`` run it."""
+"""The ``passdock`` command of the package, run by ``passdock …`` and ``python -m passdock …``."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _COMMAND = Path(__file__).parent / "_dist" / "bin" / ("passdock.exe" if os.name 
 
 
 def main() -> int:
-    """Runs the command with this program's arguments, in this process where the system can do that.
+    """Runs the command with this program's arguments, in this process if the system supports it.
 
     Returns:
-        The status to exit with, if there was nothing to run, or the command ran in a process of its own.
+        The exit status, if the command is missing or ran in a separate process.
     """
     if not _COMMAND.exists():
         print(
@@ -28,16 +28,16 @@ def main() -> int:
     arguments = [str(_COMMAND), *sys.argv[1:]]
     environment = dict(os.environ)
     if sys.prefix != sys.base_prefix:
-        # The command asks the first `python3` in PATH where ONNX Runtime is: that of this environment knows it,
-        # also when nobody activated it.
+        # The command asks the first `python3` in PATH for ONNX Runtime: make it this environment's, even if the
+        # environment isn't activated.
         environment["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), environment.get("PATH", os.defpath)])
-    # A daemon may have none.
+    # A daemon may have no streams.
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
             stream.flush()
     try:
         if os.name == "nt":
-            # There, `exec` leaves the shell without waiting for the command.
+            # On Windows, `exec` returns to the shell without waiting for the command.
             return subprocess.run(arguments, env=environment, check=False).returncode
         os.execve(_COMMAND, arguments, environment)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Constants as NumPy arrays, and back. NumPy is imported when the first array is asked for."""
+"""Conversion of constants to and from NumPy arrays. NumPy is imported at the first use."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from ._passdock import Constant
 
-# What NumPy has a dtype for.
+# dtypes that NumPy supports.
 _NUMPY = {
     "f16": "float16",
     "f32": "float32",
@@ -27,7 +27,7 @@ _NUMPY = {
     "c128": "complex128",
     "index": "int64",
 }
-# What ml_dtypes has a dtype for, of 8 bits or more.
+# dtypes of 8 bits or more that ml_dtypes supports.
 _ML_DTYPES = {
     "bf16": "bfloat16",
     "f8e4m3fn": "float8_e4m3fn",
@@ -36,7 +36,7 @@ _ML_DTYPES = {
     "f8e5m2fnuz": "float8_e5m2fnuz",
     "f8e8m0": "float8_e8m0fnu",
 }
-# Elements of less than a byte: a stream of bits, the first one in the lowest.
+# dtypes of less than a byte: elements are packed, lowest bits first.
 _PACKED = {
     "i4": (4, "int4"),
     "u4": (4, "uint4"),
@@ -46,9 +46,9 @@ _PACKED = {
     "f6e2m3": (6, "float6_e2m3fn"),
     "f6e3m2": (6, "float6_e3m2fn"),
 }
-# What has no infinity and no NaN to show by what is too large: from here on the next number would be nearer.
+# dtypes without infinity and NaN: the smallest number that would be rounded to a value out of range.
 _TOO_LARGE = {"f4e2m1": 7.0, "f6e2m3": 7.75, "f6e3m2": 30.0}
-# The host's name of a dtype by that of NumPy or ml_dtypes, and by itself.
+# The host's names of dtypes, by NumPy's or ml_dtypes' name and by the host's name.
 OWN_NAMES = {"str": "str", "string": "str"}
 for _own, _name in (_NUMPY | _ML_DTYPES | {_own: _name for _own, (_, _name) in _PACKED.items()}).items():
     OWN_NAMES.setdefault(_name, _own)
@@ -73,7 +73,7 @@ def _dtype(name: str) -> np.dtype[Any]:
 
 
 def view(constant: Constant) -> np.ndarray[Any, Any]:
-    """The elements of a constant: a view that can't be written, or a copy of what NumPy lays out otherwise."""
+    """Returns the elements of a constant: a read-only view, or a copy if NumPy has another layout."""
     import numpy as np
 
     name, shape = constant.dtype, constant.shape
@@ -112,7 +112,7 @@ def _unpack(data: np.ndarray[Any, Any], name: str, shape: tuple[int, ...], *, sp
 
 
 def array(constant: Constant, dtype: Any, copy: bool | None) -> np.ndarray[Any, Any]:
-    """The protocol of ``numpy.asarray(constant)``."""
+    """Implements ``numpy.asarray(constant)``."""
     import numpy as np
 
     viewed = view(constant)
@@ -126,7 +126,7 @@ def array(constant: Constant, dtype: Any, copy: bool | None) -> np.ndarray[Any, 
 
 
 def _read(data: Any) -> np.ndarray[Any, Any]:
-    """What a constant is made of, as an array in this machine's order of bytes."""
+    """Converts the data of a constant to an array in native byte order."""
     import numpy as np
 
     if isinstance(data, np.ma.MaskedArray) and np.ma.is_masked(data):
@@ -135,10 +135,10 @@ def _read(data: Any) -> np.ndarray[Any, Any]:
     if hasattr(data, "dtype"):
         return array.astype(array.dtype.newbyteorder("="), copy=False)
     if array.dtype.kind in "US":
-        # NumPy's own texts are all of one kind, and lose the zeros at their ends.
+        # NumPy's strings have a fixed size and lose trailing zeros.
         return np.asarray(data, dtype=object)
     if array.dtype == np.float64 and array.size and np.abs(array).max() >= 2**53:
-        # Ints of which some are above int64 are floats to NumPy, which round them.
+        # NumPy converts a mix of ints within and above int64 to floats, which rounds them.
         exact = np.asarray(data, dtype=object)
         if all(isinstance(each, (int, np.integer)) for each in exact.flat):
             is_unsigned = min(exact.flat) >= 0 and max(exact.flat) < 2**64
@@ -147,7 +147,7 @@ def _read(data: Any) -> np.ndarray[Any, Any]:
 
 
 def to_bytes(data: Any, dtype: Any) -> tuple[str, list[int], bytes]:
-    """An array as the host's dtype, its shape, and the bytes of its elements."""
+    """Converts an array to the host's dtype, its shape, and the bytes of its elements."""
     import numpy as np
 
     wanted = None if dtype is None else _wanted(dtype)
@@ -156,7 +156,7 @@ def to_bytes(data: Any, dtype: Any) -> tuple[str, list[int], bytes]:
         if _is_texts(array):
             wanted = "str"
         elif array.dtype == np.float64 and not hasattr(data, "dtype"):
-            # Python's own numbers are what most models compute with.
+            # Most models compute in float32.
             wanted = "f32"
         else:
             wanted = OWN_NAMES.get(array.dtype.name)
@@ -173,9 +173,9 @@ def to_bytes(data: Any, dtype: Any) -> tuple[str, list[int], bytes]:
 
 
 def _elements(array: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any]:
-    """The elements as those of a dtype, whole ones of less than a byte as those of one.
+    """Converts the elements to a dtype; integers of less than a byte become a byte each.
 
-    Floats are rounded. What the dtype doesn't have is refused: NumPy would wrap it, cut it, or make it infinite.
+    Floats are rounded. Elements out of range are rejected: NumPy would wrap or truncate them, or make them infinite.
     """
     import numpy as np
 
@@ -198,7 +198,7 @@ def _elements(array: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any]:
         fits = [bool(low <= each <= high) and int(each) == each for each in array.flat]
         _refuse(array, ~np.array(fits, dtype=bool).reshape(array.shape), name)
         return array.astype(dtype)
-    # NumPy compares what isn't its own, or is small, with no number of Python's that is large.
+    # NumPy can't compare small and foreign dtypes with large Python numbers.
     if is_object or numbers.dtype.isbuiltin != 1 or numbers.dtype == np.float16:
         try:
             numbers = numbers.astype(np.complex128 if name[0] == "c" else np.float64)
@@ -227,7 +227,7 @@ def _refuse(array: np.ndarray[Any, Any], wrong: Any, name: str) -> None:
 
 
 def _bounds(name: str) -> tuple[int, int]:
-    """The least and the largest number of a dtype of whole ones."""
+    """Returns the minimum and the maximum of an integer dtype."""
     if name == "bool":
         return 0, 1
     bits = 64 if name == "index" else int(name[1:])
@@ -241,7 +241,7 @@ def _is_texts(array: np.ndarray[Any, Any]) -> bool:
 
 
 def _texts(array: np.ndarray[Any, Any]) -> bytes:
-    """Texts as the host lays them out: the offsets of each and of the end, in 8 bytes, then all of them."""
+    """Encodes strings in the host's layout: 8-byte offsets of each string and of the end, then all strings."""
     import numpy as np
 
     texts = [text.encode() if isinstance(text, str) else bytes(text) for text in array.flat]
@@ -250,7 +250,7 @@ def _texts(array: np.ndarray[Any, Any]) -> bytes:
 
 
 def _wanted(dtype: Any) -> str:
-    """The host's name of what somebody calls a dtype."""
+    """Returns the host's name of a dtype argument."""
     import numpy as np
 
     if isinstance(dtype, str):

@@ -1,4 +1,4 @@
-"""Checks of options, before the host gets them."""
+"""Checks of options before they are passed to the host."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def _scalar(value: Any) -> Any:
-    """Returns a NumPy scalar as Python's own; anything else as it is."""
+    """Converts a NumPy scalar to a Python number; other values are returned unchanged."""
     return value.item() if getattr(value, "shape", None) == () and hasattr(value, "item") else value
 
 
@@ -17,7 +17,7 @@ _LARGEST = 2**31 - 1
 
 
 def _near(name: str, known: Iterable[str]) -> str:
-    """Returns the end of a message about an unknown name: the one that may be meant, or all of them."""
+    """Returns the end of a message about an unknown name: a suggestion, or all known names."""
     import difflib
 
     known = list(known)
@@ -26,7 +26,7 @@ def _near(name: str, known: Iterable[str]) -> str:
 
 
 def _check_seconds(what: str, seconds: Any) -> float:
-    """Returns the seconds of a limit. Rejects values that aren't numbers, or that are too small or too large."""
+    """Returns a time limit in seconds. Rejects values that aren't numbers, or are out of range."""
     seconds = _scalar(seconds)
     if isinstance(seconds, bool) or not isinstance(seconds, (int, float)):
         raise TypeError(f"{what} is a number of seconds, not {type(seconds).__name__}")
@@ -36,7 +36,7 @@ def _check_seconds(what: str, seconds: Any) -> float:
 
 
 def _check_int(what: str, number: Any, least: int = 0) -> None:
-    """Rejects values that aren't ints from ``least`` on."""
+    """Rejects values that aren't ints of at least ``least``."""
     if isinstance(number, bool) or not hasattr(number, "__index__"):
         raise TypeError(f"{what} is an int, not {type(number).__name__}")
     if number < least:
@@ -46,7 +46,7 @@ def _check_int(what: str, number: Any, least: int = 0) -> None:
 
 
 def _check_bool(what: str, value: Any) -> bool:
-    """Returns a switch, which may be a NumPy bool."""
+    """Returns a bool option, which may be a NumPy bool."""
     value = _scalar(value)
     if not isinstance(value, bool):
         raise TypeError(f"{what} is True or False, not {value!r}")
@@ -54,14 +54,14 @@ def _check_bool(what: str, value: Any) -> bool:
 
 
 def _path(what: str, value: Any) -> str:
-    """Returns a path. Rejects bytes, which may be a model's."""
+    """Returns a path. Rejects bytes, which may be those of a model."""
     if not isinstance(value, (str, os.PathLike)):
         raise TypeError(f"{what} is a path, not {type(value).__name__}")
     return os.fsdecode(value)
 
 
 def _raw(path: Any) -> str | list[int]:
-    """Returns a path as the host reads it: as bytes if it isn't UTF-8."""
+    """Returns a path in the host's representation: a list of bytes if it isn't UTF-8."""
     text = os.fspath(path)
     if not isinstance(text, str):
         raise TypeError(f"a path is a str, or a path of pathlib, and not {type(text).__name__}")
@@ -72,7 +72,7 @@ def _raw(path: Any) -> str | list[int]:
     return text
 
 
-# The kinds of items of options that are lists.
+# The kinds of the items of list options.
 _LISTS = {
     "passes": "names",
     "required": "names",
@@ -87,7 +87,7 @@ _LISTS = {
 
 
 def _listed(what: str, value: Any) -> list[Any]:
-    """Returns the items of a list. Rejects one name, as a string is a list of letters, and items that aren't names."""
+    """Returns the items of a list option. Rejects a single string, and items of other types."""
     expected = _LISTS[what]
     if isinstance(value, (str, bytes, os.PathLike)):
         kind = "a string" if isinstance(value, str) else type(value).__name__
@@ -107,7 +107,7 @@ def _listed(what: str, value: Any) -> list[Any]:
 
 
 def _with_lists(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the options with lists instead of iterators, so that they can be read more than once."""
+    """Returns the options with iterators converted to lists, which can be read more than once."""
     return {name: _listed(name, value) if name in _LISTS else value for name, value in options.items()}
 
 

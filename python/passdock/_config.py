@@ -1,6 +1,6 @@
-"""Values of config keys as a context shows them.
+"""Values of config keys in a context.
 
-The host makes them, without running code of Python: it may not while a program ends.
+The host creates them without running Python code, which isn't possible during interpreter shutdown.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from ._checks import _near
 
 
 class Config(dict[str, Any]):
-    """The config values that a context was given, by the keys' own names.
+    """The config values that a context was given, by the keys' full names.
 
-    ``config[key]`` is the default for a key that wasn't given; an alias of a key is a key, too. As in any dict, ``in``, ``get``
-    and iteration are about what was given.
+    ``config[key]`` returns the default for a key that wasn't given, and accepts aliases. As in any dict, ``in``,
+    ``get`` and iteration only include given keys.
     """
 
     def __missing__(self, key: str) -> Any:
@@ -27,7 +27,9 @@ class Config(dict[str, Any]):
 
 
 class Fields(dict[str, Any]):
-    """The value of a config key with fields, which are attributes, too. A field that wasn't given is its default."""
+    """The value of a config key with fields, which are attributes, too. Fields that weren't given have their
+    defaults.
+    """
 
     _key: str
 
@@ -38,7 +40,7 @@ class Fields(dict[str, Any]):
         return defaults[name]
 
     def __getattr__(self, name: str) -> Any:
-        # Who copies or pickles it asks for such names before there is a key.
+        # `copy` and `pickle` look up special names before there is a key.
         if name.startswith("_"):
             raise AttributeError(name)
         try:
@@ -50,7 +52,7 @@ class Fields(dict[str, Any]):
 def listed(
     configs: list[tuple[dict[str, Any], str | None, Any]], aliases: list[tuple[str, str]]
 ) -> dict[str, dict[str, Any]]:
-    """Returns what ``list_configs()`` returns: of each schema, plugin and default."""
+    """Returns the result of ``list_configs()``, from the schema, plugin and default of each key."""
     all_: dict[str, dict[str, Any]] = {}
     for schema, plugin, default in configs:
         fields = schema["fields"]

@@ -1,4 +1,4 @@
-"""How passes are found: by where they are, and by the names that TVM's modules have for them."""
+"""Finding passes by module path, and by TVM's names."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ __all__ = ["imported", "registered_in"]
 def registered_in(
     module: dict[str, Any], prefix: str
 ) -> tuple[Callable[[str], Callable[..., Pass]], Callable[[], list[str]]]:
-    """The ``__getattr__`` and ``__dir__`` of a module of passes: those of the registry whose names begin with the prefix."""
+    """Returns ``__getattr__`` and ``__dir__`` for a module of the registered passes whose names begin with the
+    prefix.
+    """
 
     def names() -> list[str]:
         return [name.removeprefix(prefix) for name in list_passes() if name.startswith(prefix)]
@@ -33,8 +35,10 @@ def registered_in(
 
 
 def imported(place: str, trusted: bool) -> _passdock.PassHandle:
-    """The pass of a ``python`` entry of a pipeline: ``package.module:name``. One that isn't trusted runs no code that the program
-    hasn't asked for: it names a pass, or a class of passes, of a module that is imported.
+    """Returns the pass of a ``python`` entry of a pipeline: ``package.module:name``.
+
+    An untrusted entry runs no code that the program hasn't requested: it has to name a pass, or a class of passes, of
+    an imported module.
     """
     import importlib
 

@@ -15,12 +15,12 @@ class _Fields(NamedTuple):
 
 
 class PassInfo(_Fields):
-    """The metadata of a pass. Two are equal if their fields are.
+    """The metadata of a pass. Two objects are equal if their fields are.
 
     Args:
-        opt_level: the lowest ``PassContext.opt_level`` at which a Sequential runs the pass, 0 or more.
-        name: the pass's name.
-        required: the names of the passes that must have run before it.
+        opt_level: The minimum ``PassContext.opt_level`` at which a Sequential runs the pass, 0 or more.
+        name: The name of the pass.
+        required: The names of the passes that must run before it.
     """
 
     __slots__ = ()
@@ -45,6 +45,6 @@ class PassInfo(_Fields):
         )
 
     def __repr__(self) -> str:
-        """The info as TVM prints it."""
+        """Returns the text that TVM prints."""
         required = ", ".join(f'"{name}"' for name in self.required) + "," * (len(self.required) == 1)
         return f'transform.PassInfo(opt_level={self.opt_level}, name="{self.name}", required=({required}))'

@@ -1,6 +1,6 @@
-"""Methods of a program's classes: whether they are called as they are declared, and whether they are called at all.
+"""Checks of the methods of a program's classes: signatures, and misspelt names.
 
-It is imported when the first such class is made.
+Imported when the first such class is created.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from typing import Any
 
 
 def takes_self(cls: type, method: str) -> bool:
-    """Whether a method is called with the object first: static ones and those of the class aren't."""
+    """Returns whether a method receives the object as its first argument: static and class methods don't."""
     said = inspect.getattr_static(cls, method)
     return hasattr(said, "__get__") and not isinstance(said, (classmethod, staticmethod))
 
 
 def takes(function: Callable[..., Any], count: int) -> bool:
-    """Whether a function can be called with so many arguments. One that doesn't say what it takes can."""
+    """Returns whether a function can be called with ``count`` arguments; ``True`` if it has no signature."""
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):
@@ -31,18 +31,18 @@ def takes(function: Callable[..., Any], count: int) -> bool:
 
 
 def check_arity(function: Callable[..., Any], count: int, what: str, form: str) -> None:
-    """Refuses a function that can't be called with so many arguments."""
+    """Rejects a function that can't be called with ``count`` arguments."""
     if not takes(function, count):
         raise TypeError(f"{what} takes {form}, and this one is declared as {inspect.signature(function)}")
 
 
 def refuse_misspelt(cls: type, hooks: Mapping[str, int], prefixes: Sequence[str] = ("",)) -> None:
-    """Refuses methods of a class, and of its bases, that would be taken for hooks, and that nobody would call.
+    """Rejects methods of a class and its bases that look like misspelt hooks, which would never be called.
 
     Args:
-        cls: the class.
-        hooks: how many arguments each is called with, `self` among them.
-        prefixes: how hooks begin; what comes behind it is what may be misspelt.
+        cls: The class.
+        hooks: The number of arguments of each hook, including `self`.
+        prefixes: The prefixes of hooks; the rest of the name is checked for misspellings.
     """
     for each in cls.__mro__:
         if each.__module__.partition(".")[0] in ("passdock", "builtins"):

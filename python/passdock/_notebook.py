@@ -1,4 +1,4 @@
-"""What a notebook shows, which imports this when it is asked for."""
+"""Notebook output, imported when it is needed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .pipeline import Report
 
 
 def page_of(report: Report) -> str:
-    """A report as HTML: a table of passes, and the page of the run if there is one."""
+    """Returns a report as HTML: a table of passes, and the HTML report of the run if there is one."""
     rows = "".join(
         f"<tr><td style='text-align:left'>{html.escape(name)}</td><td>{seconds * 1e3:.1f} ms</td>"
         f"<td>{before}</td><td>{after}</td></tr>"

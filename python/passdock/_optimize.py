@@ -1,4 +1,4 @@
-"""``passdock.optimize``: a pipeline on a model of whatever kind."""
+"""``passdock.optimize``: runs a pipeline on a model in any supported form."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .errors import ModelError
 from .pipeline import Report, run
 
 if TYPE_CHECKING:
-    # What isn't installed is `Any`, and takes nothing from the other forms.
+    # A package that isn't installed is typed as `Any`, which doesn't affect the other overloads.
     import onnx
     import onnx_ir
 
@@ -23,7 +23,7 @@ __all__ = ["optimize"]
 
 
 class _Program(Protocol):
-    """A ``torch.onnx.ONNXProgram``, by what is asked of it."""
+    """The part of ``torch.onnx.ONNXProgram`` that is used."""
 
     @property
     def model_proto(self) -> Any: ...
@@ -75,22 +75,23 @@ def optimize(
     pipeline: AnyPipeline | None = None,
     **options: Any,
 ) -> Any:
-    """Optimises a model, of whatever kind.
+    """Optimises a model.
 
     Args:
-        model: the path of a file; the bytes of an ONNX model; an ``onnx.ModelProto``; an ``onnx_ir.Model``; a
-            ``torch.onnx.ONNXProgram``; IR text; or a ``passdock.Module``.
-        output: the file to write, for a path: without it nothing is written, and the module comes back.
-        pipeline, options: as of ``run``.
+        model: The path of a file, the bytes of an ONNX model, an ``onnx.ModelProto``, an ``onnx_ir.Model``, a
+            ``torch.onnx.ONNXProgram``, IR text, or a ``passdock.Module``.
+        output: The file to write, if the model is a path. Without it, nothing is written, and the module is returned.
+        pipeline, options: As for ``run``.
 
     Returns:
-        With ``output``: the report of the run. Otherwise what was given, optimised: bytes for bytes, a ModelProto for a ModelProto,
-        an ``onnx_ir.Model`` for such a model or a program, text for text, and a module for a module or a path.
+        The report of the run if ``output`` is given. Otherwise the optimised model in the form of the input: bytes for
+        bytes, a ModelProto for a ModelProto, an ``onnx_ir.Model`` for such a model or a program, text for text, and a
+        module for a module or a path.
 
     Raises:
-        TypeError: it is none of these.
-        PassError: as of ``run``.
-        ModelError: it can't be read, or its data, which a pass needs, isn't there.
+        TypeError: The model has another type.
+        PassError: As for ``run``.
+        ModelError: The model can't be read, or data that a pass needs is missing.
     """
     if isinstance(model, (str, os.PathLike)) and not _is_text(model):
         if output is not None:
@@ -112,16 +113,17 @@ def optimize(
 
 
 def _is_text(model: Any) -> bool:
-    """Whether it is IR text, which may be of one line, ``module {}``, and no path."""
+    """Returns whether a string is IR text and not a path; it may be a single line, ``module {}``."""
     if not isinstance(model, str) or "\n" in model:
         return isinstance(model, str)
     return re.match(r"\s*module[\s{]", model) is not None and not model.endswith((".onnx", ".ir"))
 
 
 def _taken(model: Any, ends: contextlib.ExitStack, *, outside_data: bool) -> tuple[Module, Callable[[Module], Any]]:
-    """A module of a model, and what gives its kind back. What other packages make is known by its methods.
+    """Converts a model to a module, and returns it with a function for the reverse conversion. Objects of other
+    packages are recognised by their methods.
 
-    ends: what ends when the kind is given back.
+    ends: Cleans up after the reverse conversion.
     """
     if isinstance(model, Module):
         return model, lambda made: made
@@ -133,7 +135,7 @@ def _taken(model: Any, ends: contextlib.ExitStack, *, outside_data: bool) -> tup
         return _of_proto(model)
     if _is_onnx_ir(model):
         return _of_onnx_ir(model, ends)
-    # torch.onnx.ONNXProgram: its model is one of onnx_ir's, but of the first releases, which had the proto alone.
+    # torch.onnx.ONNXProgram: its model is an onnx_ir.Model, except in early releases, which only have the proto.
     if _is_onnx_ir(getattr(model, "model", None)):
         return _of_onnx_ir(model.model, ends)
     if hasattr(model, "model_proto"):
@@ -150,7 +152,7 @@ def _of_proto(proto: Any) -> tuple[Module, Callable[[Module], Any]]:
     return Module.from_onnx(proto.SerializeToString()), lambda made: kind.FromString(made.to_onnx())
 
 
-# The bytes of weights from which on a model of onnx_ir goes through files: a proto has no room for 2 GB.
+# The size of weights in bytes from which a model of onnx_ir is converted through files: a proto is limited to 2 GB.
 _LARGE = 1 << 30
 
 
@@ -168,14 +170,14 @@ def _of_onnx_ir(model: Any, ends: contextlib.ExitStack) -> tuple[Module, Callabl
 
     def back_from_file(made: Module) -> Any:
         made.write(after)
-        # The files end with this call.
+        # The files are removed after this call.
         return ir.external_data.load_to_model(ir.load(after))
 
     return Module.read(given), back_from_file
 
 
 def _with_data(model: Any) -> Any:
-    """The model, or a copy whose tensors view what was in files: a proto says their names, but not the directory."""
+    """Returns the model, or a copy whose tensors view external data: a proto has file names, but not the directory."""
     ir = _onnx_ir()
     if not any(isinstance(tensor, ir.ExternalTensor) for tensor in _tensors(model)):
         return model
@@ -204,16 +206,16 @@ def _with_data(model: Any) -> Any:
 
 
 def _graphs(model: Any) -> Iterator[Any]:
-    """The graphs of a model of onnx_ir's and of its functions, and those inside of them."""
+    """Yields the graphs of a model of onnx_ir and of its functions, including nested ones."""
     for body in (model.graph, *model.functions.values()):
         yield body
         yield from body.subgraphs()
 
 
 def _tensors(model: Any) -> Iterator[Any]:
-    """The tensors of a model of onnx_ir's: initializers, and those in attributes."""
+    """Yields the tensors of a model of onnx_ir: initializers, and those in attributes."""
     for graph in _graphs(model):
-        # A function has none.
+        # Functions have no initializers.
         values = getattr(graph, "initializers", {}).values()
         yield from (value.const_value for value in values if value.const_value is not None)
         for node in graph:

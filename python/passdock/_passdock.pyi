@@ -13,11 +13,11 @@ from .transform import Pass
 
 _T = TypeVar("_T")
 _Path: TypeAlias = str | os.PathLike[str]
-# A type as a program says it: "f32[n,3]", ("f32", ("n", 3)), one of the function, or None for what nobody knows.
+# A type argument: "f32[n,3]", ("f32", ("n", 3)), a type of the function, or None for an unknown type.
 _SaidType: TypeAlias = str | tuple[str, Sequence[int | str | None] | None] | Type | None
-# How many results an op has, or their types.
+# The number of an op's results, or their types.
 _Results: TypeAlias = int | Sequence[_SaidType]
-# What an attribute is set to.
+# The value of an attribute.
 _Attr: TypeAlias = (
     int
     | float
@@ -84,28 +84,28 @@ __all__ = [
 
 @final
 class Buffer:
-    """Bytes of the host that Python views, and holds."""
+    """Bytes of the host that a Python view keeps alive."""
 
     def __len__(self) -> int: ...
     def __buffer__(self, flags: int, /) -> memoryview: ...
 
 @final
 class Constant:
-    """The data of a constant: of a value, or of a tensor in an attribute.
+    """The data of a constant value or of a tensor attribute.
 
-    ``numpy()`` views the elements where the host has them; they stay as long as anybody holds them, whatever
-    becomes of the module.
+    ``numpy()`` returns a view of the host's memory. The memory stays valid as long as a view exists, even after the
+    module is gone.
     """
 
     @property
     def data(self) -> Buffer:
-        """The bytes of the elements, as ONNX lays them out: those of one element for a splat."""
+        """The bytes of the elements in ONNX's layout; those of one element for a splat."""
     @property
     def dtype(self) -> str | None:
         """The element type, ``"f32"``."""
     @property
     def is_splat(self) -> bool:
-        """Whether all elements are one, which is kept once."""
+        """Whether all elements are equal and stored once."""
     @property
     def nbytes(self) -> int:
         """The number of bytes of all elements."""
@@ -114,24 +114,24 @@ class Constant:
         """The sizes."""
     @property
     def strings(self) -> list[str | bytes]:
-        """The texts of a constant of ``"str"``, in order: that of one element for a splat. One that isn't UTF-8 is bytes.
+        """The strings of a ``"str"`` constant in order, a single one for a splat. Strings that aren't UTF-8 are bytes.
 
         Raises TypeError for a constant of another dtype.
         """
     def numpy(self) -> npt.NDArray[Any]:
-        """The elements as a NumPy array that can't be written: a view of the host's bytes.
+        """Returns the elements as a read-only NumPy array that views the host's memory.
 
-        A splat is one element with strides of 0. bfloat16, float8 and their like take the package ml_dtypes.
-        Elements of less than a byte, and texts, come as a copy: NumPy has no other way to lay them out.
+        A splat is a view of one element with strides of 0. bfloat16, float8 and similar types need the package
+        ml_dtypes. Strings, and elements of less than a byte, are copied, because NumPy lays them out differently.
         """
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]: ...
 
 @final
 class Function:
-    """A function of a module: a graph function (``fn``), or one of the loop level (``prim``).
+    """A function of a module: a graph function (``fn``), or a loop-level function (``prim``).
 
-    Outside of passes a function is there to be read. A pass edits the function that it is given, by the
-    methods of this class; the module that came in stays as it is.
+    Outside of passes, functions are read-only. A pass edits its function by the methods of this class; the input module
+    doesn't change.
     """
 
     @property
@@ -139,46 +139,46 @@ class Function:
         """The function's name."""
     @property
     def kind(self) -> Literal["fn", "prim"]:
-        """``"fn"`` for a graph function, ``"prim"`` for one of the loop level."""
+        """``"fn"`` for a graph function, ``"prim"`` for a loop-level function."""
     @property
     def params(self) -> list[Value]:
-        """The parameters, as values."""
+        """The parameters as values."""
     @property
     def results(self) -> list[Value]:
         """The values that the function returns."""
     @property
     def constants(self) -> list[Value]:
-        """The constants of the function, as values."""
+        """The constants of the function as values."""
     @property
     def body(self) -> Region:
         """The body: the region whose arguments are the parameters."""
     @property
     def ops(self) -> list[Op]:
-        """All ops in program order, those of nested regions included, without the ends of regions."""
+        """All ops in program order, including those of nested regions, without terminators."""
     @property
     def op_count(self) -> int:
-        """The number of ops, without the ends of regions."""
+        """The number of ops, without terminators."""
     @property
     def opsets(self) -> dict[str, int]:
-        """The versions of the domains that ops mean: ``{"": 17}``."""
+        """The imported domain versions: ``{"": 17}``."""
     @property
     def attrs(self) -> dict[str, Any]:
-        """The function's attributes, a copy."""
+        """A copy of the function's attributes."""
     @property
     def is_editable(self) -> bool:
-        """Whether it can be edited: whether it is the one that a running pass was given."""
+        """Whether the function can be edited: it belongs to a running pass."""
     def ops_named(self, name: str) -> list[Op]:
-        """The ops of an operator's name, in program order: ``func.ops_named("onnx.Relu")``.
+        """Returns the ops with a name in program order: ``func.ops_named("onnx.Relu")``.
 
-        None if a function of the module has the operator's name, too.
+        Empty if a function of the module has the same name.
         """
     def walk(self) -> list[Op]:
-        """All ops in program order, those of nested regions and the ends of regions included."""
+        """Returns all ops in program order, including those of nested regions and terminators."""
     def value(self, name: str) -> Value:
-        """A parameter, a result of an op or a constant by its name: ``"x"``, or ``"0"`` for one without a name that the
-        function's text calls ``%0``.
+        """Returns a parameter, a result of an op or a constant by its name: ``"x"``, or ``"0"`` for an unnamed value
+        that IR text calls ``%0``.
 
-        Raises KeyError if no value has the name. Takes time with the size of the function.
+        Raises KeyError if no value has the name. Takes time linear in the size of the function.
         """
     def create_op(
         self,
@@ -192,16 +192,22 @@ class Function:
         end_of: Region | None = None,
         custom: bool = False,
     ) -> Op:
-        """Makes an op: ``func.create_op("onnx.Add", [x, y], before=op)``.
+        """Creates an op: ``func.create_op("onnx.Add", [x, y], before=op)``.
 
-        name: domain included. operands: values, None for one that is left out. attrs: by name. results: how many
-        (one by default), or their types: ``["f32[n,3]"]``. It goes before or after an op, or to the end of a region;
-        without any of these to the end of the body. The types of its results are ``ctx.infer``'s to find, or
-        ``ctx.create_value`` makes op and types at once. custom: makes an operator that no plugin defines; not needed
-        for a domain that nobody defines, if the function has an opset of it.
+        ``ctx.infer`` infers the types of its results; ``ctx.create_value`` creates an op and infers its types.
 
-        Raises EditError if the IR would be wrong with it, nobody defines the operator, or it has other operands or
-        attributes.
+        Args:
+            name: The name, including the domain.
+            operands: The operands; None for an omitted one.
+            attrs: The attributes by name.
+            results: The number of results, 1 by default, or their types: ``["f32[n,3]"]``.
+            before, after, end_of: The insertion point: before or after an op, or at the end of a region. By default,
+                the end of the body.
+            custom: Whether to allow an operator that no plugin defines. Not needed for a domain without definitions if
+                the function imports it.
+
+        Raises EditError if the edit would make the IR invalid, no plugin defines the operator, or the definition
+        doesn't allow the operands or attributes.
         """
     def replace_op(
         self,
@@ -214,47 +220,55 @@ class Function:
         keep_attrs: bool = False,
         custom: bool = False,
     ) -> Op:
-        """Puts a new op in the place of one, whose results it takes over: ``func.replace_op(op, "acme.Relu", [x])``.
+        """Replaces an op and its results with a new op: ``func.replace_op(op, "acme.Relu", [x])``.
 
-        keep_attrs: whether it starts with the attributes of the old one. It has the old one's location, and its
-        results the old types, if nothing else is said. custom: as of ``create_op``.
+        The new op has the old one's location. Its results have the old types unless ``results`` has others.
 
-        Raises EditError if the IR would be wrong with it, nobody defines the operator, or it has other operands or
-        attributes.
+        Args:
+            keep_attrs: Whether the new op starts with the attributes of the old one.
+            custom: As for ``create_op``.
+
+        Raises EditError if the edit would make the IR invalid, no plugin defines the operator, or the definition
+        doesn't allow the operands or attributes.
         """
     def replace_op_with(self, op: Op, values: _Operands, *, erase_dead: bool = False) -> None:
-        """Puts values in the place of an op's results, and erases the op: ``func.replace_op_with(op, [x])``.
+        """Replaces an op's results with values and erases the op: ``func.replace_op_with(op, [x])``.
 
-        erase_dead: whether what nobody uses any more goes, too: the ops that the op was made of.
+        Args:
+            erase_dead: Whether to erase ops and constants that become dead, too.
 
-        Raises EditError if there aren't as many values as results, or the IR would be wrong with them.
+        Raises EditError if the number of values isn't the number of results, or the edit would make the IR invalid.
         """
     def erase_op(self, op: Op) -> None:
-        """Erases an op, whose results nobody may use.
+        """Erases an op without used results.
 
-        Raises EditError if somebody does.
+        Raises EditError if a result is used.
         """
     def move_op(
         self, op: Op, *, before: Op | None = None, after: Op | None = None, end_of: Region | None = None
     ) -> None:
         """Moves an op before or after another one, or to the end of a region.
 
-        Raises EditError if a value would be used before it is there.
+        Raises EditError if a definition would no longer dominate its uses.
         """
     def set_operand(self, op: Op, index: int, value: Value | None) -> None:
-        """Sets an operand; None leaves it out.
+        """Sets an operand; None omits it.
 
-        Raises EditError if the value isn't there yet, or there is no such operand, and IndexError for a negative index.
+        Raises EditError if the value isn't visible to the op or there is no such operand, and IndexError for a negative
+        index.
         """
     def replace_uses(self, value: Value, by: Value) -> None:
-        """Puts a value in the place of another one, wherever that is used.
+        """Replaces all uses of a value with another value.
 
-        Raises EditError if it isn't there yet somewhere, or its type contradicts.
+        Raises EditError if the new value isn't visible at all uses, or the types contradict.
         """
     def set_attr(self, op: Op, name: str, value: _Attr, *, custom: bool = False) -> None:
-        """Sets an attribute of an op. custom: also one that the operator doesn't have by its definition.
+        """Sets an attribute of an op.
 
-        Raises EditError if it doesn't have it, or of another kind.
+        Args:
+            custom: Whether to allow an attribute that the operator's definition doesn't have.
+
+        Raises EditError if the definition has no such attribute, or one of another kind.
         """
     def remove_attr(self, op: Op, name: str) -> None:
         """Removes an attribute of an op."""
@@ -263,147 +277,169 @@ class Function:
     def remove_function_attr(self, name: str) -> None:
         """Removes an attribute of the function.
 
-        Raises EditError if it has none of the name.
+        Raises EditError if there is no attribute of that name.
         """
     def set_type(self, value: Value, type: _SaidType) -> None:
-        """Refines the type of a value: a text (``"f32[n,3]"``), a pair of dtype and shape, or another value's type.
+        """Refines the type of a value. The type is a string (``"f32[n,3]"``), a pair of dtype and shape, or another
+        value's type.
 
-        Raises EditError if it contradicts what is known.
+        Raises EditError if it contradicts the known type.
         """
     def set_value_name(self, value: Value, name: str) -> None:
-        """Names a value. A name that is taken gets a number behind it."""
+        """Names a value. A name that is taken gets a numeric suffix."""
     def add_constant(
         self, data: npt.ArrayLike | Constant, dtype: npt.DTypeLike | None = None, *, name: str | None = None
     ) -> Value:
-        """Adds a constant: a NumPy array, or what makes one (``2.0``, ``[1, 2]``, ``["a", "b"]``), whose bytes are copied. The
-        elements of a ``Constant`` are shared.
+        """Adds a constant from a NumPy array, or a value that converts to one (``2.0``, ``[1, 2]``, ``["a", "b"]``).
+        The bytes are copied; those of a ``Constant`` are shared.
 
-        dtype: ``"f32"`` or a dtype of NumPy, if it isn't the array's own. name: that of the value.
+        Args:
+            dtype: The element type, ``"f32"`` or a NumPy dtype. By default, that of the array.
+            name: The name of the value. A name that is taken gets a numeric suffix.
 
-        A name that is taken gets a number behind it. Raises TypeError for what no constant is made of, and ValueError for
-        elements that the dtype doesn't have.
+        Raises TypeError for data that can't become a constant, and ValueError for elements that the dtype can't
+        represent.
         """
     def erase_dead(self, value: Value) -> None:
-        """Erases ops, constants and what they were made of, as far as nobody uses them: beginning with a value."""
+        """Erases the op or constant that defines a value, if it is dead, and transitively the definitions of its
+        operands.
+        """
     def set_results(
         self, values: _Operands, region: Region | None = None, *, names: Sequence[str] | None = None
     ) -> None:
-        """Sets what the function returns, or a region yields.
+        """Sets the results of the function, or the values that a region yields.
 
-        names: the names of the results, which then have their values' types; without it those of before stay, and those
-        of a function that had none are their values'.
+        Args:
+            names: The names of the results, whose types become those of their values. By default, results keep their
+                names; if the function had none, results are named after their values.
 
-        Raises EditError if a value isn't visible there, and ValueError if there isn't a name for each.
+        Raises EditError if a value isn't visible at the end of the region, and ValueError if the number of names is
+        wrong.
         """
     def set_opset(self, domain: str, version: int) -> None:
-        """Sets the version of a domain; ``""`` is ONNX's own."""
+        """Imports a version of a domain; ``""`` is ONNX's own."""
     def set_loc_from(self, op: Op, ops: Sequence[Op]) -> None:
-        """Says of an op that it comes from others: its location becomes theirs."""
+        """Sets an op's location to the fused locations of other ops."""
     def inline_region(self, op: Op, region: str, args: _Operands = ...) -> list[Value | None]:
-        """Moves what is in a region of an op before the op, where ``args`` stand for the region's arguments. Answers what the
-        region yields: ``func.replace_op_with(op, values)`` puts it in the op's place.
+        """Moves the ops of a region before the op that contains it, and replaces the region's arguments with ``args``.
+        Returns the values that the region yields: ``func.replace_op_with(op, values)`` then replaces the op.
 
-        Raises EditError if there is no such region, or there isn't one value for each argument.
+        Raises EditError if there is no such region, or the number of arguments is wrong.
         """
     def add_param(self, name: str, type: _SaidType) -> Value:
-        """Adds a parameter behind the others; a new function has none."""
+        """Appends a parameter. A new function has none."""
 
 @final
 class Match:
-    """What a rule found: ``match["x"]`` is the value of ``%x``."""
+    """The match of a rule: ``match["x"]`` is the value of ``%x``."""
 
     @property
     def function(self) -> Function:
-        """The function, to read."""
+        """The function, read-only."""
     @property
     def root(self) -> Op:
         """The op that is replaced."""
     @property
     def rule(self) -> str:
-        """The rule's name."""
+        """The name of the rule."""
     def __getitem__(self, key: str, /) -> Value | None: ...
     def values(self, name: str) -> list[Value | None]:
-        """The values of ``%name...``."""
+        """Returns the values that ``%name...`` matched."""
     def attr(self, name: str) -> Any:
-        """The value of the attribute ``$name``; None if the op leaves it out, and it has no default."""
+        """Returns the value of the attribute ``$name``; None if the op doesn't have it and there is no default."""
 
 @final
 class Module:
-    """A module: a model's functions, by name. ``module["main"]`` is the graph of an ONNX model.
+    """A module: the functions of a model, by name. ``module["main"]`` is the graph of an ONNX model.
 
-    functions: of each name a function of another module, which is copied, with those that it calls.
+    ``str(module)`` is its IR text. A pass returns a new module and leaves its input unchanged. The program may replace
+    functions by ``module["f"] = other["g"]`` and ``update``. A module pass may edit its module: ``mod["main"]`` is a
+    function with the edits of ``passdock.Function``.
 
-    ``str(module)`` is its IR text. A pass makes another module and leaves the one that it is called on as it was; the program
-    may put functions into it, by ``module["f"] = other["g"]`` and ``update``. The one that a module pass is given is its own to
-    edit: ``mod["main"]`` is a function with the edits of ``passdock.Function``.
+    Args:
+        functions: Functions of other modules by their new names. They are copied with their callees.
     """
 
     def __new__(cls, functions: Module | Mapping[Any, Function] | None = None) -> Self: ...
     def update(self, other: Module | Mapping[Any, Function], /) -> None:
-        """Puts the functions of another module, or of a dict of names to functions, into this one, also over those that have
-        their names, with the functions that they call. Functions of an earlier opset than others are raised to theirs.
+        """Adds or replaces functions, from another module or from a dict of names to functions, with their callees.
+        Functions of earlier opsets are raised to the latest one.
 
-        Raises EditError if a function that is called has the name of another one here, and PassError if an op can't be raised.
+        Raises EditError if a callee has the name of a different function here, and PassError if an op can't be raised.
         """
     @staticmethod
     def from_text(text: str, name: str = "<string>", allow_outside_data: bool = False) -> Module:
-        """Reads IR text. name: that of the text in messages. allow_outside_data: whether its data may be in files outside
-        of the current directory.
+        """Parses IR text.
 
-        Raises ModelError, with the line, if it isn't a module.
+        Args:
+            name: The name of the text in messages.
+            allow_outside_data: Whether data files may be outside the current directory.
+
+        Raises ModelError with the line if the text isn't a module.
         """
     @staticmethod
     def read(path: _Path, *, allow_outside_data: bool = False) -> Module:
-        """Reads a model's file: ``.onnx`` or ``.ir``. One above 64 MB, and data beside it, is mapped: it must not
-        change as long as anything of it is used, or a text or a pickle, which refer to it.
+        """Reads a model file: ``.onnx`` or ``.ir``.
 
-        allow_outside_data: whether its data may be outside of its directory.
+        Files above 64 MB and data files are memory-mapped. They must not change while the module, anything obtained
+        from it, or a text or pickle that refers to them is in use.
 
-        Raises ModelError if it can't be read, or holds no model.
+        Args:
+            allow_outside_data: Whether data files may be outside the model's directory.
+
+        Raises ModelError if the file can't be read or isn't a model.
         """
     @staticmethod
     def from_onnx(data: bytes, name: str = "<bytes>") -> Module:
-        """Reads the bytes of an ONNX model whose data is all inside of it.
+        """Parses the bytes of an ONNX model without external data.
 
-        Raises ModelError if they are none.
+        Raises ModelError if the bytes aren't such a model.
         """
     def write(self, path: _Path, *, value_info: bool = False) -> None:
-        """Writes a model's file: ``.onnx`` or ``.ir``. The file is there when it is whole.
+        """Writes a model file, ``.onnx`` or ``.ir``, atomically.
 
-        value_info: whether an ONNX file declares the types of all values.
+        Args:
+            value_info: Whether an ONNX file declares the types of all values.
 
-        Raises PassError if it can't be written, or the format has no way to say something of it.
+        Raises PassError if the file can't be written, or the format can't represent the module.
         """
     def to_onnx(self) -> bytes:
-        """The bytes of the module as an ONNX model, all data inside.
+        """Encodes the module as an ONNX model without external data.
 
-        Raises PassError if ONNX has no way to say something of it.
+        Raises PassError if ONNX can't represent the module.
         """
     def text(self, *, brief: bool = False) -> str:
-        """The module as IR text. brief: for reading, values numbered, long data cut; it can't be read back then."""
+        """Returns the module as IR text.
+
+        Args:
+            brief: Whether the text is only for humans: values are numbered and long data is truncated. It can't be
+                parsed.
+        """
     @property
     def functions(self) -> list[Function]:
         """The functions, in order."""
     @property
     def op_count(self) -> int:
-        """The number of ops of all functions and regions, without constants and the ends of regions."""
+        """The number of ops of all functions and regions, without constants and terminators."""
     @overload
     def get(self, name: _Name) -> Function | None:
-        """The function of a name, or ``default``."""
+        """Returns the function of a name, or ``default``."""
     @overload
     def get(self, name: _Name, default: _T) -> Function | _T:
-        """The function of a name, or ``default``."""
+        """Returns the function of a name, or ``default``."""
     def create(self, name: str, *, kind: str = "fn", like: str | None = "main") -> Function:
-        """Makes a function with an empty body, in a module pass: add parameters and ops, then set its results. It has
-        the opsets of the function ``like``.
+        """Creates a function with an empty body, in a module pass. Add parameters and ops, then set its results.
+
+        Args:
+            like: The function whose opsets the new one imports.
 
         Raises EditError if the name is taken.
         """
     def remove(self, name: str) -> None:
-        """Removes a function, in a module pass. Its objects raise ``passdock.StaleError`` then, also if another function
-        takes the name.
+        """Removes a function, in a module pass. Its objects then raise ``passdock.StaleError``, even if another
+        function takes the name.
 
-        Raises EditError if there is none of the name.
+        Raises EditError if there is no function of that name.
         """
     def __getitem__(self, key: _Name, /) -> Function: ...
     def __setitem__(self, key: _Name, value: Function, /) -> None: ...
@@ -416,19 +452,19 @@ class Module:
 
 @final
 class NativeInstrument:
-    """An instrument of the host's, or of a plugin: made by ``passdock.instrument.get_instrument``."""
+    """An instrument of the host or of a plugin, created by ``passdock.instrument.get_instrument``."""
 
     def __new__(cls, name: str, **options: Any) -> Self: ...
     @property
     def name(self) -> str:
         """The instrument's name."""
     def report(self) -> str | None:
-        """What it has to show so far, as a text; None if it shows nothing.
+        """Returns the instrument's report so far as text; None if it has none.
 
-        Raises PassError if it fails over it.
+        Raises PassError if the instrument fails.
         """
     def report_data(self) -> Any:
-        """The same as data; None if it has none."""
+        """Returns the report as data; None if it has none."""
     def __eq__(self, value: object, /) -> bool: ...
     def __hash__(self) -> int: ...
 
@@ -436,29 +472,29 @@ class NativeInstrument:
 class Op:
     """An op of a function.
 
-    Two of them are equal if they are the same op of the same function. What an edit erased isn't there any
-    more: everything but ``is_live`` raises ``passdock.StaleError`` then.
+    Two objects are equal if they refer to the same op of the same function. After the op is erased, all members but
+    ``is_live`` raise ``passdock.StaleError``.
     """
 
     @property
     def function(self) -> Function:
-        """The function that the op is in."""
+        """The function that contains the op."""
     @property
     def name(self) -> str:
-        """The op's name, domain included: ``"onnx.Relu"``."""
+        """The op's name, including the domain: ``"onnx.Relu"``."""
     @property
     def kind(self) -> str:
-        """What visitors call the op: ``"call"``, ``"if"``, ``"for"``, ``"while"``, ``"loop"``, ``"scan"``, ``"tuple"``,
-        ``"tuple_get"``, ``"terminator"``, or ``"other"``.
+        """The kind of the op for visitors: ``"call"``, ``"if"``, ``"for"``, ``"while"``, ``"loop"``, ``"scan"``,
+        ``"tuple"``, ``"tuple_get"``, ``"terminator"``, or ``"other"``.
         """
     @property
     def operands(self) -> list[Value | None]:
-        """The operands: values, and None for one that is left out."""
+        """The operands; None for an omitted one."""
     @property
     def operand_count(self) -> int:
-        """The number of operands, those that are left out included."""
+        """The number of operands, including omitted ones."""
     def operand(self, index: int) -> Value | None:
-        """An operand; None if it is left out, or there are fewer.
+        """Returns an operand; None if it is omitted or there are fewer.
 
         Raises IndexError for a negative index.
         """
@@ -469,14 +505,14 @@ class Op:
     def result(self) -> Value:
         """The only result.
 
-        Raises ValueError if there are none, or several.
+        Raises ValueError unless there is exactly one.
         """
     @property
     def attrs(self) -> dict[str, Any]:
-        """The attributes, a copy: ints, floats, texts, lists of those, tensors as ``Constant``."""
+        """A copy of the attributes: ints, floats, strings, lists of those, tensors as ``Constant``."""
     def attr(self, name: str, default: Any = None) -> Any:
-        """An attribute, or ``default`` if the op doesn't say it. What the operator's definition says then is
-        ``ctx.attr_default``'s to know.
+        """Returns an attribute, or ``default`` if the op doesn't have it. ``ctx.attr_default`` returns the default of
+        the operator's definition.
         """
     @property
     def regions(self) -> list[Region]:
@@ -485,45 +521,48 @@ class Op:
     def region_count(self) -> int:
         """The number of regions."""
     def region(self, name: str) -> Region:
-        """The region of a name: ``op.region("then_branch")``.
+        """Returns the region of a name: ``op.region("then_branch")``.
 
         Raises KeyError if there is none.
         """
     @property
     def parent_region(self) -> Region:
-        """The region that the op stands in."""
+        """The region that contains the op."""
     @property
     def loc(self) -> str | None:
-        """The name of the ONNX node that the op comes from; None if it comes from none, or from several."""
+        """The name of the ONNX node from which the op comes; None if there is none, or several."""
     @property
     def is_pure(self) -> bool:
-        """Whether the op has no effect but its results, by its definition, which is asked in passes only: False elsewhere."""
+        """Whether the op is free of side effects by its definition. Always False outside of passes."""
     @property
     def callee(self) -> str | None:
-        """The function of the module that the op calls, by name; None if it calls none."""
+        """The name of the called function of the module; None if the op isn't a call."""
     def is_before(self, other: Op) -> bool:
-        """Whether the op stands before another one of the function, in the order of ``Function.ops``."""
+        """Returns whether the op is before another op of the function, in the order of ``Function.ops``."""
     @property
     def is_live(self) -> bool:
-        """Whether it is there still: whether no edit erased it."""
+        """Whether the op exists, that is, wasn't erased by an edit."""
     def __eq__(self, value: object, /) -> bool: ...
     def __hash__(self) -> int: ...
 
 @final
 class PassContext:
-    """What passes run under: the level, names, instruments and config.
+    """The settings that passes run under: the level, names, instruments and config.
 
-    opt_level: passes of a higher one aren't run, 2 by default. required_pass: names of passes that run at any level,
-    and that instruments can't veto. disabled_pass: names of passes that don't run. instruments: what watches the
-    passes. config: values for the keys of ``list_configs()``. renderer: what shows the diagnostics of its passes, a
-    ``DiagnosticRenderer`` or a function that gets a ``DiagnosticContext``.
+    ``with PassContext(opt_level=3):`` makes the context the thread's current one. It inherits nothing from the
+    surrounding context. As in TVM, asyncio tasks on a thread share one stack of contexts, so don't enter a context
+    around an ``await``. Leaving the context raises errors of instruments, and errors that occurred while analyses of
+    plugins were freed.
 
-    ``with PassContext(opt_level=3):`` makes it the current one of the thread. A context inherits nothing of the one
-    around it. As in TVM, the tasks that take turns on a thread have one stack of them: none is to be entered around an
-    ``await``. Leaving it raises what an instrument raises then, and of a plugin's analyses what failed while they were freed
-    meanwhile.
+    Args:
+        opt_level: The level, 2 by default. Passes of a higher level don't run.
+        required_pass: Names of passes that run at any level, and that instruments can't veto.
+        disabled_pass: Names of passes that don't run.
+        instruments: Instruments that observe the passes.
+        config: Values for the keys of ``list_configs()``.
+        renderer: Renders the diagnostics of passes: a ``DiagnosticRenderer``, or a function of a ``DiagnosticContext``.
 
-    Raises ConfigError for a key, a field or a value that isn't right.
+    Raises ConfigError for an unknown key or field, or an invalid value.
     """
 
     def __new__(
@@ -538,7 +577,7 @@ class PassContext:
     ) -> Self: ...
     @staticmethod
     def current() -> PassContext:
-        """The current context: the innermost one that this thread entered, or the thread's own."""
+        """Returns the current context: the innermost one that this thread entered, or the thread's own."""
     def __enter__(self) -> PassContext: ...
     def __exit__(
         self,
@@ -547,31 +586,32 @@ class PassContext:
         traceback: TracebackType | None = None,
     ) -> Literal[False]: ...
     def override_instruments(self, instruments: Sequence[object] | None) -> None:
-        """Puts other instruments in the place of the context's, which may be entered: the old ones are exited, the new
-        ones entered. None removes all.
+        """Replaces the context's instruments, also if it is entered: the old ones are exited, the new ones entered.
+        None removes all.
 
-        Raises what an instrument raises; the context has none then.
+        Raises the exception of an instrument; the context then has none.
         """
     def instrument_enter_pass_ctx(self) -> None:
-        """Calls ``enter_pass_ctx`` of the instruments, as ``with`` does."""
+        """Calls ``enter_pass_ctx`` of the instruments, like ``with``."""
     def instrument_exit_pass_ctx(self) -> None:
-        """Calls ``exit_pass_ctx`` of the instruments, as the end of ``with`` does."""
+        """Calls ``exit_pass_ctx`` of the instruments, like the end of ``with``."""
     def instrument_before_pass(self, module: Module, info: PassInfo) -> bool:
-        """Returns whether the instruments let a pass run, and calls their ``run_before_pass`` if so, as the run of a pass does."""
+        """Returns whether the instruments let a pass run. If so, calls their ``run_before_pass``, like the run of a
+        pass.
+        """
     def instrument_after_pass(self, module: Module, info: PassInfo) -> None:
-        """Calls ``run_after_pass`` of the instruments with the module that a pass made."""
+        """Calls ``run_after_pass`` of the instruments with the module that a pass returned."""
     @staticmethod
     def list_configs() -> dict[str, dict[str, Any]]:
-        """The config keys that are registered: of each its type (``"dict"`` for one with fields), its default, its
-        documentation, the plugin that registered it, and its fields. TVM's key for one is a key, too, with the one that it is
-        the alias of.
+        """Returns the registered config keys. Each has its type (``"dict"`` for one with fields), default,
+        documentation, plugin and fields. TVM's aliases are included, with the key that they refer to.
         """
     @property
     def opt_level(self) -> int:
-        """The level: passes of a higher one aren't run."""
+        """The level; passes of a higher one don't run."""
     @property
     def given_opt_level(self) -> int | None:
-        """The level, if one was given; None for the default one."""
+        """The level, if one was given; None for the default."""
     @property
     def required_pass(self) -> tuple[str, ...]:
         """The passes that run at any level."""
@@ -583,11 +623,11 @@ class PassContext:
         """The instruments, in order."""
     @property
     def config(self) -> dict[str, Any]:
-        """The config values that were given, by the keys' own names. ``config[key]`` is the default for one that wasn't, an alias
-        is a key, too, and fields are attributes: ``ctx.config["tir.UnrollLoop"].auto_max_step``.
+        """The given config values, by the keys' full names. ``config[key]`` returns the default for other keys, accepts
+        aliases, and has fields as attributes: ``ctx.config["tir.UnrollLoop"].auto_max_step``.
         """
     def get_config(self, key: str) -> Any:
-        """The value of a config key: what was given, or the default that it is registered with. Fields are attributes, too.
+        """Returns the value of a config key: the given one, or the registered default. Fields are attributes, too.
 
         Raises ConfigError if there is no such key.
         """
@@ -595,13 +635,13 @@ class PassContext:
     def diag_ctx(self) -> DiagnosticContext | None:
         """The diagnostics of the running pass; None outside of passes."""
     def emit(self, diagnostic: Diagnostic) -> None:
-        """Emits a diagnostic: shown when the running pass has returned, or at once outside of passes. An error makes the
-        pass count as failed.
+        """Emits a diagnostic. It is rendered after the running pass returns, or immediately outside of passes. An error
+        makes the pass fail.
         """
     def infer(self, op: Op) -> None:
-        """Finds the types of an op's results by its definition, in a pass. What isn't known stays as it was.
+        """Infers the types of an op's results by its definition, in a pass. Parts that can't be inferred don't change.
 
-        Raises EditError if the op isn't right, in the definition's words.
+        Raises EditError with the definition's message if the op is invalid.
         """
     def create_value(
         self,
@@ -616,73 +656,77 @@ class PassContext:
         end_of: Region | None = None,
         custom: bool = False,
     ) -> Value:
-        """Makes an op, finds the types of its results, and answers the first of them: what most new ops take. The arguments
-        are those of ``Function.create_op``.
+        """Creates an op, infers the types of its results, and returns the first one.
 
-        Raises EditError if the IR would be wrong with it, or the definition says so.
+        The arguments are those of ``Function.create_op``.
+
+        Raises EditError if the edit would make the IR invalid, or the definition rejects the op.
         """
     def evaluate(self, op: Op, max_bytes: int = ...) -> list[Value] | None:
-        """The constants that an op comes to, if its operands are constant and it can be evaluated in at most ``max_bytes``
-        bytes; None otherwise.
+        """Evaluates an op with constant operands and returns its results as constants. None if that isn't possible, or
+        the results need more than ``max_bytes`` bytes.
         """
     def decompose(self, op: Op) -> list[Value | None] | None:
-        """Copies the body that an op's definition gives it before the op; answers what stands for its results, or None if
-        it has no body.
+        """Copies the body of an op's definition before the op. Returns the values that replace its results, or None if
+        the definition has no body.
         """
     def attr_default(self, op: Op, name: str) -> Any:
-        """The value that an attribute has where an op doesn't say it, by its definition; None if it has no default."""
+        """Returns the default of an attribute by the op's definition; None if it has none."""
     def run_pass(self, module: Module, name: str) -> None:
-        """Runs a registered pass on the module that a module pass was given, instruments included.
+        """Runs a registered pass on the module of a module pass, with instruments.
 
-        Raises UnknownNameError if there is none of the name, and what the pass fails with.
+        Raises UnknownNameError if there is no pass of that name, and the exception of the pass if it fails.
         """
     def rewrite(self, function: Function, rules: Rules) -> None:
-        """Rewrites a function by rules until none applies, in a pass. The report counts each rule's rewrites.
+        """Rewrites a function by rules until a fixed point, in a pass. The report counts the rewrites of each rule.
 
-        Raises what the code of a rule raises, and PassError if rules undo each other without an end.
+        Raises the exception of a rule's code, and PassError if rules keep undoing each other.
         """
     def may_rewrite(self, rule: str) -> bool:
-        """Whether a rule of this name may rewrite once more: ask right before changing anything, and say ``rewrote`` then."""
+        """Returns whether a rule of this name may rewrite again. Call it right before a change, and ``rewrote``
+        afterwards.
+        """
     def rewrote(self, rule: str) -> None:
-        """Counts a rewrite by a rule of this name, which the report shows."""
+        """Counts a rewrite of the rule of this name, for the report."""
     def __eq__(self, value: object, /) -> bool: ...
     def __hash__(self) -> int: ...
     def __reduce__(self) -> tuple[Any, ...]: ...
 
 @final
 class Fingerprint:
-    """What all results of a batch are made of: passdock itself, the request, the files of the plugins that it uses, and those
-    of passes of Python.
+    """The inputs that all results of a batch depend on: the passdock version, the request, and the files of its plugins
+    and Python passes.
     """
 
     def __new__(cls, said: Mapping[str, Any], files: Sequence[_Path]) -> Fingerprint: ...
     def of_file(self, model: _Path) -> str:
-        """The fingerprint of the result of a model's file, as the command ``passdock batch`` has it."""
+        """Returns the fingerprint of the result of a model file, as ``passdock batch`` computes it."""
     def of_address(self, address: str, state: str) -> str:
-        """That of a model at an address; state: what changes when the model does."""
+        """Returns the fingerprint of the result of a model at an address. ``state`` has to change when the model does.
+        """
 
 @final
 class Outcomes:
-    """The file of outcomes, which is this batch's until it is closed. Outcomes go in and out as JSON."""
+    """The file of outcomes, locked by this batch until it is closed. Outcomes are JSON."""
 
     def __new__(cls, path: _Path) -> Outcomes: ...
     def known(self, model: _Path, output: _Path, fingerprint: str) -> str | None:
-        """The outcome of a model, if it succeeded of the same fingerprint; its result may be gone."""
+        """Returns the outcome of a model if it succeeded with the same fingerprint. The result file may be missing."""
     def add(self, outcome: str) -> None:
-        """Adds an outcome, in one piece."""
+        """Appends an outcome in a single write."""
     def close(self) -> None:
-        """Closes the file, which another batch may have then."""
+        """Closes the file, so that another batch can open it."""
 
 @final
 class Worker:
-    """A process that runs models, and the way to start others like it.
+    """A worker process that runs models, and the settings to start more of them.
 
     Args:
-        said: the request, without a model.
-        command: the program and its arguments.
-        environment: variables, besides those of this process.
-        job: what a worker of Python gets, as JSON; without it the worker is the command.
-        timeout: seconds after which a run has failed.
+        said: The request, without a model.
+        command: The program and its arguments.
+        environment: Variables in addition to those of this process.
+        job: The job of a Python worker, as JSON. Without it, the worker is the passdock command.
+        timeout: The time limit of a run, in seconds.
     """
 
     def __new__(
@@ -694,17 +738,20 @@ class Worker:
         timeout: float | None = None,
     ) -> Worker: ...
     def start(self) -> None:
-        """Starts the process; raises PassError if it can't be started."""
+        """Starts the process.
+
+        Raises PassError if it can't be started.
+        """
     def explain(self) -> tuple[str, bool]:
-        """Looks the pipeline up in the process; returns the report as JSON, and whether the process crashed."""
+        """Resolves the pipeline in the process. Returns the report as JSON, and whether the process crashed."""
     def run(self, model: _Path, output: _Path, jobs: int | None) -> tuple[str, bool]:
-        """Runs a model; returns the report as JSON, and whether the process crashed."""
+        """Runs a model. Returns the report as JSON, and whether the process crashed."""
     def close(self) -> None:
-        """Ends the process, and those of a batch of this worker."""
+        """Terminates the process, and the processes of batches of this worker."""
 
 @final
 class Batch:
-    """A batch that runs. Its outcomes come as JSON."""
+    """A running batch. Its outcomes are JSON."""
 
     def __new__(
         cls,
@@ -715,14 +762,18 @@ class Batch:
         at_once: int | None,
         resume: bool,
     ) -> Batch:
-        """Begins a batch of items, models with their outputs. resume: whether those are left out that were done before."""
-    def next(self) -> str | None:
-        """The next outcome, as JSON; None at the end.
+        """Starts a batch of pairs of a model and its output.
 
-        Raises PassError if outcomes can't be kept.
+        Args:
+            resume: Whether to skip models that are done already.
+        """
+    def next(self) -> str | None:
+        """Waits for the next outcome and returns it as JSON; None at the end.
+
+        Raises PassError if outcomes can't be stored.
         """
     def close(self) -> None:
-        """Ends the batch and its processes."""
+        """Stops the batch and terminates its processes."""
 
 @final
 class PassDiagnostics:
@@ -733,93 +784,101 @@ class PassDiagnostics:
     def pass_name(self) -> str:
         """The name of the pass."""
     def collected(self) -> list[tuple[dict[str, Any], str]]:
-        """The fields and the text of each diagnostic."""
+        """Returns the fields and the text of each diagnostic."""
     def __eq__(self, value: object, /) -> bool: ...
 
 @final
 class PassHandle:
-    """A pass, as the classes of ``passdock.transform`` hold it."""
+    """A pass, wrapped by the classes of ``passdock.transform``."""
 
     @staticmethod
     def of_function(kind: str, info: PassInfo, run: Callable[..., Any]) -> PassHandle:
-        """A pass whose body is a function of Python. kind: ``"module"``, ``"function"`` or ``"prim_func"``."""
+        """Creates a pass from a Python function.
+
+        Args:
+            kind: ``"module"``, ``"function"`` or ``"prim_func"``.
+        """
     @staticmethod
     def sequential(passes: list[Any], info: PassInfo, disabled: _Names = None) -> PassHandle:
-        """A Sequential of passes."""
+        """Creates a Sequential of passes."""
     @staticmethod
     def registered(name: str, options: Mapping[str, Any] | None = None) -> PassHandle:
-        """A pass of the registry by its name, with options."""
+        """Returns the registered pass of a name, with options."""
     @staticmethod
     def of_pipeline(path: _Path, text: str, trust: bool) -> PassHandle:
-        """The pass of a pipeline: its name or path, its text, and whether it is trusted."""
+        """Creates the pass of a pipeline, given its name or path, its text, and whether it is trusted."""
     def register(self, overrides: bool = False) -> None:
-        """Puts the pass in the registry, under its name. overrides: also in the place of one that has the name."""
+        """Registers the pass under its name.
+
+        Args:
+            overrides: Whether to replace a registered pass of the same name.
+        """
     @property
     def origin(self) -> tuple[str, dict[str, Any]] | None:
-        """The name and the options of a pass that came from the registry."""
+        """The name and options of a pass from the registry."""
     def applied_to(self, regex: str, error_if_none: bool) -> PassHandle:
-        """A pass that runs this one on the functions whose names match."""
+        """Creates a pass that runs this one on the functions with matching names."""
     @property
     def info(self) -> PassInfo:
-        """What the pass says about itself."""
+        """The metadata of the pass."""
     @property
     def kind(self) -> str:
         """``"module"``, ``"function"``, ``"prim_func"`` or ``"sequential"``."""
     @property
     def children(self) -> list[Pass] | None:
-        """The passes of a Sequential, as they were given."""
+        """The passes of a Sequential, as the program gave them."""
     @property
     def child_handles(self) -> list[PassHandle]:
-        """The handles of the passes of a Sequential of the registry."""
+        """The handles of the passes of a registered Sequential."""
     def resolved(self, context: PassContext | None = None) -> list[Any]:
-        """The passes that a Sequential would run under the current context or another one, in order: the program's objects of
-        those that it gave, handles of the others.
+        """Returns the passes that a Sequential would run under a context (by default the current one), in order: the
+        program's objects for the passes that it gave, handles for others.
         """
     def describe(self) -> str:
-        """The pass as a text: its name, its level, and of a Sequential its passes."""
+        """Describes the pass: its name, its level, and the passes of a Sequential."""
     def call(self, module: Module, context: PassContext | None = None) -> Module:
-        """Runs the pass on a module, under the current context or another one."""
+        """Runs the pass on a module, under a context (by default the current one)."""
 
 @final
 class Region:
-    """A region: arguments, and ops in order, the last of which ends it.
+    """A region: arguments, and ops in order, the last of which is the terminator.
 
-    It is there as long as its op: afterwards everything but ``is_live`` raises ``passdock.StaleError``.
+    It exists as long as its op. Afterwards all members but ``is_live`` raise ``passdock.StaleError``.
     """
 
     @property
     def is_live(self) -> bool:
-        """Whether it is there still: whether no edit erased its op."""
+        """Whether the region exists, that is, its op wasn't erased by an edit."""
     @property
     def name(self) -> str:
-        """The region's name: that of the attribute that it is, ``"then_branch"``."""
+        """The region's name, which is that of its attribute: ``"then_branch"``."""
     @property
     def args(self) -> list[Value]:
         """The arguments."""
     @property
     def ops(self) -> list[Op]:
-        """The ops that stand directly in the region, in order, without its end."""
+        """The ops directly in the region, in order, without the terminator."""
     @property
     def all_ops(self) -> list[Op]:
-        """The ops that stand directly in the region, in order, its end included."""
+        """The ops directly in the region, in order, including the terminator."""
     @property
     def terminator(self) -> Op | None:
-        """The op that ends the region."""
+        """The terminator of the region."""
     @property
     def parent_op(self) -> Op | None:
-        """The op that the region belongs to; None for the body of a function."""
+        """The op that contains the region; None for the body of a function."""
     def __eq__(self, value: object, /) -> bool: ...
     def __hash__(self) -> int: ...
 
 @final
 class Rewriter:
-    """What the code of a rule makes its replacement with: ops that stand before the op that is replaced, and that are folded
-    to constants where their operands are.
+    """Builds the replacement in the code of a rule. New ops are inserted before the replaced op, and folded to
+    constants if their operands are constant.
     """
 
     @property
     def function(self) -> Function:
-        """The function, to read."""
+        """The function, read-only."""
     def op(
         self,
         name: str,
@@ -829,34 +888,39 @@ class Rewriter:
         results: int = 1,
         custom: bool = False,
     ) -> Value:
-        """Makes an op, and answers its first result: ``rewriter.op("onnx.Add", [x, y])``. custom: as of
-        ``Function.create_op``.
+        """Creates an op and returns its first result: ``rewriter.op("onnx.Add", [x, y])``.
+
+        Args:
+            custom: As for ``Function.create_op``.
         """
     def scalar(self, dtype: str, number: float) -> Value:
-        """A constant scalar of a dtype.
+        """Creates a scalar constant of a dtype.
 
-        Raises ValueError if the dtype has no such number, or if it is a whole one above 2**53 that no float is: ``ints``
-        takes those.
+        Raises ValueError if the dtype can't represent the number, or for an integer above 2**53 that no float
+        represents: use ``ints``.
         """
     def ints(self, ints: Sequence[int]) -> Value:
-        """A constant int64 tensor of rank 1."""
+        """Creates a constant int64 tensor of rank 1."""
     def number(self, value: Value) -> float | None:
-        """The number that all elements of a constant are; None if it isn't one, or they differ."""
+        """Returns the number that all elements of a constant are equal to; None if they differ or the value isn't
+        constant.
+        """
 
 @final
 class Rules:
-    """Rewriting rules, as ``docs/rules.md`` describes them: ``Rules("rule a { onnx.Relu(onnx.Relu(%x)) => onnx.Relu(%x) }")``.
+    """Rewrite rules, as described in ``docs/rules.md``: ``Rules("rule a { onnx.Relu(onnx.Relu(%x)) => onnx.Relu(%x)
+    }")``.
 
-    ``ctx.rewrite(func, rules)`` rewrites a function until none applies. ``a + b`` has the rules of both.
+    ``ctx.rewrite(func, rules)`` rewrites a function until a fixed point. ``a + b`` contains the rules of both.
 
-    Raises PipelineError if the text isn't one of rules.
+    Raises PipelineError if the text is invalid.
     """
 
     def __new__(cls, text: str) -> Self: ...
     @staticmethod
     def with_code(name: str, pattern: str, code: Callable[[Rewriter, Match], Any]) -> Rules:
-        """A rule whose replacement is made by a function: ``code(rewriter, match)`` answers a value for each result of the
-        pattern's last op, one value, or None if nothing is to be done after all.
+        """Creates a rule whose replacement is built by a function. ``code(rewriter, match)`` returns a value for each
+        result of the pattern's last op, a single value, or None to reject the match.
         """
     @property
     def names(self) -> list[str]:
@@ -867,19 +931,21 @@ class Rules:
 
 @final
 class Type:
-    """The type of a value, as its function has it. ``str(type)`` is its text: ``f32[n,3,32]``. A type is
-    equal to another one of the same text, and to the text.
+    """The type of a value in a function. ``str(type)`` is its IR text, ``f32[n,3,32]``. Types are equal to types with
+    the same text, and to the text.
     """
 
     @property
     def kind(self) -> str:
-        """``"tensor"``, ``"buffer"``, ``"scalar"``, ``"tuple"``, ``"sequence"``, ``"optional"``, ``"map"``, or ``"other"``."""
+        """``"tensor"``, ``"buffer"``, ``"scalar"``, ``"tuple"``, ``"sequence"``, ``"optional"``, ``"map"``, or
+        ``"other"``.
+        """
     @property
     def dtype(self) -> str | None:
-        """The element type, ``"f32"``; None if it has none, or it isn't known."""
+        """The element type, ``"f32"``; None if it is unknown, or the type has none."""
     @property
     def shape(self) -> _Shape | None:
-        """The sizes, as of ``Value.shape``."""
+        """The sizes, as for ``Value.shape``."""
     def __eq__(self, value: object, /) -> bool: ...
     def __hash__(self) -> int: ...
 
@@ -887,12 +953,12 @@ class Type:
 class Value:
     """A value of a function: a parameter, a result of an op, or a constant.
 
-    Two of them are equal if they are the same value of the same function.
+    Two objects are equal if they refer to the same value of the same function.
     """
 
     @property
     def function(self) -> Function:
-        """The function that the value is in."""
+        """The function that contains the value."""
     @property
     def name(self) -> str | None:
         """The value's name; None if it has none."""
@@ -901,86 +967,90 @@ class Value:
         """The value's type."""
     @property
     def dtype(self) -> str | None:
-        """The element type, ``"f32"``; None if it isn't known, or the value has none."""
+        """The element type, ``"f32"``; None if it is unknown, or the type has none."""
     @property
     def shape(self) -> _Shape | None:
-        """The sizes: an int, the text of a symbol or an expression (``"n"``, ``"n*2"``), or None for what nobody
-        knows. A symbol whose name is no word stands in quotes, as in IR text. None in place of the tuple if the rank isn't
-        known. ``("f32", value.shape)`` is a type again.
+        """The sizes: an int, a symbol or an expression as a string (``"n"``, ``"n*2"``), or None if unknown. Symbols
+        that aren't identifiers are quoted, as in IR text. None instead of a tuple if the rank is unknown. ``("f32",
+        value.shape)`` is valid as a type argument.
         """
     @property
     def rank(self) -> int | None:
-        """The number of axes; None if it isn't known."""
+        """The number of dimensions; None if it is unknown."""
     @property
     def defining_op(self) -> Op | None:
-        """The op that the value is a result of; None for parameters and constants."""
+        """The op that defines the value; None for parameters and constants."""
     @property
     def index(self) -> int:
-        """Its place among the results of its op, or the arguments of its region."""
+        """The index among the results of its op or the arguments of its region."""
     @property
     def constant(self) -> Constant | None:
-        """The constant that the value is; None if it is computed, or given."""
+        """The constant, if the value is one; None for parameters and results."""
     @property
     def use_count(self) -> int:
-        """The number of operands that are this value."""
+        """The number of uses."""
     @property
     def users(self) -> list[Op]:
-        """The ops that use the value, each once, the ends of regions included."""
+        """The ops that use the value, without duplicates, including terminators."""
     @property
     def uses(self) -> list[tuple[Op, int]]:
-        """The uses: each op, and which of its operands the value is."""
+        """The uses: each user with the index of the operand."""
     @property
     def is_live(self) -> bool:
-        """Whether it is there still: whether no edit erased it."""
+        """Whether the value exists, that is, wasn't erased by an edit."""
     def __eq__(self, value: object, /) -> bool: ...
     def __hash__(self) -> int: ...
 
 def batch_items(models: Sequence[_Path], to: _Path) -> list[tuple[_Path, _Path]]:
-    """The models of files and directories, and the files of their results."""
+    """Returns the models in files and directories, with the paths of their results."""
 
 def built_in(name: str) -> str:
-    """The text of a pipeline that comes with the host."""
+    """Returns the text of a built-in pipeline."""
 
 def config_schema(key: str) -> dict[str, Any]:
-    """What a registered config key takes."""
+    """Returns the schema of a registered config key."""
 
 def declaration(name: str) -> dict[str, Any]:
-    """What a registered pass declares: its options, its aliases, its phase."""
+    """Returns the declaration of a registered pass: its options, aliases and phase."""
 
 def diagnostic_text(diagnostic: Diagnostic) -> str:
     """Renders a diagnostic of a program, as the command prints it."""
 
 def explain(fields: dict[str, Any]) -> dict[str, Any]:
-    """What a request would run, in order, and why or why not: as ``passdock explain --json``."""
+    """Returns the passes that a request would run, in order, with reasons: the data of ``passdock explain --json``."""
 
 def list_passes() -> list[str]:
-    """The names of the registered passes."""
+    """Returns the names of the registered passes."""
 
 def own_name(name: str) -> str:
-    """The name of the pass that a name stands for; an unknown one itself."""
+    """Returns the full name of the pass that a name or alias refers to; an unknown name is returned unchanged."""
 
 def load_dir(path: _Path) -> None:
     """Adds the plugins of a directory to the registry.
 
-    Raises PluginError if there is no such directory, or a plugin of it can't be used.
+    Raises PluginError if the directory doesn't exist or one of its plugins can't be used.
     """
 
 def load_plugin(path: _Path) -> None:
-    """Adds a plugin's file to the registry; it is loaded when a pass of it is needed.
+    """Adds a plugin file to the registry. The plugin is loaded when one of its passes is needed.
 
-    Raises PluginError if it is none, or can't be used, and UsageError if a name of it is taken.
+    Raises PluginError if the file isn't a plugin or can't be used, and UsageError if one of its names is taken.
     """
 
 def override_renderer(render: Callable[[list[tuple[dict[str, Any], str]]], Any] | None) -> None:
-    """Sets the function that shows the diagnostics of passes that start from now on: it receives a list of fields and
-    texts. None: standard error again.
+    """Sets the function that renders the diagnostics of passes that start from now on. It receives a list of fields and
+    texts. None restores the standard renderer.
     """
 
 def register_config(key: str, default: Any, doc: str = "") -> None:
-    """Registers a config key. fields: name to default, or one default for a key that is one value."""
+    """Registers a config key.
+
+    Args:
+        default: A dict of field names to defaults, or the default of a key with a single value.
+    """
 
 def rendered(json: str) -> list[str]:
-    """What the diagnostics of a report look like."""
+    """Renders the diagnostics of a report."""
 
 def run(
     fields: dict[str, Any],
@@ -991,9 +1061,9 @@ def run(
     """Runs a request on a module, or from file to file."""
 
 def set_importer(find: Callable[[str, bool], PassHandle]) -> None:
-    """Sets the function that finds the passes of `python` entries: it answers a `PassHandle` for `package.module:name` and
-    whether the pipeline is trusted.
+    """Sets the function that imports the passes of `python` entries. It receives `package.module:name` and whether the
+    pipeline is trusted, and returns a `PassHandle`.
     """
 
 def version() -> str:
-    """The version of the host."""
+    """Returns the version of the host."""

@@ -1,4 +1,4 @@
-"""Messages of the host in Python's words: ``--allow-growth`` is ``allow_growth=True``."""
+"""Translation of the host's messages to Python's terms: ``--allow-growth`` becomes ``allow_growth=True``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NAMES = {
 _LISTS = ("plugins", "plugin_dirs", "required_pass", "disabled_pass")
 # Flags without a value.
 _SWITCHES = ("allow_growth", "allow_outside_data", "drop_spans", "trust", "value_info")
-# Whole phrases.
+# Complete phrases.
 _PHRASES = {
     "`passdock list passes` shows what there is.": "`passdock.list_passes()` lists them.",
     "`passdock list ops` shows what there is.": "`python -m passdock list ops` shows what there is.",
@@ -28,12 +28,12 @@ _PHRASES = {
     "`--bind NAME=VALUE`": "`bind={NAME: VALUE}`",
     "`--print-changed`": "the instrument `print-after`",
 }
-# A flag; with the rest of the code if it begins a piece of code: `--verify all`.
+# A flag; at the start of a code span, with the rest of the span: `--verify all`.
 _FLAG = re.compile(r"(`)?(?<![^ `(\n])--([a-z][a-z-]*)(?(1)([^`]*)(?=`))")
 
 
 def in_python(text: str) -> str:
-    """Returns a message for a program in Python."""
+    """Translates a message for Python programs."""
     for phrase, own in _PHRASES.items():
         text = text.replace(phrase, own)
     return _FLAG.sub(_option, text)
@@ -43,7 +43,7 @@ def _option(flag: re.Match[str]) -> str:
     tick, name, value = flag[1] or "", flag[2], (flag[3] or "").strip()
     head, is_code, code = flag.string[: flag.start(2)].rpartition("`")
     if is_code and head.count("`") % 2 == 0 and "passdock " in code:
-        # A command that is quoted stays a command.
+        # A quoted command stays a command.
         return flag[0]
     name = _NAMES.get(name, name.replace("-", "_"))
     if not value:

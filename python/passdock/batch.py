@@ -1,7 +1,7 @@
-"""Many models through one pipeline on all cores: ``passdock.batch``.
+"""``passdock.batch``: runs many models through one pipeline on all cores.
 
-A model that fails, takes its process along or hangs is an outcome like others, and stops none of them. Outcomes are
-kept in a file, a line of JSON a model, so that the same call again does what is left.
+A model that fails, crashes its process or hangs is an outcome like any other, and doesn't stop other models. Outcomes
+are stored in a file, one line of JSON per model, so repeating the call runs only the remaining models.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["Batch", "Outcome", "Summary", "batch"]
 
 
 def __getattr__(name: str) -> Any:
-    # Whoever imports passdock imports this module, and few of them run batches.
+    # Most programs that import passdock don't run batches.
     if name in ("Outcome", "Summary"):
         from ._batch import outcomes
 
@@ -44,8 +44,10 @@ def batch(
     imports: Sequence[str] = (),
     **options: Any,
 ) -> Batch:
-    """Runs a pipeline on many models, several at once, each in a process that isn't this one. The current ``PassContext`` governs
-    the batch as it does ``run``, but for its instruments, which can't watch other processes: a warning says so.
+    """Runs a pipeline on many models in parallel, each in a separate process.
+
+    The current ``PassContext`` applies as for ``run``, except for its instruments, which can't observe other processes:
+    a warning reports that.
 
     ::
 
@@ -55,31 +57,30 @@ def batch(
         summary = passdock.batch(["a.onnx", "zoo/**/*.onnx"], output="out", timeout=600).wait()
 
     Args:
-        models: paths of models, directories, of which each ``.onnx`` at any depth is one, and patterns (``*``, ``?``,
-            ``[…]``, ``**``); one or many.
-        pipeline: as of ``Pipeline``; ``"default"`` if neither that nor ``passes`` is given.
-        output: the directory for results, which is made. A model of a directory has the path there that it has in its
-            own.
-        jobs: models at once; None: as many as there are cores. Each runs on one thread then.
-        resume: whether models are left out that were done before, of the same file, pipeline, options and plugins: those
-            of its passes and instruments, and those that define operators.
-        timeout: seconds after which a run has failed and is ended; None: it isn't.
-        progress: whether a bar shows the models, if tqdm is there; or a function that hears each outcome.
-        results: the file of outcomes; ``outcomes.jsonl`` in ``output`` if none is given. The command ``passdock batch``
-            keeps the same file: either continues what the other began, unless passes of Python are among them.
-        imports: modules that register passes of Python, by name or as ``.py`` files: the processes import them. Without
-            them only what is installed, or in TOML, is known there.
-        options: as of ``run``.
+        models: One or several paths of models, directories (all ``.onnx`` files in them, recursively) and patterns
+            (``*``, ``?``, ``[…]``, ``**``).
+        pipeline: As for ``Pipeline``; ``"default"`` if neither this nor ``passes`` is given.
+        output: The directory for results, which is created. Models of a directory keep their relative paths.
+        jobs: The number of parallel models, each on one thread; by default the number of cores.
+        resume: Whether to skip models that are done already, with the same file, pipeline, options and plugins: those
+            of its passes and instruments, and those with op definitions.
+        timeout: The time limit of a run in seconds, after which it fails; None for no limit.
+        progress: Whether to show a progress bar, if tqdm is installed; or a function that receives each outcome.
+        results: The file of outcomes, by default ``outcomes.jsonl`` in ``output``. ``passdock batch`` uses the same
+            format: either continues the other's file, unless there are Python passes.
+        imports: Modules that register Python passes, by name or as ``.py`` files. Worker processes import them. Other
+            passes have to be installed or in TOML.
+        options: As for ``run``.
 
     Returns:
-        An iterator over outcomes as they come; its ``wait()`` runs all and returns the ``Summary``. Outcomes of models
-        that were done before come first, largest models next.
+        An iterator over outcomes as models finish. Its ``wait()`` runs all models and returns the ``Summary``. Outcomes
+        of earlier runs come first, then the largest models are started first.
 
     Raises:
-        UsageError: there are no models, a directory can't be read, two results would be one file, or a result would
-            replace a model. A model's file that is named and isn't there is an outcome.
-        PipelineError, UnknownNameError, ConfigError: the pipeline isn't right, which isn't said of each model.
-        PluginError: a module of ``imports`` can't be imported.
+        UsageError: There are no models, a directory can't be read, two results would be the same file, or a result
+            would replace a model. A listed model file that doesn't exist is an outcome instead.
+        PipelineError, UnknownNameError, ConfigError: The pipeline is invalid, which is reported once and not per model.
+        PluginError: A module in ``imports`` can't be imported.
     """
     from ._batch import engines
     from ._batch.items import expand, items, usage

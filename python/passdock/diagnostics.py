@@ -1,6 +1,6 @@
-"""Diagnostics: what passes say to the user, and what shows it. The names are those of ``tvm.ir.diagnostics``.
+"""Diagnostics that passes emit, and their renderers. The names are those of ``tvm.ir.diagnostics``.
 
-A pass emits them to the context that it is given::
+A pass emits them to its context::
 
     @function_pass(opt_level=1)
     def check_loops(func, mod, ctx):
@@ -8,7 +8,7 @@ A pass emits them to the context that it is given::
             ctx.emit(Diagnostic(DiagnosticLevel.WARNING, op, "Loops aren't fused."))
         return func
 
-They are shown when the pass has returned. If an error or a bug is among them, the pass has failed: ``DiagnosticError``.
+They are rendered after the pass returns. An error or a bug among them makes the pass fail with ``DiagnosticError``.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ __all__ = [
 
 
 class DiagnosticLevel(IntEnum):
-    """How bad it is, the worst first."""
+    """The severity of a diagnostic, the most severe first."""
 
     BUG = 10
-    """A mistake of the compiler itself; the pass has failed."""
+    """An error in the compiler itself; the pass fails."""
     ERROR = 20
-    """The pass can't go on: it has failed."""
+    """The pass can't continue and fails."""
     WARNING = 30
-    """What may be a mistake."""
+    """A possible error."""
     NOTE = 40
-    """A remark beside another diagnostic."""
+    """A remark that belongs to another diagnostic."""
     HELP = 50
-    """Advice what to do."""
+    """A suggestion."""
 
     @classmethod
     def _missing_(cls, value: object) -> NoReturn:
@@ -55,35 +55,35 @@ class DiagnosticLevel(IntEnum):
 
 
 class Diagnostic:
-    """A diagnostic: a message for the user, and the op that it is about.
+    """A diagnostic: a message for the user, and the op that it refers to.
 
     Args:
-        level: a ``DiagnosticLevel``, or its number.
-        span: an op, or None.
-        message: a sentence.
-        code: a short stable word.
-        help: advice on what to do.
-        notes: further sentences.
+        level: A ``DiagnosticLevel``, or its number.
+        span: An op, or None.
+        message: The message.
+        code: A short, stable identifier.
+        help: A suggestion.
+        notes: Further messages.
     """
 
     level: DiagnosticLevel
-    """How bad it is: 10 is a bug, 50 is help."""
+    """The severity: 10 is a bug, 50 is help."""
     span: Op | None
-    """The op that it is about, if the program gave one."""
+    """The op that it refers to, if the program gave one."""
     message: str
-    """The sentence."""
+    """The message."""
     code: str
-    """The short stable word, or an empty string."""
+    """The short, stable identifier, or an empty string."""
     help: str | None
-    """The advice on what to do."""
+    """The suggestion."""
     notes: list[str]
-    """Further sentences."""
+    """Further messages."""
     pass_name: str | None = None
-    """The name of the pass that emitted it, once it is shown."""
+    """The name of the pass that emitted it; set when it is rendered."""
     function: str | None = None
-    """The name of the function that it is about, if the host knows it."""
+    """The name of the function that it refers to, if known."""
     op_name: str | None = None
-    """The op that it is about, as messages name it."""
+    """The op that it refers to, as in messages."""
     location: str | None = None
     """The location of the op: a line and a column, or the name of an ONNX node."""
     _text: str | None = None
@@ -110,7 +110,7 @@ class Diagnostic:
         return made
 
     def __str__(self) -> str:
-        """The diagnostic as the command prints it, without colours."""
+        """Returns the diagnostic as the command prints it, without colours."""
         return self._text or _passdock.diagnostic_text(self)
 
     def __repr__(self) -> str:
@@ -121,18 +121,18 @@ _EMITTED = "One or more error diagnostics were emitted, please check diagnostic 
 
 
 class DiagnosticContext:
-    """Diagnostics, collected until they are shown.
+    """Diagnostics, collected until they are rendered.
 
-    ``ctx.diag_ctx`` is that of a running pass, whose diagnostics are shown when it has returned. A program may have one
-    of its own.
+    ``ctx.diag_ctx`` is the context of a running pass, whose diagnostics are rendered after it returns. A program may
+    create its own.
 
     Args:
-        module: what they are about; it isn't looked at.
-        renderer: what ``render`` shows them by; ``get_renderer()`` if none is given.
+        module: The module that they refer to; not used.
+        renderer: The renderer for ``render``; ``get_renderer()`` by default.
     """
 
     pass_name: str | None = None
-    """The name of the running pass; None for diagnostics of a program's own."""
+    """The name of the running pass; None for diagnostics of a program."""
 
     def __init__(self, module: Any = None, renderer: DiagnosticRenderer | None = None) -> None:
         self.module = module
@@ -141,21 +141,21 @@ class DiagnosticContext:
 
     @property
     def diagnostics(self) -> list[Diagnostic]:
-        """The diagnostics that aren't shown yet."""
+        """The diagnostics that aren't rendered yet."""
         return list(self._collected)
 
     def emit(self, diagnostic: Diagnostic) -> None:
-        """Adds a diagnostic, to be shown when the pass has returned. An error or a bug makes the pass count as failed."""
+        """Adds a diagnostic, to be rendered after the pass returns. An error or a bug makes the pass fail."""
         self._collected.append(diagnostic)
 
     def emit_fatal(self, diagnostic: Diagnostic) -> NoReturn:
-        """Adds a diagnostic that a pass can't go on after, and raises DiagnosticError."""
+        """Adds a diagnostic after which the pass can't continue, and raises DiagnosticError."""
         self.emit(diagnostic)
         self.render()
         raise DiagnosticError(_EMITTED)
 
     def render(self) -> None:
-        """Shows the diagnostics of a program's own, in order, each once.
+        """Renders the diagnostics of a program in order, each once.
 
         Raises DiagnosticError if an error or a bug is among them.
         """
@@ -196,11 +196,11 @@ class _RunningPass(DiagnosticContext):
 
 
 class DiagnosticRenderer:
-    """What shows diagnostics.
+    """A renderer of diagnostics.
 
     Args:
-        render_func: a function that gets a ``DiagnosticContext``, and shows its ``diagnostics``. What it raises masks no
-            error: Python's ``sys.unraisablehook`` hears of it.
+        render_func: A function that receives a ``DiagnosticContext`` and shows its ``diagnostics``. Its exceptions are
+            passed to ``sys.unraisablehook`` and don't mask other errors.
     """
 
     def __init__(self, render_func: Callable[[DiagnosticContext], Any]) -> None:
@@ -210,7 +210,7 @@ class DiagnosticRenderer:
         self._render = render_func
 
     def render(self, ctx: DiagnosticContext) -> None:
-        """Shows the diagnostics that a context has collected."""
+        """Renders the diagnostics that a context has collected."""
         self._render(ctx)
 
 
@@ -224,15 +224,15 @@ _renderer = _STANDARD
 
 
 def get_renderer() -> DiagnosticRenderer:
-    """What shows the diagnostics of passes, in contexts without a renderer of their own."""
+    """Returns the renderer for the diagnostics of passes in contexts without their own renderer."""
     return _renderer
 
 
 def override_renderer(render_func: DiagnosticRenderer | Callable[[DiagnosticContext], Any] | None) -> None:
-    """Sets what shows the diagnostics of passes that start from now on, in all threads.
+    """Sets the renderer for the diagnostics of passes that start from now on, in all threads.
 
     Args:
-        render_func: a function that gets a ``DiagnosticContext``, or a renderer; None for standard error again.
+        render_func: A renderer, or a function of a ``DiagnosticContext``; None restores the standard renderer.
     """
     global _renderer
     if render_func is None:
@@ -247,7 +247,7 @@ def override_renderer(render_func: DiagnosticRenderer | Callable[[DiagnosticCont
 def _showing(
     renderer: DiagnosticRenderer | Callable[[DiagnosticContext], Any],
 ) -> Callable[[list[tuple[dict[str, Any], str]]], None]:
-    """A renderer as the host calls it: with the fields and the texts of the diagnostics of one pass."""
+    """Returns a renderer for the host, which calls it with the fields and texts of the diagnostics of one pass."""
     shown_by = renderer if isinstance(renderer, DiagnosticRenderer) else DiagnosticRenderer(renderer)
 
     def show(emitted: list[tuple[dict[str, Any], str]]) -> None:

@@ -1,7 +1,7 @@
 """The exceptions of the host.
 
-An exception that a pass or an instrument of Python raises comes out of the host as itself. What the host refuses, and
-what passes of plugins fail with, are these. Where TVM raises a builtin exception, ours is one, too.
+An exception that a Python pass or instrument raises is propagated unchanged. Errors of the host and of plugins' passes
+have these classes. They derive from builtin exceptions where TVM raises those.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ __all__ = [
 
 
 class PassError(RuntimeError):
-    """A pass that failed, or something that the host refused. The module that went in is as it was.
+    """A pass failed, or the host rejected an operation. The input module is unchanged.
 
     Attributes:
-        code: a short stable word for the kind of error, ``"pass-failed"``.
-        exit_status: the status that the command ends with: 1 for a pass, the model or the output, 2 for the request,
-            3 for a plugin.
-        pass_name, plugin, function, op_name, location: where it happened; None where that isn't known.
-        help: advice what to do, or None.
-        notes: further sentences.
-        rendered: the error as the command shows it, with the line that it is about.
-        report: the report of the run, if it was a run of a pipeline.
+        code: A short, stable identifier for the kind of error, ``"pass-failed"``.
+        exit_status: The exit status of the command: 1 for a pass, the model or the output, 2 for the request, 3 for a
+            plugin.
+        pass_name, plugin, function, op_name, location: Where the error occurred; None if unknown.
+        help: A suggestion, or None.
+        notes: Further messages.
+        rendered: The error as the command prints it, with the source line.
+        report: The report of the run, if it was a run of a pipeline.
     """
 
     code: str
@@ -84,81 +84,82 @@ class PassError(RuntimeError):
 
 
 class PassWarning(UserWarning):
-    """What a pass warns of, or the host, and the run went on: ``warnings.simplefilter("ignore", PassWarning)``.
+    """A warning of a pass or the host; the run continued. Ignore it with ``warnings.simplefilter("ignore",
+    PassWarning)``.
 
     Attributes:
-        report: the report of the run, if a filter makes an error of the warning; None if nothing ran yet.
+        report: The report of the run, if a filter turns the warning into an error; None if nothing ran yet.
     """
 
     report: Any = None
 
 
 class UnknownNameError(PassError, LookupError):
-    """No pass or instrument has that name."""
+    """No pass or instrument has the name."""
 
 
 class UsageError(PassError, ValueError):
-    """A name that can't be used, or is taken."""
+    """A name is invalid or taken."""
 
 
 class ConfigError(PassError, AttributeError, TypeError):
-    """A config key, a field or a value that isn't right."""
+    """A config key, a field or a value is invalid."""
 
 
 class PipelineError(PassError, ValueError):
-    """A pipeline, or a file of rules, that isn't right."""
+    """A pipeline or a file of rules is invalid."""
 
 
 class PluginError(PassError, OSError):
-    """A plugin that can't be used."""
+    """A plugin can't be used."""
 
 
 class DiagnosticError(PassError):
-    """One or more error diagnostics were emitted, and were shown when the pass ended."""
+    """Error diagnostics were emitted, and rendered when the pass ended."""
 
 
 class VerifyError(PassError):
-    """A pass left IR that isn't right."""
+    """A pass produced invalid IR."""
 
 
 class ModelError(PassError, ValueError):
-    """A model that can't be read."""
+    """A model can't be read."""
 
 
 class ContextError(PassError):
-    """A context that can't be entered or left."""
+    """A context can't be entered or left."""
 
 
 class EditError(ValueError):
-    """An edit that the host refused; nothing was changed.
+    """An edit was rejected; nothing was changed.
 
     Attributes:
-        op: the op that it is about, None if the host names none: the failure of the pass points at it. A program may
-            set it. It is there as long as its pass runs.
-        op_text: its line of IR text, which stays.
+        op: The op of the error, None if unknown; the failure of the pass refers to it. A program may set it. It is
+            valid while its pass runs.
+        op_text: The op's line of IR text, which stays valid.
     """
 
     op: Op | None = None
     op_text: str | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # An op stays in its process.
+        # An op can't be pickled.
         return type(self), self.args
 
 
 class StaleError(EditError):
-    """An op, a value, a region, a function or a constant that isn't there any more."""
+    """An op, a value, a region, a function or a constant was erased."""
 
 
-# The modules of the package that call a program's methods and rules while its pass runs.
+# Modules of the package that call a program's methods and rules during a pass.
 _BETWEEN = ("passdock.walk", "passdock.rewrite")
 
 
 def _line(error: BaseException) -> str | None:
-    """Returns the line of a program that an exception went through, ``passes.py:24``.
+    """Returns the line of a program in an exception's traceback, ``passes.py:24``.
 
-    It is a line of the code that the host called, or that the package called for it. A pass that was run from there has
-    lines of its own.
+    The line belongs to the code that the host called, directly or through the package. Lines of a nested pass don't
+    count.
     """
     line, is_called, at = None, True, error.__traceback__
     while at is not None:
@@ -174,7 +175,7 @@ def _line(error: BaseException) -> str | None:
 
 
 def _note(error: BaseException, note: str) -> None:
-    """Adds a note to an exception, unless it has the note already."""
+    """Adds a note to an exception, unless it already has the same note."""
     if note and note not in getattr(error, "__notes__", ()):
         error.add_note(note)
 
@@ -182,7 +183,7 @@ def _note(error: BaseException, note: str) -> None:
 def _remark(
     error: BaseException, location: tuple[str | None, str | None, str | None, str | None], notes: list[str]
 ) -> None:
-    """Adds the notes of the host to the exception of a pass, which went through it at a location."""
+    """Adds the location of a pass's exception and the host's notes to it."""
     pass_name, function, op_name, loc = location
     if pass_name is not None:
         line = _line(error)

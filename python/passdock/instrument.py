@@ -1,4 +1,4 @@
-"""Instruments: what watches passes run, and may veto them. The names are those of ``tvm.ir.instrument``."""
+"""Instruments, which observe passes and may veto them. The names are those of ``tvm.ir.instrument``."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = [
 
 T = TypeVar("T")
 
-# What a callback is called with beside `self`.
+# The arguments of the callbacks, in addition to `self`.
 _HOOKS = {
     "enter_pass_ctx": (),
     "exit_pass_ctx": (),
@@ -37,24 +37,24 @@ _HOOKS = {
 
 
 class _Name:
-    """The instrument's name in messages: that of the class, if the object has none of its own."""
+    """The instrument's name in messages: by default that of the class."""
 
     def __get__(self, instrument: object, owner: type) -> Any:
         return self if instrument is None else owner.__name__
 
 
 class PassInstrument:
-    """What watches the passes of a context. Each callback is optional; what a class doesn't have isn't called.
+    """An observer of the passes in a context. All callbacks are optional, and only overridden ones are called.
 
-    A method that is nearly named as a callback is and takes the same arguments, or a callback that takes others, is refused.
+    Raises TypeError for a method whose name and arguments resemble a callback's, or a callback with other arguments.
     """
 
-    # By a `__setattr__` type checkers would let a program set what there isn't.
+    # With a visible `__setattr__`, type checkers would allow a program to set attributes that don't exist.
     if TYPE_CHECKING:
 
         @property
         def name(self) -> str:
-            """The instrument's name in messages: that of the class, if the object has none of its own."""
+            """The instrument's name in messages: by default that of the class."""
     else:
         name = _Name()
 
@@ -65,23 +65,23 @@ class PassInstrument:
             super().__setattr__(name, value)
 
     def enter_pass_ctx(self) -> None:
-        """Called before the context is entered. What it raises keeps it from being entered."""
+        """Called before the context is entered. An exception prevents that."""
 
     def exit_pass_ctx(self) -> None:
         """Called after the context was left."""
 
     def should_run(self, mod: Module, info: PassInfo) -> bool:
-        """Whether the pass may run. Not called for passes that the context requires."""
+        """Returns whether the pass may run. Not called for passes that the context requires."""
         return True
 
     def run_before_pass(self, mod: Module, info: PassInfo) -> None:
         """Called before the pass runs."""
 
     def run_after_pass(self, mod: Module, info: PassInfo) -> None:
-        """Called after the pass ran, with the module that it made."""
+        """Called after the pass ran, with the resulting module."""
 
     def pass_failed(self, mod: Module, info: PassInfo, error: BaseException) -> None:
-        """Called in place of ``run_after_pass`` if the pass, or an instrument around it, failed."""
+        """Called instead of ``run_after_pass`` if the pass, or an instrument around it, failed."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -91,7 +91,7 @@ class PassInstrument:
 def _check(cls: type) -> None:
     if cls.__module__ == __name__:
         return
-    # Not at the top: what it imports takes longer than the whole package.
+    # Not at the top: these imports take longer than those of the whole package.
     from ._methods import check_arity, refuse_misspelt, takes_self
 
     for name, arguments in _HOOKS.items():
@@ -114,12 +114,13 @@ def pass_instrument(pi_cls: type[T]) -> type[T]: ...
 @overload
 def pass_instrument(pi_cls: None = None) -> Callable[[type[T]], type[T]]: ...
 def pass_instrument(pi_cls: Any = None) -> Any:
-    """Makes a class an instrument: ``@pass_instrument`` or ``@pass_instrument()``.
+    """Converts a class to an instrument: ``@pass_instrument`` or ``@pass_instrument()``.
 
-    Attributes and methods of the class stay as they are; a subclass of ``PassInstrument`` is one, too.
+    Attributes and methods of the class stay unchanged. A subclass of ``PassInstrument`` is returned as it is.
 
     Raises:
-        TypeError: what is no class; a callback whose name is nearly right, or that takes other arguments.
+        TypeError: The argument isn't a class, a method looks like a misspelt callback, or a callback has other
+            arguments.
     """
 
     def decorate(cls: Any) -> Any:
@@ -134,7 +135,9 @@ def pass_instrument(pi_cls: Any = None) -> Any:
 
 
 class PassTimingInstrument(PassInstrument):
-    """How long each pass took, as a tree. Ask ``render()`` before the context is left; afterwards there is nothing."""
+    """Measures the time of each pass, as a tree. Call ``render()`` before the context is left, which discards the
+    times.
+    """
 
     def __init__(self) -> None:
         self._native = _passdock.NativeInstrument("timing")
@@ -144,12 +147,14 @@ class PassTimingInstrument(PassInstrument):
         return "timing"
 
     def render(self) -> str:
-        """The times so far: a line for each pass, indented by what ran it. An empty text, and a warning, if there are none."""
+        """Returns the times so far, a line per pass, indented under its caller. Without times, warns and returns
+        ``""``.
+        """
         report = self._native.report()
         if report is None:
             warnings.warn("no pass was timed: ask render() before the context is left", stacklevel=2)
             return ""
-        # A table of the passes by name follows the tree.
+        # A table of passes by name follows the tree.
         return report.partition("\n\n")[0] + "\n"
 
 
@@ -164,20 +169,20 @@ class _Native(PassInstrument):
         return repr(self._native)
 
     def report(self) -> str | None:
-        """What the instrument has to show so far; None if it shows nothing."""
+        """Returns the instrument's report so far; None if it has none."""
         return self._native.report()
 
     def report_data(self) -> Any:
-        """The same as data."""
+        """Returns the report as data."""
         return self._native.report_data()
 
 
 def get_instrument(name: str, /, **options: Any) -> _Native:
-    """An instrument of the host or of a plugin by its name: ``get_instrument("op-count")``.
+    """Returns an instrument of the host or of a plugin by its name: ``get_instrument("op-count")``.
 
     Raises:
-        UnknownNameError: there is none of the name; the message names the nearest.
-        ConfigError: an option isn't right.
+        UnknownNameError: No instrument has the name; the message suggests the nearest one.
+        ConfigError: An option is invalid.
     """
     made = _Native()
     made._native = _passdock.NativeInstrument(name, **options)
@@ -185,9 +190,9 @@ def get_instrument(name: str, /, **options: Any) -> _Native:
 
 
 class PassPrintingInstrument(PassInstrument):
-    """Prints the module before and after passes, by name: any that stands for one, as in ``get_pass``.
+    """Prints the module before and after passes with the given names, which may be aliases as in ``get_pass``.
 
-    A name that no pass has, registered or run, raises ``UnknownNameError`` when the context is left.
+    Leaving the context raises ``UnknownNameError`` for a name that isn't registered and didn't run.
     """
 
     def __init__(self, print_before_pass_names: Sequence[str] = (), print_after_pass_names: Sequence[str] = ()) -> None:
@@ -213,7 +218,7 @@ class PassPrintingInstrument(PassInstrument):
     def exit_pass_ctx(self) -> None:
         for name in (*self._before, *self._after):
             if name not in self._met:
-                # It raises for what is none.
+                # Raises UnknownNameError for an unknown name.
                 _passdock.PassHandle.registered(name)
 
 
@@ -232,11 +237,11 @@ class PrintAfterAll(PassInstrument):
 
 
 def WellFormedInstrument(check_ty: bool = True, validate_before_transform: bool = True) -> _Native:
-    """Verifies the module before and after each pass, and says which pass broke what.
+    """Verifies the module before and after each pass, and reports the pass that broke an invariant.
 
     Args:
-        check_ty: types are always verified: only True is taken.
-        validate_before_transform: whether the module is verified before a pass, too.
+        check_ty: Has to be True: types are always verified.
+        validate_before_transform: Whether to verify the module before a pass, too.
     """
     if check_ty is not True:
         raise ValueError("types are always verified: check_ty is True")
@@ -244,10 +249,10 @@ def WellFormedInstrument(check_ty: bool = True, validate_before_transform: bool 
 
 
 def DumpIR(dump_dir: str | PathLike[str], refresh: bool = False) -> _Native:
-    """Writes the module to a file of a directory after each pass.
+    """Writes the module to a file in a directory after each pass.
 
     Args:
-        dump_dir: the directory, which is made.
-        refresh: whether one that holds nothing but such files is emptied first.
+        dump_dir: The directory, which is created.
+        refresh: Whether to clear the directory first, if it contains only such files.
     """
     return get_instrument("dump", dir=fspath(dump_dir), refresh=refresh)

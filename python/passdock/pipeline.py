@@ -1,4 +1,4 @@
-"""Pipelines: what ``passdock run`` does, on files, bytes and models of other packages."""
+"""Pipelines: runs them like ``passdock run``, on files and modules."""
 
 from __future__ import annotations
 
@@ -48,19 +48,19 @@ PathLike = str | os.PathLike[str]
 
 
 class Report(Mapping[str, Any]):
-    """What a run did: the fields of ``passdock run --json``, as a mapping and as attributes.
+    """The report of a run: the fields of ``passdock run --json``, as a mapping and as attributes.
 
     ``print(report)`` shows the passes that changed something; a notebook shows a table.
     """
 
     def __init__(self, text: str, module: Module | None = None) -> None:
         self._text = text
-        #: The module that came out, of a run on a module.
+        #: The resulting module of a run on a module.
         self.module = module
 
     @functools.cached_property
     def _fields(self) -> dict[str, Any]:
-        # Many a report isn't read.
+        # Many reports are never read.
         import json
 
         fields: dict[str, Any] = json.loads(self._text)
@@ -80,7 +80,7 @@ class Report(Mapping[str, Any]):
         return len(self._fields)
 
     def __getattr__(self, name: str) -> Any:
-        # Who copies a report asks for this before there are fields.
+        # `copy` looks up special names before there are fields.
         if name.startswith("_"):
             raise AttributeError(name)
         try:
@@ -99,7 +99,7 @@ class Report(Mapping[str, Any]):
         return sorted({*super().__dir__(), *self._fields})
 
     def to_json(self) -> str:
-        """The report as JSON, in one line."""
+        """Returns the report as a line of JSON."""
         return self._text
 
     def _rows(self) -> list[tuple[str, float, int, int]]:
@@ -135,7 +135,7 @@ class Report(Mapping[str, Any]):
 
 
 def _pipeline_text(pipeline: Any) -> dict[str, Any] | None:
-    """The host's record of a pipeline: a name that comes with it, a file, TOML as a text, or a dict."""
+    """Returns the host's record of a pipeline: the name of a built-in one, a file, TOML text, or a dict."""
     if pipeline is None:
         return None
     if isinstance(pipeline, Pipeline):
@@ -165,7 +165,7 @@ def _pipeline_error(message: str) -> PipelineError:
 
 
 def _no_pipeline(said: Any) -> str:
-    """Why it is none, and what may be meant."""
+    """Returns a message why an argument isn't a pipeline, with a suggestion."""
     if isinstance(said, Pass):
         return "a pass needs no Pipeline around it: it is called on a module, and `run` and `optimize` take it"
     if isinstance(said, (list, tuple)):
@@ -176,7 +176,7 @@ def _no_pipeline(said: Any) -> str:
 
 
 class _Given:
-    """The passes that are pipelines as they are, where the host asks for them: ``passdock.pipeline:_given.p1``."""
+    """Holds passes that are used as pipelines, where the host finds them: ``passdock.pipeline:_given.p1``."""
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(
@@ -188,7 +188,7 @@ _given = _Given()
 
 
 def _pipeline_of(given: Pass) -> dict[str, Any]:
-    """The record of a pipeline of one pass."""
+    """Returns the record of a pipeline with a single pass."""
     import weakref
 
     name = f"p{id(given)}"
@@ -197,12 +197,12 @@ def _pipeline_of(given: Pass) -> dict[str, Any]:
     return {"path": given.info.name, "text": text}
 
 
-# The elements of an array up to which it is a list of TOML.
+# The maximum number of elements of an array that is converted to a TOML list.
 _MOST_ELEMENTS = 10_000
 
 
 def _items(array: Any) -> Any:
-    """The elements of an array, in lists of lists."""
+    """Returns the elements of an array as nested lists."""
     count = 1
     for size in array.shape:
         count *= int(size)
@@ -215,7 +215,7 @@ def _items(array: Any) -> Any:
 
 
 def _toml(value: Any, what: str = "a pipeline") -> str:
-    """A dict as TOML: pipelines are tables, lists of tables, and plain values."""
+    """Converts a dict to TOML: pipelines are tables, lists of tables, and plain values."""
 
     import json
 
@@ -224,7 +224,7 @@ def _toml(value: Any, what: str = "a pipeline") -> str:
             text.encode()
         except UnicodeEncodeError:
             raise ValueError(f"{text!r} isn't text in Unicode, as TOML is") from None
-        # JSON leaves it as it is.
+        # JSON doesn't escape DEL, but TOML has to.
         return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
     def plain(value: Any) -> str:
@@ -232,7 +232,7 @@ def _toml(value: Any, what: str = "a pipeline") -> str:
         if isinstance(value, bool):
             return "true" if value else "false"
         if isinstance(value, (int, float)):
-            # Subclasses, such as enums, are printed as something else.
+            # Subclasses such as enums have another repr.
             return int.__repr__(value) if isinstance(value, int) else float.__repr__(value)
         if isinstance(value, (str, os.PathLike)):
             return quoted(os.fsdecode(value))
@@ -249,14 +249,14 @@ def _toml(value: Any, what: str = "a pipeline") -> str:
 
 
 class Pipeline:
-    """A pipeline: passes in order, the context that they run under, and what watches them.
+    """A pipeline: passes in order, with a context and instruments.
 
     Args:
-        source: the name of one that comes with passdock (``"default"``, ``"simplify"``), the path of a TOML file, TOML as
-            a text of several lines, or a dict with the same keys.
+        source: The name of a built-in pipeline (``"default"``, ``"simplify"``), the path of a TOML file, TOML text of
+            several lines, or a dict with the same keys.
 
     Raises:
-        PipelineError: it can't be read.
+        PipelineError: The pipeline can't be read.
     """
 
     def __init__(self, source: PathLike | Mapping[str, Any]) -> None:
@@ -276,7 +276,7 @@ class Pipeline:
         return module
 
     def explain(self, **options: Any) -> dict[str, Any]:
-        """What would run, in order, and why or why not."""
+        """Returns the passes that would run, in order, with reasons."""
         return explain(self, **options)
 
     def __str__(self) -> str:
@@ -296,14 +296,15 @@ class _PipelinePass(Sequential):
 
 
 def get_pipeline(source: PathLike = "default", trust: bool = False) -> Sequential:
-    """A pipeline as a pass, which runs under the context that it is called in: ``get_pipeline("default")(mod)``.
+    """Returns a pipeline as a pass, which runs under the context of its call: ``get_pipeline("default")(mod)``.
 
     Args:
-        source: the name of one that comes with passdock, or the path of a TOML file.
-        trust: as of ``run``.
+        source: The name of a built-in pipeline, or the path of a TOML file.
+        trust: As for ``run``.
 
     Raises:
-        PipelineError: it can't be read, or it has a ``[context]`` or ``[[instruments]]``: a pass has none of its own.
+        PipelineError: The pipeline can't be read, or has a ``[context]`` or ``[[instruments]]``, which a pass can't
+            have.
     """
     record = _pipeline_text(source)
     if record is None:
@@ -315,12 +316,14 @@ def get_pipeline(source: PathLike = "default", trust: bool = False) -> Sequentia
     return made
 
 
-#: Whatever is a pipeline.
+#: All types that are accepted as a pipeline.
 AnyPipeline = PathLike | Mapping[str, Any] | Pipeline | Pass
 
 
 def _onnx_runtime() -> str | None:
-    """The library of this program's package onnxruntime, which isn't imported; None if the host is to look for one."""
+    """Returns the library of the installed package onnxruntime without importing it; None to let the host search for
+    one.
+    """
     if os.environ.get("ORT_DYLIB_PATH"):
         return None
     from importlib.util import find_spec
@@ -335,7 +338,7 @@ def _onnx_runtime() -> str | None:
 
 
 def _settings(what: str, said: Any) -> list[str]:
-    """A dict as the command takes it: ``NAME=VALUE``."""
+    """Converts a dict to the command's form: ``NAME=VALUE``."""
     if said is not None and not isinstance(said, Mapping):
         raise TypeError(f"{what} is a dict, not {type(said).__name__}")
     texts = []
@@ -374,7 +377,7 @@ def _request(
     allow_outside_data: bool = False,
     trust: bool = False,
 ) -> dict[str, Any]:
-    """The host's record of a run: its options, and what the current context says beside them, if it governs the run."""
+    """Returns the host's record of a run: its options, completed by the current context if that applies to the run."""
     current = PassContext() if current is None else current
     if pipeline is None and not passes:
         pipeline = "default"
@@ -408,14 +411,14 @@ def _request(
         "external_data": external_data,
         "drop_spans": _check_bool("drop_spans", drop_spans),
         "outside_data": _check_bool("allow_outside_data", allow_outside_data),
-        # A pass of the program is no file.
+        # A pass of the program isn't a file, so it needs no trust.
         "trust": _check_bool("trust", trust) or isinstance(pipeline, Pass),
     }
     return {name: value for name, value in said.items() if value is not None}
 
 
 def _check_options(options: Mapping[str, Any]) -> None:
-    """Refuses an option that there isn't, with the one that may be meant."""
+    """Rejects an unknown option, with a suggestion."""
     known = _request.__kwdefaults__ or {}
     for name in options:
         if name not in known:
@@ -423,8 +426,9 @@ def _check_options(options: Mapping[str, Any]) -> None:
 
 
 def _level(current: PassContext, pipeline: Any) -> int | None:
-    """The level of a run for which none is given: that of the current context, if that was given one; a pass that is
-    called runs, and of the passes of a Sequential the context chooses.
+    """Returns the level of a run without an ``opt_level``: that of the current context, if it was given one.
+
+    A pass that is called directly runs at any level; the context selects the passes of a Sequential.
     """
     if isinstance(pipeline, Pass) and not isinstance(pipeline, Sequential):
         return max(current.opt_level, pipeline.info.opt_level)
@@ -436,9 +440,9 @@ def _toml_value(value: Any) -> str:
 
 
 def _tell(report: Report, told: list[tuple[bool, str]]) -> None:
-    """Says what a run had to say: warnings as Python's, other remarks in the log.
+    """Reports the remarks of a run: issues warnings as Python's, and logs the others.
 
-    If warnings are errors, the first one has the report, and the others are its notes.
+    If warnings are errors, the first one gets the report, and the others become its notes.
     """
     first: Warning | None = None
     for is_warning, text in told:
@@ -458,13 +462,13 @@ def _tell(report: Report, told: list[tuple[bool, str]]) -> None:
 
 
 def _leave(error: BaseException, report: Report) -> None:
-    """Gives an exception its report, unless the name means something else there."""
+    """Attaches the report to an exception, unless its attribute of that name has another meaning."""
     if isinstance(getattr(error, "report", None), Report | None):
         vars(error)["report"] = report
 
 
 def _progress(wanted: bool | Callable[[str], Any]) -> tuple[Callable[[str], Any] | None, Callable[[], Any]]:
-    """What hears the name of each pass, and what ends it."""
+    """Returns a function that receives the name of each pass, and one to call at the end."""
     if callable(wanted):
         return wanted, lambda: None
     if wanted not in (True, False, None):
@@ -493,48 +497,48 @@ def run(
     instruments: Sequence[object] | None = None,
     **options: Any,
 ) -> Report:
-    """Runs a pipeline on a model's file or on a module, in this process.
+    """Runs a pipeline on a model file or a module, in this process.
 
-    The current ``PassContext`` governs the run. An option wins over the context, the context over the ``[context]`` of the
-    pipeline, and that over the defaults; lists of passes are added up. The instruments of the context come first, then
-    those of ``instruments``, then the pipeline's. Diagnostics are the report's.
+    The current ``PassContext`` applies to the run. An option overrides the context, the context overrides the
+    ``[context]`` of the pipeline, and that overrides the defaults; lists of passes are concatenated. The order of
+    instruments is: the context's, those of ``instruments``, the pipeline's. Diagnostics are in the report.
 
     Args:
-        model: the path of an ``.onnx`` or ``.ir`` file, or a module, which stays as it is.
-        pipeline: as of ``Pipeline``; or a pass, as ``Sequential([…])``; ``"default"`` if neither that nor ``passes`` is
-            given.
-        output: the file to write, best said by its name. It is written whole or not at all.
-        progress: whether a bar shows the passes, if tqdm is there; or a function that hears their names.
-        instruments: what watches the passes of this run, as of ``PassContext``.
-        passes: names of passes to run after the pipeline's.
-        opt_level, required_pass, disabled_pass, disabled_rule, config: as of ``PassContext``.
-        bind: sizes for dim symbols and values for parameters, by name: numbers, lists of them, or arrays of at most 10,000
-            elements.
-        plugins, plugin_dirs: files of plugins, and directories of them.
-        raise_opset: the version that ONNX's operators are raised to first.
-        allow_growth: whether the model may become larger.
-        value_info: whether the written file declares the types of all values.
-        jobs: threads for function passes; None: one for each core.
+        model: The path of an ``.onnx`` or ``.ir`` file, or a module, which isn't changed.
+        pipeline: As for ``Pipeline``, or a pass such as ``Sequential([…])``; ``"default"`` if neither this nor
+            ``passes`` is given.
+        output: The file to write, preferably as a keyword argument. It is written atomically.
+        progress: Whether to show a progress bar, if tqdm is installed; or a function that receives the names of passes.
+        instruments: Instruments that observe this run, as for ``PassContext``.
+        passes: Names of passes to run after the pipeline's.
+        opt_level, required_pass, disabled_pass, disabled_rule, config: As for ``PassContext``.
+        bind: Sizes for dim symbols and values for parameters, by name: numbers, lists of them, or arrays of at most
+            10,000 elements.
+        plugins, plugin_dirs: Plugin files, and directories of them.
+        raise_opset: The version to which ONNX's operators are raised first.
+        allow_growth: Whether the model may become larger.
+        value_info: Whether the written file declares the types of all values.
+        jobs: The number of threads for function passes; None for one per core.
         verify: ``"changed"``, ``"all"`` or ``"off"``.
-        reproducer_dir: where what it takes to run into a failure again is written.
-        page: the file of a page that shows the run: each pass, and the graph before and after. A notebook shows it, too.
-        verify_outputs: whether ONNX Runtime compares the results of the model before and after.
-        external_data: where the data of the written model's initializers goes: ``"keep"``: where it is; ``"all"``: into
-            one file beside the model; ``"none"``: into the model's file.
-        drop_spans: whether everything is encoded anew, also what didn't change.
-        allow_outside_data: whether a model's data may be outside of its directory: that of a file in the cache of Hugging
-            Face is, behind links.
-        trust: whether the pipeline's file may name plugins, rules and other files outside of its directory, and passes of
-            Python that have to be imported or made first.
+        reproducer_dir: The directory in which reproducers of failures are written.
+        page: The file of the HTML report: each pass, and the graph before and after. Notebooks show it, too.
+        verify_outputs: Whether to compare the outputs of the model before and after with ONNX Runtime.
+        external_data: Where initializers are written: ``"keep"``: where they are; ``"all"``: to one file next to the
+            model; ``"none"``: to the model file.
+        drop_spans: Whether everything is re-encoded, including unchanged parts.
+        allow_outside_data: Whether data files may be outside the model's directory, as in the cache of Hugging Face,
+            which uses symbolic links.
+        trust: Whether the pipeline file may refer to plugins, rules and other files outside its directory, and to
+            Python passes that have to be imported or created first.
 
     Returns:
-        The report; its ``module`` is the module that came out, of a run on a module without ``output``.
+        The report. Its ``module`` is the resulting module, for a run on a module without ``output``.
 
     Raises:
-        PassError: what went wrong; its ``report`` is the report. Nothing was written then. What a pass of Python raises
-            comes out as itself, with the report, too.
-        PassWarning: the first one, where warnings are errors; its ``report`` is the report. The run is done by then, and
-            the output written.
+        PassError: The run failed, and nothing was written. Its ``report`` is the report. An exception of a Python pass
+            is propagated unchanged, with the report.
+        PassWarning: The first warning, if warnings are errors. Its ``report`` is the report. The run is complete, and
+            the output is written.
     """
     _check_options(options)
     request = _request(pipeline, PassContext.current(), **options)
@@ -563,7 +567,7 @@ def run(
 
 
 def _check_path(model: Any) -> None:
-    """Refuses what is a model, and no path of one."""
+    """Rejects a model that isn't a path."""
     is_path = isinstance(model, os.PathLike) or isinstance(model, str) and "\n" not in model
     if not is_path:
         kind = "IR text" if isinstance(model, str) else type(model).__name__
@@ -573,6 +577,8 @@ def _check_path(model: Any) -> None:
 
 
 def explain(pipeline: AnyPipeline | None = None, **options: Any) -> dict[str, Any]:
-    """What a pipeline would run under the current context, in order, and why or why not: as ``passdock explain --json``."""
+    """Returns the passes that a pipeline would run under the current context, with reasons: the data of ``passdock
+    explain --json``.
+    """
     _check_options(options)
     return _passdock.explain(_request(pipeline, PassContext.current(), **options))

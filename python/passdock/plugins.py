@@ -1,13 +1,13 @@
-"""Plugins that were installed by pip: of the packages with an entry point in the group ``passdock.plugins``.
+"""Plugins installed by pip, found through entry points in the group ``passdock.plugins``.
 
-Nothing of them is used before it is asked for: what is installed is listed without an import, and
+Plugins are only used on request: ``plugins()`` lists installed ones without importing them, and
 ``load_plugins("acme")`` adds the files of one vendor to the registry. An entry point names a directory of plugins::
 
     [project.entry-points."passdock.plugins"]
     acme = "acme_passdock"
 
-names the directory ``plugins`` of the package ``acme_passdock``; ``acme = "acme_passdock:files"`` names what ``files``
-there is or answers: a path.
+names the directory ``plugins`` of the package ``acme_passdock``. ``acme = "acme_passdock:files"`` names the path that
+is the value or the result of ``files``.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ _DIRECTORY = "plugins"
 
 
 class Vendor:
-    """An installed package's plugins.
+    """The plugins of an installed package.
 
     Attributes:
-        name: the name to load them by, that of the entry point.
-        distribution: the name of the package at the index, or None if it doesn't say.
-        version: its version, or None.
-        entry: what the entry point names, ``"acme_passdock:files"``.
+        name: The name for ``load_plugins``, which is that of the entry point.
+        distribution: The name of the package in the package index, or None if unknown.
+        version: The version of the package, or None.
+        entry: The object reference of the entry point, ``"acme_passdock:files"``.
     """
 
     def __init__(self, point: EntryPoint) -> None:
@@ -49,14 +49,14 @@ class Vendor:
 
     @property
     def directory(self) -> str:
-        """The directory of the plugins' files; the package is imported for it.
+        """The directory of the plugin files. Accessing it imports the package.
 
         Raises:
-            PluginError: the package can't be imported, or names no directory.
+            PluginError: The package can't be imported, or names no directory.
         """
         import importlib
 
-        # Extras may stand behind, `acme_passdock:files [cuda]`, as of other entry points.
+        # Extras may follow, `acme_passdock:files [cuda]`, as in other entry points.
         module_name, _, attribute = self._point.value.partition("[")[0].partition(":")
         try:
             found: Any = importlib.import_module(module_name.strip())
@@ -80,13 +80,13 @@ class Vendor:
         found = module
         for part in attribute.split("."):
             if not hasattr(found, part):
-                # A directory without Python files is no attribute of its package.
+                # A directory without Python files isn't an attribute of its package.
                 beside = None if base is None else os.path.join(base, *attribute.split("."))
                 if beside is not None and os.path.isdir(beside):
                     return beside
                 raise self._failed(f"`{module.__name__}` has no `{attribute}`")
             found = getattr(found, part)
-        # Such a directory that was imported is a package.
+        # An imported directory is a (namespace) package.
         return _home(found) or found
 
     def _failed(self, why: str) -> PluginError:
@@ -100,24 +100,23 @@ class Vendor:
 
 
 def _home(module: Any) -> str | None:
-    """The directory of a package, or None if it is none."""
+    """Returns the directory of a package; None if the module isn't a package."""
     paths = list(getattr(module, "__path__", ()))
     return paths[0] if paths else None
 
 
 def plugins() -> dict[str, Vendor]:
-    """The vendors whose plugins are installed, by name. Nothing of them is imported or loaded.
+    """Returns the vendors of installed plugins by name, without importing or loading them.
 
     ::
 
         for name, vendor in passdock.plugins().items():
             print(name, vendor.distribution, vendor.version)
 
-    A package whose entry points can't be read, and the second one with a name, are warned of (``PassWarning``).
-
-    ``run(…, plugin_dirs=[passdock.plugins()["acme"].directory])`` uses plugins in one run alone.
+    Issues a ``PassWarning`` for a package with unreadable entry points, and for duplicate names. ``run(…,
+    plugin_dirs=[passdock.plugins()["acme"].directory])`` uses plugins in a single run.
     """
-    # Of two with a name the first one in the path counts, as of modules.
+    # Of two with the same name, the first one in the path counts, as for modules.
     found: dict[str, Vendor] = {}
     for point in _points():
         vendor = Vendor(point)
@@ -128,7 +127,7 @@ def plugins() -> dict[str, Vendor]:
 
 
 def _points() -> Iterable[EntryPoint]:
-    """The entry points, without those of packages whose own can't be read."""
+    """Returns the entry points, skipping packages with unreadable ones."""
     from importlib.metadata import distributions, entry_points
 
     try:
@@ -144,17 +143,17 @@ def _points() -> Iterable[EntryPoint]:
 
 
 def load_plugins(*names: str) -> list[str]:
-    """Adds the plugins of installed vendors to the registry, by name; each is loaded when a pass of it is needed.
+    """Adds the plugins of installed vendors to the registry. A plugin is loaded when one of its passes is needed.
 
     Args:
-        names: names of vendors, as of ``plugins()``. One that was added already is added once.
+        names: Names of vendors, as in ``plugins()``. Vendors that are added already are skipped.
 
     Returns:
         The directories of their files.
 
     Raises:
-        UnknownNameError: no such vendor is installed; the message names the nearest.
-        PluginError: a vendor's package can't be imported, or names no directory, or a file there can't be used.
+        UnknownNameError: No such vendor is installed; the message suggests the nearest one.
+        PluginError: A vendor's package can't be imported, or names no directory, or a plugin file can't be used.
     """
     installed = plugins()
     directories = []
@@ -172,7 +171,7 @@ def _unknown(name: str, installed: dict[str, Vendor]) -> UnknownNameError:
     import difflib
 
     near = difflib.get_close_matches(name, installed, n=1)
-    # It is called otherwise by the index often.
+    # The name in the package index is often another one.
     near += [each.name for each in installed.values() if each.distribution in (name, name.replace("_", "-"))]
     if near:
         advice = f"Did you mean `{near[0]}`?"

@@ -1,9 +1,9 @@
-"""Many models on a Ray cluster: ``passdock.ray.batch``.
+"""``passdock.ray.batch``: runs many models on a Ray cluster.
 
-What to run travels to the cluster's nodes, and reports travel back. Models don't: they are on a disk that all nodes
-share, or on storage that fsspec knows, and go from there to a node and back. passdock has to be installed on the nodes,
-in this program's version; ``runtime_env={"pip": ["/shared/passdock-….whl"]}`` does that, with the wheel where all nodes
-find it.
+Requests are sent to the nodes, and reports are sent back. Models aren't: they are on a shared disk, or on storage that
+fsspec supports, from which a node reads them and to which it writes results. The nodes need the same version of
+passdock as this program; ``runtime_env={"pip": ["/shared/passdock-….whl"]}`` installs it, if all nodes can read the
+wheel.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 __all__ = ["batch"]
 
-# How often outcomes are copied to storage on which no line can be added to a file, in seconds.
+# The interval in seconds for copying outcomes to storage that doesn't support appending.
 _EVERY = 10.0
-# After how long the size of the cluster is looked at again, in seconds: it may grow with its load.
+# The interval in seconds for checking the size of the cluster, which may grow with its load.
 _LOOK = 5.0
 
 
@@ -60,36 +60,37 @@ def batch(
     imports: Sequence[str] = (),
     **options: Any,
 ) -> Batch:
-    """Runs a pipeline on many models on a Ray cluster; otherwise as ``passdock.batch``.
+    """Runs a pipeline on many models on a Ray cluster; otherwise like ``passdock.batch``.
 
     ::
 
         summary = passdock.ray.batch("s3://zoo/models", "default", "s3://zoo/out", address="auto").wait()
 
     Args:
-        models: paths that all nodes know, or addresses of fsspec (``s3://…``, ``gs://…``, ``file://…``): files,
+        models: Paths that are valid on all nodes, or addresses of fsspec (``s3://…``, ``gs://…``, ``file://…``): files,
             directories and patterns.
-        pipeline: as of ``passdock.batch``. Its text travels; a path of plugins in it is one of the nodes.
-        output: the directory for results: a path that all nodes know, or an address. A result appears whole, its data
-            before itself.
-        address: the cluster; None: the one that this program is connected to, that of ``RAY_ADDRESS``, or a new one
-            here.
-        retries: how often a model is run again whose process or node died, or whose storage failed. A pass that fails
-            and a run that takes too long aren't tried again.
-        max_in_flight: models that are with the cluster at once; None: twice as many as it has cores for, as it grows.
-        runtime_env: the environment of the tasks, as of ``ray.init``: packages, files, variables.
-        num_cpus: the cores of a model's run, which has as many threads.
-        storage_options: what fsspec is told of the storage, such as credentials.
-        resume, timeout, progress, results, imports, options: as of ``passdock.batch``. The file of outcomes may be at
-            an address; then it is copied there every ten seconds, and at the end. Modules of ``imports`` are on the
-            nodes, too: ``runtime_env={"py_modules": […]}`` takes them there.
+        pipeline: As for ``passdock.batch``. The text is sent to the nodes; paths of plugins in it refer to the nodes.
+        output: The directory for results: a path that is valid on all nodes, or an address. A result is written
+            atomically, after its data.
+        address: The cluster. None for the one that this program is connected to, that of ``RAY_ADDRESS``, or a new
+            local one.
+        retries: The maximum number of retries of a model after its process or node terminated, or its storage failed.
+            Failed passes and timeouts aren't retried.
+        max_in_flight: The maximum number of models submitted to the cluster; None for twice the number for which it
+            currently has cores.
+        runtime_env: The environment of the tasks, as for ``ray.init``: packages, files, variables.
+        num_cpus: The number of cores and threads for each model.
+        storage_options: Options of fsspec for the storage, such as credentials.
+        resume, timeout, progress, results, imports, options: As for ``passdock.batch``. The file of outcomes may be at
+            an address; it is copied there every ten seconds and at the end. Modules in ``imports`` have to exist on the
+            nodes: ``runtime_env={"py_modules": […]}`` copies them.
 
     Returns:
-        An iterator over outcomes as they come, whose ``wait()`` runs all and returns the ``Summary``.
+        An iterator over outcomes as models finish. Its ``wait()`` runs all models and returns the ``Summary``.
 
     Raises:
-        ImportError: ray isn't installed, or what fsspec takes for the storage.
-        UsageError, PipelineError, UnknownNameError, ConfigError, PluginError: as of ``passdock.batch``.
+        ImportError: ray, or the package that fsspec needs for the storage, isn't installed.
+        UsageError, PipelineError, UnknownNameError, ConfigError, PluginError: As for ``passdock.batch``.
     """
     from ._batch import engines as _engines
     from ._batch import items as _items
@@ -125,7 +126,9 @@ def batch(
 def _outcomes_of(
     cluster: _Cluster, plan: _engines.Plan, items: Sequence[_items.Item], storage: Mapping[str, Any] | None
 ) -> Iterator[Outcome]:
-    """The outcomes of models as they come: first of those that are done, then the largest first."""
+    """Yields the outcomes of models as they finish: first those that are done already, then the largest models
+    first.
+    """
     from ._batch import engines as _engines
     from ._batch import storage as _storage
 
@@ -153,7 +156,7 @@ def _outcomes_of(
             for task, report in cluster.answered(running.keys()):
                 item, attempt = running.pop(task)
                 if report.get("died") and attempt < cluster.retries:
-                    # After the others: the reason may be gone by then.
+                    # At the end of the queue: the cause may be gone by then.
                     cluster.summary.retried += 1
                     left.insert(0, (item, attempt + 1))
                     continue
@@ -184,7 +187,7 @@ class _Cluster:
         self.retries = retries
         self.summary = summary
         self._job = {
-            # A node's processes may be in another directory.
+            # Processes on a node may have another working directory.
             "request": plan.request(os.path.abspath),
             "job": plan.job(os.path.abspath),
             "version": _passdock.version(),
@@ -196,7 +199,7 @@ class _Cluster:
         self._given = max_in_flight
         self._in_flight = 0
         self._looked: float | None = None
-        # What is tried again is decided here, for processes of ours that died, too.
+        # Retries are decided here, also for terminated processes.
         settings: dict[str, Any] = {"num_cpus": num_cpus, "max_retries": 0}
         if runtime_env is not None:
             settings["runtime_env"] = dict(runtime_env)
@@ -245,7 +248,7 @@ def _of_node(path: str) -> str:
 
 
 class _Kept:
-    """The file of outcomes, a copy of it if it is at an address: no line can be added to an object."""
+    """The file of outcomes, or a local copy of it if it is at an address: objects don't support appending."""
 
     def __init__(self, path: str, storage: Mapping[str, Any] | None) -> None:
         import tempfile
@@ -297,14 +300,15 @@ class _Kept:
                 self._directory.cleanup()
 
 
-# What is below runs on the nodes.
+# The code below runs on the nodes.
 
-# The process that runs the models of this process's tasks, one after another, and what it was started for.
+# The process that runs the models of this process's tasks, one after another, and the job settings it was started
+# with.
 _running: tuple[str, _passdock.Worker] | None = None
 
 
 def _run(job: Mapping[str, Any]) -> dict[str, Any]:
-    """Runs a model, and returns the parts of the report that an outcome has."""
+    """Runs a model, and returns the parts of the report that an outcome needs."""
     import tempfile
 
     from ._batch import storage as _storage
@@ -327,7 +331,7 @@ def _run(job: Mapping[str, Any]) -> dict[str, Any]:
             os.makedirs(os.path.dirname(output) or ".", exist_ok=True)
             report = _run_here(job, model, output)
             if is_far:
-                # It would be gone with the directory.
+                # The reproducer is removed with the directory.
                 report["reproducer"] = None
                 if report["ok"]:
                     _storage.copied_back(os.path.dirname(output), job["output"], storage)

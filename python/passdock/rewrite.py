@@ -1,6 +1,6 @@
-"""Rewriting: patterns of ops, and what stands in their place.
+"""Rewriting: patterns of ops and their replacements.
 
-A rule is a text, the same as in ``.rules`` files and in plugins, or a pattern with a function behind it::
+A rule is text, as in ``.rules`` files and plugins, or a pattern with a function::
 
     gelu = Rules('''
     rule double_relu { onnx.Relu(onnx.Relu(%x)) => onnx.Relu(%x) }
@@ -26,16 +26,18 @@ __all__ = ["Match", "Rewriter", "Rules", "rule", "rules_pass"]
 
 
 def rule(pattern: str, name: str | None = None) -> Callable[[Callable[[Rewriter, Match], Any]], Rules]:
-    """Makes a rule of a function ``(rewriter, match)``, which answers what stands in the place of the pattern's last op:
-    a value, a list of one for each result, or None if nothing is to be done here after all.
+    """Creates a rule from a function ``(rewriter, match)``.
+
+    The function returns the replacement of the results of the pattern's last op: a value, a list with a value per
+    result, or None to reject the match.
 
     Args:
-        pattern: what is looked for, with conditions: ``"onnx.Pow(%x, 2) where float(%x)"``.
-        name: the rule's name, which reports count it by; the function's if none is given.
+        pattern: The pattern, with conditions: ``"onnx.Pow(%x, 2) where float(%x)"``.
+        name: The name of the rule for reports; by default that of the function.
 
     Raises:
-        PipelineError: the pattern isn't one; the message says where.
-        TypeError: the function takes other arguments.
+        PipelineError: The pattern is invalid; the message has the position.
+        TypeError: The function takes other arguments.
     """
 
     def decorate(code: Callable[[Rewriter, Match], Any]) -> Rules:
@@ -52,12 +54,12 @@ def rule(pattern: str, name: str | None = None) -> Callable[[Callable[[Rewriter,
 
 
 def rules_pass(name: str, rules: Rules | str, opt_level: int = 0, required: Required = None) -> FunctionPass:
-    """The pass that rewrites each graph function by rules until none applies.
+    """Returns a pass that rewrites each graph function by rules until a fixed point.
 
     Args:
-        name: the pass's name.
-        rules: the rules, or a text of some.
-        opt_level, required: as of ``function_pass``.
+        name: The name of the pass.
+        rules: The rules, or their text.
+        opt_level, required: As for ``function_pass``.
     """
     own = Rules(rules) if isinstance(rules, str) else rules
 

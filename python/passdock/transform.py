@@ -1,4 +1,4 @@
-"""Passes: what they are, what they run under, and how to make one of a function or a class.
+"""Passes: their classes, Sequentials, and decorators that create passes from functions and classes.
 
 The names are those of ``tvm.ir.transform`` and ``tvm.relax.transform``.
 """
@@ -44,7 +44,7 @@ Required = list[str] | tuple[str, ...] | None
 
 
 class _NoHandle:
-    """What a class has in the place of a handle: its object has none of its own."""
+    """The handle attribute of classes: reports an object without its own handle."""
 
     def __get__(self, pass_: Pass | None, owner: type[Pass]) -> Any:
         if pass_ is None:
@@ -58,7 +58,7 @@ class _NoHandle:
 class Pass:
     """A map from modules to modules. ``pass_(module)`` runs it under the current context."""
 
-    # The names are none that a program's class would think of.
+    # Names that are unlikely to clash with those of a program's class.
     _pass_handle: _passdock.PassHandle = _NoHandle()  # type: ignore[assignment]
     _pass_kind: ClassVar[str] = ""
 
@@ -70,33 +70,33 @@ class Pass:
 
     @property
     def info(self) -> PassInfo:
-        """What the pass says about itself."""
+        """The metadata of the pass."""
         return self._pass_handle.info
 
     def __call__(self, mod: Module, ctx: PassContext | None = None) -> Module:
-        """Runs the pass on a module, and answers the one that it makes.
+        """Runs the pass on a module and returns the resulting module.
 
         Args:
-            mod: the module, which stays as it is.
-            ctx: the context to run under; the current one if none is given. It isn't entered, as in TVM: its instruments
-                hear of passes, and nothing of the context.
+            mod: The module, which isn't changed.
+            ctx: The context to run under; the current one by default. As in TVM, it isn't entered: its instruments
+                observe passes, but get no context callbacks.
 
         Raises:
-            PassError: what a pass of a plugin fails with. What a pass of Python raises comes out as itself.
+            PassError: A plugin's pass failed. Exceptions of Python passes are propagated unchanged.
         """
         if not isinstance(mod, Module):
             raise TypeError(f"a pass runs on a passdock.Module, not on {type(mod).__name__}")
         return self._pass_handle.call(mod, ctx)
 
     def register(self, *, override: bool = False) -> Self:
-        """Puts the pass in the registry under its name, so that pipelines and ``required`` find it.
+        """Registers the pass under its name, so that pipelines and ``required`` find it.
 
         Args:
-            override: whether it takes the place of a pass that has the name: of a notebook's cell that runs again, of a
-                plugin, or of one that the name is short for.
+            override: Whether to replace a pass with the same name: when a notebook cell runs again, or to replace a
+                plugin's pass or one with that short name.
 
         Raises:
-            UsageError: the name is another pass's, or stands for one, as ``"FoldConstant"`` does.
+            UsageError: Another pass has the name, or the name is short for another pass, as ``"FoldConstant"`` is.
         """
         self._pass_handle.register(override)
         return self
@@ -107,7 +107,7 @@ class Pass:
             return _registered, (type(self), *origin)
         return _place(self)
 
-    # Nothing of it changes. What may change says otherwise.
+    # Passes are immutable. Classes whose objects may change override this.
     def __copy__(self) -> Self:
         return self
 
@@ -128,12 +128,12 @@ def _describe(pass_: Pass) -> str:
 
 
 def _registered(kind: type[Pass], name: str, options: dict[str, Any]) -> Pass:
-    """A pass of the registry, out of a pickle."""
+    """Recreates a pass of the registry from a pickle."""
     return kind._of(_passdock.PassHandle.registered(name, options or None))
 
 
 def _place(pass_: Any) -> str:
-    """Where pickle finds a pass of a function again: its name in its module."""
+    """Returns the reference by which pickle finds a pass created from a function: its qualified name in its module."""
     import pickle
     import sys
 
@@ -163,7 +163,7 @@ class FunctionPass(Pass):
 
 
 class PrimFuncPass(Pass):
-    """A pass on each function of the loop level."""
+    """A pass on each loop-level function."""
 
     _pass_kind: ClassVar[str] = "PrimFunc"
 
@@ -173,14 +173,15 @@ class PrimFuncPass(Pass):
 
 
 class Sequential(Pass):
-    """Passes in order, each after what it requires, those left out that the context disables or whose level is higher.
+    """Passes in order, each after the passes that it requires. Skips passes that the context disables or whose level is
+    higher.
 
     Args:
-        passes: the passes.
-        opt_level: the level of the Sequential itself.
-        name: its name.
-        required: names of passes that must have run before it.
-        disabled: names of its passes that don't run.
+        passes: The passes.
+        opt_level: The level of the Sequential itself.
+        name: The name of the Sequential.
+        required: Names of passes that must run before it.
+        disabled: Names of its passes that don't run.
     """
 
     _pass_kind: ClassVar[str] = "Sequential"
@@ -208,7 +209,7 @@ class Sequential(Pass):
         return _sequential, (type(self), *said), self.__getstate__()
 
     def __getstate__(self) -> Any:
-        """What a program set: the rest is made anew."""
+        """Returns the attributes that a program set; the others are recreated."""
         state: Any = super().__getstate__()
         own, slots = state if isinstance(state, tuple) else (state, None)
         own = {name: value for name, value in (own or {}).items() if name not in ("_pass_handle", "_disabled")}
@@ -223,14 +224,16 @@ class Sequential(Pass):
         return given if given is not None else [_wrap(handle) for handle in self._pass_handle.child_handles]
 
     def resolve_dependency(self, ctx: PassContext | None = None) -> list[Pass]:
-        """The passes that would run, in order, without running any: what a pass requires comes before it, the passes of a nested
-        Sequential after it.
+        """Returns the passes that would run, in order, without running any.
+
+        A required pass precedes the pass that requires it, and the passes of a nested Sequential follow it.
 
         Args:
-            ctx: the context that chooses; the current one if none is given.
+            ctx: The context that selects passes; the current one by default.
 
         Raises:
-            UnknownNameError, PassError: a name stands for no pass, passes require each other, or one is required and disabled.
+            UnknownNameError, PassError: A name is unknown, passes require each other, or a pass is both required and
+                disabled.
         """
         found = self._pass_handle.resolved(ctx)
         return [one if isinstance(one, Pass) else _wrap(one) for one in found]
@@ -243,10 +246,10 @@ class Sequential(Pass):
 
 
 def _sequential(kind: type[Sequential], passes: list[Pass], *said: Any) -> Sequential:
-    """A Sequential out of a pickle."""
+    """Recreates a Sequential from a pickle."""
     opt_level, name, required, disabled = said
     made = object.__new__(kind)
-    # A class of the program's takes what it likes.
+    # A class of the program may have another signature.
     Sequential.__init__(made, passes, opt_level, name, required, disabled=disabled)
     return made
 
@@ -264,22 +267,22 @@ def _wrap(handle: _passdock.PassHandle) -> Pass:
 
 
 def get_pass(name: str, /, **options: Any) -> Pass:
-    """A pass of the registry.
+    """Returns a pass of the registry.
 
     Args:
-        name: its name; ``"FoldConstant"`` is looked up in the namespaces of the standard passes, and TVM's names are
-            names, too.
-        options: its options.
+        name: The name of the pass. Short names such as ``"FoldConstant"`` are looked up in the namespaces of the
+            standard passes, and TVM's names are aliases.
+        options: The options of the pass.
 
     Raises:
-        UnknownNameError: no pass has the name; the message names the nearest.
-        ConfigError: an option isn't right.
+        UnknownNameError: No pass has the name; the message suggests the nearest one.
+        ConfigError: An option is invalid.
     """
     return _wrap(_passdock.PassHandle.registered(name, options or None))
 
 
 def standard(name: str, /, **options: Any) -> _passdock.PassHandle:
-    """A pass with the options that were said; the others are the context's, or the pass's own."""
+    """Returns a pass with the given options; for others, the context's values or the defaults apply."""
     return _passdock.PassHandle.registered(name, {key: value for key, value in options.items() if value is not None})
 
 
@@ -288,7 +291,7 @@ def register_pass(pass_: T, *, override: bool = ...) -> T: ...
 @overload
 def register_pass(pass_: None = ..., *, override: bool = ...) -> Callable[[T], T]: ...
 def register_pass(pass_: Any = None, *, override: bool = False) -> Any:
-    """Puts a pass in the registry under its name; a decorator, too. The arguments are those of ``Pass.register``."""
+    """Registers a pass under its name. Also a decorator. The arguments are those of ``Pass.register``."""
     if pass_ is None:
         return functools.partial(register_pass, override=override)
     if not isinstance(pass_, Pass):
@@ -297,12 +300,12 @@ def register_pass(pass_: Any = None, *, override: bool = False) -> Any:
 
 
 def list_passes() -> list[str]:
-    """The names of the registered passes."""
+    """Returns the names of the registered passes."""
     return _passdock.list_passes()
 
 
 def list_configs() -> dict[str, dict[str, Any]]:
-    """The config keys that are registered: of each its type, its documentation, and its fields."""
+    """Returns the registered config keys, each with its type, documentation and fields."""
     return PassContext.list_configs()
 
 
@@ -310,12 +313,12 @@ def register_config_option(key: str, default: Any, doc: str = "") -> None:
     """Registers a config key.
 
     Args:
-        key: the key, ``"acme.limit"``.
-        default: its default, whose type is that of the values; a dict is a key with fields.
-        doc: what it is.
+        key: The key, ``"acme.limit"``.
+        default: The default, which determines the type of values; a dict for a key with fields.
+        doc: The documentation.
 
     Raises:
-        ConfigError: the key is registered already.
+        ConfigError: The key is registered already.
     """
     _passdock.register_config(key, default, doc)
 
@@ -326,14 +329,14 @@ def build_config(
     required_pass: Names = None,
     disabled_pass: Names = None,
 ) -> PassContext:
-    """Another way to say ``PassContext``, which the first documents have."""
+    """Returns a ``PassContext``. This name is from TVM's early documentation."""
     config = None if fallback_device is None else {"relax.fallback_device_type": int(fallback_device)}
     return PassContext(opt_level=opt_level, required_pass=required_pass, disabled_pass=disabled_pass, config=config)
 
 
 def _check_method(cls: type, method: str, count: int, form: str, kind: str) -> None:
-    """Refuses a class without its method, or whose method can't be called with so many arguments beside `self`."""
-    # Not at the top: what it imports takes longer than the whole package.
+    """Rejects a class without its method, or whose method can't be called with ``count`` arguments besides `self`."""
+    # Not at the top: these imports take longer than those of the whole package.
     from ._methods import check_arity, takes_self
 
     if not callable(getattr(cls, method, None)):
@@ -344,16 +347,16 @@ def _check_method(cls: type, method: str, count: int, form: str, kind: str) -> N
 
 
 class _Info:
-    """The property `info`, in whose place an object may set what it likes."""
+    """The property `info`, which objects may override with an attribute."""
 
     def __get__(self, pass_: Pass | None, owner: type[Pass]) -> Any:
         return self if pass_ is None else pass_._pass_handle.info
 
 
 class _Run:
-    """What the host runs of an object of a program's class, and the handle of it.
+    """The callable that the host runs for an object of a program's class, and its handle.
 
-    It is among the object's attributes, and that object's alone: who copies them makes another one.
+    It is an attribute of that object and belongs to it alone: a copy of the object gets a new one.
     """
 
     __slots__ = ("handle", "method", "pass_")
@@ -370,7 +373,7 @@ class _Run:
 
 
 class _Decorator(Protocol[Made_co]):
-    """What makes a pass of a function, or of a class another class, whose objects are passes."""
+    """A decorator that creates a pass from a function, or a class of passes from a class."""
 
     @overload
     def __call__(self, target: type[T], /) -> type[T]: ...  # type: ignore[overload-overlap]
@@ -434,7 +437,7 @@ def _decorated_class(
     info = PassInfo(opt_level, name if name is not None else wrapped.__name__, required)
 
     class Decorated(*((wrapped,) if issubclass(wrapped, base) else (wrapped, base))):  # type: ignore[misc]
-        """A pass that is an object of a class of the program."""
+        """A pass that is an object of the program's class."""
 
         def __init_subclass__(cls, **kwargs: Any) -> None:
             super().__init_subclass__(**kwargs)
@@ -452,9 +455,9 @@ def _decorated_class(
             return handle
 
     if not issubclass(wrapped, Pass) and not hasattr(wrapped, "info"):
-        # Its objects may have one of their own.
+        # Its objects may have their own `info`.
         Decorated.info = _Info()
-    # How it is copied and pickled is the class's own business: what `Pass` has is for what doesn't change.
+    # The class decides how its objects are copied and pickled: `Pass` implements this for immutable objects.
     for special, usual in (("__reduce__", object.__reduce__), ("__copy__", None), ("__deepcopy__", None)):
         if getattr(wrapped, special, None) in (usual, getattr(Pass, special)):
             setattr(Decorated, special, usual)
@@ -483,22 +486,23 @@ def module_pass(
     name: str | None = None,
     required: Required = None,
 ) -> Any:
-    """Makes a module pass of a function ``(mod, ctx) -> mod``, or of a class with ``transform_module(self, mod, ctx)``.
+    """Creates a module pass from a function ``(mod, ctx) -> mod``, or from a class with ``transform_module(self, mod,
+    ctx)``.
 
-    The module is the pass's own to edit: ``mod["main"]`` has the edits of ``passdock.Function``. It answers that module,
-    or another one; None is refused, since it is what a forgotten ``return`` answers. A decorator, or a call.
+    The pass may edit its module: ``mod["main"]`` has the edits of ``passdock.Function``. It returns that module, or
+    another one. None is rejected, because it is usually a forgotten ``return``. Can be used as a decorator, or called.
 
-    Type checkers know that the objects of a class are passes if it is a subclass of ``ModulePass``, too.
+    For type checkers, derive the class from ``ModulePass``, so that its objects are passes.
 
     Args:
-        pass_func: the function or class.
-        opt_level: the lowest level of the context at which a Sequential runs it.
-        name: its name; that of the function or class if none is given.
-        required: names of passes that must have run before it.
+        pass_func: The function or class.
+        opt_level: The minimum level of the context at which a Sequential runs it.
+        name: The name of the pass; by default that of the function or class.
+        required: Names of passes that must run before it.
 
     Raises:
-        ValueError: without an ``opt_level``.
-        TypeError: what is no function or class, or takes other arguments.
+        ValueError: ``opt_level`` is missing.
+        TypeError: The argument isn't a function or class, or takes other arguments.
     """
     return _make("module", ModulePass, "transform_module", 2, "(mod, ctx)", pass_func, opt_level, name, required)
 
@@ -521,10 +525,11 @@ def function_pass(
     name: str | None = None,
     required: Required = None,
 ) -> Any:
-    """Makes a function pass of a function ``(func, mod, ctx) -> func``, or of a class with ``transform_function``.
+    """Creates a function pass from a function ``(func, mod, ctx) -> func``, or from a class with
+    ``transform_function``.
 
-    It runs on each graph function, which it edits in place, and which it answers; the body of another function that
-    it answers goes into its place. The module is there to be read. The arguments are those of ``module_pass``.
+    It runs on each graph function, edits it in place and returns it. If it returns another function, that function's
+    body replaces the body. The module is read-only. The arguments are those of ``module_pass``.
     """
     form = "(func, mod, ctx)"
     return _make("function", FunctionPass, "transform_function", 3, form, pass_func, opt_level, name, required)
@@ -548,20 +553,20 @@ def prim_func_pass(
     name: str | None = None,
     required: Required = None,
 ) -> Any:
-    """Makes a pass on each function of the loop level; otherwise as ``function_pass``."""
+    """Creates a pass on each loop-level function; otherwise like ``function_pass``."""
     form = "(func, mod, ctx)"
     return _make("prim_func", PrimFuncPass, "transform_function", 3, form, pass_func, opt_level, name, required)
 
 
 def PrintIR(header: str = "") -> ModulePass:
-    """The pass that prints the module to standard error, and changes nothing."""
+    """Returns a pass that prints the module to standard error without changing it."""
     return ModulePass._of(standard("PrintIR", header=header))
 
 
 def ApplyPassToFunction(
     transform: Pass, func_name_regex: str, error_if_no_function_matches_regex: bool = False
 ) -> ModulePass:
-    """The pass that runs another one on the functions whose names match, and leaves the others as they are."""
+    """Returns a pass that runs another one on the functions with matching names."""
     if not isinstance(transform, Pass):
         raise TypeError(f"ApplyPassToFunction takes a pass, not {type(transform).__name__}")
     handle = transform._pass_handle.applied_to(func_name_regex, error_if_no_function_matches_regex)
@@ -569,14 +574,14 @@ def ApplyPassToFunction(
 
 
 class _Made(ModulePass):
-    """A pass that a function of this module makes."""
+    """A pass that a function of this module created."""
 
     _by: tuple[Any, tuple[Any, ...]]
 
     def __reduce__(self) -> tuple[Any, ...]:
         return self._by
 
-    # The pass that it is made of may change.
+    # The wrapped pass may be mutable.
     __copy__ = __deepcopy__ = None  # type: ignore[assignment]
 
 

@@ -1,7 +1,8 @@
-"""Visitors, mutators and functors: classes that look at the ops of a function, say what each becomes, or what it comes to.
+"""Visitors, mutators and functors: classes that visit the ops of a function, replace them, or compute a result for
+each.
 
-They are the documents' ``ExprVisitor``, ``ExprMutator`` and ``ExprFunctor``, for an IR whose values are made by ops in order.
-Nesting of any depth is fine, and so is a chain of any length.
+They correspond to TVM's ``ExprVisitor``, ``ExprMutator`` and ``ExprFunctor``, for an IR whose values are defined by ops
+in order. They don't recurse: regions may nest to any depth, and chains of ops may have any length.
 """
 
 from __future__ import annotations
@@ -18,21 +19,21 @@ T = TypeVar("T")
 
 
 class Visit(enum.Enum):
-    """What a visit goes on with; None stands for ``INTO``."""
+    """How a visit continues; None is the same as ``INTO``."""
 
-    #: The op's regions, then the op after it.
+    #: With the op's regions, then the next op.
     INTO = 0
-    #: The op after it.
+    #: With the next op, skipping the regions.
     OVER = 1
-    #: Nothing: what was looked for is found.
+    #: The visit ends.
     STOP = 2
 
 
 class Visitor:
-    """Looks at a function's ops in program order: an op, then what is in its regions, then the op after it.
+    """Visits a function's ops in program order: an op, then its regions, then the next op.
 
-    ``visit_op`` is called for every op, the ends of regions included, and routes it to the method of its kind. Each answers
-    a ``Visit``, or None to go on::
+    ``visit_op`` is called for every op, including terminators, and calls the method for its kind. Each method returns a
+    ``Visit``, or None to continue::
 
         class CallChecker(Visitor):
             found = False
@@ -47,11 +48,11 @@ class Visitor:
         _check(cls, Visitor, "visit")
 
     def visit(self, function: Function) -> bool:
-        """Visits the whole function; False if a method stopped it."""
+        """Visits the whole function; returns False if a method stopped the visit."""
         return self.visit_region(function.body)
 
     def visit_region(self, region: Region) -> bool:
-        """Visits a region and what is in it; False if a method stopped it."""
+        """Visits a region and its nested regions; returns False if a method stopped the visit."""
         visit_op, stop, over = self.visit_op, Visit.STOP, Visit.OVER
         pending: list[Iterator[Op]] = [iter(region.all_ops)]
         around: list[Op] = []
@@ -73,52 +74,52 @@ class Visitor:
         return True
 
     def visit_op(self, op: Op) -> Visit | None:
-        """Every op comes here first."""
+        """Visits any op; called for each op first."""
         return self.route(op)
 
     def route(self, op: Op) -> Visit | None:
-        """Calls the method of the op's kind; for ``visit_op``s that do something before."""
+        """Calls the method for the op's kind; for use in overridden ``visit_op`` methods."""
         method = getattr(self, "visit_" + op.kind)
         answer: Visit | None = method(op)
         return answer
 
     def visit_call(self, op: Op) -> Visit | None:
-        """A call of a function of the module; ``op.callee`` says which."""
+        """Visits a call of a function of the module, whose name is ``op.callee``."""
 
     def visit_if(self, op: Op) -> Visit | None:
-        """An ``if`` or an ``onnx.If``."""
+        """Visits an ``if`` or an ``onnx.If``."""
 
     def visit_for(self, op: Op) -> Visit | None:
-        """A ``for``."""
+        """Visits a ``for``."""
 
     def visit_while(self, op: Op) -> Visit | None:
-        """A ``while``."""
+        """Visits a ``while``."""
 
     def visit_loop(self, op: Op) -> Visit | None:
-        """An ``onnx.Loop``."""
+        """Visits an ``onnx.Loop``."""
 
     def visit_scan(self, op: Op) -> Visit | None:
-        """An ``onnx.Scan``."""
+        """Visits an ``onnx.Scan``."""
 
     def visit_tuple(self, op: Op) -> Visit | None:
-        """A ``tuple``."""
+        """Visits a ``tuple``."""
 
     def visit_tuple_get(self, op: Op) -> Visit | None:
-        """A ``tuple_get``."""
+        """Visits a ``tuple_get``."""
 
     def visit_terminator(self, op: Op) -> Visit | None:
-        """``return`` or ``yield``."""
+        """Visits a ``return`` or ``yield``."""
 
     def visit_other(self, op: Op) -> Visit | None:
-        """Any op that the IR itself doesn't know: ``onnx.Relu``."""
+        """Visits any op that isn't built into the IR: ``onnx.Relu``."""
 
     def leave_op(self, op: Op) -> None:
-        """An op whose regions were visited is left."""
+        """Called after the regions of an op were visited."""
 
 
 def _check(cls: type, base: type, prefix: str) -> None:
-    """Refuses methods that are nearly named as those of the base are, and that it would never call."""
-    # Not at the top: what it imports takes longer than this module.
+    """Rejects methods that look like misspelt methods of the base, which would never be called."""
+    # Not at the top: these imports take longer than this module.
     from ._methods import refuse_misspelt
 
     prefixes = (f"{prefix}_", "leave_")
@@ -126,19 +127,19 @@ def _check(cls: type, base: type, prefix: str) -> None:
         name: method.__code__.co_argcount for name, method in vars(base).items() if name.startswith(prefixes)
     }
     refuse_misspelt(cls, hooks, prefixes)
-    # The counterpart of `leave_op`.
+    # The expected counterpart of `leave_op`.
     if "leave_op" in hooks and callable(getattr(cls, "enter_op", None)):
         raise TypeError(f"{cls.__name__}.enter_op is never called; did you mean visit_op?")
 
 
-# What stands below the regions of an op that is left when they are done.
+# The stack entry below the regions of an op: the op is left when they are done.
 _LEAVE: Iterator[Op] = iter(())
 
 
 class Mutator:
-    """Goes over a function, and says of each op what it becomes: values for its results, or None for itself.
+    """Replaces the ops of a function: a method returns values that replace the op's results, or None to keep the op.
 
-    An op's operands are already what earlier answers made of them. Only in a pass, on the function that it is given::
+    An op's operands are replaced before the op is visited. Only for passes, on the function of the pass::
 
         class DropDropout(Mutator):
             def mutate_other(self, op):
@@ -151,7 +152,7 @@ class Mutator:
         _check(cls, Mutator, "mutate")
 
     def mutate(self, function: Function) -> bool:
-        """Mutates the whole function; whether anything changed."""
+        """Mutates the whole function; returns whether anything changed."""
         changed = False
         for op in function.walk():
             if not op.is_live:
@@ -170,55 +171,56 @@ class Mutator:
         return changed
 
     def mutate_op(self, op: Op) -> Sequence[Value | None] | Value | None:
-        """Every op comes here first."""
+        """Mutates any op; called for each op first."""
         return self.route(op)
 
     def route(self, op: Op) -> Sequence[Value | None] | Value | None:
-        """Calls the method of the op's kind; for ``mutate_op``s that do something before."""
+        """Calls the method for the op's kind; for use in overridden ``mutate_op`` methods."""
         answer: Sequence[Value | None] | Value | None = getattr(self, "mutate_" + op.kind)(op)
         return answer
 
     def inline(self, op: Op, region: str, args: Sequence[Value | None] = ()) -> Sequence[Value | None]:
-        """Moves what is in a region of an op before the op; answers what the region yields, which stands for the results."""
+        """Moves the ops of a region before the op; returns the yielded values, which replace the op's results."""
         return op.function.inline_region(op, region, list(args))
 
     def mutate_call(self, op: Op) -> Sequence[Value | None] | Value | None:
-        """A call of a function of the module; ``op.callee`` says which."""
+        """Mutates a call of a function of the module, whose name is ``op.callee``."""
 
     def mutate_if(self, op: Op) -> Sequence[Value | None] | Value | None:
-        """An ``if`` or an ``onnx.If``."""
+        """Mutates an ``if`` or an ``onnx.If``."""
 
     def mutate_for(self, op: Op) -> Sequence[Value | None] | Value | None:
-        """A ``for``."""
+        """Mutates a ``for``."""
 
     def mutate_while(self, op: Op) -> Sequence[Value | None] | Value | None:
-        """A ``while``."""
+        """Mutates a ``while``."""
 
     def mutate_loop(self, op: Op) -> Sequence[Value | None] | Value | None:
-        """An ``onnx.Loop``."""
+        """Mutates an ``onnx.Loop``."""
 
     def mutate_scan(self, op: Op) -> Sequence[Value | None] | Value | None:
-        """An ``onnx.Scan``."""
+        """Mutates an ``onnx.Scan``."""
 
     def mutate_tuple(self, op: Op) -> Sequence[Value | None] | Value | None:
-        """A ``tuple``."""
+        """Mutates a ``tuple``."""
 
     def mutate_tuple_get(self, op: Op) -> Sequence[Value | None] | Value | None:
-        """A ``tuple_get``."""
+        """Mutates a ``tuple_get``."""
 
     def mutate_terminator(self, op: Op) -> Sequence[Value | None] | Value | None:
-        """``return`` or ``yield``, which can be edited, not replaced."""
+        """Mutates a ``return`` or ``yield``, which can be edited but not replaced."""
 
     def mutate_other(self, op: Op) -> Sequence[Value | None] | Value | None:
-        """Any op that the IR itself doesn't know: ``onnx.Relu``."""
+        """Mutates any op that isn't built into the IR: ``onnx.Relu``."""
 
 
 class Functor(Generic[T]):
-    """A result for each op and value that is asked for: what it comes to, worked out once, of the results of its operands.
+    """Computes a result for each requested op and value, once, from the results of its operands.
 
-    ``visit`` answers that of a value, and of all that it is made of, operands first: a method finds the results of its op's
-    operands by ``visit`` without any recursion, however long the chain is. What no method is for is ``visit_default``'s, which
-    refuses it::
+    ``visit`` returns the result of a value. It computes the results of all values that it depends on first, operands
+    before users. So a method gets the results of its op's operands by ``visit`` without recursion, however long the
+    chain. Ops and values without a method are passed to ``visit_default``, which raises NotImplementedError by
+    default::
 
         class ConstantChecker(Functor[bool]):
             def visit_constant(self, value):
@@ -230,7 +232,7 @@ class Functor(Generic[T]):
             def visit_default(self, what):
                 return False
 
-    Results are of the function as it was: ``forget`` them when it is edited.
+    Results aren't updated when the function is edited: call ``forget`` then.
     """
 
     _memo: dict[Op | Value, T]
@@ -249,7 +251,7 @@ class Functor(Generic[T]):
     @overload
     def visit(self, what: Region | Function) -> Any: ...
     def visit(self, what: Value | Op | Region | Function) -> Any:
-        """The result of a value or an op; what ``visit_region`` or ``visit_function`` answers of the others."""
+        """Returns the result of a value or an op, or the result of ``visit_region`` or ``visit_function``."""
         if isinstance(what, Function):
             return self.visit_function(what)
         if isinstance(what, Region):
@@ -282,12 +284,14 @@ class Functor(Generic[T]):
             pending.pop()
 
     def forget(self) -> None:
-        """Throws away all results."""
+        """Drops all results."""
         self._memo.clear()
 
     def needs(self, op: Op) -> Iterable[Value | None]:
-        """The values whose results are there when the op is visited: its operands, and what its regions yield. To visit fewer,
-        answer fewer; a method may still ask for others.
+        """Returns the values whose results are computed before the op is visited: its operands, and the values that its
+        regions yield.
+
+        Override it to return fewer; a method may still visit others.
         """
         needed = op.operands
         if op.region_count:
@@ -296,16 +300,16 @@ class Functor(Generic[T]):
         return needed
 
     def visit_op(self, op: Op) -> T:
-        """Every op comes here first."""
+        """Computes the result of any op; called for each op first."""
         return self.route(op)
 
     def route(self, op: Op) -> T:
-        """Calls the method of the op's kind; for ``visit_op``s that do something before."""
+        """Calls the method for the op's kind; for use in overridden ``visit_op`` methods."""
         result: T = getattr(self, "visit_" + op.kind)(op)
         return result
 
     def visit_default(self, what: Op | Value) -> T:
-        """What no other method is for."""
+        """Computes the result of an op or value that has no other method."""
         if isinstance(what, Op):
             kind, name = what.kind, what.name
         else:
@@ -315,75 +319,75 @@ class Functor(Generic[T]):
         )
 
     def visit_param(self, value: Value) -> T:
-        """A parameter of a function, or an argument of a region."""
+        """Computes the result of a parameter of a function, or an argument of a region."""
         return self.visit_default(value)
 
     def visit_constant(self, value: Value) -> T:
-        """A constant."""
+        """Computes the result of a constant."""
         return self.visit_default(value)
 
     def visit_result(self, value: Value, result: T) -> T:
-        """The result of one of an op's results, of the result of the op: the same, if nobody says otherwise."""
+        """Computes the result of one of an op's results from that of the op: by default the same."""
         return result
 
     def visit_region(self, region: Region) -> Any:
-        """The results of what a region yields, in order."""
+        """Returns the results of the values that a region yields, in order."""
         end = region.terminator
         return [] if end is None else [None if value is None else self.visit(value) for value in end.operands]
 
     def visit_function(self, function: Function) -> Any:
-        """The results of what a function returns, in order."""
+        """Returns the results of the values that a function returns, in order."""
         return self.visit(function.body)
 
     def visit_call(self, op: Op) -> T:
-        """A call of a function of the module; ``op.callee`` says which."""
+        """Computes the result of a call of a function of the module, whose name is ``op.callee``."""
         return self.visit_default(op)
 
     def visit_if(self, op: Op) -> T:
-        """An ``if`` or an ``onnx.If``."""
+        """Computes the result of an ``if`` or an ``onnx.If``."""
         return self.visit_default(op)
 
     def visit_for(self, op: Op) -> T:
-        """A ``for``."""
+        """Computes the result of a ``for``."""
         return self.visit_default(op)
 
     def visit_while(self, op: Op) -> T:
-        """A ``while``."""
+        """Computes the result of a ``while``."""
         return self.visit_default(op)
 
     def visit_loop(self, op: Op) -> T:
-        """An ``onnx.Loop``."""
+        """Computes the result of an ``onnx.Loop``."""
         return self.visit_default(op)
 
     def visit_scan(self, op: Op) -> T:
-        """An ``onnx.Scan``."""
+        """Computes the result of an ``onnx.Scan``."""
         return self.visit_default(op)
 
     def visit_tuple(self, op: Op) -> T:
-        """A ``tuple``."""
+        """Computes the result of a ``tuple``."""
         return self.visit_default(op)
 
     def visit_tuple_get(self, op: Op) -> T:
-        """A ``tuple_get``."""
+        """Computes the result of a ``tuple_get``."""
         return self.visit_default(op)
 
     def visit_terminator(self, op: Op) -> T:
-        """``return`` or ``yield``, which no value comes from."""
+        """Called for a ``return`` or ``yield``, which defines no value."""
         return self.visit_default(op)
 
     def visit_other(self, op: Op) -> T:
-        """Any op that the IR itself doesn't know: ``onnx.Relu``."""
+        """Computes the result of any op that isn't built into the IR: ``onnx.Relu``."""
         return self.visit_default(op)
 
 
 def _maker(what: Value | Op) -> Op | Value:
-    """The op that a value is of; what no op makes, itself."""
+    """Returns the op that defines a value; the value itself if no op does."""
     if isinstance(what, Op):
         return what
     return what.defining_op or what
 
 
-#: The documents' names.
+#: TVM's names.
 ExprFunctor = Functor
 ExprVisitor = Visitor
 ExprMutator = Mutator

@@ -1,4 +1,4 @@
-//! Batches: the engine that the command `passdock batch` uses, too.
+//! Batches, run by the same engine as `passdock batch`.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -22,10 +22,10 @@ use crate::crossing::error::Result;
 use crate::crossing::gil;
 use crate::pipeline::{in_python_words, request};
 
-/// How long a call waits for an outcome before it looks at signals.
+/// The interval at which a call that waits for an outcome checks for signals.
 const SIGNALS: Duration = Duration::from_millis(100);
 
-/// The models of files and directories, and the files of their results.
+/// Returns the models in files and directories, with the paths of their results.
 #[pyfunction]
 pub(crate) fn batch_items(
     py: Python<'_>,
@@ -36,8 +36,8 @@ pub(crate) fn batch_items(
     Ok(items.map(|item| (item.model, item.output)).collect())
 }
 
-/// What all results of a batch are made of: passdock itself, the request, the files of the plugins that it uses, and
-/// those of passes of Python.
+/// The inputs that all results of a batch depend on: the passdock version, the request, and the files of its plugins
+/// and Python passes.
 #[pyclass(frozen, module = "passdock")]
 pub(crate) struct Fingerprint(Arc<batch::Fingerprint>);
 
@@ -52,18 +52,18 @@ impl Fingerprint {
         Ok(Fingerprint(Arc::new(own)))
     }
 
-    /// The fingerprint of the result of a model's file, as the command ``passdock batch`` has it.
+    /// Returns the fingerprint of the result of a model file, as ``passdock batch`` computes it.
     fn of_file(&self, model: PathBuf) -> String {
         self.0.of_file(&model)
     }
 
-    /// That of a model at an address; state: what changes when the model does.
+    /// Returns the fingerprint of the result of a model at an address. ``state`` has to change when the model does.
     fn of_address(&self, address: &str, state: &str) -> String {
         self.0.of_address(address, state)
     }
 }
 
-/// The file of outcomes, which is this batch's until it is closed. Outcomes go in and out as JSON.
+/// The file of outcomes, locked by this batch until it is closed. Outcomes are JSON.
 #[pyclass(frozen, module = "passdock")]
 pub(crate) struct Outcomes(Mutex<Option<OutcomeFile>>);
 
@@ -75,7 +75,7 @@ impl Outcomes {
         Ok(Outcomes(Mutex::new(Some(opened))))
     }
 
-    /// The outcome of a model, if it succeeded of the same fingerprint; its result may be gone.
+    /// Returns the outcome of a model if it succeeded with the same fingerprint. The result file may be missing.
     fn known(&self, model: PathBuf, output: PathBuf, fingerprint: &str) -> Result<Option<String>> {
         let item = BatchItem { model, output };
         let known = self.with(|file| file.known(&item, fingerprint))?;
@@ -84,13 +84,13 @@ impl Outcomes {
             .transpose()?)
     }
 
-    /// Adds an outcome, in one piece.
+    /// Appends an outcome in a single write.
     fn add(&self, outcome: &str) -> Result {
         let outcome = serde_json::from_str(outcome)?;
         Ok(self.with(|file| file.add(&outcome))??)
     }
 
-    /// Closes the file, which another batch may have then.
+    /// Closes the file, so that another batch can open it.
     fn close(&self) {
         *lock(&self.0) = None;
     }
@@ -108,13 +108,13 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// How the models of a batch are run: workers, and what their jobs have in common.
+/// The settings shared by the jobs of a batch: workers and a job template.
 struct Jobs {
     command: Arc<WorkerCommand>,
     timeout: Option<Duration>,
-    /// A job, without model and output.
+    /// A job without model and output.
     template: Json,
-    /// Whether the batch was ended.
+    /// Whether the batch was stopped.
     stop: Arc<AtomicBool>,
 }
 
@@ -139,7 +139,7 @@ impl Jobs {
         job
     }
 
-    /// Runs a batch until it is stopped.
+    /// Runs a batch until it is finished or stopped.
     fn run(
         &self,
         mut batch: batch::Batch<'_>,
@@ -151,14 +151,14 @@ impl Jobs {
     }
 }
 
-/// A process that runs models, and the way to start others like it.
+/// A worker process that runs models, and the settings to start more of them.
 ///
 /// Args:
-///     said: the request, without a model.
-///     command: the program and its arguments.
-///     environment: variables, besides those of this process.
-///     job: what a worker of Python gets, as JSON; without it the worker is the command.
-///     timeout: seconds after which a run has failed.
+///     said: The request, without a model.
+///     command: The program and its arguments.
+///     environment: Variables in addition to those of this process.
+///     job: The job of a Python worker, as JSON. Without it, the worker is the passdock command.
+///     timeout: The time limit of a run, in seconds.
 #[pyclass(frozen, module = "passdock")]
 pub(crate) struct Worker {
     jobs: Arc<Jobs>,
@@ -187,7 +187,8 @@ impl Worker {
                 json!({ "request": request, "timeout": timeout })
             }
         };
-        // The command has the limit itself, and knows which call took too long. A time that is too long is no limit.
+        // The command enforces the limit itself, and can report which call took too long. An overlong timeout means no
+        // limit.
         let limit = timeout.filter(|_| job.is_some());
         let timeout = limit.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
         let mut command = command.into_iter();
@@ -206,19 +207,21 @@ impl Worker {
         Ok(Worker { jobs, worker })
     }
 
-    /// Starts the process; raises PassError if it can't be started.
+    /// Starts the process.
+    ///
+    /// Raises PassError if it can't be started.
     fn start(&self, py: Python<'_>) -> Result {
         Ok(gil::detach(py, || lock(&self.worker).start())?)
     }
 
-    /// Looks the pipeline up in the process; returns the report as JSON, and whether the process crashed.
+    /// Resolves the pipeline in the process. Returns the report as JSON, and whether the process crashed.
     fn explain(&self, py: Python<'_>) -> Result<(String, bool)> {
         let mut job = self.jobs.template.clone();
         job["explain"] = true.into();
         self.run_job(py, &job, None)
     }
 
-    /// Runs a model; returns the report as JSON, and whether the process crashed.
+    /// Runs a model. Returns the report as JSON, and whether the process crashed.
     fn run(
         &self,
         py: Python<'_>,
@@ -229,7 +232,7 @@ impl Worker {
         self.run_job(py, &self.jobs.job(&model, &output, jobs), self.jobs.timeout)
     }
 
-    /// Ends the process, and those of a batch of this worker.
+    /// Terminates the process, and the processes of batches of this worker.
     fn close(&self, py: Python<'_>) {
         self.jobs.stop.store(true, Ordering::Relaxed);
         gil::detach(py, || *lock(&self.worker) = self.jobs.worker());
@@ -256,7 +259,7 @@ impl Worker {
     }
 }
 
-/// A batch that runs. Its outcomes come as JSON.
+/// A running batch. Its outcomes are JSON.
 #[pyclass(frozen, module = "passdock")]
 pub(crate) struct Batch {
     outcomes: Mutex<Receiver<Result<ModelOutcome, PassError>>>,
@@ -266,7 +269,10 @@ pub(crate) struct Batch {
 
 #[pymethods]
 impl Batch {
-    /// Begins a batch of items, models with their outputs. resume: whether those are left out that were done before.
+    /// Starts a batch of pairs of a model and its output.
+    ///
+    /// Args:
+    ///     resume: Whether to skip models that are done already.
     #[new]
     fn new(
         worker: &Worker,
@@ -285,7 +291,7 @@ impl Batch {
             .collect();
         let thread = thread::spawn(move || {
             let mut report = |outcome| {
-                // Nothing receives it if the batch was closed.
+                // The batch was closed, so no outcome can be received.
                 if send.send(Ok(outcome)).is_err() {
                     jobs.stop.store(true, Ordering::Relaxed);
                 }
@@ -302,9 +308,9 @@ impl Batch {
         }
     }
 
-    /// The next outcome, as JSON; None at the end.
+    /// Waits for the next outcome and returns it as JSON; None at the end.
     ///
-    /// Raises PassError if outcomes can't be kept.
+    /// Raises PassError if outcomes can't be stored.
     fn next(&self, py: Python<'_>) -> Result<Option<String>> {
         loop {
             match gil::detach(py, || lock(&self.outcomes).recv_timeout(SIGNALS)) {
@@ -319,12 +325,12 @@ impl Batch {
         }
     }
 
-    /// Ends the batch and its processes.
+    /// Stops the batch and terminates its processes.
     fn close(&self, py: Python<'_>) {
         self.stop.store(true, Ordering::Relaxed);
         let thread = lock(&self.thread).take();
         gil::detach(py, || {
-            // No outcome can be sent any more.
+            // Disconnects the channel, so that no outcome can be sent any more.
             *lock(&self.outcomes) = mpsc::channel().1;
             _ = thread.map(JoinHandle::join);
         });

@@ -1,10 +1,10 @@
-//! The Python package's native module: the pass host, for programs in Python.
+//! The Python package's native module: the pass host for Python programs.
 //!
-//! `passdock/*.py` is what programs import; what is here holds the host's objects for it. Passes of Python get the
-//! handles that plugins get, and edit through the same functions: [`crossing::borrow`] ends the handles with the pass.
+//! Programs import `passdock/*.py`, which uses the objects of this module. Python passes get the same handles and edit
+//! through the same functions as plugins; [`crossing::borrow`] invalidates the handles when the pass ends.
 //!
-//! **Invariant:** `unsafe` is in `crossing/gil.rs` and `crossing/borrow.rs`, and where Python asks for a buffer; no
-//! lock is held while Python code runs.
+//! **Invariant:** `unsafe` is in `crossing/gil.rs`, `crossing/borrow.rs`, and the implementation of the buffer
+//! protocol; no lock is held while Python code runs.
 #![warn(unsafe_code)]
 
 mod batch;
@@ -70,11 +70,12 @@ mod _passdock {
             os.call_method("register_at_fork", (), Some(&hooks))?;
         }
         passdock::set_interrupt(super::crossing::error::interrupted);
-        // What is shown goes to Python's streams. A second module of the same process finds what is registered there.
+        // Output goes to Python's streams. If the process loads the module twice, the second one finds the registered
+        // entries.
         passdock::diagnostic::override_renderer(Some(super::pass::diagnostic::to_stderr()));
         let registry = passdock::Registry::global();
         let _ = registry.register(passdock::instruments::printing(streams::sink("stderr")));
-        // As the command has them.
+        // The same instruments as in the command.
         passdock_tools::page::register(registry);
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Runs of pipelines on files and on modules, as of the command `passdock run`.
+//! Running pipelines on files and modules, as `passdock run` does.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -27,7 +27,7 @@ use crate::ir::call::Call;
 use crate::ir::module::Module;
 use crate::pass::instrument;
 
-/// Reads a request from a dict: the fields of the host's own, and the file of the HTML report.
+/// Parses a request from a dict: the fields of the host's `Request`, and the file of the HTML report.
 pub(crate) fn request(fields: &Bound<'_, PyDict>) -> PyResult<(Request, Option<PathBuf>)> {
     let mut table = convert::to_table(fields)?;
     let page = table.remove("page");
@@ -35,7 +35,7 @@ pub(crate) fn request(fields: &Bound<'_, PyDict>) -> PyResult<(Request, Option<P
     let verify_outputs = table.remove("verify_outputs");
     let read = toml::Value::Table(table.clone()).try_into();
     let mut request: Request = read.map_err(|error: toml::de::Error| {
-        // The error of the reader has no name of an option.
+        // The deserializer's error doesn't name the option.
         let is_invalid = |(name, value): &(&String, &toml::Value)| {
             let alone = toml::Table::from_iter([((*name).clone(), (*value).clone())]);
             toml::Value::Table(alone).try_into::<Request>().is_err()
@@ -57,8 +57,8 @@ pub(crate) fn request(fields: &Bound<'_, PyDict>) -> PyResult<(Request, Option<P
     Ok((request, page.map(PathBuf::from)))
 }
 
-/// An instrument of the context around a run: it watches the run's passes. Its own context calls its methods of
-/// contexts.
+/// An instrument of the surrounding context, used in a run: it observes the run's passes. Its own context calls its
+/// context callbacks.
 struct Outer(InstrumentRef);
 
 impl PassInstrument for Outer {
@@ -96,7 +96,7 @@ impl PassInstrument for Outer {
 }
 
 /// Returns the observers of a run: the instruments of the current context, those of the program, and a function that
-/// receives the name of each pass that begins.
+/// receives the name of each starting pass.
 fn watch(on_pass: Option<Py<PyAny>>, own: Option<&Bound<'_, PyAny>>) -> PyResult<Watch> {
     let outer = PassContext::current().instruments().into_iter();
     let outer = outer.map(|one| Arc::new(Outer(one)) as InstrumentRef);
@@ -120,7 +120,7 @@ fn watch(on_pass: Option<Py<PyAny>>, own: Option<&Bound<'_, PyAny>>) -> PyResult
     })
 }
 
-/// Marks the passes of a run as names that the current context may list.
+/// Marks the passes of a run as known names for the lists of the current context.
 fn mark_names(report: &Report) {
     let current = PassContext::current();
     for run in &report.passes {
@@ -128,7 +128,7 @@ fn mark_names(report: &Report) {
     }
 }
 
-/// Puts the text of a report into Python's words.
+/// Translates the strings of a report to Python's terms.
 pub(crate) fn in_python_words(value: &mut Json) {
     match value {
         Json::String(text) => *text = in_python(text),
@@ -147,10 +147,11 @@ struct JsonReport<'a> {
     json_version: u32,
 }
 
-/// The text of a diagnostic, and whether it is a warning.
+/// Whether a diagnostic is a warning, and its text.
 type Remark = (bool, String);
 
-/// Returns a report as JSON, which Python reads when a field is needed, and its diagnostics besides failures.
+/// Serializes a report as JSON, which Python parses when a field is accessed; also returns its diagnostics other than
+/// failures.
 fn json_report(report: &Report, page: Option<PathBuf>) -> Result<(String, Vec<Remark>)> {
     let all = JsonReport {
         report,
@@ -158,7 +159,7 @@ fn json_report(report: &Report, page: Option<PathBuf>) -> Result<(String, Vec<Re
         json_version: pipeline::JSON_VERSION,
     };
     let mut json = serde_json::to_string(&all)?;
-    // Paths may have such words, too.
+    // Paths may contain such terms, too.
     let texts = || serde_json::to_string(&(&report.diagnostics, &report.passes));
     if is_of_command(&json) && is_of_command(&texts()?) {
         let mut value = serde_json::from_str::<Json>(&json)?;
@@ -185,14 +186,14 @@ pub(crate) fn rendered(json: &str) -> Result<Vec<String>> {
     Ok(rendered.map(|text| in_python(&text)).collect())
 }
 
-/// The most nested runs on a thread: a pass that runs a pipeline starts one.
+/// The maximum number of nested runs on a thread: a pass that runs a pipeline starts one.
 const MAX_NESTED: u32 = 16;
 
 thread_local! {
     static NESTED: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Runs `body` unless too many runs are around it; returns its result, or the exception that ended it.
+/// Calls `body` unless too many runs are nested; returns its result, or the exception that ended it.
 fn nested<T>(py: Python<'_>, body: impl FnOnce() -> T + Send) -> PyResult<T>
 where
     T: Send,
@@ -213,7 +214,8 @@ where
     }
 }
 
-/// The result of a run: the report as JSON, its remarks, and the module of a run on one or the exception.
+/// The result of a run: the report as JSON, its remarks, and the resulting module (if run on a module) or the
+/// exception.
 type RunResult = (String, Vec<Remark>, Option<Py<Module>>, Option<PyErr>);
 
 /// Runs a request on a module, or from file to file.
@@ -240,7 +242,7 @@ pub(crate) fn run(
     })?;
     mark_names(&finished.report);
     let (page, report, output) = gil::detach(py, || {
-        // The output is put in its place after the HTML report.
+        // The output is moved to its final path after the HTML report is written.
         let page = page.write(&mut finished.report)?;
         let (report, output) = finished.place();
         Ok::<_, PassError>((page, report, output))
@@ -253,7 +255,7 @@ pub(crate) fn run(
     Ok((json, remarks, output.transpose()?, failed))
 }
 
-/// Lists what a request would run, in order, and why or why not: as ``passdock explain --json``.
+/// Returns the passes that a request would run, in order, with reasons: the data of ``passdock explain --json``.
 #[pyfunction]
 pub(crate) fn explain<'py>(
     py: Python<'py>,
@@ -266,7 +268,7 @@ pub(crate) fn explain<'py>(
     Ok(explained)
 }
 
-/// Returns the text of a pipeline that comes with the host.
+/// Returns the text of a built-in pipeline.
 #[pyfunction]
 pub(crate) fn built_in(name: &str) -> Result<&'static str> {
     Ok(pipeline::BuiltInPipeline::named(name)?.text)

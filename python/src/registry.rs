@@ -13,9 +13,9 @@ use crate::crossing::error::{self, Result};
 use crate::crossing::gil;
 use crate::pass::handle::PassHandle;
 
-/// Adds a plugin's file to the registry; it is loaded when a pass of it is needed.
+/// Adds a plugin file to the registry. The plugin is loaded when one of its passes is needed.
 ///
-/// Raises PluginError if it is none, or can't be used, and UsageError if a name of it is taken.
+/// Raises PluginError if the file isn't a plugin or can't be used, and UsageError if one of its names is taken.
 #[pyfunction]
 pub(crate) fn load_plugin(py: Python<'_>, path: PathBuf) -> Result {
     let options = LoadOptions::default();
@@ -26,7 +26,7 @@ pub(crate) fn load_plugin(py: Python<'_>, path: PathBuf) -> Result {
 
 /// Adds the plugins of a directory to the registry.
 ///
-/// Raises PluginError if there is no such directory, or a plugin of it can't be used.
+/// Raises PluginError if the directory doesn't exist or one of its plugins can't be used.
 #[pyfunction]
 pub(crate) fn load_dir(py: Python<'_>, path: PathBuf) -> Result {
     let options = LoadOptions::default();
@@ -35,19 +35,22 @@ pub(crate) fn load_dir(py: Python<'_>, path: PathBuf) -> Result {
     })?)
 }
 
-/// The names of the registered passes.
+/// Returns the names of the registered passes.
 #[pyfunction]
 pub(crate) fn list_passes() -> Vec<String> {
     Registry::global().pass_names()
 }
 
-/// The version of the host.
+/// Returns the version of the host.
 #[pyfunction]
 pub(crate) fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
-/// Registers a config key. fields: name to default, or one default for a key that is one value.
+/// Registers a config key.
+///
+/// Args:
+///     default: A dict of field names to defaults, or the default of a key with a single value.
 #[pyfunction]
 #[pyo3(signature = (key, default, doc = ""))]
 pub(crate) fn register_config(
@@ -91,14 +94,14 @@ fn field(name: &str, default: &Bound<'_, PyAny>) -> PyResult<Field> {
     })
 }
 
-/// What a registered config key takes.
+/// Returns the schema of a registered config key.
 #[pyfunction]
 pub(crate) fn config_schema<'py>(py: Python<'py>, key: &str) -> Result<Bound<'py, PyAny>> {
     let schema = Registry::global().config_schema(key)?;
     Ok(convert::to_python(py, &schema)?)
 }
 
-/// What a registered pass declares: its options, its aliases, its phase.
+/// Returns the declaration of a registered pass: its options, aliases and phase.
 #[pyfunction]
 pub(crate) fn declaration<'py>(py: Python<'py>, name: &str) -> Result<Bound<'py, PyAny>> {
     let registry = Registry::global();
@@ -112,14 +115,14 @@ pub(crate) fn declaration<'py>(py: Python<'py>, name: &str) -> Result<Bound<'py,
     Ok(declared)
 }
 
-/// The name of the pass that a name stands for; an unknown one itself.
+/// Returns the full name of the pass that a name or alias refers to; an unknown name is returned unchanged.
 #[pyfunction]
 pub(crate) fn own_name(name: &str) -> String {
     Registry::global().canonical(name)
 }
 
-/// Sets the function that finds the passes of `python` entries: it answers a `PassHandle` for `package.module:name` and
-/// whether the pipeline is trusted.
+/// Sets the function that imports the passes of `python` entries. It receives `package.module:name` and whether the
+/// pipeline is trusted, and returns a `PassHandle`.
 #[pyfunction]
 pub(crate) fn set_importer(find: Py<PyAny>) {
     Registry::global().set_importer(move |place, trusted| {

@@ -1,4 +1,4 @@
-"""Passes for tests of batches, which the processes that run models import: what they do depends on the model's ops."""
+"""Passes for tests of batches, imported by worker processes. Their behaviour depends on the model's ops."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def names(func: Function) -> list[str]:
 @passdock.register_pass
 @function_pass(opt_level=0, name="tests.Behave")
 def behave(func: Function, mod: Module, ctx: PassContext) -> Function:
-    """Fails, ends the process, is killed, or never ends: of Neg, Exp, Log and Sin."""
+    """Fails for Neg, exits the process for Exp, is killed for Log, and hangs for Sin."""
     print("what passes print is no answer", flush=True)
     for name in names(func):
         if name == "onnx.Neg":
@@ -37,7 +37,7 @@ def behave(func: Function, mod: Module, ctx: PassContext) -> Function:
 
 
 def is_first(what: str) -> bool:
-    """Whether it is the first time in this test, in whatever process."""
+    """Returns whether this is the first call in this test, in any process."""
     mark = Path(os.environ[MARK], what)
     if mark.exists():
         return False
@@ -48,7 +48,7 @@ def is_first(what: str) -> bool:
 @passdock.register_pass
 @function_pass(opt_level=0, name="tests.DiesOnce")
 def dies_once(func: Function, mod: Module, ctx: PassContext) -> Function:
-    """Ends the process that runs the model, the first time."""
+    """Exits the process that runs the model, the first time."""
     if is_first("process"):
         os._exit(3)
     return func
@@ -57,7 +57,7 @@ def dies_once(func: Function, mod: Module, ctx: PassContext) -> Function:
 @passdock.register_pass
 @function_pass(opt_level=0, name="tests.NodeDiesOnce")
 def node_dies_once(func: Function, mod: Module, ctx: PassContext) -> Function:
-    """Ends the process that has started the one that runs the model, the first time."""
+    """Kills the parent of the process that runs the model, the first time."""
     if is_first("node"):
         os.kill(os.getppid(), signal.SIGKILL)
         time.sleep(3600)

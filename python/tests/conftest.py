@@ -1,4 +1,4 @@
-"""What holds for all tests: each leaves its thread's contexts and the renderer as it found them."""
+"""Fixtures for all tests: each test restores its thread's contexts and the renderer."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from passdock import PassContext, _passdock
 
 @pytest.fixture(autouse=True)
 def nothing_is_left() -> Iterator[None]:
-    """No test leaves a context entered, or an instrument in the thread's own."""
+    """Checks that no test leaves a context entered, or an instrument in the thread's own."""
     default = PassContext.current()
     yield
     left = PassContext.current()

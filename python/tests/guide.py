@@ -1,13 +1,14 @@
-"""Guides, done as a reader would: each file they show is written, each command typed, and each block of code run.
+"""Executes guides as a reader would: writes each file, types each command, and runs each block of code.
 
 - A block ```` ```toml pipeline.toml ```` is a file of that name; so is ```` ```python acme.py ````.
-- A ```` ```text ```` block right below one of code is what it prints; without one it prints nothing.
-- In a ```` ```console ```` block, a line ``$ …`` is typed into a shell, and the lines below are what it prints; a line
-  that ends with a backslash goes on in the next; ``? 1`` among them is the exit status that isn't 0.
+- A ```` ```text ```` block directly after a code block is its output; without one, the code prints nothing.
+- In a ```` ```console ```` block, a line ``$ …`` is a shell command, followed by its output. A line that ends with a
+  backslash continues on the next one. ``? 1`` in the output is a nonzero exit status.
 
-Times may differ. ``[..]`` stands for anything within a line, a line ``...`` for any lines.
-With ``UPDATE_EXPECT=1`` the guide is corrected instead. `test_guides.py` does those for Python, and
-`.ci/steps/guides.py` the others.
+Times may differ. ``[..]`` matches anything within a line, a line ``...`` matches any lines.
+
+With ``UPDATE_EXPECT=1``, guides are updated instead. `test_guides.py` runs the guides for Python, `.ci/steps/guides.py`
+the others.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from pathlib import Path
 
 @dataclass
 class Block:
-    """A block of a guide: what follows its fence, its lines, and the numbers of the first one and of the one after."""
+    """A block of a guide: its info string, its lines, and the numbers of its first line and of the line after it."""
 
     info: str
     lines: list[str]
@@ -40,14 +41,14 @@ class Block:
 
 @dataclass
 class Typed:
-    """A command of a console block, and what the guide says that it prints."""
+    """A command of a console block, with the expected output."""
 
     command: str
     says: list[str] = field(default_factory=list)
 
 
 def blocks(lines: list[str]) -> list[Block]:
-    """The blocks of a guide, in order."""
+    """Returns the blocks of a guide, in order."""
     found: list[Block] = []
     start = None
     for number, line in enumerate(lines):
@@ -63,7 +64,7 @@ def blocks(lines: list[str]) -> list[Block]:
 
 
 def output_of(block: Block, others: list[Block], lines: list[str]) -> Block | None:
-    """The block right below one, if it is what it prints."""
+    """Returns the block directly after another one, if it is its output."""
     for other in others:
         if other.start > block.end and other.info == "text":
             between = lines[block.end + 1 : other.start - 1]
@@ -72,20 +73,20 @@ def output_of(block: Block, others: list[Block], lines: list[str]) -> Block | No
 
 
 def timeless(line: str) -> str:
-    """A line without times and percentages, in which columns are a space apart."""
+    """Returns a line with times and percentages masked, and columns separated by single spaces."""
     line = re.sub(r"\d+(\.\d+)?( ?(ms|µs|us|ns|s)\b|%)", "TIME", line.rstrip())
     indent = line[: len(line) - len(line.lstrip())]
     return indent + re.sub(r"\s+", " ", line.lstrip())
 
 
 def fits(says: str, printed: str) -> bool:
-    """Whether a line is as the guide says."""
+    """Returns whether a line matches the guide's."""
     parts = map(re.escape, timeless(says).split("[..]"))
     return re.fullmatch(".*".join(parts), timeless(printed)) is not None
 
 
 def agree(says: list[str], printed: list[str]) -> bool:
-    """Whether lines are as the guide says."""
+    """Returns whether lines match the guide's."""
     if not says:
         return not printed
     if says[0] == "...":
@@ -94,7 +95,7 @@ def agree(says: list[str], printed: list[str]) -> bool:
 
 
 def unbroken(lines: list[str]) -> list[str]:
-    """Lines, with the list of a file's passes in one: where it breaks depends on the length of the file's path."""
+    """Joins the lines of a file's list of passes: its line breaks depend on the length of the file's path."""
     whole: list[str] = []
     for line in lines:
         if whole and whole[-1].startswith("from ") and line.startswith("  "):
@@ -105,7 +106,7 @@ def unbroken(lines: list[str]) -> list[str]:
 
 
 def shown(text: str, directory: Path) -> list[str]:
-    """What was printed, as a guide shows it: nobody else has the same directories."""
+    """Returns output as a guide shows it, with the directory replaced by ``.``."""
     lines = [line.rstrip() for line in text.replace(str(directory), ".").splitlines()]
     while lines and not lines[-1]:
         lines.pop()
@@ -113,7 +114,7 @@ def shown(text: str, directory: Path) -> list[str]:
 
 
 def typed(block: Block) -> list[Typed]:
-    """The commands of a console block."""
+    """Returns the commands of a console block."""
     found: list[Typed] = []
     for line in block.lines:
         if found and not found[-1].says and found[-1].command.endswith("\\"):
@@ -137,12 +138,12 @@ def write_files(found: list[Block], directory: Path) -> None:
             path.write_text("\n".join(block.lines) + "\n", encoding="utf-8")
 
 
-#: Does steps, code or commands, in a directory: what each prints, and its status.
+#: Runs steps (code or commands) in a directory; returns the output and exit status of each.
 Follow = Callable[[list[dict[str, str]], Path], list[tuple[list[str], int]]]
 
 
 def read(guide: Path, directory: Path, languages: Collection[str], follow: Follow) -> list[str]:
-    """Does what a guide says in blocks of some languages; what is otherwise than it says."""
+    """Executes the blocks of a guide in some languages; returns the differences."""
     lines = guide.read_text(encoding="utf-8").splitlines()
     found = blocks(lines)
     write_files(found, directory)
@@ -155,7 +156,7 @@ def read(guide: Path, directory: Path, languages: Collection[str], follow: Follo
             steps += [{"command": each.command} for each in typed(block)]
     printed = iter(follow(steps, directory))
     wrong: list[str] = []
-    # Where the guide is corrected: lines, and what is to be there.
+    # Corrections of the guide: line ranges with new lines.
     corrections: list[tuple[int, int, list[str]]] = []
 
     def complain(block: Block, what: str, says: list[str], prints: list[str]) -> None:
@@ -185,7 +186,7 @@ def read(guide: Path, directory: Path, languages: Collection[str], follow: Follo
         elif status == 0:
             corrections.append((block.end + 1, block.end + 1, ["", "```text", *prints, "```"]))
     if os.environ.get("UPDATE_EXPECT") and corrections:
-        # From the end, so that numbers of lines stay what they are.
+        # From the end, so that line numbers stay valid.
         for start, end, text in sorted(corrections, reverse=True):
             lines[start:end] = text
         guide.write_text("\n".join(lines) + "\n", encoding="utf-8")

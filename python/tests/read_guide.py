@@ -1,7 +1,8 @@
-"""Does what a guide says, step after step: runs its Python in one program, types its commands, and tells what each prints.
+"""Executes the steps of a guide in one program: runs Python code, types commands, and records the output of each.
 
-``python read_guide.py STEPS.json PRINTED.json``: a list of ``{"code"}`` and ``{"command"}`` in, a list of ``{"printed", "status"}``
-out; of code that raises the status is 1. What the host itself writes to standard error is among what is printed.
+``python read_guide.py STEPS.json PRINTED.json``: the input is a list of ``{"code"}`` and ``{"command"}``, the output a
+list of ``{"printed", "status"}``. The status of code that raises is 1. The output includes what the host writes to
+standard error.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from types import ModuleType
 
 
 def type_in(command: str) -> dict[str, object]:
-    """Types a command into a shell."""
+    """Runs a shell command."""
     done = subprocess.run(
         ["sh", "-c", command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
     )
@@ -26,9 +27,9 @@ def type_in(command: str) -> dict[str, object]:
 
 
 def run(code: str, number: int, scope: dict[str, object]) -> dict[str, object]:
-    """Runs a block of Python."""
+    """Runs a block of Python code."""
     name = f"<block {number}>"
-    # A traceback shows the lines, as of a file.
+    # Tracebacks show source lines as for a file.
     linecache.cache[name] = (len(code), None, code.splitlines(keepends=True), name)
     status = 0
     sys.stdout.flush()
@@ -40,7 +41,7 @@ def run(code: str, number: int, scope: dict[str, object]) -> dict[str, object]:
             exec(compile(code, name, "exec"), scope)
         except BaseException as error:
             status = 1
-            # Without the line of this program.
+            # Without the frame of this program.
             shown = traceback.TracebackException.from_exception(error)
             del shown.stack[0]
             sys.stdout.flush()
@@ -56,9 +57,9 @@ def run(code: str, number: int, scope: dict[str, object]) -> dict[str, object]:
 
 
 def main() -> None:
-    """Does the steps of a file."""
+    """Runs the steps of a file."""
     given, told = map(Path, sys.argv[1:])
-    # What a guide defines is where a program's own things are.
+    # Definitions of a guide go to the main module, as in a program.
     program = ModuleType("__main__")
     sys.modules["__main__"] = program
     sys.path[0] = os.getcwd()

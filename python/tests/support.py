@@ -1,4 +1,4 @@
-"""What several files of tests use: IR text in, IR text out, and instruments that tell what they hear."""
+"""Helpers for several test files: IR text as input and output, and instruments that record their calls."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from passdock.transform import FunctionPass, ModulePass
 
 
 def built_plugin(name: str) -> Path:
-    """A plugin for tests, as the suite's other tests or a build left it."""
+    """Returns a plugin for tests, built by the suite's other tests or by a build."""
     target = Path(os.environ.get("CARGO_TARGET_DIR") or Path(__file__).parents[2] / "target")
     file = {"win32": "{}.dll", "darwin": "lib{}.dylib"}.get(sys.platform, "lib{}.so").format(name)
     for place in (target / "debug" / "examples" / file, target / "debug" / file, target / "debug" / "deps" / file):
@@ -26,17 +26,17 @@ def built_plugin(name: str) -> Path:
 
 
 def ir(text: str) -> str:
-    """IR text, as a module prints it: of a text that is indented with the test."""
+    """Dedents IR text to the form in which a module prints it."""
     return textwrap.dedent(text).strip() + "\n"
 
 
 def module(text: str) -> Module:
-    """A module of IR text that is indented with the test."""
+    """Parses indented IR text."""
     return Module.from_text(ir(text))
 
 
 def with_data(path: Path) -> Path:
-    """Writes a model whose weight is in a file beside it, ``m.data``, and has to be read to be folded."""
+    """Writes a model whose weight is in an external file, ``m.data``, and has to be read to be folded."""
     onnx = pytest.importorskip("onnx", reason="onnx isn't installed, which writes data beside a model")
     import numpy as np
     from onnx import TensorProto, helper, numpy_helper
@@ -52,13 +52,13 @@ def with_data(path: Path) -> Path:
 
 
 def check(after: Module, expected: str) -> None:
-    """Holds a module against IR text, and against what reads that text again."""
+    """Checks that a module prints as the IR text, and that the text parses to the same."""
     assert str(after) == ir(expected)
     assert str(Module.from_text(str(after))) == str(after)
 
 
 def two_functions() -> Module:
-    """A module with two graph functions, of which each has one op."""
+    """Returns a module with two graph functions of one op each."""
     return module("""
         module {
           fn @main(%x: f32[2,3]) -> (%y: f32[2,3]) opset("" = 17) {
@@ -74,7 +74,7 @@ def two_functions() -> Module:
 
 
 def one_function() -> Module:
-    """A module with one graph function of one op."""
+    """Returns a module with a graph function of one op."""
     return module("""
         module {
           fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
@@ -86,7 +86,7 @@ def one_function() -> Module:
 
 
 class Watch(PassInstrument):
-    """Tells all that it hears, and fails where it is told to."""
+    """An instrument that records its calls, and fails in the given callbacks."""
 
     def __init__(self, events: list[str], name: str = "", fails: dict[str, BaseException] | None = None) -> None:
         self.events = events
@@ -123,7 +123,7 @@ class Watch(PassInstrument):
 
 
 def recorder(events: list[str], name: str, opt_level: int = 0, required: list[str] | None = None) -> ModulePass:
-    """A module pass that tells that it runs, and changes nothing."""
+    """Returns a module pass that records its runs and changes nothing."""
 
     @module_pass(opt_level=opt_level, name=name, required=required)
     def record(mod: Module, ctx: PassContext) -> Module:
@@ -135,7 +135,7 @@ def recorder(events: list[str], name: str, opt_level: int = 0, required: list[st
 
 
 def raiser(error: BaseException, name: str = "Raises") -> ModulePass:
-    """A module pass that raises."""
+    """Returns a module pass that raises an exception."""
 
     @module_pass(opt_level=0, name=name)
     def fail(mod: Module, ctx: PassContext) -> Module:
@@ -146,7 +146,7 @@ def raiser(error: BaseException, name: str = "Raises") -> ModulePass:
 
 
 def on_functions(name: str, body: Callable[[Any, Any], Any], opt_level: int = 0) -> FunctionPass:
-    """A function pass of a function ``(func, ctx)``."""
+    """Returns a function pass from a function ``(func, ctx)``."""
 
     def run(func: Any, mod: Any, ctx: Any) -> Any:
         return body(func, ctx)
@@ -154,7 +154,7 @@ def on_functions(name: str, body: Callable[[Any, Any], Any], opt_level: int = 0)
     return function_pass(run, opt_level=opt_level, name=name)
 
 
-#: A module of one function.
+#: A module with a single function.
 ADD = """
     module {
       fn @my_add(%x: f32[5,10], %y: f32[5,10]) -> (%z: f32[5,10]) opset("" = 17) {
@@ -179,7 +179,7 @@ SUB_AND_LOG = """
 
 
 def add_abs(mod: Module, ctx: PassContext) -> Module:
-    """Adds a function that is the absolute value of its parameter."""
+    """Adds a function that returns the absolute value of its parameter."""
     func = mod.create("my_abs", like=next(iter(mod)))
     a = func.add_param("a", "f32[5,10]")
     b = ctx.create_value(func, "onnx.Abs", [a])
@@ -188,7 +188,7 @@ def add_abs(mod: Module, ctx: PassContext) -> Module:
 
 
 def double_params(func: Function, mod: Module, ctx: PassContext) -> Function:
-    """Puts twice each parameter in its place."""
+    """Replaces each parameter with twice its value."""
     first = func.ops[0]
     for param in func.params:
         uses = param.uses

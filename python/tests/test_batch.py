@@ -1,4 +1,4 @@
-"""Many models through one pipeline: what comes of each, and what is done again."""
+"""Many models through one pipeline: outcomes, and resuming."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ FIELDS = [
 
 
 def command() -> str | None:
-    """The command: the package's own, the one that is named, or the one that was built in the checkout."""
+    """Returns the command: the package's, that of the environment, or the one built in the checkout."""
     target = Path(__file__).parents[2] / "target"
     built = [str(path) for path in (target / "debug" / "passdock", target / "release" / "passdock") if path.exists()]
     return engines._command() or next(iter(built), None)
 
 
 def model(path: Path, op: str = "Relu", ops: int = 2) -> Path:
-    """Writes a model of ops in a row."""
+    """Writes a model with a chain of ops."""
     names = ["x", *(f"v{at}" for at in range(ops))]
     lines = [f"%{names[at + 1]} = onnx.{op}(%{names[at]}) : f32[2]" for at in range(ops)]
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -60,7 +60,7 @@ def model(path: Path, op: str = "Relu", ops: int = 2) -> Path:
 
 @pytest.fixture(params=["command", "python"])
 def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Each of what runs models."""
+    """Returns the kind of worker; parametrised over all kinds."""
     kind: str = request.param
     found = command()
     if kind == "command" and found is None:
@@ -71,7 +71,7 @@ def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> s
 
 @pytest.fixture
 def models(tmp_path: Path) -> Path:
-    """A directory of models, of which one is none."""
+    """Returns a directory of models, one of which is invalid."""
     home = tmp_path / "models"
     model(home / "a.onnx")
     model(home / "deep" / "b.onnx", ops=4)
@@ -123,7 +123,7 @@ def test_what_is_done_is_not_done_again(engine: str, models: Path, tmp_path: Pat
     assert before(opt_level=0) == {"a": False, "b": False, "bad": False}
     assert before() == {"a": False, "b": False, "bad": False}
     assert before(resume=False) == {"a": False, "b": False, "bad": False}
-    # A line that was cut off, and another file of outcomes.
+    # A truncated line, and a fresh file of outcomes.
     with (out / "outcomes.jsonl").open("a") as file:
         file.write('{"model":"')
     assert before() == {"a": True, "b": True, "bad": False}
@@ -158,7 +158,7 @@ def test_the_command_and_a_batch_continue_each_other(
     assert typed(*flags) == [True, True]
     assert typed("-p", "simplify") == [False, False]
     assert [outcome.done_before for outcome in passdock.batch(models, "simplify", out)] == [True, True]
-    # Workers of Python continue it, and the command what they wrote.
+    # Python workers continue the file, and then the command continues theirs.
     monkeypatch.setattr(engines, "_command", lambda: None)
     assert passdock.batch(models, "simplify", out).wait().done_before == 2
     assert passdock.batch(models, None, out, **options).wait().done_before == 0
@@ -186,7 +186,7 @@ def test_a_pipeline_is_a_dict_or_a_text(engine: str, models: Path, tmp_path: Pat
     for pipeline in (wanted, str(passdock.Pipeline(wanted)), passdock.Pipeline(wanted)):
         summary = passdock.batch(models, pipeline, tmp_path / "out").wait()
         assert summary.ok == 2, summary
-    # Another kind of the same pipeline is the same.
+    # The same pipeline in another form is the same pipeline.
     assert summary.done_before == 2
 
 
@@ -217,7 +217,7 @@ def test_a_model_may_fail_die_or_hang(tmp_path: Path) -> None:
     assert killed["message"].startswith("The pass `tests.Behave` crashed: SIGSEGV")
     assert hangs["message"] == "The pass `tests.Behave` was still running after 3 s, and was ended."
     assert hangs["pass"] == "tests.Behave"
-    # What failed is tried again, and what is done isn't; the command reads the file.
+    # Failed models run again, others don't; the command reads the file.
     again = passdock.batch(home / "f*.onnx", None, tmp_path / "out", passes=["tests.Behave"], imports=["batch_passes"])
     assert {name: outcome.done_before for name, outcome in said(again).items()} == {"fine": True, "fails": False}
     found = command()
@@ -257,7 +257,7 @@ def test_a_file_of_passes_is_imported(tmp_path: Path) -> None:
         tmp_path / "a.onnx", None, tmp_path / "out", passes=["tests.OfAFile"], imports=[str(tmp_path / "my_passes.py")]
     )
     assert batch.wait().ok == 1
-    # Its code is a part of what the result was made of.
+    # The code of a pass is part of the fingerprint.
     os.utime(tmp_path / "my_passes.py", (1, 1))
     batch = passdock.batch(
         tmp_path / "a.onnx", None, tmp_path / "out", passes=["tests.OfAFile"], imports=[str(tmp_path / "my_passes.py")]
@@ -292,7 +292,7 @@ def test_the_current_context_governs_a_batch(engine: str, models: Path, tmp_path
     assert ran() == (1, False)
     with PassContext(disabled_pass=["SimplifyExpr"]):
         assert ran() == (2, False)
-    # It is as if the options said so.
+    # The context has the same effect as options.
     assert ran(disabled_pass=["SimplifyExpr"]) == (2, True)
     options: Any = {"opt_level": 1, "config": {"relax.SimplifyExpr": {"keep_negative_zero": True}}}
     with PassContext(**options):
@@ -410,7 +410,7 @@ def test_lists_may_be_iterators(engine: str, models: Path, tmp_path: Path) -> No
 
 
 def test_data_may_be_elsewhere(engine: str, tmp_path: Path) -> None:
-    """As in the cache of Hugging Face, where each file is a link to one of another directory."""
+    """Data files in another directory, as in the cache of Hugging Face, where files are symbolic links."""
     hub = tmp_path / "hub"
     for place in ("blobs", "snapshot"):
         (hub / place).mkdir(parents=True)
@@ -427,7 +427,7 @@ def test_data_may_be_elsewhere(engine: str, tmp_path: Path) -> None:
 
 
 def alive(pids: list[int]) -> list[int]:
-    """Those of processes that run, zombies aside."""
+    """Returns the running processes, without zombies."""
 
     def runs(pid: int) -> bool:
         try:
@@ -439,7 +439,7 @@ def alive(pids: list[int]) -> list[int]:
 
 
 def below(pid: int) -> list[int]:
-    """A process's own processes, at any depth."""
+    """Returns the descendants of a process."""
     found = []
     for task in Path(f"/proc/{pid}/task").glob("*/children"):
         for child in map(int, task.read_text().split()):
@@ -462,7 +462,7 @@ def test_who_leaves_a_batch_leaves_no_process(engine: str, models: Path, tmp_pat
     assert list(batch) == []
     left = passdock.batch(models, None, tmp_path / "out").wait()
     assert (len(left), left.ok) == (3, 2)
-    # A context manager leaves it, too.
+    # Leaving a context manager stops the batch, too.
     with passdock.batch(models, None, tmp_path / "out") as batch:
         next(batch)
     assert list(batch) == []
@@ -547,7 +547,7 @@ def test_progress_and_a_notebook(engine: str, models: Path, tmp_path: Path) -> N
         _ = batch.summary[0].modle
 
 
-# Plugins as they are built, and built again: each in a directory of its own, as a program that loaded one has it for good.
+# Plugins, rebuilt between runs. Each program uses its own process, because a loaded plugin can't be unloaded.
 USES = """
 import os, sys
 from pathlib import Path
@@ -561,7 +561,7 @@ print(*(outcome.done_before for outcome in passdock.batch(models, pipeline, out,
 
 
 def test_only_plugins_that_it_uses_begin_a_batch_again(engine: str, models: Path, tmp_path: Path) -> None:
-    """Those of its passes and instruments, and those that define operators."""
+    """Those of its passes and instruments, and those with op definitions."""
     (models / "bad.onnx").unlink()
     command = engines._command() if engine == "command" else None
     environment = {**os.environ, "PASSDOCK": command or "", "PYTHONPATH": os.pathsep.join(sys.path)}
@@ -580,7 +580,7 @@ def test_only_plugins_that_it_uses_begin_a_batch_again(engine: str, models: Path
         arguments = [sys.executable, "-c", USES, str(models), str(tmp_path / "out"), str(plugin), *words]
         return subprocess.run(arguments, env=environment, capture_output=True, text=True, check=True).stdout.strip()
 
-    # Passes, an instrument, and no operator.
+    # Passes, an instrument, and no op definitions.
     tap = built("passdock_tap")
     assert before(tap, "InferType") == "False False"
     built("passdock_tap")
@@ -592,7 +592,7 @@ def test_only_plugins_that_it_uses_begin_a_batch_again(engine: str, models: Path
     assert before(tap, "tap.Rest") == "False False"
     built("passdock_tap")
     assert before(tap, "tap.Rest") == "False False"
-    # Operators, too.
+    # Op definitions.
     bad = built("passdock_misbehaving")
     assert before(bad, "InferType") == "False False"
     assert before(bad, "InferType") == "True True"

@@ -1,4 +1,4 @@
-"""Parts of a batch by themselves: the file of outcomes, the models."""
+"""Unit tests of the parts of a batch: the file of outcomes, the models."""
 
 from __future__ import annotations
 

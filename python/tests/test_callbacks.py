@@ -1,4 +1,6 @@
-"""Callbacks of instruments and methods of visitors: which are called, which are refused, and which are the program's own."""
+"""Callbacks of instruments and methods of visitors: which are called, which are rejected, and which are ordinary
+methods.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from support import model, recorder
 
 
 def test_callbacks_of_bases_are_looked_at() -> None:
-    """Whatever class a callback is in, it is called, or refused."""
+    """A callback in any base class is called or rejected."""
     misspelt = type("Misspelt", (), {"run_befor_pass": lambda self, mod, info: None})
     wrong = type("Wrong", (), {"run_before_pass": lambda self, mod: None})
     right = type("Right", (), {"run_before_pass": lambda self, mod, info: None})
@@ -77,7 +79,7 @@ def test_an_object_has_no_callback_of_its_own() -> None:
     ],
 )
 def test_methods_that_look_like_callbacks(name: str, arguments: int, meant: str) -> None:
-    """By their name, and by what they take: the others are the program's own."""
+    """Misspelt callbacks are recognised by name and arguments; other methods are the program's own."""
     methods = {1: lambda self: None, 3: lambda self, mod, info: None}
     mine = type("Mine", (), {name: methods[arguments], "result": lambda self: None})
     if not meant:
@@ -111,7 +113,7 @@ def test_methods_that_look_like_visits(base: type, name: str, meant: str) -> Non
 
 @pytest.mark.parametrize("base", [passdock.walk.Visitor, passdock.walk.Mutator, passdock.walk.Functor])
 def test_methods_beside_visits(base: type) -> None:
-    """A helper is the program's own, by its name or by what it takes."""
+    """Helper methods are recognised by name or arguments."""
     names = ["visit_relu", "visit_pool", "visit_conv", "mutate_relu", "enter_scope", "leave_scope", "_visit_ohter"]
     type("Mine", (base,), dict.fromkeys(names, lambda self, op: None))
     type("Mine", (base,), dict.fromkeys(["visit_all", "visit_ohter", "mutate_all"], lambda self: None))

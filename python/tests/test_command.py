@@ -1,4 +1,4 @@
-"""The command that comes with the package, as ``python -m passdock`` starts it."""
+"""The command of the package, started by ``python -m passdock``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.skipif(not command._COMMAND.exists(), reason="the packa
 
 @pytest.mark.parametrize("closed", ["", ">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
 def test_the_command_runs_for_who_has_no_output(closed: str) -> None:
-    """As cron and daemons do."""
+    """As in cron jobs and daemons."""
     script = f'exec "{sys.executable}" -m passdock --version {closed}'
     done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stderr) == (0, "")

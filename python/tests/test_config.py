@@ -1,4 +1,4 @@
-"""Config: keys that are registered, with fields and defaults, and the values that contexts have."""
+"""Config: registered keys with fields and defaults, and the values of contexts."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_r034_to_037_tables() -> None:
 
 
 def test_r038_a_bool_is_no_int() -> None:
-    """An int isn't taken for a bool, nor a bool for an int; numbers of NumPy are what they are."""
+    """An int isn't accepted as a bool, nor a bool as an int; NumPy's numbers are accepted."""
     passdock.register_config_option("tests.r038.bool", False)
     passdock.register_config_option("tests.r038.int", 0)
     with pytest.raises(ConfigError, match=r"tests\.r038\.bool"):
@@ -94,7 +94,7 @@ def test_r044_a_key_is_registered_once() -> None:
 
 
 def test_config_by_key() -> None:
-    """TVM's ``ctx.config["tir.UnrollLoop"].auto_max_step``: what was given, or the default."""
+    """TVM's ``ctx.config["tir.UnrollLoop"].auto_max_step``: the given value, or the default."""
     ctx = PassContext(config={"tirx.UnrollLoop": {"auto_max_step": 16}, "testing.immutable_module": True})
     for key in ("tir.UnrollLoop", "tirx.UnrollLoop", "s_tir.UnrollLoop"):
         unroll = ctx.config[key]

@@ -1,4 +1,4 @@
-"""Constants: NumPy arrays that view the host's bytes, and back."""
+"""Constants: NumPy arrays that view the host's bytes, and constants from arrays."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from support import check, module, on_functions, one_function
 
 
 def constant(text: str) -> Constant:
-    """The constant of IR text: ``f32[2] [1.0, 2.0]``."""
+    """Parses a constant from IR text: ``f32[2] [1.0, 2.0]``."""
     mod = module(f"""
         module {{
           fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {{
@@ -34,7 +34,7 @@ def constant(text: str) -> Constant:
 
 
 def added(data: Any, dtype: Any = None) -> tuple[Constant, str]:
-    """What is made of an array, and how IR text shows it."""
+    """Adds an array as a constant; returns the constant and its IR text."""
     text: list[str] = []
 
     def adds(func: Any, ctx: Any) -> Any:
@@ -74,7 +74,7 @@ def added(data: Any, dtype: Any = None) -> tuple[Constant, str]:
     ],
 )
 def test_views(text: str, dtype: Any, expected: Any) -> None:
-    """A view of the host's bytes, which can't be written."""
+    """Read-only views of the host's bytes."""
     made = constant(text)
     array = made.numpy()
     assert array.dtype == np.dtype(dtype)
@@ -103,7 +103,7 @@ def test_views(text: str, dtype: Any, expected: Any) -> None:
     ],
 )
 def test_packed_elements_are_copied(text: str, dtype: Any, expected: Any) -> None:
-    """Copies that can't be written, either: what was written would be lost."""
+    """The copies are read-only, because writes to them would be lost."""
     made = constant(text)
     array = made.numpy()
     assert array.dtype == np.dtype(dtype)
@@ -117,7 +117,7 @@ def test_packed_elements_are_copied(text: str, dtype: Any, expected: Any) -> Non
 
 
 def test_elements_of_four_bits_and_a_point_are_copied() -> None:
-    """``f4e2m1``."""
+    """The dtype ``f4e2m1``."""
     made, _ = added(np.array([0.5, -6.0, 1.5], ml_dtypes.float4_e2m1fn))
     assert made.dtype == "f4e2m1"
     assert made.nbytes == 2
@@ -143,7 +143,7 @@ def test_texts_are_copied() -> None:
 
 @pytest.mark.parametrize("text", ["f32[1000,1000] splat(1.5)", "i64[1000,1000] splat(3)", "bf16[1000,1000] splat(2.0)"])
 def test_a_splat_is_one_element(text: str) -> None:
-    """With strides of 0: nothing is filled."""
+    """It has strides of 0 and isn't materialised."""
     made = constant(text)
     assert made.is_splat
     assert len(made.data) == made.numpy().itemsize
@@ -382,7 +382,7 @@ def test_a_constant_of_an_attribute() -> None:
 
 
 def test_a_value_of_another_function_is_no_attribute() -> None:
-    """Constants and types are set in their own function only."""
+    """Constants and types can only be set in their own function."""
     other = constant("f32[1] [1.0]")
 
     def sets(func: Any, ctx: Any) -> Any:
@@ -394,7 +394,7 @@ def test_a_value_of_another_function_is_no_attribute() -> None:
 
 
 def test_a_constant_is_shared_by_modules() -> None:
-    """What no pass edits isn't copied (rule 94)."""
+    """Unchanged parts aren't copied (rule 94)."""
     mod = module("""
         module {
           fn @main(%x: f32[4]) -> (%y: f32[4]) opset("" = 17) {

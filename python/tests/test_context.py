@@ -1,4 +1,4 @@
-"""``PassContext``: what it is made of, how it is entered and left, in whatever order."""
+"""``PassContext``: its settings, and entering and leaving in any order."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_r025_a_pass_keeps_the_context_that_it_was_called_under() -> None:
 
 
 def test_a_pass_that_does_not_leave_a_context() -> None:
-    """It stays entered, and what is around it isn't taken for it."""
+    """The context stays entered, and isn't mistaken for the surrounding one."""
     kept = PassContext(opt_level=1)
 
     @module_pass(opt_level=0)
@@ -165,10 +165,10 @@ def test_r029_a_misspelt_name_raises_when_the_context_is_left() -> None:
     with pytest.raises(passdock.PassError, match=r"FoldConstnt.*FoldConstant"):
         with PassContext(disabled_pass=["FoldConstnt"]):
             Sequential([recorder([], "A")])(one_function())
-    # What else is in flight goes out.
+    # An exception in the body is raised instead.
     with pytest.raises(ZeroDivisionError), PassContext(disabled_pass=["FoldConstnt"]):
         raise ZeroDivisionError
-    # A pass that nobody registered, but that was met, is no mistake.
+    # A pass that ran without being registered is a known name.
     with PassContext(disabled_pass=["A"], required_pass=["FoldConstant"]):
         Sequential([recorder([], "A")])(one_function())
 
@@ -229,7 +229,7 @@ def test_r018_the_current_context_is_one_object() -> None:
 
 
 def test_r112_the_first_error_of_entering_goes_out() -> None:
-    """An exit that fails on the way back is a note of it."""
+    """The error of an exit during the rollback becomes a note."""
     events: list[str] = []
     watches = [
         Watch(events, "1", {"exit": KeyError("exit")}),
@@ -255,7 +255,7 @@ def test_r114_after_that_the_context_has_no_instruments(capfd: pytest.CaptureFix
 
 
 def test_r115_the_error_of_the_pass_goes_out() -> None:
-    """That of an exit is a note of it."""
+    """The error of an exit becomes a note."""
     events: list[str] = []
     error = ValueError("pass")
     with pytest.raises(ValueError, match="pass") as raised:
@@ -366,11 +366,12 @@ def test_contexts_can_be_copied_and_pickled() -> None:
         assert str(made) == str(ctx)
 
 
-# --- Any order of entering, leaving, overriding and failing, against a model of the documents' words.
+# --- Entering, leaving, overriding and failing in any order, compared with a reference implementation of the
+# documentation.
 
 
 class Broken(Exception):
-    """What the instruments of these tests raise."""
+    """The exception of the instruments in these tests."""
 
 
 class ModelInstrument:
@@ -385,7 +386,9 @@ class ModelContext:
 
 
 class Model:
-    """The rules 21 to 24, 98 and 107 to 126 in a few lines: a stack of contexts, and who hears what."""
+    """A reference implementation of rules 21 to 24, 98 and 107 to 126: a stack of contexts, and calls of
+    instruments.
+    """
 
     def __init__(self, contexts: list[ModelContext]) -> None:
         self.contexts = contexts
@@ -409,7 +412,7 @@ class Model:
 
     def enter(self, ctx: ModelContext) -> bool:
         if not self._enter_all(ctx.instruments):
-            # Whoever entered it before is left without instruments, too.
+            # Earlier entries of this context lose their instruments, too.
             ctx.instruments = []
             return False
         self.stack.append(ctx)
@@ -471,7 +474,7 @@ STEPS = st.one_of(
 def test_any_order_of_enter_exit_override_and_failures(
     made: tuple[list[frozenset[str]], ...], steps: list[tuple[Any, ...]]
 ) -> None:
-    """The host does what the model does, call by call."""
+    """The host and the reference implementation make the same calls."""
     events: list[str] = []
     count = 0
 

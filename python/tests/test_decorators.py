@@ -1,4 +1,4 @@
-"""Passes made of functions and classes, how they are printed, and how they are found by name."""
+"""Passes from functions and classes, their printed form, and lookup by name."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from support import Watch, add_abs, double_params, one_function, recorder
 
 
 def test_r156_and_157_printed_passes() -> None:
-    """The forms that TVM had when it had forms of its own."""
+    """The printed forms of TVM's earlier versions."""
     first = module_pass(add_abs, opt_level=1, name="a")
     second = function_pass(double_params, opt_level=2, name="b")
     third = prim_func_pass(double_params, opt_level=3, name="c")
@@ -98,7 +98,7 @@ def test_r161_a_class_keeps_what_it_is() -> None:
 
 
 def test_a_subclass_of_a_decorated_class_says_what_runs() -> None:
-    """Its methods and attributes are those that the pass has, and so are changes of the class."""
+    """The subclass's methods and attributes are used, and later changes of the class, too."""
     ran: list[object] = []
 
     @module_pass(opt_level=0)
@@ -180,7 +180,7 @@ def test_methods_of_a_class_and_static_ones() -> None:
 
 
 def test_the_object_is_the_pass() -> None:
-    """What a type checker is told, by the base class, is so."""
+    """The base class that a type checker sees is the real one."""
     told: list[object] = []
 
     @function_pass(opt_level=2)

@@ -1,4 +1,4 @@
-"""Ops and attributes are held to the op definitions."""
+"""Ops and attributes are checked against the op definitions."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ WRONG = [
     ("onnx.LeakyRelu", 1, {"alpha": 2**24 + 1}, "is a float, and this is an int"),
     ("onnx.Concat", 2, {}, r"`onnx\.Concat` needs the attribute `axis`\."),
     ("onnx.If", 1, {}, r"`onnx\.If` needs the region `\w+`, and ops are made without\."),
-    # ReduceSum's axes are an operand by then.
+    # In this opset, ReduceSum's axes are an operand.
     ("onnx.ReduceSum", 1, {"axes": [0]}, r"`onnx\.ReduceSum` has no attribute `axes`"),
 ]
 
@@ -93,7 +93,7 @@ def test_attributes_that_an_op_keeps_are_its_own() -> None:
             func.replace_op(leaky, "onnx.Relu", [func.params[0]], keep_attrs=True)
         elu = func.replace_op(leaky, "onnx.Elu", [func.params[0]], keep_attrs=True)
         assert elu.attrs == {"alpha": 0.5}
-        # What a model says beyond the definition isn't the program's mistake.
+        # Extra attributes of a model's op aren't the program's error.
         func.set_attr(elu, "more", 1, custom=True)
         elu = func.replace_op(elu, "onnx.Elu", [func.params[0]], keep_attrs=True)
         assert elu.attrs == {"alpha": 0.5, "more": 1}
@@ -102,7 +102,7 @@ def test_attributes_that_an_op_keeps_are_its_own() -> None:
 
 
 def test_whole_numbers_are_floats_where_an_op_has_floats() -> None:
-    """And a list of nothing is of any kind."""
+    """An empty list is accepted for any kind of list."""
 
     def edit(func: Function, ctx: PassContext) -> None:
         op = func.create_op("onnx.LeakyRelu", [func.params[0]], attrs=MappingProxyType({"alpha": 2}))
@@ -129,7 +129,7 @@ def test_attributes_that_are_set_are_those_of_the_definition() -> None:
         func.set_attr(leaky, "alpha", 1.0)
         func.set_attr(relu, "k", 1, custom=True)
         assert (leaky.attrs, relu.attrs) == ({"alpha": 1.0}, {"k": 1})
-        # Nobody defines it.
+        # An operator without a definition.
         own = func.create_op("acme.A", [], custom=True)
         func.set_attr(own, "k", 1)
 
@@ -161,7 +161,7 @@ def test_attributes_that_were_read_can_be_set() -> None:
             read = attr_of(op, func, said)
             assert repr(read) == kept
             assert repr(attr_of(op, func, read)) == kept
-        # All of them at once.
+        # All attributes together.
         func.create_op("acme.A", [], attrs=op.attrs, custom=True)
 
     edited(edit)

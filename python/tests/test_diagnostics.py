@@ -1,4 +1,4 @@
-"""Diagnostics: what passes say to the user, and what shows it."""
+"""Diagnostics that passes emit, and their renderers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ BUG, ERROR, WARNING, NOTE, HELP = DiagnosticLevel
 
 
 def emits(*said: tuple[DiagnosticLevel, str], name: str = "Emits", error: BaseException | None = None) -> ModulePass:
-    """A pass that emits diagnostics, and may raise then."""
+    """Returns a pass that emits diagnostics, and then may raise."""
 
     @module_pass(opt_level=0, name=name)
     def emit(mod: Module, ctx: PassContext) -> Module:
@@ -48,7 +48,7 @@ def emits(*said: tuple[DiagnosticLevel, str], name: str = "Emits", error: BaseEx
 
 @pytest.fixture
 def shown() -> list[str]:
-    """What is shown, in place of standard error."""
+    """Returns the list of rendered diagnostics, which replaces standard error."""
     all_: list[str] = []
     override_renderer(
         lambda ctx: all_.append("; ".join(f"{said.level.name} {said.message}" for said in ctx.diagnostics))
@@ -202,7 +202,7 @@ def test_r151_what_is_fatal_ends_the_pass_at_once(shown: list[str]) -> None:
         fatal(one_function())
     assert shown == ["NOTE first; ERROR last"]
     assert events == []
-    # It is the exception that the pass raised: its traceback shows the line.
+    # The same exception object is propagated, with the pass's line in its traceback.
     assert [entry.name for entry in raised.traceback][-2:] == ["fatal", "emit_fatal"]
 
 
@@ -231,7 +231,7 @@ def test_r152_the_standard_renderer_writes_to_stderr(capfd: pytest.CaptureFixtur
 
 
 def test_r154_renderers(shown: list[str]) -> None:
-    """One for all, one for a context; what was made before keeps its own."""
+    """A global renderer and one per context; existing contexts keep theirs."""
     mine: list[str] = []
     own = PassContext(renderer=lambda ctx: mine.extend(said.message for said in ctx.diagnostics))
     renderer = get_renderer()
@@ -289,7 +289,7 @@ def test_a_renderer_that_raises_masks_nothing() -> None:
 
 
 def test_a_context_of_the_programs_own() -> None:
-    """As `tvm.ir.diagnostics` has it: a module, a renderer, `emit` and `render`."""
+    """The API of `tvm.ir.diagnostics`: a module, a renderer, `emit` and `render`."""
     mod = one_function()
     shown: list[list[str]] = []
     renderer = DiagnosticRenderer(lambda ctx: shown.append([said.message for said in ctx.diagnostics]))

@@ -1,4 +1,4 @@
-"""Edits: IR text in, a pass, IR text out."""
+"""Edits: IR text, a pass, IR text."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ RELUS = """
 
 
 def edited(text: str, edit: Callable[[Function, PassContext], object]) -> Module:
-    """What a function pass that edits makes of a module; the module that went in is as it was."""
+    """Returns the result of a function pass that edits; the input module isn't changed."""
     mod = module(text)
     before = str(mod)
 
@@ -40,7 +40,7 @@ def edited(text: str, edit: Callable[[Function, PassContext], object]) -> Module
 
 
 def refused(text: str, edit: Callable[[Function, PassContext], object], said: str, op: str | None = None) -> None:
-    """An edit that the host refuses, and that names an op; the pass goes on, and nothing was changed."""
+    """Checks a rejected edit, which names an op: the pass continues, and nothing is changed."""
 
     def run(func: Function, ctx: PassContext) -> None:
         before = str(func)
@@ -220,7 +220,7 @@ def test_a_type_that_was_read_can_be_said(ty: str) -> None:
     ],
 )
 def test_symbols_and_expressions(said: str, kept: str) -> None:
-    """What reads as a size in IR text is that; anything else is a name."""
+    """A string that parses as a size is that size; others are names of symbols."""
 
     def edit(func: Function, ctx: PassContext) -> None:
         op = func.create_op("acme.A", [], results=[("f32", (said, 2))], custom=True)
@@ -403,7 +403,7 @@ def test_results_are_set() -> None:
         func.set_results([y.result, a.result], names=["out", "relu"])
         with pytest.raises(ValueError, match="1 names for 2 results"):
             func.set_results([y.result, a.result], names=["out"])
-        # What has no name has its value's, and its type.
+        # Unnamed results get the names and types of their values.
         func.set_results([y.result, a.result, func.params[0], a.result])
 
     @module_pass(opt_level=0)
@@ -563,7 +563,7 @@ def test_what_only_passes_may_ask() -> None:
 
 
 def test_edits_outside_of_passes() -> None:
-    """They are refused as edits; an error's op is its line of text when its pass is over."""
+    """They raise EditError; the op of an error is only available as text after the pass."""
     func = module(RELUS)["main"]
     with pytest.raises(EditError, match="there to be read; passes edit the one that they are given"):
         func.erase_op(func.ops[0])

@@ -1,4 +1,4 @@
-"""A program ends while daemon threads are in the package: its exit status is its own."""
+"""Programs that exit while daemon threads use the package keep their exit status."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_daemon_threads_are_left_where_they_are(what: str) -> None:
 
 def test_who_ends_the_program_may_go_on_with_passes() -> None:
     work = _WORK["a pass that waits in Python"]
-    # What is registered first is called last: after the package's own.
+    # `atexit` calls functions in reverse order, so this one runs after the package's own.
     script = f"import atexit\natexit.register(lambda: last())\n{_START}{work}{_END}"
     script += "\ndef last():\n    counted = module_pass(lambda mod, ctx: mod, opt_level=0, name='Last')(mod)\n    print(counted.op_count, file=sys.stderr)\n"
     assert ended(script) == (0, "399\n")

@@ -1,4 +1,4 @@
-"""What goes wrong: exceptions of programs keep their type, object and traceback; those of the host say where and why."""
+"""Errors: exceptions of programs keep their type, object and traceback; those of the host have location and cause."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ class Custom(Exception):
 
 
 class Silent(Exception):
-    """One without words."""
+    """An exception with an empty message."""
 
     def __str__(self) -> str:
         return ""
 
 
 class Unwilling(Exception):
-    """One that can't be printed."""
+    """An exception whose `__str__` raises."""
 
     def __str__(self) -> str:
         raise RuntimeError("no text")
@@ -70,7 +70,7 @@ EXCEPTIONS = [
 
 
 def ways() -> dict[str, Callable[[Callable[[], None]], Callable[[], object]]]:
-    """The ways that an exception of a program may take through the host."""
+    """Returns the paths on which an exception of a program may pass through the host."""
 
     def as_module_pass(fail: Callable[[], None]) -> Pass:
         @module_pass(opt_level=0)
@@ -194,7 +194,7 @@ WAYS = ways()
 @pytest.mark.parametrize("error", EXCEPTIONS, ids=lambda error: type(error).__name__)
 @pytest.mark.parametrize("way", WAYS)
 def test_r117_exceptions_keep_type_object_and_traceback(way: str, error: BaseException) -> None:
-    """Whatever the class, and whatever way the exception takes through the host."""
+    """For any class of exception, and any path through the host."""
 
     def fail() -> None:
         raise error
@@ -241,7 +241,7 @@ def test_r155_an_error_names_the_pass_once() -> None:
 
 
 def test_an_exception_may_name_the_op() -> None:
-    """A program sets `op` of an exception; the report of a pipeline points at it."""
+    """A program sets `op` of an exception; the report of a pipeline has the op's location."""
 
     @module_pass(opt_level=0, name="tests.errors.Points")
     def points(mod: Module, ctx: PassContext) -> Module:
@@ -268,7 +268,7 @@ def test_notes_name_each_pass_of_a_chain() -> None:
 
 
 def test_r073_a_pass_that_raises_leaves_the_module_as_it_was() -> None:
-    """What it edited is gone, and the rest of a Sequential doesn't run."""
+    """Its edits are discarded, and the rest of a Sequential doesn't run."""
     events: list[str] = []
 
     @module_pass(opt_level=0)
@@ -292,7 +292,7 @@ def test_r073_a_pass_that_raises_leaves_the_module_as_it_was() -> None:
 
 
 def test_a_caught_exception_is_caught() -> None:
-    """A pass that catches the exception of another goes on, and its own is the one that goes out."""
+    """A pass that catches the exception of a nested pass continues, and its own exception is the one that is raised."""
 
     @module_pass(opt_level=0)
     def goes_on(mod: Module, ctx: PassContext) -> Module:
@@ -315,7 +315,7 @@ def test_a_caught_exception_is_caught() -> None:
 
 
 def test_an_earlier_exception_is_not_taken_for_a_later_one() -> None:
-    """Errors with the same words are different objects."""
+    """Errors with equal messages are different objects."""
     first, second = Custom(1), Custom(1)
 
     @module_pass(opt_level=0)
@@ -335,7 +335,7 @@ KEPT: list[Any] = []
 
 
 def handles_kept() -> dict[str, Callable[[], object]]:
-    """What of a function that is over raises, and how it is asked."""
+    """Returns the uses of handles that raise after their pass."""
 
     def keep(mod: Module, ctx: PassContext) -> Module:
         func = mod["main"]
@@ -375,7 +375,7 @@ def test_handles_kept_after_the_pass_say_so(what: str) -> None:
 
 
 def test_handles_kept_after_the_pass_can_be_shown() -> None:
-    """In a debugger, or a message of a test."""
+    """In a debugger, or in the message of a test."""
     handles_kept()
     _mod, _func, op, value, region, ctx, ty = KEPT
     assert repr(op) == "<passdock.Op that isn't there any more>"
@@ -415,7 +415,7 @@ def test_errors_of_the_host_have_their_fields() -> None:
 
 
 def test_errors_can_be_pickled() -> None:
-    """They come back from other processes."""
+    """For use in multiprocessing."""
     with pytest.raises(PassError) as raised:
         get_pass("Nothing")
     made = pickle.loads(pickle.dumps(raised.value))
@@ -434,7 +434,7 @@ def test_errors_can_be_pickled() -> None:
 
 
 def test_ctrl_c_stops_at_the_next_pass() -> None:
-    """In a process of its own, since it is sent a signal."""
+    """In a separate process, since it is sent a signal."""
     program = textwrap.dedent("""
         import os, signal
         import passdock

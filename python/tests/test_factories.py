@@ -1,4 +1,4 @@
-"""The functions for the standard passes are what the passes declare."""
+"""The functions for the standard passes match the passes' declarations."""
 
 from __future__ import annotations
 
@@ -14,6 +14,6 @@ SCRIPT = Path(__file__).parent.parent / "factories.py"
 def test_factories_are_as_the_passes_declare() -> None:
     if not SCRIPT.exists():
         pytest.skip("not in a checkout")
-    # The package that is installed, not the one beside the script.
+    # With the installed package, not the one next to the script.
     done = subprocess.run([sys.executable, "-P", SCRIPT, "--check"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -1,4 +1,4 @@
-"""What panics while it is freed, of a plugin's analysis or instrument, is told to who can hear it."""
+"""Panics while an analysis or an instrument of a plugin is freed are reported."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SAID = f"Error in pass {KEEPS}: An analysis that the pass kept panicked while it
 
 @pytest.fixture
 def keeps_bomb() -> Pass:
-    """A pass that keeps on a function what panics when it is freed."""
+    """Returns a pass that caches a value on a function; freeing the value panics."""
     passdock.load_plugin(built_plugin("passdock_misbehaving"))
     return get_pass(KEEPS)
 
@@ -27,7 +27,7 @@ def test_a_context_raises_it(keeps_bomb: Pass) -> None:
     with pytest.raises(PassError, match=SAID) as raised, PassContext() as ctx:
         keeps_bomb(one_function())
     assert raised.value.code == "pass-panicked"
-    # Once.
+    # Only once.
     with ctx:
         pass
 
@@ -48,7 +48,7 @@ def test_what_is_freed_later_is_shown(keeps_bomb: Pass, capfd: pytest.CaptureFix
     del mod
     gc.collect()
     assert "error[pass-panicked]: An analysis that the pass kept panicked" in capfd.readouterr().err
-    # Under the thread's own context the next call tells of it, and doesn't fail of it.
+    # Under the thread's own context, the next call reports it and doesn't fail.
     keeps_bomb(one_function())
     gc.collect()
     get_pass("InferType")(one_function())
@@ -65,7 +65,7 @@ def test_runs_raise_it(keeps_bomb: Pass, tmp_path: Path, capfd: pytest.CaptureFi
     assert not outcome.ok
     assert [said["code"] for said in outcome.diagnostics if said["severity"] == "error"] == ["pass-panicked"]
     assert capfd.readouterr().err == ""
-    # The program holds the module, and the function that it is kept on.
+    # The program holds the module, and the function with the cached value.
     given = one_function()
     passdock.optimize(given, passes=[KEEPS])
     assert capfd.readouterr().err == ""

@@ -1,4 +1,4 @@
-"""Functors: what the documents' ``ExprFunctor`` does, a result for each expression."""
+"""Functors: like TVM's ``ExprFunctor``, a result for each expression."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TUPLES = """
 
 
 class ConstantChecker(ExprFunctor[bool]):
-    """The documents': a value is constant if it is a constant, or a tuple of constants."""
+    """TVM's example: a value is constant if it is a constant, or a tuple of constants."""
 
     def __init__(self) -> None:
         self.visited: list[str] = []
@@ -57,7 +57,7 @@ def test_what_is_constant() -> None:
     checker = ConstantChecker()
     found = {name: checker.check(value) for name, value in values(mod).items()}
     assert found == {"all": True, "some": False, "nested": True, "y": False, "z": True}
-    # Each once, however often it is asked for.
+    # Each is computed once, however often it is visited.
     assert checker.visited == ["tuple", "tuple", "tuple", "onnx.Add", "tuple"]
     assert checker.visit(mod["main"]) == [False, True]
     assert len(checker.visited) == 5
@@ -73,7 +73,7 @@ def chain(length: int) -> Module:
 
 
 class Depth(Functor[int]):
-    """The ops between a value and the parameters that it is made of."""
+    """The number of ops between a value and the parameters that it depends on."""
 
     def visit_param(self, value: Value) -> int:
         return 0
@@ -91,7 +91,7 @@ def test_a_long_chain_needs_no_stack() -> None:
 
 
 def nested(depth: int) -> Module:
-    """An ``if`` in an ``if``, so many of them: what each yields is what the one inside of it gives."""
+    """Returns a chain of nested ``if``s, each of which yields the result of the inner one."""
     begin = "".join(f"%i{at} = if(%c) : f32[2] region then_branch {{\n" for at in range(depth))
     ends = (
         f"yield %{'r' if at == depth - 1 else f'i{at + 1}'}\n}} region else_branch {{\nyield %x\n}}\n"
@@ -111,7 +111,7 @@ def test_regions_are_visited_before_their_op() -> None:
 
 def test_fewer_may_be_needed() -> None:
     class First(Depth):
-        """Looks at first operands only."""
+        """Visits only first operands."""
 
         def needs(self, op: Op) -> list[Value | None]:
             return op.operands[:1]

@@ -1,4 +1,4 @@
-"""What is gone says so: regions whose op was erased, and what is in functions that were removed."""
+"""Erased entities raise errors: regions of erased ops, and entities of removed functions."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_regions_go_with_their_op() -> None:
 
 
 def check_gone(old: Function) -> Callable[[], None]:
-    """Holds a function, and what is in it, to being gone, when it is."""
+    """Returns a check that a function and its entities are removed."""
     op, value, region = old.ops[0], old.params[0], old.body
 
     def check() -> None:

@@ -1,7 +1,7 @@
-"""The guides for Python and the READMEs, done as a reader would (`guide.py`).
+"""The guides for Python and the READMEs, executed by `guide.py`.
 
-The blocks of Python run one after the other in one program, in a directory with the files that the guide shows, and
-with ``examples`` and ``plugin-api`` of the checkout in it. The README's commands are typed by ``cargo xtask guides``.
+The Python blocks of a guide run in one program, in a directory with the files of the guide and with ``examples`` and
+``plugin-api`` of the checkout. ``cargo xtask guides`` runs the commands of the README.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ ROOT = Path(__file__).resolve().parents[2]
 READER = Path(__file__).with_name("read_guide.py")
 READMES = [ROOT / "README.md", ROOT / "python" / "README.md"]
 GUIDES = [*READMES, ROOT / "docs" / "tvm.md", *sorted((ROOT / "docs" / "guides").glob("python-*.md"))]
-#: What a guide works with that not every environment has.
+#: Packages that a guide needs and that may be missing.
 NEEDS = {"python-optimise-a-model": ("onnx", "onnx_ir", "onnxruntime")}
 
 
 def follow(steps: list[dict[str, str]], directory: Path) -> list[tuple[list[str], int]]:
-    """Does steps in one program; what each prints, and its status."""
+    """Runs steps in one program; returns the output and exit status of each."""
     files = [directory / ".steps.json", directory / ".printed.json"]
     files[0].write_text(json.dumps(steps))
     environment = {
@@ -43,7 +43,7 @@ def follow(steps: list[dict[str, str]], directory: Path) -> list[tuple[list[str]
 
 
 def lay_out_vendors(directory: Path) -> None:
-    """What the guide on vendors' plugins has: that of `examples/python-vendor`, as pip would install it."""
+    """Prepares the guide on vendors' plugins: builds `examples/python-vendor` as pip would install it."""
     for program in ("cargo", "c++"):
         if shutil.which(program) is None:
             pytest.skip(f"the plugins of the guide are built by {program}, which isn't here")
@@ -77,7 +77,7 @@ def test_a_guide_is_true(guide: Path, tmp_path: Path) -> None:
 
 
 def test_what_an_index_shows_leads_nowhere_in_the_checkout() -> None:
-    """The package's description has no documents beside it."""
+    """The package's description has no relative links."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     text = (ROOT / project["readme"]).read_text(encoding="utf-8")
     assert [link for link in re.findall(r"\]\(([^)]*)\)", text) if not link.startswith("https://")] == []

@@ -171,7 +171,7 @@ def test_types() -> None:
     assert ty == func.ops[0].result.type == "f32[n,3,?]"
     assert ty != func.params[1].type
     assert hash(ty) == hash(main().params[0].type)
-    # What is equal is found by either.
+    # Equal keys are found by either form.
     assert ty in {"f32[n,3,?]"} and "f32[n,3,?]" in {ty}
     assert ty != "f32[n, 3, ?]"
 
@@ -193,7 +193,7 @@ def test_regions() -> None:
 
 
 def test_handles_keep_what_they_are_of() -> None:
-    """The module may be gone."""
+    """Even if the module is gone."""
     op: Op = main().ops[0]
     value: Value = main().params[0]
     region: Region = main().body
@@ -203,7 +203,7 @@ def test_handles_keep_what_they_are_of() -> None:
 
 
 def test_modules_and_functions_can_be_watched() -> None:
-    """Weak references see them go."""
+    """By weak references."""
     mod = two_functions()
     func = mod["main"]
     module_gone, function_gone = weakref.ref(mod), weakref.ref(func)

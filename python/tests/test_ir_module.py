@@ -1,4 +1,4 @@
-"""Modules that programs make of functions: the cases of TVM's ``test_ir_module``, and what follows from them."""
+"""Modules built from functions: the cases of TVM's ``test_ir_module``, and further ones."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from support import ADD, SUB_AND_LOG, add_abs, ir, module, one_function, two_fun
 
 
 class GlobalVar:
-    """TVM's class of the name, as far as modules ask for it."""
+    """A stand-in for TVM's class, with the part that modules use."""
 
     def __init__(self, name_hint: str) -> None:
         self.name_hint = name_hint
 
 
 def call_of(callee: str, opset: int = 17, shape: str = "2") -> Module:
-    """A module whose ``main`` calls a function ``acme.F`` of one op."""
+    """Returns a module whose ``main`` calls a function ``acme.F`` of one op."""
     return Module.from_text(f"""
         module {{
           fn @main(%x: f32[{shape}]) -> (%y: f32[{shape}]) opset("" = {opset}, "acme" = 1) {{
@@ -50,7 +50,7 @@ def call_of(callee: str, opset: int = 17, shape: str = "2") -> Module:
 
 
 def result(mod: Module, x: Any) -> Any:
-    """What ONNX Runtime computes, of a model that onnx's checker takes."""
+    """Returns the outputs computed by ONNX Runtime for a model that passes onnx's checker."""
     data = mod.to_onnx()
     onnx.checker.check_model(onnx.load_from_string(data))
     (made,) = onnxruntime.InferenceSession(data).run(None, {"x": x})
@@ -72,26 +72,26 @@ def test_a_module_of_a_dict() -> None:
 
 
 def test_update_with_a_module() -> None:
-    """TVM's ``mod.update(new_mod)``: functions of a name are replaced, others come to the end."""
+    """TVM's ``mod.update(new_mod)``: functions with a known name are replaced, others are appended."""
     mod, other = module(ADD), two_functions()
     mod.update(other)
     assert list(mod) == ["my_add", "main", "other"]
     mod.update({"other": other["main"]})
     assert [op.name for op in mod["other"].ops] == ["onnx.Relu"]
-    # The modules that functions were taken from are as they were.
+    # The source modules aren't changed.
     assert str(other) == str(two_functions())
     mod.update(mod)
     assert list(mod) == ["my_add", "main", "other"]
 
 
 def test_set_a_function() -> None:
-    """TVM's ``mod[gv] = func``: a copy, which what becomes of the other module doesn't change."""
+    """TVM's ``mod[gv] = func``: a copy, independent of the other module."""
     mod, other = one_function(), two_functions()
     before = mod["main"]
     mod["main"] = other["other"]
     assert [op.name for op in mod["main"].ops] == ["onnx.Abs"]
     assert mod["main"].name == "main"
-    # Who asked for the function before has what it was.
+    # Earlier objects of the function keep the old state.
     assert [op.name for op in before.ops] == ["onnx.Relu"]
     other["other"] = other["main"]
     assert [op.name for op in mod["main"].ops] == ["onnx.Abs"]
@@ -112,13 +112,13 @@ def test_callees_come_along() -> None:
     assert list(mod) == ["main", "acme.F"]
     x = np.ones(2, np.float32)
     assert result(mod, x).tolist() == [-1.0, -1.0]
-    # Another function of its name is in the way, an equal one isn't.
+    # A different function with the callee's name is an error, an equal one isn't.
     mod["acme.G"] = call_of("Neg")["main"]
     before = str(mod)
     with pytest.raises(EditError, match=r"its own function `acme\.F`, and the module has another"):
         mod["main"] = call_of("Abs")["main"]
     assert str(mod) == before
-    # It is replaced by who says so.
+    # `update` replaces it explicitly.
     mod.update(call_of("Abs"))
     assert result(mod, -x).tolist() == [1.0, 1.0]
     mod.update({"main": call_of("Neg")["main"], "acme.F": call_of("Neg")["acme.F"]})
@@ -127,13 +127,13 @@ def test_callees_come_along() -> None:
 
 @pytest.mark.parametrize("typed", [True, False])
 def test_functions_of_an_earlier_opset_are_raised(typed: bool) -> None:
-    """Up to opset 12 the sum of a Softmax over all but the first axis is 1, and a model has one opset."""
+    """Before opset 13, a Softmax sums to 1 over all axes but the first, and a model has one opset."""
     shape = "1,2,3"
     old, new = call_of("Softmax", 11, shape), call_of("Relu", 17, shape)
     if not typed:
         old = Module.from_text(str(old).replace(f" : f32[{shape}]", ""))
     x = np.linspace(0, 1, 6, dtype=np.float32).reshape(1, 2, 3)
-    # Into a module of a later opset, and a function of a later opset into a module.
+    # A function into a module of a later opset, and a function of a later opset into a module.
     into = call_of("Relu", 17, shape)
     into["acme.F"] = old["acme.F"]
     assert {function.opsets[""] for function in into.functions} == {17}
@@ -189,7 +189,7 @@ def test_what_is_no_function_is_refused() -> None:
 
 
 def test_in_a_module_pass() -> None:
-    """TVM's ``OptTester``: a pass that makes a module of one function and updates it with the one that it is given."""
+    """TVM's ``OptTester``: a pass that creates a module of one function and updates it with its input."""
 
     @module_pass(opt_level=0)
     def adds(mod: Module, ctx: PassContext) -> Module:
@@ -205,7 +205,7 @@ def test_in_a_module_pass() -> None:
         with pytest.raises(passdock.StaleError):
             _ = before.ops
         mod["twin"] = mod["main"]
-        # What wasn't touched is there still, and can be edited.
+        # Unchanged functions stay valid and editable.
         assert op.name == "onnx.Abs"
         main = mod["main"]
         main.replace_op_with(main.ops[0], [main.params[0]])
@@ -263,10 +263,10 @@ def test_r080_what_a_pass_returns_is_the_same_object() -> None:
     made = Sequential([replaces, edits])(given)
     assert made is not other and list(made) == ["main", "other", "my_abs"]
     assert list(other) == ["main", "other"]
-    # What a run of another module returned is none of this one's.
+    # Objects returned by a run of another module aren't reused.
     assert same(given) is given
     assert passdock.run(given, {"passes": [{"name": "InferType"}]}).module is given
-    # A function that no pass changed is no other one.
+    # A function that no pass changed is the same function.
     changes = function_pass(lambda func, mod, ctx: func, opt_level=0, name="changes")
     assert changes(given) is given
 

@@ -1,4 +1,4 @@
-"""What is let go is gone: no handle, exception or instrument is kept by the host, and loops don't grow."""
+"""Memory: the host keeps no handle, exception or instrument alive, and loops don't grow."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from support import Watch, one_function, recorder
 
 
 class Weak:
-    """An object whose end is seen."""
+    """An object that supports weak references."""
 
 
 def resident() -> int:
-    """The resident bytes of the process."""
+    """Returns the resident memory of the process in bytes."""
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * 4096
 
 
 def grows_not(step: Callable[[], object], times: int, bytes_: int = 4 << 20) -> None:
-    """Holds a loop against growing: of Python's objects, of blocks, and of the process."""
+    """Checks that a loop doesn't grow the number of Python objects, of blocks, or the process."""
     for _ in range(times // 10):
         step()
     gc.collect()
@@ -81,7 +81,7 @@ def test_ten_thousand_contexts_and_instruments() -> None:
             pass_(mod)
             ctx.override_instruments([Watch(events)])
 
-    # The recorder's own list of events grows by a pointer each time.
+    # The recorder's list of events grows by a pointer each time.
     grows_not(step, 10_000)
 
 
@@ -106,7 +106,7 @@ def test_many_passes_made() -> None:
 
 
 def made(weak: Weak) -> ModulePass:
-    """A pass that holds an object."""
+    """Returns a pass that holds an object."""
 
     @module_pass(opt_level=0)
     def holds(mod: Module, ctx: PassContext) -> Module:
@@ -132,7 +132,7 @@ def test_a_pass_goes_with_what_it_holds() -> None:
 
 
 def test_a_pass_that_holds_itself_goes() -> None:
-    """A cycle through the host is seen by Python's collector."""
+    """Python's garbage collector sees a cycle through the host."""
     weak = Weak()
     gone = weakref.ref(weak)
 
@@ -154,7 +154,7 @@ def test_a_pass_that_holds_itself_goes() -> None:
 
 
 def cycle_of_a_sequential(weak: Weak) -> None:
-    """A pass that holds the Sequentials that it is in, of which one is in the other."""
+    """Creates a pass that holds the Sequentials that contain it, one of which is nested in the other."""
 
     @module_pass(opt_level=0)
     class Holds(ModulePass):
@@ -169,7 +169,7 @@ def cycle_of_a_sequential(weak: Weak) -> None:
 
 
 def cycle_of_a_rule(weak: Weak) -> None:
-    """Code that sees its own rule, and sums of it."""
+    """Creates a rule whose code references the rule and sums of it."""
 
     @rule("onnx.Relu(%x)")
     def own(rewriter: Rewriter, match: Match) -> Any:
@@ -180,7 +180,7 @@ def cycle_of_a_rule(weak: Weak) -> None:
 
 
 def cycle_of_a_renderer(weak: Weak) -> None:
-    """A renderer that sees its context."""
+    """Creates a renderer that references its context."""
     held: list[Any] = [weak]
     held.append(PassContext(renderer=lambda said: held.clear()))
     with held[1]:
@@ -198,7 +198,7 @@ def test_other_cycles_go(cycle: Callable[[Weak], None]) -> None:
 
 
 def test_a_pass_of_a_registered_sequential_stays() -> None:
-    """The registry holds it, though nothing of Python's does; so does a pass that applies it."""
+    """The registry holds the pass, though no Python object does; so does a pass that applies it."""
     ran: list[str] = []
 
     @module_pass(opt_level=0)
@@ -276,7 +276,7 @@ def test_the_last_exception_is_not_kept() -> None:
 
 
 def test_what_a_pass_was_given_goes() -> None:
-    """A handle that is kept keeps no module of the host's."""
+    """A handle that outlives its pass doesn't keep the host's module alive."""
     kept: list[Any] = []
 
     @module_pass(opt_level=0)

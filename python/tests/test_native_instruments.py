@@ -1,4 +1,4 @@
-"""The instruments that come with the host: times, printing, dumps, the verifier."""
+"""The built-in instruments: timing, printing, dumps, the verifier."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_r136_printing_named_passes(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_what_is_shown_goes_to_pythons_streams() -> None:
-    """Of instruments of the host, in a pipeline and out of one, of `PrintIR` and of diagnostics."""
+    """Instruments of the host, in and outside of a pipeline, `PrintIR` and diagnostics."""
 
     @function_pass(opt_level=0, name="Says")
     def says(func: Function, mod: Module, ctx: PassContext) -> Function:
@@ -136,7 +136,7 @@ def test_r137_and_138_dumps(tmp_path: Path) -> None:
     with PassContext(instruments=[DumpIR(str(dumps), refresh=True)]):
         recorder([], "D")(one_function())
     assert [path.name for path in dumps.iterdir()] == ["000_D.ir"]
-    # A context that isn't entered has its directory, too.
+    # A context that isn't entered has a directory, too.
     recorder([], "E")(one_function(), PassContext(instruments=[DumpIR(tmp_path / "others")]))
     assert [path.name for path in (tmp_path / "others").iterdir()] == ["000_E.ir"]
 
@@ -161,7 +161,7 @@ def test_instruments_by_name() -> None:
         get_instrument("op-counts")
     with pytest.raises(passdock.UnknownNameError, match=r"PassTimeInstrument.*Did you mean `PassTimingInstrument`\?"):
         get_instrument("PassTimeInstrument")
-    # Those of an alias go by their own name.
+    # Instruments created by an alias have the full name.
     for alias, name in {"PrintIRBefore": "print-before", "PrintAfterAll": "print-after"}.items():
         made = get_instrument(alias)
         assert (made.name, repr(made)) == (name, f"<passdock instrument {name}>")
@@ -178,6 +178,6 @@ def test_an_instrument_of_the_host_is_the_programs_own_object() -> None:
         assert [own is given for own, given in zip(ctx.instruments, [count, timing], strict=True)] == [True, True]
     copied = PassContext(instruments=ctx.instruments)
     assert copied.instruments == (count, timing)
-    # One that the program let go is there by what it does.
+    # If the program dropped the object, the instrument is found by its behaviour.
     ctx = PassContext(instruments=[get_instrument("op-count")])
     assert ctx.instruments[0].name == "op-count" and ctx.instruments[0] != count

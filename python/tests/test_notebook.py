@@ -1,6 +1,6 @@
-"""The notebook of examples/notebooks, executed: it shows what it says that it shows, but for times.
+"""The notebook in examples/notebooks, executed: its outputs match, except for times.
 
-With ``UPDATE_EXPECT=1`` what it shows is put into it instead.
+With ``UPDATE_EXPECT=1``, the outputs are updated instead.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ NOTEBOOK = Path(__file__).resolve().parents[2] / "examples" / "notebooks" / "pas
 
 
 def shows(cell: dict[str, Any]) -> list[str]:
-    """What stands below a cell, as lines."""
+    """Returns the output of a cell as lines."""
     lines: list[str] = []
     for output in cell.get("outputs", ()):
         assert output["output_type"] != "error", "\n".join(output["traceback"])
@@ -36,7 +36,7 @@ def test_the_notebook_shows_what_it_says(monkeypatch: pytest.MonkeyPatch) -> Non
     notebook = nbformat.read(NOTEBOOK, as_version=4)
     nbclient.NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(NOTEBOOK.parent)}}).execute()
     for cell in notebook.cells:
-        # When a cell ran is nothing to keep.
+        # The time at which a cell ran isn't stored.
         cell.metadata.pop("execution", None)
     if os.environ.get("UPDATE_EXPECT"):
         notebook.metadata = kept["metadata"]

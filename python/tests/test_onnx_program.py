@@ -1,4 +1,4 @@
-"""``torch.onnx.ONNXProgram``, by a class that has what torch's has: torch is too large to be installed for a test.
+"""``torch.onnx.ONNXProgram``, replaced by a class with the same interface: torch is too large for a test.
 
 The names are those of ``torch/onnx/_internal/exporter/_onnx_program.py`` of torch 2.5 to 2.9.
 """
@@ -19,7 +19,7 @@ from passdock import Module, Report, _optimize
 
 
 class ONNXProgram:
-    """What torch exports a model to: a model of onnx_ir's, the program that it is of, and a session to run it."""
+    """The result of torch's exporter: a model of onnx_ir, the exported program, and a session to run it."""
 
     def __init__(self, model: onnx_ir.Model, exported_program: object) -> None:
         self.model = model
@@ -54,14 +54,14 @@ class ONNXProgram:
 
 
 class First:
-    """The class of torch 2.1 to 2.4, of ``dynamo_export``: it has the proto."""
+    """The class of ``dynamo_export`` in torch 2.1 to 2.4, which has the proto."""
 
     def __init__(self, proto: onnx.ModelProto) -> None:
         self.model_proto = proto
 
 
 class TorchTensor(onnx_ir.Tensor[Any]):
-    """As torch's: the data is the program's, and no array until it is asked for."""
+    """Like torch's tensor: the data belongs to the program, and is converted to an array on demand."""
 
     def numpy(self) -> np.ndarray[Any, Any]:
         return np.asarray(self.raw)
@@ -71,7 +71,7 @@ class TorchTensor(onnx_ir.Tensor[Any]):
 
 
 def program(size: int) -> ONNXProgram:
-    """A program that adds weights to what an Identity gives."""
+    """Returns a program that adds weights to the result of an Identity."""
     weights = TorchTensor(np.arange(size, dtype=np.float32), name="w")
     x, w = (onnx_ir.Value(name=name, type=onnx_ir.TensorType(onnx_ir.DataType.FLOAT)) for name in "xw")
     x.shape = w.shape = onnx_ir.Shape([size])
@@ -102,10 +102,10 @@ def test_a_program_gives_a_model_of_onnx_ir(large: bool, monkeypatch: pytest.Mon
     assert [node.op_type for node in made.graph] == ["Add"]
     assert (made.producer_name, made.producer_version, made.ir_version) == ("pytorch", "2.9.0", 10)
     assert np.array_equal(result(onnx_ir.to_proto(made).SerializeToString(), size), np.arange(1, size + 1))
-    # The program stays as it was.
+    # The program isn't changed.
     assert onnx_ir.to_proto(given.model).SerializeToString() == before
     assert isinstance(given.model.graph.initializers["w"].const_value, TorchTensor)
-    # So does a model of onnx_ir's that no program has.
+    # A model of onnx_ir without a program isn't, either.
     assert [node.op_type for node in passdock.optimize(given.model).graph] == ["Add"]
 
 
@@ -129,7 +129,7 @@ def test_a_program_of_the_first_releases_has_a_proto() -> None:
 
 
 def external(name: str, number: float, directory: Path) -> onnx_ir.ExternalTensor:
-    """A tensor whose two elements are in a file of a directory; one of that name is in the current one, too."""
+    """Returns a tensor of two elements in a file of a directory. The current directory has a file of that name, too."""
     for place, numbers in ((directory, [number, number]), (Path(), [7, 7])):
         (place / f"{name}.data").write_bytes(np.array(numbers, np.float32).tobytes())
     return onnx_ir.ExternalTensor(
@@ -142,7 +142,7 @@ def external(name: str, number: float, directory: Path) -> onnx_ir.ExternalTenso
 def test_data_in_files_is_that_of_the_models_directory(
     large: bool, kind: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """That of an initializer, and of an attribute of a function."""
+    """Of an initializer, and of an attribute in a function."""
     if large:
         monkeypatch.setattr(_optimize, "_LARGE", 1)
     there, here = tmp_path / "there", tmp_path / "here"
@@ -170,6 +170,6 @@ def test_data_in_files_is_that_of_the_models_directory(
         optimised = passdock.optimize(model if kind == "model" else ONNXProgram(model, object()))
         made = onnx_ir.to_proto(optimised).SerializeToString()
     assert result(made, 2).tolist() == [12, 12]
-    # The model stays as it was, also where its data is.
+    # The model isn't changed, nor is the location of its data.
     assert onnx_ir.to_proto(model).SerializeToString() == before
     assert isinstance(model.graph.initializers["w"].const_value, onnx_ir.ExternalTensor)

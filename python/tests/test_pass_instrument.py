@@ -1,4 +1,4 @@
-"""Instruments: the cases of TVM's ``test_pass_instrument.py``, and what follows from them."""
+"""Instruments: the cases of TVM's ``test_pass_instrument.py``, and further ones."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ from support import Watch, model, one_function, raiser, recorder, run_three
 
 
 def test_pass_timing_instrument() -> None:
-    """TVM's case of the name (rules 122, 123, 130): it watches the thread's own context, until None takes its place."""
+    """TVM's case of this name (rules 122, 123, 130): the instrument observes the thread's own context until None
+    replaces it.
+    """
     timing = PassTimingInstrument()
     PassContext.current().override_instruments([timing])
     run_three(model())
@@ -38,7 +40,7 @@ def test_pass_timing_instrument() -> None:
 
 
 class BaseTest:
-    """An instrument by its methods only."""
+    """An instrument without the base class."""
 
     def __init__(self) -> None:
         self.events: list[str] = []
@@ -62,7 +64,7 @@ class BySubclass(BaseTest, PassInstrument):
 
 @pytest.mark.parametrize("kind", [pass_instrument(BaseTest), pass_instrument()(BaseTest), BySubclass])
 def test_custom_instrument(kind: Any) -> None:
-    """TVM's case of the name, for a decorated class and a subclass."""
+    """TVM's case of this name, for a decorated class and a subclass."""
     mine = kind()
     with PassContext(instruments=[mine]):
         get_pass("InferType")(model())
@@ -71,7 +73,7 @@ def test_custom_instrument(kind: Any) -> None:
 
 
 def test_disable_pass() -> None:
-    """TVM's case of the name: an instrument keeps passes from running."""
+    """TVM's case of this name: an instrument vetoes passes."""
 
     @pass_instrument
     class CustomPI:
@@ -91,7 +93,7 @@ def test_disable_pass() -> None:
 
 
 def test_multiple_instrument() -> None:
-    """TVM's case of the name (rule 100): each may keep passes from running; all are asked."""
+    """TVM's case of this name (rule 100): each instrument may veto passes; all are called."""
     asked: list[str] = []
 
     @pass_instrument
@@ -121,7 +123,7 @@ def test_multiple_instrument() -> None:
 
 
 def test_instrument_pass_counts() -> None:
-    """TVM's case of the name: as many passes end as begin."""
+    """TVM's case of this name: the numbers of started and finished passes are equal."""
 
     @pass_instrument
     class PassesCounter:
@@ -152,20 +154,20 @@ def test_instrument_pass_counts() -> None:
 
 
 def test_list_pass_configs() -> None:
-    """TVM's case of the name (rule 42)."""
+    """TVM's case of this name (rule 42)."""
     configs = PassContext.list_configs()
     assert configs["testing.immutable_module"]["type"] == "bool"
     assert configs == passdock.list_configs()
 
 
 def labelled(events: list[str], broken: str = "", hook: str = "") -> list[Watch]:
-    """Three instruments, of which one fails in a callback."""
+    """Returns three instruments, one of which fails in a callback."""
     error = RuntimeError("Just a dummy error")
     return [Watch(events, name, {hook: error} if name == broken else None) for name in ("%1", "%2", "%3")]
 
 
 def test_enter_pass_ctx_exception() -> None:
-    """TVM's case of the name (rule 111)."""
+    """TVM's case of this name (rule 111)."""
     events: list[str] = []
     ctx = PassContext(instruments=labelled(events, "%2", "enter"))
     with pytest.raises(RuntimeError, match="Just a dummy error"), ctx:
@@ -177,7 +179,7 @@ def test_enter_pass_ctx_exception() -> None:
 
 
 def test_enter_pass_ctx_exception_global() -> None:
-    """TVM's case of the name (rule 125)."""
+    """TVM's case of this name (rule 125)."""
     events: list[str] = []
     current = PassContext.current()
     with pytest.raises(RuntimeError, match="Just a dummy error"):
@@ -187,7 +189,7 @@ def test_enter_pass_ctx_exception_global() -> None:
 
 
 def test_exit_pass_ctx_exception() -> None:
-    """TVM's case of the name (rule 113)."""
+    """TVM's case of this name (rule 113)."""
     events: list[str] = []
     ctx = PassContext(instruments=labelled(events, "%2", "exit"))
     with pytest.raises(RuntimeError, match="Just a dummy error"), ctx:
@@ -199,7 +201,7 @@ def test_exit_pass_ctx_exception() -> None:
 
 
 def test_exit_pass_ctx_exception_global() -> None:
-    """TVM's case of the name (rule 124)."""
+    """TVM's case of this name (rule 124)."""
     events: list[str] = []
     current = PassContext.current()
     current.override_instruments(labelled(events, "%2", "exit"))
@@ -211,7 +213,7 @@ def test_exit_pass_ctx_exception_global() -> None:
 
 
 def test_pass_exception() -> None:
-    """TVM's case of the name (rule 107): nobody hears that the pass ended, but that it failed."""
+    """TVM's case of this name (rule 107): ``pass_failed`` is called instead of ``run_after_pass``."""
     events: list[str] = []
     with pytest.raises(RuntimeError, match="Just a dummy error"), PassContext(instruments=[Watch(events)]):
         raiser(RuntimeError("Just a dummy error"), "transform")(model())
@@ -219,7 +221,7 @@ def test_pass_exception() -> None:
 
 
 def test_should_run_exception() -> None:
-    """TVM's case of the name (rule 108)."""
+    """TVM's case of this name (rule 108)."""
     events: list[str] = []
     with (
         pytest.raises(RuntimeError, match="Just a dummy error"),
@@ -231,7 +233,9 @@ def test_should_run_exception() -> None:
 
 
 def test_run_before_exception() -> None:
-    """TVM's case of the name (rule 108): those that heard that the pass begins hear that it failed."""
+    """TVM's case of this name (rule 108): ``pass_failed`` of the instruments whose ``run_before_pass`` was called is
+    called.
+    """
     events: list[str] = []
     with (
         pytest.raises(RuntimeError, match="Just a dummy error"),
@@ -249,7 +253,7 @@ def test_run_before_exception() -> None:
 
 
 def test_run_after_exception() -> None:
-    """TVM's case of the name (rule 109)."""
+    """TVM's case of this name (rule 109)."""
     events: list[str] = []
     with (
         pytest.raises(RuntimeError, match="Just a dummy error"),
@@ -263,7 +267,7 @@ def test_run_after_exception() -> None:
 
 
 def test_instrument_call_sequence() -> None:
-    """TVM's case of the name (rules 97, 98): in the order of the list, also when the context is left."""
+    """TVM's case of this name (rules 97, 98): in the order of the list, also when the context is left."""
     events: list[str] = []
     with PassContext(instruments=[Watch(events, "%1"), Watch(events, "%2")]):
         recorder(events, "transform1")(model())
@@ -349,7 +353,7 @@ def test_r104_what_an_instrument_does_not_define_does_nothing() -> None:
 
 @pytest.mark.parametrize(("answer", "runs"), [(True, True), (False, False), (1, True), (0, False)])
 def test_r105_should_run_answers_a_bool(answer: Any, runs: bool) -> None:
-    """0 and 1 are taken for bools; anything else is a TypeError that names the instrument."""
+    """0 and 1 are accepted as bools; anything else is a TypeError that names the instrument."""
     events: list[str] = []
 
     @pass_instrument
@@ -399,7 +403,7 @@ def test_r107_pass_failed_gets_the_exception_itself() -> None:
     class Hears:
         def pass_failed(self, mod: Module, info: PassInfo, error: BaseException) -> None:
             seen.append(error)
-            # What it runs doesn't come between the error and its way out.
+            # Passes that an instrument runs don't replace the propagating error.
             recorder([], "Inside")(mod)
 
     error = LookupError("gone")
@@ -518,7 +522,7 @@ def test_r170_attributes_and_methods_stay_usable() -> None:
 
 
 def test_instruments_are_called_by_hand() -> None:
-    """TVM's ``InstrumentEnterPassContext`` and its like: what a program calls that runs something as if it were a pass."""
+    """TVM's ``InstrumentEnterPassContext`` and similar functions, for programs that run code as a pass."""
     events: list[str] = []
     info = passdock.PassInfo(0, "by_hand")
     first, second = Watch(events, "a"), Watch(events, "b")
@@ -549,14 +553,14 @@ def test_instruments_that_are_called_by_hand_may_refuse() -> None:
     assert ctx.instrument_before_pass(mod, passdock.PassInfo(0, "any")) is False
     assert events == ["no should_run any", "b should_run any"]
     events.clear()
-    # One that the context requires isn't asked for.
+    # A pass that the context requires can't be vetoed.
     assert ctx.instrument_before_pass(mod, passdock.PassInfo(0, "required")) is True
     assert events == ["no before required", "b before required"]
 
 
 @pytest.mark.parametrize("hook", ["enter", "exit"])
 def test_instruments_that_fail_when_they_are_called_by_hand(hook: str, capfd: pytest.CaptureFixture[str]) -> None:
-    """As around a ``with`` (rules 111 and 113): those that were entered are exited, and the context has none."""
+    """As for ``with`` (rules 111 and 113): entered instruments are exited, and the context has none afterwards."""
     events: list[str] = []
     fails = Watch(events, "b", fails={hook: ValueError("no")})
     ctx = PassContext(instruments=[Watch(events, "a"), fails, Watch(events, "c")])

@@ -1,4 +1,4 @@
-"""Passes and Sequentials: the cases of TVM's ``test_pass_manager.py``, and what follows from them."""
+"""Passes and Sequentials: the cases of TVM's ``test_pass_manager.py``, and further ones."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from support import ADD, SUB_AND_LOG, add_abs, check, double_params, ir, module,
 
 
 def test_module_pass() -> None:
-    """TVM's case of the name: a module pass of a decorated function, and what it adds to the module."""
+    """TVM's case of this name: a module pass from a decorated function that adds a function to the module."""
     transform = module_pass(opt_level=0, name="module_pass_test")(add_abs)
     assert isinstance(transform, ModulePass)
     assert transform.info == PassInfo(0, "module_pass_test")
@@ -53,7 +53,7 @@ def test_module_pass() -> None:
 
 
 def test_module_pass_no_decorator() -> None:
-    """TVM's ``test_pass_registration_no_decorator``: a call in place of the decorator."""
+    """TVM's ``test_pass_registration_no_decorator``: a call instead of the decorator."""
     made = module_pass(add_abs, opt_level=3)
     assert isinstance(made, ModulePass)
     assert made.info.name == "add_abs"
@@ -61,7 +61,7 @@ def test_module_pass_no_decorator() -> None:
 
 
 def test_function_pass() -> None:
-    """TVM's case of the name: a function pass edits each function."""
+    """TVM's case of this name: a function pass edits each function."""
     transform = function_pass(opt_level=1, name="function_pass_test")(double_params)
     assert isinstance(transform, FunctionPass)
     assert transform.info == PassInfo(1, "function_pass_test")
@@ -90,11 +90,13 @@ def test_function_pass() -> None:
 
 
 def test_the_documents_module_pass_through_onnx() -> None:
-    """The documents' example: a pass of the module that adds a function of the absolute value, here to what ONNX Runtime runs."""
+    """TVM's documented example: a module pass that adds a function of the absolute value, here in a model for ONNX
+    Runtime.
+    """
 
     @module_pass(opt_level=2)
     def transform(mod: Module, ctx: PassContext) -> Module:
-        # ONNX's functions are of a domain.
+        # ONNX functions have a domain.
         func = mod.create("docs.abs", like="main" if "main" in mod else None)
         func.set_opset("", 17)
         x = func.add_param("x", "f32[10]")
@@ -131,7 +133,7 @@ def test_the_documents_module_pass_through_onnx() -> None:
           }
         }
     """)
-    # To ONNX and back, before and after: the function is one of the model's.
+    # To ONNX and back, before and after: the function becomes a model-local function.
     data = Sequential([transform, calls])(Module.from_onnx(given.to_onnx())).to_onnx()
     assert list(Module.from_onnx(data)) == ["main", "docs.abs"]
     proto = onnx.load_from_string(data)
@@ -143,11 +145,11 @@ def test_the_documents_module_pass_through_onnx() -> None:
 
 
 def test_function_class_pass() -> None:
-    """TVM's case of the name: a class whose object answers another function."""
+    """TVM's case of this name: a class whose object returns another function."""
 
     @function_pass(opt_level=1)
     class TestReplaceFunc(FunctionPass):
-        """Puts one function in the place of each."""
+        """Replaces each function with the same one."""
 
         def __init__(self, new_func: Function) -> None:
             self.new_func = new_func
@@ -178,7 +180,9 @@ def test_function_class_pass() -> None:
 
 
 def test_a_function_of_an_earlier_opset_keeps_its_meaning() -> None:
-    """Another function is raised to the opset, brings what it calls, and is refused where its interface or its meaning would change."""
+    """Another function is raised to the opset and brings its callees. It is rejected if its interface or meaning would
+    change.
+    """
     given = module("""
         module {
           fn @main(%x: f32[1,2,3]) -> (%y: f32[1,2,3]) opset("" = 17) {
@@ -218,11 +222,11 @@ def test_a_function_of_an_earlier_opset_keeps_its_meaning() -> None:
 
 
 def test_module_class_pass() -> None:
-    """TVM's case of the name: the module that a pass answers is the one that comes out."""
+    """TVM's case of this name: the module that a pass returns is the result."""
 
     @module_pass(opt_level=1)
     class TestPipeline(ModulePass):
-        """Puts a module in the place of another, or doesn't."""
+        """Replaces a module with another one, or doesn't."""
 
         def __init__(self, new_mod: Module, replace: bool) -> None:
             self.new_mod = new_mod
@@ -239,7 +243,7 @@ def test_module_class_pass() -> None:
 
 
 def test_pass_info() -> None:
-    """TVM's case of the name."""
+    """TVM's case of this name."""
     info = PassInfo(opt_level=1, name="xyz")
     assert info.opt_level == 1
     assert info.name == "xyz"
@@ -290,7 +294,7 @@ class TestSequential:
         check(after, DOUBLED)
 
     def test_multiple_passes(self) -> None:
-        """The function pass sees the function that the module pass added."""
+        """The function pass runs on the function that the module pass added."""
         sequential = Sequential(opt_level=1, passes=[self.mod_transform, self.func_transform])
         with PassContext(required_pass=["mod_transform", "func_transform"]):
             after = sequential(module(SUB_AND_LOG))
@@ -305,7 +309,7 @@ class TestSequential:
 
 
 def test_sequential_with_scoping() -> None:
-    """TVM's case of the name: constants are folded, and what is computed twice is computed once."""
+    """TVM's case of this name: constants are folded, and common subexpressions are eliminated."""
     sequential = Sequential(
         [get_pass("InferType"), get_pass("FoldConstant"), get_pass("EliminateCommonSubexpr")],
     )
@@ -337,7 +341,7 @@ def test_sequential_with_scoping() -> None:
 
 
 def test_nested_sequential_with_scoping() -> None:
-    """TVM's case of the name: a Sequential in a Sequential."""
+    """TVM's case of this name: a Sequential in a Sequential."""
     with PassContext(opt_level=1):
         after = Sequential([Sequential([get_pass("SimplifyExpr")])])(
             module("""
@@ -356,7 +360,7 @@ def test_nested_sequential_with_scoping() -> None:
 
 
 def test_print_ir(capfd: pytest.CaptureFixture[str]) -> None:
-    """TVM's case of the name (rule 140): a pass that prints, and changes nothing."""
+    """TVM's case of this name (rule 140): a pass that prints and changes nothing."""
     mod = one_function()
     with PassContext(opt_level=3):
         assert Sequential([get_pass("InferType"), PrintIR("here"), get_pass("DeadCodeElimination")])(mod) is not None
@@ -368,7 +372,7 @@ def test_print_ir(capfd: pytest.CaptureFixture[str]) -> None:
 
 
 def test_print_ir_is_registered(capfd: pytest.CaptureFixture[str]) -> None:
-    """As the command has it: for pipelines, and under TVM's names."""
+    """As in the command: for pipelines, and under TVM's names."""
     assert "PrintIR" in list_passes()
     mod = one_function()
     passes = [
@@ -387,7 +391,7 @@ def test_print_ir_is_registered(capfd: pytest.CaptureFixture[str]) -> None:
 
 @pass_instrument
 class PassCounter:
-    """Counts passes, in a context."""
+    """Counts passes in a context."""
 
     def __init__(self) -> None:
         self.counts = 1234
@@ -406,7 +410,9 @@ class PassCounter:
 
 
 def test_print_debug_callback() -> None:
-    """TVM's case of the name: an instrument that counts. No pass runs that nobody named (rule 92), so there are 4."""
+    """TVM's case of this name: an instrument that counts. There are 4 passes, because no implicit ones run (rule
+    92).
+    """
     counter = PassCounter()
     sequential = Sequential([get_pass("InferType"), get_pass("FoldConstant"), get_pass("DeadCodeElimination")])
     with PassContext(opt_level=3, instruments=[counter]):

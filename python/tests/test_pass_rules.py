@@ -1,4 +1,4 @@
-"""Passes and Sequentials: what the rules of the pass infrastructure say of them."""
+"""Passes and Sequentials: tests of the rules of the pass infrastructure."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_r046_to_052_what_a_sequential_runs() -> None:
     assert ran(Sequential([low, high]), opt_level=3, disabled_pass=["Low"]) == ["High"]
     assert ran(Sequential([inner, low]), disabled_pass=["inner"]) == ["Low"]
     assert ran(Sequential([inner]), opt_level=3, disabled_pass=["Low"]) == ["High"]
-    # Called directly, a pass runs whatever the context says.
+    # A pass that is called directly runs under any context.
     assert ran(high, opt_level=0, disabled_pass=["High"]) == ["High"]
 
 
@@ -115,7 +115,7 @@ def test_r054_a_sequential_may_have_disabled_passes_of_its_own() -> None:
 
 
 def test_r055_what_a_pass_requires_runs_before_it() -> None:
-    """A pass of Python may be required by another, and be required by a plugin's."""
+    """A Python pass may be required by another one and by a plugin's."""
     events: list[str] = []
     recorder(events, "tests.r055.First").register()
     recorder(events, "tests.r055.Second", required=["tests.r055.First"]).register()
@@ -202,7 +202,7 @@ def test_r078_a_module_pass_that_forgets_to_return_is_refused() -> None:
 
 
 def test_r079_a_pass_is_called_with_a_module() -> None:
-    """Checked before any instrument hears of it."""
+    """The check precedes all calls of instruments."""
     events: list[str] = []
     with PassContext(instruments=[Watch(events)]):
         for wrong in (None, "module {}", two_functions()["main"]):
@@ -241,7 +241,7 @@ def test_r081_each_kind_of_pass_gets_its_kind_of_function() -> None:
     made = prim_func_pass(see, opt_level=0)
     assert isinstance(made, PrimFuncPass)
     assert made(mod) is mod
-    # Rule 87: the module is whole for both.
+    # Rule 87: both see the complete module.
     assert seen == ["fn b of 3", "fn a of 3", "prim loop of 3"]
 
 

@@ -1,4 +1,4 @@
-"""Passes are pickled by what they are: a name and options, or where their function is."""
+"""Passes are pickled as a name and options, or as a reference to their function."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_classes_of_the_programs_own(way: Any) -> None:
     slotted(one_function())
     made = way(slotted)
     assert (type(made), made.limit) == (Slotted, 4)
-    # Each runs itself.
+    # Each object runs its own method.
     made(one_function())
     assert (made.limit, slotted.limit) == (5, 4)
     assert way(Reduced(3)).limit == 4
@@ -151,7 +151,7 @@ def test_what_has_no_place() -> None:
 def test_another_process_has_them() -> None:
     code = "import pickle, sys; print(pickle.load(sys.stdin.buffer))"
     data = pickle.dumps(Sequential([at_the_top, relax.FoldConstant(max_growth=5)], name="sent"))
-    # It imports this module from here.
+    # The child process imports this module from here.
     here = Path(__file__).parent
     ran = subprocess.run([sys.executable, "-c", code], input=data, capture_output=True, check=False, cwd=here)
     assert ran.returncode == 0, ran.stderr.decode()

@@ -157,7 +157,7 @@ def test_a_pipelines_file_imports_nothing_where_it_is_not_trusted(
             call()
         assert "Import it, or say `trust=True`" in str(raised.value)
     assert "strangers_passes" not in sys.modules and not (tmp_path / "ran").exists()
-    # The program's own words are no file, and what it imported it trusts; but not each function of that.
+    # A pipeline in the program isn't a file. Modules that it imported are trusted, but not each function in them.
     assert run(mod, {"passes": [{"python": "strangers_passes:made"}]}).ok
     assert (tmp_path / "ran").exists()
     assert run(mod, path).ok and passdock.get_pipeline(path)(mod) is mod
@@ -185,7 +185,7 @@ def test_data_that_is_missing_is_no_mistake_of_a_pass(tmp_path: Path) -> None:
     path, out = with_data(tmp_path / "in" / "m.onnx"), tmp_path / "in" / "out.onnx"
     model = onnx_ir.load(path)
     (path.parent / "m.data").unlink()
-    # Who doesn't need it is warned.
+    # A run that doesn't need the data warns.
     with pytest.warns(UserWarning, match=r'm\.onnx: tensor "w": The external data file ".*/in/m\.data" can\'t be read'):
         assert run(path, {}).ok
     with pytest.raises(
@@ -280,7 +280,7 @@ def test_pipelines_are_files_too(tmp_path: Path) -> None:
 
 
 def test_a_model_is_no_pipeline(tmp_path: Path) -> None:
-    """The third argument of `run` is the output, the second one of `optimize`."""
+    """The third argument of `run` is the output; of `optimize`, it is the second one."""
     path, other = tmp_path / "model.onnx", tmp_path / "other.toml"
     onnx.save(proto(), path)
     for output in (path, tmp_path / "out.onnx", tmp_path / "out.ir"):
@@ -306,7 +306,7 @@ def test_a_pass_is_a_pipeline(tmp_path: Path) -> None:
     assert explain(mine)["passes"][0]["name"] == "mine"
 
     events: list[str] = []
-    # What is called runs, whatever its level.
+    # A pass that is called directly runs at any level.
     run(path, recorder(events, "tests.pipeline.Given", opt_level=4))
     assert events == ["tests.pipeline.Given"]
     assert "tests.pipeline.Given" not in passdock.list_passes()
@@ -360,7 +360,7 @@ def test_passes_of_python_are_named_by_pipelines() -> None:
 
 
 def test_ir_text_makes_models_that_others_take(tmp_path: Path) -> None:
-    """Graphs have names, though nobody said any, and regions are attributes."""
+    """Graphs get names, and regions become attributes."""
     path = tmp_path / "if.onnx"
     text = """
         module {
@@ -393,7 +393,7 @@ def test_ir_text_makes_models_that_others_take(tmp_path: Path) -> None:
 
 
 def test_a_pass_of_python_that_fails(tmp_path: Path) -> None:
-    """Its exception comes out as itself, and nothing is written."""
+    """The same exception object is raised, and nothing is written."""
     error = LookupError("mine")
     raiser(error, "tests.pipeline.Fails").register()
     path, out = tmp_path / "model.onnx", tmp_path / "out.onnx"
@@ -518,7 +518,7 @@ def test_a_page_is_shown_whatever_it_is_called(tmp_path: Path) -> None:
 
 
 def test_numbers_of_other_kinds_are_numbers() -> None:
-    """NumPy's, and those of enums."""
+    """NumPy's numbers, and those of enums."""
 
     class Limit(enum.IntEnum):
         LOW = 5

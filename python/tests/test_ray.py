@@ -1,4 +1,4 @@
-"""Many models on a Ray cluster of this machine: what comes of each, whatever dies."""
+"""Many models on a local Ray cluster: outcomes after processes and nodes terminate."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ BOTH = [TESTS, str(Path(passdock.__file__).parents[1])]
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A cluster of two cores; answers the directory where passes leave marks."""
+    """Starts a cluster of two cores; yields the directory where passes leave marks."""
     ray = pytest.importorskip("ray", reason="ray isn't installed: pip install 'passdock[ray]'")
     pytest.importorskip("fsspec", reason="fsspec isn't installed: pip install 'passdock[ray]'")
     marks = tmp_path_factory.mktemp("marks")
-    # Names of sockets are short, and pytest's directories aren't.
+    # Names of sockets have a short limit, and pytest's directories are long.
     with pytest.MonkeyPatch.context() as patched, TemporaryDirectory(prefix="ray-", ignore_cleanup_errors=True) as home:
         patched.setenv(MARK, str(marks))
-        # Its processes find this package, and these tests.
+        # The cluster's processes find this package and these tests.
         patched.setenv("PYTHONPATH", os.pathsep.join([*BOTH, os.environ.get("PYTHONPATH", "")]))
-        # It would keep a token in the home directory.
+        # Otherwise Ray would store a token in the home directory.
         patched.setenv("RAY_AUTH_TOKEN", secrets.token_hex(32))
         patched.setenv("RAY_USAGE_STATS_ENABLED", "0")
         ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, _temp_dir=home)
@@ -45,7 +45,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture
 def models(tmp_path: Path) -> Path:
-    """A directory of models, of which one is none."""
+    """Returns a directory of models, one of which is invalid."""
     home = tmp_path / "models"
     model(home / "a.onnx")
     model(home / "deep" / "b.onnx", ops=4)
@@ -64,13 +64,13 @@ def test_models_of_a_shared_disk(cluster: Path, models: Path, tmp_path: Path, mo
     assert done["bad"].diagnostics[0]["code"] == "read"
     assert len(passdock.Module.read(str(out / "deep" / "b.onnx"))["main"].ops) > 0
     assert batch.summary.retried == 0
-    # What is done is known; what failed is tried again.
+    # Finished models are skipped; failed ones run again.
     summary = passdock.ray.batch(models, None, out).wait()
     assert (summary.ok, summary.failed, summary.done_before) == (2, 1, 2)
     monkeypatch.chdir(tmp_path)
     assert passdock.ray.batch("models", None, "models/out").wait().ok == 2
     assert passdock.ray.batch("models", None, "models/out").wait().done_before == 2
-    # Workers of Python on this machine continue it.
+    # Local Python workers continue it.
     monkeypatch.setattr(engines, "_command", lambda: None)
     assert passdock.batch("models", None, "models/out").wait().done_before == 2
     assert passdock.ray.batch(models, None, out, opt_level=0).wait().done_before == 0
@@ -89,11 +89,11 @@ def test_models_of_storage_are_copied(cluster: Path, models: Path, tmp_path: Pat
     )
     assert written == ["a.onnx", "deep/b.onnx", "outcomes.jsonl"]
     assert passdock.ray.batch(f"{there}/models", None, f"{there}/out").wait().done_before == 2
-    # Patterns, and one of them to the disk.
+    # Patterns, with a local output.
     summary = passdock.ray.batch(f"{there}/models/[ab].onnx", None, tmp_path / "near").wait()
     assert [Path(outcome.output).name for outcome in summary] == ["a.onnx"]
     assert (tmp_path / "near" / "a.onnx").exists()
-    # What the result would be written over isn't there any more.
+    # The model has changed, so its result is outdated.
     os.utime(models / "a.onnx", (1, 1))
     assert passdock.ray.batch(f"{there}/models", None, f"{there}/out").wait().done_before == 1
 
@@ -117,7 +117,7 @@ def test_data_beside_a_model_goes_with_it(cluster: Path, tmp_path: Path) -> None
     (tmp_path / "models" / "weights.bin").unlink()
     read = onnx.load(str(tmp_path / "out" / "m.onnx"))
     assert np.array_equal(numpy_helper.to_array(read.graph.initializer[0]), np.arange(4096, dtype=np.float32))
-    # Without its data it can't be read, and that stops nothing.
+    # A model without its data can't be read, which doesn't stop other models.
     again = passdock.ray.batch(f"file://{home}/m.onnx", None, f"file://{tmp_path}/out", retries=0, resume=False)
     failed = again.wait()
     assert failed[0].diagnostics[0]["code"] == "read"
@@ -145,7 +145,7 @@ def test_a_model_that_always_dies_fails_and_others_do_not(cluster: Path, tmp_pat
     )
     done = said(batch)
     assert sorted(name for name, outcome in done.items() if outcome.ok) == ["fine", "fine2"]
-    # What fails and what takes too long isn't tried again.
+    # Failed passes and timeouts aren't retried.
     assert batch.summary.retried == 2
     assert done["fails"].diagnostics[0]["code"] == "pass-failed"
     assert "ended the process with status 3" in str(done["exits"].error)
@@ -167,7 +167,7 @@ def test_no_more_is_with_the_cluster_than_was_said(
     assert passdock.ray.batch(paths, None, tmp_path / "out", max_in_flight=3).wait().ok == 12
     assert max(counts) == 3
     counts.clear()
-    # Twice the cores.
+    # Twice the number of cores.
     assert passdock.ray.batch(paths, None, tmp_path / "out2").wait().ok == 12
     assert max(counts) == 4
 

@@ -1,4 +1,4 @@
-"""Passes of Python in the registry: whose name is whose, and what a second registration does."""
+"""Python passes in the registry: conflicts of names, and repeated registration."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_a_cell_that_runs_again() -> None:
 
 
 def test_a_pass_of_a_plugin_is_replaced_when_asked() -> None:
-    # In a process of its own: other tests use the pass.
+    # In a separate process: other tests use the pass.
     code = """
 import passdock
 from support import one_function, recorder
@@ -110,7 +110,7 @@ def test_spellings_of_imports(name: str) -> None:
 
 
 def test_passes_of_a_registered_sequential() -> None:
-    """They are of the kind that they were made of, and those of plugins known by their names and options."""
+    """Their classes are those of their creation, and plugins' passes are identified by name and options."""
 
     @function_pass(opt_level=0, name="tests.registering.Function")
     def function(func: Function, mod: Module, ctx: PassContext) -> Function:
@@ -136,7 +136,9 @@ def test_passes_of_a_plugins_sequential_are_pickled() -> None:
 
 
 def test_a_plugin_that_was_built_again_is_refused(tmp_path: Path) -> None:
-    """Its old code is in the process for good. A file that wasn't used yet may change, and one that stays is loaded again."""
+    """Its old code stays loaded in the process. A file that wasn't loaded yet may change, and an unchanged one is
+    loaded again.
+    """
     plugins = Path(passdock.__file__).parent / "_dist" / "lib" / "passdock" / "plugins"
     (tir,) = (file for file in plugins.iterdir() if "passdock_tir" in file.name)
     program = f"""

@@ -1,4 +1,4 @@
-"""A pass of a plugin requires one that a program in Python registers."""
+"""A plugin's pass requires one that a Python program registers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_a_plugin_requires_a_pass_of_python() -> None:
     made = Sequential([needs])(one_function())
     assert ran == ["leafs"]
     assert made["main"].attrs["Leafs"] == 1
-    # Also where a pipeline names the plugin's pass.
+    # Also in a pipeline that names the plugin's pass.
     assert passdock.run(one_function(), passes=["t.transform.NeedsMissing"])["ok"]
     assert ran == ["leafs"] * 2
     disabled = PassContext(disabled_pass=["t.transform.Leafs"])

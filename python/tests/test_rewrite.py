@@ -1,4 +1,4 @@
-"""Rules with code, visitors and mutators: what is wrong in them is said where it is."""
+"""Rules with code, visitors and mutators: errors have a location."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ RELU_OF_ABS = """
 
 
 def line_of(raised: pytest.ExceptionInfo[Any]) -> str:
-    """Where the innermost frame is, as notes say it."""
+    """Returns the position of the innermost frame as in notes."""
     return f"({__file__}:{raised.traceback[-1].lineno + 1})"
 
 

@@ -1,4 +1,4 @@
-"""Runs of pipelines: what is copied of them, what ends them, and what is refused before they begin."""
+"""Runs of pipelines: copies, ends, and rejected arguments."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ def test_who_follows_a_run_may_end_it(tmp_path: Path) -> None:
         raise KeyError("enough")
 
     one_function().write(tmp_path / "in.ir")
-    # The last pass has no next one before which the run would end.
+    # No pass follows the last one, before which the run would end.
     for pipeline in ("default", {"passes": ["InferType"]}):
         told.clear()
         with pytest.raises(KeyError, match="enough") as raised:
             passdock.run(tmp_path / "in.ir", pipeline, tmp_path / "out.ir", progress=follow)
         assert len(told) == 1
-        # Neither an output is written, nor a reproducer.
+        # Neither an output nor a reproducer is written.
         assert not hasattr(raised.value, "__notes__")
         assert [path.name for path in tmp_path.iterdir()] == ["in.ir"]
 
@@ -99,7 +99,7 @@ RUNS: list[Callable[[Module], Any]] = [
 
 @pass_instrument
 class Names:
-    """Which passes of plugins ran, and what became of the context."""
+    """Records the plugins' passes that ran, and the calls for the context."""
 
     def __init__(self) -> None:
         self.names: list[str] = []
@@ -145,7 +145,7 @@ def test_options_win_over_the_context_and_it_over_the_pipeline() -> None:
 
     config = {"relax.FoldConstant": {"max_growth": 2}}
     assert said() == (False, 1)
-    # A context that says no level leaves the pipeline's.
+    # A context without a level doesn't override the pipeline's.
     with PassContext(config=config):
         assert said() == (False, 2)
     with PassContext(opt_level=2, config=config):
@@ -234,14 +234,14 @@ def test_a_pipeline_is_a_pass(tmp_path: Path) -> None:
 
 
 def test_a_warning_that_is_an_error_has_the_report(tmp_path: Path) -> None:
-    """And tells the others: the run is done."""
+    """Its notes are the other warnings; the run is complete."""
     out = tmp_path / "out.ir"
     with warnings.catch_warnings(), pytest.raises(PassWarning, match="`aa`") as raised:
         warnings.simplefilter("error", PassWarning)
         passdock.run(one_function(), disabled_rule=["aa", "bb"], output=out)
     assert out.exists()
     assert raised.value.report.ok
-    # Plugins of tests that lie there may be reported, too.
+    # Plugins of tests in that directory may be reported, too.
     codes = [diagnostic["code"] for diagnostic in raised.value.report.diagnostics]
     assert codes.count("unknown-rule") == 2
     assert any("bb" in note for note in raised.value.__notes__)
@@ -274,7 +274,7 @@ def test_reports_are_not_set() -> None:
 
 
 def test_warnings_are_at_the_line_of_the_program() -> None:
-    """However many calls of the package are between, and at a program's top, too."""
+    """However many frames of the package are between, and also at a program's top level."""
     program = textwrap.dedent("""
         import passdock
         mod = passdock.Module.from_text("module {}")
@@ -303,7 +303,7 @@ def test_rules_are_held_to_definitions() -> None:
 
 
 def test_a_small_file_may_be_written_again(tmp_path: Path) -> None:
-    """Its module keeps what was read; so does what it is pickled, printed and written as."""
+    """Its module keeps the contents that were read; so do its pickle, text and bytes."""
 
     def written(first: float) -> str:
         numbers = ", ".join(f"{first + at:.1f}" for at in range(200))
@@ -322,7 +322,7 @@ def test_a_small_file_may_be_written_again(tmp_path: Path) -> None:
     pickled, text = pickle.dumps(held), str(held)
     held.write(tmp_path / "m.ir")
     assert str(Module.from_onnx(held.to_onnx())) == text
-    # Of the same length: what referred to it would have other numbers.
+    # With the same length: a reference to the file would now read other numbers.
     written(1.0)
     for made in (held, pickle.loads(pickled), Module.from_text(text), Module.read(tmp_path / "m.ir")):
         weights = made["main"].value("w").constant

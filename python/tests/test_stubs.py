@@ -1,4 +1,4 @@
-"""The stubs say what the native module has, and type checkers find nothing wrong."""
+"""The stubs match the native module, and type checkers report no errors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import passdock
 
 PACKAGE = Path(passdock.__file__).parent
 PYTHON = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-# mypy finds what is installed by itself, and refuses to be told.
+# mypy finds installed packages itself, and rejects them in MYPYPATH.
 if PACKAGE.parent.name != "site-packages":
     PYTHON["MYPYPATH"] = str(PACKAGE.parent)
 
@@ -23,10 +23,10 @@ def test_the_package_says_that_it_is_typed() -> None:
 
 
 def test_stubs_are_those_of_the_module(tmp_path: Path) -> None:
-    """Every public name, and every signature."""
+    """All public names and signatures."""
     pytest.importorskip("mypy.stubtest")
     allowed = tmp_path / "allowed.txt"
-    # Python has the method from 3.12 on; before, the protocol of buffers is for C only.
+    # Python has the method since 3.12; before, the buffer protocol was only available in C.
     allowed.write_text("" if sys.version_info >= (3, 12) else r"passdock\._passdock\.Buffer\.__buffer__")
     command = [sys.executable, "-m", "mypy.stubtest", "passdock._passdock", "--allowlist", str(allowed)]
     done = subprocess.run(command, cwd=tmp_path, env=PYTHON, capture_output=True, text=True, timeout=300, check=False)
@@ -55,7 +55,7 @@ def test_names_to_import_are_there(module: object) -> None:
 
 
 def test_a_program_is_checked_strictly(tmp_path: Path) -> None:
-    """What the documents show first."""
+    """The first examples of the documentation."""
     pytest.importorskip("mypy")
     program = tmp_path / "program.py"
     program.write_text("""

@@ -1,4 +1,4 @@
-"""Threads: each has its own contexts; passes of Python and of plugins run in all of them at once."""
+"""Threads: each has its own contexts; Python passes and plugins' passes run in all of them in parallel."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 def in_thread(body: Callable[[], T]) -> T:
-    """What a function answers in a thread of its own."""
+    """Returns the result of a function that runs in a new thread."""
     with ThreadPoolExecutor(1) as pool:
         return pool.submit(body).result(timeout=60)
 
@@ -78,7 +78,7 @@ def test_modules_are_read_by_all_threads_at_once() -> None:
 
 
 def test_passes_run_in_all_threads_at_once() -> None:
-    """One pass object, many modules; an exception stays in its thread."""
+    """With one pass object and many modules; an exception stays in its thread."""
 
     @function_pass(opt_level=0)
     def negates(func: Function, mod: Module, ctx: PassContext) -> Function:
@@ -101,7 +101,7 @@ def test_passes_run_in_all_threads_at_once() -> None:
 
 
 def test_a_pass_may_wait_for_another_thread_that_runs_passes() -> None:
-    """No lock of the host is held while Python runs."""
+    """The host holds no lock while Python code runs."""
 
     @module_pass(opt_level=0)
     def waits(mod: Module, ctx: PassContext) -> Module:
@@ -126,7 +126,7 @@ def test_a_pass_may_run_itself() -> None:
 
 
 def test_other_threads_go_on_while_the_host_works() -> None:
-    """The interpreter isn't held by passes of plugins."""
+    """Plugins' passes don't hold the GIL."""
     ops = "\n".join(f"%v{at} = onnx.Relu(%v{at - 1}) : f32[4]" for at in range(1, 20_000))
     mod = Module.from_text(
         f'module {{ fn @main(%v0: f32[4]) -> (%y: f32[4]) opset("" = 17) {{\n{ops}\nreturn %v19999 }} }}'
@@ -154,7 +154,7 @@ def test_other_threads_go_on_while_the_host_works() -> None:
 
 
 def test_threads_may_end_while_passes_are_kept() -> None:
-    """What a thread had of its own goes with it."""
+    """Thread-local data is freed with the thread."""
     kept: list[Any] = []
 
     def works() -> None:
@@ -176,7 +176,7 @@ def test_threads_may_end_while_passes_are_kept() -> None:
 
 
 def test_a_context_of_a_module_with_many_functions() -> None:
-    """Function passes of Python see functions one after the other, in order, on the thread of the call."""
+    """Python function passes run on functions one after another, in order, on the calling thread."""
     seen: list[tuple[str, bool]] = []
     here = threading.get_ident()
 

@@ -51,7 +51,7 @@ def test_passes_of_tvms_tests_run() -> None:
 def test_names_of_tvm_and_passes_that_are_registered_later() -> None:
     transform: Any = relax.transform
     assert transform.LegalizeOps().info.name == "relax.transform.Legalize"
-    # In a process of its own: other tests list the passes of the names.
+    # In a separate process: other tests list the passes by name.
     code = """
 from passdock import relax
 from support import recorder
@@ -75,13 +75,13 @@ def test_a_misspelt_pass() -> None:
         transform.FoldConstnt()
     with pytest.raises(AttributeError, match="did you mean `UnrollLoop`"):
         tir.transform.UnrolLoop()  # type: ignore[attr-defined, unused-ignore]
-    # Of the other family, and what is no pass's name.
+    # Names of the other family, and unknown ones.
     for name in ("UnrollLoop", "tir.transform.UnrollLoop", "__path__", "nothing"):
         assert not hasattr(transform, name)
 
 
 def test_resolve_dependency() -> None:
-    """TVM has the name, and no body for it: what would run, in order."""
+    """TVM has the name without an implementation: the passes that would run, in order."""
     events: list[str] = []
     first, high = recorder(events, "first"), recorder(events, "high", opt_level=3)
     needs = recorder(events, "needs", required=["InferType"])

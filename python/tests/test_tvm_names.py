@@ -1,4 +1,4 @@
-"""The tables of docs/tvm.md: what they say is here is here, what they say an alias stands for it stands for."""
+"""The tables of docs/tvm.md: listed names exist, and listed aliases refer to the listed passes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "tvm.md"
 
 
 def tables() -> dict[str, list[list[list[str]]]]:
-    """The tables, by their heading: of each row the names in each column."""
+    """Returns the tables by heading: for each row, the names in each column."""
     found: dict[str, list[list[list[str]]]] = {}
     heading = ""
     for line in PAGE.read_text(encoding="utf-8").splitlines():
@@ -32,19 +32,19 @@ pytestmark = pytest.mark.skipif(not TABLES, reason="the page is in the checkout,
 
 
 def rows(heading: str) -> pytest.MarkDecorator:
-    """The rows of a table, each a case."""
+    """Returns a parametrisation with a case per row of a table."""
     found = TABLES.get(heading, [])
     assert found or not TABLES, f"the page has no table below {heading!r}"
     return pytest.mark.parametrize("row", found, ids=lambda row: row[0][0])
 
 
 def canonical(name: str) -> str:
-    """The name of its own of the pass that a name stands for."""
+    """Returns the full name of the pass that a name refers to."""
     return str(passdock.get_pass(name).info.name)
 
 
 def is_unknown(name: str) -> bool:
-    """Whether no pass has the name."""
+    """Returns whether no pass has the name."""
     try:
         passdock.get_pass(name)
     except passdock.UnknownNameError:
@@ -55,7 +55,7 @@ def is_unknown(name: str) -> bool:
 @rows("Passes")
 def test_aliases_of_passes(row: list[list[str]]) -> None:
     theirs, ours = row
-    # Two in a row are two passes.
+    # Two names in a row are two passes.
     stands_for = ours if len(ours) == len(theirs) else ours * len(theirs)
     assert [canonical(name) for name in theirs] == stands_for
 
@@ -115,7 +115,7 @@ def test_what_is_not_here(row: list[list[str]]) -> None:
 
 def test_every_standard_pass_is_on_the_page() -> None:
     text = PAGE.read_text(encoding="utf-8")
-    # Those that TVM has no name for.
+    # Passes without a TVM name.
     own = {"relax.transform.RaiseOpset"}
     standard = [name for name in passdock.list_passes() if name.startswith(("relax.", "tir."))]
     assert [name for name in standard if name not in own and f"`{name}`" not in text] == []

@@ -1,4 +1,4 @@
-"""Plugins that pip installed: listed, found by name, and used only when asked for."""
+"""Plugins installed by pip: listed, found by name, and used only on request."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ VENDOR = Path(__file__).parents[2] / "examples" / "python-vendor"
 
 @pytest.fixture
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A directory of installed packages."""
+    """Returns a directory of installed packages."""
     monkeypatch.syspath_prepend(str(tmp_path))
     return tmp_path
 
 
 def install(site: Path, entries: str, module: str, code: str = "") -> Path:
-    """Installs a package whose module does as the code says; answers the module's directory."""
+    """Installs a package with a module of the given code; returns the module's directory."""
     about = site / f"{module}-1.2.dist-info"
     about.mkdir()
     (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {module.replace('_', '-')}\nVersion: 1.2\n")
@@ -69,7 +69,7 @@ def test_what_is_installed_is_listed_and_not_imported(site: Path) -> None:
     ids=["package", "path", "callable", "directory", "namespace", "submodule", "extra", "extras"],
 )
 def test_an_entry_point_names_a_directory(site: Path, entry: str, code: str, request: pytest.FixtureRequest) -> None:
-    # Each has a module of its own, as a module is imported once.
+    # Each case has its own module, as a module is imported once.
     module = f"vendor_{request.node.callspec.id}"
     home = install(site, f"acme = {entry.format(module)}", module, code)
     (home / "plugins").mkdir()
@@ -99,7 +99,7 @@ def test_a_vendor_that_is_broken_says_why(site: Path) -> None:
     assert "can't be used: SystemExit: 3." in message_of(listed["exits"])
     assert "`lacks_passdock` has no `nothing`" in message_of(listed["lacks"])
     assert f"there is no directory `{home / 'plugins'}`" in message_of(listed["empty"])
-    # The import of one doesn't keep the others from being listed, or loaded.
+    # If one import fails, other vendors are still listed and loaded.
     (home / "plugins").mkdir()
     assert passdock.load_plugins("empty") == [str(home / "plugins")]
 
@@ -126,7 +126,7 @@ def test_an_unknown_name_has_a_nearest_one(site: Path) -> None:
     install(site, "acme = acme_far", "acme_far")
     with pytest.raises(UnknownNameError, match=r"^No plugins `acne` are installed\. Did you mean `acme`\?$"):
         passdock.load_plugins("acne")
-    # The name at the index.
+    # The name in the package index.
     with pytest.raises(UnknownNameError, match="Did you mean `acme`"):
         passdock.load_plugins("acme-far")
     with pytest.raises(UnknownNameError, match="Installed are .*`acme`"):
@@ -170,7 +170,7 @@ def test_the_example_is_built_installed_and_used(tmp_path: Path) -> None:
     environment = dict(os.environ)
     environment.setdefault("CARGO_TARGET_DIR", str(VENDOR.parents[1] / "target" / "python-vendor"))
     pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
-    # What builds it comes from the index, unless it is here.
+    # The build requirements come from the index, unless they are installed.
     here = ["--no-build-isolation"] if find_spec("hatchling") else []
     wheels = tmp_path / "wheels"
     build = [*pip, "wheel", "--no-deps", *here, "-w", str(wheels), str(VENDOR)]
@@ -182,7 +182,7 @@ def test_the_example_is_built_installed_and_used(tmp_path: Path) -> None:
     venv.create(tmp_path / "venv", with_pip=False)
     python = tmp_path / "venv" / "bin" / "python"
     subprocess.run([*pip, "--python", str(python), "install", "--no-deps", "--no-index", str(wheel)], check=True)
-    # passdock itself is the one that is tested.
+    # The tested passdock itself.
     (packages,) = (tmp_path / "venv" / "lib").glob("python3*/site-packages")
     (packages / "passdock.pth").write_text(f"{PACKAGE.parent}\n")
     environment.pop("PYTHONPATH", None)

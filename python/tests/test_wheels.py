@@ -1,4 +1,4 @@
-"""What the build backend puts into a wheel beside what maturin makes."""
+"""The files that the build backend adds to maturin's wheel."""
 
 from __future__ import annotations
 

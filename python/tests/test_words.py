@@ -1,4 +1,4 @@
-"""What is said to programs in Python is said in Python's words, and names what it is about."""
+"""Messages for Python programs use Python's terms, and name their subject."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def test_keys_of_tvm() -> None:
 
 
 def test_types_of_optimize(tmp_path: Path) -> None:
-    """For the judges of types, and true as well."""
+    """For type checkers, and checked at run time, too."""
     mod = one_function()
     path = tmp_path / "model.onnx"
     mod.write(path)

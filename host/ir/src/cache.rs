@@ -1,10 +1,9 @@
-//! Values that others keep beside a function: their results for one version of it.
+//! A cache of results that plugins and the host compute for a function, each valid for one version of it.
 //!
-//! Something that is kept is found again only while the function is as it was. Who holds a shared
-//! function may look things up and add to them, on any number of threads and without a lock;
-//! nothing is taken away before the function changes or dies, so a reference stays good as long as
-//! the one to the function. Who may change the function may also throw away what is out of date,
-//! or say that it still holds.
+//! A lookup finds a value only if the function's version hasn't changed since the value was computed. Holders of a
+//! shared function may look up and add values from any number of threads without a lock. No entry is removed while the
+//! function is shared, so a reference to a value lives as long as the reference to the function. Holders of a `&mut`
+//! function may also drop outdated entries or declare them valid for the new version.
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -14,22 +13,22 @@ use std::sync::{Arc, OnceLock};
 
 use rustc_hash::FxBuildHasher;
 
-/// A value kept beside a function.
+/// A cached value.
 pub type CachedValue = Arc<dyn Any + Send + Sync>;
 
-/// The key of a value kept beside a function.
+/// The key of a cached value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CacheKey<'k> {
-    /// The owner's id.
+    /// The id of the owner.
     pub owner: usize,
     /// The version of the other inputs that the value depends on: another function, another result.
     pub stamp: u64,
-    /// Its name, the owner's choice.
+    /// The name, chosen by the owner.
     pub name: Cow<'k, [u8]>,
 }
 
 impl<'k> CacheKey<'k> {
-    /// A key that borrows its name.
+    /// Creates a key that borrows its name.
     #[inline]
     pub const fn new(owner: usize, stamp: u64, name: &'k [u8]) -> CacheKey<'k> {
         CacheKey {
@@ -48,29 +47,29 @@ impl<'k> CacheKey<'k> {
     }
 }
 
-/// The values kept beside a function, each with the version it is for: a tree that only grows while
-/// it is shared. The hash of a key leads to its entry.
+/// The cached values of a function, each with its version: a tree, indexed by the hash of the key, that only grows
+/// while it is shared.
 #[derive(Default)]
 pub(crate) struct CachedValues {
     root: Link,
     pub(crate) len: AtomicUsize,
 }
 
-/// The place of an entry; set once while the tree is shared.
+/// A link to an entry; set once while the tree is shared.
 type Link = OnceLock<Box<CacheEntry>>;
 
 pub(crate) struct CacheEntry {
     pub(crate) key: Arc<CacheKey<'static>>,
     pub(crate) version: u64,
     pub(crate) value: CachedValue,
-    /// The entries below, by the next two bits of the hash.
+    /// The children, indexed by the next two bits of the hash.
     next: [Link; 4],
 }
 
-/// The number added to a version during a trial: more than edits can make.
+/// The number added to a version during a trial: larger than any number of edits.
 pub(crate) const TRIAL: u64 = 1 << 48;
 
-/// The number of trials under way, one within the other.
+/// Returns the number of nested trials of a version.
 pub(crate) fn depth(version: u64) -> u64 {
     version / TRIAL
 }
@@ -82,7 +81,7 @@ impl CacheEntry {
     }
 }
 
-/// The way to a key: each step takes a link.
+/// The path to a key: each step consumes two bits of the hash.
 #[derive(Clone, Copy)]
 struct Path(u64);
 
@@ -100,11 +99,11 @@ impl Path {
 }
 
 impl CachedValues {
-    /// The value kept under a key for a version.
+    /// Returns the value cached under a key for a version.
     #[inline]
     pub(crate) fn find(&self, key: &CacheKey<'_>, version: u64) -> Option<&CachedValue> {
         let mut place = &self.root;
-        // A function that keeps one value needs no path to it.
+        // With a single cached value, the key needs no hash.
         let mut path = None;
         while let Some(entry) = place.get() {
             if entry.version == version && entry.is(key) {
@@ -116,7 +115,7 @@ impl CachedValues {
         None
     }
 
-    /// The entry of a key, for any version of a depth.
+    /// Returns the entry of a key for any version of a trial depth.
     pub(crate) fn find_mut(&mut self, key: &CacheKey<'_>, of: u64) -> Option<&mut CacheEntry> {
         let mut place = &mut self.root;
         let mut path = Path::to(key);
@@ -129,7 +128,7 @@ impl CachedValues {
         None
     }
 
-    /// Adds an entry, unless there is one for the key and version: then answers that one.
+    /// Adds an entry and returns its value, or returns the existing one for the same key and version.
     pub(crate) fn add(
         &self,
         key: Arc<CacheKey<'static>>,
@@ -155,7 +154,7 @@ impl CachedValues {
                         }
                         None => unreachable!("it was set just now"),
                     },
-                    // Another thread was faster.
+                    // Another thread set the link first.
                     Err(back) => {
                         entry = back;
                         continue;
@@ -183,7 +182,7 @@ impl CachedValues {
         })
     }
 
-    /// Removes all entries, without recursion.
+    /// Removes and returns all entries, without recursion.
     pub(crate) fn take(&mut self) -> impl Iterator<Item = Box<CacheEntry>> + use<> {
         self.len = AtomicUsize::new(0);
         let mut open: Vec<Box<CacheEntry>> = self.root.take().into_iter().collect();

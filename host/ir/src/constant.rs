@@ -1,7 +1,7 @@
-//! The bytes of constants: in memory, in a file, or one element that fills a shape.
+//! The bytes of constants: in memory, in a file, or one element repeated over a shape.
 //!
-//! A constant's bytes are behind an `Arc` and never copied: a function's copy shares them, and a
-//! weight that nobody asks for is never read.
+//! An `Arc` holds a constant's bytes, and they are never copied: copies of a function share them. A weight is read only
+//! when its bytes are requested.
 
 use std::fmt;
 use std::fs::File;
@@ -11,44 +11,44 @@ use std::sync::{Arc, OnceLock};
 
 use passdock_abi::{DType, Storage};
 
-/// A file (or anything like it) whose bytes stay put while it lives.
+/// A file, or a similar source, whose bytes don't move or change while it is open.
 pub trait ByteSource: Send + Sync {
-    /// The path, as the text form spells it.
+    /// Returns the path as the text format spells it.
     fn name(&self) -> &str;
 
-    /// The location that the model gives for it.
+    /// Returns the location that the model records for the file.
     fn location(&self) -> &str {
         self.name()
     }
 
-    /// `len` bytes from `offset`; an error is a whole sentence.
+    /// Returns `len` bytes from `offset`.
     fn read(&self, offset: u64, len: u64) -> Result<&[u8], String>;
 
-    /// Whether the bytes are in a file of that name, so that a text may refer to them. A program's own are nowhere
-    /// else.
+    /// Whether the bytes are in a file of that name, so that IR text may refer to them. Bytes that the embedding
+    /// program owns aren't.
     fn is_file(&self) -> bool {
         true
     }
 
-    /// Its size in bytes, found without reading them; an error is a whole sentence.
+    /// Returns the size in bytes without reading the bytes.
     fn size(&self) -> Result<u64, String>;
 
-    /// Appends `len` bytes from `offset` to a file; a source that is a file lets the system copy.
+    /// Appends `len` bytes from `offset` to a file. A source that is a file lets the operating system copy.
     ///
     /// # Errors
-    /// What the source or the file says.
+    /// Errors of the source or the file.
     fn copy_to(&self, offset: u64, len: u64, to: &mut File) -> io::Result<()> {
         to.write_all(self.read(offset, len).map_err(io::Error::other)?)
     }
 }
 
-/// Bytes that are made when they are first asked for, from an encoding that isn't the IR's.
+/// A decoder for bytes that are decoded at the first use, from an encoding other than the IR's.
 pub trait Deferred: Send + Sync {
-    /// Makes the bytes; an error is a whole sentence.
+    /// Decodes the bytes.
     fn load(&self) -> Result<Vec<u8>, String>;
 }
 
-/// Bytes of a file.
+/// A range of bytes of a file.
 #[derive(Clone)]
 pub struct FileRange {
     /// The file.
@@ -60,16 +60,16 @@ pub struct FileRange {
 }
 
 impl FileRange {
-    /// Appends the bytes to a file, by the system if it can copy between both.
+    /// Appends the bytes to a file; the operating system copies them if it can.
     ///
     /// # Errors
-    /// What the source or the file says.
+    /// Errors of the source or the file.
     pub fn copy_to(&self, to: &mut File) -> io::Result<()> {
         self.source.copy_to(self.offset, self.len, to)
     }
 }
 
-/// The place and form of a constant's bytes.
+/// Where a constant's bytes are, and in which form.
 pub enum Payload {
     /// Bytes in memory.
     Inline(Box<[u8]>),
@@ -77,16 +77,16 @@ pub enum Payload {
     Mapped(FileRange),
     /// Bytes in another file.
     External(FileRange),
-    /// Bytes to be made of an encoding of its own in the mapped model file.
+    /// Bytes decoded from another encoding in the mapped model file.
     Deferred {
         /// The decoder.
         load: Box<dyn Deferred>,
-        /// The number of bytes that it makes.
+        /// The number of decoded bytes.
         len: u64,
     },
-    /// One element, `count` times.
+    /// One element, repeated `count` times.
     Splat {
-        /// The element type: elements of less than a byte are packed, strings have a table.
+        /// The element type: elements of less than a byte are packed, and strings have an offset table.
         dtype: DType,
         /// The element's bytes.
         element: Box<[u8]>,
@@ -110,17 +110,17 @@ impl ConstantData {
         })
     }
 
-    /// Data made of bytes in memory.
+    /// Creates data from bytes in memory.
     pub fn inline(bytes: impl Into<Box<[u8]>>) -> Arc<ConstantData> {
         ConstantData::new(Payload::Inline(bytes.into()))
     }
 
-    /// The place and form of the bytes.
+    /// Where the bytes are, and in which form.
     pub fn payload(&self) -> &Payload {
         &self.payload
     }
 
-    /// The number of bytes of all elements.
+    /// Returns the number of bytes of all elements.
     pub fn len(&self) -> u64 {
         match &self.payload {
             Payload::Inline(bytes) => bytes.len() as u64,
@@ -135,7 +135,7 @@ impl ConstantData {
         self.len() == 0
     }
 
-    /// The ABI's name for the place of the bytes.
+    /// Returns the ABI's constant for where the bytes are.
     pub fn storage(&self) -> Storage {
         match &self.payload {
             Payload::Inline(_) => Storage::INLINE,
@@ -145,13 +145,13 @@ impl ConstantData {
         }
     }
 
-    /// The place of bytes that are in a file of their own.
+    /// Returns the range of bytes in an external file.
     pub fn external(&self) -> Option<&FileRange> {
         self.in_file()
             .filter(|_| self.storage() == Storage::EXTERNAL)
     }
 
-    /// The place of bytes that are in a file as they are.
+    /// Returns the range of bytes that a file holds in the IR's encoding.
     pub fn in_file(&self) -> Option<&FileRange> {
         match &self.payload {
             Payload::Mapped(range) | Payload::External(range) => Some(range),
@@ -159,15 +159,15 @@ impl ConstantData {
         }
     }
 
-    /// The place of bytes that a text may refer to by the file's name.
+    /// Returns the range of bytes that IR text may refer to by the file's name.
     pub fn in_named_file(&self) -> Option<&FileRange> {
         self.in_file().filter(|range| range.source.is_file())
     }
 
-    /// All bytes, made or mapped at the first call.
+    /// Returns all bytes; they are decoded or mapped at the first call.
     ///
     /// # Errors
-    /// If the bytes can't be made or read; a whole sentence.
+    /// If the bytes can't be decoded or read.
     pub fn bytes(&self) -> Result<&[u8], String> {
         let made = match &self.payload {
             Payload::Inline(bytes) => return Ok(bytes),
@@ -183,11 +183,11 @@ impl ConstantData {
         made.as_deref().map_err(String::clone)
     }
 
-    /// A hash of the bytes. Of many only the first, some in the middle and the last are read, and a
-    /// splat isn't spread for it.
+    /// Returns a hash of the bytes. Large constants are hashed by their first, middle and last part only, and a splat
+    /// isn't materialized.
     ///
     /// # Errors
-    /// If the bytes can't be made or read; a whole sentence.
+    /// If the bytes can't be decoded or read.
     pub fn hash(&self) -> Result<u64, String> {
         let len = self.len();
         let mut hasher = DefaultHasher::new();
@@ -215,7 +215,7 @@ impl ConstantData {
         Ok(hasher.finish())
     }
 
-    /// The element type, the element and the number of elements of a splat.
+    /// Returns the element type, the element and the number of elements of a splat.
     fn splat(&self) -> Option<Splat<'_>> {
         match &self.payload {
             Payload::Splat {
@@ -227,17 +227,17 @@ impl ConstantData {
         }
     }
 
-    /// The bytes that all bytes repeat, if they are known without being spread.
+    /// Returns the bytes of a splat's element if repeating them gives all its bytes.
     fn pattern(&self) -> Option<&[u8]> {
         let (dtype, element, _) = self.splat()?;
         let whole = dtype.bits() % 8 == 0 && dtype != DType::STRING;
         (whole && !element.is_empty()).then_some(element)
     }
 
-    /// Whether both hold the same bytes. Cheap where they share them, and for splats.
+    /// Whether both hold the same bytes. Cheap for shared bytes and for splats.
     ///
     /// # Errors
-    /// If the bytes can't be made or read; a whole sentence.
+    /// If the bytes can't be decoded or read.
     pub fn same(&self, other: &ConstantData) -> Result<bool, String> {
         if std::ptr::eq(self, other) {
             return Ok(true);
@@ -258,7 +258,7 @@ impl ConstantData {
     }
 }
 
-/// Integers as the bytes of a tensor; `None` if they don't fit its element type.
+/// Encodes integers as the bytes of a tensor; `None` if they don't fit its element type.
 pub fn integer_bytes(dtype: DType, numbers: &[i64]) -> Option<Box<[u8]>> {
     match dtype {
         DType::I64 => Some(numbers.iter().flat_map(|n| n.to_le_bytes()).collect()),
@@ -275,10 +275,10 @@ pub fn integer_bytes(dtype: DType, numbers: &[i64]) -> Option<Box<[u8]>> {
     }
 }
 
-/// The size in bytes up to which constants are hashed whole.
+/// The size in bytes up to which constants are hashed in full.
 const WHOLE: u64 = 4096;
 
-/// The size in bytes of each of the three parts that are hashed of larger ones.
+/// The size in bytes of each of the three hashed parts of larger constants.
 const PART: u64 = 1024;
 
 fn repeats(element: &[u8], bytes: &[u8]) -> bool {
@@ -288,7 +288,7 @@ fn repeats(element: &[u8], bytes: &[u8]) -> bool {
 /// The element type, the element and the number of elements of a splat.
 type Splat<'a> = (DType, &'a [u8], u64);
 
-/// The number of bytes of a splat.
+/// Returns the number of bytes of a materialized splat.
 fn splat_len((dtype, element, count): Splat<'_>) -> u64 {
     let text = (element.len() as u64).saturating_sub(TABLE);
     match dtype.byte_len(count) {
@@ -298,13 +298,13 @@ fn splat_len((dtype, element, count): Splat<'_>) -> u64 {
     }
 }
 
-/// The size in bytes of the table of one string.
+/// The size in bytes of the offset table of one string.
 const TABLE: u64 = 16;
 
-/// The size in bytes up to which a splat is written out in memory.
+/// The maximum size in bytes of a materialized splat.
 const MAX_SPREAD: u64 = 1 << 30;
 
-/// The bytes of all elements of a splat; an error if they are too many.
+/// Materializes a splat; an error if it is too large.
 fn spread(splat: Splat<'_>) -> Result<Box<[u8]>, String> {
     let (dtype, element, count) = splat;
     let len = splat_len(splat);
@@ -322,7 +322,7 @@ fn spread(splat: Splat<'_>) -> Result<Box<[u8]>, String> {
     let packed: [u8; 8];
     let bits = dtype.bits();
     if let (1..8, Some(&code)) = (bits, element.first()) {
-        // Eight elements are a whole number of bytes.
+        // Eight elements fill whole bytes.
         let stream = (0..8).fold(0_u64, |stream, _| stream << bits | u64::from(code));
         packed = stream.to_le_bytes();
         pattern = &packed[..bits as usize];
@@ -336,7 +336,7 @@ fn spread(splat: Splat<'_>) -> Result<Box<[u8]>, String> {
     while all.len() > start && all.len() < len {
         all.extend_from_within(start..start + (all.len() - start).min(len - all.len()));
     }
-    // The bits behind the last element are 0.
+    // The bits after the last element are 0.
     let used = count.wrapping_mul(u64::from(bits)) % 8;
     if let (1..8, 1.., Some(last)) = (bits, used, all.last_mut()) {
         *last &= (1 << used) - 1;
@@ -363,15 +363,15 @@ impl fmt::Debug for ConstantData {
     }
 }
 
-/// The number of elements of a shape; `None` if a dim is negative or there are too many.
+/// Returns the number of elements of a shape; `None` if a dim is negative or the product overflows.
 pub fn element_count(shape: &[i64]) -> Option<u64> {
     shape.iter().try_fold(1_u64, |all, &dim| {
         u64::try_from(dim).ok().and_then(|dim| all.checked_mul(dim))
     })
 }
 
-/// The strings in the data of `count` string elements: `count + 1` little-endian `u64` offsets, then
-/// the bytes they bound. `None` if the data isn't so.
+/// Iterates over the strings in the data of `count` string elements: `count + 1` little-endian `u64` offsets, then the
+/// bytes between them. `None` if the data is malformed.
 pub fn string_elements(data: &[u8], count: u64) -> Option<impl Iterator<Item = &[u8]>> {
     let count = usize::try_from(count).ok()?;
     let table = count.checked_add(1)?.checked_mul(8)?;
@@ -384,7 +384,7 @@ pub fn string_elements(data: &[u8], count: u64) -> Option<impl Iterator<Item = &
     (whole && ordered).then(|| (0..count).filter_map(part))
 }
 
-/// The data of string elements.
+/// Encodes strings as the data of string elements.
 pub fn string_data<T: AsRef<[u8]>>(strings: &[T]) -> Vec<u8> {
     let mut data = Vec::new();
     let mut end = 0_u64;
@@ -397,7 +397,7 @@ pub fn string_data<T: AsRef<[u8]>>(strings: &[T]) -> Vec<u8> {
     data
 }
 
-/// An element of less than a byte, of the stream of bits that all are: the lowest bit comes first.
+/// Reads an element of less than a byte from packed bits, lowest bit first.
 pub fn unpack_bits(bytes: &[u8], at: u64, bits: u32) -> u8 {
     let start = at * u64::from(bits);
     let byte = |at: u64| u16::from(bytes.get(at as usize).copied().unwrap_or(0));
@@ -405,7 +405,7 @@ pub fn unpack_bits(bytes: &[u8], at: u64, bits: u32) -> u8 {
     (window >> (start % 8)) as u8 & ((1 << bits) - 1)
 }
 
-/// Appends an element of less than a byte to the stream of bits of the `at` elements before it.
+/// Appends an element of less than a byte to `at` packed elements.
 pub fn pack_bits(bytes: &mut Vec<u8>, at: u64, bits: u32, value: u8) {
     let start = (at * u64::from(bits) % 8) as u32;
     let [low, high] = (u16::from(value & ((1 << bits) - 1)) << start).to_le_bytes();
@@ -461,7 +461,7 @@ mod tests {
             let dense = ConstantData::inline(bytes.clone());
             assert!(splat.same(&dense).unwrap() && dense.same(&splat).unwrap());
             assert_eq!(hash(&splat), hash(&dense));
-            // What isn't read for the hash is compared.
+            // Bytes that the hash skips are still compared.
             let Some(at) = bytes.len().checked_sub(1500) else {
                 continue;
             };
@@ -472,11 +472,11 @@ mod tests {
         }
         assert_ne!(hash(&splat(&[1], 9)), hash(&splat(&[1], 10)));
         assert_ne!(hash(&splat(&[1], 9)), hash(&splat(&[2], 9)));
-        // Packed ones are spread.
+        // Packed elements are materialized.
         let packed = splat_of(DType::U4, &[3], 5);
         let dense = ConstantData::inline([0x33, 0x33, 3]);
         assert!(packed.same(&dense).unwrap() && hash(&packed) == hash(&dense));
-        // A splat too large for memory has a hash, and is told from others.
+        // A splat too large for memory has a hash, and differs from others.
         let huge = |element| splat(&[element; 8], u64::MAX / 16);
         assert_eq!(hash(&huge(0)), hash(&huge(0)));
         assert!(!huge(0).same(&huge(1)).unwrap());

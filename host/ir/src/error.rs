@@ -2,13 +2,13 @@
 
 use passdock_abi::Status;
 
-/// An edit that wasn't done. Nothing was changed.
+/// An edit that was rejected. Nothing was changed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct EditFailure {
-    /// The kind of refusal.
+    /// The kind of error.
     pub status: Status,
-    /// A whole sentence that names the entities.
+    /// The error message, which names the entities.
     pub message: String,
 }
 
@@ -17,7 +17,7 @@ impl EditFailure {
         EditFailure { status, message }
     }
 
-    /// An id names nothing, or something erased.
+    /// An id doesn't exist or refers to an erased entity.
     #[cold]
     pub fn stale(message: impl Into<String>) -> EditFailure {
         EditFailure::new(Status::STALE, message.into())
@@ -35,12 +35,12 @@ impl EditFailure {
         EditFailure::new(Status::INVALID, message.into())
     }
 
-    /// What is asked for is of a newer contract than this host's.
+    /// The request needs a newer plugin ABI than this host's.
     pub fn unsupported(message: impl Into<String>) -> EditFailure {
         EditFailure::new(Status::UNSUPPORTED, message.into())
     }
 
-    /// What is asked for isn't there.
+    /// The requested entity doesn't exist.
     #[cold]
     pub fn not_found(message: impl Into<String>) -> EditFailure {
         EditFailure::new(Status::NOT_FOUND, message.into())
@@ -63,5 +63,5 @@ macro_rules! invalid {
 }
 pub(crate) use invalid;
 
-/// The outcome of an edit.
+/// The result of an edit.
 pub type Edit<T = ()> = Result<T, EditFailure>;

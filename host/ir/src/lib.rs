@@ -1,11 +1,11 @@
-//! The IR: one arena IR for graph functions and loop-level functions.
+//! The IR: one arena-based IR for graph functions and loop-level functions.
 //!
-//! A [`Module`] is an ordered list of [`Function`]s; a function is a set of flat arenas whose
-//! records are those of the plugin contract (`passdock_abi`), so a plugin reads them in place. This
-//! crate knows no passes, no plugins, no operators and no file formats but its own text form.
+//! A [`Module`] is an ordered list of [`Function`]s. A function is a set of flat arenas with the records of the plugin
+//! ABI (`passdock_abi`), so plugins read them in place. This crate depends on no pass, plugin or operator, and on no
+//! file format except its own text format.
 //!
-//! Reading order: [`symbols`], [`constant`], [`origin`], [`function`] (what one reads), [`edit`]
-//! (what one changes), [`module`], [`text`], [`verify`](mod@verify).
+//! Reading order: [`symbols`], [`constant`], [`origin`], [`function`] (reading), [`edit`] (changes), [`module`],
+//! [`text`], [`verify`](mod@verify).
 
 mod cache;
 pub mod constant;

@@ -1,27 +1,26 @@
-//! Canonical names of ops and functions: one symbol that says domain, name and overload.
+//! Canonical names of ops and functions: one symbol for domain, name and overload.
 //!
-//! `onnx.Relu` is ONNX's own Relu (domain `""`, also written `ai.onnx` in files);
-//! `com.microsoft.Gelu` is Gelu of `com.microsoft`: the last dot splits. What would be read
-//! otherwise is quoted, with `\` before `"` and `\`: a domain that is called `onnx`
-//! (`"onnx".Relu`), a name with a dot (`x."A.B"`), odd characters. An overload follows a `#`.
-//! A name without a domain part is the IR's own (`return`, `for`).
+//! `onnx.Relu` is ONNX's own Relu (domain `""`, also written `ai.onnx` in files); `com.microsoft.Gelu` is Gelu of
+//! `com.microsoft`: the last dot separates domain and name. Parts that would be ambiguous are quoted, with `\` before
+//! `"` and `\`: a domain called `onnx` (`"onnx".Relu`), a name with a dot (`x."A.B"`), special characters. An overload
+//! follows a `#`. Names without a domain are built into the IR (`return`, `for`).
 
 use std::borrow::Cow;
 use std::fmt;
 
-/// A canonical name, taken apart.
+/// A canonical name, split into its parts.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct OpName<'a> {
-    /// `None`: the IR's own; `""`: ONNX's own.
+    /// `None`: built into the IR; `""`: ONNX's own domain.
     pub domain: Option<Cow<'a, str>>,
-    /// The name in the domain.
+    /// The name within the domain.
     pub name: Cow<'a, str>,
-    /// The overload; `""`: the only one.
+    /// The overload; empty if there is none.
     pub overload: Cow<'a, str>,
 }
 
 impl<'a> OpName<'a> {
-    /// A name of a domain, as an ONNX file gives it.
+    /// Creates the name of an op or function of a domain, with the domain as an ONNX file spells it.
     pub fn of_domain(domain: &'a str, name: &'a str, overload: &'a str) -> OpName<'a> {
         OpName {
             domain: Some(self::domain(domain).into()),
@@ -30,7 +29,7 @@ impl<'a> OpName<'a> {
         }
     }
 
-    /// The parts of a canonical name; `None` if the text isn't one.
+    /// Splits a canonical name; `None` if `text` isn't one.
     pub fn parse(text: &'a str) -> Option<OpName<'a>> {
         let mut parts = Vec::new();
         let mut rest = text;
@@ -71,15 +70,15 @@ impl<'a> OpName<'a> {
     }
 }
 
-/// A domain's one spelling: ONNX's own is `""`, which files may call `ai.onnx`.
+/// Returns the canonical spelling of a domain: `""` for ONNX's own, which files may call `ai.onnx`.
 pub fn domain(text: &str) -> &str {
     if text == "ai.onnx" { "" } else { text }
 }
 
-/// Checks that a name of an op or a function is spelled as all others that mean the same.
+/// Checks that the name of an op or function has the canonical spelling.
 ///
 /// # Errors
-/// A sentence that says how it is written.
+/// If it doesn't; the message contains the canonical spelling.
 pub fn check_canonical(text: &str) -> Result<(), String> {
     if is_canonical(text) {
         return Ok(());
@@ -89,7 +88,7 @@ pub fn check_canonical(text: &str) -> Result<(), String> {
             let domain = name.domain.as_deref().unwrap_or("");
             OpName::of_domain(domain, &name.name, &name.overload).to_string()
         }
-        // What was meant is a domain, the last dot, and a name.
+        // Probably a domain, the last dot, and a name.
         None => match text.rsplit_once('.') {
             Some((domain, name)) if !text.contains(['"', '#']) && !name.is_empty() => {
                 OpName::of_domain(domain, name, "").to_string()
@@ -108,7 +107,7 @@ pub fn check_canonical(text: &str) -> Result<(), String> {
     ))
 }
 
-/// Whether a name is spelled as all others that mean the same.
+/// Whether a name has the canonical spelling.
 pub(crate) fn is_canonical(text: &str) -> bool {
     if text.starts_with("ai.onnx.") && text.matches('.').count() == 2 {
         return false;
@@ -141,7 +140,7 @@ pub fn is_plain(part: &str) -> bool {
     is_plain_part(part.as_bytes())
 }
 
-/// Whether a text is parts that need no quotes, with dots between them.
+/// Whether `text` consists of parts that need no quotes, separated by dots.
 fn is_path(text: &str) -> bool {
     let mut parts = text.as_bytes().split(|&byte| byte == b'.');
     parts.all(is_plain_part)
@@ -151,7 +150,7 @@ fn is_plain_part(part: &[u8]) -> bool {
     !part.is_empty() && part.iter().copied().all(is_plain_byte)
 }
 
-/// Whether a byte may be in a name that has no quotes.
+/// Whether a byte may occur in an unquoted name.
 pub(crate) fn is_plain_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
@@ -170,7 +169,7 @@ fn write_part(f: &mut fmt::Formatter<'_>, part: &str, plain: bool) -> fmt::Resul
     f.write_str("\"")
 }
 
-/// One part, whether it was quoted, and the text behind it.
+/// Splits off the first part; returns it, whether it was quoted, and the rest of the text.
 fn take_part(text: &str) -> Option<((Cow<'_, str>, bool), &str)> {
     let Some(quoted) = text.strip_prefix('"') else {
         let end = text

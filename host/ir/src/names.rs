@@ -1,22 +1,22 @@
-//! The names that a function's values and ports have.
+//! The names of a function's values and ports.
 //!
-//! A file may give one name to values of sibling regions, so names are counted: one that an edit
-//! gives is taken as long as anybody has it.
+//! A file may use one name for values of sibling regions, so the table counts the holders of a name: it is taken while
+//! any value or port has it.
 
 use passdock_abi::{Port, SymbolId, Value};
 use rustc_hash::FxHashMap;
 
 use crate::symbols::Symbols;
 
-/// The names of a function; built when a name is first chosen.
+/// The names of a function; built when the first name is chosen.
 #[derive(Clone, Default)]
 pub(crate) struct NameTable {
     held: FxHashMap<SymbolId, Holders>,
-    /// The number to try next where a name is taken.
+    /// The next suffix to try for a name that is taken.
     next: FxHashMap<SymbolId, u32>,
 }
 
-/// The holders of a name.
+/// The values and ports that have a name.
 #[derive(Clone, Copy, Default)]
 struct Holders {
     values: u32,
@@ -24,7 +24,7 @@ struct Holders {
 }
 
 impl NameTable {
-    /// The names of the values that are alive, and of ports.
+    /// Collects the names of live values and of ports.
     pub(crate) fn new(values: &[Value], ports: &[Port]) -> NameTable {
         let mut names = NameTable::default();
         let live = values.iter().filter(|v| v.flags & Value::DEAD == 0);
@@ -33,7 +33,7 @@ impl NameTable {
         names
     }
 
-    /// A name for a value that no other has yet: `base`, or `base` with a number.
+    /// Reserves a name that no value has yet: `base`, or `base` with a number.
     pub(crate) fn take(&mut self, base: &str, symbols: &Symbols) -> SymbolId {
         let wanted = symbols.intern(base);
         let mut name = wanted;
@@ -46,7 +46,7 @@ impl NameTable {
         name
     }
 
-    /// Takes a name that only ports have; whether it was one.
+    /// Reserves a name if only ports have it; returns `true` if so.
     pub(crate) fn take_of_port(&mut self, name: SymbolId) -> bool {
         let held = self.held.get_mut(&name).filter(|held| held.values == 0);
         held.map(|held| held.values = 1).is_some()
@@ -70,7 +70,7 @@ impl NameTable {
         }
     }
 
-    /// Takes a name from one of the values that have it.
+    /// Releases the name of one value.
     pub(crate) fn remove(&mut self, name: SymbolId) {
         if let Some(holders) = self.held.get_mut(&name) {
             holders.values = holders.values.saturating_sub(1);

@@ -1,11 +1,10 @@
-//! Origins of imported entities, and the extras that their importer kept.
+//! The origins of imported entities in their file, and the extras that the importer stored.
 //!
-//! An importer remembers of each entity the span of its file that it came from: that is all that
-//! reading costs, and an exporter finds there what the IR doesn't model. A module that has to live
-//! without its file (as text does) has [`Extras`] instead: what stood in the span beside what the IR
-//! says itself. An entity that wasn't imported has neither.
+//! An importer records the span of the file from which it read each entity. Reading costs no more than that, and an
+//! exporter finds there the fields that the IR doesn't model. A self-contained module (text, for example) has
+//! [`Extras`] instead: the fields of the span that the IR doesn't model. An entity that wasn't imported has neither.
 //!
-//! These columns are the host's own: plugins don't see them.
+//! Only the host uses these columns; plugins don't see them.
 
 use std::sync::Arc;
 
@@ -45,31 +44,31 @@ pub enum Entity {
     Value(ValueId),
     /// A region.
     Region(RegionId),
-    /// A port, by its place in the arena.
+    /// A port, by its index in the arena.
     Port(u32),
     /// A constant.
     Constant(ConstId),
 }
 
-/// The documentation, metadata and importer's data of an entity, beside the IR.
+/// The documentation, metadata and importer's data of an entity, which the IR doesn't model.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Extras {
-    /// Its documentation.
+    /// The documentation string.
     pub doc: Option<Box<str>>,
-    /// Key-value pairs, in order; a key may come twice.
+    /// Key-value pairs, in order; keys may repeat.
     pub metadata: Vec<(Box<str>, Box<str>)>,
-    /// The importer's other data, in its own format.
+    /// Other data of the importer, in its own format.
     pub bytes: Vec<u8>,
 }
 
 impl Extras {
-    /// Whether there is nothing.
+    /// Whether all fields are empty.
     pub fn is_empty(&self) -> bool {
         self.doc.is_none() && self.metadata.is_empty() && self.bytes.is_empty()
     }
 }
 
-/// The entity at a place of each column of [`Origins`].
+/// Constructs the entity of an index, for each column of [`Origins`].
 const KINDS: [fn(u32) -> Entity; 6] = [
     |_| Entity::Function,
     |at| Entity::Op(OpId(at)),
@@ -80,7 +79,7 @@ const KINDS: [fn(u32) -> Entity; 6] = [
 ];
 
 impl Entity {
-    /// The column of the entity's kind, and its place there.
+    /// Returns the column of the entity's kind, and its index there.
     fn place(self) -> (usize, usize) {
         match self {
             Entity::Function => (0, 0),
@@ -96,13 +95,13 @@ impl Entity {
 /// The origins and extras of one function's entities.
 #[derive(Clone, Default, Debug)]
 pub struct Origins {
-    /// The span of each entity, a column for each kind.
+    /// The span of each entity, one column per kind.
     pub(crate) spans: [Vec<SourceSpan>; KINDS.len()],
     pub(crate) extras: FxHashMap<Entity, Arc<Extras>>,
 }
 
 impl Origins {
-    /// The origin of an entity.
+    /// Returns the origin of an entity.
     pub fn get(&self, entity: Entity) -> SourceSpan {
         let (column, at) = entity.place();
         let known = self.spans[column].get(at);
@@ -119,7 +118,7 @@ impl Origins {
         column[at] = origin;
     }
 
-    /// The origins and extras of entities that have become others; `None`: of those that are gone.
+    /// Returns the origins and extras with each entity mapped; entities mapped to `None` are dropped.
     pub(crate) fn moved(&self, map: impl Fn(Entity) -> Option<Entity>) -> Origins {
         let mut moved = Origins::default();
         for (column, spans) in self.spans.iter().enumerate() {
@@ -137,17 +136,17 @@ impl Origins {
         moved
     }
 
-    /// Whether anything has extras.
+    /// Whether any entity has extras.
     pub fn has_extras(&self) -> bool {
         !self.extras.is_empty()
     }
 
-    /// The extras of an entity.
+    /// Returns the extras of an entity.
     pub fn extras(&self, entity: Entity) -> Option<&Arc<Extras>> {
         self.extras.get(&entity)
     }
 
-    /// Sets the extras of an entity; empty ones are removed.
+    /// Sets the extras of an entity; empty extras are removed.
     pub fn set_extras(&mut self, entity: Entity, extras: impl Into<Arc<Extras>>) {
         let extras = extras.into();
         if extras.is_empty() {
@@ -168,7 +167,7 @@ impl Origins {
         }
     }
 
-    /// Forgets all spans; extras stay.
+    /// Drops all spans; extras stay.
     pub fn drop_spans(&mut self) {
         self.spans = Default::default();
     }

@@ -1,4 +1,4 @@
-//! Pools: the vectors that hold the lists of many records, each a range of one.
+//! Pools: vectors that store the lists of many records, each as a range.
 
 use std::hash::{BuildHasher, Hash};
 use std::sync::Arc;
@@ -7,24 +7,24 @@ use hashbrown::HashTable;
 use passdock_abi::{Attr, AttrKind, Range, RegionId, SymbolId};
 use rustc_hash::FxBuildHasher;
 
-/// The places of a range.
+/// Converts a range to indexes.
 pub(crate) fn span(range: Range) -> std::ops::Range<usize> {
     range.start as usize..range.start as usize + range.len as usize
 }
 
-/// Entries of a pool; empty if the range lies outside.
+/// Returns the entries of a range; empty if it is out of bounds.
 pub(crate) fn slice<T>(pool: &[T], range: Range) -> &[T] {
     pool.get(span(range)).unwrap_or(&[])
 }
 
-/// The entries of a region in a list that is sorted by region.
+/// Returns the entries of a region in a list sorted by region.
 pub(crate) fn of_region<T>(sorted: &[(RegionId, T)], region: RegionId) -> &[(RegionId, T)] {
     let start = sorted.partition_point(|entry| entry.0 < region);
     let len = sorted[start..].partition_point(|entry| entry.0 == region);
     &sorted[start..start + len]
 }
 
-/// Appends to a pool.
+/// Appends items to a pool; returns their range.
 pub(crate) fn push_range<T>(pool: &mut Vec<T>, items: impl IntoIterator<Item = T>) -> Range {
     let start = pool.len() as u32;
     pool.extend(items);
@@ -34,7 +34,7 @@ pub(crate) fn push_range<T>(pool: &mut Vec<T>, items: impl IntoIterator<Item = T
     }
 }
 
-/// The place of a record among others that all differ; added if it is new.
+/// Returns the index of an interned record; adds the record if it is new.
 pub(crate) fn intern_record<T: Copy + Eq + Hash>(
     records: &mut Vec<T>,
     index: &mut HashTable<u32>,
@@ -50,7 +50,7 @@ pub(crate) fn intern_record<T: Copy + Eq + Hash>(
     id
 }
 
-/// An attribute without a value.
+/// Creates an attribute without a value.
 pub(crate) fn bare_attr(name: SymbolId) -> Attr {
     Attr {
         name,
@@ -62,8 +62,8 @@ pub(crate) fn bare_attr(name: SymbolId) -> Attr {
     }
 }
 
-/// The pools that hold the lists of plain attributes. Copies of a function share each pool until one of them adds a
-/// list to it: models of decision trees have hundreds of megabytes of lists.
+/// The pools that store the lists of plain attributes. Copies of a function share each pool until one of them adds a
+/// list to it: decision tree models have hundreds of megabytes of lists.
 #[derive(Clone, Default)]
 pub(crate) struct AttrPools {
     pub(crate) ints: Arc<Vec<i64>>,
@@ -74,7 +74,7 @@ pub(crate) struct AttrPools {
 }
 
 impl AttrPools {
-    /// Whether neither of two copies added a list.
+    /// Whether two copies still share all pools.
     pub(crate) fn are_shared(&self, other: &AttrPools) -> bool {
         Arc::ptr_eq(&self.ints, &other.ints)
             && Arc::ptr_eq(&self.floats, &other.floats)
@@ -82,8 +82,7 @@ impl AttrPools {
             && Arc::ptr_eq(&self.bytes, &other.bytes)
     }
 
-    /// Copies the list of a plain attribute from other pools. Attributes of other kinds stay as they
-    /// are.
+    /// Copies the list of a plain attribute from other pools. Attributes of other kinds don't change.
     pub(crate) fn copy_list(&mut self, from: &AttrPools, attr: &mut Attr) {
         let list = attr.list;
         attr.list = match attr.kind {
@@ -113,7 +112,7 @@ impl AttrPools {
         push_range(Arc::make_mut(&mut self.bytes), bytes.iter().copied())
     }
 
-    /// Appends a list of strings that are in `bytes` already.
+    /// Appends a list of strings whose bytes are already in `bytes`.
     pub(crate) fn add_ranges(&mut self, ranges: impl IntoIterator<Item = Range>) -> Range {
         push_range(Arc::make_mut(&mut self.strings), ranges)
     }

@@ -1,4 +1,4 @@
-//! Names and strings as the text form spells them, which messages do too.
+//! Names and strings as the text format and messages spell them.
 
 use std::fmt::Write;
 
@@ -13,15 +13,15 @@ pub(crate) fn write_name(out: &mut String, name: &str) {
     }
 }
 
-/// A value's name as text has it: `%x`, `%"a b"`.
+/// Returns a value's name as in IR text: `%x`, `%"a b"`.
 pub fn value_text(name: &str) -> String {
     let mut out = "%".to_owned();
     write_name(&mut out, name);
     out
 }
 
-/// Writes text in quotes: `\` before a character that would end it or is hidden, `\x` and two hex digits for a byte
-/// that isn't UTF-8.
+/// Writes a quoted string. Special and hidden characters are escaped with `\`, bytes that aren't UTF-8 as `\x` and two
+/// hex digits.
 pub(crate) fn write_quoted(out: &mut String, text: impl AsRef<[u8]>) {
     out.push('"');
     for chunk in text.as_ref().utf8_chunks() {
@@ -32,7 +32,7 @@ pub(crate) fn write_quoted(out: &mut String, text: impl AsRef<[u8]>) {
                 '\n' => out.push_str("\\n"),
                 '\r' => out.push_str("\\r"),
                 '\t' => out.push_str("\\t"),
-                // Writing to a string doesn't fail, here and below.
+                // Writing to a string can't fail, here and below.
                 c if is_hidden(c) => _ = write!(out, "\\u{{{:x}}}", c as u32),
                 c => out.push(c),
             }
@@ -44,8 +44,8 @@ pub(crate) fn write_quoted(out: &mut String, text: impl AsRef<[u8]>) {
     out.push('"');
 }
 
-/// Whether a character steers a terminal, or changes how others look and can't be seen itself: control
-/// characters, marks of direction, joiners, separators of lines, tags.
+/// Whether a character controls a terminal, or is invisible and changes how others look: control characters, bidi
+/// marks, joiners, line separators, tags.
 pub fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'

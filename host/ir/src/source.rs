@@ -1,23 +1,22 @@
-//! The text that a module was read from, kept to show its lines in messages.
+//! The text from which a module was parsed, stored so that messages can show its lines.
 
 use std::sync::{Arc, OnceLock};
 
 use rustc_hash::FxHashMap;
 
-/// A text, and where its lines are.
+/// A text and the positions of its lines.
 #[derive(Debug)]
 pub struct TextSource {
     name: Arc<str>,
     text: String,
-    /// The start of each line; found when the first is asked for.
+    /// The start of each line; computed at the first use.
     starts: OnceLock<Vec<usize>>,
-    /// The line of each `loc("…")`, 0 if there are several; found when the first is asked for.
+    /// The line of each `loc("…")`, 0 if there are several; computed at the first use.
     locs: OnceLock<FxHashMap<String, u32>>,
 }
 
 impl TextSource {
-    /// Keeps a text under the name that locations give it. The bytes of large constants, which
-    /// stand in blobs at its end, aren't kept.
+    /// Stores a text under the name that locations use for it, without the blobs of large constants at its end.
     pub fn new(name: &str, text: &str) -> TextSource {
         let is_blob = |line: &&str| line.trim_start().starts_with("blob ");
         let blob = text.split_inclusive('\n').find(is_blob);
@@ -32,12 +31,12 @@ impl TextSource {
         }
     }
 
-    /// The name that locations give it.
+    /// Returns the name that locations use for it.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// A line by its number, from 1, without its end.
+    /// Returns a line by its 1-based number, without its line ending.
     pub fn line(&self, number: u32) -> Option<&str> {
         let starts = self.starts.get_or_init(|| {
             let ends = self.text.match_indices('\n').map(|(at, _)| at + 1);
@@ -49,7 +48,7 @@ impl TextSource {
         Some(self.text[start..end].trim_end_matches('\r'))
     }
 
-    /// The number of the only line whose op is said to come from `name`.
+    /// Returns the number of the only line with the location `name`.
     pub fn line_of_loc(&self, name: &str) -> Option<u32> {
         let locs = self.locs.get_or_init(|| {
             let mut locs = FxHashMap::default();
@@ -57,7 +56,7 @@ impl TextSource {
                 let Some((_, rest)) = line.rsplit_once(" loc(\"") else {
                     continue;
                 };
-                // Of several names, and of one with escapes, nothing is remembered.
+                // Fused locations and names with escapes aren't indexed.
                 let name = rest.split_once("\")").map(|(name, _)| name);
                 if let Some(name) = name.filter(|name| !name.contains(['"', '\\'])) {
                     let line = at as u32 + 1;

@@ -1,6 +1,6 @@
 //! Interned strings, shared by all functions of a module.
 //!
-//! Append-only chunks that double in size and never move: reading takes no lock, so functions are
+//! The strings are in append-only chunks that double in size and never move. Reads take no lock, so functions can be
 //! rewritten in parallel. No output may depend on the order of symbols.
 
 use std::hash::BuildHasher;
@@ -11,10 +11,10 @@ use hashbrown::HashTable;
 use passdock_abi::{SymbolId, symbol};
 use rustc_hash::FxBuildHasher;
 
-/// The first chunk holds this many symbols; chunk `k` holds twice as many as chunk `k - 1`.
+/// The number of symbols in the first chunk; chunk `k` holds twice as many as chunk `k - 1`.
 const FIRST_CHUNK: u32 = 256;
 const CHUNKS: usize = 24;
-/// The longest text that can be a symbol, in bytes.
+/// The maximum length of a symbol, in bytes.
 pub const MAX_SYMBOL_BYTES: usize = 1 << 20;
 
 /// Whether a symbol is the name of a terminator.
@@ -37,13 +37,13 @@ pub struct Symbols {
 }
 
 struct Index {
-    /// The symbols with their hashes, so that growing doesn't read the texts again.
+    /// The symbols with their hashes, so that growing the table doesn't rehash the strings.
     table: HashTable<(u64, SymbolId)>,
     len: u32,
 }
 
 impl Symbols {
-    /// A table that holds the well-known symbols.
+    /// Creates a table that contains the well-known symbols.
     pub fn new() -> Arc<Symbols> {
         let symbols = Symbols {
             chunks: [const { OnceLock::new() }; CHUNKS],
@@ -59,10 +59,10 @@ impl Symbols {
         Arc::new(symbols)
     }
 
-    /// The symbol of `text`, made if it is new.
+    /// Interns `text`.
     ///
     /// # Panics
-    /// After 2^32 - 257 different texts.
+    /// After 2^32 - 257 different strings.
     pub fn intern(&self, text: &str) -> SymbolId {
         let hash = FxBuildHasher.hash_one(text);
         let mut index = self.lock();
@@ -74,7 +74,7 @@ impl Symbols {
         let (chunk, slot) = place(id);
         let cells = self.chunks[chunk]
             .get_or_init(|| (0..FIRST_CHUNK << chunk).map(|_| Cell::default()).collect());
-        // The slot is this id's alone, and ids are given out under the lock.
+        // Only this id uses the slot, and ids are assigned under the lock.
         let _ = cells[slot].text.set(text.into());
         index.len += 1;
         index
@@ -83,7 +83,7 @@ impl Symbols {
         id
     }
 
-    /// The symbol of `text`, if it was interned.
+    /// Returns the symbol of `text` if it is interned.
     pub fn find(&self, text: &str) -> Option<SymbolId> {
         let hash = FxBuildHasher.hash_one(text);
         self.lock()
@@ -92,26 +92,25 @@ impl Symbols {
             .map(|&(_, id)| id)
     }
 
-    /// The text of a symbol; `""` for one that isn't of this table.
+    /// Returns the text of a symbol; `""` if the symbol isn't in this table.
     pub fn text(&self, id: SymbolId) -> &str {
         self.get(id).unwrap_or("")
     }
 
-    /// The text of a symbol of this table.
+    /// Returns the text of a symbol of this table.
     pub fn get(&self, id: SymbolId) -> Option<&str> {
         Some(self.cell(id)?.text.get()?)
     }
 
-    /// Whether a function of some state of the module has, or had, this name. Which states were made
-    /// isn't a matter of what one of them holds: if this is so, ask
-    /// [`Module::function`](crate::Module::function); mostly it isn't, which is known in no time.
+    /// Whether a function in some state of the module has, or had, this name. A cheap filter: if it returns `true`,
+    /// look the function up with [`Module::function`](crate::Module::function).
     pub fn may_name_function(&self, id: SymbolId) -> bool {
         self.cell(id)
             .is_some_and(|cell| cell.may_name_function.load(Ordering::Relaxed))
     }
 
-    /// Remembers that a function has this name. It isn't forgotten when the function goes: other
-    /// states of the module may still have it.
+    /// Records that a function has this name. Removing the function doesn't clear the flag: other states of the module
+    /// may still contain it.
     pub(crate) fn name_function(&self, id: SymbolId) {
         if let Some(cell) = self.cell(id) {
             cell.may_name_function.store(true, Ordering::Relaxed);
@@ -126,13 +125,13 @@ impl Symbols {
         self.chunks.get(chunk)?.get()?.get(slot)
     }
 
-    /// The number of symbols.
+    /// Returns the number of symbols.
     pub fn count(&self) -> usize {
         self.lock().len as usize
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Index> {
-        // A panic inside the lock can only be the allocator's; the table is whole at every step.
+        // Only the allocator can panic under the lock, and the table is consistent after every step.
         self.index
             .lock()
             .unwrap_or_else(std::sync::PoisonError::into_inner)
@@ -145,7 +144,7 @@ impl std::fmt::Debug for Symbols {
     }
 }
 
-/// Chunk and slot of a symbol: chunk `k` starts at `FIRST_CHUNK * (2^k - 1)`.
+/// Returns the chunk and slot of a symbol: chunk `k` starts at `FIRST_CHUNK * (2^k - 1)`.
 fn place(id: SymbolId) -> (usize, usize) {
     let shifted = u64::from(id.0) + u64::from(FIRST_CHUNK);
     let chunk = (shifted / u64::from(FIRST_CHUNK)).ilog2();

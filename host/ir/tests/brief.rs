@@ -1,4 +1,4 @@
-//! Brief texts: short lines, and numbers that two of them share.
+//! Brief text: short lines, and shared numbers in two texts.
 
 use expect_test::expect;
 use passdock_ir::text::{self, PrintOptions};

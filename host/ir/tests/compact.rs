@@ -1,4 +1,4 @@
-//! Compaction drops what is dead and nothing else.
+//! Compaction drops dead records and nothing else.
 
 use expect_test::{expect, expect_file};
 use passdock_abi::OpId;
@@ -42,7 +42,7 @@ fn op(f: &Function, name: &str) -> OpId {
 fn a_compacted_function_prints_and_verifies_as_before() {
     let mut module = text::parse(SOURCE).expect("it can be read");
     edit(&mut module, |f| {
-        // Records die: the ops are replaced, a branch is erased, a constant goes.
+        // Records die: ops are replaced, a branch and a constant are erased.
         let symbols = f.symbols().clone();
         for name in ["onnx.Add", "onnx.Split"] {
             let old = op(f, name);
@@ -88,7 +88,7 @@ fn a_compacted_function_prints_and_verifies_as_before() {
     assert_eq!(text::print(&module), before);
     expect_file!["compact.txt"].assert_eq(&before);
     verify::verify_module(&module).expect("compaction keeps it whole");
-    // Interning finds what was interned before.
+    // Interning finds entries from before the compaction.
     edit(&mut module, |f| {
         let ty = f.value(f.args(f.body()).next().expect("a parameter")).ty;
         let seq = f.add_type(passdock_ir::TypeData::Sequence(ty));

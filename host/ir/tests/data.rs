@@ -1,4 +1,4 @@
-//! Constants in text: every element type exactly, and bytes that stand elsewhere.
+//! Constants in text: exact round trips of every element type, and bytes in other files.
 
 use std::sync::Arc;
 
@@ -281,7 +281,7 @@ fn ops_have_their_places_in_a_named_text() {
     assert_eq!(places, [place(3), place(4)]);
 }
 
-/// A place in a text isn't printed, so it is no reason to print an end that says nothing.
+/// A position in a text isn't printed, so it doesn't cause an empty terminator to be printed.
 #[test]
 fn an_end_with_a_place_is_implied() {
     let text = "module {\n  prim @f() {\n    return loc(\"a.ir\":3:5)\n  }\n}\n";

@@ -1,10 +1,10 @@
-//! Dim expressions: how they are written in canonical form, and that they go on meaning the same.
+//! Dim expressions: canonical forms, which have the same value.
 
 use expect_test::{Expect, expect};
 use passdock_abi::{Dim, DimKind, ExprId, ExprKind, FunctionKind, SymbolId};
 use passdock_ir::{Function, Symbols};
 
-/// Dims of a parameter's type, one a line: as they are written, and as they are kept.
+/// Checks dims of a parameter's type, one per line: as written, and in canonical form.
 #[track_caller]
 fn check(expected: Expect) {
     let mut text = String::new();
@@ -75,7 +75,7 @@ fn choices() {
     "#]]);
 }
 
-/// A small generator of numbers that look random.
+/// A simple pseudo-random number generator.
 struct Random(u64);
 
 impl Random {
@@ -88,7 +88,7 @@ impl Random {
     }
 }
 
-/// An expression as it was made; what it is for some sizes of the symbols, where that is anything.
+/// An expression as constructed; evaluates to a size for given symbols, or to nothing.
 enum Made {
     Number(i64),
     Symbol(usize),
@@ -139,7 +139,7 @@ fn combine(kind: ExprKind, a: i64, b: i64) -> Option<i64> {
         ExprKind::MOD if b > 0 => Some(a.rem_euclid(b)),
         ExprKind::MIN => Some(a.min(b)),
         ExprKind::MAX => Some(a.max(b)),
-        // Sizes that don't fit have no result; what is broadcast is a size.
+        // Incompatible sizes have no result, and neither have negative ones.
         ExprKind::BROADCAST if a < 0 || b < 0 => None,
         ExprKind::BROADCAST if a == 1 => Some(b),
         ExprKind::BROADCAST if b == 1 || a == b => Some(a),
@@ -186,7 +186,7 @@ fn canonical_form_means_the_same() {
                 compared += 1;
             }
         }
-        // What it is made of again is itself.
+        // An expression rebuilt from its operands is the same expression.
         if let DimKind::EXPR = dim.kind {
             let expr = *f.expr(ExprId(dim.value as u32));
             let again = f

@@ -1,4 +1,4 @@
-//! The extras of entities: how they are parsed and printed, and what edits keep of them.
+//! The extras of entities: parsing, printing, and preservation by edits.
 
 mod support;
 
@@ -77,7 +77,7 @@ fn named(f: &Function, name: &str) -> SymbolId {
     f.symbols().intern(name)
 }
 
-/// What an edit changes of a function.
+/// Checks the effect of an edit on a function.
 #[track_caller]
 fn after(edit: impl FnOnce(&mut Function), expected: Expect) {
     let mut module = text::parse(
@@ -95,7 +95,7 @@ fn after(edit: impl FnOnce(&mut Function), expected: Expect) {
     expected.assert_eq(&support::changed(&before, &text::print(&module)));
 }
 
-/// A replacement that keeps the location is what the op has become.
+/// A replacement with the location of the old op keeps its extras.
 #[test]
 fn a_replacement_keeps_what_is_known_of_the_op() {
     after(
@@ -119,7 +119,7 @@ fn a_replacement_keeps_what_is_known_of_the_op() {
     );
 }
 
-/// A new op whose result takes the name of an old one is what the old op has become; one that was there isn't.
+/// A new op whose result takes the name of an old one keeps the old op's extras; an existing op doesn't.
 #[test]
 fn what_values_replace_is_known_of_the_op_that_is_new() {
     let replaced = |f: &mut Function, operand: ValueId, name: &str| {
@@ -180,15 +180,14 @@ fn create(
     (op, f.results(op).next().unwrap())
 }
 
-/// All new ops with the location of the one that they replace keep what is known of it, and what replaces one of them,
-/// too.
+/// All new ops with the location of the op that they replace keep its extras, and so do their replacements.
 #[test]
 fn all_parts_of_a_replacement_are_what_the_op_has_become() {
     after(
         |f| {
             let old = op(f, "onnx.Relu");
             let (x, loc) = (f.args(f.body()).next().unwrap(), f.op(old).loc);
-            // One without a location is no part of it.
+            // An op without a location isn't part of the replacement.
             let (_, apart) = create(f, "onnx.Sign", x, old, LocId::NONE);
             let (inner, first) = create(f, "onnx.Abs", apart, old, loc);
             let (_, second) = create(f, "onnx.Sqrt", first, old, loc);
@@ -209,7 +208,7 @@ fn all_parts_of_a_replacement_are_what_the_op_has_become() {
     );
 }
 
-/// Whatever a merged op's location names first, it is what the op has become whose results it has.
+/// A merged op keeps the extras of the op whose results it replaces, whatever its location lists first.
 #[test]
 fn a_merged_op_keeps_what_is_known_of_the_op_that_it_replaces() {
     for first in [true, false] {
@@ -255,7 +254,7 @@ fn a_merged_op_keeps_what_is_known_of_the_op_that_it_replaces() {
     }
 }
 
-/// A copy has it too, also in another module's function.
+/// A copy keeps the extras, also in another module's function.
 #[test]
 fn copies_keep_what_is_known() {
     let source = text::parse(
@@ -295,7 +294,7 @@ fn copies_keep_what_is_known() {
     );
 }
 
-/// What isn't there any more isn't known of either.
+/// Compaction drops the extras of dead entities.
 #[test]
 fn compaction_forgets_the_dead() {
     let mut module =

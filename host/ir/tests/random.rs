@@ -1,5 +1,5 @@
-//! Modules made at random: each verifies, prints, reads back and prints the same; and texts broken
-//! at random never make the parser, the printer or the verifier panic.
+//! Random modules: each verifies, prints, parses and prints the same. Randomly corrupted texts never make the parser,
+//! the printer or the verifier panic.
 
 mod support;
 
@@ -29,7 +29,7 @@ const OPS: &[&str] = &[
     "symbol",
 ];
 
-/// Builds a function through the edits alone.
+/// Builds a random function with edits only.
 struct Builder<'r> {
     random: &'r mut Random,
     f: Function,
@@ -96,7 +96,7 @@ impl Builder<'_> {
         }
     }
 
-    /// A type of a constant, and data for it.
+    /// Creates a type of a constant, and data for it.
     fn data(&mut self) -> (TypeId, std::sync::Arc<ConstantData>) {
         let dtype = self.dtype();
         let shape: Vec<i64> = (0..self.random.below(3))
@@ -119,7 +119,7 @@ impl Builder<'_> {
         let bytes = match dtype.byte_len(count) {
             Some(len) => {
                 let mut bytes: Vec<u8> = (0..len).map(|_| self.random.below(256) as u8).collect();
-                // The bits behind the last element of a packed type are 0.
+                // The bits after the last element of a packed type are 0.
                 let used = (count * u64::from(dtype.bits())) % 8;
                 if let (Some(last), true) = (bytes.last_mut(), used > 0) {
                     *last &= (1 << used) - 1;
@@ -233,7 +233,7 @@ impl Builder<'_> {
             if self.random.flip() {
                 let key = symbols.intern(self.random.pick::<&str>(&["body", "other"]));
                 let attr = NewAttr::new(key, AttrData::Region(made));
-                // A region can't be replaced by another.
+                // A region attribute can't be replaced.
                 if at == 0 {
                     self.f.set_attr(op, &attr).expect("it is the op's");
                 }
@@ -344,7 +344,7 @@ fn module(seed: u64) -> Module {
     module
 }
 
-/// Its `call`s may name nothing: everything but that has to hold.
+/// Its `call`s may have no callee; all other invariants have to hold.
 fn check_function(module: &Module, seed: u64) {
     for function in module.functions() {
         if let Err(violations) = passdock_ir::verify::verify(function) {
@@ -418,7 +418,7 @@ fn broken_texts_are_errors_or_modules() {
     assert!(read > 100, "only {read} could be read");
 }
 
-/// Whatever is brought up, from wherever, the function stays whole.
+/// Functions stay valid whatever region is inlined.
 #[test]
 fn regions_are_inlined_at_random() {
     let mut inlined = 0;
@@ -456,7 +456,7 @@ fn regions_are_inlined_at_random() {
     assert!(inlined > 300, "{inlined}");
 }
 
-/// Whichever ops are outlined or copied, the functions stay whole; what is refused changes nothing.
+/// Functions stay valid whatever ops are outlined or copied; rejected edits change nothing.
 #[test]
 fn ops_are_outlined_and_copied_at_random() {
     let (mut outlined, mut copied, mut refused) = (0, 0, 0);

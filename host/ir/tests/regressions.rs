@@ -1,4 +1,4 @@
-//! Texts that the fuzz target `text` found once, and what is like them.
+//! Regression tests for texts found by the fuzz target `text`, and similar ones.
 #![allow(
     dead_code,
     unreachable_pub,

@@ -1,4 +1,4 @@
-//! A million ops, ten thousand levels: success or a clear error, and nothing recursive or quadratic.
+//! A million ops, ten thousand levels: success or a clear error, without recursion and in linear time.
 
 use std::fmt::Write;
 
@@ -8,14 +8,14 @@ use passdock_ir::verify::verify_module;
 
 const OPS: usize = 1_000_000;
 
-/// Each op uses the one before and, far back, the first.
+/// A chain of ops; each uses the one before and the first.
 fn long(ops: usize) -> String {
     let mut text = String::from(
         "module {\n  fn @f(%x: f32[n,64]) -> (%y: f32[n,64]) {\n    %0 = onnx.Relu(%x) : f32[n,64]\n",
     );
     for at in 1..ops {
         let before = at - 1;
-        // Writing to a string doesn't fail.
+        // Writing to a string can't fail.
         _ = writeln!(
             text,
             "    %{at} = onnx.Add(%{before}, %0) {{axis = {at}}} : f32[n,64]"
@@ -25,7 +25,7 @@ fn long(ops: usize) -> String {
     text
 }
 
-/// Regions in regions; each uses a value of the body.
+/// Nested regions; each uses a value of the body.
 fn deep(levels: usize) -> String {
     let mut text = String::from(
         "module {\n  fn @f(%c: bool[]) -> (%y: f32[]) {\n    %0 = onnx.Const() : f32[]\n",
@@ -57,7 +57,7 @@ fn a_million_ops() {
     let mut copy = module.clone();
     let function = copy.function_mut(name).expect("one function");
     assert_eq!(function.walk(function.body()).count(), OPS + 1);
-    // All but the first become dead, from behind.
+    // All but the first die, last one first.
     let first = function.ops_in(function.body()).next().expect("an op");
     let first = function.result(first, 0).expect("a result");
     let ops: Vec<_> = function.ops_in(function.body()).skip(1).collect();
@@ -137,7 +137,7 @@ fn a_name_has_a_limit() {
         .assert_eq(&error.to_string());
 }
 
-/// Lists of everything an op or a function has, each long: nothing is looked up one by one.
+/// Long lists of all parts of an op or a function: no lookup is linear.
 #[test]
 fn long_lists() {
     let count = 50_000;

@@ -1,1 +1,1 @@
-"""What ``passdock.batch`` and ``passdock.ray`` are made of: models, processes, storage, outcomes."""
+"""The implementation of ``passdock.batch`` and ``passdock.ray``: models, processes, storage, outcomes."""

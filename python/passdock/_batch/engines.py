@@ -1,9 +1,10 @@
-"""Batches on this machine: the host's engine, with workers of the command or of Python.
+"""Batches on this machine, run by the host's engine with command or Python workers.
 
-A worker is a process of the command ``passdock``, which supervises each model and names the call in which a plugin
-crashes. It has no Python: a pipeline with passes that a program registered goes to processes of Python (``worker``).
-The engine, the file of outcomes and its fingerprints are those of ``passdock batch``, so that a batch and a command
-line continue each other's file. The code of passes is a part of a fingerprint.
+A worker is a process of the command ``passdock``, which supervises each model and reports the call in which a plugin
+crashes. It can't run Python: a pipeline with passes that a program registered runs in Python processes (``worker``).
+
+The engine, the file of outcomes and the fingerprints are those of ``passdock batch``, so a batch and a command can
+continue each other's file. The code of passes is part of a fingerprint.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ __all__ = ["Plan", "check", "fingerprint", "outcomes", "python_worker"]
 
 
 class Plan:
-    """A batch as it was asked for."""
+    """The arguments of a batch."""
 
     def __init__(
         self,
@@ -57,16 +58,16 @@ class Plan:
             )
         self.record = _pipeline._pipeline_text(pipeline)
         modules = _worker.import_all(self.imports)
-        #: What would run; raises the error of a pipeline that can't.
+        #: The resolved pipeline; raises the error of an invalid one.
         self.explained = _pipeline.explain(self.pipeline(), **options)
-        #: The modules of passes that the pipeline names, which are imported by now.
+        #: The modules of passes that the pipeline names; they are imported already.
         self.named = [] if self.record is None else _python_modules(str(self.record["text"]))
         files = (getattr(sys.modules.get(name), "__file__", None) for name in self.named)
-        #: The files of the modules that passes of Python come from.
+        #: The files of the modules with Python passes.
         self.modules = [*modules, *(file for file in files if file)]
 
     def pipeline(self) -> _pipeline.Pipeline | None:
-        """The pipeline, which was read once."""
+        """Returns the pipeline, which was read once."""
         if self.record is None:
             return None
         pipeline = _pipeline.Pipeline.__new__(_pipeline.Pipeline)
@@ -74,17 +75,17 @@ class Plan:
         return pipeline
 
     def has_python(self) -> bool:
-        """Whether a pass is of this program, and not of a plugin."""
+        """Returns whether the pipeline has a pass of this program, as opposed to a plugin."""
         return bool(self.imports) or any(
             entry["plugin"] is None and not entry["is_sequential"] for entry in self.explained["passes"]
         )
 
     def plugin_files(self) -> list[str]:
-        """The files of the plugins that passes come from."""
+        """Returns the files of the plugins whose passes are used."""
         return sorted({entry["file"] for entry in self.explained["passes"] if entry["file"]})
 
     def loaded_plugins(self) -> list[str]:
-        """Those that this program has loaded itself, which other processes load, too."""
+        """Returns the plugins that this program loaded itself; other processes load them, too."""
         standard = os.path.realpath(_standard_dir())
         named = {os.path.realpath(path) for path in self.options.get("plugins", ())}
         dirs = {standard, *(os.path.realpath(path) for path in self.options.get("plugin_dirs", ()))}
@@ -93,29 +94,31 @@ class Plan:
         return [file for file in others if os.path.realpath(file) not in named]
 
     def request(self, where: Callable[[str], str] = str) -> dict[str, Any]:
-        """The request of each model, without the model; ``where`` makes the paths of the processes that run it."""
+        """Returns the request for each model, without the model; ``where`` maps paths to those of the worker
+        processes.
+        """
         options = dict(self.options)
         options["plugins"] = [where(os.fspath(path)) for path in [*options.get("plugins", ()), *self.loaded_plugins()]]
         options["plugin_dirs"] = [where(os.fspath(path)) for path in options.get("plugin_dirs", ())]
         request = _pipeline._request(self.pipeline(), **options)
         if request.get("verify_outputs"):
-            # The processes find ONNX Runtime themselves.
+            # The worker processes find ONNX Runtime themselves.
             request["verify_outputs"] = True
         record = request.get("pipeline")
         if record is not None and not record.get("built_in"):
-            # Paths in it start from where it is.
+            # Paths in the pipeline are relative to its file.
             path = str(self.record["path"]) if self.record else ""
             request["pipeline"] = {**record, "path": _checks._raw(where(path))}
         return request
 
     def job(self, where: Callable[[str], str] = str) -> str:
-        """What a worker of Python gets with each model."""
+        """Returns the job of a Python worker, without the model."""
         imports = [where(name) if name.endswith(".py") else name for name in self.imports] + self.named
         return json.dumps({"imports": imports, "request": self.request(where)}, default=_checks._scalar)
 
 
 def _in_context(options: dict[str, Any]) -> dict[str, Any]:
-    """Returns the options with those of the current context, as ``run`` has them."""
+    """Returns the options, with defaults from the current context like ``run``."""
     current = _passdock.PassContext.current()
     if current.instruments:
         _pipeline._warn(
@@ -134,7 +137,7 @@ def _in_context(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _python_modules(text: str) -> list[str]:
-    """Returns the modules of the passes that a pipeline's text names: `python = "package.module:name"`."""
+    """Returns the modules of the passes in a pipeline's text: `python = "package.module:name"`."""
     if "python" not in text:
         return []
     import tomllib
@@ -161,15 +164,15 @@ def _python_modules(text: str) -> list[str]:
 
 
 def outcomes(plan: Plan) -> Iterator[Outcome]:
-    """The outcomes of a batch, as they come.
+    """Runs a batch and yields its outcomes as models finish.
 
     Raises:
-        PassError: what is wrong with the request.
+        PassError: The request is invalid.
     """
     command = _command()
     if command is None or plan.has_python():
         worker = python_worker(plan.request(), plan.job(), plan.timeout)
-        # A pass that this program registered itself isn't known there; that is raised here, and not for each model.
+        # A pass that only this program registered is unknown to workers; report that once, not for each model.
         try:
             check(json.loads(worker.explain()[0]))
         except BaseException:
@@ -202,19 +205,21 @@ def _run(plan: Plan, worker: _passdock.Worker) -> Iterator[Outcome]:
 
 
 def python_worker(request: Mapping[str, Any], job: str, timeout: float | None) -> _passdock.Worker:
-    """A worker of this Python; a script that it imports begins no batch again."""
+    """Creates a worker with this Python. A script that it imports can't start another batch."""
     path = [os.path.abspath(entry) if entry else entry for entry in sys.path]
     command = [sys.executable, "-c", _worker.START, json.dumps(path)]
     return _passdock.Worker(request, command, [(_worker.IN_WORKER, "1"), _path()], job, timeout)
 
 
 def _path() -> tuple[str, str]:
-    """The paths of programs: the first ``python3``, which is asked for ONNX Runtime, is this one."""
+    """Returns the PATH of workers, in which this Python is the first ``python3``: the one that is asked for ONNX
+    Runtime.
+    """
     return "PATH", os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", os.defpath)])
 
 
 def _command() -> str | None:
-    """The command that comes with the package, or the one that the environment names."""
+    """Returns the command of the package, or the one in the environment variable ``PASSDOCK``."""
     named = os.environ.get("PASSDOCK")
     if named:
         return named
@@ -229,11 +234,11 @@ def _standard_dir() -> str:
 
 
 def check(report: Mapping[str, Any]) -> None:
-    """Raises the error that a worker reports of a pipeline.
+    """Raises the error that a worker reports for a pipeline.
 
     Raises:
-        UnknownNameError: it doesn't know a pass.
-        PassError: something else is wrong.
+        UnknownNameError: The worker has no pass of that name.
+        PassError: Any other error.
     """
     if report["ok"]:
         return
@@ -246,5 +251,5 @@ def check(report: Mapping[str, Any]) -> None:
 
 
 def fingerprint(plan: Plan) -> _passdock.Fingerprint:
-    """Returns the fingerprint of all that results are made of, besides the models."""
+    """Returns the fingerprint of all inputs of the results other than the models."""
     return _passdock.Fingerprint(plan.request(), [*plan.modules, *plan.imports])

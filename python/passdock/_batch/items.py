@@ -1,4 +1,4 @@
-"""The models of a batch, and the files of their results."""
+"""The models of a batch and the files of their results."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ __all__ = ["Item", "expand", "items"]
 
 
 class Item:
-    """A model of a batch, and the file that its result is written to: paths, or addresses of fsspec."""
+    """A model of a batch and the file of its result: paths, or addresses of fsspec."""
 
     __slots__ = ("model", "output", "size", "state")
 
     def __init__(self, model: str, output: str, size: int, state: str) -> None:
         self.model = model
         self.output = output
-        #: The bytes of the model's file.
+        #: The size of the model file in bytes.
         self.size = size
-        #: What changes when the file does.
+        #: A string that changes when the file does.
         self.state = state
 
 
 def usage(message: str, advice: str | None = None) -> UsageError:
-    """The error of what was asked for."""
+    """Returns the error for invalid arguments."""
     text = f"{message} {advice}" if advice else message
     return UsageError(text, code="usage", exit_status=2, help=advice)
 
 
 def expand(models: Any) -> list[str]:
-    """The paths that a caller named, one or many, with those that its patterns stand for.
+    """Returns the paths in an argument of one or several paths, with patterns expanded.
 
     Raises:
-        UsageError: a pattern stands for nothing.
-        TypeError: they are no paths.
+        UsageError: A pattern matches nothing.
+        TypeError: An item isn't a path.
     """
     named = [models] if isinstance(models, (str, os.PathLike)) else list(models)
     paths: list[str] = []
@@ -59,11 +59,12 @@ def expand(models: Any) -> list[str]:
 
 
 def items(models: Sequence[str], to: str) -> list[tuple[str, str]]:
-    """The models of files and directories, and the files below ``to`` of their results, as the command finds them.
+    """Returns the models of files and directories, with the files below ``to`` of their results, as the command finds
+    them.
 
     Raises:
-        UsageError: a directory can't be read, nothing is found, two results would be one file, or a result would replace
-            a model.
+        UsageError: A directory can't be read, no model is found, two results would be the same file, or a result would
+            replace a model.
     """
     if not models:
         raise none_found(models)
@@ -71,26 +72,26 @@ def items(models: Sequence[str], to: str) -> list[tuple[str, str]]:
 
 
 def is_model(path: str) -> bool:
-    """Whether it is the name of a model's file."""
+    """Returns whether a path has the extension of a model file."""
     return path.lower().endswith((".onnx", ".ir"))
 
 
 def none_found(models: Iterable[str]) -> UsageError:
-    """The error of paths below which there is no model."""
+    """Returns the error for paths without models."""
     named = ", ".join(f"`{path}`" for path in models)
     return usage(f"There is no .onnx file in {named}." if named else "No model was named.")
 
 
 def once(made: Iterable[Item], true: Callable[[str], str]) -> list[Item]:
-    """The items without those that are there already; ``true`` is the path of a file that has several.
+    """Returns the items without duplicates; ``true`` returns the canonical path of a file.
 
     Raises:
-        UsageError: a result would take the place of another one.
+        UsageError: Two results would be the same file.
     """
     known: dict[str, Item] = {}
     models: set[str] = set()
     for item in made:
-        # A model has one outcome: of a file in a directory that is named as well the first result counts.
+        # A model has one outcome. If its directory is listed, too, the first result counts.
         if item.model in models:
             continue
         models.add(item.model)

@@ -1,4 +1,4 @@
-"""What comes of the models of a batch: outcomes, their sum, and the file that keeps them."""
+"""The results of a batch: outcomes, their summary, and the file that stores them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..errors import PassError
 
 __all__ = ["Outcome", "OutcomeFile", "Summary"]
 
-# An outcome's fields, in the order in which the command writes them; a file of outcomes begins with the first one.
+# The fields of an outcome, in the order of the command; a file of outcomes begins with the first one.
 _FIELDS = (
     "model",
     "output",
@@ -31,20 +31,20 @@ _DIAGNOSTIC = ("severity", "code", "message", "pass", "plugin", "file", "functio
 
 
 class Outcome(Mapping[str, Any]):
-    """What came of one model: the fields of a line of ``outcomes.jsonl``, as a mapping and as attributes.
+    """The result of one model: the fields of a line of ``outcomes.jsonl``, as a mapping and as attributes.
 
     Attributes:
-        model, output: the file that was read, and the one that its result is written to.
-        ok: whether all of it worked.
-        exit_status: as of ``passdock run``: 0, or 1 for a pass, the model or the output, 2 for the request, 3 for a
-            plugin.
-        done_before: whether it was done by an earlier run of the batch, and not again.
-        seconds: the time that it took, reading and writing included.
-        ops_before, ops_after: the ops of the model and of its result, without constants and terminators.
-        bytes_before, bytes_after: the sizes of their files, or None.
-        diagnostics: errors and warnings, as of a report.
-        reproducer: the directory to run into the failure again with, or None.
-        fingerprint: what the result was made of: model, pipeline, options, plugins.
+        model, output: The file of the model and the file of its result.
+        ok: Whether the run succeeded.
+        exit_status: The status as of ``passdock run``: 0; 1 for errors of a pass, the model or the output; 2 for the
+            request; 3 for a plugin.
+        done_before: Whether an earlier run of the batch produced the result.
+        seconds: The duration, including reading and writing.
+        ops_before, ops_after: The numbers of ops of the model and its result, without constants and terminators.
+        bytes_before, bytes_after: The sizes of their files, or None.
+        diagnostics: Errors and warnings, as in a report.
+        reproducer: The directory of the reproducer of a failure, or None.
+        fingerprint: The fingerprint of the result's inputs: model, pipeline, options, plugins.
     """
 
     def __init__(self, fields: Mapping[str, Any]) -> None:
@@ -53,7 +53,7 @@ class Outcome(Mapping[str, Any]):
 
     @classmethod
     def of_report(cls, model: str, output: str, report: Mapping[str, Any], fingerprint: str) -> Outcome:
-        """The outcome of a run, of whose report a part is enough."""
+        """Creates the outcome of a run from the relevant parts of its report."""
         about = report["model"]
         told = [said for said in report["diagnostics"] if said["severity"] not in ("note", "help")]
         return cls(
@@ -92,7 +92,7 @@ class Outcome(Mapping[str, Any]):
 
     @property
     def error(self) -> str | None:
-        """What went wrong, in a sentence; None if nothing did."""
+        """The error message, or None if the run succeeded."""
         errors = [said for said in self._fields["diagnostics"] if said["severity"] in ("bug", "error")]
         if not errors:
             return None if self._fields["ok"] else f"It failed with the status {self._fields['exit_status']}."
@@ -100,7 +100,7 @@ class Outcome(Mapping[str, Any]):
         return f"{said['pass']}: {said['message']}" if said.get("pass") else str(said["message"])
 
     def to_json(self) -> str:
-        """The outcome as JSON, in one line."""
+        """Returns the outcome as a line of JSON."""
         import json
 
         return shown(json.dumps(self._fields, separators=(",", ":"), ensure_ascii=False))
@@ -119,14 +119,14 @@ class Outcome(Mapping[str, Any]):
 
 
 def shown(text: str) -> str:
-    """A text in which what is no UTF-8 of a path stands as U+FFFD, as the command writes it."""
+    """Replaces bytes of paths that aren't UTF-8 by U+FFFD, as the command does."""
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def failure(
     message: str, *, code: str, seconds: float = 0.0, exit_status: int = 1, pass_name: str | None = None
 ) -> dict[str, Any]:
-    """The report of a run that didn't come to one."""
+    """Returns a report for a run that failed before it could produce one."""
     diagnostic: dict[str, Any] = {
         **dict.fromkeys(_DIAGNOSTIC),
         "severity": "error",
@@ -140,12 +140,12 @@ def failure(
 
 
 class Summary(Sequence[Outcome]):
-    """The outcomes of a batch so far, in the order in which models were done.
+    """The outcomes of a batch so far, in the order in which models finished.
 
     Attributes:
-        results: the file of outcomes.
-        seconds: the time since the batch began, until it ended.
-        retried: how often a model was run again because the process that ran it died; always 0 on one machine.
+        results: The file of outcomes.
+        seconds: The time since the batch started, or its duration when it has finished.
+        retried: The number of retries after a worker process terminated; always 0 on one machine.
     """
 
     def __init__(self, results: str) -> None:
@@ -166,7 +166,7 @@ class Summary(Sequence[Outcome]):
 
     @property
     def ok(self) -> int:
-        """The number of models that are done."""
+        """The number of models that succeeded."""
         return sum(outcome["ok"] for outcome in self._outcomes)
 
     @property
@@ -176,7 +176,7 @@ class Summary(Sequence[Outcome]):
 
     @property
     def done_before(self) -> int:
-        """The number of models that an earlier run had done."""
+        """The number of models that an earlier run finished."""
         return sum(outcome["done_before"] for outcome in self._outcomes)
 
     @property
@@ -221,7 +221,7 @@ class Summary(Sequence[Outcome]):
             numbers = "".join(f"<td>{cell}</td>" for cell in cells)
             return f"<tr><td style='text-align:left'>{name}</td>{numbers}<td style='text-align:left'>{said}</td></tr>"
 
-        # Failures are what one looks for; a notebook isn't the place for thousands of others.
+        # Failures first, and not more than 100 rows in a notebook.
         first = self.failures + [outcome for outcome in self._outcomes if outcome["ok"]]
         rows = "".join(map(row, first[:100]))
         left = f"<p>and {len(first) - 100} more</p>" if len(first) > 100 else ""
@@ -230,14 +230,14 @@ class Summary(Sequence[Outcome]):
 
 
 class OutcomeFile:
-    """The file that has an outcome in each line, as the command keeps it; of a model the last one counts.
+    """The file with an outcome per line, compatible with the command; a model's last outcome counts.
 
     Args:
-        path: the file, which is made if it isn't there.
+        path: The file, which is created if missing.
 
     Raises:
-        UsageError: it holds something else, or another batch is writing it.
-        PassError: it can't be read or written.
+        UsageError: The file has other contents, or another batch is writing it.
+        PassError: The file can't be read or written.
     """
 
     def __init__(self, path: str) -> None:
@@ -249,20 +249,20 @@ class OutcomeFile:
         self._file = _passdock.Outcomes(path)
 
     def done(self, model: str, output: str, fingerprint: str) -> Outcome | None:
-        """The outcome of a model, if it succeeded of the same fingerprint; its result may be gone."""
+        """Returns the outcome of a model if it succeeded with the same fingerprint. The result file may be missing."""
         import json
 
         known = self._file.known(model, output, fingerprint)
         return None if known is None else Outcome(json.loads(known))
 
     def add(self, outcome: Outcome) -> None:
-        """Adds an outcome, in one piece.
+        """Appends an outcome in a single write.
 
         Raises:
-            PassError: it can't be written.
+            PassError: The file can't be written.
         """
         self._file.add(outcome.to_json())
 
     def close(self) -> None:
-        """Closes the file, which another batch may have then."""
+        """Closes the file, so that another batch can open it."""
         self._file.close()

@@ -1,4 +1,4 @@
-"""A batch while it runs, as its caller sees it: an iterator over outcomes, and their sum."""
+"""A running batch: an iterator over outcomes, and their summary."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ OUTCOMES = "outcomes.jsonl"
 
 
 class Batch(Iterator[Outcome]):
-    """A batch that runs while one iterates over its outcomes, or until its end in ``wait()``.
+    """A batch that runs while its outcomes are iterated over, or to its end in ``wait()``.
 
-    As with a generator, nothing runs before it is iterated over, and what is left isn't begun when the loop is left; a
-    later call does it. ``len(batch)`` is the number of models.
+    As with a generator, nothing runs before the iteration starts. Leaving the loop skips the remaining models; a later
+    call of ``passdock.batch`` runs them. ``len(batch)`` is the number of models.
 
     Attributes:
-        summary: the outcomes so far, and their sum.
+        summary: The outcomes so far.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class Batch(Iterator[Outcome]):
         try:
             outcome = next(self._outcomes)
         except BaseException:
-            # Of the last outcome, of an error, and of Ctrl-C: no process is left behind.
+            # After the last outcome, an error or Ctrl-C, no process may be left running.
             self.close()
             raise
         self.summary.seconds = time.monotonic() - self._began
@@ -67,18 +67,18 @@ class Batch(Iterator[Outcome]):
         return outcome
 
     def wait(self) -> Summary:
-        """Runs what is left, and answers the summary.
+        """Runs the remaining models and returns the summary.
 
         Raises:
-            UsageError: another batch is writing the file of outcomes, or it holds something else.
-            PassError: outcomes can't be kept, or no process can be started. A model that fails raises nothing.
+            UsageError: Another batch is writing the file of outcomes, or the file has other contents.
+            PassError: Outcomes can't be stored, or no process can be started. A failed model raises nothing.
         """
         for _ in self:
             pass
         return self.summary
 
     def close(self) -> None:
-        """Ends the batch and its processes; what ran is run again the next time."""
+        """Stops the batch and terminates its processes. Interrupted models run again in the next batch."""
         if self._is_over:
             return
         self._is_over = True
@@ -94,17 +94,17 @@ class Batch(Iterator[Outcome]):
 
     @property
     def ok(self) -> int:
-        """The number of models that are done so far."""
+        """The number of models that have succeeded so far."""
         return self.summary.ok
 
     @property
     def failed(self) -> int:
-        """The number of models that failed so far."""
+        """The number of models that have failed so far."""
         return self.summary.failed
 
     @property
     def seconds(self) -> float:
-        """The time that the batch took so far."""
+        """The duration of the batch so far."""
         return self.summary.seconds
 
     def __enter__(self) -> Self:
@@ -131,12 +131,12 @@ class Batch(Iterator[Outcome]):
         return f"<passdock.Batch of {self._count} models, {len(self.summary)} done, {self.failed} of them failed>"
 
     def _repr_html_(self) -> str:
-        # What a notebook shows is the last line of a cell, which nobody iterates over.
+        # A notebook shows the last expression of a cell, which isn't iterated over.
         return self.wait()._repr_html_()
 
 
 def refuse_in_worker() -> None:
-    """Refuses a batch in a process that runs models: a script that is imported there would begin it again."""
+    """Rejects a batch in a worker process: an imported script would start the batch again."""
     from .worker import IN_WORKER
 
     if os.environ.get(IN_WORKER):
@@ -148,7 +148,7 @@ def refuse_in_worker() -> None:
 def _progress(
     wanted: bool | Callable[[Outcome], Any], count: int
 ) -> tuple[Callable[[Outcome], Any] | None, Callable[[], Any]]:
-    """What hears each outcome, and what ends it."""
+    """Returns a function that receives each outcome, and one to call at the end."""
     if not wanted:
         return None, lambda: None
     if callable(wanted):

@@ -1,4 +1,4 @@
-"""Models on object storage and other file systems of fsspec: found there, copied to a directory and back."""
+"""Models on object storage and other file systems of fsspec: discovery, and copies to and from a local directory."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ __all__ = ["copied_back", "copied_here", "data_files", "file_system", "is_addres
 
 
 def is_address(path: str) -> bool:
-    """Whether a path is an address such as ``s3://bucket/model.onnx``."""
+    """Returns whether a path is an address such as ``s3://bucket/model.onnx``."""
     return "://" in path
 
 
 def file_system(address: str, options: Mapping[str, Any] | None) -> tuple[Any, str]:
-    """The file system of an address, and the path there.
+    """Returns the file system of an address, and the path in it.
 
     Raises:
-        ImportError: fsspec isn't installed, or what it takes for that protocol.
+        ImportError: fsspec, or the package for the protocol, isn't installed.
     """
     protocol = address.split("://", 1)[0]
     try:
@@ -42,7 +42,7 @@ def file_system(address: str, options: Mapping[str, Any] | None) -> tuple[Any, s
 
 
 def is_file(address: str, options: Mapping[str, Any] | None) -> bool:
-    """Whether there is a file."""
+    """Returns whether a file exists."""
     if not is_address(address):
         return os.path.isfile(address)
     there, path = file_system(address, options)
@@ -50,30 +50,30 @@ def is_file(address: str, options: Mapping[str, Any] | None) -> bool:
 
 
 def items(models: Sequence[str], to: str, options: Mapping[str, Any] | None) -> list[Item]:
-    """As ``passdock._batch.items.items``, of addresses and paths, mixed.
+    """Returns models and results like ``passdock._batch.items.items``, for a mix of addresses and paths.
 
     Raises:
-        UsageError: as there.
-        ImportError: as of ``file_system``.
+        UsageError: As there.
+        ImportError: As for ``file_system``.
     """
     found: list[tuple[str, str, int, str]] = []
     for named in models:
         if not is_address(named):
-            # Below a directory where nothing is.
+            # Results are relative to a directory that can't contain files.
             below = os.path.join(os.devnull, "") if is_address(to) else to
             for model, output in _items.items([named], below):
                 try:
                     status = os.stat(model)
                     size, state = status.st_size, f"{status.st_size} {status.st_mtime_ns}"
                 except OSError:
-                    # It may have gone since it was listed.
+                    # The file may have been removed since it was listed.
                     size, state = 0, ""
                 found.append((model, os.path.relpath(output, below), size, state))
             continue
         there, path = file_system(named, options)
         at_first = len(found)
         for below, about in _below(there, path, to, options):
-            # What identifies a version of an object: the time, the tag and whatever else the file system says of it.
+            # A version of an object is identified by its time, its tag, and other metadata of the file system.
             found.append(
                 (there.unstrip_protocol(about["name"]), below, about.get("size") or 0, there.ukey(about["name"]))
             )
@@ -95,7 +95,7 @@ def items(models: Sequence[str], to: str, options: Mapping[str, Any] | None) -> 
 
 
 def _below(there: Any, path: str, to: str, options: Mapping[str, Any] | None) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The models of a file, a pattern or a directory, and what the file system says of each."""
+    """Yields the models of a file, a pattern or a directory, with the file system's metadata."""
     if any(mark in path for mark in "*?["):
         for match, about in sorted(there.glob(path, detail=True).items()):
             if about["type"] == "file":
@@ -127,10 +127,10 @@ def _true(path: str) -> str:
 
 
 def copied_here(address: str, directory: str, options: Mapping[str, Any] | None) -> str:
-    """Copies a model and the files of its data into a directory, and answers its path there.
+    """Copies a model and its data files to a directory, and returns the local path.
 
     Raises:
-        PassError: it can't be read.
+        PassError: The model can't be read.
     """
     there, path = file_system(address, options)
     parent, name = path.rsplit("/", 1) if "/" in path else ("", path)
@@ -140,7 +140,7 @@ def copied_here(address: str, directory: str, options: Mapping[str, Any] | None)
         for data in data_files(local):
             target = os.path.normpath(os.path.join(directory, data))
             if os.path.isabs(data) or not target.startswith(directory + os.sep):
-                # The host says what it says of data outside of the model's directory.
+                # The host reports data outside of the model's directory.
                 continue
             os.makedirs(os.path.dirname(target), exist_ok=True)
             there.get_file(f"{parent}/{data}" if parent else data, target)
@@ -151,21 +151,21 @@ def copied_here(address: str, directory: str, options: Mapping[str, Any] | None)
 
 
 def copied_back(directory: str, output: str, options: Mapping[str, Any] | None) -> None:
-    """Copies what was written beside a result, and the result last: each under another name, which it then gives up.
+    """Copies data files and then the result, each under a temporary name that is renamed at the end.
 
     Args:
-        directory: the one in which the result is, by its own name, and nothing else.
-        output: where it goes.
+        directory: The directory that contains the result, under its final name, and nothing else.
+        output: The address of the result.
 
     Raises:
-        PassError: it can't be written.
+        PassError: The output can't be written.
     """
     there, path = file_system(output, options)
     parent, name = path.rsplit("/", 1) if "/" in path else ("", path)
     written = [
         os.path.relpath(os.path.join(at, file), directory) for at, _, files in os.walk(directory) for file in files
     ]
-    # A model without its data is worse than data without its model.
+    # Data without a model does less harm than a model without its data.
     written.sort(key=lambda file: file == name)
     try:
         for file in written:
@@ -187,7 +187,7 @@ def copied_back(directory: str, output: str, options: Mapping[str, Any] | None) 
         raise PassError(message, code="write") from error
 
 
-# The fields of ONNX's messages that lead to tensors: of each message, the number of a field and what it holds.
+# The fields of ONNX messages that lead to tensors: for each message, field numbers and their messages.
 _LEADS: dict[str, dict[int, str]] = {
     "model": {7: "graph", 25: "function"},
     "graph": {1: "node", 5: "tensor", 15: "sparse"},
@@ -200,7 +200,7 @@ _LEADS: dict[str, dict[int, str]] = {
 
 
 def data_files(path: str) -> list[str]:
-    """The files that hold data of an ONNX model's tensors, as the model names them; none of what is no such model."""
+    """Returns the external data files of an ONNX model, as the model names them; empty if the file isn't a model."""
     if not path.endswith(".onnx") or os.path.getsize(path) == 0:
         return []
     found: set[str] = set()
@@ -212,7 +212,7 @@ def data_files(path: str) -> list[str]:
         try:
             _walk(view, 0, len(view), "model", found)
         except (IndexError, ValueError, RecursionError):
-            # The host says what is wrong with it.
+            # The host reports what is wrong with the file.
             return []
     return sorted(found)
 
@@ -230,7 +230,7 @@ def _walk(view: memoryview, at: int, end: int, kind: str, found: set[str]) -> No
 
 
 def _fields(view: memoryview, at: int, end: int) -> Iterator[tuple[int, int, int]]:
-    """The fields of a message that have a length: their numbers, where they begin, and where they end."""
+    """Yields the length-delimited fields of a message: number, start and end."""
     while at < end:
         tag, at = _varint(view, at)
         wire = tag & 7

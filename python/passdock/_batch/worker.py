@@ -1,9 +1,9 @@
-"""A process of Python that runs models for a batch, one after another.
+"""A Python process that runs models for a batch, one after another.
 
-The host's engine writes a job in JSON to each line of its standard input. The process prints the passes that begin and
-then the report, and ends when its standard input does. What passes print goes to standard error. It isn't a process of
-``multiprocessing``: those run the program's main module again, which a script without ``if __name__ == "__main__"``
-doesn't survive and a notebook doesn't have.
+The host's engine writes each job as a line of JSON to its standard input. The process prints the names of passes as
+they start, and then the report. It exits when its standard input is closed. Output of passes goes to standard error.
+The process isn't started by ``multiprocessing``, which imports the program's main module: that fails in a script
+without ``if __name__ == "__main__"``, and a notebook has no such module.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from .outcomes import failure
 
 __all__ = ["IN_WORKER", "START", "import_all", "main"]
 
-# Set in workers, where no batch may begin.
+# Set in workers, where no batch may start.
 IN_WORKER = "PASSDOCK_IN_WORKER"
 
-# The program; its argument is the path, so that a worker finds what this program finds.
+# The program of a worker. Its argument is sys.path, so that the worker finds the same modules as this program.
 START = "import sys, json; sys.path[:] = json.loads(sys.argv.pop(1)); from passdock._batch.worker import main; main()"
 
 
@@ -31,10 +31,10 @@ def import_all(names: Sequence[str]) -> list[str]:
     """Imports the modules that register a program's passes, and returns their files.
 
     Args:
-        names: names of modules, or paths of ``.py`` files, each of which is a module of the file's name.
+        names: Names of modules, or paths of ``.py`` files, each of which becomes a module of the file's name.
 
     Raises:
-        PluginError: one of them can't be imported; its cause is what it raised.
+        PluginError: A module can't be imported. The cause is the module's exception.
     """
     import importlib
     import importlib.util
@@ -73,7 +73,7 @@ def main() -> None:
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     output = os.fdopen(os.dup(1), "wb")
-    # Neither is for the passes.
+    # Passes get neither standard output nor standard input.
     os.dup2(2, 1)
     input = os.fdopen(os.dup(0), "rb")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
@@ -82,7 +82,7 @@ def main() -> None:
     def read() -> None:
         for line in input:
             jobs.put(line)
-        # The program that started this process is gone; threads of passes don't keep it, either.
+        # The program that started this process is gone. Exit even if passes have running threads.
         os._exit(0)
 
     threading.Thread(target=read, daemon=True).start()

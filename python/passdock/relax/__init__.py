@@ -1,4 +1,4 @@
-"""The standard passes on graph functions: those of ``relax.transform``, as in TVM."""
+"""The standard passes on graph functions: the contents of ``relax.transform``, as in TVM."""
 
 from __future__ import annotations
 

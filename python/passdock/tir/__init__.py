@@ -1,4 +1,4 @@
-"""The standard passes on functions of the loop level: those of ``tir.transform``, as in TVM."""
+"""The standard passes on loop-level functions: the contents of ``tir.transform``, as in TVM."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-//! Objects of the host that a pass borrows while it runs; what Python keeps of them raises an error afterwards.
+//! Host objects that a pass borrows while it runs. References that Python keeps raise an error afterwards.
 //!
-//! **Invariant:** no Python code runs while something is borrowed.
+//! **Invariant:** no Python code runs while an object is borrowed.
 
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, PoisonError, TryLockError};
@@ -13,17 +13,17 @@ use pyo3::prelude::*;
 
 use crate::crossing::error;
 
-/// An object of the host that is borrowed for a call.
+/// A host object that is borrowed for the duration of a call.
 pub(crate) struct Borrowed<T: ?Sized> {
     /// `None` after the call.
     object: Mutex<Option<NonNull<T>>>,
     thread: ThreadId,
     may_edit: bool,
-    /// The word for the object in messages.
+    /// The object's noun in messages.
     noun: &'static str,
 }
 
-// SAFETY: only the thread that borrowed the object follows the pointer, once at a time.
+// SAFETY: `with` dereferences the pointer only on the thread that borrowed the object, and under the lock.
 unsafe impl<T: ?Sized> Send for Borrowed<T> {}
 // SAFETY: as above.
 unsafe impl<T: ?Sized> Sync for Borrowed<T> {}
@@ -37,7 +37,7 @@ impl<T: ?Sized> Borrowed<T> {
                 "This {noun} belongs to the thread that its pass runs on."
             ));
         }
-        // Only this thread locks it: the holder is further down its stack.
+        // Only this thread locks the mutex: if it is locked, a caller further up the stack holds it.
         let object = match self.object.try_lock() {
             Ok(object) => object,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
@@ -64,7 +64,7 @@ impl<T: ?Sized> Borrowed<T> {
 
     /// Reads the object.
     pub(crate) fn read<R>(&self, body: impl FnOnce(&T) -> R) -> PyResult<R> {
-        // SAFETY: the object stays until `end`, which waits for the lock.
+        // SAFETY: the object is valid until `end`, which waits for the lock.
         self.with(|object| body(unsafe { object.as_ref() }))
     }
 
@@ -73,7 +73,7 @@ impl<T: ?Sized> Borrowed<T> {
         if !self.may_edit {
             return Err(error::read_only(self.noun));
         }
-        // SAFETY: as above; it was borrowed as `&mut`, and the lock makes this the only borrow.
+        // SAFETY: as above; the object was borrowed as `&mut`, and the lock makes this the only borrow.
         self.with(|mut object| body(unsafe { object.as_mut() }))
     }
 
@@ -82,11 +82,11 @@ impl<T: ?Sized> Borrowed<T> {
     }
 }
 
-/// The time of a borrow, which ends when it is dropped.
+/// The scope of a borrow, which ends when this is dropped.
 pub(crate) struct BorrowScope<T: ?Sized>(Arc<Borrowed<T>>);
 
 impl<T: ?Sized> BorrowScope<T> {
-    /// Returns the loan of an object as long as nothing else looks at it.
+    /// Borrows an object; nothing else may access it for the lifetime of the scope.
     fn new(object: NonNull<T>, may_edit: bool, noun: &'static str) -> BorrowScope<T> {
         BorrowScope(Arc::new(Borrowed {
             object: Mutex::new(Some(object)),
@@ -96,7 +96,7 @@ impl<T: ?Sized> BorrowScope<T> {
         }))
     }
 
-    /// Returns the borrowed object.
+    /// Returns a handle of the borrowed object.
     pub(crate) fn handle(&self) -> Arc<Borrowed<T>> {
         self.0.clone()
     }
@@ -110,16 +110,16 @@ impl<T: ?Sized> Drop for BorrowScope<T> {
 
 /// The function that a pass may edit.
 pub(crate) type BorrowedFunction = Borrowed<sdk::Function>;
-/// The module that a pass may look at, or edit.
+/// The module that a pass may read or edit.
 pub(crate) type BorrowedModule = Borrowed<sdk::Module<'static>>;
 /// The context of a pass's run.
 pub(crate) type BorrowedContext = Borrowed<sdk::PassContext>;
-/// What a rule's code makes its replacement with.
+/// The rewriter for the code of a rule.
 pub(crate) type BorrowedRewriter = Borrowed<sdk::Rewriter<'static>>;
-/// What a rule found.
+/// The match for the code of a rule.
 pub(crate) type BorrowedMatch = Borrowed<sdk::Match<'static>>;
 
-/// Borrows a function as long as `body` runs.
+/// Borrows a function while `body` runs.
 pub(crate) fn function<R>(
     f: &mut sdk::Function,
     body: impl FnOnce(&BorrowScope<sdk::Function>) -> R,
@@ -127,7 +127,7 @@ pub(crate) fn function<R>(
     body(&BorrowScope::new(NonNull::from(f), true, "function"))
 }
 
-/// Borrows a module as long as `body` runs.
+/// Borrows a module while `body` runs.
 pub(crate) fn module<R>(
     m: &mut sdk::Module<'_>,
     body: impl FnOnce(&BorrowScope<sdk::Module<'static>>) -> R,
@@ -135,7 +135,7 @@ pub(crate) fn module<R>(
     body(&BorrowScope::new(NonNull::from(m).cast(), true, "module"))
 }
 
-/// Borrows a module to look at, as long as `body` runs.
+/// Borrows a module read-only while `body` runs.
 pub(crate) fn module_to_read<R>(
     m: &sdk::Module<'_>,
     body: impl FnOnce(&BorrowScope<sdk::Module<'static>>) -> R,
@@ -143,7 +143,7 @@ pub(crate) fn module_to_read<R>(
     body(&BorrowScope::new(NonNull::from(m).cast(), false, "module"))
 }
 
-/// Borrows the context of a run, as long as `body` runs.
+/// Borrows the context of a run while `body` runs.
 pub(crate) fn context<R>(
     cx: &sdk::PassContext,
     body: impl FnOnce(&BorrowScope<sdk::PassContext>) -> R,
@@ -151,7 +151,7 @@ pub(crate) fn context<R>(
     body(&BorrowScope::new(NonNull::from(cx), false, "context"))
 }
 
-/// Borrows what a rule's code is given, as long as `body` runs.
+/// Borrows the rewriter and the match of a rule while `body` runs.
 pub(crate) fn rewrite<R>(
     rewriter: &mut sdk::Rewriter<'_>,
     found: &sdk::Match<'_>,
@@ -163,13 +163,13 @@ pub(crate) fn rewrite<R>(
     )
 }
 
-/// A function to read, on any thread.
+/// A read-only function, for any thread.
 pub(crate) struct Snapshot(Mutex<Sent>);
 
 struct Sent(FunctionSnapshot);
 
-// SAFETY: what of it is shared without a count is shared by its own iterators, and none leaves `read`,
-// which only one thread is in at a time.
+// SAFETY: a snapshot's data without an atomic reference count is shared only by its own iterators. None of them leaves
+// `read`, and the lock admits one thread at a time.
 unsafe impl Send for Sent {}
 
 impl Snapshot {
@@ -177,7 +177,7 @@ impl Snapshot {
         Snapshot(Mutex::new(Sent(snapshot)))
     }
 
-    /// Looks at it. The answer holds no iterator of it.
+    /// Reads the function. The result can't hold an iterator of it.
     pub(crate) fn read<R: Send>(&self, body: impl FnOnce(&sdk::Function) -> R) -> R {
         let held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         body(&held.0)

@@ -1,4 +1,4 @@
-//! What of Python the host calls later: a pass, the code of a rule, a renderer.
+//! Python code that the host calls: passes, code of rules, renderers.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -6,8 +6,8 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 
-/// Code of Python's that closures of the host hold. Python's collector takes it from the object that shows it, if
-/// nothing but itself leads to that.
+/// Python code held by closures of the host. Python's garbage collector takes it from the object that reports it, if
+/// that object is part of unreachable garbage.
 pub(crate) struct Code(Mutex<Option<Py<PyAny>>>);
 
 impl Code {
@@ -19,14 +19,14 @@ impl Code {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The code, to be called.
+    /// Returns the code for a call.
     pub(crate) fn get<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let code = self.lock().as_ref().map(|code| code.clone_ref(py));
         let taken = || PyRuntimeError::new_err("the code was taken by Python's collector");
         Ok(code.ok_or_else(taken)?.into_bound(py))
     }
 
-    /// Shows it to Python's collector: for the one object that has it.
+    /// Reports the code to Python's garbage collector; only one object may do so.
     pub(crate) fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
         match self.0.try_lock() {
             Ok(code) => code.iter().try_for_each(|code| visit.call(code)),
@@ -34,7 +34,7 @@ impl Code {
         }
     }
 
-    /// Takes it.
+    /// Drops the code.
     pub(crate) fn clear(&self) {
         let taken = self.lock().take();
         drop(taken);

@@ -1,4 +1,4 @@
-//! Values of options and config, and JSON, in and out of Python.
+//! Converting option values, config values and JSON between Python and the host.
 
 use passdock::config::ConfigValue;
 use pyo3::prelude::*;
@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::crossing::error;
 
-/// A dict, or what is one by its methods: a copy.
+/// A copy of a dict, or of an object with the methods of a mapping.
 pub(crate) struct Mapping<'py>(pub(crate) Bound<'py, PyDict>);
 
 impl<'py> FromPyObject<'_, 'py> for Mapping<'py> {
@@ -25,9 +25,9 @@ impl<'py> FromPyObject<'_, 'py> for Mapping<'py> {
     }
 }
 
-/// A scalar of NumPy's as Python's own number; anything else as it is.
+/// Converts a NumPy scalar to a Python number; other objects are returned unchanged.
 pub(crate) fn plain<'py>(said: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    // Most are, and needn't be asked.
+    // A fast path for the most frequent types.
     if said.is_exact_instance_of::<PyFloat>()
         || said.is_exact_instance_of::<PyInt>()
         || said.is_exact_instance_of::<PyString>()
@@ -40,7 +40,7 @@ pub(crate) fn plain<'py>(said: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>
     }
 }
 
-/// A value as TOML.
+/// Converts a value to TOML.
 pub(crate) fn to_toml(said: &Bound<'_, PyAny>) -> PyResult<toml::Value> {
     let said = &plain(said)?;
     if let Ok(said) = said.cast::<PyBool>() {
@@ -59,7 +59,7 @@ pub(crate) fn to_toml(said: &Bound<'_, PyAny>) -> PyResult<toml::Value> {
         let items = said.try_iter()?.map(|item| to_toml(&item?));
         return Ok(toml::Value::Array(items.collect::<PyResult<_>>()?));
     }
-    // Behind the others: what a mapping is, Python's library is asked, which isn't there at the very end of a program.
+    // Checked last: the test for mappings needs Python's library, which is unavailable during shutdown.
     if let Ok(said) = said.extract::<Mapping<'_>>() {
         return to_table(&said.0).map(toml::Value::Table);
     }
@@ -70,19 +70,19 @@ pub(crate) fn to_toml(said: &Bound<'_, PyAny>) -> PyResult<toml::Value> {
     Err(error::wrong_type(what, said))
 }
 
-/// A dict as a table of TOML.
+/// Converts a dict to a TOML table.
 pub(crate) fn to_table(said: &Bound<'_, PyDict>) -> PyResult<toml::Table> {
     let entries = said.iter();
     let entries = entries.map(|(name, value)| Ok((name.extract()?, to_toml(&value)?)));
     entries.collect()
 }
 
-/// Options of a pass or an instrument as a table of TOML.
+/// Converts the options of a pass or an instrument to a TOML table.
 pub(crate) fn to_options(given: Option<&Bound<'_, PyDict>>) -> PyResult<toml::Table> {
     given.map_or_else(|| Ok(toml::Table::new()), to_table)
 }
 
-/// The value of a config key: that of a scalar by itself, others as a dict.
+/// Converts the value of a config key: a scalar to itself, others to a dict.
 pub(crate) fn from_config<'py>(
     py: Python<'py>,
     value: &ConfigValue,
@@ -93,7 +93,7 @@ pub(crate) fn from_config<'py>(
     }
 }
 
-/// Data of the host as objects.
+/// Converts serializable data to Python objects.
 pub(crate) fn to_python<'py>(
     py: Python<'py>,
     value: &impl Serialize,
@@ -101,7 +101,7 @@ pub(crate) fn to_python<'py>(
     Ok(pythonize(py, value)?)
 }
 
-/// A text; its bytes if it isn't UTF-8.
+/// Converts a string to `str`, or to `bytes` if it isn't UTF-8.
 pub(crate) fn string<'py>(py: Python<'py>, text: &[u8]) -> Bound<'py, PyAny> {
     match std::str::from_utf8(text) {
         Ok(text) => PyString::new(py, text).into_any(),

@@ -1,4 +1,4 @@
-//! Errors of the host as Python's, and exceptions of Python on their way through the host.
+//! Converting errors of the host to Python exceptions, and passing Python exceptions through the host.
 
 use std::cell::RefCell;
 use std::error::Error;
@@ -17,10 +17,10 @@ use pyo3::types::{PyDict, PyType};
 use crate::crossing::gil;
 use crate::crossing::words::in_python;
 
-/// The exception that a function of this module raises: one of Python, or an error of the host as one.
+/// The exception that a function of this module raises: a Python exception, or a converted error of the host.
 pub(crate) struct Exception(PyErr);
 
-/// The result of what Python calls and the host may refuse.
+/// The result of a function called by Python.
 pub(crate) type Result<T = (), E = Exception> = std::result::Result<T, E>;
 
 impl From<Exception> for PyErr {
@@ -65,7 +65,7 @@ impl From<serde_json::Error> for Exception {
     }
 }
 
-/// A refused edit as an exception, with its sentence.
+/// Converts a rejected edit to an exception; the message starts with an upper-case letter.
 pub(crate) fn edit_error(message: &str) -> PyErr {
     let mut letters = message.chars();
     let first = letters.next().into_iter().flat_map(char::to_uppercase);
@@ -73,7 +73,7 @@ pub(crate) fn edit_error(message: &str) -> PyErr {
     gil::attach(|py| raised(py, "EditError", &sentence))
 }
 
-/// An exception as the cause of an error of the host.
+/// A Python exception as the cause of an error of the host.
 #[derive(Debug)]
 struct Raised(PyErr);
 
@@ -86,33 +86,33 @@ impl fmt::Display for Raised {
 impl Error for Raised {}
 
 thread_local! {
-    /// The last exception that a pass of this thread ended with, and what the host was told of it: an error
-    /// of a pass is words.
+    /// The last exception that a pass on this thread raised, and its text as passed to the host: for the host, an
+    /// error of a pass is only a message.
     static LAST: RefCell<Option<(String, PyErr)>> = const { RefCell::new(None) };
 }
 
 thread_local! {
-    /// The exception of who follows a run of this thread: it ends before its next pass.
+    /// The exception of an observer of a run on this thread: the run ends before its next pass.
     static STOP: RefCell<Option<PyErr>> = const { RefCell::new(None) };
 }
 
-/// Has the run of this thread end with an exception before its next pass.
+/// Ends the run on this thread with an exception before its next pass.
 pub(crate) fn stop_with(raised: PyErr) {
     STOP.set(Some(raised));
 }
 
-/// The exception that a run of this thread was to end with.
+/// Takes the exception that the run on this thread ends with.
 pub(crate) fn take_stop() -> Option<PyErr> {
     STOP.take()
 }
 
-/// An exception as a sentence: `ValueError: no such axis`.
+/// Formats an exception: `ValueError: no such axis`.
 pub(crate) fn sentence(py: Python<'_>, error: &PyErr) -> String {
     let kind = error.get_type(py);
     let kind = kind
         .name()
         .map_or_else(|_| "exception".to_owned(), |name| name.to_string());
-    // One that can't be printed goes by its class.
+    // If `str` fails, only the class is shown.
     let text = error.value(py).str();
     let text = text.map_or_else(
         |_| String::new(),
@@ -124,7 +124,7 @@ pub(crate) fn sentence(py: Python<'_>, error: &PyErr) -> String {
     }
 }
 
-/// An exception as the host tells of it: with the line of the pass, the rule or the instrument.
+/// Formats an exception for the host, with the source line of the pass, rule or instrument.
 fn told(py: Python<'_>, error: &PyErr) -> String {
     let text = sentence(py, error);
     match line(py, error) {
@@ -133,31 +133,31 @@ fn told(py: Python<'_>, error: &PyErr) -> String {
     }
 }
 
-/// Returns the line of a program's code that an exception went through, `passes.py:24`.
+/// Returns the line of the program's code in an exception's traceback, `passes.py:24`.
 fn line(py: Python<'_>, error: &PyErr) -> Option<String> {
     let line = errors(py).and_then(|errors| errors.call_method1("_line", (error.value(py),)));
     line.ok()?.extract().ok()?
 }
 
-/// Forgets the exception that an earlier pass of this thread ended with: another one begins.
+/// Clears the exception of an earlier pass on this thread, before another pass begins.
 pub(crate) fn forget() {
     drop(LAST.take());
 }
 
-/// Keeps the exception that a pass ends with, so that it comes out of the host as itself; answers what the host is
-/// told.
+/// Stores the exception of a pass, so that the same object is raised again after the host returns. Returns its text for
+/// the host.
 pub(crate) fn keep(py: Python<'_>, error: PyErr) -> String {
     let text = told(py, &error);
     LAST.set(Some((text.clone(), error)));
     text
 }
 
-/// The exception of a rule's code as the failure of its rewrite.
+/// Converts an exception of a rule's code to the failure of its rewrite.
 pub(crate) fn as_edit_failure(py: Python<'_>, error: PyErr) -> EditError {
     EditError::failed(keep(py, error))
 }
 
-/// The failure of what a pass ran, as the exception that was raised there, or one of the package.
+/// Converts the failure of a nested pass to the exception that was raised there, or to one of the package.
 pub(crate) fn inner_failed(py: Python<'_>, error: &passdock::sdk::PassError) -> PyErr {
     match LAST.take() {
         Some((text, raised)) => match error.message.split_once(&text) {
@@ -171,28 +171,28 @@ pub(crate) fn inner_failed(py: Python<'_>, error: &passdock::sdk::PassError) -> 
     }
 }
 
-/// Adds a note to an exception, unless it has the note already.
+/// Adds a note to an exception, unless it already has the same note.
 fn note(py: Python<'_>, raised: &PyErr, note: &str) {
-    // An exception that takes no notes goes out without.
+    // If the exception doesn't support notes, it is raised without.
     let Ok(errors) = errors(py) else { return };
     let _ = errors.call_method1("_note", (raised.value(py), note));
 }
 
-/// The exception of an instrument as its failure. It comes out of the host as itself.
+/// Converts an exception of an instrument to its error. The same object is raised again after the host returns.
 pub(crate) fn as_cause(error: PyErr) -> Box<dyn Error + Send + Sync> {
-    // A pass that runs others is told of it in words.
+    // A pass that runs other passes receives only the text.
     let kept = gil::attach(|py| (sentence(py, &error), error.clone_ref(py)));
     LAST.set(Some(kept));
     Box::new(Raised(error))
 }
 
-/// The exception of the program's own code as an error of the host.
+/// Converts an exception of the program's code to an error of the host.
 pub(crate) fn as_pass_error(py: Python<'_>, kind: passdock::ErrorKind, error: PyErr) -> PassError {
     let message = sentence(py, &error);
     PassError::new(kind, message).caused_by(Arc::new(Raised(error)))
 }
 
-/// Returns the module of the package's exceptions.
+/// Returns the module with the package's exceptions.
 fn errors(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
     static MODULE: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
     let import = || py.import("passdock.errors").map(Bound::unbind);
@@ -203,7 +203,7 @@ fn exception<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyType>> {
     Ok(errors(py)?.getattr(name)?.cast_into::<PyType>()?)
 }
 
-/// An exception of the package.
+/// Creates an exception of the package.
 pub(crate) fn raised(py: Python<'_>, class: &str, message: &str) -> PyErr {
     match exception(py, class) {
         Ok(class) => PyErr::from_type(class, (message.to_owned(),)),
@@ -211,15 +211,15 @@ pub(crate) fn raised(py: Python<'_>, class: &str, message: &str) -> PyErr {
     }
 }
 
-/// The exception that an error of the host is about: that of a pass, an instrument or the program; `last` is what the
-/// last pass ended with.
+/// Returns the exception that caused an error of the host, raised by a pass, an instrument or the program. `last` is
+/// the exception of the last pass.
 fn own(py: Python<'_>, error: &PassError, last: Option<&(String, PyErr)>) -> Option<PyErr> {
     let cause = error
         .source
         .as_ref()
         .and_then(|cause: &Cause| cause.downcast_ref::<Raised>());
     let is_told = |text: &str, raised: &PyErr| match error.kind {
-        // What was emitted says it all, and the error says nothing of it.
+        // The diagnostics have been emitted, and the error doesn't repeat them.
         ErrorKind::Diagnostics => is_diagnostic(py, raised),
         _ => error.message.contains(text),
     };
@@ -230,7 +230,7 @@ fn own(py: Python<'_>, error: &PassError, last: Option<&(String, PyErr)>) -> Opt
     }
 }
 
-/// Whether an error is a failure, and not somebody's wish to end the run: Ctrl-C, or the exception of who follows it.
+/// Whether an error is a failure, and not a request to end the run: Ctrl-C, or the exception of an observer.
 pub(crate) fn is_failure(error: &PassError) -> bool {
     gil::attach(|py| {
         let raised = LAST.with_borrow(|last| own(py, error, last.as_ref()));
@@ -239,7 +239,7 @@ pub(crate) fn is_failure(error: &PassError) -> bool {
     })
 }
 
-/// An error of the host as an exception: the one that a pass or an instrument raised, or one of the package.
+/// Converts an error of the host to an exception: the one that a pass or an instrument raised, or one of the package.
 pub(crate) fn to_exception(py: Python<'_>, error: &PassError) -> PyErr {
     match own(py, error, LAST.take().as_ref()) {
         Some(raised) => {
@@ -250,7 +250,8 @@ pub(crate) fn to_exception(py: Python<'_>, error: &PassError) -> PyErr {
     }
 }
 
-/// Shows an error of the host to an instrument; afterwards it goes on its way, whatever the instrument ran.
+/// Shows an error of the host to an instrument, and restores the last exception afterwards, since the instrument may
+/// run passes.
 pub(crate) fn show<R>(py: Python<'_>, error: &PassError, body: impl FnOnce(PyErr) -> R) -> R {
     let last = LAST.take();
     let shown = last.as_ref();
@@ -260,7 +261,7 @@ pub(crate) fn show<R>(py: Python<'_>, error: &PassError, body: impl FnOnce(PyErr
     answer
 }
 
-/// Asks Python whether somebody wants the run to end: Ctrl-C.
+/// Returns an error if the run has to end: after Ctrl-C, or an exception of an observer.
 pub(crate) fn interrupted() -> Option<PassError> {
     gil::attach(|py| {
         let stop = STOP.with_borrow(|stop| stop.as_ref().map(|raised| raised.clone_ref(py)));
@@ -272,11 +273,11 @@ pub(crate) fn interrupted() -> Option<PassError> {
     })
 }
 
-/// Adds notes to an exception: the location in the host, and the host's notes. Python shows them below the traceback.
+/// Adds the location in the host and the host's notes to an exception. Python prints them below the traceback.
 fn remark(py: Python<'_>, raised: &PyErr, error: &PassError) {
     let location = (&error.pass, &error.function, &error.op, &error.location);
     let Ok(errors) = errors(py) else { return };
-    // An exception that takes no notes goes out without.
+    // If the exception doesn't support notes, it is raised without.
     let _ = errors.call_method1("_remark", (raised.value(py), location, &error.notes));
 }
 
@@ -299,7 +300,7 @@ fn package_error(py: Python<'_>, error: &PassError) -> PyResult<PyErr> {
     Ok(PyErr::from_value(class.call((message,), Some(&fields))?))
 }
 
-/// The class of an error of the host: that of `passdock.errors`.
+/// Returns the class in `passdock.errors` for an error of the host.
 fn class_of(error: &PassError) -> &'static str {
     use passdock::ErrorKind as Kind;
     match error.kind {
@@ -316,12 +317,12 @@ fn class_of(error: &PassError) -> &'static str {
     }
 }
 
-/// Whether an exception says that error diagnostics were emitted.
+/// Whether an exception only reports that error diagnostics were emitted.
 fn is_diagnostic(py: Python<'_>, raised: &PyErr) -> bool {
     exception(py, "DiagnosticError").is_ok_and(|class| raised.is_instance(py, &class))
 }
 
-/// The error of an argument of another type: `what` says what is expected.
+/// Creates the error for an argument of the wrong type; `what` describes the expected type.
 pub(crate) fn wrong_type(what: &str, given: &Bound<'_, PyAny>) -> PyErr {
     match given.get_type().name() {
         Ok(kind) => PyTypeError::new_err(format!("{what}, not {kind}")),
@@ -329,12 +330,12 @@ pub(crate) fn wrong_type(what: &str, given: &Bound<'_, PyAny>) -> PyErr {
     }
 }
 
-/// What `repr` shows: of something that isn't there any more, that.
+/// Returns the result of `repr`, or a placeholder for an erased entity.
 pub(crate) fn shown(read: PyResult<String>, what: &str) -> String {
     read.unwrap_or_else(|_| format!("<passdock.{what} that isn't there any more>"))
 }
 
-/// The error of an edit of what may only be read.
+/// Creates the error for an edit of a read-only object.
 pub(crate) fn read_only(noun: &str) -> PyErr {
     let message =
         format!("This {noun} is there to be read; passes edit the one that they are given.");

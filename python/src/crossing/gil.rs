@@ -1,12 +1,11 @@
-//! The interpreter's lock: how threads give it back and take it, also while the interpreter ends.
+//! The GIL: how threads release and acquire it, including during interpreter shutdown.
 //!
-//! When a program ends, CPython before 3.14 ends each thread that takes the lock by `pthread_exit`, which unwinds its
-//! stack; through frames of Rust that is undefined. So such a thread waits here for the end of the process instead,
-//! without the lock. Threads that come from the host's work wait before they take it. One that is in Python code, below
-//! frames of the host, takes it there: its stack is unwound as far as [`call`], and no further.
+//! At shutdown, CPython before 3.14 terminates each thread that acquires the GIL by `pthread_exit`, which unwinds its
+//! stack. Unwinding through Rust frames is undefined behaviour. So such a thread blocks here until the process exits,
+//! without the GIL. Threads that return from the host's work check before they acquire it. A thread in Python code,
+//! called from frames of the host, acquires it there: its stack is unwound up to [`call`], and no further.
 //!
-//! **Invariant:** the lock is given back and taken by this module alone, and code of programs is called through
-//! [`call`].
+//! **Invariant:** only this module releases and acquires the GIL, and code of programs is called through [`call`].
 
 use std::cell::Cell;
 use std::sync::OnceLock;
@@ -18,20 +17,20 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-/// Whether the interpreter ends.
+/// Whether the interpreter is shutting down.
 static ENDS: AtomicBool = AtomicBool::new(false);
-/// The thread that ends it, which goes on.
+/// The thread that shuts it down, which continues to run.
 static ENDING: OnceLock<ThreadId> = OnceLock::new();
-/// The threads that were told that it doesn't end, and take the lock now.
+/// The number of threads that saw no shutdown and are acquiring the GIL.
 static TAKING: AtomicUsize = AtomicUsize::new(0);
-/// How long the end waits for them: code in C may have forked the process, which counts threads that it doesn't have
-/// then.
+/// The maximum time that the shutdown waits for these threads: C code may have forked the process, and the count then
+/// includes threads that don't exist in it.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Whether this thread has the lock.
+/// Whether this thread holds the GIL.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Lock {
-    /// It was never here: Python knows.
+    /// The thread never used this module: ask Python.
     Unknown,
     Held,
     Free,
@@ -41,7 +40,7 @@ thread_local! {
     static LOCK: Cell<Lock> = const { Cell::new(Lock::Unknown) };
 }
 
-/// Sets what is known of the lock, and puts back what was, however the scope is left.
+/// Sets the state of this thread's lock, and restores the previous state when dropped.
 struct Known(Lock);
 
 impl Known {
@@ -56,15 +55,15 @@ impl Drop for Known {
     }
 }
 
-/// A thread that takes the lock, as long as it is there.
+/// A thread that is acquiring the GIL.
 struct Taking;
 
 impl Taking {
-    /// Begins to take it, or waits for the end of the process.
+    /// Begins to acquire it, or blocks until the process exits.
     fn begin() -> Taking {
         TAKING.fetch_add(1, Ordering::SeqCst);
         let taking = Taking;
-        // Either this is counted before the end looks, or the end is seen here.
+        // Either the shutdown sees this count, or this thread sees the shutdown.
         if ENDS.load(Ordering::SeqCst) && ENDING.get() != Some(&thread::current().id()) {
             drop(taking);
             wait_for_ever();
@@ -85,19 +84,19 @@ fn wait_for_ever() -> ! {
     }
 }
 
-/// Gives the lock back as long as `body` runs.
+/// Releases the GIL while `body` runs.
 pub(crate) fn detach<T: Send>(py: Python<'_>, body: impl FnOnce() -> T + Send) -> T {
-    /// What is to be done before the lock is taken, also by a body that panics.
+    /// Runs before the GIL is acquired again, also if the body panics.
     struct Back;
 
     impl Drop for Back {
         fn drop(&mut self) {
-            // It is over when the lock is there.
+            // Acquiring ends when the GIL is held.
             std::mem::forget(Taking::begin());
         }
     }
 
-    // SAFETY: it may be called at any time. What is freed as the interpreter is taken down comes here after its end.
+    // SAFETY: the function may be called at any time. Objects freed during finalization get here after its end.
     if unsafe { ffi::Py_IsInitialized() } == 0 {
         let _held = Known::now(Lock::Held);
         return body();
@@ -110,13 +109,13 @@ pub(crate) fn detach<T: Send>(py: Python<'_>, body: impl FnOnce() -> T + Send) -
     })
 }
 
-/// Takes the lock as long as `body` runs, unless the thread has it.
+/// Acquires the GIL while `body` runs, unless the thread holds it.
 pub(crate) fn attach<R>(body: impl for<'py> FnOnce(Python<'py>) -> R) -> R {
     let is_held = match LOCK.get() {
         Lock::Held => true,
         Lock::Free => false,
-        // SAFETY: it looks at what the thread has of its own. A thread of Python that comes here by none of these
-        // functions comes from Python, and a thread that Python doesn't know has no state.
+        // SAFETY: the function only reads thread-local state. A thread that reaches this point without using this
+        // module either is a Python thread and was called by Python, or has no state.
         Lock::Unknown => !unsafe { ffi::PyGILState_GetThisThreadState() }.is_null(),
     };
     if is_held {
@@ -138,13 +137,13 @@ unsafe extern "C-unwind" {
     ) -> *mut ffi::PyObject;
 }
 
-/// Calls code of Python, which may give the lock back.
+/// Calls Python code, which may release the GIL.
 pub(crate) fn call<'py, A>(callable: &Bound<'py, PyAny>, args: A) -> PyResult<Bound<'py, PyAny>>
 where
     A: IntoPyObject<'py, Target = PyTuple, Output = Bound<'py, PyTuple>>,
     PyErr: From<A::Error>,
 {
-    /// What an unwinding stack that isn't a panic's ends at. The thread hasn't the lock then.
+    /// Stops unwinding that isn't a panic. The thread doesn't hold the GIL then.
     struct End;
 
     impl Drop for End {
@@ -156,16 +155,17 @@ where
     }
 
     let (py, args) = (callable.py(), args.into_pyobject(callable.py())?);
-    // The last that is made is dropped first: nothing else of this frame is, nor of those above.
+    // Declared last, so it is dropped first: nothing else of this frame or its callers is dropped.
     let end = End;
-    // SAFETY: both are objects, and `args` is a tuple. The answer is owned, or there is an exception.
+    // SAFETY: both pointers are valid objects, and `args` is a tuple. The result is an owned reference, or null with an
+    // exception set.
     let answer = unsafe { PyObject_Call(callable.as_ptr(), args.as_ptr(), std::ptr::null_mut()) };
     std::mem::forget(end);
     // SAFETY: as above.
     unsafe { Bound::from_owned_ptr_or_err(py, answer) }
 }
 
-/// Calls a method, as [`call`] calls functions.
+/// Calls a method like [`call`].
 pub(crate) fn call_method<'py, A>(
     object: &Bound<'py, PyAny>,
     name: &str,
@@ -178,12 +178,12 @@ where
     call(&object.getattr(name)?, args)
 }
 
-/// Called by Python when the program ends, before other threads are ended.
+/// Called by Python at shutdown, before it terminates other threads.
 #[pyfunction]
 pub(crate) fn interpreter_ends(py: Python<'_>) {
     let _ = ENDING.set(thread::current().id());
     ENDS.store(true, Ordering::SeqCst);
-    // Who takes the lock gets it now, as long as nobody is ended for that.
+    // Lets threads that are acquiring the GIL do so before they would be terminated for it.
     py.detach(|| {
         let began = Instant::now();
         while TAKING.load(Ordering::SeqCst) > 0 && began.elapsed() < PATIENCE {
@@ -192,7 +192,7 @@ pub(crate) fn interpreter_ends(py: Python<'_>) {
     });
 }
 
-/// Called by Python in a process that was just forked: it has this thread alone.
+/// Called by Python in a forked process, which has only this thread.
 #[pyfunction]
 pub(crate) fn process_forked() {
     TAKING.store(0, Ordering::SeqCst);

@@ -1,4 +1,4 @@
-//! What crosses between Python and the host: values, errors, and what is borrowed for the time of a call.
+//! The boundary between Python and the host: values, errors, and objects that are borrowed for the duration of a call.
 
 #[allow(
     unsafe_code,

@@ -1,4 +1,4 @@
-//! Python's streams, which a program may have put others in place of: a notebook, a test, `redirect_stdout`.
+//! Python's streams, which a program may have replaced: a notebook, a test, `redirect_stdout`.
 
 use std::sync::Arc;
 
@@ -8,12 +8,12 @@ use pyo3::prelude::*;
 
 use crate::crossing::gil;
 
-/// A sink to a stream of `sys`, looked up at each text.
+/// Returns a sink to a stream of `sys`, which is looked up at each write.
 pub(crate) fn sink(name: &'static str) -> Sink {
     Arc::new(move |text| gil::attach(|py| write(py, name, text)))
 }
 
-/// Writes a text to a stream of `sys`, at once: the process may die of the pass that comes.
+/// Writes a text to a stream of `sys` and flushes it: the next pass may crash the process.
 fn write(py: Python<'_>, name: &str, text: &str) {
     let written = stream(py, name).and_then(|stream| {
         if let Some(stream) = stream {
@@ -23,12 +23,12 @@ fn write(py: Python<'_>, name: &str, text: &str) {
         Ok(())
     });
     if let Err(raised) = written {
-        // There is nobody to tell but Python.
+        // The sink can't return an error, so Python reports it.
         raised.write_unraisable(py, None);
     }
 }
 
-/// Whether a stream of `sys` takes colours.
+/// Whether a stream of `sys` supports colours.
 pub(crate) fn has_color(py: Python<'_>, name: &str) -> bool {
     let asked = stream(py, name).and_then(|stream| match stream {
         Some(stream) => gil::call_method(&stream, "isatty", ())?.is_truthy(),
@@ -37,7 +37,7 @@ pub(crate) fn has_color(py: Python<'_>, name: &str) -> bool {
     takes_color(asked.unwrap_or(false))
 }
 
-/// A stream of `sys`; None in a program without one.
+/// Returns a stream of `sys`; `None` in a program without it.
 fn stream<'py>(py: Python<'py>, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
     let stream = py.import("sys")?.getattr(name)?;
     Ok((!stream.is_none()).then_some(stream))

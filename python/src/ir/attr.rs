@@ -1,4 +1,4 @@
-//! Attributes, in and out of Python.
+//! Converting attributes between Python and the host.
 
 use passdock::sdk::{
     Attr, AttrValue, ConstId, Function as SdkFunction, RegionId, SymbolId, TypeId,
@@ -15,7 +15,7 @@ use crate::ir::part::Part;
 use crate::ir::region::Region;
 use crate::ir::types::Type;
 
-/// An attribute's value as it was read, before there are objects for it.
+/// The value of an attribute after reading, before the Python object is created.
 pub(crate) enum Read {
     Value(AttrValue),
     Region(RegionId),
@@ -25,7 +25,7 @@ pub(crate) enum Read {
 }
 
 impl Read {
-    /// What an attribute says.
+    /// Reads an attribute.
     pub(crate) fn new(f: &SdkFunction, attr: Attr<'_>) -> Read {
         match attr {
             Attr::Region(id) => Read::Region(id),
@@ -35,7 +35,7 @@ impl Read {
         }
     }
 
-    /// The object for it.
+    /// Creates the Python object.
     pub(crate) fn to_python<'py>(
         &self,
         owner: &Bound<'py, Function>,
@@ -52,7 +52,7 @@ impl Read {
     }
 }
 
-/// The object for a value of an attribute.
+/// Creates the Python object for the value of an attribute.
 pub(crate) fn to_python<'py>(
     owner: &Bound<'py, Function>,
     value: &AttrValue,
@@ -83,13 +83,13 @@ pub(crate) fn to_python<'py>(
     })
 }
 
-/// The number with the fewest digits that is this float32.
+/// Returns the shortest decimal that rounds to this float32.
 fn shortest(value: &f32) -> f64 {
     let text = value.to_string();
     text.parse().unwrap_or_else(|_| f64::from(*value))
 }
 
-/// The attributes of an op or a function.
+/// Reads all attributes of an op or a function.
 pub(crate) fn read_all<'f>(
     f: &'f SdkFunction,
     attrs: impl Iterator<Item = (SymbolId, Attr<'f>)>,
@@ -99,7 +99,7 @@ pub(crate) fn read_all<'f>(
         .collect()
 }
 
-/// Attributes as a dict.
+/// Creates a dict of attributes.
 pub(crate) fn to_dict<'py>(
     owner: &Bound<'py, Function>,
     read: Vec<(String, Read)>,
@@ -111,7 +111,7 @@ pub(crate) fn to_dict<'py>(
     Ok(dict)
 }
 
-/// A float as attributes have it.
+/// Converts a float to float32, the only float type of attributes.
 fn float32(value: f64) -> PyResult<f32> {
     let made = value as f32;
     match made.is_infinite() && value.is_finite() {
@@ -122,7 +122,7 @@ fn float32(value: f64) -> PyResult<f32> {
     }
 }
 
-/// Reads the value of an attribute; a constant or a type has to be of the function that it is set in.
+/// Converts the value of an attribute; a constant or a type has to belong to the same function.
 pub(crate) fn value(owner: &Bound<'_, Function>, object: &Bound<'_, PyAny>) -> PyResult<AttrValue> {
     let value = match scalar(owner, object)? {
         Some(scalar) => Some(scalar),
@@ -135,7 +135,7 @@ pub(crate) fn value(owner: &Bound<'_, Function>, object: &Bound<'_, PyAny>) -> P
     })
 }
 
-/// Reads an attribute that isn't a list; returns `None` for any other object.
+/// Converts an attribute that isn't a list; returns `None` for any other object.
 fn scalar(owner: &Bound<'_, Function>, object: &Bound<'_, PyAny>) -> PyResult<Option<AttrValue>> {
     let object = &convert::plain(object)?;
     let check_owner = |function: &Py<Function>| match function.is(owner) {
@@ -147,7 +147,7 @@ fn scalar(owner: &Bound<'_, Function>, object: &Bound<'_, PyAny>) -> PyResult<Op
     } else if object.is_instance_of::<PyFloat>() {
         AttrValue::Float(float32(object.extract()?)?)
     } else if object.is_instance_of::<PyString>() {
-        // A string with half a surrogate pair is an error.
+        // A lone surrogate is an error.
         AttrValue::String(object.extract::<String>()?.into_bytes())
     } else if object.is_instance_of::<PyBytes>() || object.is_instance_of::<PyByteArray>() {
         AttrValue::String(object.extract()?)
@@ -162,9 +162,9 @@ fn scalar(owner: &Bound<'_, Function>, object: &Bound<'_, PyAny>) -> PyResult<Op
     }))
 }
 
-/// Reads a list of scalars of one kind, or of ints and floats; returns `None` for any other object.
+/// Converts a list of scalars of one kind, or of ints and floats; returns `None` for any other object.
 fn list(owner: &Bound<'_, Function>, object: &Bound<'_, PyAny>) -> PyResult<Option<AttrValue>> {
-    // An array's elements are bools as Python has them only as a list.
+    // `tolist` converts an array's elements to Python's types, including bools.
     let object = match object.hasattr("dtype")? && object.hasattr("tolist")? {
         true => object.call_method0("tolist")?,
         false => object.clone(),
@@ -208,7 +208,7 @@ fn list(owner: &Bound<'_, Function>, object: &Bound<'_, PyAny>) -> PyResult<Opti
         .or_else(|| all(&items, types).map(AttrValue::Types)))
 }
 
-/// The value of an attribute, which has a name.
+/// Converts the value of a named attribute.
 pub(crate) fn named(
     owner: &Bound<'_, Function>,
     name: &str,
@@ -220,7 +220,7 @@ pub(crate) fn named(
     }
 }
 
-/// Names and values to set.
+/// Converts a mapping of names to values.
 pub(crate) fn values(
     owner: &Bound<'_, Function>,
     said: Option<&Mapping<'_>>,

@@ -1,4 +1,4 @@
-//! Calls on modules: what a pass returns unchanged is the same object.
+//! Calls on modules: a module that a pass returns unchanged stays the same object.
 
 use std::cell::RefCell;
 
@@ -7,12 +7,11 @@ use pyo3::prelude::*;
 use crate::ir::module::Module;
 
 thread_local! {
-    /// The objects of modules of the calls that are under way on this thread: those that passes were called on, and
-    /// that they returned.
+    /// The objects of modules in active calls on this thread: the arguments of passes, and their results.
     static AT_HAND: RefCell<Vec<Py<Module>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// A call on a module that is under way, as long as it isn't dropped: where the objects that are known of it begin.
+/// An active call on a module, until it is dropped: the index of its first object.
 pub(crate) struct Call(usize);
 
 impl Call {
@@ -23,7 +22,8 @@ impl Call {
         })
     }
 
-    /// The object of the module that the call makes: the one that came in, or that a pass returned, if it is that.
+    /// Returns the object of the resulting module: the argument or a returned object if it is the same module,
+    /// otherwise a new one.
     pub(crate) fn object(self, py: Python<'_>, made: passdock::Module) -> PyResult<Py<Module>> {
         let known = AT_HAND.with_borrow_mut(|known| known.split_off(self.0));
         let is_it = |known: &&Py<Module>| known.get().now().is_ok_and(|now| now.is_same(&made));
@@ -36,13 +36,13 @@ impl Call {
 
 impl Drop for Call {
     fn drop(&mut self) {
-        // An object that goes may run code of Python: no borrow is held then.
+        // Dropping an object may run Python code, so no borrow may be active.
         let over = AT_HAND.with_borrow_mut(|known| known.split_off(self.0.min(known.len())));
         drop(over);
     }
 }
 
-/// Remembers the object of a module as one that a pass returned.
+/// Records the object of a module that a pass returned.
 pub(crate) fn returned(module: &Bound<'_, Module>) {
     AT_HAND.with_borrow_mut(|known| {
         if !known.is_empty() {

@@ -1,4 +1,4 @@
-//! `Constant`: the elements of a tensor, where the host has them.
+//! `Constant`: the elements of a tensor, in the host's memory.
 
 use std::ffi::c_int;
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use crate::crossing::error;
 use crate::ir::function::{self, Function};
 use crate::ir::types::dtype_of;
 
-/// The data of a constant: of a value, or of a tensor in an attribute.
+/// The data of a constant value or of a tensor attribute.
 ///
-/// ``numpy()`` views the elements where the host has them; they stay as long as anybody holds them, whatever
-/// becomes of the module.
+/// ``numpy()`` returns a view of the host's memory. The memory stays valid as long as a view exists, even after the
+/// module is gone.
 #[pyclass(frozen, module = "passdock")]
 pub(crate) struct Constant {
     pub(crate) function: Py<Function>,
@@ -44,14 +44,14 @@ impl Constant {
         found.map_err(|error| error::raised(py, "StaleError", &error.message))
     }
 
-    /// Whether the elements are of a dtype of this name.
+    /// Whether the elements have the dtype of this name.
     fn has_dtype(&self, dtype: &Bound<'_, PyAny>) -> bool {
         let name = dtype.extract::<String>().ok();
         name.is_some_and(|name| dtype_of(dtype.py(), &name).is_ok_and(|dtype| dtype == self.dtype))
     }
 
-    /// Adds the constant to another function, whose data both share; returns `None` if it has to have another dtype,
-    /// or its own has no name.
+    /// Adds the constant to another function, sharing its data. Returns `None` if another dtype is requested, or its
+    /// own has no name.
     pub(crate) fn add_to(
         &self,
         function: &Bound<'_, Function>,
@@ -66,7 +66,7 @@ impl Constant {
         let sizes: Vec<String> = self.shape.iter().map(i64::to_string).collect();
         let symbols = function.get().look(|f| f.symbols().clone())?;
         let source = ir::parse_type(&format!("{own}[{}]", sizes.join(",")), symbols);
-        // A function that returns the constant, and has nothing else.
+        // A function that only returns the constant.
         let mut source = source.map_err(|error| invalid(error.message))?;
         let body = source.body();
         let params: Vec<ValueId> = source.args(body).collect();
@@ -109,13 +109,13 @@ impl Constant {
         self.data.len()
     }
 
-    /// Whether all elements are one, which is kept once.
+    /// Whether all elements are equal and stored once.
     #[getter]
     fn is_splat(&self) -> bool {
         matches!(self.data.payload(), Payload::Splat { .. })
     }
 
-    /// The texts of a constant of ``"str"``, in order: that of one element for a splat. One that isn't UTF-8 is bytes.
+    /// The strings of a ``"str"`` constant in order, a single one for a splat. Strings that aren't UTF-8 are bytes.
     ///
     /// Raises TypeError for a constant of another dtype.
     #[getter]
@@ -138,16 +138,16 @@ impl Constant {
         PyList::new(py, texts.map(|text| convert::string(py, text)))
     }
 
-    /// The bytes of the elements, as ONNX lays them out: those of one element for a splat.
+    /// The bytes of the elements in ONNX's layout; those of one element for a splat.
     #[getter]
     fn data(&self) -> Buffer {
         Buffer(self.data.clone())
     }
 
-    /// The elements as a NumPy array that can't be written: a view of the host's bytes.
+    /// Returns the elements as a read-only NumPy array that views the host's memory.
     ///
-    /// A splat is one element with strides of 0. bfloat16, float8 and their like take the package ml_dtypes.
-    /// Elements of less than a byte, and texts, come as a copy: NumPy has no other way to lay them out.
+    /// A splat is a view of one element with strides of 0. bfloat16, float8 and similar types need the package
+    /// ml_dtypes. Strings, and elements of less than a byte, are copied, because NumPy lays them out differently.
     fn numpy<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let arrays = slf.py().import("passdock._arrays")?;
         arrays.call_method1("view", (slf,))
@@ -170,7 +170,7 @@ impl Constant {
     }
 }
 
-/// Bytes of the host that Python views, and holds.
+/// Bytes of the host that a Python view keeps alive.
 #[pyclass(frozen, module = "passdock")]
 pub(crate) struct Buffer(Arc<ConstantData>);
 
@@ -198,8 +198,8 @@ impl Buffer {
         let bytes = slf.get().bytes()?;
         let start = bytes.as_ptr().cast_mut().cast();
         let len = ffi::Py_ssize_t::try_from(bytes.len())?;
-        // SAFETY: Python gives a view to fill; the bytes stay and don't change as long as `slf`, which the
-        // view holds. It is read-only, and a request to write is refused.
+        // SAFETY: Python passes a view to fill. The bytes stay valid and unchanged as long as `slf`, which the view
+        // references. The view is read-only, and a request for a writable one is rejected.
         let filled = unsafe { ffi::PyBuffer_FillInfo(view, slf.as_ptr(), start, len, 1, flags) };
         match filled {
             0 => Ok(()),

@@ -1,4 +1,4 @@
-//! What the op definitions say against an op that a program makes, or an attribute that it sets.
+//! Checking new ops and attributes against op definitions.
 
 use passdock::diagnostic::suggest;
 use passdock::ir::{self, OpName, check_new_op};
@@ -10,8 +10,8 @@ use crate::crossing::error;
 use crate::ir::function::Function;
 use crate::ir::new_op::NewOp;
 
-/// Refuses an op that the op definitions say is a mistake; its attributes become what they say, where only a number's
-/// kind differs. `custom=True` makes it nevertheless.
+/// Rejects an op that contradicts its definition, and converts numeric attributes to the kinds of the definition.
+/// `custom=True` skips the check.
 pub(crate) fn check_op(
     slf: &Bound<'_, Function>,
     op: &mut NewOp<'_>,
@@ -43,7 +43,7 @@ pub(crate) fn check_op(
         }
         let kept = like.into_iter().flat_map(|op| f.attrs(op));
         let kept: Vec<&str> = kept.map(|(name, _)| f.text(name)).collect();
-        // What an op of the model has beyond its definition isn't the program's mistake.
+        // Extra attributes of an op of the model aren't the program's error.
         let is_renamed = like.is_some_and(|like| f.name(like) != op.name);
         let is_unknown = |name: &&&str| is_renamed && !known.iter().any(|a| a.name == **name);
         if let Some(name) = kept.iter().find(is_unknown) {
@@ -59,7 +59,7 @@ pub(crate) fn check_op(
     checked.map_err(|said| error::raised(slf.py(), "EditError", &refused(said)))
 }
 
-/// Refuses an attribute that an op doesn't have by its definition, or of another kind.
+/// Rejects an attribute that the op's definition doesn't have, or of another kind.
 pub(crate) fn check_set(
     slf: &Bound<'_, Function>,
     op: OpId,
@@ -79,12 +79,12 @@ pub(crate) fn check_set(
     checked.map_err(|said| error::raised(slf.py(), "EditError", &refused(said)))
 }
 
-/// Whether the op of a name is one of the definitions', and no call or one of the loop level's own.
+/// Whether op definitions apply to a name: not to calls, and not in loop-level functions.
 fn is_defined(f: &sdk::Function, name: &str) -> bool {
     f.kind() == FunctionKind::GRAPH && !may_call(f, name)
 }
 
-/// Whether a function of the module may have the name: then the op is a call of it.
+/// Whether a function of the module may have the name, so that the op is a call.
 fn may_call(f: &sdk::Function, name: &str) -> bool {
     let named = ir::look_at(f, |f| {
         let symbols = f.symbols();
@@ -94,14 +94,14 @@ fn may_call(f: &sdk::Function, name: &str) -> bool {
     named.unwrap_or(false)
 }
 
-/// Returns the definition of a name in the version that the function asks for.
+/// Returns the definition of a name in the version that the function imports.
 fn definition(f: &sdk::Function, name: &str, defs: &OpDefs) -> Option<LoadedOp> {
     let domain = OpName::parse(name).and_then(|name| name.domain);
     let version = domain.as_deref().and_then(|domain| f.opset(domain));
     defs.find(name, version)
 }
 
-/// Whether a float32 is this number.
+/// Whether a float32 represents the number exactly.
 fn is_float(number: i64) -> bool {
     number as f32 as i128 == i128::from(number)
 }
@@ -115,7 +115,7 @@ fn check_attr(
     let Some(attr) = known.iter().find(|attr| attr.name == name) else {
         return Err(unknown(op, known, name));
     };
-    // Python has one kind of numbers where an attribute has another, and lists without a kind.
+    // Python's ints may stand for floats, and its lists have no element kind.
     match (attr.kind, &*value) {
         ("float", AttrValue::Int(number)) if is_float(*number) => {
             *value = AttrValue::Float(*number as f32);
@@ -158,7 +158,7 @@ fn needs(op: &str, attr: &AttrInfo) -> String {
     }
 }
 
-/// The kind of a value, as definitions call it; `None` if that isn't known.
+/// Returns the kind of a value as definitions name it; `None` if it has none.
 fn kind_of(value: &AttrValue) -> Option<&'static str> {
     Some(match value {
         AttrValue::Int(_) => "int",
@@ -175,7 +175,7 @@ fn kind_of(value: &AttrValue) -> Option<&'static str> {
     })
 }
 
-/// A kind of attributes as a sentence calls it.
+/// Returns a kind of attributes with an article, for messages.
 fn with_article(kind: &str) -> String {
     match kind {
         "int" => "an int".to_owned(),

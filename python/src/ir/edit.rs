@@ -1,4 +1,4 @@
-//! `Function`: its edits, those of plugins.
+//! Edits of `Function`, the same as those of plugins.
 
 use passdock::sdk::{
     self, ConstantSpec, EditError, FunctionKind, LocId, Position, TypeId, TypeSpec, ValueId,
@@ -19,10 +19,10 @@ use crate::ir::region::Region;
 use crate::ir::types::TypeArgument;
 use crate::ir::value::Value;
 
-/// An operand as a program says it.
+/// An operand argument.
 pub(crate) type Operand = Option<Py<Value>>;
 
-/// The ids of values, which have to be of this function.
+/// Returns the ids of values, which have to belong to this function.
 pub(crate) fn ids_of(slf: &Bound<'_, Function>, values: &[Operand]) -> PyResult<Vec<ValueId>> {
     let id = |value: &Operand| match value {
         None => Ok(ValueId::NONE),
@@ -31,7 +31,7 @@ pub(crate) fn ids_of(slf: &Bound<'_, Function>, values: &[Operand]) -> PyResult<
     values.iter().map(id).collect()
 }
 
-/// The place that `before`, `after` or `end_of` says.
+/// Converts the arguments `before`, `after` and `end_of` to a position.
 pub(crate) fn place(
     slf: &Bound<'_, Function>,
     before: Option<&Op>,
@@ -55,14 +55,14 @@ pub(crate) fn place(
     }
 }
 
-/// An index of Python's, which is counted from the start here.
+/// Converts an index, which may not be negative here.
 pub(crate) fn counted(index: isize) -> PyResult<usize> {
     usize::try_from(index).map_err(|_| {
         PyIndexError::new_err("operands are counted from 0; `op.operands[-1]` is the last")
     })
 }
 
-/// Gives results of a function that have no names those of their values, and their types.
+/// Names the unnamed results of a function after their values, and sets their types.
 fn name_results(f: &mut sdk::Function, values: &[ValueId]) -> Result<(), EditError> {
     let body = f.body();
     let ports: Vec<_> = f.ports(body).collect();
@@ -92,16 +92,22 @@ fn name_results(f: &mut sdk::Function, values: &[ValueId]) -> Result<(), EditErr
 
 #[pymethods]
 impl Function {
-    /// Makes an op: ``func.create_op("onnx.Add", [x, y], before=op)``.
+    /// Creates an op: ``func.create_op("onnx.Add", [x, y], before=op)``.
     ///
-    /// name: domain included. operands: values, None for one that is left out. attrs: by name. results: how many
-    /// (one by default), or their types: ``["f32[n,3]"]``. It goes before or after an op, or to the end of a region;
-    /// without any of these to the end of the body. The types of its results are ``ctx.infer``'s to find, or
-    /// ``ctx.create_value`` makes op and types at once. custom: makes an operator that no plugin defines; not needed
-    /// for a domain that nobody defines, if the function has an opset of it.
+    /// ``ctx.infer`` infers the types of its results; ``ctx.create_value`` creates an op and infers its types.
     ///
-    /// Raises EditError if the IR would be wrong with it, nobody defines the operator, or it has other operands or
-    /// attributes.
+    /// Args:
+    ///     name: The name, including the domain.
+    ///     operands: The operands; None for an omitted one.
+    ///     attrs: The attributes by name.
+    ///     results: The number of results, 1 by default, or their types: ``["f32[n,3]"]``.
+    ///     before, after, end_of: The insertion point: before or after an op, or at the end of a region. By default,
+    ///         the end of the body.
+    ///     custom: Whether to allow an operator that no plugin defines. Not needed for a domain without definitions if
+    ///         the function imports it.
+    ///
+    /// Raises EditError if the edit would make the IR invalid, no plugin defines the operator, or the definition
+    /// doesn't allow the operands or attributes.
     #[pyo3(signature = (
         name, operands, *, attrs = None, results = None, before = None, after = None, end_of = None,
         custom = false
@@ -127,13 +133,16 @@ impl Function {
         Ok(Op(Part::new(slf, id)))
     }
 
-    /// Puts a new op in the place of one, whose results it takes over: ``func.replace_op(op, "acme.Relu", [x])``.
+    /// Replaces an op and its results with a new op: ``func.replace_op(op, "acme.Relu", [x])``.
     ///
-    /// keep_attrs: whether it starts with the attributes of the old one. It has the old one's location, and its
-    /// results the old types, if nothing else is said. custom: as of ``create_op``.
+    /// The new op has the old one's location. Its results have the old types unless ``results`` has others.
     ///
-    /// Raises EditError if the IR would be wrong with it, nobody defines the operator, or it has other operands or
-    /// attributes.
+    /// Args:
+    ///     keep_attrs: Whether the new op starts with the attributes of the old one.
+    ///     custom: As for ``create_op``.
+    ///
+    /// Raises EditError if the edit would make the IR invalid, no plugin defines the operator, or the definition
+    /// doesn't allow the operands or attributes.
     #[pyo3(signature = (op, name, operands, *, attrs = None, results = None, keep_attrs = false, custom = false))]
     #[expect(clippy::too_many_arguments, reason = "keywords, in Python")]
     fn replace_op(
@@ -161,11 +170,12 @@ impl Function {
         Ok(Op(Part::new(slf, id)))
     }
 
-    /// Puts values in the place of an op's results, and erases the op: ``func.replace_op_with(op, [x])``.
+    /// Replaces an op's results with values and erases the op: ``func.replace_op_with(op, [x])``.
     ///
-    /// erase_dead: whether what nobody uses any more goes, too: the ops that the op was made of.
+    /// Args:
+    ///     erase_dead: Whether to erase ops and constants that become dead, too.
     ///
-    /// Raises EditError if there aren't as many values as results, or the IR would be wrong with them.
+    /// Raises EditError if the number of values isn't the number of results, or the edit would make the IR invalid.
     #[pyo3(signature = (op, values, *, erase_dead = false))]
     fn replace_op_with(
         slf: &Bound<'_, Self>,
@@ -180,9 +190,9 @@ impl Function {
         })
     }
 
-    /// Erases an op, whose results nobody may use.
+    /// Erases an op without used results.
     ///
-    /// Raises EditError if somebody does.
+    /// Raises EditError if a result is used.
     fn erase_op(slf: &Bound<'_, Self>, op: &Op) -> PyResult<()> {
         let op = op.0.id_in(slf)?;
         function::edit(slf, |f| f.erase_op(op))
@@ -190,7 +200,7 @@ impl Function {
 
     /// Moves an op before or after another one, or to the end of a region.
     ///
-    /// Raises EditError if a value would be used before it is there.
+    /// Raises EditError if a definition would no longer dominate its uses.
     #[pyo3(signature = (op, *, before = None, after = None, end_of = None))]
     fn move_op(
         slf: &Bound<'_, Self>,
@@ -203,26 +213,30 @@ impl Function {
         function::edit(slf, |f| f.move_op(op, at))
     }
 
-    /// Sets an operand; None leaves it out.
+    /// Sets an operand; None omits it.
     ///
-    /// Raises EditError if the value isn't there yet, or there is no such operand, and IndexError for a negative index.
+    /// Raises EditError if the value isn't visible to the op or there is no such operand, and IndexError for a negative
+    /// index.
     fn set_operand(slf: &Bound<'_, Self>, op: &Op, index: isize, value: Operand) -> PyResult<()> {
         let index = counted(index)?;
         let (op, value) = (op.0.id_in(slf)?, ids_of(slf, &[value])?[0]);
         function::edit(slf, |f| f.set_operand(op, index, value))
     }
 
-    /// Puts a value in the place of another one, wherever that is used.
+    /// Replaces all uses of a value with another value.
     ///
-    /// Raises EditError if it isn't there yet somewhere, or its type contradicts.
+    /// Raises EditError if the new value isn't visible at all uses, or the types contradict.
     fn replace_uses(slf: &Bound<'_, Self>, value: &Value, by: &Value) -> PyResult<()> {
         let (from, to) = (value.0.id_in(slf)?, by.0.id_in(slf)?);
         function::edit(slf, |f| f.replace_uses(from, to))
     }
 
-    /// Sets an attribute of an op. custom: also one that the operator doesn't have by its definition.
+    /// Sets an attribute of an op.
     ///
-    /// Raises EditError if it doesn't have it, or of another kind.
+    /// Args:
+    ///     custom: Whether to allow an attribute that the operator's definition doesn't have.
+    ///
+    /// Raises EditError if the definition has no such attribute, or one of another kind.
     #[pyo3(signature = (op, name, value, *, custom = false))]
     fn set_attr(
         slf: &Bound<'_, Self>,
@@ -256,7 +270,7 @@ impl Function {
 
     /// Removes an attribute of the function.
     ///
-    /// Raises EditError if it has none of the name.
+    /// Raises EditError if there is no attribute of that name.
     fn remove_function_attr(slf: &Bound<'_, Self>, name: &str) -> PyResult<()> {
         function::edit(slf, |f| {
             let is_there = f.function_attrs().any(|(known, _)| f.text(known) == name);
@@ -269,9 +283,10 @@ impl Function {
         })
     }
 
-    /// Refines the type of a value: a text (``"f32[n,3]"``), a pair of dtype and shape, or another value's type.
+    /// Refines the type of a value. The type is a string (``"f32[n,3]"``), a pair of dtype and shape, or another
+    /// value's type.
     ///
-    /// Raises EditError if it contradicts what is known.
+    /// Raises EditError if it contradicts the known type.
     fn set_type(slf: &Bound<'_, Self>, value: &Value, r#type: &Bound<'_, PyAny>) -> PyResult<()> {
         let (value, wanted) = (value.0.id_in(slf)?, TypeArgument::extract(slf, r#type)?);
         function::edit(slf, |f| {
@@ -280,19 +295,21 @@ impl Function {
         })
     }
 
-    /// Names a value. A name that is taken gets a number behind it.
+    /// Names a value. A name that is taken gets a numeric suffix.
     fn set_value_name(slf: &Bound<'_, Self>, value: &Value, name: &str) -> PyResult<()> {
         let value = value.0.id_in(slf)?;
         function::edit(slf, |f| f.set_value_name(value, name))
     }
 
-    /// Adds a constant: a NumPy array, or what makes one (``2.0``, ``[1, 2]``, ``["a", "b"]``), whose bytes are copied.
-    /// The elements of a ``Constant`` are shared.
+    /// Adds a constant from a NumPy array, or a value that converts to one (``2.0``, ``[1, 2]``, ``["a", "b"]``). The
+    /// bytes are copied; those of a ``Constant`` are shared.
     ///
-    /// dtype: ``"f32"`` or a dtype of NumPy, if it isn't the array's own. name: that of the value.
+    /// Args:
+    ///     dtype: The element type, ``"f32"`` or a NumPy dtype. By default, that of the array.
+    ///     name: The name of the value. A name that is taken gets a numeric suffix.
     ///
-    /// A name that is taken gets a number behind it. Raises TypeError for what no constant is made of, and ValueError
-    /// for elements that the dtype doesn't have.
+    /// Raises TypeError for data that can't become a constant, and ValueError for elements that the dtype can't
+    /// represent.
     #[pyo3(signature = (data, dtype = None, *, name = None))]
     fn add_constant(
         slf: &Bound<'_, Self>,
@@ -320,18 +337,20 @@ impl Function {
         Ok(Value(Part::new(slf, id)))
     }
 
-    /// Erases ops, constants and what they were made of, as far as nobody uses them: beginning with a value.
+    /// Erases the op or constant that defines a value, if it is dead, and transitively the definitions of its operands.
     fn erase_dead(slf: &Bound<'_, Self>, value: &Value) -> PyResult<()> {
         let value = value.0.id_in(slf)?;
         function::edit(slf, |f| f.erase_dead(value))
     }
 
-    /// Sets what the function returns, or a region yields.
+    /// Sets the results of the function, or the values that a region yields.
     ///
-    /// names: the names of the results, which then have their values' types; without it those of before stay, and those
-    /// of a function that had none are their values'.
+    /// Args:
+    ///     names: The names of the results, whose types become those of their values. By default, results keep their
+    ///         names; if the function had none, results are named after their values.
     ///
-    /// Raises EditError if a value isn't visible there, and ValueError if there isn't a name for each.
+    /// Raises EditError if a value isn't visible at the end of the region, and ValueError if the number of names is
+    /// wrong.
     #[pyo3(signature = (values, region = None, *, names = None))]
     fn set_results(
         slf: &Bound<'_, Self>,
@@ -368,12 +387,12 @@ impl Function {
         })
     }
 
-    /// Sets the version of a domain; ``""`` is ONNX's own.
+    /// Imports a version of a domain; ``""`` is ONNX's own.
     fn set_opset(slf: &Bound<'_, Self>, domain: &str, version: i64) -> PyResult<()> {
         function::edit(slf, |f| f.set_opset(domain, version))
     }
 
-    /// Says of an op that it comes from others: its location becomes theirs.
+    /// Sets an op's location to the fused locations of other ops.
     fn set_loc_from(slf: &Bound<'_, Self>, op: &Op, ops: Vec<Py<Op>>) -> PyResult<()> {
         let op = op.0.id_in(slf)?;
         let from = ops.iter().map(|from| from.get().0.id_in(slf));
@@ -384,10 +403,10 @@ impl Function {
         })
     }
 
-    /// Moves what is in a region of an op before the op, where ``args`` stand for the region's arguments. Answers what
-    /// the region yields: ``func.replace_op_with(op, values)`` puts it in the op's place.
+    /// Moves the ops of a region before the op that contains it, and replaces the region's arguments with ``args``.
+    /// Returns the values that the region yields: ``func.replace_op_with(op, values)`` then replaces the op.
     ///
-    /// Raises EditError if there is no such region, or there isn't one value for each argument.
+    /// Raises EditError if there is no such region, or the number of arguments is wrong.
     #[pyo3(signature = (op, region, args = Vec::new()))]
     fn inline_region(
         slf: &Bound<'_, Self>,
@@ -403,7 +422,7 @@ impl Function {
         Ok(function::values(slf, &values))
     }
 
-    /// Adds a parameter behind the others; a new function has none.
+    /// Appends a parameter. A new function has none.
     #[pyo3(signature = (name, r#type))]
     fn add_param(slf: &Bound<'_, Self>, name: &str, r#type: &Bound<'_, PyAny>) -> PyResult<Value> {
         let wanted = TypeArgument::extract(slf, r#type)?;

@@ -1,4 +1,4 @@
-//! `Function`: its ops, values and regions, and where it is.
+//! `Function`: its ops, values and regions, and how it is accessed.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,26 +21,26 @@ use crate::ir::part::Part;
 use crate::ir::region::Region;
 use crate::ir::value::Value;
 
-/// Where a function is.
+/// How a function is accessed.
 enum Source {
-    /// Held as it was, with its module.
+    /// A snapshot, with its module.
     Snapshot(Snapshot, passdock::Module),
     /// Borrowed by a function pass.
     Borrowed(Arc<BorrowedFunction>),
-    /// In a module that is borrowed to a module pass.
+    /// In a module that a module pass borrows.
     InModule(Arc<BorrowedModule>, SymbolId),
-    /// Being rewritten by a rule, whose code looks at it.
+    /// Read by the code of a rule that rewrites it.
     Rewritten(Arc<BorrowedRewriter>),
 }
 
-/// A function of a module: a graph function (``fn``), or one of the loop level (``prim``).
+/// A function of a module: a graph function (``fn``), or a loop-level function (``prim``).
 ///
-/// Outside of passes a function is there to be read. A pass edits the function that it is given, by the
-/// methods of this class; the module that came in stays as it is.
+/// Outside of passes, functions are read-only. A pass edits its function by the methods of this class; the input module
+/// doesn't change.
 #[pyclass(frozen, module = "passdock", weakref)]
 pub(crate) struct Function {
     source: Source,
-    /// Whether its module has it no more. A function that takes its name is another one.
+    /// Whether its module removed it. A new function of the same name is another one.
     is_removed: AtomicBool,
 }
 
@@ -52,43 +52,43 @@ impl Function {
         }
     }
 
-    /// A function that is held as it is, with the module that it is of.
+    /// Creates a snapshot of a function, with its module.
     pub(crate) fn snapshot(function: Arc<ir::Function>, module: passdock::Module) -> Function {
         let held = FunctionSnapshot::in_module(function, module.clone());
         Function::new(Source::Snapshot(Snapshot::new(held), module))
     }
 
-    /// The function of a function pass.
+    /// Creates the function of a function pass.
     pub(crate) fn borrowed(function: Arc<BorrowedFunction>) -> Function {
         Function::new(Source::Borrowed(function))
     }
 
-    /// A function of a module that is borrowed.
+    /// Creates a function of a borrowed module.
     pub(crate) fn in_module(module: Arc<BorrowedModule>, name: SymbolId) -> Function {
         Function::new(Source::InModule(module, name))
     }
 
-    /// The function that a rule rewrites, as its code sees it.
+    /// Creates the function that a rule rewrites, read-only for the rule's code.
     pub(crate) fn rewritten(rewriter: Arc<BorrowedRewriter>) -> Function {
         Function::new(Source::Rewritten(rewriter))
     }
 
-    /// Whether both are the same function, as its pass has it.
+    /// Whether this is the function borrowed by a pass.
     pub(crate) fn is_borrowed_as(&self, borrowed: &Arc<BorrowedFunction>) -> bool {
         matches!(&self.source, Source::Borrowed(own) if Arc::ptr_eq(own, borrowed))
     }
 
-    /// Says that its module has it no more.
+    /// Marks the function as removed from its module.
     pub(crate) fn remove(&self) {
         self.is_removed.store(true, Ordering::Relaxed);
     }
 
-    /// Whether its module has it no more, as far as it was looked at.
+    /// Whether its module is known to have removed it.
     pub(crate) fn is_removed(&self) -> bool {
         self.is_removed.load(Ordering::Relaxed)
     }
 
-    /// Edits the function in its module, where it has to be still.
+    /// Edits the function in its module; an error if it was removed.
     fn edit_in<R>(
         &self,
         module: &BorrowedModule,
@@ -103,7 +103,7 @@ impl Function {
                 Ok(f) => return Ok(body(f)),
                 Err(refused) => refused,
             };
-            // A pass that was run on the module may have removed it, too.
+            // A pass that was run on the module may have removed it.
             Err(m.function(name).map(|_| refused))
         })?;
         edited.map_err(|refused| match refused {
@@ -115,7 +115,7 @@ impl Function {
         })
     }
 
-    /// Whether what was in the function is there still, as far as the function is.
+    /// Whether an entity of the function exists; `false` if the function was removed.
     pub(crate) fn is_live_in(&self, body: impl FnOnce(&sdk::Function) -> bool) -> PyResult<bool> {
         match self.read(body) {
             Err(_) if self.is_removed() => Ok(false),
@@ -123,7 +123,7 @@ impl Function {
         }
     }
 
-    /// Looks at the function.
+    /// Reads the function.
     pub(crate) fn read<R: Send>(&self, body: impl FnOnce(&sdk::Function) -> R) -> PyResult<R> {
         match &self.source {
             Source::Snapshot(held, _) => Ok(held.read(body)),
@@ -142,7 +142,7 @@ impl Function {
         }
     }
 
-    /// The name that a module knows the function by, if it is one of a module that is borrowed.
+    /// Returns the function's name in its module, for a function of a borrowed module.
     pub(crate) fn name_in_module(&self) -> Option<SymbolId> {
         match &self.source {
             Source::InModule(_, name) => Some(*name),
@@ -150,13 +150,13 @@ impl Function {
         }
     }
 
-    /// The module that the function is in, and its name there.
+    /// Returns the module that contains the function, and its name there.
     pub(crate) fn origin(&self) -> Result<(passdock::Module, String)> {
         let name = self.read(|f| f.function_name().to_owned())?;
         let module = match &self.source {
             Source::Snapshot(_, module) => module.clone(),
             Source::InModule(module, _) => module.read(|m| ir::module_now(m))??,
-            // Of a run that goes on: what it calls is in the pass's module.
+            // A function in a running pass: its callees are in the pass's module.
             _ => self.look(|f| {
                 let mut alone = passdock::Module::new();
                 alone.insert_copy(f).map(|()| alone)
@@ -165,8 +165,8 @@ impl Function {
         Ok((module, name))
     }
 
-    /// Replaces the body of the function that a function pass was given with a copy of this one's, which brings the
-    /// functions that it calls, and whose ops are raised to the other function's opset.
+    /// Replaces the body of a function pass's function with a copy of this function's. The functions that it calls are
+    /// copied, too, and its ops are raised to the other function's opset.
     pub(crate) fn put_into(&self, py: Python<'_>, other: &BorrowedFunction) -> Result {
         let (module, name) = self.origin()?;
         let opset = other.read(|to| to.opset(""))?;
@@ -174,14 +174,14 @@ impl Function {
         Ok(other.edit(|to| ir::replace_body(to, &part, &name))??)
     }
 
-    /// Looks at the function as the host has it.
+    /// Reads the function in the host's representation.
     pub(crate) fn look<R: Send>(&self, body: impl FnOnce(&ir::Function) -> R) -> PyResult<R> {
         let seen = self.read(|f| ir::look_at(f, body))?;
         seen.map_err(|refused| error::edit_error(&refused.message))
     }
 }
 
-/// Edits a function. What the host refuses is an exception that names the op.
+/// Edits a function. A rejected edit raises an exception with the op.
 pub(crate) fn edit<R>(
     function: &Bound<'_, Function>,
     body: impl FnOnce(&mut sdk::Function) -> Result<R, EditError>,
@@ -193,23 +193,23 @@ pub(crate) fn edit<R>(
     })
 }
 
-/// Ops of a function.
+/// Creates objects for ops of a function.
 pub(crate) fn ops(function: &Bound<'_, Function>, ids: Vec<OpId>) -> Vec<Op> {
     let op = |id| Op(Part::new(function, id));
     ids.into_iter().map(op).collect()
 }
 
-/// Values of a function.
+/// Creates objects for values of a function.
 pub(crate) fn values(function: &Bound<'_, Function>, ids: &[ValueId]) -> Vec<Option<Value>> {
     ids.iter().map(|&id| value(function, id)).collect()
 }
 
-/// A value of a function; `None` for an operand that is left out.
+/// Creates the object for a value of a function; `None` for an omitted operand.
 pub(crate) fn value(function: &Bound<'_, Function>, id: ValueId) -> Option<Value> {
     (!id.is_none()).then(|| Value(Part::new(function, id)))
 }
 
-/// The error of a part that isn't of this function.
+/// Creates the error for an entity of another function.
 pub(crate) fn other_function(function: &Bound<'_, Function>) -> PyErr {
     let name = function.get().read(|f| f.function_name().to_owned());
     let name = name.unwrap_or_default();
@@ -226,7 +226,7 @@ impl Function {
         self.read(|f| f.function_name().to_owned())
     }
 
-    /// ``"fn"`` for a graph function, ``"prim"`` for one of the loop level.
+    /// ``"fn"`` for a graph function, ``"prim"`` for a loop-level function.
     #[getter]
     fn kind(&self) -> PyResult<&'static str> {
         self.read(|f| match f.kind() {
@@ -235,7 +235,7 @@ impl Function {
         })
     }
 
-    /// The parameters, as values.
+    /// The parameters as values.
     #[getter]
     fn params(slf: &Bound<'_, Self>) -> PyResult<Vec<Option<Value>>> {
         let ids = slf.get().read(|f| f.params().to_vec())?;
@@ -258,34 +258,34 @@ impl Function {
         Ok(Region(Part::new(slf, slf.get().read(|f| f.body())?)))
     }
 
-    /// All ops in program order, those of nested regions included, without the ends of regions.
+    /// All ops in program order, including those of nested regions, without terminators.
     #[getter(ops)]
     fn all_ops(slf: &Bound<'_, Self>) -> PyResult<Vec<Op>> {
         let ids = slf.get().read(|f| inner_ops(f).collect())?;
         Ok(ops(slf, ids))
     }
 
-    /// All ops in program order, those of nested regions and the ends of regions included.
+    /// Returns all ops in program order, including those of nested regions and terminators.
     fn walk(slf: &Bound<'_, Self>) -> PyResult<Vec<Op>> {
         let ids = slf.get().read(|f| f.iter().collect())?;
         Ok(ops(slf, ids))
     }
 
-    /// The ops of an operator's name, in program order: ``func.ops_named("onnx.Relu")``.
+    /// Returns the ops with a name in program order: ``func.ops_named("onnx.Relu")``.
     ///
-    /// None if a function of the module has the operator's name, too.
+    /// Empty if a function of the module has the same name.
     fn ops_named(slf: &Bound<'_, Self>, name: &str) -> PyResult<Vec<Op>> {
         let ids = slf.get().read(|f| f.ops_named(name).collect())?;
         Ok(ops(slf, ids))
     }
 
-    /// The number of ops, without the ends of regions.
+    /// The number of ops, without terminators.
     #[getter]
     fn op_count(&self) -> PyResult<usize> {
         self.read(|f| inner_ops(f).count())
     }
 
-    /// The versions of the domains that ops mean: ``{"": 17}``.
+    /// The imported domain versions: ``{"": 17}``.
     #[getter]
     fn opsets(&self) -> PyResult<BTreeMap<String, i64>> {
         self.read(|f| {
@@ -296,17 +296,17 @@ impl Function {
         })
     }
 
-    /// The function's attributes, a copy.
+    /// A copy of the function's attributes.
     #[getter]
     fn attrs<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyDict>> {
         let read = slf.get().read(|f| attr::read_all(f, f.function_attrs()))?;
         attr::to_dict(slf, read)
     }
 
-    /// A parameter, a result of an op or a constant by its name: ``"x"``, or ``"0"`` for one without a name that the
-    /// function's text calls ``%0``.
+    /// Returns a parameter, a result of an op or a constant by its name: ``"x"``, or ``"0"`` for an unnamed value that
+    /// IR text calls ``%0``.
     ///
-    /// Raises KeyError if no value has the name. Takes time with the size of the function.
+    /// Raises KeyError if no value has the name. Takes time linear in the size of the function.
     fn value(slf: &Bound<'_, Self>, name: &str) -> PyResult<Value> {
         let found = slf.get().read(|f| {
             let is_called = |&id: &ValueId| f.value_name(id) == Some(name);
@@ -329,7 +329,7 @@ impl Function {
         found.and_then(|id| value(slf, id)).ok_or_else(missing)
     }
 
-    /// The constants of the function, as values.
+    /// The constants of the function as values.
     #[getter]
     fn constants(slf: &Bound<'_, Self>) -> PyResult<Vec<Option<Value>>> {
         let ids = slf.get().read(|f| {
@@ -341,7 +341,7 @@ impl Function {
         Ok(values(slf, &ids))
     }
 
-    /// Whether it can be edited: whether it is the one that a running pass was given.
+    /// Whether the function can be edited: it belongs to a running pass.
     #[getter]
     fn is_editable(&self) -> bool {
         !matches!(self.source, Source::Snapshot(..)) && self.edit(|_| ()).is_ok()
@@ -356,18 +356,18 @@ impl Function {
         error::shown(read, "Function")
     }
 
-    /// The function as IR text.
+    /// Returns the function as IR text.
     fn __str__(&self) -> PyResult<String> {
         self.look(|f| ir::print_function(f, &ir::PrintOptions::default()))
     }
 }
 
-/// All ops but the ends of regions, in program order.
+/// Iterates over all ops but terminators, in program order.
 fn inner_ops(f: &sdk::Function) -> impl Iterator<Item = OpId> + '_ {
     f.iter().filter(|&op| !is_end(f, op))
 }
 
-/// Whether an op is the end of a region.
+/// Whether an op is a terminator.
 pub(crate) fn is_end(f: &sdk::Function, op: OpId) -> bool {
     matches!(f.symbol(op), symbol::RETURN | symbol::YIELD)
 }

@@ -1,4 +1,4 @@
-//! The IR as Python has it: objects for modules, functions, ops and values, and the edits of a function.
+//! The IR in Python: objects for modules, functions, ops and values, and the edits of a function.
 
 pub(crate) mod attr;
 pub(crate) mod call;

@@ -15,26 +15,26 @@ use crate::crossing::gil;
 use crate::ir::function::Function;
 
 enum Source {
-    /// One of the program, which it may change.
+    /// A module of the program, which may change it.
     Own(Mutex<passdock::Module>),
-    /// The one that an instrument is shown.
+    /// A read-only module for an instrument.
     Shown(passdock::Module),
-    /// That of a pass, and whether the pass may edit it.
+    /// The module of a pass, and whether the pass may edit it.
     Borrowed(Arc<BorrowedModule>, bool),
 }
 
-/// A module: a model's functions, by name. ``module["main"]`` is the graph of an ONNX model.
+/// A module: the functions of a model, by name. ``module["main"]`` is the graph of an ONNX model.
 ///
-/// functions: of each name a function of another module, which is copied, with those that it calls.
+/// ``str(module)`` is its IR text. A pass returns a new module and leaves its input unchanged. The program may replace
+/// functions by ``module["f"] = other["g"]`` and ``update``. A module pass may edit its module: ``mod["main"]`` is a
+/// function with the edits of ``passdock.Function``.
 ///
-/// ``str(module)`` is its IR text. A pass makes another module and leaves the one that it is called on as it was; the
-/// program may put functions into it, by ``module["f"] = other["g"]`` and ``update``. The one that a module pass is
-/// given is its own to edit:
-/// ``mod["main"]`` is a function with the edits of ``passdock.Function``.
+/// Args:
+///     functions: Functions of other modules by their new names. They are copied with their callees.
 #[pyclass(frozen, module = "passdock", weakref)]
 pub(crate) struct Module {
     source: Source,
-    /// The functions that were asked for: one object for each.
+    /// The functions that were accessed: one object for each.
     functions: Mutex<Vec<(String, Py<Function>)>>,
 }
 
@@ -46,32 +46,32 @@ impl Module {
         }
     }
 
-    /// A module of the program's own.
+    /// Creates a module of the program.
     pub(crate) fn own(module: passdock::Module) -> Module {
         Module::with_source(Source::Own(Mutex::new(module)))
     }
 
-    /// The module that an instrument is shown.
+    /// Creates a module for an instrument.
     pub(crate) fn shown(module: passdock::Module) -> Module {
         Module::with_source(Source::Shown(module))
     }
 
-    /// The module of a module pass, to edit.
+    /// Creates the editable module of a module pass.
     pub(crate) fn borrowed(module: Arc<BorrowedModule>) -> Module {
         Module::with_source(Source::Borrowed(module, true))
     }
 
-    /// The module around a function pass, to read.
+    /// Creates the read-only module around a function pass.
     pub(crate) fn borrowed_to_read(module: Arc<BorrowedModule>) -> Module {
         Module::with_source(Source::Borrowed(module, false))
     }
 
-    /// Whether it is the one that was borrowed.
+    /// Whether this is the module borrowed by a pass.
     pub(crate) fn is_borrowed_as(&self, borrowed: &Arc<BorrowedModule>) -> bool {
         matches!(&self.source, Source::Borrowed(own, _) if Arc::ptr_eq(own, borrowed))
     }
 
-    /// The module itself, as it is now.
+    /// Returns the module in its current state.
     pub(crate) fn now(&self) -> Result<passdock::Module> {
         match &self.source {
             Source::Own(module) => Ok(lock(module).clone()),
@@ -89,7 +89,7 @@ impl Module {
         self.edit(|m| m.run_pass(cx, name))
     }
 
-    /// Says of the object of a function that its module has it no more, and forgets it.
+    /// Marks a function's object as removed, and drops it.
     fn end(&self, name: &str) {
         let mut functions = lock(&self.functions);
         let known = functions.iter().position(|(known, _)| known == name);
@@ -100,19 +100,19 @@ impl Module {
         }
     }
 
-    /// Puts another module into the place of what it holds.
+    /// Replaces the contents of the module.
     fn set(&self, module: passdock::Module) -> Result {
         let Source::Own(own) = &self.source else {
             return Ok(self.edit(|m| ir::replace_module(m, module))??);
         };
         *lock(own) = module;
-        // Those that were asked for know the functions that were beside them.
+        // Objects of functions refer to the old module.
         let before = std::mem::take(&mut *lock(&self.functions));
         drop(before);
         Ok(())
     }
 
-    /// Puts copies of functions into it, each under a name.
+    /// Inserts copies of functions under the given names.
     fn put(&self, py: Python<'_>, given: &[(String, passdock::Module, String)]) -> Result {
         let before = self.now()?;
         let mut module = before.clone();
@@ -148,7 +148,7 @@ impl Module {
         Ok(found.map(|function| Function::snapshot(function, module)))
     }
 
-    /// The names of the functions, in order.
+    /// Returns the names of the functions in order.
     fn names(&self) -> Result<Vec<String>> {
         if let Source::Borrowed(borrowed, true) = &self.source {
             return Ok(borrowed.read(|m| {
@@ -159,7 +159,7 @@ impl Module {
         Ok(self.now()?.functions().map(name_of).collect())
     }
 
-    /// The function of a name: one object, however often it is asked for.
+    /// Returns the function of a name, always the same object.
     fn find(&self, py: Python<'_>, name: &str) -> Result<Option<Py<Function>>> {
         let known = |functions: &[(String, Py<Function>)]| {
             let known = functions.iter().find(|(known, _)| known == name);
@@ -189,7 +189,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The name of a function: a text, or what has one as TVM's ``GlobalVar`` has.
+/// The name of a function: a string, or an object with a name like TVM's ``GlobalVar``.
 struct Name(String);
 
 impl<'py> FromPyObject<'_, 'py> for Name {
@@ -205,7 +205,7 @@ impl<'py> FromPyObject<'_, 'py> for Name {
     }
 }
 
-/// The functions of a mapping: of each its new name, and where it is.
+/// Converts a mapping of functions: the new name, the module and the name of each.
 fn functions_of(said: &Bound<'_, PyAny>) -> Result<Vec<(String, passdock::Module, String)>> {
     let said = said.extract::<Mapping<'_>>().map_err(|_| {
         let kind = said.get_type();
@@ -225,7 +225,7 @@ fn functions_of(said: &Bound<'_, PyAny>) -> Result<Vec<(String, passdock::Module
     said.0.iter().map(function).collect()
 }
 
-/// The kind of function that a text says.
+/// Parses the kind of a function.
 fn kind(said: &str) -> PyResult<sdk::FunctionKind> {
     match said {
         "fn" => Ok(sdk::FunctionKind::GRAPH),
@@ -239,7 +239,7 @@ fn kind(said: &str) -> PyResult<sdk::FunctionKind> {
 /// The arguments of `from_text`.
 type FromText = (String, &'static str, bool);
 
-/// The size up to which a file is read, and not mapped: programs write their models again under the same name.
+/// The maximum size of a file that is read instead of mapped: programs often overwrite their models.
 const SMALL: u64 = 64 << 20;
 
 fn read(
@@ -250,7 +250,7 @@ fn read(
     let metadata = path.metadata();
     let is_small = metadata.is_ok_and(|found| found.is_file() && found.len() <= SMALL);
     if is_onnx && is_small && !options.outside_data
-        // What is wrong with the file is told by who maps it.
+        // Mapping the file reports the error.
         && let Ok(bytes) = std::fs::read(path)
     {
         return model_file::read_bytes(path, bytes);
@@ -270,12 +270,10 @@ impl Module {
         Ok(made)
     }
 
-    /// Puts the functions of another module, or of a dict of names to functions, into this one, also over those that
-    /// have their names, with the functions that they call. Functions of an earlier opset than others are raised to
-    /// theirs.
+    /// Adds or replaces functions, from another module or from a dict of names to functions, with their callees.
+    /// Functions of earlier opsets are raised to the latest one.
     ///
-    /// Raises EditError if a function that is called has the name of another one here, and PassError if an op can't be
-    /// raised.
+    /// Raises EditError if a callee has the name of a different function here, and PassError if an op can't be raised.
     #[pyo3(signature = (other, /))]
     fn update(&self, other: &Bound<'_, PyAny>) -> Result {
         let given = match other.cast::<Module>() {
@@ -289,10 +287,13 @@ impl Module {
         self.put(other.py(), &given)
     }
 
-    /// Reads IR text. name: that of the text in messages. allow_outside_data: whether its data may be in files outside
-    /// of the current directory.
+    /// Parses IR text.
     ///
-    /// Raises ModelError, with the line, if it isn't a module.
+    /// Args:
+    ///     name: The name of the text in messages.
+    ///     allow_outside_data: Whether data files may be outside the current directory.
+    ///
+    /// Raises ModelError with the line if the text isn't a module.
     #[staticmethod]
     #[pyo3(signature = (text, name = "<string>", allow_outside_data = false))]
     fn from_text(
@@ -308,12 +309,15 @@ impl Module {
         Ok(Module::own(read?))
     }
 
-    /// Reads a model's file: ``.onnx`` or ``.ir``. One above 64 MB, and data beside it, is mapped: it must not change
-    /// as long as anything of it is used, or a text or a pickle, which refer to it.
+    /// Reads a model file: ``.onnx`` or ``.ir``.
     ///
-    /// allow_outside_data: whether its data may be outside of its directory.
+    /// Files above 64 MB and data files are memory-mapped. They must not change while the module, anything obtained
+    /// from it, or a text or pickle that refers to them is in use.
     ///
-    /// Raises ModelError if it can't be read, or holds no model.
+    /// Args:
+    ///     allow_outside_data: Whether data files may be outside the model's directory.
+    ///
+    /// Raises ModelError if the file can't be read or isn't a model.
     #[staticmethod]
     #[pyo3(signature = (path, *, allow_outside_data = false))]
     fn read(py: Python<'_>, path: PathBuf, allow_outside_data: bool) -> Result<Module> {
@@ -323,9 +327,9 @@ impl Module {
         Ok(Module::own(gil::detach(py, || read(&path, options))?))
     }
 
-    /// Reads the bytes of an ONNX model whose data is all inside of it.
+    /// Parses the bytes of an ONNX model without external data.
     ///
-    /// Raises ModelError if they are none.
+    /// Raises ModelError if the bytes aren't such a model.
     #[staticmethod]
     #[pyo3(signature = (data, name = "<bytes>"))]
     fn from_onnx(py: Python<'_>, data: &[u8], name: &str) -> Result<Module> {
@@ -334,11 +338,12 @@ impl Module {
         Ok(Module::own(read?))
     }
 
-    /// Writes a model's file: ``.onnx`` or ``.ir``. The file is there when it is whole.
+    /// Writes a model file, ``.onnx`` or ``.ir``, atomically.
     ///
-    /// value_info: whether an ONNX file declares the types of all values.
+    /// Args:
+    ///     value_info: Whether an ONNX file declares the types of all values.
     ///
-    /// Raises PassError if it can't be written, or the format has no way to say something of it.
+    /// Raises PassError if the file can't be written, or the format can't represent the module.
     #[pyo3(signature = (path, *, value_info = false))]
     fn write(&self, py: Python<'_>, path: PathBuf, value_info: bool) -> Result {
         let module = self.now()?;
@@ -350,16 +355,20 @@ impl Module {
         Ok(())
     }
 
-    /// The bytes of the module as an ONNX model, all data inside.
+    /// Encodes the module as an ONNX model without external data.
     ///
-    /// Raises PassError if ONNX has no way to say something of it.
+    /// Raises PassError if ONNX can't represent the module.
     fn to_onnx<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyBytes>> {
         let module = self.now()?;
         let bytes = gil::detach(py, || model_file::to_bytes(&module))?;
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// The module as IR text. brief: for reading, values numbered, long data cut; it can't be read back then.
+    /// Returns the module as IR text.
+    ///
+    /// Args:
+    ///     brief: Whether the text is only for humans: values are numbered and long data is truncated. It can't be
+    ///         parsed.
     #[pyo3(signature = (*, brief = false))]
     fn text(&self, py: Python<'_>, brief: bool) -> Result<String> {
         let module = self.now()?;
@@ -379,13 +388,13 @@ impl Module {
             .collect()
     }
 
-    /// The number of ops of all functions and regions, without constants and the ends of regions.
+    /// The number of ops of all functions and regions, without constants and terminators.
     #[getter]
     fn op_count(&self) -> Result<usize> {
         Ok(self.now()?.op_count())
     }
 
-    /// The function of a name, or ``default``.
+    /// Returns the function of a name, or ``default``.
     #[pyo3(signature = (name, default = None))]
     fn get(
         &self,
@@ -396,8 +405,10 @@ impl Module {
         Ok(self.find(py, &name.0)?.map(Py::into_any).or(default))
     }
 
-    /// Makes a function with an empty body, in a module pass: add parameters and ops, then set its results. It has
-    /// the opsets of the function ``like``.
+    /// Creates a function with an empty body, in a module pass. Add parameters and ops, then set its results.
+    ///
+    /// Args:
+    ///     like: The function whose opsets the new one imports.
     ///
     /// Raises EditError if the name is taken.
     #[pyo3(signature = (name, *, kind = "fn", like = "main"))]
@@ -414,15 +425,15 @@ impl Module {
             let like = like.map(|entry| sdk::Name::Symbol(entry.name));
             m.create(name, kind, like).map(drop)
         })??;
-        // A pass that was run on the module may have removed one of the name.
+        // A pass that was run on the module may have removed a function of that name.
         self.end(name);
         self.__getitem__(py, Name(name.to_owned()))
     }
 
-    /// Removes a function, in a module pass. Its objects raise ``passdock.StaleError`` then, also if another function
+    /// Removes a function, in a module pass. Its objects then raise ``passdock.StaleError``, even if another function
     /// takes the name.
     ///
-    /// Raises EditError if there is none of the name.
+    /// Raises EditError if there is no function of that name.
     fn remove(&self, name: &str) -> Result {
         self.edit(|m| m.remove(name))??;
         self.end(name);
@@ -480,7 +491,7 @@ impl Module {
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> Result<(Bound<'py, PyAny>, FromText)> {
         let module = slf.get().now()?;
         let text = gil::detach(slf.py(), || model_file::to_text(&module))?;
-        // A pickle refers to the files that the module's data is in.
+        // A pickle refers to the module's data files.
         let args = (text, "<string>", true);
         Ok((slf.get_type().getattr("from_text")?, args))
     }

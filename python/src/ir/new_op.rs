@@ -1,4 +1,4 @@
-//! Ops that a program asks for.
+//! Arguments for a new op.
 
 use passdock::sdk::{self, AttrValue, EditError, OpBuilder, OpId, TypeId, ValueId};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -11,17 +11,18 @@ use crate::ir::edit::{Operand, ids_of};
 use crate::ir::function::Function;
 use crate::ir::types::TypeArgument;
 
-/// An op as a program asks for it.
+/// A new op as specified by a program.
 pub(crate) struct NewOp<'a> {
     pub(crate) name: &'a str,
     pub(crate) operands: Vec<ValueId>,
     pub(crate) attrs: Vec<(String, AttrValue)>,
-    /// `None`: nothing was said of results.
+    /// `None` if the program didn't specify results.
     results: Option<Vec<TypeArgument>>,
 }
 
 impl<'a> NewOp<'a> {
-    /// Checks an op against its definition, unless it is `custom`. It has the attributes of the op `like`, too.
+    /// Checks an op against its definition, unless it is `custom`. The new op also gets the attributes of the op
+    /// `like`.
     pub(crate) fn new(
         slf: &Bound<'_, Function>,
         name: &'a str,
@@ -43,7 +44,7 @@ impl<'a> NewOp<'a> {
         Ok(op)
     }
 
-    /// Whether the op is to have no results.
+    /// Whether the op has no results.
     pub(crate) fn has_no_results(&self) -> bool {
         self.results.as_ref().is_some_and(Vec::is_empty)
     }
@@ -67,10 +68,10 @@ impl<'a> NewOp<'a> {
     }
 }
 
-/// The results that an op may be asked for: each is made at once, and more are a mistake.
+/// The maximum number of results of a new op: all are created at once, and more are probably an error.
 const MAX_RESULTS: usize = 1 << 20;
 
-/// Refuses a number of results that no op has.
+/// Rejects an excessive number of results.
 pub(crate) fn check_count(results: usize) -> PyResult<()> {
     match results {
         ..=MAX_RESULTS => Ok(()),
@@ -80,7 +81,7 @@ pub(crate) fn check_count(results: usize) -> PyResult<()> {
     }
 }
 
-/// The results that an argument asks for: how many, or a type for each.
+/// Parses the results argument: their number, or a type for each.
 fn wanted(slf: &Bound<'_, Function>, said: &Bound<'_, PyAny>) -> PyResult<Vec<TypeArgument>> {
     if let Ok(count) = said.extract::<usize>() {
         check_count(count)?;

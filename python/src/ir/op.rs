@@ -1,4 +1,4 @@
-//! `Op`: an operation, as a program reads it.
+//! `Op`: an operation of a function.
 
 use passdock::ir;
 use passdock::sdk::{self, OpId, OpKind};
@@ -17,13 +17,13 @@ use crate::ir::value::Value;
 
 /// An op of a function.
 ///
-/// Two of them are equal if they are the same op of the same function. What an edit erased isn't there any
-/// more: everything but ``is_live`` raises ``passdock.StaleError`` then.
+/// Two objects are equal if they refer to the same op of the same function. After the op is erased, all members but
+/// ``is_live`` raise ``passdock.StaleError``.
 #[pyclass(frozen, module = "passdock", eq, hash)]
 #[derive(PartialEq, Hash)]
 pub(crate) struct Op(pub(crate) Part<OpId>);
 
-/// Whether an op stands before another one in the text, which may be in regions of its own.
+/// Whether an op is before another one in program order; they may be in different regions.
 fn is_before(f: &sdk::Function, op: OpId, other: OpId) -> bool {
     let around = |op: OpId| {
         let up = |&op: &OpId| f.parent_op(f.parent_region(op));
@@ -34,7 +34,7 @@ fn is_before(f: &sdk::Function, op: OpId, other: OpId) -> bool {
     let (own, others) = (around(op), around(other));
     let apart = own.iter().zip(&others).find(|(own, other)| own != other);
     match apart {
-        // An op stands before what is in it.
+        // An op is before the ops nested in it.
         None => own.len() < others.len(),
         Some((&own, &other)) => {
             let (region, other_region) = (f.parent_region(own), f.parent_region(other));
@@ -48,32 +48,32 @@ fn is_before(f: &sdk::Function, op: OpId, other: OpId) -> bool {
 
 #[pymethods]
 impl Op {
-    /// The function that the op is in.
+    /// The function that contains the op.
     #[getter(function)]
     fn owner(&self, py: Python<'_>) -> Py<Function> {
         self.0.function.clone_ref(py)
     }
 
-    /// The op's name, domain included: ``"onnx.Relu"``.
+    /// The op's name, including the domain: ``"onnx.Relu"``.
     #[getter]
     fn name<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyString>> {
         let name = self.0.read(|f, op| f.name(op).to_owned())?;
         Ok(PyString::intern(py, &name))
     }
 
-    /// The operands: values, and None for one that is left out.
+    /// The operands; None for an omitted one.
     #[getter]
     fn operands(&self, py: Python<'_>) -> PyResult<Vec<Option<Value>>> {
         self.0.values(py, |f, op| f.operands(op).collect())
     }
 
-    /// The number of operands, those that are left out included.
+    /// The number of operands, including omitted ones.
     #[getter]
     fn operand_count(&self) -> PyResult<usize> {
         self.0.read(|f, op| f.operand_count(op))
     }
 
-    /// An operand; None if it is left out, or there are fewer.
+    /// Returns an operand; None if it is omitted or there are fewer.
     ///
     /// Raises IndexError for a negative index.
     fn operand(&self, py: Python<'_>, index: isize) -> PyResult<Option<Value>> {
@@ -89,7 +89,7 @@ impl Op {
 
     /// The only result.
     ///
-    /// Raises ValueError if there are none, or several.
+    /// Raises ValueError unless there is exactly one.
     #[getter]
     fn result(&self, py: Python<'_>) -> PyResult<Option<Value>> {
         let mut results = self.results(py)?;
@@ -101,15 +101,15 @@ impl Op {
         }
     }
 
-    /// The attributes, a copy: ints, floats, texts, lists of those, tensors as ``Constant``.
+    /// A copy of the attributes: ints, floats, strings, lists of those, tensors as ``Constant``.
     #[getter]
     fn attrs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let read = self.0.read(|f, op| attr::read_all(f, f.attrs(op)))?;
         attr::to_dict(self.0.function.bind(py), read)
     }
 
-    /// An attribute, or ``default`` if the op doesn't say it. What the operator's definition says then is
-    /// ``ctx.attr_default``'s to know.
+    /// Returns an attribute, or ``default`` if the op doesn't have it. ``ctx.attr_default`` returns the default of the
+    /// operator's definition.
     #[pyo3(signature = (name, default = None))]
     fn attr<'py>(
         &self,
@@ -135,7 +135,7 @@ impl Op {
             .collect())
     }
 
-    /// The region of a name: ``op.region("then_branch")``.
+    /// Returns the region of a name: ``op.region("then_branch")``.
     ///
     /// Raises KeyError if there is none.
     fn region(&self, py: Python<'_>, name: &str) -> PyResult<Region> {
@@ -145,27 +145,27 @@ impl Op {
         Ok(Region(Part::new(self.0.function.bind(py), id)))
     }
 
-    /// The region that the op stands in.
+    /// The region that contains the op.
     #[getter]
     fn parent_region(&self, py: Python<'_>) -> PyResult<Region> {
         let id = self.0.read(|f, op| f.parent_region(op))?;
         Ok(Region(Part::new(self.0.function.bind(py), id)))
     }
 
-    /// The name of the ONNX node that the op comes from; None if it comes from none, or from several.
+    /// The name of the ONNX node from which the op comes; None if there is none, or several.
     #[getter]
     fn loc(&self) -> PyResult<Option<String>> {
         self.0.read(|f, op| f.loc_name(op).map(str::to_owned))
     }
 
-    /// Whether the op has no effect but its results, by its definition, which is asked in passes only: False elsewhere.
+    /// Whether the op is free of side effects by its definition. Always False outside of passes.
     #[getter]
     fn is_pure(&self) -> PyResult<bool> {
         self.0.read(|f, op| f.traits(op).is_pure())
     }
 
-    /// What visitors call the op: ``"call"``, ``"if"``, ``"for"``, ``"while"``, ``"loop"``, ``"scan"``, ``"tuple"``,
-    /// ``"tuple_get"``, ``"terminator"``, or ``"other"``.
+    /// The kind of the op for visitors: ``"call"``, ``"if"``, ``"for"``, ``"while"``, ``"loop"``, ``"scan"``,
+    /// ``"tuple"``, ``"tuple_get"``, ``"terminator"``, or ``"other"``.
     #[getter]
     fn kind<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyString>> {
         let kind = self.0.read(|f, op| f.op_kind(op))?;
@@ -190,14 +190,14 @@ impl Op {
         self.0.read(|f, op| f.regions(op).len())
     }
 
-    /// The function of the module that the op calls, by name; None if it calls none.
+    /// The name of the called function of the module; None if the op isn't a call.
     #[getter]
     fn callee(&self) -> PyResult<Option<String>> {
         self.0
             .read(|f, op| f.callee(op).map(|name| f.text(name).to_owned()))
     }
 
-    /// Whether the op stands before another one of the function, in the order of ``Function.ops``.
+    /// Returns whether the op is before another op of the function, in the order of ``Function.ops``.
     fn is_before(&self, other: &Op) -> PyResult<bool> {
         other.0.read(|_, _| ())?;
         if !other.0.function.is(&self.0.function) {
@@ -208,13 +208,13 @@ impl Op {
         self.0.read(|f, op| is_before(f, op, other.0.id))
     }
 
-    /// Whether it is there still: whether no edit erased it.
+    /// Whether the op exists, that is, wasn't erased by an edit.
     #[getter]
     fn is_live(&self) -> PyResult<bool> {
         self.0.is_live()
     }
 
-    /// The op's line of IR text; its regions are on other lines.
+    /// Returns the op's line of IR text, without its regions.
     pub(crate) fn __str__(&self) -> PyResult<String> {
         self.0.read(|_, _| ())?;
         let function = self.0.function.get();

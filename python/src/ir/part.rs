@@ -1,4 +1,4 @@
-//! What ops, values and regions have in common: each is a part of a function, by its id there.
+//! The common part of ops, values and regions: a function and an id in it.
 
 use std::hash::{Hash, Hasher};
 
@@ -12,12 +12,12 @@ use crate::ir::function::{self, Function};
 use crate::ir::op::Op;
 use crate::ir::value::Value;
 
-/// An id of a part of a function.
+/// The id of an entity of a function.
 pub(crate) trait PartId: Copy + PartialEq + Hash + Send + Sync {
-    /// The word for such a part in messages.
+    /// The noun for such an entity in messages.
     const NOUN: &'static str;
 
-    /// Whether the function has the part still.
+    /// Whether the function still contains the entity.
     fn is_live(self, f: &sdk::Function) -> bool;
 }
 
@@ -45,7 +45,7 @@ impl PartId for RegionId {
     }
 }
 
-/// A part of a function. It is the same as another one if both have one id in one function.
+/// A reference to an entity of a function. References are equal if their functions and ids are.
 pub(crate) struct Part<Id> {
     pub(crate) function: Py<Function>,
     pub(crate) id: Id,
@@ -57,7 +57,7 @@ impl<Id: PartId> Part<Id> {
         Part { function, id }
     }
 
-    /// Looks at the part, which has to be there still.
+    /// Reads the entity; an error if it was erased.
     pub(crate) fn read<R: Send>(&self, body: impl FnOnce(&sdk::Function, Id) -> R) -> PyResult<R> {
         let id = self.id;
         let function = self.function.get();
@@ -68,12 +68,12 @@ impl<Id: PartId> Part<Id> {
         })
     }
 
-    /// Whether the part is there still.
+    /// Whether the entity exists.
     pub(crate) fn is_live(&self) -> PyResult<bool> {
         self.function.get().is_live_in(|f| self.id.is_live(f))
     }
 
-    /// Returns the id of the part, which has to be there still, and of this function.
+    /// Returns the id of the entity, which has to exist and to belong to this function.
     pub(crate) fn id_in(&self, function: &Bound<'_, Function>) -> PyResult<Id> {
         self.read(|_, _| ())?;
         match self.function.is(function) {
@@ -82,7 +82,7 @@ impl<Id: PartId> Part<Id> {
         }
     }
 
-    /// Returns values of the function.
+    /// Creates objects for values of the function.
     pub(crate) fn values(
         &self,
         py: Python<'_>,
@@ -92,7 +92,7 @@ impl<Id: PartId> Part<Id> {
         Ok(function::values(self.function.bind(py), &ids))
     }
 
-    /// Returns a value of the function, if there is one.
+    /// Creates the object for a value of the function, if there is one.
     pub(crate) fn value(
         &self,
         py: Python<'_>,
@@ -102,7 +102,7 @@ impl<Id: PartId> Part<Id> {
         Ok(id.and_then(|id| function::value(self.function.bind(py), id)))
     }
 
-    /// Returns ops of the function.
+    /// Creates objects for ops of the function.
     pub(crate) fn ops(
         &self,
         py: Python<'_>,
@@ -112,7 +112,7 @@ impl<Id: PartId> Part<Id> {
         Ok(function::ops(self.function.bind(py), ids))
     }
 
-    /// Returns an op of the function, if there is one.
+    /// Creates the object for an op of the function, if there is one.
     pub(crate) fn op(
         &self,
         py: Python<'_>,

@@ -9,16 +9,16 @@ use crate::ir::op::Op;
 use crate::ir::part::Part;
 use crate::ir::value::Value;
 
-/// A region: arguments, and ops in order, the last of which ends it.
+/// A region: arguments, and ops in order, the last of which is the terminator.
 ///
-/// It is there as long as its op: afterwards everything but ``is_live`` raises ``passdock.StaleError``.
+/// It exists as long as its op. Afterwards all members but ``is_live`` raise ``passdock.StaleError``.
 #[pyclass(frozen, module = "passdock", eq, hash)]
 #[derive(PartialEq, Hash)]
 pub(crate) struct Region(pub(crate) Part<RegionId>);
 
 #[pymethods]
 impl Region {
-    /// The region's name: that of the attribute that it is, ``"then_branch"``.
+    /// The region's name, which is that of its attribute: ``"then_branch"``.
     #[getter]
     fn name(&self) -> PyResult<String> {
         self.0.read(|f, id| f.region_name(id).to_owned())
@@ -30,7 +30,7 @@ impl Region {
         self.0.values(py, |f, id| f.args(id).to_vec())
     }
 
-    /// The ops that stand directly in the region, in order, without its end.
+    /// The ops directly in the region, in order, without the terminator.
     #[getter]
     fn ops(&self, py: Python<'_>) -> PyResult<Vec<Op>> {
         self.0.ops(py, |f, id| {
@@ -39,25 +39,25 @@ impl Region {
         })
     }
 
-    /// The ops that stand directly in the region, in order, its end included.
+    /// The ops directly in the region, in order, including the terminator.
     #[getter]
     fn all_ops(&self, py: Python<'_>) -> PyResult<Vec<Op>> {
         self.0.ops(py, |f, id| f.ops_in(id).collect())
     }
 
-    /// The op that ends the region.
+    /// The terminator of the region.
     #[getter]
     fn terminator(&self, py: Python<'_>) -> PyResult<Option<Op>> {
         self.0.op(py, |f, id| f.terminator(id))
     }
 
-    /// The op that the region belongs to; None for the body of a function.
+    /// The op that contains the region; None for the body of a function.
     #[getter]
     fn parent_op(&self, py: Python<'_>) -> PyResult<Option<Op>> {
         self.0.op(py, |f, id| f.parent_op(id))
     }
 
-    /// Whether it is there still: whether no edit erased its op.
+    /// Whether the region exists, that is, its op wasn't erased by an edit.
     #[getter]
     fn is_live(&self) -> PyResult<bool> {
         self.0.is_live()

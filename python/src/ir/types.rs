@@ -12,8 +12,8 @@ use crate::crossing::error;
 use crate::ir::function::Function;
 use crate::ir::value::sizes;
 
-/// The type of a value, as its function has it. ``str(type)`` is its text: ``f32[n,3,32]``. A type is
-/// equal to another one of the same text, and to the text.
+/// The type of a value in a function. ``str(type)`` is its IR text, ``f32[n,3,32]``. Types are equal to types with the
+/// same text, and to the text.
 #[pyclass(frozen, module = "passdock")]
 pub(crate) struct Type {
     pub(crate) function: Py<Function>,
@@ -44,13 +44,13 @@ impl Type {
         })
     }
 
-    /// The element type, ``"f32"``; None if it has none, or it isn't known.
+    /// The element type, ``"f32"``; None if it is unknown, or the type has none.
     #[getter]
     fn dtype(&self) -> PyResult<Option<&'static str>> {
         self.read(|_, ty| ty.dtype().name())
     }
 
-    /// The sizes, as of ``Value.shape``.
+    /// The sizes, as for ``Value.shape``.
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
         let read = self.read(|f, ty| ty.dims().map(|dims| sizes(f, dims)))?;
@@ -78,22 +78,22 @@ impl Type {
         Ok(self.__str__()? == text)
     }
 
-    /// That of its text, which it is equal to.
+    /// Returns the hash of the text, to which the type is equal.
     fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {
         PyString::new(py, &self.__str__()?).hash()
     }
 }
 
-/// A type that a program gives, to be added to the function that uses it.
+/// A type argument, to be added to the function that uses it.
 pub(crate) enum TypeArgument {
     Known(TypeId),
-    /// The type of the parameter of a function with the symbols of the module.
+    /// The type of the only parameter of a function with the module's symbols.
     Parsed(Arc<ir::Function>),
     Unknown,
 }
 
 impl TypeArgument {
-    /// Reads an argument: a ``Type``, IR text (``"f32[n*2,3]"``), a pair of dtype and shape, or None.
+    /// Converts an argument: a ``Type``, IR text (``"f32[n*2,3]"``), a pair of dtype and shape, or None.
     pub(crate) fn extract(
         function: &Bound<'_, Function>,
         argument: &Bound<'_, PyAny>,
@@ -157,13 +157,13 @@ impl TypeArgument {
     }
 }
 
-/// Parses a type as that of a parameter of a function with the symbols of another one. An error is a message.
+/// Parses a type to the only parameter of a function with the symbols of another one.
 fn parse(function: &Bound<'_, Function>, text: &str) -> PyResult<Result<ir::Function, String>> {
     let symbols = function.get().look(|f| f.symbols().clone())?;
     Ok(ir::parse_type(text, symbols).map_err(|error| error.message))
 }
 
-/// Returns the IR text of a size.
+/// Converts a size to IR text.
 fn dim_text(function: &Bound<'_, Function>, dim: Option<Bound<'_, PyAny>>) -> PyResult<String> {
     let Some(dim) = dim else {
         return Ok("?".to_owned());
@@ -176,7 +176,7 @@ fn dim_text(function: &Bound<'_, Function>, dim: Option<Bound<'_, PyAny>>) -> Py
             "a size is an int, the name of a symbol, the text of an expression, or None",
         )
     })?;
-    // A string that isn't the text of one size is a name.
+    // A string that isn't a single dim is a symbol that needs quotes.
     let is_dim = parse(function, &format!("f32[{text}]"))?.is_ok_and(|f| {
         let mut params = f.args(f.body());
         let shape = params.next().and_then(|param| f.shape(f.value(param).ty));

@@ -14,19 +14,19 @@ use crate::ir::types::Type;
 
 /// A value of a function: a parameter, a result of an op, or a constant.
 ///
-/// Two of them are equal if they are the same value of the same function.
+/// Two objects are equal if they refer to the same value of the same function.
 #[pyclass(frozen, module = "passdock", eq, hash)]
 #[derive(PartialEq, Hash)]
 pub(crate) struct Value(pub(crate) Part<ValueId>);
 
-/// A size as Python has it.
+/// A size in Python: an int or a string.
 #[derive(IntoPyObject)]
 pub(crate) enum Size {
     Known(i64),
     Named(String),
 }
 
-/// The sizes of dims; `None` for one that isn't known.
+/// Converts dims to sizes; `None` for unknown dims.
 pub(crate) fn sizes(f: &sdk::Function, dims: impl IntoIterator<Item = Dim>) -> Vec<Option<Size>> {
     let size = |dim: Dim| match dim.kind {
         DimKind::CONST => Some(Size::Known(dim.value)),
@@ -41,7 +41,7 @@ pub(crate) fn sizes(f: &sdk::Function, dims: impl IntoIterator<Item = Dim>) -> V
 
 #[pymethods]
 impl Value {
-    /// The function that the value is in.
+    /// The function that contains the value.
     #[getter(function)]
     fn owner(&self, py: Python<'_>) -> Py<Function> {
         self.0.function.clone_ref(py)
@@ -60,15 +60,15 @@ impl Value {
         Ok(Type { function, id })
     }
 
-    /// The element type, ``"f32"``; None if it isn't known, or the value has none.
+    /// The element type, ``"f32"``; None if it is unknown, or the type has none.
     #[getter]
     fn dtype(&self) -> PyResult<Option<&'static str>> {
         self.0.read(|f, id| f.dtype(id).name())
     }
 
-    /// The sizes: an int, the text of a symbol or an expression (``"n"``, ``"n*2"``), or None for what nobody
-    /// knows. A symbol whose name is no word stands in quotes, as in IR text. None in place of the tuple if the rank
-    /// isn't known. ``("f32", value.shape)`` is a type again.
+    /// The sizes: an int, a symbol or an expression as a string (``"n"``, ``"n*2"``), or None if unknown. Symbols that
+    /// aren't identifiers are quoted, as in IR text. None instead of a tuple if the rank is unknown. ``("f32",
+    /// value.shape)`` is valid as a type argument.
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
         let read = self.0.read(|f, id| {
@@ -79,25 +79,25 @@ impl Value {
         read.map(|sizes| PyTuple::new(py, sizes)).transpose()
     }
 
-    /// The number of axes; None if it isn't known.
+    /// The number of dimensions; None if it is unknown.
     #[getter]
     fn rank(&self) -> PyResult<Option<usize>> {
         self.0.read(|f, id| f.rank(id))
     }
 
-    /// The op that the value is a result of; None for parameters and constants.
+    /// The op that defines the value; None for parameters and constants.
     #[getter]
     fn defining_op(&self, py: Python<'_>) -> PyResult<Option<Op>> {
         self.0.op(py, |f, id| f.defining_op(id))
     }
 
-    /// Its place among the results of its op, or the arguments of its region.
+    /// The index among the results of its op or the arguments of its region.
     #[getter]
     fn index(&self) -> PyResult<usize> {
         self.0.read(|f, id| f.index(id))
     }
 
-    /// The constant that the value is; None if it is computed, or given.
+    /// The constant, if the value is one; None for parameters and results.
     #[getter]
     fn constant(&self, py: Python<'_>) -> PyResult<Option<Constant>> {
         let found = self.0.read(|f, id| f.constant(id))?;
@@ -105,19 +105,19 @@ impl Value {
         found.map(constant).transpose()
     }
 
-    /// The number of operands that are this value.
+    /// The number of uses.
     #[getter]
     fn use_count(&self) -> PyResult<usize> {
         self.0.read(|f, id| f.use_count(id))
     }
 
-    /// The ops that use the value, each once, the ends of regions included.
+    /// The ops that use the value, without duplicates, including terminators.
     #[getter]
     fn users(&self, py: Python<'_>) -> PyResult<Vec<Op>> {
         self.0.ops(py, |f, id| f.users(id).collect())
     }
 
-    /// The uses: each op, and which of its operands the value is.
+    /// The uses: each user with the index of the operand.
     #[getter]
     fn uses(&self, py: Python<'_>) -> PyResult<Vec<(Op, usize)>> {
         let uses = self.0.read(|f, id| f.uses(id).collect::<Vec<_>>())?;
@@ -125,7 +125,7 @@ impl Value {
         Ok(uses.iter().map(|used| (op(used.op), used.index)).collect())
     }
 
-    /// Whether it is there still: whether no edit erased it.
+    /// Whether the value exists, that is, wasn't erased by an edit.
     #[getter]
     fn is_live(&self) -> PyResult<bool> {
         self.0.is_live()

@@ -1,4 +1,4 @@
-//! Config: the keys that are registered, and the values of a context.
+//! Config: the registered keys, and the values of a context.
 
 use passdock::PassContext;
 use passdock::config::{KEYS_OF_TVM, Schema};
@@ -9,7 +9,7 @@ use crate::crossing::convert;
 use crate::crossing::error::Result;
 use crate::crossing::gil;
 
-/// Lists the keys that are registered, and TVM's keys for them.
+/// Lists the registered keys, and TVM's aliases for them.
 pub(crate) fn list(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     let config = py.import("passdock._config")?;
     let configs = passdock::list_configs().into_iter().map(|config| {
@@ -24,7 +24,7 @@ pub(crate) fn list(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     config.call_method1("listed", (configs, KEYS_OF_TVM.to_vec()))
 }
 
-/// The values that a context was given.
+/// Returns the values that a context was given.
 pub(crate) fn given<'py>(py: Python<'py>, context: &PassContext) -> PyResult<Bound<'py, PyAny>> {
     let given = PyDict::new(py);
     for (key, value) in &context.settings().config {
@@ -38,7 +38,7 @@ pub(crate) fn given<'py>(py: Python<'py>, context: &PassContext) -> PyResult<Bou
     gil::call(&config.getattr("Config")?, (given,))
 }
 
-/// The value of a key: what the context was given, or the default.
+/// Returns the value of a key: the one that the context was given, or the default.
 pub(crate) fn value<'py>(
     py: Python<'py>,
     context: &PassContext,
@@ -50,12 +50,12 @@ pub(crate) fn value<'py>(
     Ok(with_fields(&schema, convert::from_config(py, &value)?)?)
 }
 
-/// Whether a config key is one value, and has no fields.
+/// Whether a config key has a single value instead of fields.
 fn is_scalar(schema: &Schema) -> bool {
     matches!(&schema.fields[..], [field] if field.name.is_empty())
 }
 
-/// The value of a config key, whose fields are attributes, too.
+/// Returns the value of a config key, with its fields as attributes.
 fn with_fields<'py>(schema: &Schema, value: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     if is_scalar(schema) {
         return Ok(value);

@@ -1,4 +1,4 @@
-//! `PassContext`: what passes run under, and what a running pass may ask.
+//! `PassContext`: the settings of passes, and the services for a running pass.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -32,41 +32,44 @@ use crate::pass::instrument;
 use crate::pass::rules::Rules;
 
 thread_local! {
-    /// The contexts that `with` entered on this thread, and the objects for them.
+    /// The contexts that `with` entered on this thread, and their objects.
     static ENTERED: RefCell<Vec<(Entered, Py<PassContext>)>> = const { RefCell::new(Vec::new()) };
-    /// The objects for others that the program holds.
+    /// Weak references to the objects of other contexts.
     static UNENTERED: RefCell<Vec<Py<PyWeakrefReference>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// What passes run under: the level, names, instruments and config.
+/// The settings that passes run under: the level, names, instruments and config.
 ///
-/// opt_level: passes of a higher one aren't run, 2 by default. required_pass: names of passes that run at any level,
-/// and that instruments can't veto. disabled_pass: names of passes that don't run. instruments: what watches the
-/// passes. config: values for the keys of ``list_configs()``. renderer: what shows the diagnostics of its passes, a
-/// ``DiagnosticRenderer`` or a function that gets a ``DiagnosticContext``.
+/// ``with PassContext(opt_level=3):`` makes the context the thread's current one. It inherits nothing from the
+/// surrounding context. As in TVM, asyncio tasks on a thread share one stack of contexts, so don't enter a context
+/// around an ``await``. Leaving the context raises errors of instruments, and errors that occurred while analyses of
+/// plugins were freed.
 ///
-/// ``with PassContext(opt_level=3):`` makes it the current one of the thread. A context inherits nothing of the one
-/// around it. As in TVM, the tasks that take turns on a thread have one stack of them: none is to be entered around an
-/// ``await``. Leaving it raises what an instrument raises then, and of a plugin's analyses what failed while they were
-/// freed meanwhile.
+/// Args:
+///     opt_level: The level, 2 by default. Passes of a higher level don't run.
+///     required_pass: Names of passes that run at any level, and that instruments can't veto.
+///     disabled_pass: Names of passes that don't run.
+///     instruments: Instruments that observe the passes.
+///     config: Values for the keys of ``list_configs()``.
+///     renderer: Renders the diagnostics of passes: a ``DiagnosticRenderer``, or a function of a ``DiagnosticContext``.
 ///
-/// Raises ConfigError for a key, a field or a value that isn't right.
+/// Raises ConfigError for an unknown key or field, or an invalid value.
 #[pyclass(frozen, module = "passdock", weakref)]
 pub(crate) struct PassContext {
     core: passdock::PassContext,
-    /// The run, of the context that a pass is given.
+    /// The run, for the context of a running pass.
     run: Option<Arc<BorrowedContext>>,
-    /// What shows its diagnostics, of one that the program made.
+    /// The renderer of a context that the program created.
     renderer: Option<Arc<Code>>,
     /// The level, if one was given.
     level: Option<u32>,
 }
 
 impl PassContext {
-    /// A context of the host.
+    /// Wraps a context of the host.
     pub(crate) fn of(core: passdock::PassContext) -> PassContext {
         PassContext {
-            // A pass that runs has the level of its run.
+            // A running pass has the level of its run.
             level: core.diag_ctx().map(|_| core.opt_level()),
             core,
             run: None,
@@ -74,7 +77,7 @@ impl PassContext {
         }
     }
 
-    /// The context that a pass is given.
+    /// Creates the context of a running pass.
     pub(crate) fn of_run(core: passdock::PassContext, run: Arc<BorrowedContext>) -> PassContext {
         PassContext {
             run: Some(run),
@@ -86,7 +89,7 @@ impl PassContext {
         &self.core
     }
 
-    /// Asks the running pass's context.
+    /// Calls a method of the running pass's context.
     fn ask<R>(&self, what: &str, body: impl FnOnce(&sdk::PassContext) -> R) -> PyResult<R> {
         let Some(run) = &self.run else {
             return Err(PyRuntimeError::new_err(format!(
@@ -96,7 +99,7 @@ impl PassContext {
         run.read(body)
     }
 
-    /// Calls instruments around something that the program runs as if it were a pass.
+    /// Calls instruments around code that the program runs as a pass.
     fn around_pass<R>(
         &self,
         module: &Module,
@@ -113,7 +116,7 @@ impl PassContext {
         Ok(body(&self.core.instruments(), &call)?)
     }
 
-    /// Has the running pass's context do something with a function.
+    /// Calls a method of the running pass's context on a function.
     fn on<R>(
         &self,
         what: &str,
@@ -123,7 +126,7 @@ impl PassContext {
         self.ask(what, |cx| function::edit(function, |f| body(cx, f)))?
     }
 
-    /// Has the running pass's context do something with an op.
+    /// Calls a method of the running pass's context on an op.
     fn on_op<R>(
         &self,
         py: Python<'_>,
@@ -136,7 +139,7 @@ impl PassContext {
     }
 }
 
-/// The object of the context on top of the thread's stack.
+/// Returns the object of the context on top of the thread's stack.
 fn current(py: Python<'_>) -> PyResult<Py<PassContext>> {
     let core = passdock::PassContext::current();
     let entered = ENTERED.with_borrow(|entered| {
@@ -151,8 +154,8 @@ fn current(py: Python<'_>) -> PyResult<Py<PassContext>> {
     }
 }
 
-/// The object of a context that no `with` entered: the thread's own, or that of a running pass. It is one object as
-/// long as the program holds it.
+/// Returns the object of a context that no `with` entered: the thread's own, or that of a running pass. It stays the
+/// same object while the program holds it.
 fn unentered(py: Python<'_>, core: passdock::PassContext) -> PyResult<Py<PassContext>> {
     let mut known = UNENTERED.with_borrow(|known| {
         let known = known.iter().map(|known| known.clone_ref(py));
@@ -228,7 +231,7 @@ impl PassContext {
         })
     }
 
-    /// The current context: the innermost one that this thread entered, or the thread's own.
+    /// Returns the current context: the innermost one that this thread entered, or the thread's own.
     #[staticmethod]
     #[pyo3(name = "current")]
     fn current_one(py: Python<'_>) -> PyResult<Py<PassContext>> {
@@ -261,7 +264,7 @@ impl PassContext {
             return Err(error::raised(py, "ContextError", message))?;
         };
         let in_flight = value.filter(|value| !value.is_none());
-        // No borrow is held: instruments may enter and leave contexts.
+        // No borrow is active: instruments may enter and leave contexts.
         let left = match in_flight {
             None => entered.exit(),
             Some(_) => entered.exit_failed(),
@@ -273,7 +276,7 @@ impl PassContext {
             (Ok(()), _) => Ok(false),
             (Err(failed), None) => Err(failed.into()),
             (Err(failed), Some(value)) => {
-                // The error of what was inside goes out; the other one is a note of it.
+                // The error of the body is raised, with the other one as a note.
                 let sentence = error::sentence(py, &Exception::from(failed).into());
                 let note = format!("leaving the pass context failed, too: {sentence}");
                 let _ = value.call_method1("add_note", (note,));
@@ -282,28 +285,27 @@ impl PassContext {
         }
     }
 
-    /// Puts other instruments in the place of the context's, which may be entered: the old ones are exited, the new
-    /// ones entered. None removes all.
+    /// Replaces the context's instruments, also if it is entered: the old ones are exited, the new ones entered. None
+    /// removes all.
     ///
-    /// Raises what an instrument raises; the context has none then.
+    /// Raises the exception of an instrument; the context then has none.
     #[pyo3(signature = (instruments))]
     fn override_instruments(&self, instruments: Option<&Bound<'_, PyAny>>) -> Result {
         let new = instrument::list(instruments)?;
         Ok(self.core.override_instruments(new)?)
     }
 
-    /// Calls ``enter_pass_ctx`` of the instruments, as ``with`` does.
+    /// Calls ``enter_pass_ctx`` of the instruments, like ``with``.
     fn instrument_enter_pass_ctx(&self) -> Result {
         Ok(self.core.instrument_enter_pass_ctx()?)
     }
 
-    /// Calls ``exit_pass_ctx`` of the instruments, as the end of ``with`` does.
+    /// Calls ``exit_pass_ctx`` of the instruments, like the end of ``with``.
     fn instrument_exit_pass_ctx(&self) -> Result {
         Ok(self.core.instrument_exit_pass_ctx()?)
     }
 
-    /// Returns whether the instruments let a pass run, and calls their ``run_before_pass`` if so, as the run of a pass
-    /// does.
+    /// Returns whether the instruments let a pass run. If so, calls their ``run_before_pass``, like the run of a pass.
     #[pyo3(signature = (module, info))]
     fn instrument_before_pass(&self, module: &Module, info: PassInfoFields) -> Result<bool> {
         self.around_pass(module, info, |list, call| {
@@ -315,7 +317,7 @@ impl PassContext {
         })
     }
 
-    /// Calls ``run_after_pass`` of the instruments with the module that a pass made.
+    /// Calls ``run_after_pass`` of the instruments with the module that a pass returned.
     #[pyo3(signature = (module, info))]
     fn instrument_after_pass(&self, module: &Module, info: PassInfoFields) -> Result {
         self.around_pass(module, info, |list, call| {
@@ -323,21 +325,20 @@ impl PassContext {
         })
     }
 
-    /// The config keys that are registered: of each its type (``"dict"`` for one with fields), its default, its
-    /// documentation, the plugin that registered it, and its fields. TVM's key for one is a key, too, with the one that
-    /// it is the alias of.
+    /// Returns the registered config keys. Each has its type (``"dict"`` for one with fields), default, documentation,
+    /// plugin and fields. TVM's aliases are included, with the key that they refer to.
     #[staticmethod]
     fn list_configs(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
         config::list(py)
     }
 
-    /// The level: passes of a higher one aren't run.
+    /// The level; passes of a higher one don't run.
     #[getter]
     fn opt_level(&self) -> u32 {
         self.core.opt_level()
     }
 
-    /// The level, if one was given; None for the default one.
+    /// The level, if one was given; None for the default.
     #[getter]
     fn given_opt_level(&self) -> Option<u32> {
         self.level
@@ -363,15 +364,14 @@ impl PassContext {
         PyTuple::new(py, all.collect::<PyResult<Vec<_>>>()?)
     }
 
-    /// The config values that were given, by the keys' own names. ``config[key]`` is the default for one that wasn't,
-    /// an alias is a key, too, and fields are attributes: ``ctx.config["tir.UnrollLoop"].auto_max_step``.
+    /// The given config values, by the keys' full names. ``config[key]`` returns the default for other keys, accepts
+    /// aliases, and has fields as attributes: ``ctx.config["tir.UnrollLoop"].auto_max_step``.
     #[getter(config)]
     fn given_config<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         config::given(py, &self.core)
     }
 
-    /// The value of a config key: what was given, or the default that it is registered with. Fields are attributes,
-    /// too.
+    /// Returns the value of a config key: the given one, or the registered default. Fields are attributes, too.
     ///
     /// Raises ConfigError if there is no such key.
     fn get_config<'py>(&self, py: Python<'py>, key: &str) -> Result<Bound<'py, PyAny>> {
@@ -389,8 +389,8 @@ impl PassContext {
         Ok(Some(context))
     }
 
-    /// Emits a diagnostic: shown when the running pass has returned, or at once outside of passes. An error makes the
-    /// pass count as failed.
+    /// Emits a diagnostic. It is rendered after the running pass returns, or immediately outside of passes. An error
+    /// makes the pass fail.
     fn emit(&self, py: Python<'_>, diagnostic: DiagnosticFields) -> PyResult<()> {
         match &self.run {
             Some(run) => diagnostic.emit_to(run),
@@ -402,17 +402,17 @@ impl PassContext {
         }
     }
 
-    /// Finds the types of an op's results by its definition, in a pass. What isn't known stays as it was.
+    /// Infers the types of an op's results by its definition, in a pass. Parts that can't be inferred don't change.
     ///
-    /// Raises EditError if the op isn't right, in the definition's words.
+    /// Raises EditError with the definition's message if the op is invalid.
     fn infer(&self, py: Python<'_>, op: &Op) -> PyResult<()> {
         self.on_op(py, "infer", op, |cx, f, op| cx.infer(f, op))
     }
 
-    /// Makes an op, finds the types of its results, and answers the first of them: what most new ops take. The
-    /// arguments are those of ``Function.create_op``.
+    /// Creates an op, infers the types of its results, and returns the first one. The arguments are those of
+    /// ``Function.create_op``.
     ///
-    /// Raises EditError if the IR would be wrong with it, or the definition says so.
+    /// Raises EditError if the edit would make the IR invalid, or the definition rejects the op.
     #[pyo3(signature = (
         function, name, operands, *, attrs = None, results = None, before = None, after = None, end_of = None,
         custom = false
@@ -445,8 +445,8 @@ impl PassContext {
         Ok(function::value(function, id))
     }
 
-    /// The constants that an op comes to, if its operands are constant and it can be evaluated in at most ``max_bytes``
-    /// bytes; None otherwise.
+    /// Evaluates an op with constant operands and returns its results as constants. None if that isn't possible, or the
+    /// results need more than ``max_bytes`` bytes.
     #[pyo3(signature = (op, max_bytes = 1 << 20))]
     fn evaluate(
         &self,
@@ -460,14 +460,14 @@ impl PassContext {
         Ok(made.map(|ids| function::values(op.0.function.bind(py), &ids)))
     }
 
-    /// Copies the body that an op's definition gives it before the op; answers what stands for its results, or None if
-    /// it has no body.
+    /// Copies the body of an op's definition before the op. Returns the values that replace its results, or None if the
+    /// definition has no body.
     fn decompose(&self, py: Python<'_>, op: &Op) -> PyResult<Option<Vec<Option<Value>>>> {
         let made = self.on_op(py, "decompose", op, |cx, f, op| cx.decompose(f, op))?;
         Ok(made.map(|ids| function::values(op.0.function.bind(py), &ids)))
     }
 
-    /// The value that an attribute has where an op doesn't say it, by its definition; None if it has no default.
+    /// Returns the default of an attribute by the op's definition; None if it has none.
     fn attr_default<'py>(
         &self,
         py: Python<'py>,
@@ -481,9 +481,9 @@ impl PassContext {
         }
     }
 
-    /// Runs a registered pass on the module that a module pass was given, instruments included.
+    /// Runs a registered pass on the module of a module pass, with instruments.
     ///
-    /// Raises UnknownNameError if there is none of the name, and what the pass fails with.
+    /// Raises UnknownNameError if there is no pass of that name, and the exception of the pass if it fails.
     fn run_pass(&self, py: Python<'_>, module: &Module, name: &str) -> Result {
         let Err(failed) = self.ask("run_pass", |cx| module.run_pass(cx, name))?? else {
             return Ok(());
@@ -495,9 +495,9 @@ impl PassContext {
         Err(error::inner_failed(py, &failed).into())
     }
 
-    /// Rewrites a function by rules until none applies, in a pass. The report counts each rule's rewrites.
+    /// Rewrites a function by rules until a fixed point, in a pass. The report counts the rewrites of each rule.
     ///
-    /// Raises what the code of a rule raises, and PassError if rules undo each other without an end.
+    /// Raises the exception of a rule's code, and PassError if rules keep undoing each other.
     fn rewrite(&self, function: &Bound<'_, Function>, rules: &Rules) -> PyResult<()> {
         let rules: Vec<&sdk::Rules> = rules.sets.iter().map(|set| &set.get().rules).collect();
         let done = self.on("rewrite", function, |cx, f| Ok(cx.rewrite(f, &rules)))?;
@@ -507,12 +507,13 @@ impl PassContext {
         })
     }
 
-    /// Whether a rule of this name may rewrite once more: ask right before changing anything, and say ``rewrote`` then.
+    /// Returns whether a rule of this name may rewrite again. Call it right before a change, and ``rewrote``
+    /// afterwards.
     fn may_rewrite(&self, rule: &str) -> PyResult<bool> {
         self.ask("may_rewrite", |cx| cx.may_rewrite(rule))
     }
 
-    /// Counts a rewrite by a rule of this name, which the report shows.
+    /// Counts a rewrite of the rule of this name, for the report.
     fn rewrote(&self, rule: &str) -> PyResult<()> {
         self.ask("rewrote", |cx| cx.rewrote(rule))
     }
@@ -530,7 +531,7 @@ impl PassContext {
         self.core.to_string()
     }
 
-    /// An instrument, or the renderer, may hold the context that holds it.
+    /// An instrument or the renderer may reference the context that holds it.
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
         let Some(instruments) = self.core.sole_instruments() else {
             return Ok(());
@@ -542,14 +543,14 @@ impl PassContext {
     }
 
     fn __clear__(&self) {
-        // It isn't entered: nothing would hold it alone.
+        // The context isn't entered: otherwise something else would hold it.
         let _ = self.core.override_instruments(Vec::new());
         if let Some(renderer) = &self.renderer {
             renderer.clear();
         }
     }
 
-    /// A context that is made anew of the same settings; a copy has the instruments, too, if they can be copied.
+    /// Recreates the context with the same settings. A copy includes the instruments, if they can be copied.
     fn __reduce__<'py>(
         slf: &Bound<'py, Self>,
     ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {

@@ -1,4 +1,4 @@
-//! Diagnostics: what a pass says to the user, and what shows it.
+//! Diagnostics that passes emit, and their renderers.
 
 use std::sync::Arc;
 
@@ -38,9 +38,9 @@ impl DiagnosticFields {
         diagnostic
     }
 
-    /// Emits the diagnostic in a running pass, about the op.
+    /// Emits the diagnostic in a running pass, with the op as its location.
     pub(crate) fn emit_to(&self, run: &BorrowedContext) -> PyResult<()> {
-        // Both have TVM's numbers.
+        // Both use TVM's numbers.
         let severity = sdk::Severity(self.level);
         let mut diagnostic = sdk::Diagnostic::new(severity, &self.message).code(&self.code);
         if let Some(help) = &self.help {
@@ -75,7 +75,7 @@ impl PassDiagnostics {
         self.0.pass()
     }
 
-    /// The fields and the text of each diagnostic.
+    /// Returns the fields and the text of each diagnostic.
     fn collected<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         to_python(py, self.0.diagnostics())
     }
@@ -85,7 +85,7 @@ impl PassDiagnostics {
     }
 }
 
-/// Returns the fields and the text of each diagnostic, from which `passdock.diagnostics` creates objects.
+/// Converts diagnostics to their fields and texts, from which `passdock.diagnostics` creates objects.
 fn to_python(py: Python<'_>, all: Vec<core::Diagnostic>) -> PyResult<Bound<'_, PyAny>> {
     let all = all.into_iter().map(|diagnostic| {
         let text = diagnostic.render(false);
@@ -94,7 +94,7 @@ fn to_python(py: Python<'_>, all: Vec<core::Diagnostic>) -> PyResult<Bound<'_, P
     convert::to_python(py, &all.collect::<Vec<_>>())
 }
 
-/// Returns a renderer that calls a function of Python with the fields and the texts of diagnostics.
+/// Returns a renderer that calls a Python function with the fields and texts of diagnostics.
 pub(crate) fn renderer(render: Arc<Code>) -> Arc<Renderer> {
     Arc::new(move |emitted: &[core::Diagnostic]| {
         gil::attach(|py| {
@@ -111,7 +111,7 @@ pub(crate) fn renderer(render: Arc<Code>) -> Arc<Renderer> {
     })
 }
 
-/// A diagnostic in Python's words; what a pass of Python says is in its own.
+/// Translates a diagnostic to Python's terms, unless a Python pass emitted it.
 fn in_words(said: &core::Diagnostic) -> core::Diagnostic {
     let mut said = said.clone();
     if said.pass.is_none() || said.plugin.is_some() {
@@ -123,7 +123,7 @@ fn in_words(said: &core::Diagnostic) -> core::Diagnostic {
     said
 }
 
-/// The standard renderer: what the host's own writes, to Python's standard error.
+/// Returns the standard renderer, which writes to Python's standard error.
 pub(crate) fn to_stderr() -> Arc<Renderer> {
     let sink = streams::sink("stderr");
     Arc::new(move |said: &[core::Diagnostic]| {
@@ -134,8 +134,8 @@ pub(crate) fn to_stderr() -> Arc<Renderer> {
     })
 }
 
-/// Sets the function that shows the diagnostics of passes that start from now on: it receives a list of fields and
-/// texts. None: standard error again.
+/// Sets the function that renders the diagnostics of passes that start from now on. It receives a list of fields and
+/// texts. None restores the standard renderer.
 #[pyfunction]
 #[pyo3(signature = (render))]
 pub(crate) fn override_renderer(py: Python<'_>, render: Option<Py<PyAny>>) {

@@ -1,4 +1,4 @@
-//! `PassHandle`: a pass of the host, or one of the program's own, as the package's classes hold it.
+//! `PassHandle`: a pass of the host or of the program, wrapped by the package's classes.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -26,18 +26,18 @@ use crate::pass::context::PassContext;
 use crate::pass::holds::Holds;
 use crate::pass::info::{self, PassInfoFields, names};
 
-/// A pass, as the classes of ``passdock.transform`` hold it.
+/// A pass, wrapped by the classes of ``passdock.transform``.
 #[pyclass(frozen, module = "passdock")]
 pub(crate) struct PassHandle {
     pub(crate) pass: PassRef,
-    /// The passes of a Sequential as the program gave them.
+    /// The passes of a Sequential, as the program gave them.
     children: Option<Py<PyList>>,
-    /// What the pass runs, of one of Python.
+    /// The Python code of a Python pass.
     code: Option<Arc<Code>>,
     holds: Holds,
-    /// There as long as this object is.
+    /// Alive as long as this object.
     object: Arc<()>,
-    /// The name and the options that a pass of the registry was asked for by.
+    /// The name and options with which a pass was requested from the registry.
     origin: Option<(String, toml::Table)>,
 }
 
@@ -53,7 +53,7 @@ impl PassHandle {
         }
     }
 
-    /// A pass that others hold: one of a plugin is known by its name and its options.
+    /// Wraps a pass that is owned elsewhere; a plugin's pass is identified by its name and options.
     fn found(pass: PassRef) -> PassHandle {
         let is_of_plugin = pass.provider().is_some();
         let options = pass.given_options().into_iter().flatten();
@@ -71,7 +71,7 @@ impl PassHandle {
     }
 }
 
-/// What a declaration says: that of Python's own code isn't thread-safe, as one lock is around all of it.
+/// Creates the declaration of a Python pass. It isn't thread-safe, because one lock guards all Python code.
 fn declaration(info: &PassInfoFields) -> PassDeclaration {
     PassDeclaration {
         thread_safe: false,
@@ -79,12 +79,12 @@ fn declaration(info: &PassInfoFields) -> PassDeclaration {
     }
 }
 
-/// The context that a pass of Python is given.
+/// Creates the context of a Python pass.
 fn context(run: &borrow::BorrowScope<sdk::PassContext>) -> PassContext {
     PassContext::of_run(passdock::PassContext::current(), run.handle())
 }
 
-/// Runs the code of a pass; the exception that it raises is the failure of the pass.
+/// Runs the code of a pass; an exception becomes the failure of the pass.
 fn called<T>(body: impl FnOnce(Python<'_>) -> Result<T>) -> Result<T, sdk::PassError> {
     gil::attach(|py| {
         error::forget();
@@ -102,7 +102,7 @@ fn function_body(
             }
             None => body(None),
         };
-        // What it was given ends with this call, also in other threads.
+        // The borrowed arguments expire when this call ends, also on other threads.
         borrow::function(f, |f| {
             borrow::context(cx, |cx| {
                 around(&mut |module| {
@@ -116,7 +116,7 @@ fn function_body(
     }
 }
 
-/// A function pass answers the function that it was given, or another one, whose body goes into its place.
+/// Checks the result of a function pass: its own function, or another one whose body replaces the function's.
 fn check_function(answer: &Bound<'_, PyAny>, f: &borrow::BorrowScope<sdk::Function>) -> Result {
     if answer.is_none() {
         return Err(PyTypeError::new_err(
@@ -154,7 +154,7 @@ fn module_body(
     }
 }
 
-/// A module pass answers the module that it was given, or another one.
+/// Checks the result of a module pass: its own module (`None`), or another one.
 fn other_module(
     answer: &Bound<'_, PyAny>,
     m: &borrow::BorrowScope<sdk::Module<'static>>,
@@ -177,7 +177,7 @@ fn other_module(
     }
 }
 
-/// The passes that a program names: those with a ``_pass_handle``.
+/// Returns the handles of a program's passes: their ``_pass_handle`` attributes.
 fn handles<'py>(passes: &Bound<'py, PyList>) -> PyResult<Vec<Bound<'py, PassHandle>>> {
     let handle = |(at, pass): (usize, Bound<'py, PyAny>)| {
         let handle = pass.getattr("_pass_handle").ok();
@@ -195,7 +195,10 @@ fn handles<'py>(passes: &Bound<'py, PyList>) -> PyResult<Vec<Bound<'py, PassHand
 
 #[pymethods]
 impl PassHandle {
-    /// A pass whose body is a function of Python. kind: ``"module"``, ``"function"`` or ``"prim_func"``.
+    /// Creates a pass from a Python function.
+    ///
+    /// Args:
+    ///     kind: ``"module"``, ``"function"`` or ``"prim_func"``.
     #[staticmethod]
     fn of_function(kind: &str, info: PassInfoFields, run: Py<PyAny>) -> PyResult<PassHandle> {
         let declared = declaration(&info);
@@ -217,12 +220,12 @@ impl PassHandle {
         })
     }
 
-    /// A pass may hold itself: by what its function sees.
+    /// A pass may reference itself through variables of its function.
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
         if let Some(children) = &self.children {
             visit.call(children)?;
         }
-        // What the registry or a run holds, too, isn't this one's to give.
+        // Code of a pass that the registry or a run holds, too, must not be cleared.
         match &self.code {
             Some(code) if self.holds.are_all(Arc::strong_count(&self.pass)) => {
                 code.traverse(&visit)
@@ -237,7 +240,7 @@ impl PassHandle {
         }
     }
 
-    /// A Sequential of passes.
+    /// Creates a Sequential of passes.
     #[staticmethod]
     #[pyo3(signature = (passes, info, disabled = None))]
     fn sequential(
@@ -264,7 +267,7 @@ impl PassHandle {
         Ok(made)
     }
 
-    /// A pass of the registry by its name, with options.
+    /// Returns the registered pass of a name, with options.
     #[staticmethod]
     #[pyo3(signature = (name, options = None))]
     fn registered(
@@ -281,7 +284,7 @@ impl PassHandle {
         })
     }
 
-    /// The pass of a pipeline: its name or path, its text, and whether it is trusted.
+    /// Creates the pass of a pipeline, given its name or path, its text, and whether it is trusted.
     #[staticmethod]
     fn of_pipeline(py: Python<'_>, path: PathBuf, text: String, trust: bool) -> Result<PassHandle> {
         let pass = gil::detach(py, || {
@@ -292,14 +295,17 @@ impl PassHandle {
         Ok(PassHandle::new(pass))
     }
 
-    /// Puts the pass in the registry, under its name. overrides: also in the place of one that has the name.
+    /// Registers the pass under its name.
+    ///
+    /// Args:
+    ///     overrides: Whether to replace a registered pass of the same name.
     #[pyo3(signature = (overrides = false))]
     fn register(&self, overrides: bool) -> Result {
         let (registry, name) = (Registry::global(), &self.pass.info().name);
         if overrides {
             return Ok(registry.replace(self.pass.clone())?);
         }
-        // Whoever says the short name would get this one, in pipelines that others wrote, too.
+        // The short name would resolve to this pass, also in existing pipelines.
         let other = registry.canonical(name);
         if other != *name {
             let message = format!(
@@ -313,7 +319,7 @@ impl PassHandle {
         Ok(registry.register(self.pass.clone())?)
     }
 
-    /// The name and the options of a pass that came from the registry.
+    /// The name and options of a pass from the registry.
     #[getter]
     fn origin<'py>(&self, py: Python<'py>) -> PyResult<Option<(String, Bound<'py, PyAny>)>> {
         let origin = self.origin.as_ref();
@@ -323,13 +329,13 @@ impl PassHandle {
         origin.map(options).transpose()
     }
 
-    /// A pass that runs this one on the functions whose names match.
+    /// Creates a pass that runs this one on the functions with matching names.
     fn applied_to(&self, regex: &str, error_if_none: bool) -> Result<PassHandle> {
         let pass = passdock::apply_pass_to_function(self.pass.clone(), regex, error_if_none)?;
         Ok(PassHandle::new(pass))
     }
 
-    /// What the pass says about itself.
+    /// The metadata of the pass.
     #[getter]
     fn info<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         info::to_python(py, self.pass.info())
@@ -355,14 +361,14 @@ impl PassHandle {
         }
     }
 
-    /// The passes of a Sequential, as they were given.
+    /// The passes of a Sequential, as the program gave them.
     #[getter]
     fn children(&self, py: Python<'_>) -> Option<Vec<Py<PyAny>>> {
         let given = self.children.as_ref()?;
         Some(given.bind(py).iter().map(Bound::unbind).collect())
     }
 
-    /// The handles of the passes of a Sequential of the registry.
+    /// The handles of the passes of a registered Sequential.
     #[getter]
     fn child_handles(&self) -> Vec<PassHandle> {
         let sequential = self.pass.as_sequential();
@@ -372,8 +378,8 @@ impl PassHandle {
         passes.cloned().map(PassHandle::found).collect()
     }
 
-    /// The passes that a Sequential would run under the current context or another one, in order: the program's objects
-    /// of those that it gave, handles of the others.
+    /// Returns the passes that a Sequential would run under a context (by default the current one), in order: the
+    /// program's objects for the passes that it gave, handles for others.
     #[pyo3(signature = (context = None))]
     fn resolved(
         &self,
@@ -402,12 +408,12 @@ impl PassHandle {
         Ok(order.into_iter().map(object).collect::<PyResult<_>>()?)
     }
 
-    /// The pass as a text: its name, its level, and of a Sequential its passes.
+    /// Describes the pass: its name, its level, and the passes of a Sequential.
     fn describe(&self) -> String {
         format!("{:?}", &*self.pass)
     }
 
-    /// Runs the pass on a module, under the current context or another one.
+    /// Runs the pass on a module, under a context (by default the current one).
     #[pyo3(signature = (module, context = None))]
     fn call(
         &self,

@@ -1,29 +1,29 @@
-//! Who holds a pass: whether all of them are objects that Python's collector sees.
+//! Tracks the owners of a pass: whether Python's garbage collector can see all of them.
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use passdock::{Pass, PassRef};
 
-/// The levels of Sequentials that are looked through; what stands deeper isn't collected.
+/// The maximum depth of nested Sequentials that are searched; cycles through deeper ones aren't collected.
 const MAX_LEVELS: u32 = 16;
 
-/// The Sequentials of Python that hold a pass, once for each time.
+/// The Python Sequentials that hold a pass, with multiplicity.
 #[derive(Clone, Default)]
 pub(crate) struct Holds(Arc<Mutex<Vec<Hold>>>);
 
 /// A Sequential that holds a pass.
 struct Hold {
     pass: Weak<dyn Pass>,
-    /// That of the Sequential's own object, whose list has the objects of its passes.
+    /// Alive as long as the Sequential's Python object, whose list references the objects of its passes.
     object: Weak<()>,
     holds: Holds,
 }
 
 impl Holds {
-    /// Counts a Sequential among those that hold the pass.
+    /// Adds a Sequential to the owners of the pass.
     pub(crate) fn add(&self, pass: &PassRef, object: &Arc<()>, holds: &Holds) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // Where there is no room for more, so that each is looked at a few times in all.
+        // Only when the vector is full, so that the cost is amortized.
         if all.len() == all.capacity() {
             all.retain(|hold| hold.pass.strong_count() > 0);
         }
@@ -34,8 +34,8 @@ impl Holds {
         });
     }
 
-    /// Whether a pass that so many hold is held by its own object and by Sequentials alone of which the same is true:
-    /// and not by the registry, or a run.
+    /// Whether all `count` references to a pass come from its own object and from Sequentials, to which the same
+    /// applies. Returns `false` if the registry or a run holds the pass, too.
     pub(crate) fn are_all(&self, count: usize) -> bool {
         self.are_all_within(count, MAX_LEVELS)
     }

@@ -1,4 +1,4 @@
-//! `passdock.PassInfo`: the metadata of a pass, to and from Python.
+//! Converting `passdock.PassInfo`, the metadata of a pass.
 
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -32,7 +32,7 @@ pub(crate) fn to_python<'py>(
     class.call1((info.opt_level, &info.name, required))
 }
 
-/// Checks an opt level: an int, 0 or more, and no bool.
+/// Checks an opt level: a nonnegative int, and not a bool.
 pub(crate) fn level(level: &Bound<'_, PyAny>) -> PyResult<u32> {
     let checks = level.py().import("passdock._checks")?;
     checks.call_method1("_check_int", ("opt_level", level))?;

@@ -1,4 +1,4 @@
-//! Instruments: those of Python as the host calls them, and the host's own as Python has them.
+//! Instruments: adapters for Python instruments, and Python objects for the host's.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -19,15 +19,15 @@ use crate::crossing::streams;
 use crate::ir::module::Module;
 use crate::pass::info;
 
-/// An instrument that is an object of Python.
+/// An instrument implemented by a Python object.
 struct PyInstrument {
     object: Py<PyAny>,
     name: String,
-    /// The callbacks that its class has: what nobody wrote isn't called.
+    /// The callbacks that its class overrides; others aren't called.
     hooks: Vec<&'static str>,
 }
 
-/// The callbacks that a class may have.
+/// The callbacks of instruments.
 const HOOKS: [&str; 6] = [
     "enter_pass_ctx",
     "exit_pass_ctx",
@@ -37,7 +37,7 @@ const HOOKS: [&str; 6] = [
     "pass_failed",
 ];
 
-/// The class of instruments.
+/// Returns the base class of instruments.
 fn base_class<'py>(py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
     py.import("passdock.instrument")?.getattr("PassInstrument")
 }
@@ -88,14 +88,14 @@ impl PyInstrument {
         gil::call_method(self.object.bind(py), hook, (module, info))
     }
 
-    /// The answer of `should_run`: a bool, or 0 or 1.
+    /// Converts the result of `should_run`: a bool, or 0 or 1.
     fn judged(&self, answer: &Bound<'_, PyAny>) -> PyResult<bool> {
         let is_bit = |answer: &Bound<'_, PyAny>| matches!(answer.extract(), Ok(0 | 1));
         if answer.is_instance_of::<PyBool>() || (answer.is_instance_of::<PyInt>() && is_bit(answer))
         {
             return answer.is_truthy();
         }
-        // NumPy's bool is one, too.
+        // NumPy's bool is accepted, too.
         let kind = answer.get_type();
         if kind.name()?.to_string().starts_with("bool") {
             return answer.is_truthy();
@@ -164,15 +164,15 @@ impl passdock::PassInstrument for PyInstrument {
     }
 }
 
-/// An instrument of the host's, or of a plugin: made by ``passdock.instrument.get_instrument``.
+/// An instrument of the host or of a plugin, created by ``passdock.instrument.get_instrument``.
 #[pyclass(frozen, module = "passdock")]
 pub(crate) struct NativeInstrument(InstrumentRef);
 
 #[pymethods]
 impl NativeInstrument {
-    /// The instrument of a name, with options.
+    /// Creates the instrument of a name, with options.
     ///
-    /// Raises UnknownNameError, or ConfigError for an option that isn't right.
+    /// Raises UnknownNameError for an unknown name, and ConfigError for an invalid option.
     #[new]
     #[pyo3(signature = (name, **options))]
     fn new(
@@ -195,12 +195,12 @@ impl NativeInstrument {
         self.0.name()
     }
 
-    /// What it has to show so far, as a text; None if it shows nothing.
+    /// Returns the instrument's report so far as text; None if it has none.
     ///
-    /// Raises PassError if it fails over it.
+    /// Raises PassError if the instrument fails.
     fn report(&self, py: Python<'_>) -> Result<Option<String>> {
         let report = gil::detach(py, || {
-            // One of a plugin asks for a context, and for its config.
+            // A plugin's instrument needs a context and its config.
             let mut builder = passdock::PassContext::builder().shared_instrument(self.0.clone());
             for (key, value) in &passdock::PassContext::current().settings().config {
                 builder = builder.config(key, value.clone());
@@ -210,7 +210,7 @@ impl NativeInstrument {
         Ok(report.map(|report| report.text))
     }
 
-    /// The same as data; None if it has none.
+    /// Returns the report as data; None if it has none.
     fn report_data<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         convert::to_python(py, &self.0.report_data())
     }
@@ -230,7 +230,7 @@ impl NativeInstrument {
     }
 }
 
-/// The instruments that a program names.
+/// Converts the instruments argument.
 pub(crate) fn list(said: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<InstrumentRef>> {
     let Some(said) = said.filter(|said| !said.is_none()) else {
         return Ok(Vec::new());
@@ -258,7 +258,7 @@ fn of_python(object: &Bound<'_, PyAny>) -> PyResult<InstrumentRef> {
     Ok(Arc::new(PyInstrument::new(object)?))
 }
 
-/// Shows Python's collector the object of an instrument that nothing else holds.
+/// Reports the object of an instrument to Python's garbage collector, if nothing else holds the instrument.
 pub(crate) fn traverse(own: &InstrumentRef, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
     match python_instrument(own) {
         Some(instrument) if Arc::strong_count(own) == 1 => visit.call(&instrument.object),
@@ -266,15 +266,14 @@ pub(crate) fn traverse(own: &InstrumentRef, visit: &PyVisit<'_>) -> Result<(), P
     }
 }
 
-/// The program's objects for instruments of the host, by where those are, and the number from which on those that are
-/// gone are taken out.
+/// The program's objects for instruments of the host, by address, and the size at which dead entries are removed.
 static OBJECTS: Mutex<(BTreeMap<usize, Py<PyWeakrefReference>>, usize)> =
     Mutex::new((BTreeMap::new(), 64));
 
-/// Remembers the program's object for an instrument of the host, as long as the program holds it.
+/// Records the program's object for an instrument of the host, by a weak reference.
 fn remember(object: &Bound<'_, PyAny>, own: &InstrumentRef) {
     let (py, at) = (object.py(), Arc::as_ptr(own).addr());
-    // A class with slots may have no place for it.
+    // A class with slots may not support weak references.
     let Ok(known) = PyWeakrefReference::new(object) else {
         return;
     };
@@ -291,18 +290,18 @@ fn remember(object: &Bound<'_, PyAny>, own: &InstrumentRef) {
     drop((gone, before));
 }
 
-/// The program's object for an instrument of the host.
+/// Returns the program's object for an instrument of the host.
 fn remembered(py: Python<'_>, own: &InstrumentRef) -> Option<Py<PyAny>> {
     let objects = OBJECTS.lock().unwrap_or_else(PoisonError::into_inner);
     let known = objects.0.get(&Arc::as_ptr(own).addr())?.clone_ref(py);
     drop(objects);
     let object = known.bind(py).upgrade()?;
-    // Another instrument may lie where one was.
+    // Another instrument may have the same address as a dead one.
     let native = of_python(&object.getattr("_native").ok()?).ok()?;
     Arc::ptr_eq(&native, own).then(|| object.unbind())
 }
 
-/// The object of an instrument: the program's own, or one for the host's.
+/// Returns the object of an instrument: the program's own, or a new one for an instrument of the host.
 pub(crate) fn to_python(py: Python<'_>, own: InstrumentRef) -> PyResult<Py<PyAny>> {
     if let Some(instrument) = python_instrument(&own) {
         return Ok(instrument.object.clone_ref(py));
@@ -313,7 +312,7 @@ pub(crate) fn to_python(py: Python<'_>, own: InstrumentRef) -> PyResult<Py<PyAny
     }
 }
 
-/// The instrument itself, if it is one of Python.
+/// Returns the adapter, if the instrument is a Python object.
 fn python_instrument(own: &InstrumentRef) -> Option<&PyInstrument> {
     own.as_any()?.downcast_ref()
 }

@@ -1,4 +1,4 @@
-//! Passes and what is around them, as Python has them: contexts, instruments, diagnostics, rules.
+//! Passes and their environment in Python: contexts, instruments, diagnostics, rules.
 
 pub(crate) mod config;
 pub(crate) mod context;

@@ -1,4 +1,4 @@
-//! Rules: patterns of ops, and what stands in their place, as a text or by code of Python.
+//! Rules: patterns of ops and their replacements, as text or as Python code.
 
 use std::sync::Arc;
 
@@ -22,18 +22,17 @@ use crate::ir::part::Part;
 use crate::ir::types::dtype_of;
 use crate::ir::value::Value;
 
-/// Rewriting rules, as ``docs/rules.md`` describes them: ``Rules("rule a { onnx.Relu(onnx.Relu(%x)) => onnx.Relu(%x)
-/// }")``.
+/// Rewrite rules, as described in ``docs/rules.md``: ``Rules("rule a { onnx.Relu(onnx.Relu(%x)) => onnx.Relu(%x) }")``.
 ///
-/// ``ctx.rewrite(func, rules)`` rewrites a function until none applies. ``a + b`` has the rules of both.
+/// ``ctx.rewrite(func, rules)`` rewrites a function until a fixed point. ``a + b`` contains the rules of both.
 ///
-/// Raises PipelineError if the text isn't one of rules.
+/// Raises PipelineError if the text is invalid.
 #[pyclass(frozen, module = "passdock")]
 pub(crate) struct Rules {
     pub(crate) sets: Vec<Py<RuleSet>>,
 }
 
-/// Rules of one text, or one with code: what sums of rules share, and Python's collector sees once.
+/// The rules of one text, or one with code. Sums of rules share it, so Python's garbage collector visits it once.
 #[pyclass(frozen, module = "passdock")]
 pub(crate) struct RuleSet {
     pub(crate) rules: sdk::Rules,
@@ -54,7 +53,7 @@ impl RuleSet {
 }
 
 impl Rules {
-    /// Of one set, if its rules may apply.
+    /// Creates rules from one set; an error if its rules can never apply.
     fn of(py: Python<'_>, rules: sdk::Rules, code: Option<Arc<Code>>) -> PyResult<Rules> {
         check(py, &rules)?;
         Ok(Rules {
@@ -71,7 +70,7 @@ fn wrong(py: Python<'_>, error: &sdk::rewrite::RuleError) -> PyErr {
     error::raised(py, "PipelineError", &in_python(&message))
 }
 
-/// Refuses rules that never apply, as far as the registered definitions of operators tell.
+/// Rejects rules that never apply according to the registered op definitions.
 fn check(py: Python<'_>, rules: &sdk::Rules) -> PyResult<()> {
     let checked = gil::detach(py, || {
         passdock::check_rules(rules, &passdock::Registry::global().op_defs())
@@ -87,8 +86,8 @@ impl Rules {
         Rules::of(py, rules, None)
     }
 
-    /// A rule whose replacement is made by a function: ``code(rewriter, match)`` answers a value for each result of the
-    /// pattern's last op, one value, or None if nothing is to be done after all.
+    /// Creates a rule whose replacement is built by a function. ``code(rewriter, match)`` returns a value for each
+    /// result of the pattern's last op, a single value, or None to reject the match.
     #[staticmethod]
     fn with_code(py: Python<'_>, name: &str, pattern: &str, code: Py<PyAny>) -> PyResult<Rules> {
         if !code.bind(py).is_callable() {
@@ -173,7 +172,7 @@ fn replacement(
             PyTypeError::new_err("the code of a rule answers a value, a list of them, or None")
         })?,
     };
-    // Results that nobody uses may be left out at the end.
+    // Unused results at the end may be omitted.
     let (least, most) = function.get().read(|f| {
         let results = f.results(root);
         let used = results.iter().rposition(|result| f.use_count(*result) > 0);
@@ -188,8 +187,8 @@ fn replacement(
     ids_of(function, &values).map(Some)
 }
 
-/// What the code of a rule makes its replacement with: ops that stand before the op that is replaced, and that are
-/// folded to constants where their operands are.
+/// Builds the replacement in the code of a rule. New ops are inserted before the replaced op, and folded to constants
+/// if their operands are constant.
 #[pyclass(frozen, module = "passdock")]
 pub(crate) struct Rewriter {
     own: Arc<BorrowedRewriter>,
@@ -209,14 +208,16 @@ impl Rewriter {
 
 #[pymethods]
 impl Rewriter {
-    /// The function, to read.
+    /// The function, read-only.
     #[getter(function)]
     fn owner(&self, py: Python<'_>) -> Py<Function> {
         self.function.clone_ref(py)
     }
 
-    /// Makes an op, and answers its first result: ``rewriter.op("onnx.Add", [x, y])``. custom: as of
-    /// ``Function.create_op``.
+    /// Creates an op and returns its first result: ``rewriter.op("onnx.Add", [x, y])``.
+    ///
+    /// Args:
+    ///     custom: As for ``Function.create_op``.
     #[pyo3(signature = (name, operands, attrs = None, *, results = 1, custom = false))]
     fn op(
         &self,
@@ -240,10 +241,10 @@ impl Rewriter {
         })
     }
 
-    /// A constant scalar of a dtype.
+    /// Creates a scalar constant of a dtype.
     ///
-    /// Raises ValueError if the dtype has no such number, or if it is a whole one above 2**53 that no float is:
-    /// ``ints`` takes those.
+    /// Raises ValueError if the dtype can't represent the number, or for an integer above 2**53 that no float
+    /// represents: use ``ints``.
     fn scalar(
         &self,
         py: Python<'_>,
@@ -265,7 +266,7 @@ impl Rewriter {
         }
         let mut bytes = Vec::new();
         let is_there = element::push(known, float, &mut bytes);
-        // What is too large would be infinite.
+        // A number that is too large would become infinite.
         if !is_there || float.is_finite() && !element::read(known, &bytes).is_finite() {
             return Err(missing())?;
         }
@@ -274,19 +275,20 @@ impl Rewriter {
         Ok(function::value(self.function.bind(py), id))
     }
 
-    /// A constant int64 tensor of rank 1.
+    /// Creates a constant int64 tensor of rank 1.
     fn ints(&self, py: Python<'_>, ints: Vec<i64>) -> Result<Option<Value>> {
         self.make(py, |rewriter| rewriter.ints(&ints))
     }
 
-    /// The number that all elements of a constant are; None if it isn't one, or they differ.
+    /// Returns the number that all elements of a constant are equal to; None if they differ or the value isn't
+    /// constant.
     fn number(&self, py: Python<'_>, value: &Value) -> Result<Option<f64>> {
         let id = value.0.id_in(self.function.bind(py))?;
         Ok(self.own.read(|rewriter| rewriter.number(id))??)
     }
 }
 
-/// What a rule found: ``match["x"]`` is the value of ``%x``.
+/// The match of a rule: ``match["x"]`` is the value of ``%x``.
 #[pyclass(frozen, module = "passdock")]
 pub(crate) struct Match {
     own: Arc<BorrowedMatch>,
@@ -295,13 +297,13 @@ pub(crate) struct Match {
 
 #[pymethods]
 impl Match {
-    /// The function, to read.
+    /// The function, read-only.
     #[getter(function)]
     fn owner(&self, py: Python<'_>) -> Py<Function> {
         self.function.clone_ref(py)
     }
 
-    /// The rule's name.
+    /// The name of the rule.
     #[getter]
     fn rule(&self) -> PyResult<String> {
         self.own.read(|found| found.rule().to_owned())
@@ -314,7 +316,7 @@ impl Match {
         Ok(Op(Part::new(self.function.bind(py), id)))
     }
 
-    /// The value of a name of the pattern; None if it is left out.
+    /// Returns the value that a name of the pattern matched; None for an omitted operand.
     ///
     /// Raises KeyError if the pattern has no such name.
     fn __getitem__(&self, py: Python<'_>, name: &str) -> PyResult<Option<Value>> {
@@ -326,7 +328,7 @@ impl Match {
         Ok(function::value(function, id))
     }
 
-    /// The values of ``%name...``.
+    /// Returns the values that ``%name...`` matched.
     fn values(&self, py: Python<'_>, name: &str) -> PyResult<Vec<Option<Value>>> {
         let name = name.trim_start_matches('%');
         let found = self
@@ -337,7 +339,7 @@ impl Match {
         Ok(function::values(self.function.bind(py), &ids))
     }
 
-    /// The value of the attribute ``$name``; None if the op leaves it out, and it has no default.
+    /// Returns the value of the attribute ``$name``; None if the op doesn't have it and there is no default.
     fn attr<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
         let name = name.trim_start_matches('$');
         let found = self

@@ -14,7 +14,7 @@ pub enum AttrData<'a> {
     None,
     /// An integer.
     Int(i64),
-    /// A number.
+    /// A floating-point number.
     Float(f32),
     /// A string, not always UTF-8.
     String(&'a [u8]),
@@ -22,11 +22,11 @@ pub enum AttrData<'a> {
     Tensor(ConstId),
     /// A type.
     Type(TypeId),
-    /// A region of the op: keeps its place among the attributes.
+    /// A region of the op; the attribute marks its position in the list.
     Region(RegionId),
     /// Integers.
     Ints(&'a [i64]),
-    /// Numbers.
+    /// Floating-point numbers.
     Floats(&'a [f32]),
     /// Strings.
     Strings(&'a [&'a [u8]]),
@@ -36,26 +36,25 @@ pub enum AttrData<'a> {
     Types(&'a [TypeId]),
     /// Regions of the op.
     Regions(&'a [RegionId]),
-    /// A reference to an attribute parameter of the function: the value that the caller gives, of
-    /// this kind.
+    /// A reference to an attribute parameter of the function, of this kind; the caller provides the value.
     Reference(SymbolId, AttrKind),
-    /// The importer's own format.
+    /// A value in the importer's own format.
     Opaque(&'a [u8]),
 }
 
 /// An attribute to set.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NewAttr<'a> {
-    /// Its name.
+    /// The name.
     pub name: SymbolId,
-    /// Its value.
+    /// The value.
     pub value: AttrData<'a>,
-    /// Whether it is a parameter of the function, which callers may set.
+    /// Whether the attribute is a parameter of the function, which callers may set.
     pub param: bool,
 }
 
 impl<'a> NewAttr<'a> {
-    /// An attribute that isn't a parameter.
+    /// Creates an attribute that isn't a parameter.
     pub fn new(name: SymbolId, value: AttrData<'a>) -> NewAttr<'a> {
         NewAttr {
             name,
@@ -64,7 +63,7 @@ impl<'a> NewAttr<'a> {
         }
     }
 
-    /// A parameter of a function.
+    /// Creates an attribute parameter of a function.
     pub fn param(name: SymbolId, value: AttrData<'a>) -> NewAttr<'a> {
         NewAttr {
             param: true,
@@ -74,10 +73,10 @@ impl<'a> NewAttr<'a> {
 }
 
 impl Function {
-    /// Sets an attribute of an op; of NONE, of the function.
+    /// Sets an attribute of an op, or of the function if `op` is NONE.
     ///
     /// # Errors
-    /// If the op is gone, the name is no symbol, or the value none that an attribute can have.
+    /// If the op is erased, the name isn't a symbol, or an attribute can't have the value.
     pub fn set_attr(&mut self, op: OpId, new: &NewAttr<'_>) -> Edit {
         if op.is_some() && is_terminator(self.live_op(op)?.name) {
             refuse!(
@@ -94,13 +93,13 @@ impl Function {
         Ok(())
     }
 
-    /// Gives an op or, for NONE, the function an attribute, which was checked.
+    /// Sets a checked attribute of an op, or of the function if `op` is NONE.
     pub(crate) fn put_attr(&mut self, op: OpId, record: Attr) {
         let range = *self.attr_range(op);
         let mut known = slice(&self.attrs, range).iter();
         match known.position(|attr| attr.name == record.name) {
             Some(at) => self.attrs[range.start as usize + at] = record,
-            // The list made last goes on where it ends: many attributes cost no copies of it.
+            // The last list of the pool grows in place, so adding many attributes doesn't copy it.
             None if (range.start + range.len) as usize == self.attrs.len() => {
                 self.attrs.push(record);
                 self.attr_range(op).len += 1;
@@ -114,10 +113,10 @@ impl Function {
         self.touch_attrs(op);
     }
 
-    /// Removes an attribute of an op; of NONE, of the function.
+    /// Removes an attribute of an op, or of the function if `op` is NONE.
     ///
     /// # Errors
-    /// If the op is gone, has no such attribute, or the attribute is a region.
+    /// If the op is erased or has no such attribute, or the attribute is a region.
     pub fn remove_attr(&mut self, op: OpId, name: SymbolId) -> Edit {
         if op.is_some() {
             self.live_op(op)?;
@@ -140,7 +139,7 @@ impl Function {
         Ok(())
     }
 
-    /// Refuses an attribute that no op can have.
+    /// Rejects an attribute that no op can have.
     pub(crate) fn check_op_attr(&self, new: &NewAttr<'_>) -> Edit {
         self.check_attr(new)?;
         if new.param {
@@ -177,7 +176,7 @@ impl Function {
         }
     }
 
-    /// The attributes of a new op.
+    /// Writes the attributes of a new op.
     pub(crate) fn write_attrs(&mut self, op: OpId, attrs: &[NewAttr<'_>]) {
         let records: Vec<Attr> = attrs.iter().map(|attr| self.make_attr(attr)).collect();
         let mut all = self.attrs(op).to_vec();
@@ -197,7 +196,7 @@ impl Function {
         }
     }
 
-    /// Writes a list over the old one if it fits, else at the end.
+    /// Overwrites the old list if the new one fits, otherwise appends it to the pool.
     fn replace_attrs(&mut self, op: OpId, old: Range, all: &[Attr]) {
         let len = all.len() as u32;
         *self.attr_range(op) = if len <= old.len {
@@ -268,8 +267,8 @@ impl Function {
         }
     }
 
-    /// The constant that an attribute may hold: the given one, or a copy where that may go before
-    /// the op does, as that of a value or of a nested region may.
+    /// Returns the constant, or a copy if the constant may be erased before the op: the constant of a value or of a
+    /// nested region.
     fn own_tensor(&mut self, id: ConstId) -> ConstId {
         let record = &self.constants[id.index()];
         if record.value.is_none() && record.region == self.body {

@@ -1,5 +1,4 @@
-//! Copying a region's ops to a place, for inlining, fusing and unrolling; and whole functions to
-//! another module.
+//! Copying ops and regions (for inlining, fusing and unrolling), and copying functions to another module.
 
 use std::sync::Arc;
 
@@ -16,42 +15,42 @@ use crate::origin::Entity;
 use crate::pool::push_range;
 use crate::symbols::{Symbols, is_terminator};
 
-/// A region to copy, without its terminator.
+/// A region whose ops are copied, without its terminator.
 #[derive(Clone, Copy, Debug)]
 pub struct CloneRegion<'a> {
     /// The region to copy.
     pub region: RegionId,
-    /// The function that holds it; `None`: the one that is edited.
+    /// The function that contains it; `None` for the edited function.
     pub source: Option<&'a Function>,
-    /// The place of the copied ops.
+    /// The insertion point.
     pub at: Position,
-    /// The values that stand for its arguments.
+    /// The values that replace its arguments.
     pub args: &'a [ValueId],
-    /// Pairs of a value of the source, defined outside the region, and the one that stands for it
-    /// here. From the same function, a value that isn't listed stands for itself.
+    /// Pairs of a value of the source, defined outside the region, and its replacement here. If the source is the
+    /// edited function, values that aren't listed are used directly.
     pub captures: &'a [[ValueId; 2]],
 }
 
-/// Ops to copy, with what is nested in them.
+/// Ops to copy, including their nested regions.
 #[derive(Clone, Copy, Debug)]
 pub struct CloneOps<'a> {
-    /// The ops, of one region, in any order; their copies have the program's order.
+    /// The ops, of one region, in any order. The copies are in program order.
     pub ops: &'a [OpId],
-    /// The function that holds them; `None`: the one that is edited.
+    /// The function that contains them; `None` for the edited function.
     pub source: Option<&'a Function>,
-    /// The place of the copied ops.
+    /// The insertion point.
     pub at: Position,
-    /// Pairs of a value of the source that the ops don't make, and the one that stands for it here. From
-    /// the same function, a value that isn't listed stands for itself.
+    /// Pairs of a value of the source that the ops don't define, and its replacement here. If the source is the edited
+    /// function, values that aren't listed are used directly.
     pub captures: &'a [[ValueId; 2]],
 }
 
 impl Function {
-    /// Copies a region's ops to a place. The answer is the values that stand for the operands of
-    /// its terminator.
+    /// Copies a region's ops and returns the copies of its terminator's operands.
     ///
     /// # Errors
-    /// If the place, the arguments or what stands for captured values aren't right.
+    /// If the insertion point is invalid, an argument is missing or invalid, or a captured value has no valid
+    /// replacement.
     pub fn clone_region(&mut self, clone: &CloneRegion<'_>) -> Edit<Vec<ValueId>> {
         let (region, before) = self.resolve(clone.at)?;
         let map = self.check_clone(clone, region, before)?;
@@ -64,15 +63,15 @@ impl Function {
         Ok(copy.values(terminator))
     }
 
-    /// Copies ops to a place. The answer is the values that stand for the results of the first op of the
-    /// list, then for those of the next, and so on.
+    /// Copies ops and returns the results of the copies: those of the first op of the list, then of the next, and so
+    /// on.
     ///
-    /// Constants that they use come along. What refers to an attribute parameter of its function
-    /// refers to the one of the same name here.
+    /// Constants that the ops use are copied, too. A reference to an attribute parameter becomes a reference to this
+    /// function's parameter of the same name.
     ///
     /// # Errors
-    /// If the ops aren't of one region, the place isn't right, or a value that they use has nothing that
-    /// stands for it.
+    /// If the ops are in different regions, the insertion point is invalid, or a value that they use has no
+    /// replacement.
     pub fn clone_ops(&mut self, clone: &CloneOps<'_>) -> Edit<Vec<ValueId>> {
         let (region, before) = self.resolve(clone.at)?;
         let source = clone.source.unwrap_or(self);
@@ -85,7 +84,7 @@ impl Function {
         Ok(results.map(|result| copy.values[&result]).collect())
     }
 
-    /// Refuses a copy of ops that can't be made; returns the values that stand for those of `captures`.
+    /// Rejects an invalid copy of ops; returns the replacements of `captures`.
     fn check_clone_ops(
         &self,
         clone: &CloneOps<'_>,
@@ -107,8 +106,7 @@ impl Function {
         Ok(map)
     }
 
-    /// Refuses a copy of a region that can't be made; returns the values that stand for its arguments and those of
-    /// `captures`.
+    /// Rejects an invalid copy of a region; returns the replacements of its arguments and of `captures`.
     pub(super) fn check_clone(
         &self,
         clone: &CloneRegion<'_>,
@@ -129,8 +127,8 @@ impl Function {
         Ok(map)
     }
 
-    /// Refuses a copy of ops of one region, or of all of the region `root`, for whose captured values nothing stands,
-    /// or that would be too deep.
+    /// Rejects a copy of `ops`, or of the whole region `root`, if a captured value has no valid replacement or regions
+    /// would nest too deep.
     fn check_copy(
         &self,
         source: Option<&Function>,
@@ -147,11 +145,11 @@ impl Function {
             }
         }
         let from = source.unwrap_or(self);
-        // Constants of the region come along.
+        // Constants of the region are copied, too.
         let is_free = |value: &ValueId| !map.contains_key(value) && from.home(*value) != root;
         let captured = from.needed(ops).into_iter().filter(is_free);
         for (index, value) in captured.enumerate() {
-            // Of the same function it has to be visible here, of another one constant.
+            // A value of the same function has to be visible here; a value of another function has to be a constant.
             match source {
                 None => self.check_operand(value, region, before, index)?,
                 Some(source) if source.as_constant(value).is_some() => {}
@@ -179,7 +177,7 @@ impl Function {
         Ok(())
     }
 
-    /// A type of another function of the module as a type of this one: dims keep their symbols.
+    /// Converts a type of another function of the module to a type of this one. Dims keep their symbols.
     ///
     /// # Errors
     /// If the other function has no such type.
@@ -189,12 +187,12 @@ impl Function {
         Ok(Transfer::new(Some(source), self, root, FxHashMap::default()).ty(ty))
     }
 
-    /// A copy for a module with these symbols.
+    /// Returns a copy for a module with the given symbol table.
     pub fn copied_to(&self, symbols: &Arc<Symbols>) -> Function {
         self.copied_as(self.text(self.name), symbols)
     }
 
-    /// A copy of another name.
+    /// Returns a copy with another name.
     fn copied_as(&self, name: &str, symbols: &Arc<Symbols>) -> Function {
         let name = symbols.intern(name);
         let mut made = Function::new(symbols.clone(), self.kind, name);
@@ -211,7 +209,7 @@ impl Function {
         made
     }
 
-    /// The region a value is defined in.
+    /// Returns the region in which a value is defined.
     pub fn home(&self, value: ValueId) -> RegionId {
         let record = self.value(value);
         match record.flags & Value::KIND {
@@ -240,9 +238,8 @@ impl Function {
 }
 
 impl Module {
-    /// Adds a copy of another module's function at the end. The bytes of its constants are shared;
-    /// constants that nobody uses stay behind, and so does what only the file said that the function
-    /// was read from. Functions that it calls are found by their names.
+    /// Appends a copy of another module's function. The bytes of its constants are shared. Unused constants aren't
+    /// copied, nor are the links to the file from which the function was read. Its calls refer to functions by name.
     ///
     /// # Errors
     /// If the module has a function of that name already.
@@ -251,11 +248,11 @@ impl Module {
         self.insert(copy)
     }
 
-    /// Adds a copy of another module's function under a name, or replaces the function of that name by it; otherwise as
+    /// Inserts a copy of another module's function under a name, replacing a function of that name. Otherwise like
     /// [`Module::insert_copy`].
     ///
     /// # Errors
-    /// If no function can have the name.
+    /// If the name isn't the canonical name of a function.
     pub fn put_copy(&mut self, function: &Function, name: &str) -> Edit {
         check_canonical(name).map_err(EditFailure::invalid)?;
         let copy = function.copied_as(name, self.symbols());
@@ -266,15 +263,15 @@ impl Module {
     }
 }
 
-/// A copy under way. Everything was checked before it began.
+/// A copy in progress; its arguments are checked.
 impl Transfer<'_> {
-    /// Copies the root's ops and what is nested in them.
+    /// Copies the root's ops and their nested regions.
     pub(super) fn ops(&mut self, region: RegionId, before: OpId) {
         let first = self.source().region(self.root).first;
         self.chains(vec![(first, region, before)]);
     }
 
-    /// Copies ops, which are in program order, and what is nested in them.
+    /// Copies ops, which are in program order, and their nested regions.
     pub(crate) fn list(&mut self, ops: &[OpId], region: RegionId, before: OpId) {
         for &op in ops {
             let record = *self.source().op(op);
@@ -284,7 +281,7 @@ impl Transfer<'_> {
         }
     }
 
-    /// Copies chains of ops, the last one first, and what is nested in them, with a stack of its own.
+    /// Copies chains of ops, last chain first, and their nested regions; uses an explicit stack instead of recursion.
     fn chains(&mut self, mut pending: Vec<(OpId, RegionId, OpId)>) {
         while let Some((op, region, before)) = pending.pop() {
             let Some(op) = op.option() else { continue };
@@ -300,7 +297,7 @@ impl Transfer<'_> {
         }
     }
 
-    /// Copies one op with empty regions; what goes into these is pending.
+    /// Copies one op with empty regions, and adds the contents of the regions to `pending`.
     fn one(
         &mut self,
         op: OpId,
@@ -317,8 +314,7 @@ impl Transfer<'_> {
         self.into.ops[made.index()].attrs = self.attrs(op);
     }
 
-    /// Copies what a function has besides its ops: parameters with their defaults, attributes,
-    /// documentation.
+    /// Copies the parts of a function other than its ops: parameters with their defaults, attributes, documentation.
     fn function_header(&mut self, source: &Function) {
         let (from, to) = (source.body, self.into.body);
         self.args(from, to);
@@ -357,7 +353,7 @@ impl Transfer<'_> {
         let copies: Vec<ValueId> = self.into.results(made).collect();
         for (&from, &to) in results.iter().zip(&copies) {
             self.take_name(from, to);
-            // What a file declares of a value it declares of the one in another function, too.
+            // If the file declares the value's type, the copy in another function is declared, too.
             let kept = Value::ABSENT | self.source.map_or(0, |_| Value::DECLARED);
             let kept = self.source().value(from).flags & kept;
             self.into.values[to.index()].flags |= kept;
@@ -380,7 +376,7 @@ impl Transfer<'_> {
         to
     }
 
-    /// Gives a copied region the arguments of its source.
+    /// Copies the arguments of a region.
     fn args(&mut self, from: RegionId, to: RegionId) {
         let args: Vec<ValueId> = self.source().args(from).collect();
         for arg in args {
@@ -392,7 +388,7 @@ impl Transfer<'_> {
         }
     }
 
-    /// Gives a copied region the terminator of its source.
+    /// Copies the terminator of a region.
     fn terminator(&mut self, terminator: OpId, from: RegionId, to: RegionId) {
         let values = self.values(terminator);
         let mut ports = self.source().ports(from).to_vec();
@@ -403,7 +399,7 @@ impl Transfer<'_> {
         self.into.end_region(to, &values, &ports);
     }
 
-    /// The attributes of an op whose regions were copied; of NONE, the function's.
+    /// Copies the attributes of an op whose regions are copied already, or of the function if `from` is NONE.
     fn attrs(&mut self, from: OpId) -> Range {
         let mut attrs = self.source().attrs(from).to_vec();
         for attr in &mut attrs {
@@ -412,7 +408,7 @@ impl Transfer<'_> {
         push_range(&mut self.into.attrs, attrs)
     }
 
-    /// The values that stand for the operands of an op of the source.
+    /// Returns the copies of an op's operands.
     pub(super) fn values(&mut self, op: OpId) -> Vec<ValueId> {
         let operands = self.source().operands(op).iter();
         let mut values: Vec<ValueId> = operands.map(|slot| slot.value).collect();
@@ -429,7 +425,7 @@ impl Transfer<'_> {
         if let Some(&known) = self.values.get(&value) {
             return known;
         }
-        // A region around a use is copied before the use is.
+        // A region is copied before the ops in it.
         let copied = |home| home == self.root || self.regions.contains_key(&home);
         let copied = self.source.is_some() || copied(self.source().home(value));
         let copy = match self.source().as_constant(value) {
@@ -443,7 +439,7 @@ impl Transfer<'_> {
     fn constant(&mut self, value: ValueId, constant: ConstId) -> ValueId {
         let ty = self.ty(self.source().constant(constant).ty);
         let data = self.source().constant_data(constant).clone();
-        // One of a region that is copied, too, belongs to the copy: it may be what that gives out.
+        // A constant of a copied region moves to the copy, which may yield it.
         let home = self.regions.get(&self.source().home(value));
         let home = home.copied().unwrap_or(self.into.body);
         let copy = self.into.insert_constant(ty, data, home);
@@ -451,12 +447,12 @@ impl Transfer<'_> {
         copy
     }
 
-    /// Gives a copy the documentation and metadata of its source.
+    /// Copies the documentation and metadata of an entity.
     fn carry(&mut self, from: Entity, to: Entity) {
         if let Some(extras) = self.source().origins.extras(from).cloned() {
             self.into.origins.set_extras(to, extras);
         }
-        // The rest of an op's, or of a value's declaration, stands in the file that both were read from.
+        // Both functions were read from the same file, which has the other fields of the op or declaration.
         let origin = self.source().origins.get(from);
         let same = Arc::ptr_eq(&self.source().symbols, &self.into.symbols);
         if matches!(from, Entity::Op(_) | Entity::Value(_)) && same && origin.is_some() {

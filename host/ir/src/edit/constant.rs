@@ -11,10 +11,10 @@ use crate::error::{Edit, EditFailure, invalid, refuse};
 use crate::function::Function;
 
 impl Function {
-    /// Makes a constant that is a value, visible in `region` (NONE: in the whole function).
+    /// Creates a constant that is a value, visible in `region` (NONE: in the whole function).
     ///
     /// # Errors
-    /// If the data isn't what the type takes, or the region is gone.
+    /// If the data doesn't match the type, or the region is erased.
     pub fn add_constant(
         &mut self,
         ty: TypeId,
@@ -30,7 +30,7 @@ impl Function {
         Ok(value)
     }
 
-    /// Makes a checked constant that is a value.
+    /// Creates a checked constant that is a value.
     pub(crate) fn insert_constant(
         &mut self,
         ty: TypeId,
@@ -41,7 +41,7 @@ impl Function {
         self.make_constant_value(constant, ty)
     }
 
-    /// Makes the value that a constant is.
+    /// Creates the value of a constant.
     pub(crate) fn make_constant_value(&mut self, constant: ConstId, ty: TypeId) -> ValueId {
         let value = self.make_value(Value::CONST, constant.0, 0, ty);
         self.values[value.index()].constant = constant;
@@ -49,10 +49,10 @@ impl Function {
         value
     }
 
-    /// Makes a constant that isn't a value: an attribute's tensor.
+    /// Creates a constant that isn't a value: an attribute's tensor.
     ///
     /// # Errors
-    /// If the data isn't what the type takes, or the region is gone.
+    /// If the data doesn't match the type, or the region is erased.
     pub fn add_tensor(
         &mut self,
         ty: TypeId,
@@ -79,7 +79,7 @@ impl Function {
         id
     }
 
-    /// Makes a constant without marking anything as changed.
+    /// Creates a constant without marking anything as changed.
     pub(super) fn push_tensor(
         &mut self,
         ty: TypeId,
@@ -102,10 +102,10 @@ impl Function {
         id
     }
 
-    /// Gives a parameter a default: the importer's overridable initializer.
+    /// Sets the default of a parameter: an overridable initializer in ONNX.
     ///
     /// # Errors
-    /// If the value isn't a parameter, or the data isn't what the type takes.
+    /// If the value isn't a parameter, or the data doesn't match the type.
     pub fn set_default(
         &mut self,
         param: ValueId,
@@ -123,11 +123,10 @@ impl Function {
         Ok(id)
     }
 
-    /// Moves the data of a constant to another place. The bytes have to be the same, so nothing of
-    /// the function changes.
+    /// Replaces the storage of a constant's data. The bytes have to be the same, so the function counts as unchanged.
     ///
     /// # Errors
-    /// If the constant is gone, or the data has another size.
+    /// If the constant is erased, or the data has another size.
     pub fn relocate_constant(&mut self, id: ConstId, data: Arc<ConstantData>) -> Edit {
         let record = *self.live_constant(id)?;
         if data.len() != record.byte_len {
@@ -142,10 +141,10 @@ impl Function {
         Ok(())
     }
 
-    /// Removes a constant without uses. A tensor goes with the attribute that holds it.
+    /// Erases an unused constant. Tensors are erased with the attribute that refers to them.
     ///
     /// # Errors
-    /// If the constant is gone, used, a parameter's default or an attribute's tensor.
+    /// If the constant is erased or used, or is a parameter's default or an attribute's tensor.
     pub fn erase_constant(&mut self, id: ConstId) -> Edit {
         let record = *self.live_constant(id)?;
         let Some(value) = record.value.option() else {
@@ -171,7 +170,7 @@ impl Function {
         Ok(())
     }
 
-    /// Refuses data whose size isn't the type's.
+    /// Rejects data whose size doesn't match the type.
     pub(crate) fn check_constant(&self, ty: TypeId, data: &ConstantData) -> Edit {
         let record = self.live_type(ty)?;
         let elements = self.constant_len(ty)?;
@@ -196,7 +195,7 @@ impl Function {
         }
     }
 
-    /// The number of elements of a constant of a type, refused if no constant has it.
+    /// Returns the number of elements of a constant of a type; an error if constants can't have the type.
     pub(crate) fn constant_len(&self, ty: TypeId) -> Edit<u64> {
         self.constant_elements(ty)?.ok_or_else(|| {
             let message =
@@ -205,10 +204,10 @@ impl Function {
         })
     }
 
-    /// The number of elements of a constant of a type; `None` if no constant has such a type.
+    /// Returns the number of elements of a constant of a type; `None` if constants can't have the type.
     ///
     /// # Errors
-    /// If the type is none of this function, or its shape is negative or too large.
+    /// If the type isn't a type of this function, or its shape is negative or too large.
     pub fn constant_elements(&self, ty: TypeId) -> Edit<Option<u64>> {
         let record = self.live_type(ty)?;
         let shape = match record.kind {
@@ -225,14 +224,14 @@ impl Function {
         }
     }
 
-    /// Sets the flags, location and anchor that an importer found; `storage` follows from the data.
+    /// Sets the flags, location and anchor that an importer found; `storage` is derived from the data.
     pub fn mark_constant(&mut self, id: ConstId, flags: u32, loc: LocId, anchor: OpId) {
         let record = &mut self.constants[id.index()];
         (record.loc, record.anchor) = (loc, anchor);
         record.flags |= flags & Constant::NODE;
     }
 
-    /// Notes that a constant's bytes stay in the importer's file, also when it is gone.
+    /// Records that a constant's bytes stay in the importer's file even if the constant is erased.
     pub fn keep_constant(&mut self, id: ConstId) {
         self.constants[id.index()].flags |= Constant::KEPT;
     }

@@ -1,4 +1,4 @@
-//! Making ops.
+//! Creating ops.
 
 use passdock_abi::{
     ConstId, LocId, Op, OpId, Range, RegionId, SymbolId, TypeId, UseId, Value, ValueId,
@@ -10,17 +10,17 @@ use crate::function::{Function, MAX_LIST, MAX_RECORDS};
 use crate::pool::push_range;
 use crate::symbols::is_terminator;
 
-/// The place of a new or moved op.
+/// The insertion point of a new or moved op.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position {
     /// The region; ignored if `before` is set.
     pub region: RegionId,
-    /// The op that it goes before; NONE: the region's end, before the terminator if there is one.
+    /// The op before which it goes; NONE: the region's end, before the terminator if there is one.
     pub before: OpId,
 }
 
 impl Position {
-    /// The place right before an op.
+    /// Creates a position right before an op.
     pub fn before(op: OpId) -> Position {
         Position {
             region: RegionId::NONE,
@@ -28,7 +28,7 @@ impl Position {
         }
     }
 
-    /// The place at a region's end, before its terminator.
+    /// Creates a position at a region's end, before its terminator.
     pub fn end(region: RegionId) -> Position {
         Position {
             region,
@@ -37,47 +37,47 @@ impl Position {
     }
 }
 
-/// A name and a type: an argument to make, or a port.
+/// The name and type of a new argument or port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NewPort<'a> {
-    /// Its name; empty: none.
+    /// The name; may be empty.
     pub name: &'a str,
-    /// Its type; NONE: unknown.
+    /// The type; NONE if unknown.
     pub ty: TypeId,
 }
 
-/// A region to make, empty.
+/// An empty region to create.
 #[derive(Clone, Copy, Debug)]
 pub struct NewRegion<'a> {
-    /// Its name among the op's regions.
+    /// The name among the op's regions.
     pub name: SymbolId,
-    /// Its arguments.
+    /// The arguments.
     pub args: &'a [NewPort<'a>],
 }
 
-/// An op to make.
+/// An op to create.
 #[derive(Clone, Copy, Debug)]
 pub struct NewOp<'a> {
-    /// Its canonical name.
+    /// The canonical name.
     pub name: SymbolId,
-    /// Its location.
+    /// The location.
     pub loc: LocId,
-    /// Its operands; NONE entries are left out.
+    /// The operands; NONE for omitted optional operands.
     pub operands: &'a [ValueId],
-    /// The type of each result; NONE: unknown (for a replacement: the replaced result's).
+    /// The type of each result; NONE if unknown. In a replacement, NONE is the type of the replaced result.
     pub result_types: &'a [TypeId],
-    /// Its attributes.
+    /// The attributes.
     pub attrs: &'a [NewAttr<'a>],
-    /// Its regions.
+    /// The regions.
     pub regions: &'a [NewRegion<'a>],
-    /// Whether a replacement takes over the regions of the replaced op.
+    /// Whether a replacement takes the regions of the replaced op.
     pub take_regions: bool,
-    /// Whether a replacement takes over the attributes of the replaced op, before `attrs`.
+    /// Whether a replacement takes the attributes of the replaced op, before `attrs`.
     pub take_attrs: bool,
 }
 
 impl<'a> NewOp<'a> {
-    /// An op with a name and nothing else.
+    /// Creates an op with a name and nothing else.
     pub fn new(name: SymbolId) -> NewOp<'a> {
         NewOp {
             name,
@@ -93,18 +93,18 @@ impl<'a> NewOp<'a> {
 }
 
 impl Function {
-    /// Makes an op.
+    /// Creates an op.
     ///
     /// # Errors
-    /// If the place is none, an operand isn't visible there, or a name, type, location or attribute
-    /// isn't right.
+    /// If the insertion point is invalid, an operand isn't visible there, or a name, type, location or attribute is
+    /// invalid.
     pub fn create_op(&mut self, new: &NewOp<'_>, at: Position) -> Edit<OpId> {
         let (region, before) = self.resolve(at)?;
         self.check_new(new, region, before)?;
         Ok(self.insert_op(new, region, before))
     }
 
-    /// The region and the op before which a position is.
+    /// Resolves a position to its region and the op after it.
     pub(crate) fn resolve(&self, at: Position) -> Edit<(RegionId, OpId)> {
         if at.before.is_some() {
             return Ok((self.live_op(at.before)?.parent, at.before));
@@ -113,7 +113,7 @@ impl Function {
         Ok((at.region, self.terminator(at.region).unwrap_or(OpId::NONE)))
     }
 
-    /// Refuses an op that can't be made.
+    /// Rejects an op that can't be created.
     pub(crate) fn check_new(&self, new: &NewOp<'_>, region: RegionId, before: OpId) -> Edit {
         let Some(name) = self.symbols.get(new.name) else {
             invalid!("An op's name has to be a symbol, and {} is none.", new.name);
@@ -146,13 +146,13 @@ impl Function {
         Ok(())
     }
 
-    /// Refuses types that aren't this function's; NONE is unknown.
+    /// Rejects types that aren't types of this function; NONE is unknown.
     pub(crate) fn check_types(&self, types: impl IntoIterator<Item = TypeId>) -> Edit {
         let mut given = types.into_iter().filter(|ty| ty.is_some());
         given.try_for_each(|ty| self.live_type(ty).map(drop))
     }
 
-    /// Refuses records for which the arenas may have no room.
+    /// Rejects records that might exceed the capacity of the arenas.
     pub(crate) fn check_room(&self, wanted: usize) -> Edit {
         let used = self.uses.len().max(self.ids.len()).max(self.values.len());
         if used.saturating_add(wanted) > MAX_RECORDS {
@@ -161,7 +161,7 @@ impl Function {
         Ok(())
     }
 
-    /// Makes a checked op.
+    /// Creates a checked op.
     pub(crate) fn insert_op(&mut self, new: &NewOp<'_>, region: RegionId, before: OpId) -> OpId {
         let op = self.make_op(new.name, region, new.loc);
         self.ops[op.index()].operands = self.make_slots(op, new.operands);
@@ -180,7 +180,7 @@ impl Function {
         op
     }
 
-    /// Makes an op that has nothing yet and that no list has.
+    /// Creates an op without operands, results and attributes, which isn't linked into a region yet.
     pub(crate) fn make_op(&mut self, name: SymbolId, region: RegionId, loc: LocId) -> OpId {
         let op = OpId(self.ops.len() as u32);
         self.ops.push(Op {
@@ -200,7 +200,7 @@ impl Function {
         op
     }
 
-    /// Makes a value that has no use yet.
+    /// Creates a value without uses.
     pub(crate) fn make_value(&mut self, kind: u32, def: u32, index: u32, ty: TypeId) -> ValueId {
         let id = ValueId(self.values.len() as u32);
         self.values.push(Value {

@@ -1,4 +1,4 @@
-//! Erasing ops, with everything in them.
+//! Erasing ops with their nested regions.
 
 use passdock_abi::{ConstId, Constant, Op, OpId, Range, Region, RegionId, Value, ValueId};
 
@@ -7,10 +7,10 @@ use crate::function::Function;
 use crate::pool::span;
 
 impl Function {
-    /// Erases an op whose results have no uses, with its regions.
+    /// Erases an op and its regions; its results have to be unused.
     ///
     /// # Errors
-    /// If the op is gone, ends a region, or has results that are used.
+    /// If the op is erased, is a terminator, or has used results.
     pub fn erase_op(&mut self, op: OpId) -> Edit {
         self.inner_op(op, "be erased")?;
         let used = self
@@ -35,7 +35,7 @@ impl Function {
         Ok(())
     }
 
-    /// Erases an op that was checked to have no uses.
+    /// Erases an op that was checked to be unused.
     pub(crate) fn erase_checked(&mut self, op: OpId) {
         self.hand_on(op);
         self.touch_region(self.ops[op.index()].parent);
@@ -77,7 +77,7 @@ impl Function {
         self.free_name(name);
     }
 
-    /// Marks a constant, and the value that it is, as erased.
+    /// Marks a constant and its value as erased.
     pub(crate) fn bury_constant(&mut self, id: ConstId) {
         let record = &mut self.constants[id.index()];
         record.flags |= Constant::DEAD;

@@ -1,4 +1,4 @@
-//! Edits for importers and parsers: names, marks and locations as a file has them.
+//! Edits for importers and parsers: names, marks and locations as the file has them.
 
 use std::sync::Arc;
 
@@ -13,13 +13,13 @@ use crate::function::Function;
 use crate::module::Module;
 use crate::name::OpName;
 
-/// The largest number of domains that a function or file may import: they are searched one by one.
+/// The maximum number of domains that a function or file may import: lookups are linear.
 pub const MAX_OPSETS: usize = 1024;
 
 impl Module {
-    /// Imports domains of ops that aren't in the functions of `before`: in the version that another function has, or
-    /// that `version_of` returns, otherwise in version 1. A function without imports stays so, and so does one of a
-    /// domain without a version of which `before` has the op elsewhere.
+    /// Imports the domains of ops that `before` doesn't contain: the version that another function imports, or that
+    /// `version_of` returns, otherwise version 1. A function without imports stays without. A domain without a known
+    /// version isn't imported if `before` has the op in another function.
     pub fn import_new_domains(
         &mut self,
         before: &Module,
@@ -59,28 +59,28 @@ impl Module {
 }
 
 impl Function {
-    /// Says that an op's file knows more of it than the IR does.
+    /// Marks an op as having fields in its file that the IR doesn't model.
     pub fn import_annotated(&mut self, op: OpId) {
         self.ops[op.index()].flags |= Op::ANNOTATED;
     }
 
-    /// Gives a value its name in the file, which a value of another region may have too.
+    /// Sets the name that the file gives a value; a value of another region may have the same name.
     pub fn import_name(&mut self, value: ValueId, name: SymbolId) {
         self.names = None;
         self.values[value.index()].name = name;
     }
 
-    /// Marks a result as left out in the file.
+    /// Marks a result as omitted in the file.
     pub fn import_absent(&mut self, value: ValueId) {
         self.values[value.index()].flags |= Value::ABSENT;
     }
 
-    /// Marks a value's type as declared in the file beside its definition.
+    /// Marks a value's type as declared in the file, separately from its definition.
     pub fn import_declared(&mut self, value: ValueId) {
         self.values[value.index()].flags |= Value::DECLARED;
     }
 
-    /// Sets the version of a domain.
+    /// Sets the imported version of a domain.
     pub fn set_opset(&mut self, domain: SymbolId, version: i64) {
         match self.opsets.iter_mut().find(|opset| opset.domain == domain) {
             Some(opset) => opset.version = version,
@@ -93,12 +93,12 @@ impl Function {
         self.touch_function();
     }
 
-    /// The imports that copies of another function's ops need here: domains that this function doesn't import. `since`
-    /// returns the version that an op of a name has meant the same since, for a version of its domain; `None` if that
-    /// isn't known.
+    /// Returns the imports that copies of another function's ops need here: domains that this function doesn't import.
+    /// `since` returns the first version in which an op has the same meaning as in the given version of its domain, or
+    /// `None` if unknown.
     ///
     /// # Errors
-    /// If an op would mean something else in this function's version of its domain.
+    /// If this function imports a version of the domain in which an op has another meaning.
     pub fn imports_of(
         &self,
         source: &Function,
@@ -137,7 +137,7 @@ impl Function {
                 [Some(_), None] => format!("opset {own} doesn't have it"),
                 _ => "no plugin defines it in both versions".to_owned(),
             };
-            // RaiseOpset knows ONNX's own operators.
+            // RaiseOpset converts only ONNX's own operators.
             let help = match (source.text(opset.domain), meanings) {
                 ("", [Some(_), _]) => {
                     let (older, newer) = if theirs < own {
@@ -164,17 +164,18 @@ impl Function {
         }
     }
 
-    /// Adds imports that [`Function::imports_of`] returned.
+    /// Adds the imports that [`Function::imports_of`] returned.
     pub fn add_imports(&mut self, needed: &[Opset]) {
         needed
             .iter()
             .for_each(|opset| self.set_opset(opset.domain, opset.version));
     }
 
-    /// Takes a domain back that none of the function's ops is of, in time of their number. ONNX's own stays.
+    /// Removes the import of a domain without ops in the function, in time linear in the number of ops. ONNX's own
+    /// domain can't be removed.
     ///
     /// # Errors
-    /// If one is.
+    /// If the function has an op of the domain.
     pub fn remove_opset(&mut self, domain: SymbolId) -> Edit {
         let Some(at) = (self.opsets.iter()).position(|opset| opset.domain == domain) else {
             return Ok(());
@@ -186,7 +187,7 @@ impl Function {
             let name = OpName::parse(self.text(*name)).and_then(|name| name.domain);
             name.is_some_and(|own| own == text)
         };
-        // Constants may be written as ops of ONNX's own.
+        // Constants may be written as ONNX ops.
         if text.is_empty() || names.iter().any(is_of_it) {
             refuse!(
                 "The version of the domain `{text}` can't be taken back: ops of the function are of it."
@@ -200,7 +201,7 @@ impl Function {
     /// Sets an op's location.
     ///
     /// # Errors
-    /// If the op is gone.
+    /// If the op is erased.
     pub fn set_loc(&mut self, op: OpId, loc: LocId) -> Edit {
         self.live_op(op)?;
         self.ops[op.index()].loc = loc;
@@ -208,10 +209,10 @@ impl Function {
         Ok(())
     }
 
-    /// Sets a region's location: a graph's name.
+    /// Sets a region's location: the name of an ONNX graph.
     ///
     /// # Errors
-    /// If the region is gone.
+    /// If the region is erased.
     pub fn set_region_loc(&mut self, region: RegionId, loc: LocId) -> Edit {
         self.live_region(region)?;
         self.regions[region.index()].loc = loc;
@@ -219,7 +220,7 @@ impl Function {
         Ok(())
     }
 
-    /// Marks everything as it is in the file: nothing is touched.
+    /// Clears all marks of changes: the function is as in the file.
     pub fn seal(&mut self) {
         self.ops.iter_mut().for_each(|op| op.flags &= !Op::TOUCHED);
         self.values

@@ -1,4 +1,4 @@
-//! Inlining a region's ops without copying them, as for an `if` whose condition is known.
+//! Inlining a region's ops without copying them, for example for an `if` with a constant condition.
 
 use passdock_abi::{ConstId, Constant, OpId, RegionId, Value, ValueId};
 
@@ -7,15 +7,13 @@ use crate::function::Function;
 use crate::origin::{Entity, SourceSpan};
 
 impl Function {
-    /// Moves a region's ops and constants right before the op that holds it; `args` replace the
-    /// region's arguments. Its results are visible there from now on, and the region is left with
-    /// its terminator only.
+    /// Moves a region's ops and constants right before the op that contains it, and replaces the region's arguments by
+    /// `args`. The values become visible in the outer region; only the terminator stays in the inlined region.
     ///
-    /// Takes as long as the region has ops: what is nested in them comes along as it is.
+    /// Takes time linear in the number of ops of the region; nested regions move with their ops.
     ///
     /// # Errors
-    /// If the region is gone, has no op around it, or the arguments aren't as many as it takes or
-    /// not visible.
+    /// If the region is erased or is the body, or the number of arguments is wrong, or an argument isn't visible.
     pub fn inline_region(&mut self, region: RegionId, args: &[ValueId]) -> Edit {
         let holder = self.live_region(region)?.parent;
         self.check_inline(region, holder, args)?;
@@ -51,7 +49,7 @@ impl Function {
         Ok(())
     }
 
-    /// Refuses values that aren't one for each argument of a region.
+    /// Rejects values unless there is one for each argument of a region.
     pub(crate) fn check_args(&self, region: RegionId, values: &[ValueId]) -> Edit {
         let (taken, given) = (self.args(region).len(), values.len());
         if taken == given {
@@ -60,7 +58,7 @@ impl Function {
         invalid!("The region takes {taken} arguments and {given} were given.")
     }
 
-    /// Replaces an argument by a value in all uses; NONE: operands are left out.
+    /// Replaces all uses of an argument by a value; if the value is NONE, the operands are omitted.
     fn substitute(&mut self, arg: ValueId, value: ValueId) {
         if value.is_some() {
             self.move_uses(arg, value);
@@ -72,7 +70,7 @@ impl Function {
         }
     }
 
-    /// Moves a constant of a region to the region around it.
+    /// Moves a constant of a region to the surrounding region.
     fn move_constant(&mut self, id: ConstId, into: RegionId) {
         let record = self.constants[id.index()];
         let value = record.value;
@@ -91,7 +89,7 @@ impl Function {
         if value.is_none() {
             return;
         }
-        // What a graph of a file listed can't be found in the list of another.
+        // An initializer of one graph can't be found in the list of another graph.
         if record.flags & Constant::NODE == 0 {
             self.constants[id.index()].flags |= Constant::TOUCHED;
             if self.origins.get(Entity::Constant(id)).is_some() {

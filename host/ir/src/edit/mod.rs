@@ -1,8 +1,8 @@
-//! The edits: the only ways to change a function.
+//! The edits: the only code that changes a function.
 //!
-//! Each checks first and changes after, so a refused edit changed nothing; each marks what it
-//! touched, so that an exporter copies everything else. Ids aren't reused: what is erased stays in
-//! its arena, marked dead, until the host compacts the function between passes.
+//! Each edit checks its arguments before it changes anything, so a rejected edit has no effect. Each marks the entities
+//! that it changes, so an exporter copies all others. Ids aren't reused: erased entities stay in their arena, marked
+//! dead, until the host compacts the function between passes.
 
 mod attr;
 mod clone;
@@ -31,7 +31,7 @@ use passdock_abi::{Op, OpId, Region, RegionId, ValueId};
 use crate::function::Function;
 
 impl Function {
-    /// Marks an op as changed, and everything around it.
+    /// Marks an op and the regions and ops around it as changed.
     pub(crate) fn touch_op(&mut self, op: OpId) {
         let record = &mut self.ops[op.index()];
         record.flags |= Op::TOUCHED;
@@ -39,12 +39,12 @@ impl Function {
         self.touch_region(parent);
     }
 
-    /// Marks a region as changed, and everything around it.
+    /// Marks a region and the regions and ops around it as changed.
     pub(crate) fn touch_region(&mut self, region: RegionId) {
         self.version += 1;
         self.touched = true;
         let mut region = region;
-        // Around a touched region everything is touched already.
+        // If a region is marked, the regions around it are, too.
         while region.is_some() && self.regions[region.index()].flags & Region::TOUCHED == 0 {
             let record = &mut self.regions[region.index()];
             record.flags |= Region::TOUCHED;
@@ -55,7 +55,7 @@ impl Function {
         }
     }
 
-    /// Marks the function's own header as changed.
+    /// Marks the function's header as changed.
     pub(crate) fn touch_function(&mut self) {
         self.version += 1;
         self.touched = true;

@@ -1,4 +1,4 @@
-//! Operand slots and the use lists they form.
+//! Operand slots and their use lists.
 
 use passdock_abi::{OpId, Range, RegionId, Use, UseId, Value, ValueId};
 
@@ -7,10 +7,10 @@ use crate::function::{Function, MAX_LIST};
 use crate::symbols::is_terminator;
 
 impl Function {
-    /// Sets an operand slot, or appends one at the next index; NONE leaves the operand out.
+    /// Sets an operand, or appends one at the next index; NONE omits the operand.
     ///
     /// # Errors
-    /// If the op is gone, has no such operand, or the value isn't visible to it.
+    /// If the op is erased or has no such operand, or the value isn't visible to it.
     pub fn set_operand(&mut self, op: OpId, index: usize, value: ValueId) -> Edit {
         let record = *self.live_op(op)?;
         let len = record.operands.len as usize;
@@ -40,7 +40,7 @@ impl Function {
         Ok(())
     }
 
-    /// Refuses operands that aren't visible right before `before` in a region.
+    /// Rejects operands that aren't visible right before `before` in a region.
     pub(crate) fn check_operands(
         &self,
         values: &[ValueId],
@@ -51,7 +51,7 @@ impl Function {
         places.try_for_each(|(index, &value)| self.check_operand(value, region, before, index))
     }
 
-    /// Refuses an operand that isn't visible right before `before` in a region.
+    /// Rejects an operand that isn't visible right before `before` in a region.
     pub(crate) fn check_operand(
         &self,
         value: ValueId,
@@ -73,7 +73,7 @@ impl Function {
         )))
     }
 
-    /// Makes the operand slots of a new op.
+    /// Creates the operand slots of a new op.
     pub(crate) fn make_slots(&mut self, op: OpId, operands: &[ValueId]) -> Range {
         let start = self.uses.len() as u32;
         for &value in operands {
@@ -99,14 +99,14 @@ impl Function {
             self.ops[op.index()].operands.len += 1;
             return;
         }
-        // The slots behind are somebody else's: move to the end.
+        // The slots after the list belong to another op: move the list to the end.
         let mut operands: Vec<ValueId> = self.operands(op).iter().map(|slot| slot.value).collect();
         operands.push(value);
         self.drop_slots(op);
         self.ops[op.index()].operands = self.make_slots(op, &operands);
     }
 
-    /// Removes all of an op's slots from the use lists.
+    /// Removes an op's slots from the use lists.
     pub(crate) fn drop_slots(&mut self, op: OpId) {
         let range = self.ops[op.index()].operands;
         for slot in range.start..range.start + range.len {
@@ -131,8 +131,7 @@ impl Function {
         }
     }
 
-    /// Clears the marks of a result that its op left out and of a scratch constant: once used, they
-    /// are like others.
+    /// Clears the mark of an omitted result or of a scratch constant: a used value is neither.
     pub(crate) fn make_present(&mut self, value: ValueId) {
         let record = &mut self.values[value.index()];
         let flags = record.flags & (Value::ABSENT | Value::SCRATCH);

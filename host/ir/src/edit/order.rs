@@ -1,20 +1,19 @@
-//! Program order: a linked list, and a label per op that makes "before" a comparison.
+//! Program order: a linked list, and a label per op, so that "before" is a comparison of integers.
 //!
-//! A new op's label lies halfway between its neighbours'. Where there is no room, the smallest
-//! surrounding range of labels that is sparse enough is spread out evenly (the list-labelling of
-//! Bender et al., "Two simplified algorithms for maintaining order in a list", 2002), so that n
-//! insertions cost O(n log n) wherever they happen.
+//! A new op's label is halfway between its neighbours' labels. If they are adjacent, the smallest surrounding range of
+//! labels that is sparse enough is relabelled evenly (the list-labelling of Bender et al., "Two simplified algorithms
+//! for maintaining order in a list", 2002). So n insertions cost O(n log n), wherever they happen.
 
 use passdock_abi::{OpId, RegionId};
 
 use crate::function::Function;
 
-/// The distance of the label of a new last op to the one before.
+/// The distance between the labels of a new last op and the op before it.
 const STRIDE: u64 = 1 << 24;
 const LABEL_BITS: u32 = 62;
 
 impl Function {
-    /// Puts an unlinked op before `before`, or at the end of the region.
+    /// Links an op before `before`, or at the end of the region.
     pub(crate) fn link_op(&mut self, op: OpId, region: RegionId, before: OpId) {
         let next = before;
         let prev = match next.option() {
@@ -44,7 +43,7 @@ impl Function {
         }
     }
 
-    /// Takes an op out of its region's list.
+    /// Unlinks an op from its region's list.
     pub(crate) fn unlink_op(&mut self, op: OpId) {
         let record = self.ops[op.index()];
         match record.prev.option() {
@@ -57,7 +56,7 @@ impl Function {
         }
     }
 
-    /// Spreads out the labels around an op whose label is a neighbour's.
+    /// Spreads the labels around an op whose label equals a neighbour's.
     fn spread_labels(&mut self, op: OpId) {
         let label = self.ops[op.index()].order;
         let (mut first, mut last, mut count) = (op, op, 1_u64);
@@ -75,7 +74,7 @@ impl Function {
             {
                 (last, count) = (next, count + 1);
             }
-            // Fuller than this, and the next insertions here would be back too soon.
+            // A fuller range would be relabelled again too soon.
             capacity *= 1.5;
             let step = (1_u64 << bits) / (count + 1);
             if (count as f64) <= capacity && step >= 2 {
@@ -99,7 +98,7 @@ mod tests {
 
     use crate::{Function, NewOp, Position, Symbols};
 
-    /// Inserts 20,000 ops, each where `place` says, and checks that labels follow the list.
+    /// Inserts 20,000 ops at positions chosen by `place`, and checks that labels follow the list.
     fn check(place: impl Fn(&[OpId]) -> OpId) {
         let symbols = Symbols::new();
         let name = symbols.intern("t.x");

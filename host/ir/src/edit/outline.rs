@@ -1,5 +1,4 @@
-//! Groups of ops of one region: what they use from outside, and how they become a function of their own
-//! and a call of it.
+//! Groups of ops of one region: their captured values, and outlining them into a function.
 
 use passdock_abi::{
     AttrKind, ConstId, FunctionKind, OpId, Port, RegionId, SymbolId, TypeId, TypeKind, ValueId,
@@ -14,10 +13,10 @@ use crate::function::transfer::Transfer;
 use crate::name::OpName;
 
 impl Function {
-    /// These ops in program order.
+    /// Sorts ops in program order.
     ///
     /// # Errors
-    /// If one of them is gone, ends a region, is there twice, or stands in another region.
+    /// If an op is erased, is a terminator, is duplicated, or is in another region than the first.
     pub(crate) fn siblings(&self, ops: &[OpId], what: &str) -> Edit<Vec<OpId>> {
         for &op in ops {
             let region = self.inner_op(op, what)?.parent;
@@ -38,7 +37,7 @@ impl Function {
         Ok(sorted)
     }
 
-    /// Ops and all that is nested in them, each op before what is in it.
+    /// Iterates over ops and their nested ops, in pre-order.
     pub fn with_nested<'f>(&'f self, ops: &'f [OpId]) -> impl Iterator<Item = OpId> + 'f {
         ops.iter().flat_map(|&op| {
             let nested = self.regions_of(op).flat_map(|region| self.walk(region));
@@ -46,8 +45,8 @@ impl Function {
         })
     }
 
-    /// The values that ops of one region and what is nested in them use from outside, each once, in
-    /// the order in which they are used.
+    /// Returns the values that ops of one region and their nested ops use from outside, without duplicates, in the
+    /// order of their first use.
     pub(crate) fn needed(&self, ops: &[OpId]) -> Vec<ValueId> {
         let members: FxHashSet<OpId> = ops.iter().copied().collect();
         let mut inside: FxHashSet<RegionId> = FxHashSet::default();
@@ -67,8 +66,8 @@ impl Function {
         needed
     }
 
-    /// The first of these ops, or of those nested in them, that refers to an attribute parameter of
-    /// the function, and the parameter.
+    /// Returns the first of the ops and their nested ops that refers to an attribute parameter of the function, and the
+    /// parameter.
     pub(crate) fn referring(&self, ops: &[OpId]) -> Option<(OpId, SymbolId)> {
         self.with_nested(ops).find_map(|op| {
             let mut attrs = self.attrs(op).iter();
@@ -78,44 +77,43 @@ impl Function {
     }
 }
 
-/// Ops that were outlined.
+/// The result of outlining.
 pub struct OutlinedOps {
-    /// The function that they became.
+    /// The new function.
     pub function: Function,
-    /// The op in their place, which calls it.
+    /// The op that calls it.
     pub call: OpId,
 }
 
-/// Ops to outline, and what goes in and out of them.
+/// Ops to outline, with their inputs and outputs.
 struct Plan {
     /// The ops, in program order.
     ops: Vec<OpId>,
     region: RegionId,
-    /// The op that the call goes before; NONE: it goes to the region's end.
+    /// The op before which the call goes; NONE: the end of the region.
     before: OpId,
-    /// The values that become operands of the call.
+    /// The operands of the call.
     inputs: Vec<ValueId>,
-    /// The constants that nobody else uses.
+    /// The constants that only these ops use.
     constants: Vec<ConstId>,
-    /// The results that others use.
+    /// The results with uses outside.
     outputs: Vec<ValueId>,
-    /// Ops between them that use what they give, in program order: these go behind the call.
+    /// Ops between the outlined ops that depend on `outputs`, in program order: they move after the call.
     behind: Vec<OpId>,
 }
 
 impl Function {
-    /// Makes a function of ops, and puts a call of it in their place, behind what they use.
+    /// Moves ops into a new function, and inserts a call after the definitions of their operands.
     ///
-    /// The function has the name, which no function of the module may have, and the opsets of this
-    /// one. Its parameters are the values that the ops use and don't make, in the order in which they use
-    /// them; constants that nobody else uses move into it. Its results are those of the ops that others
-    /// use. The call is an op of the function's name, or a `call` if that name has no domain. The ops keep their
-    /// locations; the call has none.
+    /// The function is named `name`, which no function of the module may have, and has this function's opsets. Its
+    /// parameters are the values that the ops use and don't define, in order of their first use. Constants without
+    /// other uses move into the function. Its results are the ops' results that have uses outside. The call is an op
+    /// with the function's name, or a `call` if that name has no domain. The ops keep their locations; the call has
+    /// none.
     ///
     /// # Errors
-    /// If the ops aren't of one region, one of them ends it, others stand between two of them and need
-    /// both to be apart, nobody uses what they make, they refer to attribute parameters, or this isn't a graph
-    /// function.
+    /// If the ops are in different regions, include a terminator or refer to attribute parameters; if an op between
+    /// them depends on one and is needed by another; if no result is used outside; or if this isn't a graph function.
     pub fn outline(&mut self, ops: &[OpId], name: SymbolId) -> Edit<OutlinedOps> {
         let plan = self.plan_outline(ops)?;
         let has_domain = OpName::parse(self.text(name)).is_some_and(|name| name.domain.is_some());
@@ -144,7 +142,7 @@ impl Function {
             self.link_op(op, plan.region, plan.before);
             self.touch_op(op);
         }
-        // Users before what they use.
+        // Users are erased before their operands.
         for &op in plan.ops.iter().rev() {
             self.erase_checked(op);
         }
@@ -154,7 +152,7 @@ impl Function {
         Ok(OutlinedOps { function, call })
     }
 
-    /// Refuses ops that can't be outlined.
+    /// Checks ops to outline and plans the outlining.
     fn plan_outline(&self, ops: &[OpId]) -> Edit<Plan> {
         if self.kind != FunctionKind::GRAPH {
             refuse!("Only ops of graph functions can be outlined.");
@@ -202,8 +200,8 @@ impl Function {
         })
     }
 
-    /// The ops before `last` that need the outputs of ops to outline, in program order. None of them may
-    /// be needed by an op to outline.
+    /// Returns the ops before `last` that depend on the outputs of outlined ops, in program order. An error if an
+    /// outlined op depends on one of them.
     fn between(&self, ops: &[OpId], last: OpId, outputs: &[ValueId]) -> Edit<Vec<OpId>> {
         let members: FxHashSet<OpId> = ops.iter().copied().collect();
         let (region, end) = (self.op(last).parent, self.op(last).order);
@@ -233,7 +231,7 @@ impl Function {
         Ok(found)
     }
 
-    /// The function that ops become.
+    /// Builds the outlined function.
     fn outlined(&self, plan: &Plan, name: SymbolId) -> Function {
         let mut made = Function::new(self.symbols.clone(), FunctionKind::GRAPH, name);
         for opset in &self.opsets {

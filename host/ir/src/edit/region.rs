@@ -1,4 +1,4 @@
-//! Regions: making them, their arguments, their results.
+//! Regions: creating them, their arguments, their results.
 
 use std::collections::VecDeque;
 
@@ -13,10 +13,10 @@ use crate::function::{Function, MAX_DEPTH, MAX_LIST};
 use crate::pool::{push_range, span};
 
 impl Function {
-    /// Gives an op another region.
+    /// Adds a region to an op.
     ///
     /// # Errors
-    /// If the op is gone, its regions nest too deep, or an argument's type is none of this function.
+    /// If the op is erased, regions nest too deep, or an argument's type isn't a type of this function.
     pub fn add_region(&mut self, op: OpId, new: &NewRegion<'_>) -> Edit<RegionId> {
         let parent = self.live_op(op)?.parent;
         self.check_region(new, parent)?;
@@ -52,7 +52,7 @@ impl Function {
         id
     }
 
-    /// Makes a region that its op doesn't list yet.
+    /// Creates a region that isn't in its op's list yet.
     pub(crate) fn make_region(&mut self, op: OpId, name: SymbolId) -> RegionId {
         let id = RegionId(self.regions.len() as u32);
         self.regions.push(Region {
@@ -69,10 +69,10 @@ impl Function {
         id
     }
 
-    /// Appends an argument to a region; of the body, a parameter.
+    /// Appends an argument to a region; an argument of the body is a parameter.
     ///
     /// # Errors
-    /// If the region is gone, or the type is none of this function.
+    /// If the region is erased, or the type isn't a type of this function.
     pub fn add_arg(&mut self, region: RegionId, new: &NewPort<'_>) -> Edit<ValueId> {
         self.live_region(region)?;
         self.check_types([new.ty])?;
@@ -81,11 +81,10 @@ impl Function {
         Ok(value)
     }
 
-    /// Removes arguments without uses, with their defaults; those behind them move up. All are
-    /// removed, or none.
+    /// Removes unused arguments with their defaults; the arguments after them move up. All are removed, or none.
     ///
     /// # Errors
-    /// If one of them is gone, used, or not an argument.
+    /// If one of them is erased, used, or not an argument.
     pub fn remove_args(&mut self, args: &[ValueId]) -> Edit {
         for &arg in args {
             let record = *self.live_value(arg)?;
@@ -102,7 +101,7 @@ impl Function {
             self.touch_region(region);
         }
         for &arg in args {
-            // One that is listed twice goes once.
+            // An argument that is listed twice is removed once.
             if self.live_value(arg).is_err() {
                 continue;
             }
@@ -116,8 +115,8 @@ impl Function {
         Ok(())
     }
 
-    /// Makes parameters that have a default the constants that they default to: callers can't set
-    /// them any more. The values stay, with their names and their uses. All change, or none.
+    /// Turns parameters with a default into constants: callers can't set them any more. The values keep their names and
+    /// uses. All change, or none.
     ///
     /// # Errors
     /// If one of them isn't a parameter with a default.
@@ -141,7 +140,7 @@ impl Function {
         Ok(())
     }
 
-    /// Removes arguments from their regions' lists; the answer is those regions.
+    /// Removes arguments from their regions' lists; returns these regions.
     fn unlist_args(&mut self, args: &[ValueId]) -> FxHashSet<RegionId> {
         let gone: FxHashSet<ValueId> = args.iter().copied().collect();
         let regions = args.iter().map(|&arg| RegionId(self.value(arg).def));
@@ -172,11 +171,11 @@ impl Function {
         value
     }
 
-    /// Sets the operands and ports of a region's terminator, which is made if there is none. A name
-    /// or type that a port leaves open stays what it was.
+    /// Sets the operands and ports of a region's terminator, which is created if missing. A name or type that a port
+    /// leaves open is kept.
     ///
     /// # Errors
-    /// If the region is gone, or a value isn't visible at its end.
+    /// If the region is erased, or a value isn't visible at its end.
     pub fn set_results(
         &mut self,
         region: RegionId,
@@ -207,8 +206,8 @@ impl Function {
         Ok(())
     }
 
-    /// The names and types known of a region's results when these values take their places: of as
-    /// many, those of the place; of more or fewer, those of the value.
+    /// Returns the known names and types of a region's new results. If their number doesn't change, they are matched by
+    /// position, otherwise by value.
     fn known_ports(&self, region: RegionId, values: &[ValueId]) -> Vec<Port> {
         let old = self.ports(region);
         let mut places: FxHashMap<ValueId, VecDeque<usize>> = FxHashMap::default();
@@ -230,7 +229,7 @@ impl Function {
             let ty = value.option().map(|value| self.value(value).ty);
             Port {
                 name: known.map_or(SymbolId::NONE, |known| known.name),
-                // A declaration that isn't true of the new value gives way to it.
+                // A declared type that contradicts the new value's type is replaced.
                 ty: match ty.filter(|&ty| !self.is_compatible(declared, ty)) {
                     Some(ty) => ty,
                     None => declared,
@@ -242,7 +241,7 @@ impl Function {
         values.iter().enumerate().map(known).collect()
     }
 
-    /// Sets the terminator and ports of a region, which were checked.
+    /// Sets the checked terminator and ports of a region.
     pub(crate) fn end_region(&mut self, region: RegionId, values: &[ValueId], ports: &[Port]) {
         self.hold_port_names(ports);
         let terminator = match self.terminator(region) {
@@ -266,7 +265,7 @@ impl Function {
     }
 }
 
-/// A range of the id pool with one more id; moved to the end if others are behind it.
+/// Appends an id to a range of the id pool; the range moves to the end if other ids follow it.
 fn append_id(ids: &mut Vec<u32>, range: Range, id: u32) -> Range {
     let mut start = range.start;
     if span(range).end != ids.len() {

@@ -1,4 +1,4 @@
-//! Replacing ops and bodies, moving ops, moving uses.
+//! Replacing ops, uses and bodies, and moving ops.
 
 use passdock_abi::{
     Attr, AttrKind, ConstId, Dim, DimKind, Op, OpId, Range, RegionId, SymbolId, TypeId, UseId,
@@ -15,13 +15,12 @@ use crate::pool::{slice, span};
 use crate::symbols::is_terminator;
 
 impl Function {
-    /// Makes an op before `old`, moves the uses of the old results to the new ones, erases `old`.
-    /// The new results take the names of the old ones over, and their types where none is given. The
-    /// new op is what the old one has become: it keeps its origin, documentation and metadata.
+    /// Creates an op before `old`, moves the uses of the old results to the new ones, and erases `old`. The new results
+    /// take the names of the old ones, and their types where none is given. The new op keeps the origin, documentation
+    /// and metadata of the old one.
     ///
     /// # Errors
-    /// As [`Function::create_op`]; and if a result of the old op is used and has no counterpart of
-    /// a type that fits.
+    /// As [`Function::create_op`], and if a used result of the old op has no counterpart of a compatible type.
     pub fn replace_op(&mut self, old: OpId, new: &NewOp<'_>) -> Edit<OpId> {
         let record = *self.inner_op(old, "be replaced")?;
         self.check_new(new, record.parent, old)?;
@@ -63,7 +62,8 @@ impl Function {
         Ok(op)
     }
 
-    /// Gives an op the origin, documentation and metadata of the one that it replaces, and its location if it has none.
+    /// Copies the origin, documentation and metadata of a replaced op to its replacement, and its location unless the
+    /// replacement has one.
     fn inherit(&mut self, old: OpId, new: OpId) {
         let loc = self.op(old).loc;
         let new_loc = &mut self.ops[new.index()].loc;
@@ -72,8 +72,8 @@ impl Function {
         self.carry_op(old, new);
     }
 
-    /// Gives the origin, documentation and metadata of an op that goes to the new ops right before it whose locations
-    /// name its place: they are what it has become. Ops between them that others have become are passed over, a few.
+    /// Copies the origin, documentation and metadata of an erased op to the new ops right before it whose locations
+    /// contain its location: its replacements. Skips up to `FEW` replacements of other ops between them.
     pub(crate) fn hand_on(&mut self, old: OpId) {
         const FEW: usize = 8;
         let record = *self.op(old);
@@ -104,18 +104,18 @@ impl Function {
         self.ops[new.index()].flags |= flags;
     }
 
-    /// Whether a pass made an op that is no part of a replacement yet.
+    /// Whether a pass created the op, and it doesn't replace another one yet.
     fn is_new(&self, op: OpId) -> bool {
         self.op(op).flags & Op::TOUCHED != 0 && !self.has_source(op)
     }
 
-    /// Whether it is known what an op of the model an op is or replaced.
+    /// Whether the op is, or replaced, a known op of the model.
     fn has_source(&self, op: OpId) -> bool {
         let entity = Entity::Op(op);
         self.origins.get(entity).is_some() || self.origins.extras(entity).is_some()
     }
 
-    /// Refuses to take over attributes that are regions of an op, without the regions.
+    /// Rejects taking attributes that are regions of an op without the regions.
     fn check_no_region_attr(&self, old: OpId) -> Edit {
         let is_region = |attr: &&Attr| matches!(attr.kind, AttrKind::REGION | AttrKind::REGIONS);
         match self.attrs(old).iter().find(is_region) {
@@ -128,7 +128,7 @@ impl Function {
         }
     }
 
-    /// Lets a new result take the place of one that goes: its name, its uses, what is known of it.
+    /// Replaces a result: moves its name, its uses and its origin to the new one.
     pub(crate) fn succeed(&mut self, from: ValueId, to: ValueId) {
         const KEPT: u32 = Value::DECLARED | Value::ABSENT;
         self.values[to.index()].name = self.values[from.index()].name;
@@ -138,13 +138,12 @@ impl Function {
         self.origins.carry(Entity::Value(from), Entity::Value(to));
     }
 
-    /// Moves the uses of the old results to these values and erases `old`. A NONE stands for a
-    /// result without uses. A new op whose result takes the name of an old one keeps the old op's origin,
-    /// documentation and metadata, as after [`Function::replace_op`].
+    /// Moves the uses of the old results to the given values and erases `old`. NONE is allowed for an unused result. A
+    /// new op whose result takes the name of an old one keeps the old op's origin, documentation and metadata, as after
+    /// [`Function::replace_op`].
     ///
     /// # Errors
-    /// If the op is gone, there are not as many values as it has results, or one can't stand where
-    /// a result is used.
+    /// If the op is erased, the number of values isn't its number of results, or a value can't replace its result.
     pub fn replace_op_with(&mut self, old: OpId, values: &[ValueId]) -> Edit {
         self.inner_op(old, "be replaced")?;
         let results: Vec<ValueId> = self.results(old).collect();
@@ -184,7 +183,7 @@ impl Function {
     /// Moves all uses of a value to another.
     ///
     /// # Errors
-    /// If the new value isn't visible at every use, or its type contradicts.
+    /// If the new value isn't visible at every use, or the types contradict.
     pub fn replace_uses(&mut self, from: ValueId, to: ValueId) -> Edit {
         self.live_value(from)?;
         if from == to {
@@ -195,10 +194,10 @@ impl Function {
         Ok(())
     }
 
-    /// Moves an op.
+    /// Moves an op within its region.
     ///
     /// # Errors
-    /// If the place is in another region, or an operand or a use would be on the wrong side.
+    /// If the position is in another region, an operand isn't defined before it, or a result is used before it.
     pub fn move_op(&mut self, op: OpId, at: Position) -> Edit {
         let record = *self.inner_op(op, "move")?;
         let (region, before) = self.resolve(at)?;
@@ -210,7 +209,7 @@ impl Function {
         }
         let order = |id: OpId| id.option().map_or(u64::MAX, |id| self.op(id).order);
         let target = order(before);
-        // Going back, its operands (and what its regions capture) have to be defined already.
+        // A move up: its operands and captured values have to be defined before the new position.
         if target < record.order {
             let defined = |value| self.is_visible(value, region, before);
             if let Some(value) = self
@@ -222,7 +221,7 @@ impl Function {
                 refuse!("{op} can't move before its operand {value} is defined.");
             }
         }
-        // Going forward, nobody may use its results before its new place.
+        // A move down: its results may not be used before the new position.
         for result in self.results(op) {
             for (_, slot) in self.uses(result) {
                 if order(self.op_around(slot.user, region)) < target {
@@ -240,7 +239,7 @@ impl Function {
         Ok(())
     }
 
-    /// A live op that isn't a terminator; an error says that one can't `what`.
+    /// Returns a live op that isn't a terminator; otherwise an error that the op can't `what`.
     pub(crate) fn inner_op(&self, op: OpId, what: &str) -> Edit<&Op> {
         let record = self.live_op(op)?;
         if is_terminator(record.name) {
@@ -261,7 +260,7 @@ impl Function {
         }
     }
 
-    /// Refuses a type that contradicts a value's.
+    /// Rejects a type that contradicts a value's type.
     pub(crate) fn check_type_change(&self, value: ValueId, ty: TypeId) -> Edit {
         let old = self.value(value).ty;
         if ty.is_none() || self.is_compatible(old, ty) {
@@ -275,12 +274,12 @@ impl Function {
         )))
     }
 
-    /// Refuses to move uses to a value that isn't visible at each, or that contradicts the type.
+    /// Rejects moving uses to a value that isn't visible at each use, or has a contradicting type.
     fn check_move(&self, from: ValueId, to: ValueId) -> Edit {
         let target = *self.live_value(to)?;
         self.check_type_change(from, target.ty)?;
         let record = self.value(from);
-        // What is visible where `from` is defined is visible at all its uses.
+        // A value visible at the definition of `from` is visible at all its uses.
         let everywhere = match record.flags & Value::KIND {
             Value::RESULT => {
                 let op = OpId(record.def);
@@ -309,7 +308,7 @@ impl Function {
         Ok(())
     }
 
-    /// Puts the whole use list of one value in front of another's.
+    /// Moves the use list of one value to the front of another's.
     pub(crate) fn move_uses(&mut self, from: ValueId, to: ValueId) {
         let first = self.values[from.index()].first_use;
         let Some(mut last) = first.option() else {
@@ -336,7 +335,7 @@ impl Function {
         }
     }
 
-    /// Hands the regions of one op to another.
+    /// Moves the regions of one op to another.
     fn take_regions(&mut self, from: OpId, to: OpId) {
         let taken = std::mem::replace(&mut self.ops[from.index()].regions, Range::EMPTY);
         for &region in slice(&self.ids, taken) {
@@ -356,13 +355,13 @@ impl Function {
 }
 
 impl Function {
-    /// Replaces the body with a copy of another function's. Parameters are matched by position, and sizes that the
-    /// other function names after its parameters become those of this one's. Domains that only the other one imports
-    /// are imported; `since` is that of [`Function::imports_of`].
+    /// Replaces the body with a copy of `source`'s body. Parameters are matched by position, and dim symbols of
+    /// `source`'s parameters are replaced by this function's dims. Domains that only `source` imports are imported;
+    /// `since` is that of [`Function::imports_of`].
     ///
     /// # Errors
-    /// Before anything is changed: if the functions haven't as many parameters and results, of types that fit, or an op
-    /// would mean something else in this function's opsets.
+    /// Before anything is changed: if the numbers or types of the parameters or results don't match, or an op has
+    /// another meaning in this function's opsets.
     pub fn replace_body(
         &mut self,
         source: &Function,
@@ -388,7 +387,7 @@ impl Function {
             self.erase_checked(op);
         }
         for constant in (0..self.constants.len() as u32).map(ConstId) {
-            // Defaults of parameters stay.
+            // Defaults of parameters can't be erased and stay.
             _ = self.erase_constant(constant);
         }
         let (_, before) = self.resolve(at)?;
@@ -402,8 +401,8 @@ impl Function {
         Ok(())
     }
 
-    /// Refuses a body of another function whose parameters or results don't fit this one's; returns what its names of
-    /// dims are here, if any parameter names them otherwise.
+    /// Rejects a body of another function whose parameters or results don't match this one's. Returns the mapping of
+    /// its dim symbols to dims of this function, if any of them differ.
     fn check_interface(&mut self, source: &Function) -> Edit<Option<FxHashMap<SymbolId, Dim>>> {
         let misfit = |f: &Function, why: String| {
             let (own, theirs) = (f.text(f.name), source.text(source.name));
@@ -445,7 +444,7 @@ impl Function {
         Ok(is_renamed.then_some(words))
     }
 
-    /// The types of the parameters, and those of the results as they are declared.
+    /// Returns the types of the parameters, and the declared types of the results.
     fn interface(&self) -> [Vec<TypeId>; 2] {
         let params = self.args(self.body).map(|arg| self.value(arg).ty);
         let end = self.terminator(self.body);

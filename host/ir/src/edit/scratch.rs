@@ -1,4 +1,4 @@
-//! Scratch: trials beside a function. None of them is an edit.
+//! Scratch constants and trial operands. None of them is an edit.
 
 use std::sync::Arc;
 
@@ -9,10 +9,10 @@ use crate::error::{Edit, invalid};
 use crate::function::Function;
 
 impl Function {
-    /// Makes a constant that is no part of the function until an op uses it.
+    /// Creates a constant that isn't part of the function until an op uses it.
     ///
     /// # Errors
-    /// If the data isn't what the type takes.
+    /// If the data doesn't match the type.
     pub fn add_scratch(&mut self, ty: TypeId, data: Arc<ConstantData>) -> Edit<ValueId> {
         self.check_constant(ty, &data)?;
         let constant = self.push_tensor(ty, data, self.body);
@@ -27,20 +27,20 @@ impl Function {
         self.data[id.index()] = ConstantData::inline([]);
     }
 
-    /// Shows other operands in an op's slots, and hands back those that were there. The shown ones
-    /// don't count as used: they have to be taken back before the function is used for anything but
-    /// reading this op. Until then it is another version: results for it are good for no other.
+    /// Replaces an op's operands temporarily and returns the original ones in `operands`. Use lists don't change: until
+    /// the operands are restored, the function may only be used to read this op. It counts as another version, so
+    /// results cached meanwhile aren't valid afterwards.
     ///
     /// # Errors
-    /// If the op is gone, or there are not as many values as it has operands.
+    /// If the op is erased, or the number of values isn't its number of operands.
     pub fn show_operands(&mut self, op: OpId, operands: &mut [ValueId]) -> Edit {
         self.swap_shown_operands(op, operands)?;
         self.begin_trial();
         Ok(())
     }
 
-    /// Puts back the operands that were there before [`Function::show_operands`], the last shown
-    /// first; the function is the version that it was.
+    /// Restores the operands replaced by [`Function::show_operands`], in reverse order of the calls. The function has
+    /// its previous version again.
     ///
     /// # Errors
     /// As [`Function::show_operands`].

@@ -1,4 +1,4 @@
-//! Dim symbols: putting other dims in their place.
+//! Replacing dim symbols.
 
 use passdock_abi::{
     Attr, AttrKind, Dim, DimKind, ExprId, OpId, Port, Range, Region, RegionId, SymbolId, TypeId,
@@ -10,9 +10,9 @@ use crate::error::{Edit, EditFailure, invalid};
 use crate::function::Function;
 use crate::pool::push_range;
 
-/// The types that a function's types become.
+/// The new type of each of a function's types.
 struct Images {
-    /// The new type of each; NONE: a size in it would be negative.
+    /// Indexed by old type; NONE if a size would be negative.
     types: Vec<TypeId>,
 }
 
@@ -27,13 +27,11 @@ impl Images {
 }
 
 impl Function {
-    /// Replaces symbols by dims, all at once, in all types of the function. Each type and
-    /// expression is looked at once. Refused if a size would be negative, or if consistent types
-    /// would contradict each other.
+    /// Replaces symbols by dims, simultaneously, in all types of the function. Visits each type and expression once.
     ///
     /// # Errors
-    /// If a symbol is none or comes twice, a size would be negative, or consistent types would
-    /// contradict each other.
+    /// If a symbol doesn't exist or is listed twice, a size would be negative, or consistent types would contradict
+    /// each other.
     pub fn replace_symbols(&mut self, replacements: &[(SymbolId, Dim)]) -> Edit {
         let mut dims = FxHashMap::default();
         for &(symbol, dim) in replacements {
@@ -50,7 +48,7 @@ impl Function {
         Ok(())
     }
 
-    /// The dim symbols in types, each once.
+    /// Returns the dim symbols in types, without duplicates.
     pub fn dim_symbols(&self, types: impl IntoIterator<Item = TypeId>) -> Vec<SymbolId> {
         let mut seen = vec![false; self.types.len()];
         let mut symbols = Vec::new();
@@ -84,7 +82,7 @@ impl Function {
     }
 
     fn images(&mut self, replacements: &FxHashMap<i64, Dim>) -> Edit<Images> {
-        // What is interned on the way stands behind these and is an image already.
+        // Entries interned meanwhile are after these and already mapped.
         let (expr_count, type_count) = (self.exprs.len(), self.types.len());
         let mut exprs: Vec<Dim> = Vec::with_capacity(expr_count);
         let image = |exprs: &[Dim], dim: Dim| {
@@ -130,7 +128,7 @@ impl Function {
             || items.any(|item| self.has_negative_dim(item))
     }
 
-    /// Refuses types that can't be.
+    /// Rejects images that are negative or contradict each other.
     fn check_images(&self, images: &Images) -> Edit {
         let live = self.values.iter().enumerate();
         let live = live.filter(|(_, value)| value.flags & Value::DEAD == 0);
@@ -168,7 +166,7 @@ impl Function {
                 };
                 let held = self.value(value).ty;
                 let fits = self.is_compatible(new, images.of(held));
-                // What contradicted itself before isn't this edit's to report.
+                // Contradictions that existed before aren't reported.
                 if !fits && self.is_compatible(port.ty, held) {
                     let what = format!("value of {}", what());
                     return Err(self.contradicts(&what, images.of(held), new));
@@ -233,7 +231,7 @@ impl Function {
         }
     }
 
-    /// Whether any attribute of a range was a type that changed.
+    /// Replaces the types in a range of attributes; returns whether any changed.
     fn replace_attr_types(&mut self, range: Range, images: &Images) -> bool {
         let mut changed = false;
         for at in range.start as usize..(range.start + range.len) as usize {

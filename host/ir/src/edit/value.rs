@@ -7,11 +7,11 @@ use crate::function::Function;
 use crate::names::NameTable;
 
 impl Function {
-    /// Refines a value's type: known parts that `ty` leaves open stay. The unknown type forgets
-    /// them, which is how a type is taken back; of a constant it leaves what the bytes are of.
+    /// Refines a value's type: known parts that `ty` leaves open are kept. The unknown type resets the type; a constant
+    /// gets the type of its data.
     ///
     /// # Errors
-    /// If the value or the type is none of this function, or the type contradicts what is known.
+    /// If the value is erased or the type isn't a type of this function, or the type contradicts the known one.
     pub fn set_type(&mut self, value: ValueId, ty: TypeId) -> Edit {
         let record = self.live_value(value)?;
         let (old, constant) = (record.ty, record.constant);
@@ -27,11 +27,11 @@ impl Function {
         Ok(())
     }
 
-    /// Sets the type that a definition infers for a value: it wins over what was known, also where that is a
-    /// contradiction.
+    /// Sets the type that an op definition infers for a value. It overrides the known type, even if they contradict.
     ///
     /// # Errors
-    /// If the value or the type is none of this function; and, after the type is set, if it contradicts what was known.
+    /// If the value is erased or the type isn't a type of this function. Also, with the type set, if it contradicts the
+    /// known one.
     pub fn infer_type(&mut self, value: ValueId, ty: TypeId) -> Edit {
         let old = self.live_value(value)?.ty;
         self.live_type(ty)?;
@@ -48,10 +48,10 @@ impl Function {
         }
     }
 
-    /// Has an exporter declare a value's type beside its definition.
+    /// Marks a value's type to be declared by an exporter, separately from its definition.
     ///
     /// # Errors
-    /// If the value is gone.
+    /// If the value is erased.
     pub fn declare_type(&mut self, value: ValueId) -> Edit {
         if self.live_value(value)?.flags & Value::DECLARED == 0 {
             self.values[value.index()].flags |= Value::DECLARED;
@@ -60,10 +60,11 @@ impl Function {
         Ok(())
     }
 
-    /// Names a value; a name that is taken gets a number. That of a place where the value goes out is its own.
+    /// Names a value; a name that is taken gets a numeric suffix. A value may have the name of a port through which its
+    /// region yields it.
     ///
     /// # Errors
-    /// If the value is gone.
+    /// If the value is erased.
     pub fn set_name(&mut self, value: ValueId, name: &str) -> Edit {
         let old = self.live_value(value)?.name;
         if old.is_some() && self.text(old) == name {
@@ -81,7 +82,7 @@ impl Function {
         Ok(())
     }
 
-    /// The name, taken, if it is of a port through which the value goes out, and no value's.
+    /// Reserves and returns the name if it is that of a port which yields the value, and no value has it.
     fn port_name(&mut self, value: ValueId, name: &str) -> Option<SymbolId> {
         let name = self.symbols.find(name)?;
         let ends = self.terminator(self.home(value));
@@ -93,7 +94,7 @@ impl Function {
         (is_port && self.name_table().take_of_port(name)).then_some(name)
     }
 
-    /// Marks the records that have a value's name as changed.
+    /// Marks the records that contain a value's name as changed.
     pub(crate) fn touch_named(&mut self, value: ValueId) {
         self.touch_value(value);
         self.touch_definition(value);
@@ -118,9 +119,9 @@ impl Function {
     }
 }
 
-/// The names of values: chosen, handed on and given up.
+/// Choosing, moving and releasing the names of values.
 impl Function {
-    /// A name that no value has yet: `base`, or `base` with a number.
+    /// Reserves a name that no value has yet: `base`, or `base` with a number.
     pub fn fresh_name(&mut self, base: &str) -> SymbolId {
         let symbols = self.symbols.clone();
         self.name_table().take(base, &symbols)
@@ -131,22 +132,22 @@ impl Function {
         self.values[value.index()].name = name;
     }
 
-    /// Adds the names of ports to those that are taken.
+    /// Reserves the names of ports.
     pub(crate) fn hold_port_names(&mut self, ports: &[Port]) {
         if let Some(names) = &mut self.names {
             names.add_ports(ports);
         }
     }
 
-    /// Takes a name from one value.
+    /// Releases the name of one value.
     pub(crate) fn free_name(&mut self, name: SymbolId) {
         if let Some(names) = &mut self.names {
             names.remove(name);
         }
     }
 
-    /// Moves the name of a value that goes to the one that replaces it, if that has none. In
-    /// another region, where the name may mean something else to others, it gets a number.
+    /// Moves the name of an erased value to its replacement, if that has none. In another region, or if other values
+    /// share the name, it gets a numeric suffix.
     pub(crate) fn hand_name(&mut self, from: ValueId, to: ValueId) {
         let name = self.value(from).name;
         if name.is_none() || self.value(to).name.is_some() {
@@ -162,8 +163,7 @@ impl Function {
         self.touch_named(to);
     }
 
-    /// Renames the results of an op that share their names: where the op goes, they may be visible to
-    /// the others.
+    /// Renames the results of an op whose names are shared: at the op's new position, the other values may see them.
     pub(crate) fn rename_shared(&mut self, op: OpId) {
         let results: Vec<ValueId> = self.results(op).collect();
         for result in results {
@@ -171,7 +171,7 @@ impl Function {
         }
     }
 
-    /// Renames a value that shares its name.
+    /// Renames a value whose name is shared.
     pub(crate) fn rename_if_shared(&mut self, value: ValueId) {
         let name = self.value(value).name;
         if name.is_some() && self.name_table().is_shared(name) {

@@ -1,4 +1,4 @@
-//! Values kept beside a function: looking up, adding, forgetting.
+//! Cached values of a function: lookup, insertion, removal.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -7,26 +7,25 @@ use super::Function;
 use crate::cache::{CacheKey, CachedValue, TRIAL, depth};
 
 impl Function {
-    /// The value kept under a key for this very version of the function.
+    /// Returns the value cached under a key for the current version of the function.
     #[inline]
     pub fn cached(&self, key: &CacheKey<'_>) -> Option<&CachedValue> {
         self.cached.find(key, self.version)
     }
 
-    /// The number of values kept, for this version and those not forgotten yet.
+    /// Returns the number of cached values, for the current version and for others that aren't removed yet.
     pub fn cached_count(&self) -> usize {
         self.cached.len.load(Ordering::Relaxed)
     }
 
-    /// Keeps a value for this version of the function. The answer is the value kept: the first one,
-    /// if two threads computed it.
+    /// Caches a value for the current version of the function and returns the cached value: the first one, if two
+    /// threads computed it.
     pub fn cache(&self, key: CacheKey<'_>, value: CachedValue) -> &CachedValue {
         let key = Arc::new(key.into_owned());
         self.cached.add(key, self.version, value)
     }
 
-    /// Keeps a value as [`Function::cache`] does, replacing the one kept under the key for another
-    /// version.
+    /// Caches a value like [`Function::cache`], replacing the value of the same key for another version.
     pub fn update_cache(&mut self, key: CacheKey<'_>, value: CachedValue) -> &CachedValue {
         if self.cached(&key).is_none()
             && let Some(entry) = self.cached.find_mut(&key, depth(self.version))
@@ -37,31 +36,31 @@ impl Function {
         self.cache(key, value)
     }
 
-    /// Throws away all that is kept for another version.
+    /// Drops all values cached for other versions.
     pub fn clear_stale_cache(&mut self) {
         let version = self.version;
         self.retain_cached(|kept| kept == version || depth(kept) < depth(version));
     }
 
-    /// Throws away all that is kept.
+    /// Drops all cached values.
     pub fn clear_cache(&mut self) {
         self.cached.take().for_each(drop);
     }
 
-    /// Begins a trial, which is no edit: values are kept for the trial alone, and those kept before
-    /// wait.
+    /// Begins a trial, which isn't an edit. Values cached during the trial belong to it; earlier values can't be found
+    /// until it ends.
     pub(crate) fn begin_trial(&mut self) {
         self.version += TRIAL;
     }
 
-    /// Ends a trial: the function is the version that it was before.
+    /// Ends a trial: the function has its previous version again.
     pub(crate) fn end_trial(&mut self) {
         let tried = depth(self.version);
         self.retain_cached(|kept| depth(kept) < tried);
         self.version -= TRIAL;
     }
 
-    /// Throws away all that isn't for a version that satisfies a predicate.
+    /// Drops all values whose version doesn't satisfy a predicate.
     fn retain_cached(&mut self, stays: impl Fn(u64) -> bool) {
         if self.cached.entries().all(|entry| stays(entry.version)) {
             return;
@@ -73,7 +72,7 @@ impl Function {
         }
     }
 
-    /// Marks the value kept under a key as valid for this version too; whether there was one.
+    /// Marks the value of a key as valid for the current version; returns `false` if there is none.
     pub fn preserve_cached(&mut self, key: &CacheKey<'_>) -> bool {
         if self.cached(key).is_some() {
             return true;
@@ -173,7 +172,7 @@ mod tests {
         assert!(!f.preserve_cached(&KEY));
     }
 
-    /// Counts how often it is dropped.
+    /// Counts its drops.
     struct Counted(Arc<AtomicUsize>);
 
     impl Drop for Counted {
@@ -199,7 +198,7 @@ mod tests {
         assert_eq!(dropped.load(Ordering::Relaxed), 10);
     }
 
-    /// However many keys there are, and however a thread's stack is: finding one, throwing all away.
+    /// Lookup and removal work with many keys on a small stack.
     #[test]
     fn many_keys_are_found_and_dropped() {
         let dropped = Arc::new(AtomicUsize::new(0));
@@ -222,7 +221,7 @@ mod tests {
         assert_eq!(dropped.load(Ordering::Relaxed), 100_000);
     }
 
-    /// Keys that differ and have one hash stand behind each other; many of them, too.
+    /// Keys with the same hash form a chain, which may be long.
     #[test]
     fn keys_of_one_hash_are_told_apart() {
         let mut f = function();

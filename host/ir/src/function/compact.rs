@@ -1,9 +1,8 @@
-//! Rebuilding a function's arenas without what is dead.
+//! Rebuilding a function's arenas without dead records.
 //!
-//! Edits never reuse an id, so erased records stay until the host compacts the function between
-//! passes, when nobody holds its ids. Records keep their order, so what prints or exports in id
-//! order does so as before; types, dims and locations stay as they are, since they are shared and
-//! few.
+//! Edits never reuse an id, so erased records stay until the host compacts the function between passes, when no code
+//! holds its ids. Records keep their order, so output in id order doesn't change. Types, dims and locations stay
+//! unchanged, since they are shared and few.
 
 use passdock_abi::{
     Attr, AttrKind, ConstId, Constant, LocKind, Op, OpId, Port, Range, Region, RegionId, TypeKind,
@@ -16,7 +15,7 @@ use crate::cache::CachedValues;
 use crate::origin::Entity;
 use crate::pool::{AttrPools, push_range, slice, span};
 
-/// Fewer dead records than this aren't worth the copy.
+/// The minimum number of dead records that is worth the copy.
 const MIN_DEAD: usize = 64;
 const NONE: u32 = u32::MAX;
 
@@ -33,8 +32,7 @@ impl Function {
             )
     }
 
-    /// Drops dead records. All ids of ops, values, regions, operand slots and constants change;
-    /// nothing counts as edited.
+    /// Drops dead records. All ids of ops, values, regions, operand slots and constants change; the version doesn't.
     pub fn compact(&mut self) {
         let maps = Maps::new(self);
         let mut lists = Lists::default();
@@ -85,7 +83,7 @@ impl Function {
         }
     }
 
-    /// Types and locations keep their ids; their lists move to the new pool.
+    /// Moves the lists of types and locations to the new pool; their ids stay.
     fn move_tables(&mut self, lists: &mut Lists) {
         for ty in &mut self.types {
             if ty.kind != TypeKind::BUFFER {
@@ -146,7 +144,7 @@ impl Function {
     }
 }
 
-/// The records that are kept.
+/// Iterates over the retained records.
 fn kept<'a, T: Clone>(records: &'a [T], map: &'a [u32]) -> impl Iterator<Item = T> + 'a {
     let pairs = records.iter().zip(map).filter(|(_, id)| **id != NONE);
     pairs.map(|(record, _)| record.clone())
@@ -156,7 +154,7 @@ fn at(map: &[u32], id: u32) -> u32 {
     map.get(id as usize).copied().unwrap_or(NONE)
 }
 
-/// The lists of the compacted function.
+/// The pools of lists of the compacted function.
 #[derive(Default)]
 struct Lists {
     uses: Vec<Use>,
@@ -172,7 +170,7 @@ impl Lists {
     }
 }
 
-/// Old ids to new ones; [`NONE`] for those that are dropped.
+/// Maps from old ids to new ones; [`NONE`] for dropped records.
 struct Maps {
     ops: Vec<u32>,
     values: Vec<u32>,
@@ -195,7 +193,7 @@ impl Maps {
             let value = &f.values[place];
             let defined = match value.flags & Value::KIND {
                 Value::RESULT => at(&ops, value.def) != NONE,
-                // With its region a constant is gone, and its value with it.
+                // A constant is erased with its region, and its value with it.
                 Value::CONST => at(&constants, value.def) != NONE,
                 _ => true,
             };
@@ -225,7 +223,7 @@ impl Maps {
         ConstId(at(&self.constants, id.0))
     }
 
-    /// The map of what defines a value.
+    /// Returns the map for the definition of a value.
     fn definitions(&self, value: &Value) -> &[u32] {
         match value.flags & Value::KIND {
             Value::RESULT => &self.ops,
@@ -259,7 +257,7 @@ fn number(count: usize, keep: impl Fn(usize) -> bool) -> Vec<u32> {
     numbers.collect()
 }
 
-/// The places of entries that stand one behind the other, in the order of the ranges that they are in.
+/// Assigns consecutive indexes to the entries of ranges, in the order of the ranges.
 fn lay_out(count: usize, ranges: impl Iterator<Item = Range>) -> Vec<u32> {
     let mut places = vec![NONE; count];
     for (next, place) in ranges.flat_map(span).enumerate() {

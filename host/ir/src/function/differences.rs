@@ -1,4 +1,4 @@
-//! What edits changed in a function, counted.
+//! Counting the differences that edits made to a function.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,15 +7,19 @@ use passdock_abi::{ConstId, Constant, Op, OpId, Value, ValueId};
 
 use super::Function;
 
-/// The number of differences of each kind that there is.
+/// The number of differences of each kind; kinds without differences are missing.
 pub type Differences = BTreeMap<&'static str, usize>;
 
 impl Function {
-    /// Counts what isn't as in `original`, of which this is a copy that was edited, in one walk over the arenas:
-    /// `ops` that are gone or of another kind; other ops with other `operands` or `attributes`, at another place
-    /// (`order`), or that come from elsewhere (`locations`); values with other `types` or `names`; `constants` that
-    /// weren't there, or have other data; other `opsets`. `None`: the copy was compacted, so that its ids say nothing
-    /// of the original's.
+    /// Counts the differences from `original`, of which this is an edited copy, in one walk over the arenas:
+    ///
+    /// - `ops`: ops that are erased or have another name
+    /// - `operands`, `attributes`, `order`, `locations`: other ops whose property changed
+    /// - `types`, `names`: values whose type or name changed
+    /// - `constants`: new constants, and those with other data
+    /// - `opsets`
+    ///
+    /// Returns `None` if the copy was compacted, because its ids don't match the original's.
     pub fn differences(&self, original: &Function) -> Option<Differences> {
         let is_compacted = self.ops.len() < original.ops.len()
             || self.values.len() < original.values.len()
@@ -44,7 +48,7 @@ impl Function {
             };
             count("operands", values(self) != values(original));
             count("attributes", !self.has_same_attrs(original, id));
-            // An op whose neighbours change, or that only gets another number, hasn't moved.
+            // An op hasn't moved if only its neighbours or its label changed.
             let moved = new.prev != old.prev && new.next != old.next && new.order != old.order;
             count("order", new.parent != old.parent || moved);
             count("locations", new.loc != old.loc);

@@ -1,9 +1,9 @@
-//! Dim expressions in canonical form, so that equal sizes are mostly equal ids.
+//! Dim expressions in canonical form, so that equal sizes usually have equal ids.
 //!
-//! A sum is a list of different terms with factors and, last, a number; a product a sorted list with its
-//! factor last; a quotient by a number has no part that is divisible; `min`, `max` and `broadcast` are
-//! sorted lists of different sides. All of it is exact for whole numbers; of symbols it is only taken
-//! that they are sizes, and so not negative. What overflows, or has too many sides, is `?`.
+//! A sum is a list of distinct terms with factors, followed by a constant. A product is a sorted list, followed by its
+//! constant factor. A quotient by a constant has no divisible terms. `min`, `max` and `broadcast` are sorted lists of
+//! distinct operands. All rewrites are exact for integers; the only assumption on symbols is that they aren't negative.
+//! Expressions that overflow or have too many operands become `?`.
 
 use std::cmp::Ordering;
 
@@ -13,10 +13,10 @@ use crate::error::{Edit, invalid};
 use crate::function::Function;
 use crate::pool::intern_record;
 
-/// The largest number of terms of a dim expression; a larger one is `?`.
+/// The maximum number of terms of a dim expression; larger ones become `?`.
 pub const MAX_DIM_TERMS: u32 = 256;
 
-/// A sum: different terms with factors that aren't 0, sorted, and a number.
+/// A sum: distinct sorted terms with nonzero factors, and a constant.
 struct Sum {
     terms: Vec<(Dim, i64)>,
     number: i64,
@@ -26,7 +26,7 @@ impl Function {
     /// Interns a dim expression in canonical form.
     ///
     /// # Errors
-    /// If a side isn't a dim of this function.
+    /// If an operand isn't a dim of this function.
     pub fn add_expr(&mut self, kind: ExprKind, lhs: Dim, rhs: Dim) -> Edit<Dim> {
         for side in [lhs, rhs] {
             let known = match side.kind {
@@ -93,7 +93,7 @@ impl Function {
             return Some(Dim::constant(whole));
         }
         let all = self.sum_of(&[(lhs, 1)])?;
-        // What is divisible comes out; of the number, all but the rest.
+        // Divisible terms move out of the quotient, and so does the constant except for its remainder.
         let (whole, parts): (Vec<_>, Vec<_>) = all
             .terms
             .into_iter()
@@ -113,7 +113,7 @@ impl Function {
         self.intern_sum(sum)
     }
 
-    /// The quotient of terms none of which is divisible, plus a number that is smaller than `by`.
+    /// Divides a sum of terms none of which is divisible, plus a constant smaller than `by`.
     fn divide_parts(&mut self, parts: Vec<(Dim, i64)>, rest: i64, by: i64) -> Option<Dim> {
         // ⌊(g·x + r) / (g·b)⌋ = ⌊(x + ⌊r / g⌋) / b⌋
         let common = parts.iter().fold(by, |g, (_, times)| gcd(g, *times));
@@ -144,8 +144,7 @@ impl Function {
         self.intern(ExprKind::FLOORDIV, dividend, Dim::constant(by))
     }
 
-    /// Divides by a dim that isn't a number: a common factor cancels out, since division by 0
-    /// doesn't occur.
+    /// Divides by a dim that isn't a constant: a common factor cancels out, since division by 0 doesn't occur.
     fn divide_by_dim(&mut self, lhs: Dim, rhs: Dim) -> Option<Dim> {
         let (a, b) = (self.sum_of(&[(lhs, 1)])?, self.sum_of(&[(rhs, 1)])?);
         if let ([(x, times)], [(y, 1)]) = (&a.terms[..], &b.terms[..])
@@ -192,7 +191,7 @@ impl Function {
         self.intern(ExprKind::MOD, dividend, rhs)
     }
 
-    /// `min`, `max` and `broadcast`.
+    /// Builds `min`, `max` or `broadcast`.
     fn choose(&mut self, kind: ExprKind, lhs: Dim, rhs: Dim) -> Option<Dim> {
         let mut sides = Vec::new();
         self.list_of(kind, lhs, &mut sides);
@@ -203,7 +202,7 @@ impl Function {
         sides.retain(|&side| number(side).is_none());
         let limit = match kind {
             ExprKind::BROADCAST => match numbers.iter().find(|&&number| number != 1) {
-                // What isn't 1 is what all the others have to be, or 1.
+                // If a size isn't 1, each other one has to be equal to it, or 1.
                 Some(&size) => return Some(Dim::constant(size)),
                 None if sides.is_empty() => return Some(Dim::constant(1)),
                 None => None,
@@ -224,13 +223,13 @@ impl Function {
         self.intern_list(kind, sides)
     }
 
-    /// Whether one side of `min`, `max` or `broadcast` makes another one superfluous.
+    /// Whether one operand of `min`, `max` or `broadcast` makes another one redundant.
     fn covers(&self, kind: ExprKind, one: Dim, other: Dim) -> bool {
         if one == other {
             return false;
         }
         if kind == ExprKind::BROADCAST {
-            // `min(x, 2)` is x, or at least 2; then x has to be the same.
+            // `min(x, 2)` is x, or at least 2; then x has to be equal to it.
             let mut sides = Vec::new();
             self.list_of(ExprKind::MIN, other, &mut sides);
             let enough = sides
@@ -262,7 +261,7 @@ impl Function {
         }
     }
 
-    /// The sum of dims with factors.
+    /// Adds dims with factors.
     fn sum_of(&self, parts: &[(Dim, i64)]) -> Option<Sum> {
         let mut sum = Sum {
             terms: Vec::new(),
@@ -297,7 +296,7 @@ impl Function {
 
     fn intern_sum(&mut self, sum: Sum) -> Option<Dim> {
         let mut made: Option<Dim> = None;
-        // What is taken away comes last, to be read as `n-m`.
+        // Negative terms come last, so that they print as `n-m`.
         let (more, less): (Vec<_>, Vec<_>) =
             sum.terms.into_iter().partition(|(_, times)| *times > 0);
         for (term, times) in more.into_iter().chain(less) {
@@ -314,7 +313,7 @@ impl Function {
         }
     }
 
-    /// A term that is no sum, with a factor.
+    /// Multiplies a term that isn't a sum by a factor.
     fn times(&mut self, term: Dim, factor: i64) -> Option<Dim> {
         match factor {
             0 => Some(Dim::constant(0)),
@@ -323,7 +322,7 @@ impl Function {
         }
     }
 
-    /// Appends the sides of a chain of one kind.
+    /// Flattens nested expressions of one kind into a list of operands.
     fn list_of(&self, kind: ExprKind, dim: Dim, list: &mut Vec<Dim>) {
         let mut pending = vec![dim];
         while let Some(dim) = pending.pop() {
@@ -341,7 +340,7 @@ impl Function {
         list.try_fold(first, |made, side| self.intern(kind, made, side))
     }
 
-    /// The kind and the sides of a dim that is an expression.
+    /// Returns the kind and the operands of a dim expression.
     fn sides(&self, dim: Dim) -> Option<(ExprKind, Dim, Dim)> {
         if dim.kind != DimKind::EXPR {
             return None;
@@ -350,9 +349,9 @@ impl Function {
         Some((expr.kind, expr.lhs, expr.rhs))
     }
 
-    /// Interns an expression as it is.
+    /// Interns an expression without simplification.
     fn intern(&mut self, kind: ExprKind, lhs: Dim, rhs: Dim) -> Option<Dim> {
-        // An unknown size is always right, and what is written out has to stay readable.
+        // `?` is always correct, and printed expressions have to stay readable.
         let terms = self.dim_terms(&lhs) + self.dim_terms(&rhs);
         if terms > MAX_DIM_TERMS {
             return None;
@@ -374,8 +373,8 @@ impl Function {
         })
     }
 
-    /// Sorts sides: expressions, symbols by text, constants. Ids don't count, so that the order is the
-    /// same in every function.
+    /// Compares operands: expressions first, then symbols by text, then constants. Ids aren't compared, so the order is
+    /// the same in every function.
     fn compare_dims(&self, a: &Dim, b: &Dim) -> Ordering {
         let rank = |dim: &Dim| match dim.kind {
             DimKind::EXPR => 0,
@@ -384,7 +383,7 @@ impl Function {
         };
         let text = |dim: &Dim| self.symbols.text(SymbolId(dim.value as u32));
         rank(a).cmp(&rank(b)).then_with(|| match a.kind {
-            // Expressions are interned: only different ones are taken apart, down to a difference.
+            // Expressions are interned, so only different ones are compared, down to the first difference.
             DimKind::EXPR if a.value == b.value => Ordering::Equal,
             DimKind::EXPR => {
                 let (a, b) = (self.exprs[a.value as usize], self.exprs[b.value as usize]);
@@ -400,7 +399,7 @@ impl Function {
         })
     }
 
-    /// Whether a dim depends on a symbol that was made up for a size that nothing names: `_1`, `_2`, …
+    /// Whether a dim depends on a generated symbol for an unnamed size: `_1`, `_2`, …
     pub(crate) fn is_made_up(&self, dim: Dim) -> bool {
         if dim.kind == DimKind::SYMBOL {
             let digits = self.text(SymbolId(dim.value as u32)).strip_prefix('_');
@@ -413,7 +412,7 @@ impl Function {
         sides.is_some_and(|(_, lhs, rhs)| self.is_made_up(lhs) || self.is_made_up(rhs))
     }
 
-    /// The number of terms of a dim.
+    /// Returns the number of terms of a dim.
     pub(crate) fn dim_terms(&self, dim: &Dim) -> u32 {
         match dim.kind {
             DimKind::EXPR => *self.expr_terms.get(dim.value as usize).unwrap_or(&1),
@@ -434,7 +433,7 @@ fn gcd(a: i64, b: i64) -> i64 {
     a
 }
 
-/// `None` on overflow and on division by zero.
+/// Folds two constants; `None` on overflow and on division by zero.
 fn fold(kind: ExprKind, a: i64, b: i64) -> Option<i64> {
     match kind {
         ExprKind::FLOORDIV => {

@@ -1,4 +1,4 @@
-//! Locations: interned per function.
+//! Locations, interned per function.
 
 use std::hash::BuildHasher;
 
@@ -8,7 +8,7 @@ use rustc_hash::{FxBuildHasher, FxHashSet};
 use super::Function;
 use crate::pool::{intern_record, push_range};
 
-/// The range of a fused location's parts.
+/// Returns the range of a fused location's parts.
 pub(crate) fn loc_range(loc: &Loc) -> Range {
     Range {
         start: loc.a,
@@ -17,7 +17,7 @@ pub(crate) fn loc_range(loc: &Loc) -> Range {
 }
 
 impl Function {
-    /// The ids of a fused location's parts; none of another one.
+    /// Returns the ids of a fused location's parts; empty for other locations.
     pub fn loc_parts(&self, loc: &Loc) -> &[u32] {
         match loc.kind {
             LocKind::FUSED => self.ids_in(loc_range(loc)),
@@ -25,7 +25,7 @@ impl Function {
         }
     }
 
-    /// The locations that one is made of: itself, unless it is fused.
+    /// Iterates over the parts of a fused location; another location yields itself.
     pub fn single_locs(&self, id: LocId) -> impl Iterator<Item = &Loc> + '_ {
         let loc = self.loc(id);
         let parts = loc.map_or(&[][..], |loc| self.loc_parts(loc)).iter();
@@ -39,7 +39,7 @@ impl Function {
         LocId(intern_record(&mut self.locs, &mut self.loc_index, loc))
     }
 
-    /// Finds locations again after their ranges moved.
+    /// Rebuilds the index of locations after their ranges moved.
     pub(crate) fn index_locs(&mut self) {
         let locs = &self.locs;
         self.loc_index.clear();
@@ -50,7 +50,7 @@ impl Function {
         }
     }
 
-    /// A location by the name of an ONNX node.
+    /// Interns the location of an ONNX node, given its name.
     pub fn add_name_loc(&mut self, name: &str) -> LocId {
         let name = self.symbols.intern(name);
         self.add_loc(Loc {
@@ -61,7 +61,7 @@ impl Function {
         })
     }
 
-    /// A fused location: "came from these". Fused parts are taken apart.
+    /// Fuses locations; nested fused locations are flattened.
     pub fn fuse_locs(&mut self, locs: &[LocId]) -> LocId {
         let mut parts: Vec<u32> = Vec::new();
         for &id in locs {

@@ -1,9 +1,9 @@
-//! The memory that a function takes.
+//! The memory use of a function.
 
 use crate::function::Function;
 
 impl Function {
-    /// The bytes of its arenas, with their spare capacity; without what is shared: the bytes of
+    /// Returns the size in bytes of the arenas, including spare capacity. Shared data isn't counted: the bytes of
     /// constants, and symbols.
     pub fn arena_bytes(&self) -> u64 {
         fn of<T>(arena: &Vec<T>) -> u64 {

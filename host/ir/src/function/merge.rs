@@ -1,34 +1,34 @@
-//! Two things known of one value's type, put together.
+//! Merging two types of one value.
 
 use passdock_abi::{DType, Dim, DimKind, SymbolId, Type, TypeId, TypeKind};
 
 use crate::function::Function;
 use crate::function::types::TypeData;
 
-/// Which of two types wins where they say different things.
+/// Which type wins if both specify a part differently.
 #[derive(Clone, Copy, PartialEq)]
 enum Wins {
-    /// The known one, but that a size beats a symbol.
+    /// The known type, except that a constant size beats a symbol.
     Known,
-    /// The inferred one, unless it depends on a size that was made up.
+    /// The inferred type, unless it depends on a generated symbol.
     Inferred,
 }
 
-/// The depth to which types of types are merged; below, the known one stays.
+/// The depth to which nested types are merged; the known type stays below.
 const MAX_DEPTH: u32 = 64;
 
 impl Function {
-    /// The two types merged; `None` if they contradict each other.
+    /// Merges two types; `None` if they contradict each other.
     ///
-    /// A size beats a symbol or an expression, these beat `?`, and of two symbols the known one stays:
-    /// it is the one that the model's author wrote.
+    /// A constant size beats a symbol or an expression, and these beat `?`. Of two symbols the known one stays, because
+    /// the author of the model chose it.
     pub fn merge_types(&mut self, known: TypeId, found: TypeId) -> Option<TypeId> {
         self.is_compatible(known, found)
             .then(|| join(self, known, found, Wins::Known, MAX_DEPTH))
     }
 
-    /// The type of a value of which a definition infers a type: what is known stays where nothing is inferred, and
-    /// where it is the same in other words.
+    /// Returns the type of a value after inference. Known parts stay if nothing is inferred for them, or if the
+    /// inferred dim depends on a generated symbol and the known one doesn't.
     pub(crate) fn override_type(&mut self, known: TypeId, inferred: TypeId) -> TypeId {
         join(self, known, inferred, Wins::Inferred, MAX_DEPTH)
     }

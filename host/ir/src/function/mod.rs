@@ -1,7 +1,7 @@
-//! A function: flat arenas of the contract's records, and everything one reads of them.
+//! A function: flat arenas with the records of the plugin ABI, and methods to read them.
 //!
-//! Edits stand in [`crate::edit`]; both are the only ways in, so the invariants that the verifier
-//! lists hold between calls.
+//! The edits are in [`crate::edit`]. No other module accesses the arenas, so the invariants that the verifier checks
+//! hold between calls.
 
 mod cached;
 mod compact;
@@ -34,14 +34,14 @@ use crate::origin::Origins;
 use crate::pool::AttrPools;
 use crate::symbols::Symbols;
 
-/// The largest depth of nested regions.
+/// The maximum depth of nested regions.
 pub const MAX_DEPTH: u32 = 10_000;
-/// The largest number of operands, results or attributes of one op.
+/// The maximum number of operands, results or attributes of one op.
 pub const MAX_LIST: usize = 1 << 24;
-/// The largest number of records of one arena: ids above are reserved.
+/// The maximum number of records of one arena; larger ids are reserved.
 pub(crate) const MAX_RECORDS: usize = u32::MAX as usize - 1;
 
-/// A function. Its clone copies the arenas and shares the constants' bytes and the lists of attributes.
+/// A function. A clone copies the arenas and shares the constants' bytes and the lists of attributes.
 #[derive(Clone)]
 pub struct Function {
     pub(crate) symbols: Arc<Symbols>,
@@ -70,7 +70,7 @@ pub struct Function {
     pub(crate) live_ops: u32,
     /// The data of each constant.
     pub(crate) data: Vec<Arc<ConstantData>>,
-    /// The constants of nested regions, which die with their region.
+    /// The constants of nested regions, which are erased with their region.
     pub(crate) nested_constants: FxHashMap<RegionId, Vec<ConstId>>,
     pub(crate) origins: Origins,
     /// The types with their hashes.
@@ -82,7 +82,7 @@ pub struct Function {
 }
 
 impl Function {
-    /// A function with an empty body.
+    /// Creates a function with an empty body.
     pub fn new(symbols: Arc<Symbols>, kind: FunctionKind, name: SymbolId) -> Function {
         let body = Region {
             parent: OpId::NONE,
@@ -131,7 +131,7 @@ impl Function {
         function
     }
 
-    /// The arenas as a plugin sees them; right until the next edit.
+    /// Returns the arenas as plugins see them; valid until the next edit.
     #[inline]
     pub fn view(&self) -> FunctionView {
         FunctionView {
@@ -163,57 +163,57 @@ impl Function {
         }
     }
 
-    /// The module's symbols.
+    /// Returns the module's symbols.
     pub fn symbols(&self) -> &Arc<Symbols> {
         &self.symbols
     }
 
-    /// The text of a symbol.
+    /// Returns the text of a symbol.
     pub fn text(&self, id: SymbolId) -> &str {
         self.symbols.text(id)
     }
 
-    /// Its canonical name.
+    /// Returns the canonical name.
     pub fn name(&self) -> SymbolId {
         self.name
     }
 
-    /// Its kind: graph or prim.
+    /// Returns the kind: graph or prim.
     pub fn kind(&self) -> FunctionKind {
         self.kind
     }
 
-    /// Its body.
+    /// Returns the body region.
     pub fn body(&self) -> RegionId {
         self.body
     }
 
-    /// Grows with every edit.
+    /// Returns the version, which increases with every edit.
     pub fn version(&self) -> u64 {
         self.version
     }
 
-    /// Whether anything of it changed since it was imported.
+    /// Whether the function changed since it was imported.
     pub fn is_touched(&self) -> bool {
         self.touched
     }
 
-    /// The origins of its entities.
+    /// Returns the origins of its entities.
     pub fn origins(&self) -> &Origins {
         &self.origins
     }
 
-    /// The origins of its entities, for importers to set.
+    /// Returns the origins of its entities for an importer to set.
     pub fn origins_mut(&mut self) -> &mut Origins {
         &mut self.origins
     }
 
-    /// Its opset versions, in declared order.
+    /// Returns the imported opset versions, in declared order.
     pub fn opsets(&self) -> &[Opset] {
         &self.opsets
     }
 
-    /// The version of a domain (`""` is ONNX's own), if it is declared.
+    /// Returns the imported version of a domain (`""` is ONNX's own).
     pub fn opset(&self, domain: SymbolId) -> Option<i64> {
         self.opsets
             .iter()
@@ -221,7 +221,7 @@ impl Function {
             .map(|opset| opset.version)
     }
 
-    /// The number of live ops, terminators included: what views count.
+    /// Returns the number of live ops including terminators, as in the view.
     #[inline]
     pub fn live_op_count(&self) -> u32 {
         self.live_ops

@@ -1,4 +1,4 @@
-//! Premises: what the types of an op's results follow from, so that its definition isn't asked the same twice.
+//! Premises: the inputs of type inference of an op, so that results can be reused for ops with equal inputs.
 
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Weak};
@@ -10,21 +10,21 @@ use passdock_abi::{
 use super::Function;
 use crate::constant::ConstantData;
 
-/// An op's name and attributes, the versions of domains, the types of operands and results, and which constants
-/// operands are. Inference says the same of ops with equal keys, in functions of the same symbols.
+/// The inputs of type inference: an op's name and attributes, domain versions, types of operands and results, and
+/// constant operands. Inference has the same result for ops with equal keys in functions that share symbols.
 pub struct Premises {
-    /// All of it, as it is hashed.
+    /// The inputs in a hashable encoding.
     pub key: Vec<u8>,
-    /// The constants. A weak pointer keeps the address, which is part of the key, from being given to others.
+    /// The constants. The key contains their addresses; weak pointers prevent these from being reused.
     pub constants: Vec<Weak<ConstantData>>,
 }
 
 /// The usual length of a key, in bytes.
 const USUAL_KEY: usize = 512;
-/// The largest length of a key, in bytes: an op with a longer one is asked again.
+/// The maximum length of a key, in bytes; results for ops with longer keys aren't reused.
 const MAX_KEY: usize = 8192;
 
-/// Appends what is hashed to a key.
+/// A [`Hasher`] that appends its input to a key.
 struct KeyWriter<'k>(&'k mut Vec<u8>);
 
 impl Hasher for KeyWriter<'_> {
@@ -42,7 +42,7 @@ impl Premises {
         part.hash(&mut KeyWriter(&mut self.key));
     }
 
-    /// Returns `None` if the key would be too long with so many more bytes.
+    /// Returns `None` if the key would be too long with `more` bytes.
     fn check_room(&self, more: usize) -> Option<()> {
         (self.key.len().saturating_add(more) <= MAX_KEY).then_some(())
     }
@@ -56,8 +56,8 @@ impl Premises {
 }
 
 impl Function {
-    /// The premises of an op; `None` if it has regions, or anything else that a key here can't say. `known` returns the
-    /// elements of an operand that are known otherwise than by a constant.
+    /// Returns the premises of an op; `None` if it has regions or other inputs that a key can't encode. `known` returns
+    /// the elements of an operand if they are known from an analysis.
     pub fn premises<'k>(
         &self,
         op: OpId,
@@ -156,7 +156,7 @@ mod tests {
     use super::*;
     use crate::text;
 
-    /// The pairs of ops, by index, that have the same premises.
+    /// Checks which pairs of ops, by index, have equal premises.
     #[track_caller]
     fn check(same: &[(usize, usize)], ops: &str) {
         let source = format!(

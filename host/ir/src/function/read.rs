@@ -1,4 +1,4 @@
-//! Reading: records by id, lists of them, and what they say of each other.
+//! Reading: records by id, lists of records, and relations between entities.
 
 use std::sync::Arc;
 
@@ -15,87 +15,87 @@ use crate::quote::value_text;
 use crate::symbols::is_terminator;
 
 impl Function {
-    /// An op's record, dead or alive.
+    /// Returns an op's record, live or dead.
     ///
     /// # Panics
-    /// If the id isn't of this function, as for all reads by id here; ids from outside go through
-    /// [`Function::live_op`] and its kin.
+    /// If the id isn't in this function. This applies to all reads by id here; use [`Function::live_op`] and similar
+    /// methods for ids from outside.
     pub fn op(&self, id: OpId) -> &Op {
         &self.ops[id.index()]
     }
 
-    /// A value's record.
+    /// Returns a value's record.
     pub fn value(&self, id: ValueId) -> &Value {
         &self.values[id.index()]
     }
 
-    /// A region's record.
+    /// Returns a region's record.
     pub fn region(&self, id: RegionId) -> &Region {
         &self.regions[id.index()]
     }
 
-    /// A constant's record.
+    /// Returns a constant's record.
     pub fn constant(&self, id: ConstId) -> &Constant {
         &self.constants[id.index()]
     }
 
-    /// A location's record.
+    /// Returns a location's record.
     pub fn loc(&self, id: LocId) -> Option<&Loc> {
         self.locs.get(id.index())
     }
 
-    /// The number of op ids given out.
+    /// Returns the number of assigned op ids.
     pub fn op_ids(&self) -> usize {
         self.ops.len()
     }
 
-    /// The number of value ids given out.
+    /// Returns the number of assigned value ids.
     pub fn value_ids(&self) -> usize {
         self.values.len()
     }
 
-    /// An op, if it is alive.
+    /// Returns the record of a live op.
     ///
     /// # Errors
-    /// If the op is gone, or none of this function.
+    /// If the op is erased or not in this function.
     pub fn live_op(&self, id: OpId) -> Edit<&Op> {
         let op = self.ops.get(id.index());
         self.live(op, |op| op.flags & Op::DEAD == 0, "op", id)
     }
 
-    /// A value, if it is alive.
+    /// Returns the record of a live value.
     ///
     /// # Errors
-    /// If the value is gone, or none of this function.
+    /// If the value is erased or not in this function.
     pub fn live_value(&self, id: ValueId) -> Edit<&Value> {
         let value = self.values.get(id.index());
         self.live(value, |value| value.flags & Value::DEAD == 0, "value", id)
     }
 
-    /// A region, if it is alive.
+    /// Returns the record of a live region.
     ///
     /// # Errors
-    /// If the region is gone, or none of this function.
+    /// If the region is erased or not in this function.
     pub fn live_region(&self, id: RegionId) -> Edit<&Region> {
         let region = self.regions.get(id.index());
         let is_live = |region: &Region| region.flags & Region::DEAD == 0;
         self.live(region, is_live, "region", id)
     }
 
-    /// A constant, if it is alive.
+    /// Returns the record of a live constant.
     ///
     /// # Errors
-    /// If the constant is gone, or none of this function.
+    /// If the constant is erased or not in this function.
     pub fn live_constant(&self, id: ConstId) -> Edit<&Constant> {
         let constant = self.constants.get(id.index());
         let is_live = |constant: &Constant| self.is_live_constant(constant);
         self.live(constant, is_live, "constant", id)
     }
 
-    /// A type id that is one of this function's.
+    /// Returns the record of a type.
     ///
     /// # Errors
-    /// If the type is none of this function.
+    /// If the type isn't in this function.
     pub fn live_type(&self, id: TypeId) -> Edit<&Type> {
         self.live(self.types.get(id.index()), |_| true, "type", id)
     }
@@ -118,10 +118,10 @@ impl Function {
         }
     }
 
-    /// Refuses a location that is none of this function's; NONE is allowed.
+    /// Checks that a location exists; NONE is allowed.
     ///
     /// # Errors
-    /// If there is no such location.
+    /// If it doesn't.
     pub fn check_loc(&self, id: LocId) -> Edit {
         match id.is_none() || self.loc(id).is_some() {
             true => Ok(()),
@@ -138,36 +138,36 @@ impl Function {
         constant.flags & Constant::DEAD == 0 && visible
     }
 
-    /// The ops that are alive, in id order: however deep they are nested, nothing is walked.
+    /// Iterates over the live ops in id order, without walking regions.
     pub fn live_ops(&self) -> impl Iterator<Item = (OpId, &Op)> + '_ {
         let all = self.ops.iter().enumerate();
         all.filter(|(_, op)| op.flags & Op::DEAD == 0)
             .map(|(at, op)| (OpId(at as u32), op))
     }
 
-    /// The live ops without terminators, in id order: what reports count.
+    /// Iterates over the live ops without terminators, in id order, as reports count them.
     pub fn ops(&self) -> impl Iterator<Item = (OpId, &Op)> + '_ {
         self.live_ops().filter(|(_, op)| !is_terminator(op.name))
     }
 
-    /// The number of [`Function::ops`].
+    /// Returns the number of [`Function::ops`].
     pub fn op_count(&self) -> usize {
         self.ops().count()
     }
 
-    /// The constants that are alive, in id order.
+    /// Iterates over the live constants in id order.
     pub fn live_constants(&self) -> impl Iterator<Item = (ConstId, &Constant)> + '_ {
         let all = self.constants.iter().enumerate();
         all.filter(|(_, constant)| self.is_live_constant(constant))
             .map(|(at, constant)| (ConstId(at as u32), constant))
     }
 
-    /// A constant's data.
+    /// Returns a constant's data.
     pub fn constant_data(&self, id: ConstId) -> &Arc<ConstantData> {
         &self.data[id.index()]
     }
 
-    /// The elements of a constant of `i64` or `i32` of rank 0 or 1, if there are at most `most`.
+    /// Returns the elements of an `i64` or `i32` constant of rank 0 or 1, if there are at most `most`.
     pub fn constant_integers(&self, value: ValueId, most: usize) -> Option<Vec<i64>> {
         let id = self.as_constant(value)?;
         let ty = *self.ty(self.value(value).ty);
@@ -188,48 +188,48 @@ impl Function {
         Some(bytes.chunks_exact(size).map(number).collect())
     }
 
-    /// An op's operand slots.
+    /// Returns an op's operand slots.
     pub fn operands(&self, op: OpId) -> &[Use] {
         slice(&self.uses, self.op(op).operands)
     }
 
-    /// An operand; NONE if it is left out or there is no such slot.
+    /// Returns an operand; NONE if it is omitted or out of range.
     pub fn operand(&self, op: OpId, index: usize) -> ValueId {
         self.operands(op)
             .get(index)
             .map_or(ValueId::NONE, |slot| slot.value)
     }
 
-    /// An op's results.
+    /// Iterates over an op's results.
     pub fn results(&self, op: OpId) -> impl ExactSizeIterator<Item = ValueId> + Clone + '_ {
         let ids = slice(&self.ids, self.op(op).results).iter();
         ids.map(|&id| ValueId(id))
     }
 
-    /// A result.
+    /// Returns the result at an index.
     pub fn result(&self, op: OpId, index: usize) -> Option<ValueId> {
         let ids = slice(&self.ids, self.op(op).results);
         ids.get(index).map(|&id| ValueId(id))
     }
 
-    /// An op's regions.
+    /// Iterates over an op's regions.
     pub fn regions_of(&self, op: OpId) -> impl DoubleEndedIterator<Item = RegionId> + Clone + '_ {
         let ids = slice(&self.ids, self.op(op).regions).iter();
         ids.map(|&id| RegionId(id))
     }
 
-    /// A region's arguments; of the body, the parameters.
+    /// Iterates over a region's arguments; those of the body are the parameters.
     pub fn args(&self, region: RegionId) -> impl ExactSizeIterator<Item = ValueId> + Clone + '_ {
         let ids = slice(&self.ids, self.region(region).args).iter();
         ids.map(|&id| ValueId(id))
     }
 
-    /// A region's ports, with the ids that [`crate::Entity::Port`] takes.
+    /// Returns a region's ports, with the ids that [`crate::Entity::Port`] takes.
     pub fn ports(&self, region: RegionId) -> &[Port] {
         slice(&self.ports, self.region(region).ports)
     }
 
-    /// An op's attributes; of NONE, the function's.
+    /// Returns an op's attributes, or the function's if `op` is NONE.
     pub fn attrs(&self, op: OpId) -> &[Attr] {
         let range = if op.is_none() {
             self.function_attrs
@@ -239,58 +239,58 @@ impl Function {
         slice(&self.attrs, range)
     }
 
-    /// An op's attribute; of NONE, the function's.
+    /// Returns an attribute of an op, or of the function if `op` is NONE.
     pub fn attr(&self, op: OpId, name: SymbolId) -> Option<&Attr> {
         self.attrs(op).iter().find(|attr| attr.name == name)
     }
 
-    /// The name of the function that a `call` names in its attribute; `None` if the op has no such attribute.
+    /// Returns the name of the callee from the attribute of a `call`; `None` if the op has no such attribute.
     pub fn callee_name(&self, op: OpId) -> Option<&str> {
         let attr = self.attr(op, symbol::CALLEE)?;
         let is_text = attr.kind == AttrKind::STRING;
         std::str::from_utf8(is_text.then(|| self.bytes_in(attr.list))?).ok()
     }
 
-    /// The ids in a range of the id pool.
+    /// Returns the ids in a range of the id pool.
     pub fn ids_in(&self, range: Range) -> &[u32] {
         slice(&self.ids, range)
     }
 
-    /// An `INTS` attribute's numbers.
+    /// Returns the elements of an `INTS` attribute.
     pub fn ints_in(&self, range: Range) -> &[i64] {
         slice(&self.pools.ints, range)
     }
 
-    /// A `FLOATS` attribute's numbers.
+    /// Returns the elements of a `FLOATS` attribute.
     pub fn floats_in(&self, range: Range) -> &[f32] {
         slice(&self.pools.floats, range)
     }
 
-    /// A `STRING` or `OPAQUE` attribute's bytes.
+    /// Returns the bytes of a `STRING` or `OPAQUE` attribute.
     pub fn bytes_in(&self, range: Range) -> &[u8] {
         slice(&self.pools.bytes, range)
     }
 
-    /// A `STRINGS` attribute's strings.
+    /// Iterates over the elements of a `STRINGS` attribute.
     pub fn strings_in(&self, range: Range) -> impl ExactSizeIterator<Item = &[u8]> + '_ {
         slice(&self.pools.strings, range)
             .iter()
             .map(|&range| self.bytes_in(range))
     }
 
-    /// The op that defines a value, if it is a result.
+    /// Returns the op that defines a value, if the value is a result.
     pub fn defining_op(&self, value: ValueId) -> Option<OpId> {
         let record = self.value(value);
         (record.flags & Value::KIND == Value::RESULT).then_some(OpId(record.def))
     }
 
-    /// The constant a value is.
+    /// Returns the constant that defines a value.
     pub fn as_constant(&self, value: ValueId) -> Option<ConstId> {
         let record = self.value(value);
         (record.flags & Value::KIND == Value::CONST).then_some(record.constant)
     }
 
-    /// The slots that use a value.
+    /// Iterates over the slots that use a value.
     pub fn uses(&self, value: ValueId) -> impl Iterator<Item = (UseId, &Use)> + '_ {
         let mut next = self.value(value).first_use;
         std::iter::from_fn(move || {
@@ -302,7 +302,7 @@ impl Function {
         .take(self.uses.len())
     }
 
-    /// The ops of a region, in order.
+    /// Iterates over the ops of a region, in order.
     pub fn ops_in(&self, region: RegionId) -> impl Iterator<Item = OpId> + '_ {
         let mut next = self.region(region).first;
         std::iter::from_fn(move || {
@@ -313,7 +313,7 @@ impl Function {
         .take(self.ops.len())
     }
 
-    /// The name of the op that ends a region.
+    /// Returns the op name of a region's terminator.
     pub(crate) fn terminator_name(&self, region: RegionId) -> SymbolId {
         match region == self.body {
             true => symbol::RETURN,
@@ -321,13 +321,13 @@ impl Function {
         }
     }
 
-    /// A region's terminator.
+    /// Returns a region's terminator.
     pub fn terminator(&self, region: RegionId) -> Option<OpId> {
         let last = self.region(region).last.option()?;
         is_terminator(self.op(last).name).then_some(last)
     }
 
-    /// The number of regions around a region; the body's is 0.
+    /// Returns the number of regions around a region; 0 for the body.
     pub fn depth(&self, region: RegionId) -> u32 {
         let (mut region, mut depth) = (region, 0);
         while let Some(holder) = self.region(region).parent.option() {
@@ -336,8 +336,7 @@ impl Function {
         depth
     }
 
-    /// Whether `value` may be an operand of an op that stands right before `before` in `region`
-    /// (NONE: at its end).
+    /// Whether `value` may be an operand of an op right before `before` in `region` (NONE: at its end).
     pub fn is_visible(&self, value: ValueId, region: RegionId, before: OpId) -> bool {
         let (home, def) = (self.home(value), self.defining_op(value));
         if home.is_none() {
@@ -354,7 +353,7 @@ impl Function {
         def.is_none_or(|def| before.is_none() || self.op(def).order < self.op(before).order)
     }
 
-    /// The op of a region that is an op nested in it, or around that.
+    /// Returns the op of `region` that is `op` or contains it.
     pub fn op_around(&self, op: OpId, region: RegionId) -> OpId {
         let mut op = op;
         while self.op(op).parent != region {
@@ -363,7 +362,7 @@ impl Function {
         op
     }
 
-    /// A value as messages name it: as text names it, or by its id if it has no name.
+    /// Returns a value's name for messages: as in IR text, or its id if it has no name.
     pub fn describe(&self, value: ValueId) -> String {
         match self.values.get(value.index()).map(|record| record.name) {
             Some(name) if name.is_some() => value_text(self.text(name)),
@@ -371,7 +370,7 @@ impl Function {
         }
     }
 
-    /// An op as messages name it.
+    /// Returns an op's id and name for messages.
     pub fn describe_op(&self, op: OpId) -> String {
         match self.ops.get(op.index()) {
             Some(record) => format!("{op} ({})", self.text(record.name)),

@@ -1,10 +1,10 @@
-//! Interning while somebody reads: pools grow without leaving a reader behind.
+//! Interning while plugins read a function: pools grow without invalidating pointers.
 
 use passdock_abi::{Dim, DimExpr, Type};
 
 use crate::function::Function;
 
-/// Pools that were replaced by larger ones; they are kept as long as somebody may read them.
+/// Pools that were replaced by larger ones; keep them as long as they may be read.
 #[derive(Default)]
 pub struct OutgrownPools {
     _types: Vec<Type>,
@@ -14,9 +14,9 @@ pub struct OutgrownPools {
 }
 
 impl Function {
-    /// Makes room for interning a type of at most `parts` dims and types, so that it moves no pool.
-    /// A pool that has to grow moves now, and the outgrown ones are the answer, to be kept as long
-    /// as somebody may read them; `None` if none had to grow.
+    /// Reserves space for interning a type of at most `parts` dims and types, so that interning it moves no pool. Pools
+    /// that are too small move now; the old ones are returned and have to be kept as long as they may be read. `None`
+    /// if no pool moved.
     pub fn reserve_type(&mut self, parts: usize) -> Option<OutgrownPools> {
         let mut moved = false;
         let left = OutgrownPools {
@@ -28,7 +28,7 @@ impl Function {
         moved.then_some(left)
     }
 
-    /// Makes room as [`Function::reserve_type`] does, for at most `count` dim expressions.
+    /// Reserves space like [`Function::reserve_type`], for at most `count` dim expressions.
     pub fn reserve_exprs(&mut self, count: usize) -> Option<OutgrownPools> {
         let mut moved = false;
         let left = OutgrownPools {
@@ -39,7 +39,7 @@ impl Function {
     }
 }
 
-/// Moves a pool that is too small into one of twice the size; answers the old one.
+/// Moves a pool that is too small to an allocation of at least twice the size; returns the old one.
 fn grow<T: Copy>(pool: &mut Vec<T>, parts: usize, moved: &mut bool) -> Vec<T> {
     if pool.capacity() - pool.len() >= parts {
         return Vec::new();
@@ -57,7 +57,7 @@ mod tests {
 
     use crate::{Function, Symbols, TypeData};
 
-    /// A reader's slices stay where they are, and what they say stays true, while types are added.
+    /// A reader's slices keep their addresses and contents while types are added.
     #[test]
     fn interning_after_making_room_moves_nothing() {
         let mut f = Function::new(Symbols::new(), FunctionKind::GRAPH, SymbolId(0));
@@ -71,7 +71,7 @@ mod tests {
             assert_eq!(before.types.base, after.types.base);
             assert_eq!(before.dims.base, after.dims.base);
         }
-        // Doubling: few moves for many types.
+        // Capacities double, so many types cause few moves.
         assert!(kept.len() < 30, "{}", kept.len());
     }
 }

@@ -1,4 +1,4 @@
-//! Carrying types, attributes and locations from one function's tables to another's.
+//! Copying types, attributes and locations from one function's tables to another's.
 
 use std::sync::Arc;
 
@@ -11,17 +11,17 @@ use rustc_hash::FxHashMap;
 use super::Function;
 use crate::pool::push_range;
 
-/// A transfer of a region between two functions. Without a source it is within one, where only
-/// tensors of attributes are copied.
+/// A transfer of a region between two functions. Without a source it is within one function, and only copies tensors of
+/// attributes.
 pub(crate) struct Transfer<'f> {
     pub(crate) source: Option<&'f Function>,
     pub(crate) into: &'f mut Function,
     pub(crate) root: RegionId,
-    /// What stands for the values of the source.
+    /// The replacements of the source's values.
     pub(crate) values: FxHashMap<ValueId, ValueId>,
     /// The copies of regions.
     pub(crate) regions: FxHashMap<RegionId, RegionId>,
-    /// What dims that the source names are here; others have no name. `None`: the names stay.
+    /// The dims that replace dim symbols of the source; other symbols become unknown. `None`: symbols are kept.
     pub(crate) words: Option<FxHashMap<SymbolId, Dim>>,
     types: FxHashMap<TypeId, TypeId>,
     exprs: FxHashMap<i64, Dim>,
@@ -46,7 +46,7 @@ impl<'f> Transfer<'f> {
         }
     }
 
-    /// The function that is read.
+    /// Returns the function that is read.
     pub(crate) fn source(&self) -> &Function {
         self.source.unwrap_or(self.into)
     }
@@ -78,7 +78,8 @@ impl<'f> Transfer<'f> {
         self.into.add_loc(Loc { name, ..loc })
     }
 
-    /// Types nest only a few levels: each is made of ids that were interned before it.
+    /// Converts a type. The recursion is shallow: types nest only a few levels, and contain only types interned before
+    /// them.
     pub(crate) fn ty(&mut self, id: TypeId) -> TypeId {
         let Some(source) = self.source.filter(|_| id.is_some()) else {
             return id;
@@ -129,7 +130,7 @@ impl<'f> Transfer<'f> {
         }
     }
 
-    /// An attribute for that of the source; the regions in it are copied already.
+    /// Converts an attribute whose regions are copied already.
     pub(crate) fn attr(&mut self, attr: &Attr) -> Attr {
         let mut made = *attr;
         made.name = self.symbol(attr.name);

@@ -1,4 +1,4 @@
-//! Types and dims: interned per function, so that equal ids are equal types.
+//! Types and dims, interned per function, so that types are equal if their ids are.
 
 use std::borrow::Cow;
 use std::hash::BuildHasher;
@@ -11,7 +11,7 @@ use rustc_hash::FxBuildHasher;
 use super::Function;
 use crate::pool::{push_range, slice};
 
-/// The largest depth of nested types.
+/// The maximum depth of nested types.
 pub const MAX_TYPE_DEPTH: u32 = 64;
 
 /// A type to intern.
@@ -19,44 +19,44 @@ pub const MAX_TYPE_DEPTH: u32 = 64;
 pub enum TypeData<'a> {
     /// The unknown type.
     Unknown,
-    /// A tensor; `None`: of unknown rank.
+    /// A tensor; `None`: unknown rank.
     Tensor(DType, Option<&'a [Dim]>),
-    /// A sparse tensor; `None`: of unknown rank.
+    /// A sparse tensor; `None`: unknown rank.
     Sparse(DType, Option<&'a [Dim]>),
-    /// A scalar of some lanes.
+    /// A scalar with a number of lanes.
     Scalar(DType, u32),
     /// A buffer.
     Buffer(BufferSpec<'a>),
-    /// A tuple of these.
+    /// A tuple of element types.
     Tuple(&'a [TypeId]),
-    /// A sequence of this.
+    /// A sequence of an element type.
     Sequence(TypeId),
-    /// An optional of this.
+    /// An optional of an element type.
     Optional(TypeId),
-    /// A map.
+    /// A map from a key type to a value type.
     Map(DType, TypeId),
     /// An opaque type, by its canonical name.
     Opaque(SymbolId),
-    /// A function from these to those.
+    /// A function with parameter types and result types.
     Function(&'a [TypeId], &'a [TypeId]),
 }
 
 /// A buffer type to intern.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BufferSpec<'a> {
-    /// Its element type.
+    /// The element type.
     pub dtype: DType,
-    /// Its shape.
+    /// The shape.
     pub shape: &'a [Dim],
-    /// Strides in elements, one per dim, then the offset; empty: compact, from 0.
+    /// Strides in elements, one per dim, then the offset; empty: compact, with offset 0.
     pub layout: &'a [Dim],
-    /// Its memory scope; NONE: global.
+    /// The memory scope; NONE: global.
     pub scope: SymbolId,
     /// Whether other buffers may overlap it.
     pub may_alias: bool,
 }
 
-/// What a symbol says: nothing, if it is the empty text.
+/// Returns the denotation of a symbol; NONE for the empty string.
 fn denotation_of(name: SymbolId) -> SymbolId {
     match name {
         symbol::EMPTY => SymbolId::NONE,
@@ -86,7 +86,7 @@ impl Function {
         self.add_denoted_type(spec, SymbolId::NONE)
     }
 
-    /// Interns a tensor type of ONNX's with its denotation.
+    /// Interns an ONNX tensor type with a denotation.
     pub fn add_denoted_type(&mut self, spec: TypeData<'_>, denotation: SymbolId) -> TypeId {
         let mut record = Type {
             kind: TypeKind::UNKNOWN,
@@ -158,7 +158,7 @@ impl Function {
         self.intern_type(record, &plain(dims), &plain(layout), items)
     }
 
-    /// Interns a record with its lists; the record's own ranges are ignored.
+    /// Interns a record with its lists; the ranges in the record are ignored.
     pub(crate) fn intern_type(
         &mut self,
         mut record: Type,
@@ -197,7 +197,7 @@ impl Function {
         id
     }
 
-    /// Interns a type with another dim for each that it or a type in it has.
+    /// Maps each dim of a type and of its nested types, and interns the result.
     pub fn map_dims(&mut self, id: TypeId, map: &mut impl FnMut(&Function, Dim) -> Dim) -> TypeId {
         let record = *self.ty(id);
         let items: Vec<TypeId> = self.items_of(&record).collect();
@@ -210,12 +210,12 @@ impl Function {
         self.intern_type(record, &dims, &layout, &items)
     }
 
-    /// A type's record.
+    /// Returns a type's record.
     pub fn ty(&self, id: TypeId) -> &Type {
         &self.types[id.index()]
     }
 
-    /// The dims of a tensor's or buffer's shape; `None` if the rank isn't known.
+    /// Returns the dims of a tensor's or buffer's shape; `None` if the rank is unknown.
     pub fn shape(&self, id: TypeId) -> Option<&[Dim]> {
         let ty = self.types.get(id.index())?;
         let shaped = matches!(
@@ -225,7 +225,7 @@ impl Function {
         (shaped && ty.flags & Type::UNRANKED == 0).then(|| self.dims_in(ty.dims))
     }
 
-    /// The shape of a type if all its dims are constant.
+    /// Returns the shape of a type if all its dims are constant.
     pub fn static_shape(&self, id: TypeId) -> Option<Vec<i64>> {
         let dims = self.shape(id)?;
         dims.iter()
@@ -233,7 +233,7 @@ impl Function {
             .collect()
     }
 
-    /// A buffer's strides and offset.
+    /// Returns a buffer's strides and offset.
     pub fn layout_of(&self, ty: &Type) -> &[Dim] {
         if ty.kind == TypeKind::BUFFER {
             self.dims_in(ty.aux)
@@ -242,7 +242,7 @@ impl Function {
         }
     }
 
-    /// The types a type is made of.
+    /// Iterates over the types that a type contains.
     pub fn items_of(&self, ty: &Type) -> impl ExactSizeIterator<Item = TypeId> + '_ {
         let range = if ty.kind == TypeKind::BUFFER {
             Range::EMPTY
@@ -252,18 +252,18 @@ impl Function {
         slice(&self.ids, range).iter().map(|&id| TypeId(id))
     }
 
-    /// Dims of a range.
+    /// Returns the dims in a range.
     pub fn dims_in(&self, range: Range) -> &[Dim] {
         slice(&self.dims, range)
     }
 
-    /// A dim expression's record.
+    /// Returns a dim expression's record.
     pub fn expr(&self, id: ExprId) -> &DimExpr {
         &self.exprs[id.index()]
     }
 
-    /// Whether a value of type `new` may stand for one of type `old`: it may say more or less, and
-    /// never something else.
+    /// Whether a value of type `new` may replace one of type `old`: the types may specify more or less, but may not
+    /// contradict each other.
     pub fn is_compatible(&self, old: TypeId, new: TypeId) -> bool {
         let mut pairs = vec![(old, new)];
         while let Some((old, new)) = pairs.pop() {

@@ -1,4 +1,4 @@
-//! Whether a copy that was edited is what it was copied from, after all.
+//! Comparing an edited copy with its original.
 
 use std::sync::Arc;
 
@@ -7,18 +7,17 @@ use passdock_abi::{Attr, AttrKind, Constant, Op, Range, Region, Value};
 use super::Function;
 
 impl Function {
-    /// Whether the edits of this copy of `original` cancelled out: values that were given other types have their own
-    /// again, what was made is gone, what was changed is as it was. What only edits need, such as the marks of what was
-    /// touched, doesn't count.
+    /// Whether the edits of this copy of `original` cancelled out: types are restored, new entities are erased, and
+    /// changes are reverted. Marks of changed entities and similar bookkeeping aren't compared.
     pub fn is_unchanged(&self, original: &Function) -> bool {
-        // What is made stands at the end of the arenas, so a copy that has more is told at once.
+        // New records are at the end of the arenas, so a copy with live new records is rejected quickly.
         self.version == original.version
             || self.live_ops == original.live_ops
                 && self.has_nothing_new(original)
                 && self.has_all_of(original)
     }
 
-    /// Whether nothing that was made is there still.
+    /// Whether all new records are dead.
     fn has_nothing_new(&self, original: &Function) -> bool {
         let mut ops = new(&self.ops, &original.ops);
         let mut values = new(&self.values, &original.values);
@@ -30,7 +29,7 @@ impl Function {
             && constants.all(|constant| constant.flags & Constant::DEAD != 0)
     }
 
-    /// Whether everything that was there is as it was.
+    /// Whether all original records are unchanged.
     fn has_all_of(&self, original: &Function) -> bool {
         let header = |f: &Function| (f.name, f.kind, f.body, f.function_attrs);
         header(self) == header(original)
@@ -40,7 +39,7 @@ impl Function {
                 flags: value.flags & !Value::TOUCHED,
                 ..*value
             })
-            // The number of a place changes where there was no room for what was put before it.
+            // An op's label may change when other ops are inserted before it.
             && starts_with(&self.ops, &original.ops, |op| Op {
                 flags: op.flags & !Op::TOUCHED,
                 order: 0,
@@ -71,7 +70,7 @@ impl Function {
             && pairs.all(|(a, b)| self.is_same_attr(a, original, b))
     }
 
-    /// Whether an attribute is the same as one of the original's. A list that was set again stands elsewhere.
+    /// Whether an attribute equals one of the original's. The range of its list may differ.
     pub(super) fn is_same_attr(&self, a: &Attr, original: &Function, b: &Attr) -> bool {
         let bare = |attr: &Attr| Attr {
             list: Range::EMPTY,
@@ -91,7 +90,7 @@ impl Function {
     }
 }
 
-/// The records that only the first arena has, the last one first.
+/// Iterates over the records that only the first arena has, last one first.
 fn new<'a, T>(records: &'a [T], original: &[T]) -> impl Iterator<Item = &'a T> {
     records.iter().skip(original.len()).rev()
 }
@@ -112,7 +111,7 @@ mod tests {
     use crate::function::Function;
     use crate::text;
 
-    /// What edits leave of a function: whether it is still what it was.
+    /// Checks whether a function counts as unchanged after an edit.
     #[track_caller]
     fn check(is_unchanged: bool, edit: impl FnOnce(&mut Function, [OpId; 2])) {
         let source = r#"module { fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {

@@ -1,4 +1,4 @@
-//! Walks over nested regions, with a stack of their own.
+//! Walks over nested regions, with an explicit stack.
 
 use passdock_abi::{OpId, RegionId};
 
@@ -13,7 +13,7 @@ pub(crate) enum Event {
     Op(OpId),
     /// The end of a region.
     Leave,
-    /// The end of the last region of an op that has some.
+    /// The end of the last region of an op with regions.
     After(OpId),
 }
 
@@ -22,12 +22,12 @@ enum Step {
     Regions(OpId, u32),
 }
 
-/// The events of a region and the regions nested in it, in program order.
+/// Iterator over the events of a region and its nested regions, in program order.
 pub(crate) struct Events<'f> {
     function: &'f Function,
     entry: Option<RegionId>,
     stack: Vec<Step>,
-    /// The number of ops that it may still meet: it ends, however they are linked.
+    /// The maximum number of further ops: the walk terminates even if the links are corrupt.
     left: usize,
 }
 
@@ -87,7 +87,7 @@ impl Iterator for Events<'_> {
 }
 
 impl Function {
-    /// All ops of a region and the regions nested in it, each before those nested in it.
+    /// Iterates over all ops of a region and its nested regions, in pre-order.
     pub fn walk(&self, region: RegionId) -> impl Iterator<Item = OpId> + '_ {
         Events::new(self, region).filter_map(|event| match event {
             Event::Op(op) => Some(op),

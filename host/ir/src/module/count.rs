@@ -1,8 +1,8 @@
-//! How many ops a module has, groups counted by what is in them.
+//! Op counts of a module that don't depend on how ops are grouped into functions.
 //!
-//! A function that is a kernel (`Primitive`), what a pattern found (`Composite`), what a target takes (`Target`) or a
-//! partition (`Codegen`) is nothing but a place for ops: each call of it counts as its ops do, and itself as nothing.
-//! So making groups isn't shown as fewer ops.
+//! Functions with the attribute `Primitive` (kernels), `Composite` (matched patterns), `Target` (assigned to a target)
+//! or `Codegen` (partitions) are groups. A call of a group counts as the ops of the group, and the call op itself as
+//! zero, so grouping doesn't look like fewer ops.
 
 use std::sync::Arc;
 
@@ -12,12 +12,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::Module;
 use crate::function::Function;
 
-/// The attributes of functions that are groups.
+/// The attributes that mark a function as a group.
 const GROUPS: [&str; 4] = ["Primitive", "Composite", "Target", "Codegen"];
 
 impl Module {
-    /// The number of live ops of all functions, without terminators, and those of groups once for each call of one, in
-    /// its place: what reports count.
+    /// Returns the number of live ops of all functions, without terminators, as reports count them. The ops of a group
+    /// are counted once per call of the group, and the calls aren't counted.
     pub fn op_count(&self) -> usize {
         let groups = self.groups();
         if groups.is_empty() {
@@ -27,7 +27,7 @@ impl Module {
         counted.fold(0, |all, (_, count)| all.saturating_add(count))
     }
 
-    /// The number of ops of each name, counted as [`Module::op_count`] does.
+    /// Returns the number of ops of each name, counted like [`Module::op_count`].
     pub fn counted_ops(&self) -> FxHashMap<SymbolId, usize> {
         let groups = self.groups();
         let mut names: Vec<FxHashMap<SymbolId, usize>> = Vec::new();
@@ -49,7 +49,7 @@ impl Module {
         all
     }
 
-    /// The functions that are groups.
+    /// Returns the functions that are groups.
     fn groups(&self) -> FxHashSet<SymbolId> {
         let names = GROUPS.map(|name| self.symbols().find(name));
         let is_group = |f: &&Arc<Function>| names.iter().flatten().any(|&name| has(f, name));
@@ -57,8 +57,8 @@ impl Module {
         groups.map(|f| f.name()).collect()
     }
 
-    /// How often each function counts: a group once for each call, or once if nobody calls it. Groups may call groups;
-    /// of those that call themselves in the end, the calls count nothing.
+    /// Returns how often each function counts: a group once per call, or once if it has no caller. Groups may call
+    /// groups; calls in a recursive cycle of groups count zero.
     fn times(
         &self,
         groups: &FxHashSet<SymbolId>,
@@ -69,7 +69,7 @@ impl Module {
             let calls = calls.filter(|(name, _)| groups.contains(name));
             calls.filter_map(|(name, &count)| Some((self.functions.get_index_of(name)?, count)))
         };
-        // The callers of each function that aren't counted yet.
+        // The number of callers of each function that aren't processed yet.
         let mut callers = vec![0_usize; self.len()];
         for (callee, _) in (0..self.len()).flat_map(calls) {
             callers[callee] += 1;
@@ -91,7 +91,7 @@ impl Module {
     }
 }
 
-/// Whether a function has an attribute that isn't 0.
+/// Whether a function has an attribute with a value other than 0.
 fn has(f: &Function, name: SymbolId) -> bool {
     let attr = f.attr(OpId::NONE, name);
     attr.is_some_and(|attr: &Attr| attr.kind != AttrKind::INT || attr.bits != 0)

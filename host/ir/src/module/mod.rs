@@ -1,7 +1,7 @@
-//! A module: functions in order, each behind an `Arc`.
+//! Modules: ordered lists of functions, each in an `Arc`.
 //!
-//! Its clone is a clone of pointers, so a snapshot before a pass costs next to nothing; the first
-//! edit of a function copies that function's arenas and shares the rest.
+//! Cloning a module clones pointers, so a snapshot before a pass is cheap. The first edit of a function copies its
+//! arenas and shares the rest.
 
 mod count;
 
@@ -21,13 +21,13 @@ use crate::symbols::Symbols;
 /// Functions by name, in order.
 type Functions = IndexMap<SymbolId, Arc<Function>, FxBuildHasher>;
 
-/// A module: functions in order, each under its name, the symbols that they share, and metadata. A
-/// clone shares all of it, and copies a function when one of the two edits it.
+/// A module: its functions in order, the symbols that they share, and metadata. A clone shares all of it; editing a
+/// function in one of the two copies that function.
 #[derive(Clone)]
 pub struct Module {
     symbols: Arc<Symbols>,
     functions: Arc<Functions>,
-    /// A value that is cached for this very state of the functions.
+    /// A value that is cached for the current state of the functions.
     cached: Arc<Mutex<Option<Box<dyn Any + Send>>>>,
     metadata: Arc<Vec<(String, String)>>,
     extras: Arc<Extras>,
@@ -36,7 +36,7 @@ pub struct Module {
 }
 
 impl Module {
-    /// A module without functions.
+    /// Creates a module without functions.
     pub fn new() -> Module {
         Module {
             symbols: Symbols::new(),
@@ -49,17 +49,18 @@ impl Module {
         }
     }
 
-    /// Its interned strings.
+    /// Returns the interned strings.
     pub fn symbols(&self) -> &Arc<Symbols> {
         &self.symbols
     }
 
-    /// Its functions, in order.
+    /// Returns the functions in order.
     pub fn functions(&self) -> impl ExactSizeIterator<Item = &Arc<Function>> + Clone + '_ {
         self.functions.values()
     }
 
-    /// The functions that aren't those of `before`, in order: the name, the function, and the one that had the name.
+    /// Returns the functions that differ from those of `before`, in order: the name, the function, and the function of
+    /// that name in `before`.
     pub fn changed_since<'m>(
         &'m self,
         before: &'m Module,
@@ -71,40 +72,40 @@ impl Module {
         named.filter(|(_, function, known)| known.is_none_or(|known| !Arc::ptr_eq(known, function)))
     }
 
-    /// The names of its functions, in order.
+    /// Returns the names of the functions in order.
     pub fn names(&self) -> impl ExactSizeIterator<Item = SymbolId> + '_ {
         self.functions.keys().copied()
     }
 
-    /// The number of its functions.
+    /// Returns the number of functions.
     pub fn len(&self) -> usize {
         self.functions.len()
     }
 
-    /// Whether it has no functions.
+    /// Whether the module has no functions.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// A function.
+    /// Returns a function by its symbol.
     pub fn function(&self, name: SymbolId) -> Option<&Arc<Function>> {
         self.functions.get(&name)
     }
 
-    /// A function by its canonical name.
+    /// Returns a function by its canonical name.
     pub fn function_named(&self, name: &str) -> Option<&Arc<Function>> {
         self.function(self.symbols.find(name)?)
     }
 
-    /// A function to edit: copied first if anyone else holds it.
+    /// Returns a function for editing; copies it first if it is shared.
     pub fn function_mut(&mut self, name: SymbolId) -> Option<&mut Function> {
         self.functions_mut().get_mut(&name).map(Arc::make_mut)
     }
 
-    /// Adds a function at the end.
+    /// Appends a function.
     ///
     /// # Errors
-    /// If the module has a function of that name, or the function's symbols aren't this module's.
+    /// If the module has a function of that name, or the function uses another symbol table.
     pub fn insert(&mut self, function: impl Into<Arc<Function>>) -> Edit {
         let function = function.into();
         self.check_symbols(&function)?;
@@ -118,10 +119,10 @@ impl Module {
         Ok(())
     }
 
-    /// Replaces the function that has the same name.
+    /// Replaces the function of the same name.
     ///
     /// # Errors
-    /// If the module has no function of that name, or the function's symbols aren't this module's.
+    /// If the module has no function of that name, or the function uses another symbol table.
     pub fn replace(&mut self, function: impl Into<Arc<Function>>) -> Edit {
         let function = function.into();
         self.check_symbols(&function)?;
@@ -145,18 +146,18 @@ impl Module {
             .ok_or_else(|| self.missing(name))
     }
 
-    /// Keeps the functions that satisfy a predicate, which is asked in order.
+    /// Retains the functions that satisfy a predicate, which is called in order.
     pub fn retain(&mut self, mut keep: impl FnMut(&Function) -> bool) {
         self.functions_mut().retain(|_, function| keep(function));
     }
 
-    /// Caches a value for this very state of the functions: a pass's result that the next pass will need again. The
-    /// first change drops it.
+    /// Caches a value for the current state of the functions: a pass's result that the next pass will need. The first
+    /// change drops it.
     pub fn cache(&self, value: Box<dyn Any + Send>) {
         *self.lock_cached() = Some(value);
     }
 
-    /// Takes the value that is cached for this state of the functions.
+    /// Takes the value that is cached for the current state of the functions.
     pub fn take_cached(&self) -> Option<Box<dyn Any + Send>> {
         self.lock_cached().take()
     }
@@ -165,23 +166,23 @@ impl Module {
         self.cached.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The functions, to change: a state of its own, for which nothing is cached.
+    /// Returns the functions for a change; starts a new state without a cached value.
     fn functions_mut(&mut self) -> &mut Functions {
         self.cached = Arc::default();
         Arc::make_mut(&mut self.functions)
     }
 
-    /// Drops what is cached for functions that nobody else holds.
+    /// Drops cached values of functions that aren't shared.
     pub fn clear_cache(&mut self) {
         if let Some(functions) = Arc::get_mut(&mut self.functions) {
-            // It holds functions.
+            // The cached value holds functions.
             self.cached = Arc::default();
             let own = functions.values_mut().filter_map(Arc::get_mut);
             own.for_each(Function::clear_cache);
         }
     }
 
-    /// The importer's record of the whole file.
+    /// Returns the importer's record of the whole file.
     pub fn source(&self) -> Option<&Arc<dyn Any + Send + Sync>> {
         self.source.as_ref()
     }
@@ -191,27 +192,27 @@ impl Module {
         self.source = source;
     }
 
-    /// The text that it was read from, to show its lines.
+    /// Returns the text from which the module was parsed.
     pub fn text_source(&self) -> Option<&Arc<TextSource>> {
         self.text.as_ref()
     }
 
-    /// Keeps the text that it was read from.
+    /// Sets the text from which the module was parsed.
     pub fn set_text_source(&mut self, text: Option<Arc<TextSource>>) {
         self.text = text;
     }
 
-    /// Key-value pairs of the whole module, in order.
+    /// Returns the module's metadata in order.
     pub fn metadata(&self) -> &[(String, String)] {
         &self.metadata
     }
 
-    /// Sets the key-value pairs.
+    /// Sets the module's metadata.
     pub fn set_metadata(&mut self, metadata: Vec<(String, String)>) {
         self.metadata = Arc::new(metadata);
     }
 
-    /// The documentation, metadata and importer's data of the module.
+    /// Returns the documentation, metadata and importer's data of the module.
     pub fn extras(&self) -> &Extras {
         &self.extras
     }
@@ -221,9 +222,8 @@ impl Module {
         self.extras = Arc::new(extras);
     }
 
-    /// Whether both modules are equal: they hold the very same functions in the same order, equal
-    /// metadata and extras, and came from the same file. The text that one was read from doesn't
-    /// count: it only shows where things stood.
+    /// Whether both modules are equal: they have the same functions (by pointer) in the same order, equal metadata and
+    /// extras, and the same source file. The text from which a module was parsed isn't compared.
     pub fn is_same(&self, other: &Module) -> bool {
         self.has_same_functions(other)
             && is_equal(&self.metadata, &other.metadata)
@@ -234,7 +234,7 @@ impl Module {
             }
     }
 
-    /// The bytes of its functions' arenas: [`Function::arena_bytes`].
+    /// Returns the size in bytes of the functions' arenas: [`Function::arena_bytes`].
     pub fn arena_bytes(&self) -> u64 {
         self.functions()
             .map(|function| function.arena_bytes())
@@ -265,7 +265,7 @@ impl Module {
     }
 }
 
-/// Whether two values are equal, in little time where clones of a module share them.
+/// Whether two values are equal; cheap if clones of a module share them.
 fn is_equal<T: PartialEq>(a: &Arc<T>, b: &Arc<T>) -> bool {
     Arc::ptr_eq(a, b) || a == b
 }

@@ -1,18 +1,18 @@
-//! Ops that are given as text, copied into a function.
+//! Inserting ops given as text into a function.
 
 use passdock_abi::{OpId, SymbolId, ValueId};
 
 use crate::edit::CloneRegion;
 use crate::{Edit, EditFailure, Function, OpName, Position, Symbols};
 
-/// Copies the ops of a body that is given as text to the place before an op, with its location; returns what the body
-/// gives. `check` is asked how many values these may be. No op is copied whose name `is_taken`, with the body's
-/// symbols: it would call a function of the module. A domain that only the body imports is imported; `since` is that of
+/// Copies the ops of a body given as text before an op, with the op's location; returns the body's results. `check`
+/// checks the number of results. An op whose name `is_taken` (in the body's symbols) is rejected, because it would call
+/// a function of the module. A domain that only the body imports is imported; `since` is that of
 /// [`Function::imports_of`].
 ///
 /// # Errors
-/// If the text isn't one function, or doesn't fit the arguments, or an op means something else in the function's
-/// opsets. `NOT_FOUND` for a name that is taken.
+/// If the text isn't a single function, doesn't match the arguments, or has an op with another meaning in the
+/// function's opsets. `NOT_FOUND` for a name that is taken.
 pub fn insert_body(
     function: &mut Function,
     op: OpId,
@@ -58,7 +58,8 @@ pub fn insert_body(
     Ok(values)
 }
 
-/// Whether a body fits these values in place of its parameters, and the function that it is copied to.
+/// Checks that a body has a parameter for each argument, uses no omitted one, and that the domains of its ops are
+/// imported.
 fn check_body(function: &Function, body: &Function, args: &[ValueId]) -> Result<(), String> {
     let parameters = body.args(body.body());
     if parameters.len() != args.len() {
@@ -89,7 +90,7 @@ fn check_body(function: &Function, body: &Function, args: &[ValueId]) -> Result<
     Ok(())
 }
 
-/// Gives the copies the location of the op that they replace, for messages about them.
+/// Sets the location of copies without one to that of the replaced op, for messages.
 fn name_place(function: &mut Function, before: OpId, op: OpId) -> Edit {
     let loc = function.op(op).loc;
     let region = function.op(op).parent;

@@ -1,9 +1,8 @@
-//! The text form (`.ir`): `docs/ir.md` is its grammar.
+//! The text format (`.ir`); `docs/ir.md` has its grammar.
 //!
-//! Printing what was parsed from a print gives the same text. Values with names print `%x` or
-//! `%"a/b:0"`, the others are numbered in program order. The printer is robust, since it is also
-//! what one looks at when something is broken; the parser accepts only functions that the verifier
-//! would.
+//! Printing a parsed print gives the same text. Values with names print as `%x` or `%"a/b:0"`, the others are numbered
+//! in program order. The printer accepts invalid functions, so that they can be inspected; the parser accepts only
+//! functions that the verifier accepts.
 //!
 //! ```
 //! use passdock_ir::{text, verify};
@@ -16,8 +15,8 @@
 //! # Ok::<(), text::ParseError>(())
 //! ```
 //!
-//! [`print()`] writes, [`parse()`] reads; `syntax` holds what both share.
-//! [`TextSource`] and [`OpSpans`] are for messages that show a line of a text.
+//! [`print()`] and [`parse()`] are the entry points; `syntax` is shared by both. [`TextSource`] and [`OpSpans`] are for
+//! messages that show a line of a text.
 
 mod insert;
 mod parse;

@@ -1,29 +1,29 @@
-//! Spans of an op's parts in its line of text, for messages that underline them.
+//! Spans of an op's parts in its line of IR text, for messages that underline them.
 
 use std::ops::Range;
 
-/// The bytes of an op's parts in its line. Of a line that isn't an op's, `whole` is all of it.
+/// The byte ranges of an op's parts in its line. If the line isn't an op, only `whole` is set, to the whole line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OpSpans {
-    /// The op without attributes, types and what follows.
+    /// The op without its attributes, types and the rest of the line.
     pub whole: Range<usize>,
-    /// Its name.
+    /// The op's name.
     pub name: Range<usize>,
-    /// Each result, at its name.
+    /// The name of each result.
     pub results: Vec<Range<usize>>,
-    /// Each operand slot.
+    /// Each operand.
     pub operands: Vec<Range<usize>>,
-    /// Each attribute by its name, value included.
+    /// The name of each attribute, and the span of name and value.
     pub attrs: Vec<(String, Range<usize>)>,
 }
 
 impl OpSpans {
-    /// The spans of the op that starts at byte `start` of a line; its regions are on other lines.
+    /// Computes the spans of the op that starts at byte `start` of a line; its regions are on other lines.
     pub fn new(line: &str, start: usize) -> OpSpans {
         let start = skip_space(line, start);
         let mut spans = OpSpans::default();
         let mut at = start;
-        // Only results have an `=` before anything in brackets.
+        // Only results have an `=` before the first bracket.
         let equals = find(line, at, |byte| matches!(byte, b'=' | b'(' | b'{'));
         if line.as_bytes().get(equals) == Some(&b'=') {
             let first_word = |range: Range<usize>| {
@@ -44,7 +44,7 @@ impl OpSpans {
             "call" => at = find(line, at, |byte| byte == b'('),
             "return" | "yield" => {
                 let end = find(line, at, |byte| matches!(byte, b';' | b'}' | b'('));
-                // What stands behind the operands is a word and brackets: `loc("…")`.
+                // A word with brackets after the operands is a clause: `loc("…")`.
                 let end = match line.as_bytes().get(end) {
                     Some(b'(') => line[..end].trim_end().rfind(' ').unwrap_or(end),
                     _ => end,
@@ -56,7 +56,7 @@ impl OpSpans {
             _ => {}
         }
         if line.as_bytes().get(at) != Some(&b'(') {
-            // A loop's short form, or no op: up to its body.
+            // A loop in short form, or not an op: everything before the body.
             let end = find(line, at, |byte| matches!(byte, b'{' | b';'));
             spans.whole = trimmed(line, start..end);
             return spans;
@@ -81,7 +81,7 @@ fn skip_space(line: &str, at: usize) -> usize {
     line.len() - line[at..].trim_start().len()
 }
 
-/// The next byte from a place that `is_end`, outside of strings and of brackets opened from there on.
+/// Returns the first byte from `at` on that satisfies `is_end`, outside strings and brackets opened since then.
 fn find(line: &str, at: usize, is_end: impl Fn(u8) -> bool) -> usize {
     let bytes = line.as_bytes();
     let (mut at, mut depth, mut quoted) = (at, 0_u32, false);
@@ -100,7 +100,7 @@ fn find(line: &str, at: usize, is_end: impl Fn(u8) -> bool) -> usize {
     bytes.len()
 }
 
-/// The parts of a range between commas.
+/// Splits a range at commas.
 fn list(line: &str, range: Range<usize>) -> Vec<Range<usize>> {
     let line = &line[..range.end.max(range.start)];
     let mut at = range.start;

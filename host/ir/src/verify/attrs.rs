@@ -31,7 +31,7 @@ impl Checker<'_> {
             self.report(Invariant::Attributes, op, message);
             return;
         };
-        // Clearing takes as long as the longest list so far.
+        // Clearing a set takes time linear in its capacity.
         if seen.capacity() > 64 + 4 * attrs.len() {
             *seen = FxHashSet::default();
         }

@@ -1,4 +1,4 @@
-//! Constants: types, sizes, and what they belong to.
+//! Constants: types, sizes, and the entities that refer to them.
 
 use passdock_abi::{ConstId, Constant, OpId, Region, Value};
 
@@ -20,7 +20,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The violation of a constant's invariants, as a sentence.
+    /// Returns the violation of a constant's invariants as a message.
     fn constant(&self, id: ConstId, constant: &Constant) -> Option<String> {
         let f = self.f;
         let data = f.data.get(id.index())?;

@@ -1,19 +1,18 @@
-//! Interfaces of functions: the parameters, results and opsets that callers rely on.
+//! Function interfaces: the parameters, results and opsets that callers rely on.
 
 use passdock_abi::{SymbolId, TypeId};
 
 use crate::Function;
 
-/// A parameter or a result: its name and its description.
+/// The name and the description of a parameter or a result.
 type Entry<'f> = (&'f str, String);
 
-/// Whether two states of a function have the same interface: names and types of parameters and
-/// results.
+/// Whether two states of a function have the same interface: kind, and names and types of parameters and results.
 pub fn same_interface(a: &Function, b: &Function) -> bool {
     a.kind() == b.kind() && params(a) == params(b) && results(a) == results(b)
 }
 
-/// The first difference of two interfaces, opsets included, in words.
+/// Describes the first difference of two interfaces, including opsets.
 pub fn difference(before: &Function, after: &Function) -> Option<String> {
     if before.kind() != after.kind() {
         return Some("it is a function of another kind".to_owned());
@@ -38,8 +37,7 @@ pub fn difference(before: &Function, after: &Function) -> Option<String> {
         .or_else(|| opset_difference(before, after))
 }
 
-/// A version of an opset that changed, in words. A new domain, or one that no op needs any more,
-/// isn't a change.
+/// Describes the first changed opset version. New and removed domains don't count.
 pub fn opset_difference(before: &Function, after: &Function) -> Option<String> {
     before.opsets().iter().find_map(|opset| {
         let domain = before.text(opset.domain);
@@ -78,8 +76,8 @@ fn name(f: &Function, name: SymbolId) -> &str {
     name.option().map_or("", |name| f.text(name))
 }
 
-/// A type's text. Types are compared by text: in two states of a function the same id may mean
-/// different types.
+/// Returns a type as text. Types are compared as text, because the same id may refer to different types in two states
+/// of a function.
 fn type_text(f: &Function, ty: TypeId) -> String {
     match ty.is_none() {
         true => "of unknown type".to_owned(),

@@ -1,52 +1,50 @@
-//! The verifier: checks that a function keeps the invariants that the host relies on.
+//! The verifier: checks the invariants of functions that the host relies on.
 //!
-//! It is linear, doesn't recurse, and trusts nothing: a function may be an image that another
-//! process sent, so every id and range is looked up before it is followed. What each
-//! [`Invariant`] says, and the order in which they are checked:
+//! It is linear, doesn't recurse, and trusts nothing: a function may have been received from another process, so every
+//! id and range is checked before it is followed. The [`Invariant`]s, in the order in which they are checked:
 //!
 //! tables
-//! - `columns`: the columns that are kept beside the records are as long as the records.
-//! - `function`: its kind is known, its name is a symbol, its opset domains are symbols and differ, and are
-//!   at most [`MAX_OPSETS`](crate::MAX_OPSETS).
-//! - `types`: kinds are known; lists lie in their pools; a type is made of earlier ones, at most
-//!   [`MAX_TYPE_DEPTH`](crate::function::types::MAX_TYPE_DEPTH) deep; type 0 is "unknown"; a buffer has a
-//!   stride for each dim and an offset, or neither.
-//! - `dims`: kinds are known, symbols are symbols, expressions are made of earlier ones and of at
-//!   most [`MAX_DIM_TERMS`](crate::MAX_DIM_TERMS) terms.
-//! - `locations`: kinds are known, names are symbols, a fused one is made of ones that aren't.
+//! - `columns`: the columns next to the records are as long as the records.
+//! - `function`: its kind is known, its name is a symbol, its opset domains are distinct symbols, and there are at most
+//!   [`MAX_OPSETS`](crate::MAX_OPSETS).
+//! - `types`: kinds are known; lists are within their pools; a type contains only earlier ones, at most
+//!   [`MAX_TYPE_DEPTH`](crate::function::types::MAX_TYPE_DEPTH) deep; type 0 is the unknown type; a buffer has a stride
+//!   for each dim and an offset, or neither.
+//! - `dims`: kinds are known, symbols are symbols, expressions contain only earlier ones and at most
+//!   [`MAX_DIM_TERMS`](crate::MAX_DIM_TERMS) terms.
+//! - `locations`: kinds are known, names are symbols, fused locations aren't nested.
 //!
 //! structure
-//! - `body`: the body is alive and has no op around it: so nothing is captured.
-//! - `order`: the ops of a region are a list that is linked both ways, each with this parent,
-//!   alive, in one list only, and labels that rise.
-//! - `regions`: a region's op is the one that lists it, and only one does; none is nested deeper than
-//!   [`MAX_DEPTH`](crate::function::MAX_DEPTH).
-//! - `terminators`: a region ends with `return` (the body) or `yield`, which stand nowhere else,
-//!   have no results, regions and attributes, and as many operands as the region has ports.
-//! - `reachable`: what isn't reached from the body is dead; live ops are counted right.
+//! - `body`: the body is alive and isn't nested in an op, so it captures nothing.
+//! - `order`: the ops of a region form a doubly linked list; each is alive, has this region as its parent, is in one
+//!   list only, and has a larger label than the op before it.
+//! - `regions`: a region's parent is the only op that lists it; regions nest at most
+//!   [`MAX_DEPTH`](crate::function::MAX_DEPTH) levels deep.
+//! - `terminators`: a region ends with `return` (the body) or `yield`, which occur nowhere else. They have no results,
+//!   regions and attributes, and as many operands as the region has ports.
+//! - `reachable`: entities that aren't reachable from the body are dead; the count of live ops is correct.
 //! - `limits`: no list of an op is longer than [`MAX_LIST`](crate::function::MAX_LIST).
-//! - `ops`: an op's name is a symbol, its location is one of the function's, its lists lie in
-//!   their pools.
+//! - `ops`: an op's name is a symbol, its location is one of the function's, its lists are within their pools.
 //!
 //! values
-//! - `definitions`: a value's record says which op, region or constant defines it and at which
-//!   place, and that one lists it.
+//! - `definitions`: a value's record has the op, region or constant that defines it and the index there, and this
+//!   definition lists the value.
 //! - `values`: types and names are the function's, flags are known.
-//! - `names`: no two values of a region share a name, and none has the name of a value that is
-//!   visible where it is defined.
-//! - `absent`: a result that its op leaves out has no uses.
+//! - `names`: the values of a region have distinct names, and no value has the name of another one that is visible at
+//!   its definition.
+//! - `absent`: an omitted result has no uses.
 //! - `visible`: an operand is alive and visible: defined before, in this region or one around it.
-//! - `uses`: the slots of live ops and the use lists of values say the same, also how many.
+//! - `uses`: the slots of live ops and the use lists and use counts of values agree.
 //! - `ports`: names are symbols, types are the function's.
 //!
 //! attributes and constants
-//! - `attributes`: names are symbols and differ, kinds are known, values lie in their pools and name
-//!   live entities; a region is one of the op's; only functions have parameters.
-//! - `constants`: the type is a tensor of known shape and the data has its size, the storage is
-//!   the data's, the region is alive, and a value or parameter that it names names it back.
+//! - `attributes`: names are distinct symbols, kinds are known, values are within their pools and refer to live
+//!   entities; a region is one of the op's; only functions have parameters.
+//! - `constants`: the type is a scalar or a tensor of known shape and the data has its size; the storage is the data's;
+//!   the region is alive; a constant and its value or parameter refer to each other.
 //!
 //! of a module
-//! - `module`: functions share the module's symbols and stand under their own names.
+//! - `module`: functions use the module's symbol table and are stored under their names.
 //! - `calls`: the callee of a `call` is a function of the module.
 
 mod attrs;
@@ -66,21 +64,21 @@ use passdock_abi::{Op, OpId, SymbolId, symbol};
 use crate::function::Function;
 use crate::module::Module;
 
-/// The largest number of violations of a function that are reported.
+/// The maximum number of reported violations of a function.
 pub const MAX_VIOLATIONS: usize = 100;
 
 macro_rules! invariants {
     ($($name:ident $text:literal)*) => {
-        /// What has to hold; the module's documentation says what each means.
+        /// An invariant; the module's documentation explains each.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[allow(missing_docs, reason = "the list above says it")]
         pub enum Invariant { $($name,)* }
 
         impl Invariant {
-            /// All of them.
+            /// All invariants.
             pub const ALL: &'static [Invariant] = &[$(Invariant::$name,)*];
 
-            /// Its name.
+            /// Returns the name of the invariant.
             pub fn name(self) -> &'static str {
                 match self { $(Invariant::$name => $text,)* }
             }
@@ -114,16 +112,16 @@ invariants! {
     Calls "calls"
 }
 
-/// An invariant that doesn't hold.
+/// A violated invariant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
-    /// Which.
+    /// The invariant.
     pub invariant: Invariant,
-    /// The function, by its name.
+    /// The name of the function.
     pub function: String,
-    /// The op it is about, or NONE.
+    /// The op with the violation, or NONE.
     pub op: OpId,
-    /// A whole sentence.
+    /// The error message.
     pub message: String,
 }
 
@@ -141,7 +139,7 @@ impl fmt::Display for Violation {
 pub fn verify(function: &Function) -> Result<(), Vec<Violation>> {
     let mut checker = Checker::new(function);
     checker.tables();
-    // With broken tables nothing that names them can be told apart.
+    // Entities that refer to invalid tables can't be checked.
     if checker.violations.is_empty() {
         checker.structure();
         checker.attributes();
@@ -151,7 +149,7 @@ pub fn verify(function: &Function) -> Result<(), Vec<Violation>> {
     checker.finish()
 }
 
-/// Checks all functions of a module, and what they say of each other.
+/// Checks all functions of a module, and the references between them.
 ///
 /// # Errors
 /// The violations, at most [`MAX_VIOLATIONS`] of each function.
@@ -165,8 +163,7 @@ pub fn verify_module(module: &Module) -> Result<(), Vec<Violation>> {
     if all.is_empty() { Ok(()) } else { Err(all) }
 }
 
-/// Checks a function of a module, and what it says of the others: what one does after a function
-/// pass.
+/// Checks a function of a module, and its references to others. For use after a function pass.
 ///
 /// # Errors
 /// The violations, at most [`MAX_VIOLATIONS`].
@@ -186,15 +183,15 @@ pub fn verify_in(
     checker.finish()
 }
 
-/// A check under way.
+/// A check in progress.
 struct Checker<'f> {
     f: &'f Function,
     violations: Vec<Violation>,
-    /// Per op, region, value: whether the walk met it.
+    /// Whether the walk visited each op, region and value.
     ops: Vec<bool>,
     regions: Vec<bool>,
     values: Vec<bool>,
-    /// Per operand slot: whether a live op has it.
+    /// Whether each operand slot belongs to a live op.
     slots: Vec<bool>,
 }
 
@@ -237,7 +234,7 @@ impl<'f> Checker<'f> {
         id.is_none() || self.is_symbol(id)
     }
 
-    /// The callees of `call`s, once everything else holds.
+    /// Checks the callees of `call`s, if no other invariant is violated.
     fn calls(&mut self, module: &Module) {
         let f = self.f;
         for (at, record) in f.ops.iter().enumerate() {

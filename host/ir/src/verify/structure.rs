@@ -1,4 +1,4 @@
-//! Regions and ops in order, and the values they define, met in one walk.
+//! Regions and ops in order, and the values they define, checked in one walk.
 
 use passdock_abi::{Constant, LocId, Op, OpId, Region, RegionId, SymbolId, Value, ValueId};
 
@@ -8,21 +8,21 @@ use crate::function::{MAX_DEPTH, MAX_LIST};
 use crate::pool::of_region;
 use crate::symbols::is_terminator;
 
-/// A region that the walk is in.
+/// A region on the stack of the walk.
 struct Frame {
     region: RegionId,
     next: OpId,
     prev: OpId,
     order: u64,
-    /// The number of values that were visible and of names that were bound before it.
+    /// The lengths of the logs of visible values and bound names at its start.
     marks: (usize, usize),
-    /// The op whose regions are next, and the place of the next one.
+    /// The op whose regions are visited next, and the index of the next one.
     pending: Option<(OpId, u32)>,
 }
 
-/// The values and names that are visible at the place where the walk is.
+/// The values and names that are visible at the current position of the walk.
 struct Scope<'c> {
-    /// The constants that are values, by region.
+    /// The constants that are values, sorted by region.
     constants: &'c [(RegionId, ValueId)],
     visible: Vec<bool>,
     visible_log: Vec<ValueId>,
@@ -122,7 +122,7 @@ impl<'f> Checker<'f> {
         all
     }
 
-    /// Whether a region that an op lists can be entered as the op's.
+    /// Whether a region that an op lists is a live region of that op and wasn't visited before.
     fn is_nested(&mut self, region: RegionId, op: OpId) -> bool {
         let f = self.f;
         let record = f.regions.get(region.index());
@@ -138,7 +138,7 @@ impl<'f> Checker<'f> {
         own && fresh
     }
 
-    /// Enters a region: its arguments and constants are visible in it.
+    /// Enters a region: its arguments and constants become visible.
     fn enter(&mut self, region: RegionId, depth: u32, scope: &mut Scope<'_>) -> Option<Frame> {
         let f = self.f;
         let record = f.regions.get(region.index())?;
@@ -197,7 +197,7 @@ impl<'f> Checker<'f> {
         self.report(rule, op, message);
     }
 
-    /// The next op of a region's list, if the list is right so far.
+    /// Returns the next op of a region's list, if the links to it are valid.
     fn link(&mut self, op: OpId, frame: &Frame) -> Option<&'f Op> {
         let f = self.f;
         let record = f.ops.get(op.index());
@@ -276,7 +276,7 @@ impl<'f> Checker<'f> {
         }
     }
 
-    /// An op's results, visible behind it.
+    /// Defines an op's results, which are visible after it.
     fn results(&mut self, op: OpId, scope: &mut Scope<'_>) {
         let f = self.f;
         let record = f.ops.get(op.index());
@@ -287,7 +287,7 @@ impl<'f> Checker<'f> {
         }
     }
 
-    /// A value that (kind, definition, place) define.
+    /// Checks and defines a value; `wanted` is its kind, definition and index.
     fn define(&mut self, id: ValueId, wanted: (u32, u32, u32), op: OpId, scope: &mut Scope<'_>) {
         let f = self.f;
         let fresh = self.values.get(id.index()) == Some(&false);
@@ -340,7 +340,7 @@ impl<'f> Checker<'f> {
         }
     }
 
-    /// A region's end: its last op and terminator.
+    /// Checks the end of a region: its last op and terminator.
     fn end(&mut self, region: RegionId, last: OpId) {
         let f = self.f;
         let Some(record) = f.regions.get(region.index()) else {
@@ -362,7 +362,7 @@ impl<'f> Checker<'f> {
         }
     }
 
-    /// Checks that everything the walk didn't meet is dead.
+    /// Checks that all entities that the walk didn't visit are dead.
     fn unreached(&mut self) {
         let f = self.f;
         let live_ops = f.ops.iter().filter(|op| op.flags & Op::DEAD == 0).count();
@@ -371,7 +371,7 @@ impl<'f> Checker<'f> {
             region.flags & Region::DEAD == 0
         });
         let in_dead = |value: &Value| {
-            // A constant of an erased region is gone with it.
+            // A constant of an erased region counts as erased.
             let constant = f.constants.get(value.constant.index());
             let region = constant.and_then(|constant| f.regions.get(constant.region.index()));
             value.flags & Value::KIND == Value::CONST
@@ -405,7 +405,7 @@ impl<'f> Checker<'f> {
     }
 }
 
-/// The first record that is alive and that the walk didn't meet.
+/// Returns the first live record that the walk didn't visit.
 fn unmet<T>(records: &[T], met: &[bool], is_live: impl Fn(&T) -> bool) -> Option<u32> {
     let mut records = records.iter().zip(met);
     let at = records.position(|(record, met)| !met && is_live(record));

@@ -1,4 +1,4 @@
-//! The tables that everything else refers to.
+//! The tables that the other records refer to.
 
 use passdock_abi::{
     Dim, DimExpr, DimKind, ExprKind, FunctionKind, LocKind, OpId, Range, SymbolId, Type, TypeId,
@@ -12,7 +12,7 @@ use crate::function::expr::MAX_DIM_TERMS;
 use crate::function::locs::loc_range;
 use crate::function::types::MAX_TYPE_DEPTH;
 
-/// Entries of a pool, or `None` if the range lies outside. No entries lie anywhere.
+/// Returns the entries of a range, or `None` if it is out of bounds. An empty range may start anywhere.
 pub(super) fn entries<T>(pool: &[T], range: Range) -> Option<&[T]> {
     if range.len == 0 {
         return Some(&[]);
@@ -97,7 +97,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Whether a dim is right, with expressions before `limit`.
+    /// Whether a dim is valid and refers only to expressions before `limit`.
     fn is_dim(&self, dim: &Dim, limit: usize) -> bool {
         let value = match dim.kind {
             DimKind::UNKNOWN | DimKind::CONST => true,
@@ -131,7 +131,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The depth of a type; `None` if it isn't one.
+    /// Returns the depth of a type; `None` if it is invalid.
     fn type_depth(&self, ty: &Type, before: &[u32]) -> Option<u32> {
         let f = self.f;
         let dims = entries(&f.dims, ty.dims)?;
@@ -144,7 +144,7 @@ impl Checker<'_> {
                 let whole = layout.is_empty() || layout.len() == dims.len() + 1;
                 return whole.then_some(0);
             }
-            // An empty list may stand anywhere: a tensor's is where its strides would be.
+            // An empty list may start anywhere: a tensor's starts where its strides would be.
             _ if ty.aux.len == 0 => &[],
             _ => entries(&f.ids, ty.aux)?,
         };

@@ -1,4 +1,4 @@
-//! Each invariant, broken: the only place that writes records past the edits.
+//! Violations of each invariant. Only these tests write records without the edits.
 
 use expect_test::{expect, expect_file};
 use passdock_abi::{
@@ -43,10 +43,10 @@ fn op(f: &Function, name: &str) -> OpId {
     OpId(at.expect("an op of this name") as u32)
 }
 
-/// The name of an invariant, and ways to break it.
+/// The name of an invariant, and functions that violate it.
 type Case = (&'static str, &'static [fn(&mut Function)]);
 
-/// The first thing that the verifier reports of a function that is broken in each of these ways.
+/// Checks the first violation reported for each broken function.
 #[test]
 fn broken_records() {
     let cases: &[Case] = &[
@@ -60,7 +60,7 @@ fn broken_records() {
             &[
                 |f| f.types[1].kind = TypeKind(77),
                 |f| {
-                    // A sequence of itself.
+                    // A sequence that contains itself.
                     let id = f.types.len() as u32;
                     f.ids.push(id);
                     let mut ty = f.types[0];
@@ -112,7 +112,7 @@ fn broken_records() {
             &[
                 |f| f.regions[1].flags |= Region::DEAD,
                 |f| {
-                    // One region twice.
+                    // The same region twice.
                     let at = f.ops[op(f, "onnx.If").index()].regions.start as usize;
                     f.ids[at + 1] = f.ids[at];
                 },
@@ -207,7 +207,7 @@ fn broken_records() {
             "visible",
             &[
                 |f| {
-                    // A region's value behind it.
+                    // A value of a region, used after the region.
                     let (t, end) = (value(f, "t"), op(f, "return"));
                     let slot = UseId(f.ops[end.index()].operands.start);
                     f.unlink_use(slot);
@@ -232,7 +232,7 @@ fn broken_records() {
                     f.values[x].use_count = 0;
                 },
                 |f| {
-                    // A list that ends in a circle.
+                    // A cyclic list.
                     let slot = f.values[value(f, "x").index()].first_use;
                     f.uses[slot.index()].next = slot;
                 },
@@ -310,8 +310,8 @@ fn modules() {
     .assert_eq(&violations[0].to_string());
 }
 
-/// By a record that is written over here or, where text can break it and the parser lets it, by the
-/// file of its name beside the verifier.
+/// The violation is a record written above or, where the parser accepts it, the text file of the invariant's name in
+/// `src/verify`.
 #[test]
 fn every_invariant_is_broken_by_a_case_and_explained() {
     let files = concat!(env!("CARGO_MANIFEST_DIR"), "/src/verify");

@@ -1,12 +1,11 @@
-//! Use lists against operand slots.
+//! Comparing use lists with operand slots.
 
 use passdock_abi::{OpId, UseId, Value, ValueId};
 
 use super::{Checker, Invariant};
 
 impl Checker<'_> {
-    /// Checks use lists. Each is followed once, and only over slots that no list had, so this is
-    /// linear.
+    /// Checks use lists. Linear, because each is followed once, and only over slots that no earlier list contained.
     pub(super) fn uses(&mut self) {
         let f = self.f;
         let mut listed = vec![false; f.uses.len()];

@@ -1,11 +1,11 @@
-//! Depths of regions whose ops move up to where their op stands.
+//! Nesting depths after regions are inlined.
 
 use passdock_abi::{OpId, RegionId, ValueId};
 use passdock_ir::{Edit, Function, Module, text, verify};
 
 use crate::{function, inner, op, value};
 
-/// Lets a region take its op's place, and what it yields the place of the op's results.
+/// Inlines a region and replaces the op's results by the yielded values.
 fn collapse(f: &mut Function, holder: OpId, region: RegionId, args: &[ValueId]) -> Edit {
     f.inline_region(region, args)?;
     let terminator = f.terminator(region).expect("it stays");
@@ -56,7 +56,7 @@ fn depths_and_constants_come_along() {
     let nested = inner(f, "onnx.If");
     assert_eq!(f.depth(nested), 1);
     verify::verify_module(&module).expect("depths are right");
-    // A constant of a nested region dies with the region it is in now.
+    // A constant of a nested region is erased with the region that now contains it.
     let f = function(&mut module, "f");
     let holder = op(f, "onnx.If");
     f.inline_region(nested, &[]).expect("it can be done");
@@ -67,7 +67,7 @@ fn depths_and_constants_come_along() {
     verify::verify_module(&module).expect("compacting keeps it whole");
 }
 
-/// Collapses 10,000 levels from the outside in: each op is moved once.
+/// Collapses 10,000 levels from the outermost one: each op is moved once.
 #[test]
 fn deep_regions_collapse_in_linear_time() {
     const LEVELS: usize = 10_000;

@@ -1,4 +1,4 @@
-//! What edits do, what they refuse and in which words, and who sees them.
+//! Effects and errors of edits, and isolation of snapshots.
 
 mod inline;
 mod script;
@@ -66,7 +66,7 @@ pub(crate) fn inner(f: &Function, name: &str) -> RegionId {
     regions.next().expect("a region")
 }
 
-/// Tries an edit of `@f` that is refused: the sentence, and that nothing changed.
+/// Tries an edit of `@f` that is rejected: checks its message, and that nothing changed.
 #[track_caller]
 pub(crate) fn refuse<T: std::fmt::Debug>(
     edit: impl FnOnce(&mut Function) -> Edit<T>,

@@ -1,12 +1,13 @@
-//! Edits as text: the cases of the `.txt` files beside this one.
+//! Edits as text: the cases of the `.txt` files in this folder.
 //!
-//! A file has a module, cases that begin with `# words`, and in them scripts: lines `$ EDIT`, which are done in turn
-//! to the first function of the module (that after `| ` in the case, or the file's). Below a script are the lines that
-//! it changed, or, after `print`, the module; or why its last edit is refused. `UPDATE_EXPECT=1` writes them.
+//! A file consists of a module and cases that begin with `# words`. Cases contain scripts: lines `$ EDIT`, which are
+//! applied in order to the first function of the module (the case's lines after `| `, or else the file's module). The
+//! lines that the script changed follow it, or the module after `print`, or the error of its last edit.
+//! `UPDATE_EXPECT=1` writes them.
 //!
-//! An op is named by its kind or by a result; a value is `%name`, `_`, `OP#N` for a result, or `$N` for a result of the
-//! last edit; a position is `end`, `in OP` (the end of its region) or `before OP`; a region is `body`, or `in OP` or
-//! `last OP` for the first and the last one of an op.
+//! An op is referenced by its name or by a result. A value is `%name`, `_`, `OP#N` for a result, or `$N` for a result
+//! of the last edit. A position is `end`, `in OP` (the end of its region) or `before OP`. A region is `body`, or `in
+//! OP` or `last OP` for the first and the last one of an op.
 
 use std::iter::Peekable;
 use std::path::Path;
@@ -37,7 +38,7 @@ fn scripts() {
     }
 }
 
-/// Returns the file with what comes of its scripts.
+/// Returns the file with the results of its scripts.
 fn play(file: &str) -> String {
     let (mut played, mut source, mut own) = (String::new(), String::new(), String::new());
     let mut lines = file.lines().peekable();
@@ -85,7 +86,7 @@ fn play(file: &str) -> String {
     played
 }
 
-/// Does the edits of a script; returns what changed, or why the last one is refused.
+/// Applies the edits of a script; returns the changes, or the error of the last edit.
 fn outcome(source: &str, script: &[&str]) -> String {
     let mut module = text::parse(source).unwrap_or_else(|error| panic!("{error:?}"));
     let before = text::print(&module);
@@ -100,7 +101,7 @@ fn outcome(source: &str, script: &[&str]) -> String {
         match words.edit(&mut module) {
             Ok(values) => last = values,
             Err(error) => {
-                // A refused edit changes nothing.
+                // A rejected edit changes nothing.
                 assert_eq!(text::print(&module), printed);
                 let version = |module: &Module| module.functions().next().map(|f| f.version());
                 assert_eq!(version(&module), version(&copy));
@@ -124,10 +125,10 @@ fn outcome(source: &str, script: &[&str]) -> String {
     }
 }
 
-/// The words of an edit that are left.
+/// The remaining words of an edit.
 struct Words<'w> {
     words: Peekable<SplitWhitespace<'w>>,
-    /// The module before the edit, from which copies are made.
+    /// The module before the edit, the source of copies.
     module: &'w Module,
     last: &'w [ValueId],
 }
@@ -211,7 +212,7 @@ impl<'w> Words<'w> {
                 f.remove_opset(symbols.intern(self.words.next().unwrap_or_default()))?
             }
             "inline_region" => f.inline_region(self.region(f), &self.values(f))?,
-            // A region takes its op's place, and what it yields the place of the op's results.
+            // Inlines the region and replaces the op's results by the yielded values.
             "collapse" => {
                 let holder = self.op(f);
                 let region = f.regions_of(holder).next().expect("a region");
@@ -292,7 +293,7 @@ impl<'w> Words<'w> {
         value_named(f, self.next(), self.last)
     }
 
-    /// The values up to a word that is none.
+    /// Parses values up to the first word that isn't one.
     fn values(&mut self, f: &Function) -> Vec<ValueId> {
         let is_value =
             |word: &&str| *word == "_" || word.starts_with(['%', '$']) || word.contains('#');
@@ -330,7 +331,7 @@ impl<'w> Words<'w> {
             .expect("a type")
     }
 
-    /// The name of a new op, its operands, and after `:` the types of its results.
+    /// Parses the name of a new op, its operands, and the types of its results after `:`.
     fn new_op(&mut self, f: &mut Function) -> (SymbolId, Vec<ValueId>, Vec<TypeId>) {
         let name = f.symbols().intern(self.next());
         let operands = self.values(f);
@@ -343,14 +344,14 @@ impl<'w> Words<'w> {
         (name, operands, types)
     }
 
-    /// The function after `from @NAME`.
+    /// Parses the function after `from @NAME`.
     fn source(&mut self) -> Option<&'w Function> {
         self.words.next_if_eq(&"from")?;
         let module = self.module;
         module.function_named(&self.next()[1..]).map(|f| &**f)
     }
 
-    /// The pairs after `with`: `%x=%y`.
+    /// Parses the pairs after `with`: `%x=%y`.
     fn captures(&mut self, f: &Function, source: Option<&Function>) -> Vec<[ValueId; 2]> {
         self.words.next_if_eq(&"with");
         let pairs = self

@@ -1,4 +1,4 @@
-//! Who sees an edit: snapshots, threads, modules.
+//! Visibility of edits in snapshots, threads and modules.
 
 use expect_test::expect;
 use passdock_abi::{SymbolId, TypeId};
@@ -16,7 +16,7 @@ fn a_snapshot_keeps_what_it_saw() {
     f.erase_op(shape).expect("nobody uses it");
     assert_eq!(text::print(&snapshot), SOURCE);
     assert_ne!(text::print(&module), SOURCE);
-    // Only what changed was copied, and of that not the weights.
+    // Only the changed function was copied, and its weights weren't.
     let same = |name: &str| {
         let (a, b) = (module.function_named(name), snapshot.function_named(name));
         std::sync::Arc::ptr_eq(a.expect("there"), b.expect("there"))

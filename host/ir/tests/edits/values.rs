@@ -1,4 +1,4 @@
-//! Edits that text can't ask for: ids that were never given out, and data of the wrong size.
+//! Edits that can't be expressed as text: unassigned ids, and data of the wrong size.
 
 use expect_test::expect;
 use passdock_abi::{ConstId, RegionId, Status, SymbolId, TypeId, ValueId};
@@ -80,7 +80,7 @@ fn constants_have_the_bytes_of_their_types() {
         .assert_eq(&error.message);
 }
 
-/// An edit that has nothing to do leaves the version.
+/// A no-op edit doesn't change the version.
 #[test]
 fn a_domain_that_isnt_there_is_no_change() {
     let mut module = source();

@@ -1,9 +1,9 @@
-//! What several tests need.
+//! Helpers for several tests.
 #![allow(dead_code, reason = "each test uses a part")]
 
 use std::path::PathBuf;
 
-/// Returns the modules that the printer is tried on.
+/// Returns the modules of the printer's tests.
 pub(crate) fn corpus() -> Vec<String> {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/src/text/print");
     let entries = std::fs::read_dir(root).expect("the folder is there");
@@ -17,13 +17,13 @@ pub(crate) fn corpus() -> Vec<String> {
     files.into_iter().map(read).collect()
 }
 
-/// The lines of a module's text that differ, each change with the line around it.
+/// Returns the changed lines of a module's text, with one line of context.
 pub(crate) fn changed(before: &str, after: &str) -> String {
     let diff = similar::TextDiff::from_lines(before, after);
     diff.unified_diff().context_radius(1).to_string()
 }
 
-/// Numbers that are the same in every run (splitmix64).
+/// A reproducible pseudo-random number generator (splitmix64).
 pub(crate) struct Random(u64);
 
 impl Random {

@@ -1,4 +1,4 @@
-//! Attributes: their values go straight to the function's pools.
+//! Parsing attributes; their values are written directly to the function's pools.
 
 use passdock_abi::{Attr, AttrKind, OpId, Range, RegionId, SymbolId};
 
@@ -12,8 +12,7 @@ use crate::function::{Function, MAX_LIST};
 use crate::pool::{bare_attr, push_range, span};
 use crate::text::attr_text;
 
-/// Gives a function an attribute with a value that stands alone, as
-/// [`attr_text`](crate::text::attr_text) writes it.
+/// Sets an attribute of a function to a standalone value, as written by [`attr_text`](crate::text::attr_text).
 ///
 /// # Errors
 /// If the text isn't such a value.
@@ -32,13 +31,13 @@ pub fn set_attr_text(f: &mut Function, name: SymbolId, text: &str) -> Parse<()> 
 }
 
 impl<'t> Parser<'t, '_> {
-    /// Parses `{a = 1, b = "x"}` after the brace. Attributes that are regions of their op, which follow, have the
-    /// indices of these until [`Parser::resolve_regions`]; `regions` gets the spans of these attributes.
+    /// Parses `{a = 1, b = "x"}` after the brace. Region attributes refer to regions of the op that follow, so they
+    /// contain indexes until [`Parser::resolve_regions`]; `regions` receives their spans.
     pub(super) fn attrs(&mut self, regions: &mut Spans) -> Parse<Vec<Attr>> {
         let mut seen = FxHashSet::default();
         self.list("}", "between attributes", |p, attrs: &[Attr]| {
             let start = p.cur.here();
-            // A parameter, unless it is an attribute that is called so.
+            // A parameter, unless `param` is the attribute's name.
             let param = p.cur.peek_word() == "param"
                 && !matches!(p.cur.after_word(), b'=' | b',' | b'}')
                 && p.cur.eat_word("param");
@@ -93,7 +92,7 @@ impl<'t> Parser<'t, '_> {
         self.attr_item(regions)
     }
 
-    /// `ref(alpha, float)`.
+    /// Parses `ref(alpha, float)` after `ref`.
     fn reference(&mut self) -> Parse<Attr> {
         self.cur.expect("(", "after `ref`")?;
         let param = self.symbol("an attribute parameter's name")?;
@@ -122,7 +121,7 @@ impl<'t> Parser<'t, '_> {
                     "A list of regions says their places: `[region 0, region 1]`.",
                 );
             }
-            // `[1.0, 2]` is floats.
+            // `[1.0, 2]` is a list of floats.
             let first = items.first().map_or(item.kind, |first| first.kind);
             if first == AttrKind::FLOAT && item.kind == AttrKind::INT {
                 item.kind = AttrKind::FLOAT;
@@ -149,7 +148,7 @@ impl<'t> Parser<'t, '_> {
         Ok(unnamed(kind, 0, list))
     }
 
-    /// A value that may stand alone or in a list.
+    /// Parses a value that may stand alone or in a list.
     fn attr_item(&mut self, regions: &mut Spans) -> Parse<Attr> {
         let start = self.cur.here();
         let item = |kind, id: u32| Ok(unnamed(kind, id.into(), Range::EMPTY));
@@ -164,7 +163,7 @@ impl<'t> Parser<'t, '_> {
                 "inf" | "nan" => self.attr_number(start),
                 "tensor" => {
                     self.cur.word();
-                    // It goes with the op, wherever that goes.
+                    // Created in the body, so that the tensor stays valid if the op moves to another region.
                     let id = self.tensor(self.f.body())?;
                     self.constant_clauses(id)?;
                     item(AttrKind::TENSOR, id.0)
@@ -223,13 +222,13 @@ impl<'t> Parser<'t, '_> {
         Ok(unnamed(kind, bits, Range::EMPTY))
     }
 
-    /// Replaces the indices in an op's attributes that are regions by the regions, which have been read.
+    /// Replaces the indexes in an op's region attributes by its regions, which are parsed now.
     pub(super) fn resolve_regions(&mut self, op: OpId, spans: Spans) -> Parse<()> {
         if spans.is_empty() {
             return Ok(());
         }
         let regions: Vec<RegionId> = self.f.regions_of(op).collect();
-        // Of several with one name it is the first.
+        // Several regions may have the same name; the first one counts.
         let named = regions.iter().rev();
         let named = named.map(|&region| (self.f.region(region).name, region));
         let named: FxHashMap<SymbolId, RegionId> = named.collect();
@@ -262,10 +261,10 @@ impl<'t> Parser<'t, '_> {
     }
 }
 
-/// The index of a region that is called as its attribute is.
+/// The index of a region with the same name as its attribute.
 const SAME_NAME: u64 = u64::MAX;
 
-/// An attribute whose name isn't known yet.
+/// Creates an attribute without a name yet.
 fn unnamed(kind: AttrKind, bits: u64, list: Range) -> Attr {
     Attr {
         kind,
@@ -275,7 +274,7 @@ fn unnamed(kind: AttrKind, bits: u64, list: Range) -> Attr {
     }
 }
 
-/// Kinds of items with the kinds of their lists.
+/// Maps the kind of an item to the kind of its list.
 const LISTS: [(AttrKind, AttrKind); 6] = [
     (AttrKind::INT, AttrKind::INTS),
     (AttrKind::FLOAT, AttrKind::FLOATS),

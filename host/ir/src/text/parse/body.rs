@@ -1,4 +1,4 @@
-//! A function's body: regions on a stack, statements one by one.
+//! Parsing function bodies: a stack of regions, one statement at a time.
 
 use passdock_abi::{ConstId, Constant, FunctionKind, OpId, RegionId, SymbolId, Value, ValueId};
 
@@ -8,11 +8,11 @@ use crate::origin::Entity;
 use crate::pool::push_range;
 
 impl<'t> Parser<'t, '_> {
-    /// A function's body after its `{`.
+    /// Parses a function's body after its `{`.
     pub(super) fn body(&mut self, ports: Option<Ports>, start: usize) -> Parse<()> {
         let body = self.f.body();
         self.frames.clear();
-        // The parameters are forgotten with the body.
+        // The parameters go out of scope with the body.
         self.push_frame(body, ports, None, start, 0);
         loop {
             match self.cur.peek() {
@@ -32,7 +32,7 @@ impl<'t> Parser<'t, '_> {
         }
     }
 
-    /// The region that is being read; the body while a function's header is.
+    /// Returns the current region; the body while the function's header is parsed.
     pub(super) fn region(&self) -> RegionId {
         self.frames
             .last()
@@ -58,7 +58,7 @@ impl<'t> Parser<'t, '_> {
         });
     }
 
-    /// Closes a region at its `}`; whether it was the function's body.
+    /// Closes a region at its `}`; returns whether it was the function's body.
     fn close(&mut self) -> Parse<bool> {
         let Some(mut frame) = self.frames.pop() else {
             return Ok(true);
@@ -89,7 +89,7 @@ impl<'t> Parser<'t, '_> {
         }
     }
 
-    /// `region then_branch(%x: f32[]) -> (%y: f32[]) {`.
+    /// Parses `region then_branch(%x: f32[]) -> (%y: f32[]) {`.
     pub(super) fn open(&mut self, mut owner: Owner<'t>) -> Parse<()> {
         let start = self.cur.here();
         self.cur.word();
@@ -110,7 +110,7 @@ impl<'t> Parser<'t, '_> {
         Ok(())
     }
 
-    /// `loc(` and the like behind `region` are clauses: a region that is called so has quotes.
+    /// Whether a clause follows `region`: `loc(` and similar. A region with such a name is quoted.
     fn is_region_clause(&mut self) -> bool {
         self.cur.peek_word() == "loc" && self.cur.after_word() == b'(' || self.is_extras()
     }
@@ -130,7 +130,7 @@ impl<'t> Parser<'t, '_> {
         Ok(region)
     }
 
-    /// An op whose regions were read: its results are visible now.
+    /// Completes an op whose regions are parsed: its results become visible.
     pub(super) fn finish(&mut self, owner: Owner<'t>) -> Parse<()> {
         let regions = push_range(&mut self.f.ids, owner.regions);
         self.f.ops[owner.op.index()].regions = regions;
@@ -149,7 +149,7 @@ impl<'t> Parser<'t, '_> {
         Ok(())
     }
 
-    /// Remembers a constant that was an op, until the op behind it comes.
+    /// Records a constant that was written as an op in the file, until the op after it is parsed.
     pub(super) fn await_anchor(&mut self, id: ConstId) {
         self.f.constants[id.index()].flags |= Constant::NODE;
         if let Some(frame) = self.frames.last_mut() {
@@ -157,7 +157,7 @@ impl<'t> Parser<'t, '_> {
         }
     }
 
-    /// The op behind the constants that wait for it.
+    /// Sets the op as the anchor of the recorded constants.
     pub(super) fn anchor(&mut self, op: OpId) {
         if let Some(frame) = self.frames.last_mut() {
             anchor(&mut self.f.constants, &mut frame.waiting, op);

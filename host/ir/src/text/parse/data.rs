@@ -1,4 +1,4 @@
-//! The data of constants.
+//! Parsing the data of constants.
 
 use std::sync::Arc;
 
@@ -14,11 +14,11 @@ use crate::origin::Entity;
 
 const FORMS: &[&str] = &["splat", "external", "blob", "raw"];
 
-/// Data, and the number of the blob further down that it stands for, with its place.
+/// Data, and the number and span of the blob that has to be filled in later.
 type Data = (Arc<ConstantData>, Option<(u64, std::ops::Range<usize>)>);
 
 impl<'t> Parser<'t, '_> {
-    /// A type and data: `f32[2] [1, 2]`. Makes a constant that is no value.
+    /// Parses a type and data, `f32[2] [1, 2]`, to a constant that isn't a value.
     pub(super) fn tensor(&mut self, region: RegionId) -> Parse<ConstId> {
         let start = self.cur.here();
         let ty = self.ty()?;
@@ -42,7 +42,7 @@ impl<'t> Parser<'t, '_> {
         Ok(constant)
     }
 
-    /// The location and extras of a constant.
+    /// Parses the location and extras of a constant.
     pub(super) fn constant_clauses(&mut self, id: ConstId) -> Parse<()> {
         if let Some(loc) = self.clauses(Entity::Constant(id))?.option() {
             self.f.constants[id.index()].loc = loc;
@@ -99,7 +99,7 @@ impl<'t> Parser<'t, '_> {
         Ok((data, blob))
     }
 
-    /// The bytes of one element that stands in a splat or alone.
+    /// Parses the bytes of a single element or of the element of a splat.
     fn element(&mut self, dtype: DType) -> Parse<Vec<u8>> {
         let start = self.cur.here();
         if self.cur.eat_word("raw") {
@@ -155,7 +155,7 @@ impl<'t> Parser<'t, '_> {
         Ok(ConstantData::inline(bytes))
     }
 
-    /// `external("model.onnx", 4096, 864)` after the parenthesis.
+    /// Parses `external("model.onnx", 4096, 864)` after the parenthesis.
     fn external(&mut self, start: usize) -> Parse<Arc<ConstantData>> {
         let name = self.cur.string_text()?.into_owned();
         self.cur.expect(",", "after the file's name")?;
@@ -188,8 +188,7 @@ impl<'t> Parser<'t, '_> {
         Ok(source)
     }
 
-    /// A number among the operands of a prim function: `2.0` is an f32, `3` an index, `3i32` says
-    /// its type.
+    /// Parses a literal operand of a prim function: `2.0` is an f32, `3` an index, and `3i32` has an explicit type.
     pub(super) fn literal(&mut self) -> Parse<ValueId> {
         let start = self.cur.here();
         let number = self.cur.number("an operand")?;

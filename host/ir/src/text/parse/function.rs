@@ -1,4 +1,4 @@
-//! The headers of functions and regions, and the clauses behind things.
+//! Parsing the headers of functions and regions, and clauses.
 
 use passdock_abi::{
     FunctionKind, Loc, LocId, LocKind, OpId, Port, RegionId, SymbolId, TypeId, Value, ValueId,
@@ -14,7 +14,7 @@ use crate::origin::{Entity, Extras};
 use crate::pool::push_range;
 use crate::quote::value_text;
 
-/// A port without a name and a type.
+/// A port without a name or type.
 const BARE_PORT: Port = Port {
     name: SymbolId::NONE,
     ty: TypeId::NONE,
@@ -23,7 +23,7 @@ const BARE_PORT: Port = Port {
 };
 
 impl<'t> Parser<'t, '_> {
-    /// A function, from its `fn` to its `}`.
+    /// Parses a function, from `fn` to `}`.
     pub(super) fn function(&mut self) -> Parse<Function> {
         let start = self.cur.here();
         let kind = match self.cur.word() {
@@ -74,7 +74,7 @@ impl<'t> Parser<'t, '_> {
         }
     }
 
-    /// `opset("" = 17)`.
+    /// Parses `opset("" = 17)`.
     fn opsets(&mut self) -> Parse<()> {
         self.cur.word();
         self.cur.expect("(", "after `opset`")?;
@@ -99,7 +99,7 @@ impl<'t> Parser<'t, '_> {
         Ok(())
     }
 
-    /// `(%x: f32[n], %y: i64[])`.
+    /// Parses `(%x: f32[n], %y: i64[])`.
     pub(super) fn args(&mut self, region: RegionId) -> Parse<()> {
         self.cur.expect("(", "before the parameters")?;
         let args = self.list(")", "between parameters", |p, args| {
@@ -136,13 +136,13 @@ impl<'t> Parser<'t, '_> {
         Ok(value)
     }
 
-    /// A value's type and flags.
+    /// Parses a value's type; returns it with the value's flags.
     pub(super) fn value_type(&mut self) -> Parse<(TypeId, u32)> {
         let declared = self.declared();
         Ok((self.ty()?, declared))
     }
 
-    /// The flag of a value whose type the file declares: it has a `!` before it.
+    /// Parses the `!` of a value whose type the file declares; returns the flag.
     pub(super) fn declared(&mut self) -> u32 {
         if self.cur.eat("!") {
             Value::DECLARED
@@ -151,7 +151,7 @@ impl<'t> Parser<'t, '_> {
         }
     }
 
-    /// ` -> (%y: f32[n])`, if it comes next.
+    /// Parses ` -> (%y: f32[n])`, if it is next.
     pub(super) fn ports(&mut self) -> Parse<Option<Ports>> {
         if !self.cur.eat("->") {
             return Ok(None);
@@ -176,7 +176,7 @@ impl<'t> Parser<'t, '_> {
         Ok(Some(Ports { records, extras }))
     }
 
-    /// `loc("conv1")`, `loc("a", "f.ir":3:5)`.
+    /// Parses `loc("conv1")`, `loc("a", "f.ir":3:5)`.
     pub(super) fn loc(&mut self) -> Parse<LocId> {
         self.cur.word();
         self.cur.expect("(", "after `loc`")?;
@@ -196,7 +196,7 @@ impl<'t> Parser<'t, '_> {
         Ok(self.f.fuse_locs(&parts))
     }
 
-    /// The location of an entity, if it comes next, and its extras.
+    /// Parses the location of an entity, if it is next, and its extras.
     pub(super) fn clauses(&mut self, entity: Entity) -> Parse<LocId> {
         let mut loc = LocId::NONE;
         loop {
@@ -208,7 +208,7 @@ impl<'t> Parser<'t, '_> {
         }
     }
 
-    /// Whether extras come next: `doc(`, `meta {` or `extra(`.
+    /// Whether extras are next: `doc(`, `meta {` or `extra(`.
     pub(super) fn is_extras(&mut self) -> bool {
         match self.cur.peek_word() {
             "doc" | "extra" => self.cur.after_word() == b'(',
@@ -217,7 +217,8 @@ impl<'t> Parser<'t, '_> {
         }
     }
 
-    /// `doc("…") meta {key = "…"} extra("0a0b")`, if they come next; an entity's may stand apart.
+    /// Parses `doc("…") meta {key = "…"} extra("0a0b")`, if they are next, and merges them with the entity's earlier
+    /// extras.
     pub(super) fn extras_of(&mut self, entity: Entity) -> Parse<()> {
         let known = self.f.origins.extras(entity).map(|known| (**known).clone());
         if let Some(extras) = self.more_extras(known)? {
@@ -226,7 +227,7 @@ impl<'t> Parser<'t, '_> {
         Ok(())
     }
 
-    /// Extras, if they come next.
+    /// Parses extras, if they are next.
     pub(super) fn extras(&mut self) -> Parse<Option<Extras>> {
         self.more_extras(None)
     }
@@ -254,7 +255,7 @@ impl<'t> Parser<'t, '_> {
         Ok(extras)
     }
 
-    /// `key = "value", …}` after the brace.
+    /// Parses `key = "value", …}` after the brace.
     fn metadata(&mut self) -> Parse<Vec<(Box<str>, Box<str>)>> {
         self.list("}", "between pairs of metadata", |p, _| {
             let key = p.cur.name("a key or `}`")?;
@@ -263,7 +264,7 @@ impl<'t> Parser<'t, '_> {
         })
     }
 
-    /// Gives a value its name, from here on.
+    /// Binds a name to a value from here on.
     pub(super) fn define(
         &mut self,
         name: ValueName<'t>,
@@ -288,7 +289,7 @@ impl<'t> Parser<'t, '_> {
             .help("A value's name may not be that of a value that is visible where it is defined."))
     }
 
-    /// Bytes of the value's name that stands at `start`.
+    /// Returns the length in bytes of the value's name at `start`.
     pub(super) fn width(&self, start: usize) -> usize {
         let text = self.cur.text().get(start..).unwrap_or("");
         if let Some(quoted) = text.strip_prefix("%\"") {
@@ -332,7 +333,7 @@ impl<'t> Parser<'t, '_> {
     }
 }
 
-/// A value's name as messages spell it.
+/// Returns a value's name for messages.
 pub(super) fn spell(name: &ValueName<'_>) -> String {
     match name {
         ValueName::Number(number) => format!("%{number}"),

@@ -1,8 +1,8 @@
 //! The parser: text to module.
 //!
-//! It reads front to back, once, and keeps open regions on a stack of its own, so depth costs no
-//! recursion. Names are resolved as they are read, so a value that isn't visible isn't found, and
-//! ops are put at the end of their region without the checks of a public edit.
+//! It reads the text once, front to back, with an explicit stack of open regions, so it doesn't recurse into nested
+//! regions. Names are resolved as they are parsed, so only visible values are found. Ops are appended to their region
+//! without the checks of the public edits.
 
 mod attr;
 mod body;
@@ -26,25 +26,25 @@ pub use attr::set_attr_text;
 use options::ParseOptions;
 use parser::Parser;
 
-/// Reads a module.
+/// Parses a module.
 ///
 /// # Errors
-/// The first place that isn't IR text, or says what no module may.
+/// The first syntax error or violated invariant, with its position.
 pub fn parse(text: &str) -> Result<Module, ParseError> {
     parse_with(text, &ParseOptions::default())
 }
 
-/// Reads a module whose constants may be in other files.
+/// Parses a module whose constants may be in other files.
 ///
 /// # Errors
-/// As [`parse()`]; and a file's that can't be opened.
+/// As [`parse()`], and if a file can't be opened.
 pub fn parse_with(text: &str, options: &ParseOptions<'_>) -> Result<Module, ParseError> {
     let module = Module::new();
     let mut parser = Parser::new(text, options, module.symbols().clone());
     parser.module(module)
 }
 
-/// Reads a type, `f32[n*2,3]`, as that of the parameter of a function with nothing else in it.
+/// Parses a type, `f32[n*2,3]`, to the only parameter of a function that is otherwise empty.
 ///
 /// # Errors
 /// If the text isn't a type.
@@ -59,11 +59,11 @@ pub fn parse_type(text: &str, symbols: Arc<Symbols>) -> Result<Function, ParseEr
     Ok(f)
 }
 
-/// Reads one function that is to be copied into others: it stands alone, and its values forget
-/// their names, which are its own business.
+/// Parses one function whose ops will be copied into others. It has to be self-contained; the names of its values are
+/// dropped.
 ///
 /// # Errors
-/// As [`parse()`]; and if the function needs what is outside of it.
+/// As [`parse()`], and if the function refers to anything outside.
 pub fn parse_body(text: &str, symbols: Arc<Symbols>) -> Result<Function, ParseError> {
     let options = ParseOptions::default();
     let mut parser = Parser::new(text, &options, symbols);

@@ -1,4 +1,4 @@
-//! Modules: metadata, functions, and the blobs at the end.
+//! Parsing modules: metadata, functions, and the blobs at the end.
 
 use base64::Engine;
 use passdock_abi::SymbolId;
@@ -79,7 +79,7 @@ impl Parser<'_, '_> {
         Ok(function)
     }
 
-    /// `blob 0 = "…"`: bytes in base64.
+    /// Parses `blob 0 = "…"`: bytes in base64.
     fn blob(&mut self) -> Parse<()> {
         let start = self.cur.here();
         self.cur.word();
@@ -100,7 +100,7 @@ impl Parser<'_, '_> {
         Ok(())
     }
 
-    /// Gives the constants their bytes.
+    /// Fills in the bytes of the constants.
     fn fill_blobs(&mut self, functions: &mut [Function]) -> Parse<()> {
         let mut places: FxHashMap<SymbolId, &mut Function> =
             functions.iter_mut().map(|f| (f.name(), f)).collect();

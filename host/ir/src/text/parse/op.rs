@@ -1,4 +1,4 @@
-//! Statements: constants, ops, loops, terminators.
+//! Parsing statements: constants, ops, loops, terminators.
 
 use passdock_abi::{
     Attr, AttrKind, DType, FunctionKind, Loc, LocId, LocKind, OpId, SymbolId, TypeId, Value,
@@ -38,12 +38,12 @@ impl<'t> Parser<'t, '_> {
         }
     }
 
-    /// `%a, _, %b =`, if it comes next.
+    /// Parses `%a, _, %b =`, if it is next.
     fn results(&mut self) -> Parse<Vec<ResultName<'t>>> {
         let mut results = Vec::new();
         loop {
             let start = self.cur.here();
-            // An op that is called `_` would have parentheses, or a name behind.
+            // An op named `_` would be followed by `(`, `.` or `#`.
             let absent =
                 self.cur.peek_word() == "_" && !matches!(self.cur.after_word(), b'(' | b'.' | b'#');
             let name = if absent {
@@ -56,7 +56,7 @@ impl<'t> Parser<'t, '_> {
             } else {
                 return self.fail_here("Expected another result (`%x` or `_`).");
             };
-            // Behind most of them comes punctuation.
+            // Most results are followed by punctuation, not by extras.
             let extras = match self.cur.peek() {
                 b'=' | b',' => None,
                 _ => self.extras()?,
@@ -73,7 +73,7 @@ impl<'t> Parser<'t, '_> {
         }
     }
 
-    /// `%w = const f32[2] [1, 2]`.
+    /// Parses `%w = const f32[2] [1, 2]`.
     fn constant(&mut self, results: Vec<ResultName<'t>>, start: usize) -> Parse<()> {
         let [result] = <[_; 1]>::try_from(results).map_err(|_| {
             self.cur.error_since(
@@ -104,10 +104,11 @@ impl<'t> Parser<'t, '_> {
         self.check_inside(value, result.start)
     }
 
-    /// A constant is visible in its whole region, so also in those that stand before it there.
+    /// Rejects a constant with a name that a nested region before it defines: constants are visible in their whole
+    /// region.
     fn check_inside(&self, value: ValueId, start: usize) -> Parse<()> {
         let name = self.f.values[value.index()].name;
-        // Regions inside this one come after it.
+        // Nested regions have larger ids.
         let inside = self.scope.ended(name);
         let Some((_, place)) = inside.filter(|&(value, _)| self.f.home(value) > self.region())
         else {
@@ -120,7 +121,7 @@ impl<'t> Parser<'t, '_> {
         Err(error.help("A constant is visible in all of its region, also in regions before it."))
     }
 
-    /// `return %a, %b`.
+    /// Parses `return %a, %b`.
     fn terminator(&mut self, results: Vec<ResultName<'t>>, start: usize) -> Parse<()> {
         let word = self.cur.word();
         if !results.is_empty() {
@@ -133,7 +134,7 @@ impl<'t> Parser<'t, '_> {
             return self.fail(start, message);
         }
         let mut values = Vec::new();
-        // What comes next in any case is the region's end or a clause.
+        // Otherwise the end of the region or a clause is next.
         if self.starts_operand() {
             loop {
                 values.push(self.operand()?);
@@ -215,7 +216,7 @@ impl<'t> Parser<'t, '_> {
         })
     }
 
-    /// `%x`, `_`, or a number in a prim function.
+    /// Parses `%x`, `_`, or a literal in a prim function.
     fn operand(&mut self) -> Parse<ValueId> {
         match self.cur.peek() {
             b'%' => {
@@ -245,7 +246,7 @@ impl<'t> Parser<'t, '_> {
         }
     }
 
-    /// `: f32[2], !i64[]`, one type per result; which of them are declared.
+    /// Parses `: f32[2], !i64[]`, one type per result; returns the types and the indexes of the declared ones.
     fn result_types(&mut self, results: &[ResultName<'t>]) -> Parse<(Vec<TypeId>, Vec<usize>)> {
         if !self.cur.eat(":") {
             return Ok((vec![TypeId(0); results.len()], Vec::new()));
@@ -304,7 +305,7 @@ impl<'t> Parser<'t, '_> {
         Ok(loc)
     }
 
-    /// An op without a location is where it stands in the text, if the text has a name.
+    /// Returns the location, or the op's position in the text if it has none and the text has a name.
     fn or_place(&mut self, loc: LocId, start: usize) -> LocId {
         if loc.is_some() || self.file.is_none() {
             return loc;
@@ -318,7 +319,7 @@ impl<'t> Parser<'t, '_> {
         })
     }
 
-    /// `for %i in 0..128 step 2 unroll tag("x") {`.
+    /// Parses `for %i in 0..128 step 2 unroll tag("x") {`.
     fn short_loop(&mut self, results: Vec<ResultName<'t>>, start: usize) -> Parse<()> {
         if !results.is_empty() {
             let message = "A loop in its short form has no results; write `for(…)` with a region.";
@@ -391,7 +392,7 @@ impl<'t> Parser<'t, '_> {
         }
     }
 
-    /// An error about a value that isn't visible, with the reason if that can be seen.
+    /// Creates an error about a value that isn't visible, with the reason if it can be determined.
     fn undefined(&self, name: &ValueName<'t>, start: usize) -> ParseError {
         let shown = spell(name);
         let text = self.cur.text();
@@ -433,7 +434,7 @@ impl<'t> Parser<'t, '_> {
     }
 }
 
-/// The place where a value's name is followed by `=` or `:`, as where it is defined.
+/// Returns the first position where a value's name is followed by `=` or `:`, as in a definition.
 fn definition(text: &str, name: &str, range: std::ops::Range<usize>) -> Option<usize> {
     let part = text.get(range.clone())?;
     let found = part.match_indices(name).find(|(at, _)| {

@@ -1,17 +1,17 @@
-//! Options for reading a text.
+//! Options for parsing.
 
 use std::sync::Arc;
 
 use crate::constant::ByteSource;
 
-/// Opens a file that constants are in, by the name that the text gives it; an error is a sentence.
+/// Opens a file that contains constants, given its name in the text.
 pub type Open<'o> = &'o dyn Fn(&str) -> Result<Arc<dyn ByteSource>, String>;
 
-/// Options for reading a text.
+/// Options for parsing.
 #[derive(Clone, Copy, Default)]
 pub struct ParseOptions<'o> {
-    /// The text's name. If there is one, ops without a location get their place in the text.
+    /// The name of the text. If set, ops without a location get their position in the text.
     pub file: Option<&'o str>,
-    /// Opens the files that constants are in: relative to the text's directory.
+    /// Opens files that contain constants, with names relative to the text's directory.
     pub open: Option<Open<'o>>,
 }

@@ -1,4 +1,4 @@
-//! The state of the parser: the text, the function that is being read, and its open regions.
+//! The state of the parser: the text, the current function, and its open regions.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -21,21 +21,21 @@ pub(super) struct Parser<'t, 'o> {
     pub(super) cur: Cursor<'t>,
     pub(super) options: &'o ParseOptions<'o>,
     pub(super) symbols: Arc<Symbols>,
-    /// The function that is being read.
+    /// The current function.
     pub(super) f: Function,
     pub(super) scope: Scope,
     pub(super) frames: Vec<Frame<'t>>,
-    /// Scalars among the operands of the function: dtype and bytes.
+    /// The literal operands of the function, by dtype and bytes.
     pub(super) literals: FxHashMap<(u32, Vec<u8>), ValueId>,
     pub(super) sources: FxHashMap<String, Arc<dyn ByteSource>>,
     pub(super) blob_uses: Vec<BlobUse>,
     pub(super) blobs: FxHashMap<u64, Arc<ConstantData>>,
-    /// The offset up to which lines were counted, their number, and where the last one starts.
+    /// The offset up to which lines are counted, their number, and the start of the last one.
     pub(super) counted: (usize, u32, usize),
     pub(super) file: SymbolId,
 }
 
-/// A constant whose bytes stand further down.
+/// A constant whose bytes are in a blob at the end of the text.
 pub(super) struct BlobUse {
     pub(super) function: SymbolId,
     pub(super) constant: ConstId,
@@ -43,47 +43,47 @@ pub(super) struct BlobUse {
     pub(super) span: Range<usize>,
 }
 
-/// A region that is open.
+/// An open region.
 pub(super) struct Frame<'t> {
     pub(super) region: RegionId,
     pub(super) ports: Option<Ports>,
-    /// The names defined before it.
+    /// The scope's mark at its start.
     pub(super) mark: usize,
     pub(super) ended: bool,
-    /// Constants that were ops, until the op behind them is known.
+    /// Constants written as ops in the file, whose anchor isn't parsed yet.
     pub(super) waiting: Vec<ConstId>,
-    /// The op it belongs to; `None` for a function's body.
+    /// The op that contains the region; `None` for a function's body.
     pub(super) owner: Option<Owner<'t>>,
     /// The start of its header.
     pub(super) start: usize,
 }
 
-/// An op whose regions are being read.
+/// An op whose regions are being parsed.
 pub(super) struct Owner<'t> {
     pub(super) op: OpId,
-    /// Its regions so far: they are listed when all are read, so that the list is written once.
+    /// The regions parsed so far; the op's list is written once, when all are parsed.
     pub(super) regions: Vec<u32>,
-    /// The names that its results have behind it.
+    /// The names of its results, which become visible after it.
     pub(super) results: Vec<ResultName<'t>>,
     pub(super) region_attrs: Spans,
-    /// A loop in its short form has no further region.
+    /// Whether it is a loop in short form, which has no further region.
     pub(super) short: bool,
 }
 
-/// A result as written; `None`: left out.
+/// A result as written; `None` if omitted.
 pub(super) struct ResultName<'t> {
     pub(super) name: Option<ValueName<'t>>,
     pub(super) start: usize,
     pub(super) extras: Option<Extras>,
 }
 
-/// Ports, and the extras of each.
+/// Ports and their extras.
 pub(super) struct Ports {
     pub(super) records: Vec<Port>,
     pub(super) extras: Vec<(usize, Extras)>,
 }
 
-/// The spans of attributes that are regions.
+/// The spans of region attributes.
 pub(super) type Spans = Vec<Range<usize>>;
 
 impl<'t, 'o> Parser<'t, 'o> {
@@ -119,7 +119,7 @@ impl<'t, 'o> Parser<'t, 'o> {
         Ok(())
     }
 
-    /// Fails with an error about what was read since `start`.
+    /// Fails with an error about the text since `start`.
     pub(super) fn fail<T>(&self, start: usize, message: impl Into<String>) -> Parse<T> {
         Err(self.cur.error_since(start, message))
     }
@@ -134,7 +134,7 @@ impl<'t, 'o> Parser<'t, 'o> {
         Err(self.cur.error_here(message))
     }
 
-    /// Interns a text that isn't too long.
+    /// Interns a string, unless it is too long.
     pub(super) fn intern(&mut self, text: &str, start: usize) -> Parse<SymbolId> {
         if text.len() > MAX_SYMBOL_BYTES {
             let message = format!(
@@ -146,14 +146,14 @@ impl<'t, 'o> Parser<'t, 'o> {
         Ok(self.symbols.intern(text))
     }
 
-    /// A name that comes next, interned; `what` says what it names.
+    /// Parses and interns a name; `what` describes it in errors.
     pub(super) fn symbol(&mut self, what: &str) -> Parse<SymbolId> {
         let start = self.cur.here();
         let name = self.cur.name(what)?;
         self.intern(&name, start)
     }
 
-    /// The items of a list up to `close`; each is read knowing those before it.
+    /// Parses the items of a list up to `close`; the parser of an item receives the items before it.
     pub(super) fn list<T>(
         &mut self,
         close: &str,
@@ -167,7 +167,7 @@ impl<'t, 'o> Parser<'t, 'o> {
         Ok(items)
     }
 
-    /// Bytes in hexadecimal, in parentheses; `place` says where those stand.
+    /// Parses hexadecimal bytes in parentheses; `place` describes the position in errors.
     pub(super) fn hex_in_parens(&mut self, place: &str) -> Parse<Vec<u8>> {
         self.cur.expect("(", place)?;
         let bytes = self.cur.hex_string()?;
@@ -175,7 +175,7 @@ impl<'t, 'o> Parser<'t, 'o> {
         Ok(bytes)
     }
 
-    /// The line and column of a place behind all that were asked for before.
+    /// Returns the line and column of a byte; fast if it is after all earlier requests.
     pub(super) fn place(&mut self, at: usize) -> (u32, u32) {
         let (mut from, mut line, mut line_start) = self.counted;
         if at < from {

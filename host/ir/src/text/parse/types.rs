@@ -1,4 +1,4 @@
-//! Types and dims.
+//! Parsing types and dims.
 
 use passdock_abi::{DType, Dim, DimKind, ExprKind, SymbolId, TypeId};
 
@@ -13,7 +13,7 @@ const WORDS: &[&str] = &[
 ];
 
 impl<'t> Parser<'t, '_> {
-    /// `f32[n,3]`, `seq<f32[*]>`, `?`.
+    /// Parses `f32[n,3]`, `seq<f32[*]>`, `?`.
     pub(super) fn ty(&mut self) -> Parse<TypeId> {
         self.nested_type(0)
     }
@@ -112,7 +112,7 @@ impl<'t> Parser<'t, '_> {
             .suggest(word, known.chain(WORDS.iter().copied()))
     }
 
-    /// Parses what stands between `<` and `>` after a word.
+    /// Parses the text between `<` and `>` after a word.
     fn in_angles<T>(&mut self, word: &str, inner: impl FnOnce(&mut Self) -> Parse<T>) -> Parse<T> {
         self.cur.expect("<", &format!("after `{word}`"))?;
         let inner = inner(self)?;
@@ -125,7 +125,7 @@ impl<'t> Parser<'t, '_> {
         self.list(end, "between types", |p, _| p.nested_type(depth + 1))
     }
 
-    /// An element type.
+    /// Parses an element type.
     pub(super) fn dtype(&mut self) -> Parse<DType> {
         let start = self.cur.here();
         let word = self.cur.word();
@@ -161,7 +161,7 @@ impl<'t> Parser<'t, '_> {
             }
         }
         if !layout.is_empty() && layout.len() != shape.len() + 1 {
-            // The error is about the whole type.
+            // Consumed so that the error's span covers the whole type.
             self.cur.eat(">");
             let message = format!(
                 "A buffer needs a stride for each of its {} dims, and this has {}.",
@@ -179,7 +179,7 @@ impl<'t> Parser<'t, '_> {
         })))
     }
 
-    /// `[n,3]`; `None` for `[*]`.
+    /// Parses `[n,3]`; `None` for `[*]`.
     fn shape(&mut self) -> Parse<Option<Vec<Dim>>> {
         self.cur.expect("[", "before a shape")?;
         if self.cur.eat("*") {
@@ -189,7 +189,7 @@ impl<'t> Parser<'t, '_> {
         self.list("]", "between dims", |p, _| p.dim(0)).map(Some)
     }
 
-    /// `@IMAGE`.
+    /// Parses `@IMAGE`.
     fn denotation(&mut self) -> Parse<SymbolId> {
         match self.cur.eat("@") {
             true => self.symbol("a denotation"),
@@ -197,7 +197,7 @@ impl<'t> Parser<'t, '_> {
         }
     }
 
-    /// `n`, `3`, `?`, `n*2+1`.
+    /// Parses `n`, `3`, `?`, `n*2+1`.
     fn dim(&mut self, depth: u32) -> Parse<Dim> {
         let start = self.cur.here();
         let mut sum = self.product(depth)?;

@@ -1,4 +1,4 @@
-//! Attributes.
+//! Printing attributes.
 
 use std::fmt::Write;
 
@@ -12,7 +12,7 @@ use crate::function::Function;
 use crate::quote::{write_name, write_quoted};
 
 impl Printer<'_, '_> {
-    /// Writes ` {a = 1, b = 2}`, or nothing if there are none.
+    /// Writes ` {a = 1, b = 2}`, or nothing if there are no attributes.
     pub(super) fn attrs(&mut self, op: OpId, attrs: &[Attr]) {
         if attrs.is_empty() {
             return;
@@ -79,12 +79,12 @@ impl Printer<'_, '_> {
                 self.out
                     .clause("opaque", |out| out.hex(f.bytes_in(attr.list)));
             }
-            // Writing to a string doesn't fail, here and below.
+            // Writing to a string can't fail, here and below.
             kind => _ = write!(self.out.text, "unknown({})", kind.0),
         }
     }
 
-    /// Writes a list; an empty one with the kind of its items.
+    /// Writes a list; an empty list is prefixed with the kind of its items.
     fn typed<T>(&mut self, what: &str, items: &[T], write: impl FnMut(&mut Self, &T)) {
         begin_list(&mut self.out.text, what, items.len());
         self.list(items, write);
@@ -102,7 +102,7 @@ impl Printer<'_, '_> {
         self.ty(id);
     }
 
-    /// A region by its place among the op's.
+    /// Writes a region by its index among the op's regions.
     fn attr_region(&mut self, op: OpId, region: RegionId) {
         self.find_regions(op);
         match self.regions.places.get(&region) {
@@ -111,7 +111,7 @@ impl Printer<'_, '_> {
         }
     }
 
-    /// Indexes an op's regions once, however many attributes name them.
+    /// Indexes an op's regions once for all attributes that refer to them.
     fn find_regions(&mut self, op: OpId) {
         if op.is_none() || self.regions.op == Some(op) {
             return;
@@ -128,14 +128,14 @@ impl Printer<'_, '_> {
     }
 }
 
-/// The value of an attribute as text has it, if that says all of it without the function: a number, a
-/// string, or a list of either. [`set_attr_text`](crate::text::set_attr_text) reads it.
+/// Returns the value of an attribute as text, if it doesn't refer to the function: a number, a string, or a list of
+/// either. [`set_attr_text`](crate::text::set_attr_text) parses it.
 pub fn attr_text(f: &Function, attr: &Attr) -> Option<String> {
     let mut text = String::new();
     write_plain(&mut text, f, attr, ", ").then_some(text)
 }
 
-/// Writes such a value; whether it is one.
+/// Writes a standalone value; returns `false` if the attribute isn't one.
 fn write_plain(out: &mut String, f: &Function, attr: &Attr, between: &str) -> bool {
     match attr.kind {
         AttrKind::INT => write_number(out, attr.bits as i64),
@@ -174,7 +174,7 @@ fn plain_list<T>(
     out.push(']');
 }
 
-/// Writes the start of a list; of an empty one the kind of its items first.
+/// Writes the start of a list; an empty list is prefixed with the kind of its items.
 fn begin_list(out: &mut String, what: &str, len: usize) {
     if len == 0 {
         out.push_str(what);

@@ -1,4 +1,4 @@
-//! The text for reading: what is left out of it, and the numbers of two functions that are compared.
+//! Brief text for humans: omitted parts, and consistent numbers for two compared functions.
 
 use passdock_abi::{Value, ValueId};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -10,17 +10,17 @@ use super::out::Out;
 use super::printer::Printer;
 use crate::function::Function;
 
-/// The first line of such a text.
+/// The first line of brief text.
 pub(super) const FIRST_LINE: &str =
     "; Brief, to be read by people: names, long data and what else a file knows are left out.\n";
 
-/// The longest data, attribute or text that is written in full, in bytes.
+/// The maximum size in bytes of data, attributes and strings that are written in full.
 pub(super) const LONGEST: usize = 40;
 
-/// The longest line, in characters, if it can be broken.
+/// The maximum length of a line in characters, if it can be broken.
 const WIDTH: usize = 98;
 
-/// Cuts what was written from `start` on, if it is long.
+/// Truncates the text from `start` on, if it is long.
 pub(super) fn cut(text: &mut String, start: usize) {
     if text.len() - start <= LONGEST {
         return;
@@ -31,7 +31,7 @@ pub(super) fn cut(text: &mut String, start: usize) {
     text.extend(end);
 }
 
-/// Begins a line at `start` if the line that this stands in is too long.
+/// Inserts a line break at `start` if the line is too long.
 pub(super) fn wrap(text: &mut String, start: usize, level: usize) {
     let line = text[..start].rfind('\n').map_or(0, |at| at + 1);
     let begun = text[line..start].trim_start();
@@ -43,8 +43,8 @@ pub(super) fn wrap(text: &mut String, start: usize, level: usize) {
     text.replace_range(blank..start, &format!("\n{indent}"));
 }
 
-/// The brief texts of a function before and after something: a value that is in both has the same number, so that
-/// their lines can be compared.
+/// Prints a function before and after a change as brief text. A value that exists in both has the same number in both,
+/// so that lines can be compared.
 pub fn print_brief_pair(old: Option<&Function>, new: Option<&Function>) -> [String; 2] {
     let named = |f| ValueNames::new(f, true);
     let old = old.map(|f| (f, named(f)));
@@ -58,7 +58,7 @@ pub fn print_brief_pair(old: Option<&Function>, new: Option<&Function>) -> [Stri
     [old, new].map(|printed| printed.map_or(String::new(), |(f, names)| print(f, &names)))
 }
 
-/// The value that the brief text of a function calls by a number.
+/// Returns the value with a number in the brief text of a function.
 pub fn brief_value(f: &Function, number: u32) -> Option<ValueId> {
     let names = ValueNames::new(f, true);
     let mut numbered = names.numbered().into_iter();
@@ -78,8 +78,8 @@ fn print(f: &Function, names: &ValueNames) -> String {
     out.text
 }
 
-/// Gives the values of `f` the numbers that they had in `old`. What is new has the number of what was at its place and
-/// is gone, or one of its own.
+/// Numbers the values of `f` as in `old`. A new value gets the number of a removed value in the same position, or a new
+/// number.
 fn renumber(f: &Function, names: &mut ValueNames, old: &Function, old_names: &ValueNames) {
     let mut known: FxHashMap<Key<'_>, u32> = FxHashMap::default();
     let numbered = old_names.numbered();
@@ -110,8 +110,8 @@ fn renumber(f: &Function, names: &mut ValueNames, old: &Function, old_names: &Va
     }
 }
 
-/// What tells that two values of two states of a function are the same one, for readers: their name, or, if they have
-/// none, their id and what defines them.
+/// A key that identifies a value across two states of a function: its name, or, for unnamed values, its id and
+/// definition.
 #[derive(PartialEq, Eq, Hash)]
 enum Key<'f> {
     Named(&'f str),

@@ -1,4 +1,4 @@
-//! The data of constants.
+//! Printing the data of constants.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -47,7 +47,7 @@ impl Printer<'_, '_> {
             self.brief_data(data, dtype, count, single);
             return;
         }
-        // What is in a file of its own stays there, however little it is.
+        // Data in an external file stays there, even if it is small.
         let refer = self.options.constants == Constants::Reference
             && matches!(payload, Payload::External(_));
         if let Some(count) = count.filter(|&count| count <= MAX_INLINE_ELEMENTS && !refer)
@@ -57,7 +57,7 @@ impl Printer<'_, '_> {
             return;
         }
         match (self.options.constants, data.in_named_file()) {
-            // Writing to a string doesn't fail, here and below.
+            // Writing to a string can't fail, here and below.
             (Constants::Elide, _) => {
                 self.out.elided += 1;
                 _ = write!(self.out.text, "elided({})", data.len());
@@ -74,7 +74,7 @@ impl Printer<'_, '_> {
         }
     }
 
-    /// All elements.
+    /// Writes all elements.
     fn elements(&mut self, bytes: &[u8], dtype: DType, count: u64, single: bool) {
         let start = self.out.text.len();
         self.push(if single { "" } else { "[" });
@@ -86,7 +86,7 @@ impl Printer<'_, '_> {
         }
     }
 
-    /// The elements if they are few and short, or how many bytes they have.
+    /// Writes the elements if they are few and short, otherwise their size in bytes.
     fn brief_data(
         &mut self,
         data: &Arc<ConstantData>,
@@ -104,11 +104,11 @@ impl Printer<'_, '_> {
             }
             self.out.text.truncate(start);
         }
-        // Writing to a string doesn't fail.
+        // Writing to a string can't fail.
         _ = write!(self.out.text, "elided({})", data.len());
     }
 
-    /// A file's name, as it is found from the text.
+    /// Writes a file's name, relative to the text's directory if possible.
     fn file(&mut self, name: &str) {
         let below = self
             .options
@@ -123,7 +123,7 @@ impl Printer<'_, '_> {
         }
     }
 
-    /// Writes bytes that don't fit the type.
+    /// Writes bytes that don't match the type.
     fn raw(&mut self, bytes: &[u8]) {
         self.out.clause("raw", |out| out.hex(bytes));
     }

@@ -1,4 +1,4 @@
-//! Functions and regions: headers, indentation, clauses.
+//! Printing functions and regions: headers, indentation, clauses.
 
 use std::fmt::Write;
 
@@ -13,7 +13,7 @@ use crate::function::walk::{Event, Events};
 use crate::origin::{Entity, Extras};
 use crate::quote::write_name;
 
-/// Deeper regions aren't indented further, or the text would be quadratic in the depth.
+/// The maximum indentation level; without it, the size of the text would be quadratic in the depth.
 pub(super) const MAX_INDENT: usize = 32;
 
 impl<'p> Printer<'p, '_> {
@@ -49,7 +49,8 @@ impl<'p> Printer<'p, '_> {
         }
     }
 
-    /// An op's regions stand one level in, but for a loop's, which has its op for a header.
+    /// Returns the extra indentation of an op's regions: one level, except for a loop in short form, whose op is the
+    /// header.
     fn region_indent(&self, op: OpId) -> usize {
         let nested = self.f.op(op).regions.len > 0;
         usize::from(nested && !self.is_short_loop(op))
@@ -91,7 +92,7 @@ impl<'p> Printer<'p, '_> {
         let record = *self.f.region(region);
         let parent = record.parent;
         if parent.is_some() && self.is_short_loop(parent) {
-            // The op's line was its header.
+            // The op's line is the region's header.
             return;
         }
         self.indent();
@@ -133,7 +134,7 @@ impl<'p> Printer<'p, '_> {
         self.push(")");
     }
 
-    /// ` -> (%y: f32[n])`; nothing if no port says anything.
+    /// Writes ` -> (%y: f32[n])`, or nothing if all ports are empty.
     fn ports(&mut self, region: RegionId) {
         let f = self.f;
         let ports = f.ports(region);
@@ -188,12 +189,12 @@ impl<'p> Printer<'p, '_> {
         self.extras(Entity::Constant(id));
     }
 
-    /// Whether it is printed that the file declares a value's type.
+    /// Whether to print that the file declares a value's type.
     pub(super) fn is_declared(&self, value: &Value) -> bool {
         value.flags & Value::DECLARED != 0 && !self.options.brief
     }
 
-    /// A value's type; `!` says that the file declares it.
+    /// Writes a value's type, with `!` if the file declares it.
     pub(super) fn value_type(&mut self, value: &Value) {
         if self.is_declared(value) {
             self.push("!");
@@ -205,7 +206,7 @@ impl<'p> Printer<'p, '_> {
         write_type(&mut self.out.text, self.f, id);
     }
 
-    /// ` loc("conv1")`, ` loc("a", "b")` for "came from these"; places in texts aren't printed.
+    /// Writes ` loc("conv1")`, or ` loc("a", "b")` for a fused location; positions in texts aren't printed.
     pub(super) fn loc(&mut self, id: LocId) {
         if self.options.brief {
             return;
@@ -222,13 +223,13 @@ impl<'p> Printer<'p, '_> {
         }
     }
 
-    /// Whether something of a location is written.
+    /// Whether any part of a location is printed.
     pub(super) fn shows_loc(&self, id: LocId) -> bool {
         let mut locs = self.f.single_locs(id);
         !self.options.brief && locs.any(|loc| loc.kind == LocKind::NAME)
     }
 
-    /// The extras of an entity, if they are printed.
+    /// Returns the extras of an entity, if they are printed.
     pub(super) fn shown_extras(&self, entity: Entity) -> Option<&'p Extras> {
         let f = self.f;
         let extras = f.origins().extras(entity).map(|extras| &**extras);
@@ -242,8 +243,8 @@ impl<'p> Printer<'p, '_> {
         }
     }
 
-    /// Writes the extras of the entity that the line is about: texts may be long, so they have a
-    /// line of their own.
+    /// Writes the extras of the entity that the line defines; documentation and metadata may be long and go on a
+    /// separate line.
     pub(super) fn line_extras(&mut self, entity: Entity) {
         let Some(extras) = self.shown_extras(entity) else {
             return;

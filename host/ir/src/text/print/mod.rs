@@ -1,7 +1,7 @@
 //! The printer.
 //!
-//! One pass names the values ([`names`]), one writes into one buffer that is flushed as it fills;
-//! an op costs no allocation.
+//! One pass names the values ([`names`]), another writes to a buffer that is flushed when it is full. Printing an op
+//! doesn't allocate.
 
 mod attr;
 pub(super) mod brief;
@@ -27,26 +27,26 @@ use options::{Constants, PrintOptions};
 use out::Out;
 use printer::Printer;
 
-/// A module as text that can be parsed.
+/// Prints a module as text that can be parsed.
 pub fn print(module: &Module) -> String {
     print_with(module, &PrintOptions::default())
 }
 
-/// The text that can be parsed: [`print()`].
+/// Prints the module like [`print()`].
 impl fmt::Display for Module {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&print(self))
     }
 }
 
-/// A module as text.
+/// Prints a module with options.
 pub fn print_with(module: &Module, options: &PrintOptions<'_>) -> String {
     let mut out = Out::new(None);
     out.module(module, options);
     out.text
 }
 
-/// One function as text, without the module around it.
+/// Prints a single function, without a module around it.
 pub fn print_function(function: &Function, options: &PrintOptions<'_>) -> String {
     let mut out = Out::new(None);
     out.function(function, options, 0);
@@ -57,7 +57,7 @@ pub fn print_function(function: &Function, options: &PrintOptions<'_>) -> String
     out.text
 }
 
-/// Whether two functions are the same in another module, down to the data of their constants.
+/// Whether two functions, perhaps of different modules, are the same, including the data of their constants.
 pub fn same_functions(a: &Function, b: &Function) -> bool {
     let options = PrintOptions {
         constants: Constants::Embed,
@@ -68,10 +68,10 @@ pub fn same_functions(a: &Function, b: &Function) -> bool {
 }
 
 impl Module {
-    /// Adds a function that others call, unless `before` or this module has an equal one.
+    /// Adds a function that new calls refer to, unless `before` or this module has an equal one.
     ///
     /// # Errors
-    /// If one of the two has another function of that name.
+    /// If one of them has a different function of that name.
     pub fn insert_callee(&mut self, callee: impl Into<Arc<Function>>, before: &Module) -> Edit {
         let callee = callee.into();
         let known = before.function(callee.name());
@@ -86,10 +86,10 @@ impl Module {
     }
 }
 
-/// Writes a module as text.
+/// Writes a module as text to a sink.
 ///
 /// # Errors
-/// Those of `sink`; and of a constant whose bytes can't be read.
+/// Errors of `sink`, and if the bytes of a constant can't be read.
 pub fn write_module(
     sink: &mut dyn io::Write,
     module: &Module,

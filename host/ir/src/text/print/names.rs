@@ -1,4 +1,4 @@
-//! Names of values in the text, and places of constants.
+//! The printed names of values and the positions of constants.
 
 use std::fmt::Write;
 
@@ -18,25 +18,25 @@ use crate::quote::write_name;
 
 const NO_NUMBER: u32 = u32::MAX;
 
-/// The names of one function's values.
+/// The printed names of one function's values.
 pub(super) struct ValueNames {
     /// The number of each value.
     numbers: Vec<u32>,
-    /// Values whose own name means another value where they stand.
+    /// Values whose name is shadowed by another value at their definition.
     renamed: FxHashMap<ValueId, String>,
-    /// Constants that stand where they are used.
+    /// Constants printed as literals at their uses.
     literals: FxHashMap<ValueId, String>,
-    /// Constants at the start of their region, in order of region and place.
+    /// Constants at the start of their region, sorted by region.
     top: Vec<(RegionId, ConstId)>,
     /// Constants right before an op.
     anchored: FxHashMap<OpId, Vec<ConstId>>,
 }
 
-/// The longest name that a numbered function's parameter keeps, in bytes.
+/// The maximum length in bytes of a parameter's name that is kept if all values are numbered.
 const LONGEST_PARAMETER: usize = 24;
 
 impl ValueNames {
-    /// Names all values: by their own names or, where they have none or `numbers_all`, by numbers.
+    /// Names all values: by their own names, or by numbers if they have none or `numbers_all` is set.
     pub(super) fn new(f: &Function, numbers_all: bool) -> ValueNames {
         let mut names = ValueNames {
             numbers: vec![NO_NUMBER; f.value_ids()],
@@ -60,7 +60,7 @@ impl ValueNames {
         names
     }
 
-    /// The values that have numbers, in the numbers' order.
+    /// Returns the numbered values, sorted by number.
     pub(super) fn numbered(&self) -> Vec<(ValueId, u32)> {
         let each = self.numbers.iter().enumerate();
         let numbered = each.filter(|(_, number)| **number != NO_NUMBER);
@@ -69,22 +69,22 @@ impl ValueNames {
         numbered
     }
 
-    /// Gives a value another number, which no other has.
+    /// Changes the number of a value; the new number has to be unused.
     pub(super) fn set_number(&mut self, value: ValueId, number: u32) {
         self.numbers[value.index()] = number;
     }
 
-    /// The constants at the start of a region.
+    /// Returns the constants at the start of a region.
     pub(super) fn top(&self, region: RegionId) -> &[(RegionId, ConstId)] {
         of_region(&self.top, region)
     }
 
-    /// The constants right before an op.
+    /// Returns the constants right before an op.
     pub(super) fn before(&self, op: OpId) -> &[ConstId] {
         self.anchored.get(&op).map_or(&[], Vec::as_slice)
     }
 
-    /// Writes a value where it is used.
+    /// Writes a value as an operand.
     pub(super) fn write_use(&self, out: &mut String, f: &Function, value: ValueId) {
         if value.is_none() {
             out.push('_');
@@ -107,8 +107,8 @@ impl ValueNames {
                 } else if name.is_some() {
                     write_name(out, f.text(name));
                 } else {
-                    // Only in a broken function: nothing defines it.
-                    // Writing to a string doesn't fail, here and below.
+                    // The function is invalid: nothing defines the value. Writing to a string can't fail, here and
+                    // below.
                     _ = write!(out, "<{value}>");
                 }
             }
@@ -147,14 +147,14 @@ impl ValueNames {
         if !self.anchored.is_empty() {
             self.drop_late_anchors(f);
         }
-        // Those that were ops stand behind the others: read back, they are before the first op.
+        // Constants written as ops go after the others: when parsed again, they precede the first op.
         let placed: FxHashSet<ConstId> = self.anchored.values().flatten().copied().collect();
         self.top
             .extend(late.into_iter().filter(|(_, id)| !placed.contains(id)));
         self.top.sort_by_key(|entry| entry.0);
     }
 
-    /// A constant that is used before its anchor can't stand there.
+    /// Drops the anchor of constants that are used before it.
     fn drop_late_anchors(&mut self, f: &Function) {
         let mut waiting: FxHashSet<ValueId> = self
             .anchored
@@ -178,8 +178,8 @@ impl ValueNames {
     }
 }
 
-/// The text of a constant that stands where it is used: a number in a prim function's body that has
-/// nothing but its value.
+/// Returns the literal of a constant that is printed at its uses: an unnamed scalar in a prim function without other
+/// properties.
 fn inline(f: &Function, id: ConstId, constant: &Constant) -> Option<String> {
     let value = f.value(constant.value);
     let plain = value.name.is_none()
@@ -198,19 +198,19 @@ fn inline(f: &Function, id: ConstId, constant: &Constant) -> Option<String> {
     literal(ty.dtype, f.constant_data(id).bytes().ok()?)
 }
 
-/// Walks the function once, as the parser will.
+/// Walks the function in the same order as the parser.
 struct Binder<'f> {
     f: &'f Function,
     names: &'f mut ValueNames,
-    /// The names of the values that are visible.
+    /// The names of the visible values.
     bound: FxHashSet<SymbolId>,
-    /// The same in the order in which they were bound.
+    /// The visible names, in the order in which they were bound.
     log: Vec<SymbolId>,
     next: u32,
-    /// The names that were made up, and per name the number that was tried last.
+    /// The generated names, and the last suffix tried per name.
     made: FxHashSet<String>,
     tried: FxHashMap<SymbolId, u32>,
-    /// Whether only parameters have names, unless these are long.
+    /// Whether values are numbered, except for parameters with short names.
     numbers_all: bool,
 }
 
@@ -264,7 +264,7 @@ impl Binder<'_> {
         }
     }
 
-    /// Whether a value is spelled by its name.
+    /// Whether a value is printed by its name.
     fn is_named(&self, record: &Value) -> bool {
         let parameter = || {
             record.flags & Value::KIND == Value::ARG
@@ -284,7 +284,7 @@ impl Binder<'_> {
             self.log.push(name);
             return;
         }
-        // Another value of this name is visible: the text needs another name for this one.
+        // Another value with this name is visible, so this one is printed with another name.
         let base = self.f.text(name);
         let number = self.tried.entry(name).or_insert(0);
         let fresh = loop {
@@ -298,7 +298,7 @@ impl Binder<'_> {
     }
 }
 
-/// Whether a result prints as `_`.
+/// Whether a result is printed as `_`.
 pub(super) fn is_absent(value: &Value) -> bool {
     value.flags & Value::ABSENT != 0 && value.use_count == 0
 }

@@ -1,4 +1,4 @@
-//! Ops.
+//! Printing ops.
 
 use passdock_abi::{AttrKind, DType, FunctionKind, Op, OpId, RegionId, TypeId, TypeKind, symbol};
 
@@ -75,7 +75,7 @@ impl<'p> Printer<'p, '_> {
         self.line_extras(Entity::Op(op));
     }
 
-    /// Writes an op's or function's name so that it reads back as the same symbol.
+    /// Writes the name of an op or function so that it parses to the same symbol.
     pub(super) fn op_name(&mut self, text: &str) {
         if is_canonical(text) {
             self.push(text);
@@ -84,7 +84,7 @@ impl<'p> Printer<'p, '_> {
         }
     }
 
-    /// A terminator without results isn't written in a prim function.
+    /// Whether a terminator is implicit: a prim function's terminator without operands isn't written.
     fn is_implied(&self, op: OpId, record: &Op) -> bool {
         is_terminator(record.name)
             && self.f.kind() == FunctionKind::PRIM
@@ -94,7 +94,7 @@ impl<'p> Printer<'p, '_> {
             && self.shown_extras(Entity::Op(op)).is_none()
     }
 
-    /// `call @f(%x)` says the callee, if it is the first attribute and a canonical name.
+    /// Returns the callee for the short form `call @f(%x)`, if it is the first attribute and a canonical name.
     fn short_callee(&self, op: OpId, record: &Op) -> Option<&'p str> {
         let f = self.f;
         let first = f.attrs(op).first()?;
@@ -105,7 +105,7 @@ impl<'p> Printer<'p, '_> {
         (callee && is_canonical(text)).then_some(text)
     }
 
-    /// Whether `for %i in 0..n unroll { … }` says everything about a loop.
+    /// Whether the short form `for %i in 0..n unroll { … }` represents all of a loop.
     pub(super) fn is_short_loop(&self, op: OpId) -> bool {
         let f = self.f;
         let record = f.op(op);
@@ -142,7 +142,7 @@ impl<'p> Printer<'p, '_> {
             && self.shown_extras(Entity::Region(body)).is_none()
     }
 
-    /// The kind and the tag of a loop; `None` if its attributes say anything else.
+    /// Returns the kind and the tag of a loop; `None` if it has other attributes.
     fn loop_words(&self, op: OpId) -> Option<(Option<&'p str>, Option<&'p [u8]>)> {
         let f = self.f;
         let (mut kind, mut tag) = (None, None);
@@ -197,9 +197,9 @@ impl<'p> Printer<'p, '_> {
     }
 }
 
-/// Whether a name reads back as the same symbol.
+/// Whether a name parses to the same symbol.
 fn is_canonical(text: &str) -> bool {
-    // Between the quotes of a canonical name nothing is escaped.
+    // Quoted parts of a canonical name have no escapes.
     let is_hidden = || text.contains('"') && text.chars().any(is_hidden);
     !RESERVED.contains(&text) && crate::name::is_canonical(text) && !is_hidden()
 }

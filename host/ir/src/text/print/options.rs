@@ -2,29 +2,27 @@
 
 use std::path::Path;
 
-/// The form of constants with more than [`MAX_INLINE_ELEMENTS`](crate::text::MAX_INLINE_ELEMENTS)
-/// elements.
+/// How to print constants with more than [`MAX_INLINE_ELEMENTS`](crate::text::MAX_INLINE_ELEMENTS) elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Constants {
-    /// References to files for those in files; blobs at the end for the others.
+    /// References to files for constants in files, blobs at the end for the others.
     #[default]
     Reference,
-    /// Blobs for all: the text needs no other file.
+    /// Blobs for all: the text is self-contained.
     Embed,
-    /// Placeholders: such a text can't be parsed.
+    /// Placeholders: the text can't be parsed.
     Elide,
 }
 
 /// Options for printing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PrintOptions<'o> {
-    /// The form of large constants.
+    /// How to print large constants.
     pub constants: Constants,
-    /// The directory that the text will be in: files in it and below are named from there, others
-    /// in full. Without it all are named as their source names them.
+    /// The directory of the text. Names of files in it and below become relative to it, other names stay. If `None`,
+    /// all names stay as their source spells them.
     pub directory: Option<&'o Path>,
-    /// Whether the text is only for reading: values are numbered but for the functions' parameters, long data and
-    /// texts are cut, and what an importer knows beside the IR (locations, documentation, which types were declared) is
-    /// left out. Its first line says so.
+    /// Whether the text is only for humans. Values other than parameters are numbered; long data and strings are
+    /// truncated. Locations, documentation and marks of declared types are omitted. The first line states this.
     pub brief: bool,
 }

@@ -1,4 +1,4 @@
-//! The buffer that all text is written to.
+//! The output buffer of the printer.
 
 use std::fmt::Write;
 use std::io;
@@ -11,12 +11,12 @@ use crate::constant::ConstantData;
 use crate::origin::Extras;
 use crate::quote::{write_name, write_quoted};
 
-/// The buffer that everything is written to, and the state that the whole text shares.
+/// The output buffer, and the state of the whole text.
 pub(super) struct Out<'w> {
     pub(super) text: String,
     pub(super) sink: Option<&'w mut dyn io::Write>,
     pub(super) error: Option<io::Error>,
-    /// The blobs, in order of their numbers.
+    /// The blobs, indexed by their numbers.
     pub(super) blobs: Vec<Arc<ConstantData>>,
     pub(super) blob_numbers: FxHashMap<*const ConstantData, usize>,
     pub(super) elided: usize,
@@ -46,7 +46,7 @@ impl<'w> Out<'w> {
         }
     }
 
-    /// The number of a blob; equal data that is shared has one number.
+    /// Returns the number of a blob; shared data has one number.
     pub(super) fn blob(&mut self, data: &Arc<ConstantData>) -> usize {
         let next = self.blobs.len();
         let number = *self.blob_numbers.entry(Arc::as_ptr(data)).or_insert(next);
@@ -62,7 +62,7 @@ impl<'w> Out<'w> {
             match data.bytes() {
                 Ok(bytes) => {
                     self.text.push('"');
-                    // A multiple of three, so that the pieces join.
+                    // A multiple of three, so that the encoded chunks can be concatenated.
                     for piece in bytes.chunks(3 << 14) {
                         base64::Engine::encode_string(
                             &base64::engine::general_purpose::STANDARD,
@@ -88,7 +88,7 @@ impl<'w> Out<'w> {
             .get_or_insert_with(|| io::Error::other(message.to_owned()));
     }
 
-    /// ` doc("…") meta {key = "…"} extra("…")`, as far as there is something.
+    /// Writes ` doc("…") meta {key = "…"} extra("…")`, omitting empty parts.
     pub(super) fn extras(&mut self, extras: &Extras) {
         self.doc_and_meta(extras);
         self.extra(&extras.bytes);
@@ -115,7 +115,7 @@ impl<'w> Out<'w> {
         self.text.push('}');
     }
 
-    /// Writes an importer's data, in hexadecimal.
+    /// Writes an importer's data in hexadecimal.
     pub(super) fn extra(&mut self, bytes: &[u8]) {
         if !bytes.is_empty() {
             self.clause(" extra", |out| out.hex(bytes));
@@ -125,13 +125,13 @@ impl<'w> Out<'w> {
     pub(super) fn hex(&mut self, bytes: &[u8]) {
         self.text.push('"');
         for byte in bytes {
-            // Writing to a string doesn't fail.
+            // Writing to a string can't fail.
             _ = write!(self.text, "{byte:02x}");
         }
         self.text.push('"');
     }
 
-    /// Writes a word and, in parentheses, what it takes: `doc("…")`.
+    /// Writes a word and its argument in parentheses: `doc("…")`.
     pub(super) fn clause(&mut self, word: &str, write: impl FnOnce(&mut Self)) {
         self.text.push_str(word);
         self.text.push('(');

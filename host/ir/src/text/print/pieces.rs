@@ -1,4 +1,4 @@
-//! Parts of a function as its text has them: for reports that name single ops and values.
+//! Printing parts of a function, for reports about single ops and values.
 
 use passdock_abi::{Attr, ConstId, OpId, ValueId};
 
@@ -8,16 +8,16 @@ use super::out::Out;
 use super::printer::Printer;
 use crate::function::Function;
 
-/// The text of a function, in pieces. Values are named once, when it is made; a piece takes time by
+/// A printer for parts of a function. Values are named once at its construction; printing a part takes time linear in
 /// its length.
 pub struct Pieces<'f> {
     /// The function.
     pub f: &'f Function,
-    /// The names of its values.
+    /// The names of the function's values.
     pub naming: Naming,
 }
 
-/// The names of the values of one state of a function, to be used for more pieces of it later.
+/// The names of the values of one state of a function, reusable for further parts.
 pub struct Naming(ValueNames);
 
 impl<'f> Pieces<'f> {
@@ -27,14 +27,14 @@ impl<'f> Pieces<'f> {
         Pieces { f, naming }
     }
 
-    /// A value where it is used: its name, its number, or the literal it is.
+    /// Prints a value as an operand: its name, its number, or its literal.
     pub fn value(&self, value: ValueId) -> String {
         let mut text = String::new();
         self.naming.0.write_use(&mut text, self.f, value);
         text
     }
 
-    /// An op's line, without its regions and where it comes from.
+    /// Prints an op's line, without its regions and location.
     pub fn op(&self, op: OpId) -> String {
         let line = self.print(|printer| printer.op(op));
         let line = line.trim_end();
@@ -44,18 +44,18 @@ impl<'f> Pieces<'f> {
         }
     }
 
-    /// The value of an attribute of an op (NONE: of the function).
+    /// Prints the value of an attribute of an op (NONE: of the function).
     pub fn attr(&self, op: OpId, attr: &Attr) -> String {
         self.print(|printer| printer.attr_value(op, attr))
     }
 
-    /// A constant's type and data.
+    /// Prints a constant's type and data.
     pub fn constant(&self, id: ConstId) -> String {
         self.print(|printer| printer.tensor(id, false))
     }
 
     fn print(&self, write: impl FnOnce(&mut Printer<'_, '_>)) -> String {
-        // Large constants are left out: a piece is for people.
+        // Large constants are elided, because reports are for humans.
         let options = PrintOptions {
             constants: Constants::Elide,
             ..PrintOptions::default()

@@ -17,14 +17,14 @@ pub(super) struct Printer<'p, 'w> {
     pub(super) names: &'p ValueNames,
     /// The regions of the op whose attributes were written last.
     pub(super) regions: OpRegions,
-    /// Whether ops are written without locations and an importer's data.
+    /// Whether to write ops without locations and importer's data.
     pub(super) bare: bool,
-    /// Levels of indentation, two spaces each.
+    /// The indentation level, two spaces each.
     pub(super) level: usize,
 }
 
 impl<'p, 'w> Printer<'p, 'w> {
-    /// A printer at no indentation.
+    /// Creates a printer without indentation.
     pub(super) fn new(
         f: &'p Function,
         options: &'p PrintOptions<'p>,
@@ -63,7 +63,7 @@ impl Printer<'_, '_> {
         }
     }
 
-    /// Lets what was written from `start` on begin a line of its own, if its line is too long for a brief text.
+    /// Moves the text from `start` on to a new line, if its line is too long for brief text.
     pub(super) fn wrap(&mut self, start: usize) {
         if self.options.brief {
             brief::wrap(&mut self.out.text, start, self.level + 2);
@@ -76,6 +76,6 @@ impl Printer<'_, '_> {
 pub(super) struct OpRegions {
     pub(super) op: Option<OpId>,
     pub(super) places: FxHashMap<RegionId, usize>,
-    /// The number of regions of each name.
+    /// The number of regions with each name.
     pub(super) named: FxHashMap<SymbolId, usize>,
 }

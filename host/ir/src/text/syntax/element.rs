@@ -1,8 +1,8 @@
-//! The elements of constants as text, each exactly.
+//! The elements of constants as text, without loss.
 //!
-//! Floats are the shortest decimals that read back as the same bits; a NaN that isn't the usual one
-//! and elements without a decimal spelling (floats of 8 bits and fewer) are `0x` and their bits. Complex
-//! numbers are two floats, real part first.
+//! Floats are written as the shortest decimals that parse to the same bits. Noncanonical NaNs and elements without a
+//! decimal spelling (floats of 8 bits and fewer) are written as `0x` and their bits. Complex numbers are two floats,
+//! real part first.
 
 use std::fmt::{Debug, Write};
 
@@ -13,7 +13,7 @@ use super::lex::Number;
 use super::{write_list, write_number};
 use crate::constant::{pack_bits, unpack_bits};
 
-/// Writes the elements, separated by commas; `false` if the bytes don't fit the type.
+/// Writes the elements, separated by commas; `false` if the size of the data doesn't match the type.
 pub(crate) fn write_elements(out: &mut String, dtype: DType, bytes: &[u8], count: u64) -> bool {
     if dtype.byte_len(count) != Some(bytes.len() as u64) {
         return false;
@@ -68,16 +68,16 @@ pub(crate) fn write_elements(out: &mut String, dtype: DType, bytes: &[u8], count
     true
 }
 
-/// A scalar as it stands among operands: an `index` and an `f32` as they are, others with their
-/// type behind; `None` if it can't be told so.
+/// Returns the literal of a scalar operand: an `index` or an `f32` without a suffix, others with their type as suffix.
+/// `None` if the value has no literal.
 pub(crate) fn literal(dtype: DType, bytes: &[u8]) -> Option<String> {
-    // Elements of less than a byte, and those that are two numbers, have no such spelling.
+    // Elements of less than a byte and complex elements have no literal.
     let whole = dtype.bits().is_multiple_of(8) && numbers_of(dtype, 1) == 1;
     let mut text = String::new();
     if !whole || !write_elements(&mut text, dtype, bytes, 1) {
         return None;
     }
-    // Not `nan`, `inf`, `0x7fc00001`.
+    // Excludes `nan`, `inf`, `0x7fc00001`.
     let decimal = !text.contains(['n', 'x']);
     match dtype {
         DType::BOOL if text.starts_with(['t', 'f']) => Some(text),
@@ -87,7 +87,7 @@ pub(crate) fn literal(dtype: DType, bytes: &[u8]) -> Option<String> {
     }
 }
 
-/// The number of numbers that spell `elements` elements.
+/// Returns the number of numbers in the text of `elements` elements.
 pub(crate) fn numbers_of(dtype: DType, elements: u64) -> u64 {
     match dtype {
         DType::C64 | DType::C128 => elements.saturating_mul(2),
@@ -95,7 +95,7 @@ pub(crate) fn numbers_of(dtype: DType, elements: u64) -> u64 {
     }
 }
 
-/// Appends one number; `at` is the number of those before. `Err` says what the type takes.
+/// Appends one number; `at` is the number of numbers before it. The error states what the type allows.
 pub(crate) fn push_element(
     bytes: &mut Vec<u8>,
     dtype: DType,
@@ -129,7 +129,7 @@ pub(crate) fn push_element(
         };
     }
     match dtype {
-        // Parsed as what it is: through f64 it would be rounded twice.
+        // Parsed as f32 directly: parsing through f64 would round twice.
         DType::F32 | DType::C64 => match number {
             Number::Hex(_) => float!(u32, |value: f64| (value as f32).to_bits()),
             _ => match number.float32() {
@@ -181,17 +181,17 @@ pub(crate) fn push_element(
     Ok(())
 }
 
-/// Writes a float so that it reads back as the same bits and not as an integer.
+/// Writes a float so that it parses to the same bits, and not as an integer.
 pub(crate) fn write_f32(out: &mut String, value: f32) {
     write_float(out, value, value.to_bits().into(), 0x7fc0_0000);
 }
 
-/// Writes a float of a type whose usual NaN has the bits `nan`.
+/// Writes a float of a type whose canonical NaN has the bits `nan`.
 fn write_float(out: &mut String, value: impl Into<f64> + Copy + Debug, bits: u64, nan: u64) {
     match bits {
         bits if bits == nan => out.push_str("nan"),
         bits if value.into().is_nan() => hex(out, bits),
-        // Writing to a string doesn't fail, here and below.
+        // Writing to a string can't fail, here and below.
         _ => _ = write!(out, "{value:?}"),
     }
 }

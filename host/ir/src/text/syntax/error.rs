@@ -6,15 +6,15 @@ use std::ops::Range;
 /// The first error in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseError {
-    /// The message: a whole sentence.
+    /// The error message.
     pub message: String,
-    /// The bytes it is about.
+    /// The bytes that it refers to.
     pub span: Range<usize>,
-    /// Their line, from 1.
+    /// The 1-based line of the span.
     pub line: u32,
-    /// Their column in characters, from 1.
+    /// The 1-based column of the span, in characters.
     pub column: u32,
-    /// A way to mend it, where that is known.
+    /// A possible fix, if known.
     pub help: Option<String>,
 }
 
@@ -37,7 +37,7 @@ impl ParseError {
         self
     }
 
-    /// Adds "did you mean" if one of the words is close.
+    /// Adds "did you mean" if one of the words is similar.
     pub(crate) fn suggest<'a>(
         self,
         word: &str,
@@ -50,7 +50,7 @@ impl ParseError {
     }
 }
 
-/// The word of those known that is closest to another, if any is close.
+/// Returns the most similar of the known words, if any is similar enough.
 pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let distances = known
         .into_iter()
@@ -59,12 +59,12 @@ pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) 
     near.min().map(|(_, name)| name)
 }
 
-/// `1 result`, `2 results`.
+/// Formats `1 result`, `2 results`.
 pub(crate) fn count(n: usize, what: &str) -> String {
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
-/// The line of a byte, from 1.
+/// Returns the 1-based line of a byte.
 pub(crate) fn line_of(text: &str, at: usize) -> u32 {
     let before = &text.as_bytes()[..at.min(text.len())];
     before.iter().filter(|&&byte| byte == b'\n').count() as u32 + 1

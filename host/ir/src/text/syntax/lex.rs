@@ -1,7 +1,7 @@
-//! A cursor over the text that cuts off words, numbers, strings and names.
+//! A cursor over IR text that splits off words, numbers, strings and names.
 //!
-//! There is no token list: what a character means depends on where it stands (`%` is a value's
-//! sigil among ops and "modulo" in a dim), so the parser asks for what it expects.
+//! There is no token list, because the meaning of a character depends on its context: `%` is the sigil of a value in an
+//! op and "modulo" in a dim. So the parser requests the token that it expects.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -10,10 +10,10 @@ use std::str::FromStr;
 use super::error::ParseError;
 use crate::name::{OpName, is_plain_byte};
 
-/// A number, not yet of a type.
+/// A number without a type yet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Number<'t> {
-    /// Digits, perhaps with a sign.
+    /// Digits with an optional sign.
     Int(&'t str),
     /// Digits with a point or an exponent.
     Float(&'t str),
@@ -56,7 +56,7 @@ impl<'t> Number<'t> {
     }
 }
 
-/// A value's name as written.
+/// A value's name as written in the text.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ValueName<'t> {
     /// The number of an unnamed value: `%12`.
@@ -70,7 +70,7 @@ pub(crate) enum ValueName<'t> {
 pub(crate) struct Cursor<'t> {
     text: &'t str,
     pos: usize,
-    /// The end of the last word: skipped white space begins there.
+    /// The end of the last word, where skipped white space begins.
     taken: usize,
 }
 
@@ -89,30 +89,30 @@ impl<'t> Cursor<'t> {
         self.text
     }
 
-    /// The next byte that isn't skipped; 0 at the end.
+    /// Returns the next byte after white space and comments; 0 at the end.
     pub(crate) fn peek(&mut self) -> u8 {
         self.skip();
         self.byte(0)
     }
 
-    /// The start of the next word.
+    /// Returns the start of the next word.
     pub(crate) fn here(&mut self) -> usize {
         self.skip();
         self.pos
     }
 
-    /// The end of the last word.
+    /// Returns the end of the last word.
     pub(crate) fn end(&self) -> usize {
         self.pos
     }
 
-    /// The byte that is `ahead` of the next one.
+    /// Returns the byte `ahead` of the next one.
     fn byte(&self, ahead: usize) -> u8 {
         let bytes = self.text.as_bytes();
         bytes.get(self.pos + ahead).copied().unwrap_or(0)
     }
 
-    /// The bytes from the next one on.
+    /// Returns the remaining bytes.
     fn bytes(&self) -> &'t [u8] {
         self.text.as_bytes().get(self.pos..).unwrap_or_default()
     }
@@ -121,7 +121,7 @@ impl<'t> Cursor<'t> {
         self.text.get(self.pos..).unwrap_or("")
     }
 
-    /// Skips white space and comments, which go from `;` to the end of the line.
+    /// Skips white space and comments, which extend from `;` to the end of the line.
     #[inline]
     fn skip(&mut self) {
         if matches!(self.byte(0), b' ' | b'\n' | b'\t' | b'\r' | b';') {
@@ -143,12 +143,12 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// Takes the byte that was looked at.
+    /// Consumes the byte that [`Cursor::peek`] returned.
     pub(crate) fn bump(&mut self) {
         self.pos += 1;
     }
 
-    /// Takes punctuation if it comes next.
+    /// Consumes punctuation if it is next.
     #[inline]
     pub(crate) fn eat(&mut self, what: &str) -> bool {
         self.skip();
@@ -159,7 +159,7 @@ impl<'t> Cursor<'t> {
         found
     }
 
-    /// Takes punctuation that has to come next; `place` says where in the sentence.
+    /// Consumes punctuation, or returns an error that it is missing; `place` describes the position.
     pub(crate) fn expect(&mut self, what: &str, place: &str) -> Lex<()> {
         if self.eat(what) {
             return Ok(());
@@ -167,8 +167,7 @@ impl<'t> Cursor<'t> {
         Err(self.missing(&format!("`{what}` {place}")))
     }
 
-    /// Whether another item of a list comes next: takes `close` at its end, and the comma between
-    /// items.
+    /// Whether a list has another item. Consumes `close` at its end, and the comma between items.
     pub(crate) fn another(&mut self, close: &str, first: bool, place: &str) -> Lex<bool> {
         if self.eat(close) {
             return Ok(false);
@@ -179,13 +178,13 @@ impl<'t> Cursor<'t> {
         Ok(true)
     }
 
-    /// An error about what should come next.
+    /// Creates an error about a missing token.
     pub(crate) fn missing(&mut self, what: &str) -> ParseError {
         let here = self.here();
         let skipped = self.text.get(self.taken..here).unwrap_or("");
         let only_space = skipped.bytes().all(|byte| byte.is_ascii_whitespace());
         if only_space && skipped.contains('\n') && self.taken > 0 {
-            // Nothing is wrong with the next line: it's this one that isn't whole.
+            // The next line may be correct; this one is incomplete.
             let message = format!("Expected {what}, found the end of the line.");
             return self.error_at(self.taken..self.taken, message);
         }
@@ -193,7 +192,7 @@ impl<'t> Cursor<'t> {
         self.error_here(format!("Expected {what}, found {found}."))
     }
 
-    /// The next word or character, for a message.
+    /// Returns the next word or character for a message.
     pub(crate) fn found(&mut self) -> String {
         match self.token() {
             "" => "the end of the text".to_owned(),
@@ -201,7 +200,7 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// The next word with its sigil, or the next character; empty at the end.
+    /// Returns the next word with its sigil, or the next character; empty at the end.
     fn token(&mut self) -> &'t str {
         self.skip();
         let rest = self.rest();
@@ -212,37 +211,37 @@ impl<'t> Cursor<'t> {
         &rest[..(rest.len() - after.len()).max(first)]
     }
 
-    /// An error about the next word.
+    /// Creates an error about the next word.
     pub(crate) fn error_here(&mut self, message: impl Into<String>) -> ParseError {
         let start = self.here();
         let end = start + self.token().len();
         self.error_at(start..end, message)
     }
 
-    /// An error about what was read since `start`.
+    /// Creates an error about the text since `start`.
     pub(crate) fn error_since(&self, start: usize, message: impl Into<String>) -> ParseError {
         self.error_at(start..self.pos.max(start), message)
     }
 
-    /// An error about a span of the text.
+    /// Creates an error about a span of the text.
     pub(crate) fn error_at(&self, span: Range<usize>, message: impl Into<String>) -> ParseError {
         ParseError::new(self.text, span, message)
     }
 
-    /// A word that comes next, not taken.
+    /// Returns the next word without consuming it.
     pub(crate) fn peek_word(&mut self) -> &'t str {
         self.skip();
         self.plain_word()
     }
 
-    /// Takes a word of letters, digits and `_`; empty if none comes next.
+    /// Consumes a word of letters, digits and `_`; empty if none is next.
     pub(crate) fn word(&mut self) -> &'t str {
         let word = self.peek_word();
         self.pos += word.len();
         word
     }
 
-    /// Takes this word if it comes next.
+    /// Consumes this word if it is next.
     pub(crate) fn eat_word(&mut self, word: &str) -> bool {
         let found = self.peek_word() == word;
         if found {
@@ -251,14 +250,14 @@ impl<'t> Cursor<'t> {
         found
     }
 
-    /// The byte behind the word that comes next, white space skipped.
+    /// Returns the byte after the next word, skipping white space.
     pub(crate) fn after_word(&mut self) -> u8 {
         let mut ahead = self.clone();
         ahead.word();
         ahead.peek()
     }
 
-    /// A name: a word that doesn't start with a digit, or a string.
+    /// Parses a name: a word that doesn't start with a digit, or a string.
     pub(crate) fn name(&mut self, what: &str) -> Lex<Cow<'t, str>> {
         match self.peek() {
             b'"' => self.string_text(),
@@ -267,7 +266,7 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// `%x`, `%"a b"`, `%12`.
+    /// Parses `%x`, `%"a b"`, `%12`.
     pub(crate) fn value_name(&mut self) -> Lex<ValueName<'t>> {
         self.expect("%", "before a value's name")?;
         match self.byte(0) {
@@ -295,7 +294,7 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// The canonical name of an op or a function, or `symbol("…")` for a symbol that is none.
+    /// Parses the canonical name of an op or a function, or `symbol("…")` for a symbol that isn't canonical.
     pub(crate) fn op_name(&mut self, what: &str) -> Lex<Cow<'t, str>> {
         self.skip();
         let start = self.pos;
@@ -321,7 +320,7 @@ impl<'t> Cursor<'t> {
                 }
             }
             match self.byte(0) {
-                // `..` is a range's.
+                // `..` is part of a range.
                 b'.' if self.byte(1) != b'.' => self.pos += 1,
                 b'#' => self.pos += 1,
                 _ => break,
@@ -346,7 +345,7 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// The word right here, not taken.
+    /// Returns the word at the current position without consuming it.
     fn plain_word(&self) -> &'t str {
         let bytes = self.bytes().iter();
         let len = bytes.take_while(|&&byte| is_plain_byte(byte)).count();
@@ -368,7 +367,7 @@ impl<'t> Cursor<'t> {
         Err(self.error_at(start..start + 1, "This quote isn't closed."))
     }
 
-    /// A number, a sign included.
+    /// Parses a number with an optional sign.
     pub(crate) fn number(&mut self, what: &str) -> Lex<Number<'t>> {
         self.skip();
         let start = self.pos;
@@ -420,14 +419,14 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// Takes the word right behind what was read, without a space.
+    /// Consumes the word that follows directly, without a space.
     pub(crate) fn suffix(&mut self) -> &'t str {
         let word = self.plain_word();
         self.pos += word.len();
         word
     }
 
-    /// An integer.
+    /// Parses an integer.
     pub(crate) fn integer<T: FromStr>(&mut self, what: &str) -> Lex<T> {
         let start = self.here();
         let number = self.number(what)?;
@@ -437,7 +436,7 @@ impl<'t> Cursor<'t> {
         })
     }
 
-    /// A string that has to be UTF-8.
+    /// Parses a string that has to be UTF-8.
     pub(crate) fn string_text(&mut self) -> Lex<Cow<'t, str>> {
         let start = self.here();
         match self.string()? {
@@ -447,7 +446,7 @@ impl<'t> Cursor<'t> {
         .ok_or_else(|| self.error_since(start, "This text has to be UTF-8."))
     }
 
-    /// A string in quotes.
+    /// Parses a quoted string.
     pub(crate) fn string(&mut self) -> Lex<Cow<'t, [u8]>> {
         let start = self.here();
         if self.byte(0) != b'"' {
@@ -527,7 +526,7 @@ impl<'t> Cursor<'t> {
         self.error_at(start..start + 1 + after, message)
     }
 
-    /// Bytes in hexadecimal, in quotes.
+    /// Parses a quoted string of hexadecimal bytes.
     pub(crate) fn hex_string(&mut self) -> Lex<Vec<u8>> {
         let start = self.here();
         let text = self.string()?;
@@ -541,7 +540,7 @@ impl<'t> Cursor<'t> {
     }
 }
 
-/// The byte that two hex digits are.
+/// Decodes a byte from two hex digits.
 fn hex_byte(high: u8, low: u8) -> Option<u8> {
     let digit = |byte: u8| char::from(byte).to_digit(16);
     Some((digit(high)? << 4 | digit(low)?) as u8)

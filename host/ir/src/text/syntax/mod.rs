@@ -1,4 +1,4 @@
-//! Syntax that the parser and the printer share: words, elements, types.
+//! Syntax shared by the parser and the printer: words, elements, types.
 
 pub(super) mod element;
 pub(super) mod error;
@@ -9,10 +9,10 @@ use passdock_abi::{AttrKind, ExprKind, TypeId, TypeKind};
 
 use crate::function::Function;
 
-/// Constants with more elements than this don't stand among the ops.
+/// The maximum number of elements of a constant that is written inline.
 pub const MAX_INLINE_ELEMENTS: u64 = 64;
 
-/// Words that can't be an op's bare name, because they mean something behind an op.
+/// Words that can't be the bare name of an op or region, because they start a clause.
 pub(crate) const RESERVED: &[&str] = &["loc", "doc", "meta", "extra", "region", "symbol"];
 
 /// The names of attribute kinds in references.
@@ -37,17 +37,17 @@ pub(crate) const ATTR_KINDS: &[(AttrKind, &str)] = {
     ]
 };
 
-/// The kinds of dim expressions that are written as calls.
+/// The kinds of dim expressions with function-call syntax.
 pub(crate) const CHOICES: [(ExprKind, &str); 3] = [
     (ExprKind::MIN, "min"),
     (ExprKind::MAX, "max"),
     (ExprKind::BROADCAST, "broadcast"),
 ];
 
-/// The kinds that the short form of a `for` names.
+/// The loop kinds of the short form of `for`.
 pub(crate) const LOOP_KINDS: &[&str] = &["serial", "parallel", "vectorized", "unroll", "thread"];
 
-/// Writes an integer, without the machinery of formatting: most values have a number.
+/// Writes an integer without the overhead of `fmt`: most values have a number.
 pub(crate) fn write_number(out: &mut String, number: impl itoa::Integer) {
     out.push_str(itoa::Buffer::new().format(number));
 }
@@ -65,7 +65,7 @@ pub(crate) fn write_list<T>(
     }
 }
 
-/// Whether a constant of this type is written without brackets: one element, no dims.
+/// Whether a constant of this type is written without brackets: it has one element and no dims.
 pub(crate) fn is_single(f: &Function, ty: TypeId) -> bool {
     let Ok(record) = f.live_type(ty) else {
         return false;

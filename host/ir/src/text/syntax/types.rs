@@ -1,4 +1,4 @@
-//! Types as text.
+//! Printing types.
 
 use std::fmt::Write;
 
@@ -10,14 +10,14 @@ use super::{CHOICES, write_list, write_number};
 use crate::function::Function;
 use crate::quote::write_name;
 
-/// A type as the text form spells it: `f32[n, 3, 32]`, `seq<f32[?]>`, `buffer<f32[128]>`.
+/// Returns a type as IR text: `f32[n, 3, 32]`, `seq<f32[?]>`, `buffer<f32[128]>`.
 pub fn type_text(function: &Function, id: TypeId) -> String {
     let mut text = String::new();
     write_type(&mut text, function, id);
     text
 }
 
-/// A dim as the text form spells it, without its denotation: `32`, `n`, `n*2+1`, `?`.
+/// Returns a dim as IR text, without its denotation: `32`, `n`, `n*2+1`, `?`.
 pub fn dim_text(function: &Function, dim: Dim) -> String {
     let mut text = String::new();
     write_bare_dim(&mut text, function, &dim, 0);
@@ -100,7 +100,7 @@ fn write_shaped(out: &mut String, f: &Function, ty: &Type) {
     }
 }
 
-/// Writes a denotation, ONNX's meaning of a type or a dim: `@IMAGE`.
+/// Writes a denotation, the meaning that ONNX assigns to a type or a dim: `@IMAGE`.
 fn write_denotation(out: &mut String, f: &Function, name: SymbolId) {
     if name.is_some() {
         out.push('@');
@@ -108,12 +108,12 @@ fn write_denotation(out: &mut String, f: &Function, name: SymbolId) {
     }
 }
 
-/// Writes an element type, also none and one that this side doesn't know.
+/// Writes an element type, also a missing or an unknown one.
 fn write_dtype(out: &mut String, dtype: DType) {
     match (dtype, dtype.name()) {
         (_, Some(name)) => out.push_str(name),
         (DType::NONE, _) => out.push_str("any"),
-        // Writing to a string doesn't fail.
+        // Writing to a string can't fail.
         (DType(code), _) => _ = write!(out, "dtype{code}"),
     }
 }
@@ -141,12 +141,12 @@ fn write_dims(out: &mut String, f: &Function, dims: &[Dim]) {
     out.push(']');
 }
 
-/// `tightness`: 1 inside a sum, 2 inside a product.
+/// Writes a dim; `tightness` is 1 inside a sum and 2 inside a product.
 fn write_dim(out: &mut String, f: &Function, dim: &Dim, tightness: u32) {
     if dim.denotation.is_none() {
         return write_bare_dim(out, f, dim, tightness);
     }
-    // So that it's the whole dim's.
+    // Parentheses make the denotation apply to the whole dim.
     write_bare_dim(out, f, dim, 2);
     write_denotation(out, f, dim.denotation);
 }
@@ -178,7 +178,7 @@ fn write_expr(out: &mut String, f: &Function, expr: &DimExpr, tightness: u32) {
     };
     let parens = own <= tightness && tightness > 0;
     out.push_str(if parens { "(" } else { "" });
-    // The left side may be of the same tightness, the right side not.
+    // The operators are left-associative: only the left operand may have the same tightness without parentheses.
     write_dim(out, f, &expr.lhs, own - 1);
     match subtracted(f, expr) {
         None => {
@@ -199,7 +199,7 @@ fn write_expr(out: &mut String, f: &Function, expr: &DimExpr, tightness: u32) {
     out.push_str(if parens { ")" } else { "" });
 }
 
-/// The right side of a sum that subtracts: of `n-m*2` the `m` and the 2, of `n-2` only the 2.
+/// Returns the term and the factor that a sum subtracts: `m` and 2 for `n-m*2`, only 2 for `n-2`.
 fn subtracted(f: &Function, expr: &DimExpr) -> Option<(Option<Dim>, i64)> {
     let negated = |number: i64| number.checked_neg().filter(|&number| number > 0);
     let product = match expr.rhs.kind {

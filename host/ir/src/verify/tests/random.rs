@@ -1,4 +1,4 @@
-//! Records with random fields: nothing that they hold makes the verifier panic.
+//! Records with random fields: the verifier never panics.
 
 use passdock_abi::{
     AttrKind, ConstId, LocId, OpId, RegionId, SymbolId, TypeId, TypeKind, UseId, ValueId,
@@ -8,8 +8,8 @@ use super::SOURCE;
 use crate::Function;
 use crate::verify::verify;
 
-/// An image from another process may hold anything: records with random fields are violations or
-/// harmless, and what verifies can be printed, edited in every way that checks, and compacted.
+/// A function from another process may contain anything. Records with random fields are violations or harmless;
+/// functions that verify can be printed, edited (with any edit that succeeds) and compacted.
 #[test]
 fn random_records_never_panic() {
     let mut state = 1_u64;
@@ -48,7 +48,7 @@ fn random_records_never_panic() {
     assert!(broken > 10_000, "{broken}");
 }
 
-/// Writes a number over some field of some record.
+/// Overwrites a random field of a random record.
 fn scramble(f: &mut Function, value: u32, random: &mut impl FnMut(usize) -> usize) {
     macro_rules! any {
         ($column:ident) => {{
