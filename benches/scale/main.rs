@@ -3,8 +3,8 @@
 //!
 //! The table has a block for each shape, with a line for each pass of the standard plugins, for reading and writing
 //! text and ONNX, and for the verifier. The last column is the ratio of the times at the two largest sizes. A ratio
-//! above 30 x is marked and listed again at the end. The time is that of the fastest of a few runs, as processor time where
-//! the system reports it, so that other load on the machine matters less.
+//! above 30 x is marked and listed again at the end. The time is that of the fastest of a few runs, as processor time
+//! where the system reports it, so that other load on the machine matters less.
 //!
 //! `cargo bench -p passdock-benches --bench scale -- 10000` limits the size to 10,000, `-- 1000000` raises the limit.
 //! `-- calls FoldConstant` shows only the lines whose shape and pass names contain these words.

@@ -1,7 +1,7 @@
 //! The final path of an output file, resolved before any work is done for it.
 
 use std::fs::{self, File, OpenOptions};
-use std::io;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use crate::directory_of;
@@ -54,6 +54,9 @@ impl Target {
     }
 
     fn file(place: PathBuf) -> io::Result<Target> {
+        if place.metadata().is_ok_and(|file| file.permissions().readonly()) {
+            return Err(io::Error::new(ErrorKind::PermissionDenied, "it is read-only"));
+        }
         tempfile::tempfile_in(directory_of(&place)).map_err(plain)?;
         Ok(Target::File(place))
     }

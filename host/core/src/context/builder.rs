@@ -160,12 +160,8 @@ impl ContextBuilder {
             disabled_pass,
             config: values,
             jobs,
-            // The run reads these from the settings.
-            opt_level: _,
-            disabled_rule: _,
-            rewrite_limit: _,
-            verify: _,
-            resumes: _,
+            // The run reads the others from the settings.
+            ..
         } = &settings;
         let names = required_pass.iter().chain(disabled_pass);
         names.into_iter().try_for_each(|name| check_name(name))?;

@@ -88,7 +88,7 @@ impl Format {
                 let path = path.display();
                 let message = format!("The file `{path}` is neither `.onnx` nor `.ir`.");
                 let error = PassError::new(ErrorKind::Usage, message);
-                Err(error.help("The extension says what a model file holds; `-` is IR text."))
+                Err(error.help("The extension of a model file names its format; `-` is IR text."))
             }
         }
     }

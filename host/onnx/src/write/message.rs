@@ -1,7 +1,7 @@
-//! Messages that are encoded: the fields that the IR doesn't say, and the order and the form of the original.
+//! Encoded messages: the fields that the IR doesn't represent, and the order and encoding of the original.
 //!
-//! The writer encodes what the IR says, and then the rest. What the original has in another order, or in more bytes than
-//! it takes, is put back by comparing the two, record by record.
+//! The writer encodes the fields that the IR represents, then the others. A comparison with the original, record by
+//! record, restores its order and its encodings.
 
 use std::collections::VecDeque;
 

@@ -1,8 +1,8 @@
 //! Writing: a module to an ONNX file.
 //!
-//! A message that a pass touched is encoded from the IR and its stripped message ([`crate::detach`]), and then put into
-//! the order and form of its original ([`message`]), so that only what changed is different. Messages in it that no pass
-//! touched are copied from the file, and spans that are neighbours there become one.
+//! A message that a pass touched is encoded from the IR and its stripped message ([`crate::detach`]). Then the order and
+//! encoding of its original are restored ([`message`]), so that only changed fields differ. Untouched messages in it are
+//! copied from the file, and adjacent spans are merged.
 //! Regions are written innermost first, so nothing recurses.
 
 mod attr;

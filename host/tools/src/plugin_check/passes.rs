@@ -46,6 +46,8 @@ pub(super) fn read_only(subject: &Subject<'_>) -> CheckResult {
 pub(super) struct Survey {
     pub(super) findings: Vec<String>,
     refusals: Vec<String>,
+    /// The number of passes that refused all samples.
+    untried: usize,
 }
 
 /// Runs each pass on each sample. Collects the first fault of each pass: an error that `is_meant`, or what `wrong`
@@ -56,7 +58,7 @@ pub(super) fn survey(
     is_meant: impl Fn(&PassError) -> bool,
     wrong: impl Fn(&Sample, &Module) -> Option<String>,
 ) -> Survey {
-    let (mut findings, mut refusals) = (Vec::new(), Vec::new());
+    let (mut findings, mut refusals, mut untried) = (Vec::new(), Vec::new(), 0);
     for pass in subject.passes() {
         let name = pass.name();
         let samples = subject.samples.iter().filter(|one| one.concerns(pass.kind));
@@ -77,17 +79,16 @@ pub(super) fn survey(
         });
         if let (None, Some(first)) = (&fault, refused.first()) {
             let (count, all) = (refused.len(), samples.len());
-            let help = match count == all {
-                true => " So it wasn't tried: give it a module that it takes with `--model`.",
-                false => "",
-            };
-            refusals.push(format!(
-                "It refuses {count} of {all} modules: {first}{help}"
-            ));
+            untried += usize::from(count == all);
+            refusals.push(format!("It refuses {count} of {all} modules: {first}"));
         }
         findings.extend(fault);
     }
-    Survey { findings, refusals }
+    Survey {
+        findings,
+        refusals,
+        untried,
+    }
 }
 
 impl Survey {
@@ -95,6 +96,13 @@ impl Survey {
         match subject.passes() {
             [] if self.findings.is_empty() => {
                 CheckResult::skipped("The plugin has no pass to run.")
+            }
+            passes if self.findings.is_empty() && self.untried == passes.len() => {
+                let reason = "The passes accept no module of the check: pass one with `--model`.";
+                CheckResult {
+                    notes: self.refusals,
+                    ..CheckResult::skipped(reason)
+                }
             }
             _ => CheckResult::new(self.findings, self.refusals),
         }

@@ -34,8 +34,8 @@
 //!   subtracting the maximum first; `LogSoftmax` also for the logarithm of a `Softmax`;
 //! - `Attention`, from 23: `Softmax(q kᵀ scale) v`, without a mask.
 //!
-//! ONNX Runtime's CPU kernels for these operators are at least as fast as the ops. Operators with slower kernels must be
-//! named in the option `ops`:
+//! ONNX Runtime's CPU kernels for these operators are at least as fast as the ops. Operators with slower kernels must
+//! be named in the option `ops`:
 //!
 //! - `Swish` (from opset 24), `Softplus`, `ReduceL1`, `ReduceL2`, `ReduceSumSquare`, `ReduceLogSum`, `ReduceLogSumExp`;
 //! - `Softmax` along other axes;
