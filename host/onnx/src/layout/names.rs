@@ -188,9 +188,8 @@ impl Planner<'_> {
         args.chain(results).chain(constants)
     }
 
-    /// Renames values that were renamed on import, because their names shadow a value of an outer graph. They have
-    /// their own names in the file again, unless a pass added a use of the outer value in their scope. Then they keep
-    /// the names from the import.
+    /// A value whose name shadows an outer value's was renamed on import, and gets its own name back in the file. If a
+    /// pass added a use of the outer value in its scope, the value keeps the name from the import.
     fn shadows(&mut self) {
         let f = self.f;
         let mut restored: FxHashMap<(RegionId, SymbolId), ValueId> = FxHashMap::default();
