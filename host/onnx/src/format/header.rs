@@ -111,7 +111,7 @@ pub(crate) fn read_metadata(number: u32, value: Value<'_>) -> Result<Option<(Str
     Ok(Some((key.to_owned(), value)))
 }
 
-/// Appends a field of the header. `is_new` is whether the model needs an IR version of its own.
+/// Appends a field of the header. `is_new` is whether a model without an IR version gets the default one.
 pub(crate) fn put_metadata(
     number: u32,
     text: Option<&str>,

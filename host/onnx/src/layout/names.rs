@@ -18,7 +18,7 @@ pub(crate) struct NamePlan {
     dirty_regions: FxHashSet<RegionId>,
     dirty_constants: FxHashSet<ConstId>,
     copies: FxHashMap<RegionId, Vec<(ValueId, SymbolId)>>,
-    /// Names of outputs without a name of their own, by region and index.
+    /// Names of outputs whose ports have none, by region and index.
     outputs: FxHashMap<(RegionId, usize), SymbolId>,
     /// An error, if two values would need the same name.
     pub(crate) clash: Option<String>,
@@ -57,7 +57,7 @@ impl NamePlan {
         self.copies.get(&region).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns the name of an output without one of its own; `NONE` if the plan has none.
+    /// Returns the name of an output whose port has none; `NONE` if the plan has none either.
     pub(crate) fn output_name(&self, region: RegionId, index: usize) -> SymbolId {
         let known = self.outputs.get(&(region, index));
         known.copied().unwrap_or(SymbolId::NONE)

@@ -21,7 +21,7 @@ use self::trail::Trail;
 pub struct Blame {
     /// The op's line in IR text.
     pub op: String,
-    /// Its function.
+    /// The function that contains the op.
     pub function: String,
     /// The ONNX nodes that it comes from.
     pub names: Vec<String>,
