@@ -1,7 +1,7 @@
-//! The passes that the rules of the pass infrastructure are shown with, as a plugin.
+//! Passes for the tests of the rules of the pass infrastructure, as a plugin.
 //!
-//! Each says what it does in a note, so that the host's log sees it. A test that runs with these
-//! checks that a pass's name, level and requirements are those that it names itself.
+//! Each pass emits a note for what it does, so that it is in the host's log. Tests that run with these passes check
+//! that a pass's name, level and requirements are those that the test declares.
 
 use passdock_plugin_api::Severity;
 use passdock_plugin_api::prelude::*;
@@ -18,7 +18,7 @@ fn says(_m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     Ok(())
 }
 
-/// Counts in an attribute of `@main`.
+/// Counts its runs in an attribute of `@main`.
 fn changes(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     say(cx, "change");
     let main = m.edit("main")?;
@@ -103,7 +103,7 @@ options! {
     }
 }
 
-/// Says what it makes of what only a host of the future hands out.
+/// Emits notes for kinds of entities that only a future host has.
 fn understands(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     say(
         cx,
@@ -122,7 +122,7 @@ fn understands(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     Ok(())
 }
 
-/// Says how it was called.
+/// Emits its backtrace.
 fn traces(_f: &mut Function, cx: &PassContext) -> PassResult {
     let backtrace = std::backtrace::Backtrace::force_capture();
     say(cx, &backtrace.to_string());

@@ -107,7 +107,7 @@ fn r008_infos_are_compared_by_value() {
     .fix("r008");
 }
 
-/// Why a pipeline's text is refused.
+/// Returns the error for an invalid pipeline.
 pub(crate) fn refused(text: &str) -> String {
     let error = Pipeline::from_toml(text).expect_err("it is refused");
     Failure(error).to_string()

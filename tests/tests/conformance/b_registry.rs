@@ -62,7 +62,7 @@ fn r010_an_override_is_asked_for() {
         "r010.2",
         &format!("{said}\n{asked:?}, from the file: {from}"),
     );
-    // Of a plugin with a pass that the program has nothing is taken in.
+    // No pass of a plugin is registered if the program already has one of its passes.
     let ours = Passdock::new(&Log::default(), Way::Host);
     ours.register(pass("Leaf")).expect("it is the first");
     let again = ours.registry.load_static(PLUGIN);
@@ -117,7 +117,7 @@ fn r011_short_names_of_relax_and_tir() {
         let found = ours.get_pass(name).map(|pass| ours.info(&pass).name);
         assert_eq!(found.ok(), known.then_some(canonical));
     }
-    // In a context's lists, too; a pass that isn't registered may bear a short name itself.
+    // In a context's lists, too. A pass that isn't registered may have a short name.
     let c = ours.get_pass("c").expect("it is registered");
     let disabled = cx().disables(["c", "d"]);
     ours.say_if_failed(ours.run(disabled, [made(&c), pass("d"), pass("tir.transform.c")]));
@@ -210,7 +210,7 @@ fn r014_what_has_no_default_is_asked_for() {
             let needs = pass("NeedsMill").required(["Mill"]);
             ours.say_if_failed(ours.run(cx, [pass("First"), needs]));
         }
-        // A pipeline may set it, too.
+        // A pipeline may set the option, too.
         ours.say_if_failed(ours.run(cx(), [pass("First"), pass("Mill")]));
         let options = toml::Table::from_iter([("grist".to_owned(), "oats".into())]);
         let mill = ours

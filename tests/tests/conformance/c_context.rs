@@ -294,7 +294,7 @@ fn r029_misspelt_names_are_errors() {
     })
     .plugins()
     .fix("r029.2");
-    // Of a pass that occurs and isn't registered it stays legal, and an error in flight goes first.
+    // The name of a pass that occurs and isn't registered is valid, and an error in flight takes precedence.
     rule!(|s| {
         s.run(
             cx().disables(["Mine"]),
@@ -321,7 +321,7 @@ fn r029_names_of_what_did_not_run_are_legal() {
                 .watch(tap("tap").quiet().vetoes("High")),
             [high().opt_level(0)],
         )?;
-        // Whoever entered the context first may yet call it.
+        // The code that entered the context first may still call the pass.
         let cx = s.context(cx().disables(["Mine"]))?;
         let all = s.pass(seq([mine()]))?;
         s.scope(&cx, |s| {
@@ -340,7 +340,7 @@ fn r029_names_of_what_did_not_run_are_legal() {
         )
     })
     .fix("r029.5");
-    // What would have run on other functions is met.
+    // Passes that would have run on other functions count as reached.
     let log = Log::default();
     let ours = Passdock::new(&log, Way::Host);
     let inner = ours.pass(pass("Inner")).expect("a pass");
@@ -360,7 +360,7 @@ fn r029_misspelt_names_in_a_sequentials_own_list() {
         s.register_all([pass("fold"), pass("relax.transform.short")])?;
         for disabled in ["fold", "short", "relax.transform.short", "shrt"] {
             s.say(format!("{disabled}:"));
-            // Its name is short for that of a registered pass, too.
+            // Its name is also the short name of a registered pass.
             let own = seq([pass("short")]).disabled([disabled]);
             s.say_if_failed(s.call_in(cx(), own));
         }

@@ -29,7 +29,7 @@ fn external(name: &str, count: u64, entries: &[(&str, &str)]) -> Msg {
     })
 }
 
-/// Creates a model with two initializers in `data/w.bin`, of which the second has no users, and an inline one.
+/// Creates a model with two initializers in `data/w.bin`, the second with a checksum, and an inline one.
 fn directory() -> tempfile::TempDir {
     let directory = tempfile::tempdir().unwrap();
     fs::create_dir(directory.path().join("data")).unwrap();

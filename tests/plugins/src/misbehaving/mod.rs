@@ -1,4 +1,4 @@
-//! Passes that do what passes must not, for the tests of faults.
+//! Passes that break the rules for passes, for the tests of faults.
 
 mod odd_op;
 mod planted;
@@ -6,7 +6,7 @@ mod planted;
 use passdock_plugin_api::prelude::*;
 use planted::{PanicOnErf, counts, panics_on_erf, rewrites, swaps_sub};
 
-/// Panics in the middle of its work, after an edit.
+/// Panics after an edit.
 fn panics(f: &mut Function, _cx: &PassContext) -> PassResult {
     erase_last(f)?;
     let none = f.ops().find(|_| false);
@@ -21,7 +21,7 @@ fn fails(f: &mut Function, _cx: &PassContext) -> PassResult {
     Err(PassError::new("This op has an axis that is out of range.").at(op))
 }
 
-/// Emits an error and goes on.
+/// Emits an error and continues.
 fn complains(f: &mut Function, cx: &PassContext) -> PassResult {
     let op = f.ops().next().ok_or("there is no op")?;
     cx.emit(
@@ -38,7 +38,7 @@ fn complains(f: &mut Function, cx: &PassContext) -> PassResult {
     Ok(())
 }
 
-/// Emits an error that it can't go on after.
+/// Emits a fatal error.
 fn gives_up(f: &mut Function, cx: &PassContext) -> PassResult {
     erase_last(f)?;
     let op = f.ops().next().ok_or("there is no op")?;
@@ -46,7 +46,7 @@ fn gives_up(f: &mut Function, cx: &PassContext) -> PassResult {
     Err(cx.emit_fatal(&said.at(Place::name(op))))
 }
 
-/// Points at parts of ops of two functions, and says more.
+/// Emits a diagnostic with labels on parts of ops in two functions.
 fn points(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     let names: Vec<String> = m.functions().map(|f| m.text(f.name).to_owned()).collect();
     let mut said = Diagnostic::warning("These ops don't fit together.")
@@ -66,9 +66,9 @@ fn points(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     Ok(())
 }
 
-/// Writes into the host's memory, which nobody is told of.
+/// Writes to the host's memory, without an edit.
 fn scribbles(f: &mut Function, _cx: &PassContext) -> PassResult {
-    // SAFETY: the view lives as long as the handle; that it may not be written is the point.
+    // SAFETY: the view is valid as long as the handle. The write is illegal on purpose.
     unsafe {
         let ops = (*f.as_raw().view)
             .ops
@@ -80,7 +80,7 @@ fn scribbles(f: &mut Function, _cx: &PassContext) -> PassResult {
     Ok(())
 }
 
-/// Keeps an analysis that panics when it is dropped.
+/// Stores an analysis that panics on drop.
 fn keeps_bomb(f: &mut Function, cx: &PassContext) -> PassResult {
     f.analysis::<Bomb>(cx).map(drop)
 }
@@ -101,17 +101,17 @@ impl Analysis for Bomb {
     }
 }
 
-/// Runs a pass that emits errors, and hands its failure on.
+/// Runs a pass that emits errors, and returns its failure.
 fn runs_complain(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     m.run_pass(cx, "bad.transform.Complain")
 }
 
-/// Runs a pass that fails, and hands its failure on.
+/// Runs a pass that fails, and returns its failure.
 fn runs_fail(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     m.run_pass(cx, "bad.transform.Fail")
 }
 
-/// Runs a pass that isn't there.
+/// Runs a pass that doesn't exist.
 fn runs_unknown(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     m.run_pass(cx, "bad.transform.Mising")
 }
@@ -139,29 +139,29 @@ fn runs_itself(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     m.run_pass(cx, "bad.transform.RunItself")
 }
 
-/// Runs a Sequential that it is in.
+/// Runs a Sequential that contains the pass itself.
 fn runs_around(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     m.run_pass(cx, "bad.Loop")
 }
 
-/// Runs a pass that requires it.
+/// Runs a pass that requires the pass itself.
 fn runs_requirer(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     m.run_pass(cx, "bad.transform.RequireRunRequirer")
 }
 
-/// Changes what the function gives out without having said so.
+/// Changes the function's results without declaring it.
 fn changes_interface(f: &mut Function, _cx: &PassContext) -> PassResult {
     let body = f.body();
     Ok(f.set_results(body, &[])?)
 }
 
-/// The same as a module pass.
+/// As `changes_interface`, as a module pass.
 fn changes_main(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     let main = m.edit("main")?;
     changes_interface(main, cx)
 }
 
-/// Raises the opset of `@main` without having said so.
+/// Raises the opset of `@main` without declaring it.
 fn changes_opset(m: &mut Module<'_>, _cx: &PassContext) -> PassResult {
     for entry in m.functions() {
         m.edit(entry.name)?.set_opset("", 18)?;
@@ -177,7 +177,7 @@ fn uses_stale(f: &mut Function, _cx: &PassContext) -> PassResult {
     Ok(f.erase_op(op)?)
 }
 
-/// Removes a function that another calls.
+/// Removes a function that has callers.
 fn removes_callee(m: &mut Module<'_>, _cx: &PassContext) -> PassResult {
     for entry in m.functions() {
         if m.text(entry.name) != "main" {
@@ -187,7 +187,7 @@ fn removes_callee(m: &mut Module<'_>, _cx: &PassContext) -> PassResult {
     Ok(())
 }
 
-/// Computes something else: an op becomes another of its shape.
+/// Changes the model's results: replaces an op with another of the same shape.
 fn changes_results(f: &mut Function, _cx: &PassContext) -> PassResult {
     for (old, new) in [("onnx.Relu", "onnx.Neg"), ("onnx.Add", "onnx.Sub")] {
         let new = f.intern(new)?;
@@ -201,7 +201,7 @@ fn changes_results(f: &mut Function, _cx: &PassContext) -> PassResult {
     Ok(())
 }
 
-/// Makes an op of a domain that nobody knows.
+/// Creates an op of an unknown domain.
 fn uses_unknown_op(f: &mut Function, _cx: &PassContext) -> PassResult {
     let fast = f.intern("bad.FastRelu")?;
     f.set_opset("bad", 1)?;
@@ -213,7 +213,7 @@ fn uses_unknown_op(f: &mut Function, _cx: &PassContext) -> PassResult {
     Ok(())
 }
 
-/// Makes an op of no domain, which ONNX can't have.
+/// Creates an op without a domain, which ONNX doesn't allow.
 fn uses_plain_op(f: &mut Function, _cx: &PassContext) -> PassResult {
     let fast = f.intern("fast_relu")?;
     for op in f.ops_named("onnx.Relu") {
@@ -224,7 +224,7 @@ fn uses_plain_op(f: &mut Function, _cx: &PassContext) -> PassResult {
     Ok(())
 }
 
-/// Turns that op back into the one that it was.
+/// Replaces that op with the original one.
 fn lowers_unknown_op(f: &mut Function, _cx: &PassContext) -> PassResult {
     let relu = f.intern("onnx.Relu")?;
     for op in f.ops_named("bad.FastRelu") {
