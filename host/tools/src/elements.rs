@@ -23,7 +23,7 @@ impl Element<'_> {
         }
     }
 
-    /// Returns the distance of two numbers; NaN for bits and strings. Two NaNs are equal, as are infinities of one sign.
+    /// Returns the distance of two numbers; NaN for bits and strings. Two NaNs are equal, as are equal infinities.
     pub(crate) fn distance(self, other: Self) -> f64 {
         match (self, other) {
             (Element::Float(x), Element::Float(y)) if x == y || (x.is_nan() && y.is_nan()) => 0.0,
