@@ -10,7 +10,8 @@ options! {
     }
 }
 
-/// Removes `Identity` ops, which is correct, and also replaces `Sub(a, Abs(b))` with `Sub(Abs(b), a)`, which isn't.
+/// Removes `Identity` ops, which is correct.
+/// Also replaces `Sub(a, Abs(b))` with `Sub(Abs(b), a)`, which isn't.
 pub(crate) fn swaps_sub(f: &mut Function, _cx: &PassContext) -> PassResult {
     for op in f.ops_named("onnx.Identity") {
         if let Some(operand) = f.operand(op, 0) {
