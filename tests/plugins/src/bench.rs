@@ -19,7 +19,7 @@ fn visit(f: &mut Function, _cx: &PassContext) -> PassResult {
     Ok(())
 }
 
-/// Replaces each Relu by a Gelu.
+/// Replaces each Relu with a Gelu.
 fn rewrite(f: &mut Function, _cx: &PassContext) -> PassResult {
     let gelu = f.intern("onnx.Gelu")?;
     for op in f.ops_named("onnx.Relu") {
@@ -85,23 +85,23 @@ impl Instrument for Idle {
 plugin! {
     name: "bench",
     passes: [
-        /// Nothing.
+        /// Does nothing.
         function "bench.transform.Empty" => empty { opt_level: 0, thread_safe: true },
-        /// Looks at each op.
+        /// Reads each op.
         function "bench.transform.Visit" => visit { opt_level: 0, thread_safe: true },
-        /// Replaces each Relu by a Gelu.
+        /// Replaces each Relu with a Gelu.
         function "bench.transform.Rewrite" => rewrite { opt_level: 0, thread_safe: true },
-        /// Asks for an analysis that is kept.
+        /// Requests a cached analysis.
         function "bench.transform.Find" => find { opt_level: 0, thread_safe: true },
-        /// Asks for a column that is kept.
+        /// Requests a cached column.
         function "bench.transform.FindColumn" => find_column { opt_level: 0, thread_safe: true },
-        /// Asks for a column after an edit.
+        /// Requests a column after an edit.
         function "bench.transform.EditAndAsk" => edit_and_ask { opt_level: 0, thread_safe: true },
-        /// Edits.
+        /// Edits without a request.
         function "bench.transform.Edit" => edit { opt_level: 0, thread_safe: true },
     ],
     instruments: [
-        /// Hears everything and does nothing.
+        /// Has empty callbacks.
         "bench.idle" => Idle,
     ],
 }

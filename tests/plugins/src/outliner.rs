@@ -43,7 +43,7 @@ fn outline_blocks(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
 }
 
 options! {
-    /// How many ops a function gets.
+    /// The options of `OutlineEvery`.
     pub struct OutlineEvery {
         /// The number of ops in a row that become a function.
         count: i64 = 2,
@@ -112,14 +112,14 @@ fn copy_back(f: &mut Function, cx: &PassContext) -> PassResult {
 plugin! {
     name: "outliner",
     passes: [
-        /// Makes a function of each block of ops whose node names say that they belong together.
+        /// Outlines blocks of ops, which are grouped by their node names.
         module "outliner.transform.OutlineBlocks" => outline_blocks { opt_level: 0 },
-        /// Makes a function of every so many ops in a row.
+        /// Outlines each sequence of `count` ops.
         module "outliner.transform.OutlineEvery" => outline_every {
             opt_level: 0,
             options: OutlineEvery,
         },
-        /// Replaces calls by copies of what they call.
+        /// Replaces calls with copies of the callee's ops.
         function "outliner.transform.CopyBack" => copy_back { opt_level: 0 },
     ],
 }

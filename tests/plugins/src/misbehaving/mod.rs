@@ -122,7 +122,7 @@ fn runs_without_option(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
 }
 
 options! {
-    /// What [`needs_option`] needs.
+    /// The options of [`needs_option`].
     struct NeedOption {
         /// Any number.
         size: i64,
@@ -256,25 +256,25 @@ plugin! {
         function "bad.transform.Fail" => fails { opt_level: 0 },
         /// Emits an error diagnostic.
         function "bad.transform.Complain" => complains { opt_level: 0 },
-        /// Emits an error and gives up.
+        /// Emits a fatal error.
         function "bad.transform.GiveUp" => gives_up { opt_level: 0 },
-        /// Points at many places.
+        /// Emits a diagnostic with labels on several ops.
         module "bad.transform.Point" => points { opt_level: 0 },
         /// Runs a pass that emits an error.
         module "bad.transform.RunComplain" => runs_complain { opt_level: 0 },
         /// Runs a pass that fails.
         module "bad.transform.RunFail" => runs_fail { opt_level: 0 },
-        /// Runs a pass that isn't there.
+        /// Runs an unknown pass.
         module "bad.transform.RunUnknown" => runs_unknown { opt_level: 0 },
         /// Runs a pass without the option that it needs.
         module "bad.transform.RunWithoutOption" => runs_without_option { opt_level: 0 },
-        /// Needs its option.
+        /// Requires its option to be set.
         module "bad.transform.NeedOption" => needs_option { opt_level: 0, options: NeedOption },
         /// Runs itself, without end.
         module "bad.transform.RunItself" => runs_itself { opt_level: 0 },
-        /// Complains, of several functions at once.
+        /// Emits an error, for several functions in parallel.
         function "bad.transform.ComplainTogether" => complains { opt_level: 0, thread_safe: true },
-        /// Runs a Sequential that it is in.
+        /// Runs a Sequential that contains it.
         module "bad.transform.RunLoop" => runs_around { opt_level: 0 },
         /// Runs a pass that requires it.
         module "bad.transform.RunRequirer" => runs_requirer { opt_level: 0 },
@@ -283,25 +283,25 @@ plugin! {
             opt_level: 0,
             required: ["bad.transform.RunRequirer"],
         },
-        /// Changes the interface without saying so.
+        /// Changes the interface without declaring it.
         function "bad.transform.ChangeInterface" => changes_interface { opt_level: 0 },
-        /// Changes the interface of the module without saying so.
+        /// Changes the interface of the module without declaring it.
         module "bad.transform.ChangeMain" => changes_main { opt_level: 0 },
-        /// Changes an opset without saying so.
+        /// Changes an opset without declaring it.
         module "bad.transform.ChangeOpset" => changes_opset { opt_level: 0 },
         /// Uses an op that it has erased.
         function "bad.transform.UseStale" => uses_stale { opt_level: 0 },
-        /// Changes what the model computes.
+        /// Changes the model's results.
         function "bad.transform.ChangeResults" => changes_results { opt_level: 0 },
-        /// Makes ops that only this plugin knows.
+        /// Creates ops of an unknown domain.
         function "bad.transform.UseUnknownOp" => uses_unknown_op { opt_level: 0 },
-        /// Makes ops that ONNX can't have.
+        /// Creates ops that ONNX doesn't allow.
         function "bad.transform.UsePlainOp" => uses_plain_op { opt_level: 0 },
-        /// Turns them back.
+        /// Replaces them with the original ops.
         function "bad.transform.LowerUnknownOp" => lowers_unknown_op { opt_level: 0 },
-        /// Removes functions that are called.
+        /// Removes functions that have callers.
         module "bad.transform.RemoveCallee" => removes_callee { opt_level: 0 },
-        /// Requires a pass that isn't there.
+        /// Requires an unknown pass.
         function "bad.transform.RequireMissing" => fails { opt_level: 0, required: ["bad.transform.Mising"] },
         /// Requires another plugin's Sequential.
         function "bad.transform.RequireSequential" => fails { opt_level: 0, required: ["tap.Rest"] },
@@ -311,7 +311,7 @@ plugin! {
         function "bad.transform.CycleB" => fails { opt_level: 0, required: ["bad.transform.CycleA"] },
         /// Swaps the operands of some `Sub`s.
         function "bad.transform.SwapSub" => swaps_sub { opt_level: 0 },
-        /// Rewrites by rules, of which some are wrong.
+        /// Rewrites by rules, of which some are incorrect.
         function "bad.transform.Rewrite" => rewrites { opt_level: 0 },
         /// Counts its runs.
         function "bad.transform.Count" => counts { opt_level: 0 },
@@ -321,27 +321,27 @@ plugin! {
             required: ["bad.transform.Count"],
             options: PanicOnErf,
         },
-        /// Keeps what panics when it is dropped.
+        /// Stores an analysis that panics on drop.
         function "bad.transform.KeepBomb" => keeps_bomb { opt_level: 0 },
-        /// Writes into the host's memory.
+        /// Writes to the host's memory.
         function "bad.transform.Scribble" => scribbles { opt_level: 0 },
     ],
     sequentials: [
-        /// Has a child that isn't there.
+        /// Contains an unknown pass.
         "bad.Missing" => ["relax.transform.FoldConstant", "relax.transform.FoldConstants"],
-        /// Has one that has it.
+        /// Contains a Sequential that contains it.
         "bad.Hen" => ["relax.transform.FoldConstant", "bad.Egg"],
-        /// Has one that has it.
+        /// Contains a Sequential that contains it.
         "bad.Egg" => ["bad.Hen"],
-        /// Has a child with an option that it doesn't have.
+        /// Contains a pass with an unknown option.
         "bad.Option" => ["relax.transform.FoldConstant" { max_growht: 512 }],
-        /// Has a pass that runs it.
+        /// Contains a pass that runs it.
         "bad.Loop" => ["bad.transform.RunLoop"],
-        /// Has a pass that fails.
+        /// Contains a Sequential with a pass that fails.
         "bad.Failing" => ["relax.transform.FoldConstant", "bad.Deep", "relax.transform.InferType"],
-        /// Has a pass that changes what the model computes.
+        /// Contains a pass that changes the model's results.
         "bad.Changing" => ["relax.transform.InferType", "bad.transform.ChangeResults", "bad.transform.UseUnknownOp"],
-        /// Has a pass that fails.
+        /// Contains a pass that fails.
         "bad.Deep" => ["relax.transform.CanonicalizeBindings", "bad.transform.Fail"],
     ],
     ops: [odd_op::ODD],

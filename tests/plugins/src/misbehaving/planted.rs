@@ -3,9 +3,9 @@
 use passdock_plugin_api::prelude::*;
 
 options! {
-    /// When `bad.transform.PanicOnErf` panics.
+    /// The options of `bad.transform.PanicOnErf`.
     pub(crate) struct PanicOnErf {
-        /// From this size of its table on.
+        /// The minimum size of the table with which it panics.
         size: i64 = 4,
     }
 }
