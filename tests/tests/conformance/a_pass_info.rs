@@ -42,7 +42,7 @@ fn r002_nothing_is_required_by_default() {
     .fix("r002");
 }
 
-/// KEEP. What is required is a list; a string is refused.
+/// KEEP. `required` is a list; a string is rejected.
 #[test]
 fn r005_required_is_a_list() {
     let text = "[[passes]]\nname = 'cleanup'\nrequired = 'Leaf'\npasses = []";

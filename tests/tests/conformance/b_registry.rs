@@ -39,7 +39,7 @@ fn r010_a_name_is_registered_once() {
     .keep("r010");
 }
 
-/// KEEP. That holds for plugins, too, unless the override is asked for.
+/// KEEP. The same applies to plugins, unless they are registered with the override.
 #[test]
 fn r010_an_override_is_asked_for() {
     let registry = Registry::new();
@@ -90,7 +90,7 @@ fn r011_short_names_are_looked_up_in_the_namespaces() {
     .keep("r011");
 }
 
-/// KEEP. Those of relax and tir come last; a vendor's passes have short names with their namespace.
+/// KEEP. The namespaces of relax and tir are searched last. A vendor's passes have short names with their namespace.
 #[test]
 fn r011_short_names_of_relax_and_tir() {
     let log = Log::default();
@@ -124,8 +124,8 @@ fn r011_short_names_of_relax_and_tir() {
     check("r011.2", &log.text());
 }
 
-/// KEEP. What TVM calls a pass, in any of its releases, is a name of ours; a pass of that very name goes
-/// before, and two passes don't share an alias.
+/// KEEP. TVM's names of passes, from all its releases, are aliases. A pass with such a name takes precedence, and two
+/// passes don't share an alias.
 #[test]
 fn r011_names_of_tvm() {
     let log = Log::default();

@@ -296,8 +296,8 @@ fn marked(ours: &Passdock, module: &Module) -> Vec<String> {
     names
 }
 
-/// KEEP. The others are external to the inner pass, and come back as they were; what it sets of the
-/// whole module stays.
+/// KEEP. The other functions are external to the inner pass, and are returned unchanged. Changes of the module metadata
+/// are kept.
 #[test]
 fn r096_the_others_are_external() {
     let log = Log::default();

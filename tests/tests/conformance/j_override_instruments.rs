@@ -100,9 +100,9 @@ fn r126_what_was_never_entered_is_not_exited() {
     .fix("r126.2");
 }
 
-/// FIX. Where one's second enter fails, each is exited as often as it was entered.
+/// FIX. If the second enter callback of an instrument fails, each instrument is exited as often as it was entered.
 ///
-/// TVM: only those of the second time are exited.
+/// TVM: only those that were entered the second time are exited.
 #[test]
 fn r126_what_was_entered_twice_is_exited_twice() {
     rule!(|s| {

@@ -196,7 +196,7 @@ fn r152_the_sources_line_is_underlined() {
     check("r152", &shown(&ours, ours.module()));
 }
 
-/// KEEP. See above. Colours are for terminals, and change nothing else.
+/// KEEP. Colors are only for terminals, and change nothing else.
 #[test]
 fn r152_colours_are_for_terminals() {
     let ours = Passdock::new(&Log::default(), Way::Host);

@@ -34,7 +34,7 @@ pub(crate) fn read_opset(message: Message<'_>, into: &mut Opsets) -> Result {
     Ok(())
 }
 
-/// Appends an opset import. `None` is ONNX's own domain, which is then omitted.
+/// Appends an opset import. Without a domain, it is an import of ONNX's own.
 pub(crate) fn put_import(to: &mut Vec<u8>, number: u32, domain: Option<&str>, version: i64) {
     let mut body = Vec::new();
     if let Some(domain) = domain {
