@@ -3,7 +3,7 @@
 use passdock_plugin_api::prelude::*;
 
 options! {
-    /// What the tap does beside telling.
+    /// The options of the instrument.
     struct TapOptions {
         /// What it calls itself.
         label: String = "tap",
