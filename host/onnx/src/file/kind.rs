@@ -147,7 +147,7 @@ pub fn foreign_format(bytes: &[u8]) -> Option<&'static str> {
     })
 }
 
-/// Returns the beginning of a text in lower case, without leading white space; `None` if it isn't UTF-8.
+/// Returns the beginning of a text in lower case, without leading white space; `None` if the bytes aren't text.
 fn text_of(beginning: &[u8]) -> Option<String> {
     let beginning = beginning.strip_prefix(b"\xef\xbb\xbf").unwrap_or(beginning);
     let text = match std::str::from_utf8(beginning) {

@@ -23,7 +23,7 @@ pub(crate) fn plain_doc(message: Message<'_>, number: u32) -> Result<Option<&str
 /// Metadata: keys and values.
 pub(crate) type Pairs<'a> = Vec<(&'a str, &'a str)>;
 
-/// Returns the metadata of a message; `None` if an entry has other fields than a key and a value.
+/// Returns the metadata of a message; `None` if an entry isn't exactly one key and one value in UTF-8.
 pub(crate) fn plain_metadata(message: Message<'_>, number: u32) -> Result<Option<Pairs<'_>>> {
     let mut pairs = Pairs::new();
     for field in message.fields() {
