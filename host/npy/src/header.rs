@@ -82,7 +82,7 @@ impl Header {
             shape.filter(|shape| shape.len() <= MAX_RANK && shape.iter().all(|&size| size >= 0));
         let shape = shape.ok_or_else(|| wrong("has an invalid `shape`"))?;
         let dtype = element(descr)?;
-        // The sizes of an empty tensor are also limited, apart from its zeros.
+        // The other sizes of an empty tensor are limited, too.
         let sizes = shape.iter().filter(|&&size| size != 0);
         let bytes = sizes
             .map(|&size| size as u64)
