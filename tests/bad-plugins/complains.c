@@ -1,9 +1,9 @@
-/* A plugin in C that says things about ops, for the tests of diagnostics. */
+/* A plugin in C that emits diagnostics about ops, for the tests of diagnostics. */
 #include "passdock.h"
 
 static const passdock_host *host;
 
-/* Warns of each `onnx.Relu` whose operand is made by another one, and points at both. */
+/* Warns about each `onnx.Relu` whose operand is the result of another one, with labels on both. */
 static passdock_status warn(void *state, passdock_context *context,
                             const passdock_function_ref *function,
                             const passdock_module_ref *module) {
@@ -46,7 +46,7 @@ static passdock_status warn(void *state, passdock_context *context,
     return PASSDOCK_OK;
 }
 
-/* Emits an error and gives up without another word. */
+/* Emits an error and fails without a message. */
 static passdock_status give_up(void *state, passdock_context *context,
                                const passdock_function_ref *function,
                                const passdock_module_ref *module) {

@@ -1,7 +1,7 @@
-/* A plugin in C that ends the process, or spoils it, as the variable FAULT says: for the tests of what is told of that.
- * Without FAULT it does nothing. Its pass does it; with AT, another part of it: "constructor", "load" (its entry),
- * "table", "create", "before" or another callback of its instrument, "infer", "evaluate" or "decompose" of its op. With ONLY, functions are spared
- * that have no op of that name. */
+/* A plugin in C that terminates or corrupts the process, for the tests of crash reports. The environment variable FAULT
+ * selects the fault; without it, the plugin does nothing. The fault occurs in the pass, or in another part of the plugin
+ * that AT selects: "constructor", "load" (the entry), "table", "create", "before" or another callback of the instrument,
+ * "infer", "evaluate" or "decompose" of the op. With ONLY, functions without an op of that name are skipped. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -54,7 +54,7 @@ static void *stays(void *state) {
     return state;
 }
 
-/* Waits for the output to be in its place. */
+/* Waits until the output file is replaced. */
 static void *falls_late(void *state) {
     struct stat before, now;
     stat("out.ir", &before);
@@ -63,7 +63,7 @@ static void *falls_late(void *state) {
     return falls(state);
 }
 
-/* Goes on when the process is asked to end, and says which it is. */
+/* Ignores SIGTERM, and writes the process's id to a file. */
 static void hang_all_the_same(void) {
     FILE *file = fopen("worker.part", "w");
     signal(SIGTERM, SIG_IGN);
@@ -98,13 +98,13 @@ static int is(const char *fault) {
     return asked != NULL && strcmp(asked, fault) == 0;
 }
 
-/* Whether this part of the plugin is to do it. */
+/* Whether this part of the plugin has the fault. */
 static int is_at(const char *part) {
     const char *asked = getenv("AT");
     return strcmp(asked == NULL ? "pass" : asked, part) == 0;
 }
 
-/* At the end of the process. */
+/* Runs when the process exits. */
 __attribute__((destructor)) static void end(void) {
     if (is("destructor status")) _exit(9);
     if (is("destructor crash")) fall();
@@ -121,7 +121,7 @@ static void on_a_thread(void *(*work)(void *)) {
     if (work != stays && work != falls_late) pthread_join(thread, NULL);
 }
 
-/* One that keeps what the process has open, but for the standard streams. */
+/* Leaves a child that holds all open files except the standard streams. */
 static void leave_a_child(void) {
     if (fork() != 0) return;
     close(0), close(1), close(2);
@@ -129,7 +129,7 @@ static void leave_a_child(void) {
     _exit(0);
 }
 
-/* One that goes on for long, and holds what this one has open. */
+/* Starts a child that runs for a long time and holds all open files. */
 static void start_another(void) {
     if (fork() == 0) {
         sleep(600);
@@ -137,7 +137,7 @@ static void start_another(void) {
     }
 }
 
-/* Takes the stack away that handlers of signals run on. */
+/* Disables the alternate stack of signal handlers. */
 static void take_handlers_stack(void) {
     stack_t none;
     memset(&none, 0, sizeof none);
@@ -151,7 +151,7 @@ static void never_wait(void) {
     for (fd = 0; fd < 3; fd++) fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
 }
 
-/* Closes files twice: what has their numbers by then is a log of its own. */
+/* Redirects all open files to a log, as after a double close whose descriptors were reused. */
 static void lead_files_to_a_log(void) {
     struct stat known;
     int fd, log = open("printed", O_WRONLY | O_CREAT, 0666);
@@ -250,7 +250,7 @@ static void die(void) {
     spoil();
 }
 
-/* What the parts do that aren't the pass. */
+/* The fault of parts other than the pass. */
 static passdock_status at(const char *part) {
     if (is_at(part)) die();
     return PASSDOCK_OK;
@@ -258,7 +258,7 @@ static passdock_status at(const char *part) {
 
 __attribute__((constructor)) static void begin(void) { at("constructor"); }
 
-/* Whether a function is spared. */
+/* Whether a function is skipped. */
 static int is_spared(const passdock_function_ref *function) {
     const char *only = getenv("ONLY");
     passdock_symbol_id name;
@@ -272,7 +272,7 @@ static int is_spared(const passdock_function_ref *function) {
     return 1;
 }
 
-/* The ops of a function, without its terminator. */
+/* Returns the number of ops of a function, without the terminator. */
 static uint32_t ops(const passdock_function_ref *function) {
     passdock_op_id op;
     uint32_t count = 0;
@@ -283,7 +283,7 @@ static uint32_t ops(const passdock_function_ref *function) {
     return count;
 }
 
-/* Puts the operand of the first op in its place. */
+/* Replaces the first op with its operand. */
 static passdock_status take_one_out(const passdock_function_ref *function) {
     passdock_op_id op;
     for (op = 0; op < function->view->ops.len; op++) {
@@ -295,7 +295,7 @@ static passdock_status take_one_out(const passdock_function_ref *function) {
     return PASSDOCK_OK;
 }
 
-/* What a pass that is right does: the first `onnx.Relu` gets an attribute. */
+/* A correct pass: sets an attribute of the first `onnx.Relu`. */
 static passdock_status edit(const passdock_function_ref *function) {
     const passdock_function_view *view = function->view;
     passdock_symbol_id relu = host->symbols->find(view->symbols, passdock_text("onnx.Relu"));
@@ -314,7 +314,7 @@ static passdock_status edit(const passdock_function_ref *function) {
     return PASSDOCK_OK;
 }
 
-/* A pass that rewrites each op with an operand by a rule, and dies over an `onnx.Sigmoid`. */
+/* A pass that rewrites each op with one result by a rule, and crashes on an `onnx.Sigmoid`. */
 static passdock_status rewrite_each(passdock_context *context, const passdock_function_ref *function) {
     const passdock_function_view *view = function->view;
     passdock_symbol_id fatal = host->symbols->find(view->symbols, passdock_text("onnx.Sigmoid"));
@@ -449,7 +449,7 @@ static passdock_op_entry op;
 static passdock_instrument_entry instrument;
 static passdock_plugin plugin;
 
-/* What is wrong with the table. */
+/* Corrupts the table. */
 static void spoil_table(void) {
     if (is("table of no size")) plugin.struct_size = 0;
     if (is("table of a great size")) plugin.struct_size = 1u << 30;

@@ -1,5 +1,5 @@
-/* A plugin in C that writes where it may only read: for the test of `testing.immutable_module`, and for those of what a
- * word anywhere in the view comes to. */
+/* A plugin in C that writes to read-only memory, for the test of `testing.immutable_module` and for those of arbitrary
+ * words in the view. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -7,8 +7,8 @@
 
 static const passdock_host *host;
 
-/* Writes a word into the view as the variable SCRIBBLE says: `COLUMN WORD VALUE`. A column is a number in the order of the
- * header, the header itself is the column 18. Words are counted from the start again behind the column's end. */
+/* Writes a word to the view, as the environment variable SCRIBBLE specifies: `COLUMN WORD VALUE`. Columns are numbered in
+ * the order of the view's header; the header itself is column 18. Indices of words wrap around at the column's end. */
 static passdock_status write_word(passdock_function_view *view, const char *where) {
     static const size_t sizes[18] = {
         sizeof(passdock_op),       sizeof(passdock_value), sizeof(passdock_use),
@@ -32,7 +32,7 @@ static passdock_status write_word(passdock_function_view *view, const char *wher
     return PASSDOCK_OK;
 }
 
-/* Makes `onnx.Neg` of the first op, past the view's `const`; or what SCRIBBLE says. */
+/* Changes the first op to `onnx.Neg` despite the view's `const`, or writes as SCRIBBLE specifies. */
 
 static passdock_status scribble(void *state, passdock_context *context,
                                 const passdock_function_ref *function,

@@ -1,4 +1,4 @@
-/* A plugin in C whose one pass does what FAULT says, for the tests of `passdock plugin check`. */
+/* A plugin in C whose pass has the fault that FAULT selects, for the tests of `passdock plugin check`. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@ enum fault { NONE, SEGFAULT, EXIT, HANG, COUNT, PROCESS, STATUS, SILENT, SILENT_
 
 static const passdock_host *host;
 
-/* Uses an optional power of the host's as if every host had it. */
+/* Uses an optional extension of the host as if every host had it. */
 static passdock_status analyse(const passdock_function_ref *function) {
     passdock_column column;
     const passdock_analysis_api *analyses =
@@ -28,7 +28,7 @@ static passdock_status mark(const passdock_function_ref *function, uint64_t numb
     return host->functions->set_attr(function->handle, PASSDOCK_NONE, &attr);
 }
 
-/* Says that it can't. */
+/* Fails with a message. */
 static passdock_status refuse(passdock_context *context) {
     passdock_failure failure;
     memset(&failure, 0, sizeof failure);

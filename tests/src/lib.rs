@@ -1,4 +1,4 @@
-//! What the end-to-end tests share: the standard plugins, and models to run them on.
+//! Helpers of the end-to-end tests: the standard plugins, and models to run them on.
 
 pub mod by_type;
 
@@ -17,10 +17,10 @@ pub const PASSES: [&str; 5] = [
     "relax.transform.DeadCodeElimination",
 ];
 
-/// The standard plugins, linked in.
+/// Returns a registry with the standard plugins, linked in.
 ///
 /// # Panics
-/// If they aren't well made.
+/// If they are invalid.
 pub fn standard_registry() -> Registry {
     let registry = Registry::new();
     let plugins = [
@@ -36,7 +36,7 @@ pub fn standard_registry() -> Registry {
     registry
 }
 
-/// The example's model, and those of the directory that `PASSDOCK_MODELS` names.
+/// Returns the paths of the example's model, and of the models in the directory `PASSDOCK_MODELS`.
 ///
 /// # Panics
 /// If that directory can't be read.
@@ -54,12 +54,12 @@ pub fn models() -> Vec<PathBuf> {
     models
 }
 
-/// Returns the library of a plugin that cargo builds: of the directory that `PASSDOCK_TEST_PLUGINS` names, of another
-/// age; or next to this test or benchmark, which depends on its crate. The examples of `tests/plugins` are in a
-/// directory of their own.
+/// Returns the library of a plugin that cargo built. It is in the directory `PASSDOCK_TEST_PLUGINS`, for plugins of
+/// another version, or next to this test or benchmark, which depends on its crate. The examples of `tests/plugins` are
+/// in a separate directory.
 ///
 /// # Panics
-/// If the test has no path, or the examples don't build.
+/// If the test has no path, or if the examples don't build.
 pub fn library(name: &str) -> PathBuf {
     use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
     let test = std::env::current_exe().expect("the test's own path");
@@ -77,8 +77,8 @@ pub fn library(name: &str) -> PathBuf {
     }
 }
 
-/// Builds the plugins of `tests/plugins`, once: cargo builds no examples of what a test depends on. With
-/// `PASSDOCK_TEST_BUILD` they are built already.
+/// Builds the plugins of `tests/plugins` once, because cargo doesn't build examples of a test's dependencies. With
+/// `PASSDOCK_TEST_BUILD`, they are already built.
 fn build_examples(beside: &Path) {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -102,10 +102,10 @@ fn build_examples(beside: &Path) {
     });
 }
 
-/// Builds a plugin of one C file into a directory; nothing, said aloud, where there is no C compiler.
+/// Builds a plugin of one C file in a directory. Prints a message and returns `None` if there is no C compiler.
 ///
 /// # Panics
-/// If the compiler refuses the file.
+/// If the file doesn't compile.
 #[allow(clippy::print_stderr, reason = "a skipped test says so")]
 pub fn build_c_plugin(source: &Path, dir: &Path) -> Option<PathBuf> {
     let name = source.file_stem().expect("a file has a name");
@@ -114,7 +114,7 @@ pub fn build_c_plugin(source: &Path, dir: &Path) -> Option<PathBuf> {
     let other_age = std::env::var_os("PASSDOCK_TEST_INCLUDE").map(PathBuf::from);
     let mut cc = Command::new("cc");
     if other_age.is_some() {
-        // The future's structs have a field more, of which the header's initialisers don't know.
+        // The structs of a future header have an additional field, which these initializers don't set.
         cc.arg("-Wno-missing-field-initializers");
     }
     let include = other_age.unwrap_or_else(own);
@@ -136,8 +136,7 @@ pub fn build_c_plugin(source: &Path, dir: &Path) -> Option<PathBuf> {
     Some(library)
 }
 
-/// The guides, whose Rust is compiled and run as documentation tests. What they tell a reader to
-/// type is done by `cargo xtask guides`.
+/// The guides. Their Rust code is compiled and run as documentation tests; `cargo xtask guides` runs their commands.
 pub mod guides {
     #[doc = include_str!("../../docs/guides/use-the-pass-infrastructure.md")]
     pub mod use_the_pass_infrastructure {}

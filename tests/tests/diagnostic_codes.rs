@@ -1,6 +1,6 @@
-//! Every code of the host is explained in `docs/diagnostics.md`.
+//! Checks that `docs/diagnostics.md` explains each code of the host.
 
-/// Strings in a source that look like codes and follow `mark`.
+/// Returns the strings in a source that look like codes and follow `mark`.
 fn codes(source: &str, mark: &str) -> Vec<String> {
     let code = |rest: &str| {
         let text = rest.trim_start().strip_prefix('"')?.split('"').next()?;

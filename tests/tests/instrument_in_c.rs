@@ -1,4 +1,4 @@
-//! An instrument in C that does what instruments may not: the host refuses and goes on.
+//! An instrument in C that breaks the rules for instruments: the host rejects its calls and continues.
 #![allow(missing_docs, reason = "a test crate has no readers of its API")]
 
 use std::sync::{Arc, Mutex};
@@ -10,7 +10,7 @@ use passdock::{
 use passdock_ir::text;
 use passdock_tests::build_c_plugin;
 
-/// It notes what the host answers, and leaves out the callbacks that it doesn't need.
+/// Emits the host's statuses as notes. Callbacks that it doesn't need are null.
 const SOURCE: &str = r#"
 #include <stdio.h>
 #include "passdock.h"

@@ -1,5 +1,5 @@
-//! A plugin's instrument, linked in and loaded from its library: both hear the same, in the order
-//! that host instruments hear it.
+//! A plugin's instrument, linked in and loaded from its library. In both cases its callbacks have the same order as
+//! those of host instruments.
 #![allow(missing_docs, reason = "a test crate has no readers of its API")]
 
 use std::path::PathBuf;
@@ -31,7 +31,7 @@ fn library() -> PathBuf {
     passdock_tests::library("passdock_tap")
 }
 
-/// A registry with the tap linked in, and one with its library.
+/// Returns a registry with the tap linked in, and one with its library.
 fn both() -> [Registry; 2] {
     let linked = Registry::new();
     linked
@@ -52,7 +52,7 @@ impl Log {
     }
 }
 
-/// The host's own tap.
+/// A host instrument like the tap.
 struct Host(Log);
 
 impl PassInstrument for Host {
@@ -103,8 +103,7 @@ fn tap(registry: &Registry, options: &str) -> InstrumentRef {
         .expect("an instrument")
 }
 
-/// What happens while a pass runs under a tap of each of these options; where there is a `|`, the
-/// host's own tap.
+/// Returns the log of a pass under a tap with each of these options. A `|` means the host's instrument.
 fn events(registry: &Registry, taps: &[&str], pass: &PassRef) -> String {
     let log = Log::default();
     let said = log.clone();
@@ -145,7 +144,7 @@ fn events(registry: &Registry, taps: &[&str], pass: &PassRef) -> String {
 fn check(taps: &[&str], pass: impl Fn(&Registry) -> PassRef, expected: Expect) {
     let [linked, loaded] = both().map(|registry| {
         let text = events(&registry, taps, &pass(&registry));
-        // Where a panic was isn't the point.
+        // The location of a panic is irrelevant.
         let lines =
             text.lines().map(
                 |line| match line.split_once(" at tests/plugins/src/tap.rs") {
@@ -166,7 +165,7 @@ fn nothing(registry: &Registry) -> PassRef {
     registry.get_pass("tap.transform.Nothing").expect("a pass")
 }
 
-/// A pass that adds an op, and runs another one.
+/// Returns a pass that adds an op and runs another pass.
 fn grows(_: &Registry) -> PassRef {
     let info = PassInfo::new("grows").required(["tap.transform.Nothing"]);
     create_module_pass(info, |m, cx| {
@@ -516,7 +515,7 @@ fn an_instrument_loads_its_plugin_when_it_is_made_and_vanishes_with_it() {
     let gone = registry.get_instrument("tap.tap", &options, &InstrumentSetup::new(&registry));
     let error = gone.err().expect("it is gone");
     assert_eq!(error.message, "There is no instrument `tap.tap`.");
-    // Who has one keeps it.
+    // An instrument that is still referenced isn't dropped.
     tap.exit_pass_ctx(&PassContext::current().frame())
         .expect("it exits");
 }

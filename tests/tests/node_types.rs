@@ -1,9 +1,8 @@
-//! ONNX's own node test cases: what is inferred of their results is true, and per operator at least
-//! as much as ONNX's own inference knows.
+//! Shape inference on ONNX's node tests. The inferred types have to be correct, and per operator at least as precise as
+//! those of ONNX's own inference.
 //!
-//! `tests/python/node_types.py DIRECTORY` writes the cases; without `PASSDOCK_NODE_CASES` naming that
-//! directory there is nothing to judge by. With `PASSDOCK_NODE_CASES_DETAILS` each result is printed
-//! of which the type isn't known to the last dim.
+//! `tests/python/node_types.py DIRECTORY` writes the cases. The test is skipped unless `PASSDOCK_NODE_CASES` is that
+//! directory. With `PASSDOCK_NODE_CASES_DETAILS`, each result is printed whose type isn't known in all dims.
 
 #![allow(
     clippy::print_stderr,
@@ -22,20 +21,20 @@ use passdock_ir::Function;
 use passdock_tests::standard_registry;
 use serde_json::Value;
 
-/// How much is known of a type.
+/// How precise an inferred type is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Known {
-    /// All of it.
+    /// The complete type.
     Exact,
-    /// What is known is true.
+    /// A correct type with unknown parts.
     General,
-    /// Nothing.
+    /// No type.
     Nothing,
-    /// What is known is false.
+    /// An incorrect type.
     Wrong,
 }
 
-/// How many results' types are known how well.
+/// The numbers of results, by [`Known`].
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 struct Counts([usize; 4]);
 
@@ -59,7 +58,7 @@ impl fmt::Display for Counts {
     }
 }
 
-/// What ours and ONNX's inference know of the results of each operator.
+/// The counts of both inferences for each operator.
 #[derive(Default)]
 struct Tally {
     counts: BTreeMap<(String, String), (Counts, Counts)>,
@@ -97,7 +96,7 @@ fn no_less_is_known_than_onnx_knows() {
     expect_file!["node_types.txt"].assert_eq(&tally.to_string());
 }
 
-/// One row an operator and variant; operators of which all is known are only in the totals.
+/// Prints a row for each operator and variant. Operators with only exact types are only in the totals.
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.totals())?;
@@ -111,7 +110,7 @@ impl fmt::Display for Tally {
 }
 
 impl Tally {
-    /// The sums over single operators, and over operators that are written with others.
+    /// Returns the totals for single operators, and for operators that are decomposed into others.
     fn totals(&self) -> String {
         let mut totals = BTreeMap::<_, (Counts, Counts)>::new();
         for ((op, variant), (ours, theirs)) in &self.counts {
@@ -163,7 +162,7 @@ impl Infer {
         }
     }
 
-    /// Infers a case's types and compares them with what is wanted.
+    /// Infers the types of a case and compares them with the expected ones.
     fn judge(&self, case: &Value, models: &[u8], tally: &mut Tally) {
         let text = |value: &Value| value.as_str().expect("a string").to_owned();
         let (name, op, variant) = (
@@ -211,7 +210,7 @@ impl Infer {
     }
 }
 
-/// Compares an inferred type with that of what comes out.
+/// Compares an inferred type with that of the actual result.
 fn compare(f: &Function, ty: TypeId, wanted: &Value) -> Known {
     let record = f.ty(ty);
     if record.kind == TypeKind::UNKNOWN {
@@ -259,7 +258,7 @@ fn compare(f: &Function, ty: TypeId, wanted: &Value) -> Known {
         .unwrap_or(Known::Exact)
 }
 
-/// The size that a dim is, if `s5` is 5.
+/// Returns the size of a dim, where the symbol `s5` has the size 5.
 fn size(f: &Function, dim: Dim) -> Option<i64> {
     match dim.kind {
         DimKind::CONST => Some(dim.value),

@@ -1,4 +1,4 @@
-//! `docs/operators.md`: what the standard plugins know of operators, one line each.
+//! Generates `docs/operators.md`: the op definitions of the standard plugins, one line each.
 //!
 //! `UPDATE_EXPECT=1 cargo test -p passdock-tests --test operator_docs` writes the page.
 
@@ -18,7 +18,7 @@ fn the_page_of_the_operators_is_what_the_tables_say() {
     expect_file![page].assert_eq(&render(&ops));
 }
 
-/// Something that a definition may be able to say.
+/// A part that a definition may have.
 type Knows = fn(&OpInfo) -> bool;
 
 const COLUMNS: [Knows; 4] = [

@@ -1,4 +1,4 @@
-//! Ops made functions, and functions made ops again, by a plugin: as it is linked in, and loaded.
+//! Outlining and inlining by a plugin, which is linked in and loaded.
 #![allow(missing_docs, reason = "a test crate has no readers of its API")]
 
 use expect_test::{Expect, expect};
@@ -109,8 +109,8 @@ fn names_that_are_taken_get_numbers() {
     );
 }
 
-/// A name is taken where the module has it: what was done to another copy doesn't matter, and an op
-/// that a function would turn into a call does.
+/// A name is in use if the module has a function with it, or an op that such a function would turn into a call. Changes
+/// of another copy of the module don't matter.
 #[test]
 fn names_of_other_copies_are_free() {
     let (registry, one) = (registry(), "outliner.transform.OutlineBlocks");
@@ -133,7 +133,7 @@ fn names_of_other_copies_are_free() {
     assert!(!made.contains("fn @blocks.enc_l_0("), "{made}");
 }
 
-/// Regions, constants of regions, tensors of attributes, expressions, results that are left out.
+/// Regions, constants in regions, tensors in attributes, expressions, omitted results.
 const KINDS: &str = r#"module {
   fn @main(%c: bool[], %x: f32[n,n*2]) -> (%first: f32[n,n*2], %last: f32[*]) opset("" = 17, "every" = 1) {
     %two = const f32[1] [2.0]
@@ -159,7 +159,7 @@ const KINDS: &str = r#"module {
 }
 "#;
 
-/// What is outlined and put back is the same again.
+/// Outlining and then inlining a function yields the original.
 #[test]
 fn outlined_and_inlined_is_the_same() {
     let plain = run_on_text(&registry(), &[], KINDS, |context| context);
@@ -171,7 +171,7 @@ fn outlined_and_inlined_is_the_same() {
             let passes: Vec<&str> = back.split(',').collect();
             let again = run_on_text(&registry(), &passes, &outlined, |context| context);
             let (main, _) = again.split_once("  fn @every").unwrap_or((&again, ""));
-            // Copies get their names while the calls' results have them.
+            // Copies are named while the results of the calls still have the names.
             let main = match back {
                 INLINE => main.to_owned(),
                 _ => main.replace("_1", "") + "}\n",

@@ -1,4 +1,4 @@
-//! Copying, outlining and calling from C: what the tables answer, and what they refuse.
+//! Copying, outlining and calling from C: the results of the tables' functions, and rejected calls.
 #![allow(missing_docs, reason = "a test crate has no readers of its API")]
 
 use std::sync::{Arc, Mutex};
@@ -8,7 +8,7 @@ use passdock::testing::run_on_text;
 use passdock::{LoadOptions, Registry};
 use passdock_tests::build_c_plugin;
 
-/// Outlines two ops of `@main`, copies them to the end of `@other`, and says what was refused.
+/// Outlines two ops of `@main`, copies them to the end of `@other`, and emits notes for rejected calls.
 const SOURCE: &str = r#"
 #include <stdio.h>
 #include "passdock.h"

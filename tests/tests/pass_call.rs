@@ -1,15 +1,15 @@
-//! The walk of one pass call, as a backtrace inside a plugin's pass shows it: the files of the host
-//! and of the SDK between `Sequential::call` and the pass are few, and none is entered twice.
+//! The path of one pass call, shown by a backtrace in a plugin's pass. Few files of the host and of the SDK are between
+//! `Sequential::call` and the pass, and none is entered twice.
 #![allow(missing_docs, reason = "a test crate has no readers of its API")]
 
 use std::sync::{Arc, Mutex};
 
 use passdock::{PassContext, Registry, Sequential, model_file};
 
-/// As many files as a reader keeps in mind.
+/// The maximum number of files that a reader can keep in mind.
 const MOST_FILES: usize = 8;
 
-/// The backtrace that the pass takes of itself, the innermost frame first.
+/// Returns a backtrace inside the pass, the innermost frame first.
 fn backtrace() -> String {
     let registry = Registry::new();
     let plugin = passdock_tests::library("passdock_conformance");
@@ -34,7 +34,7 @@ fn backtrace() -> String {
     said.lock().expect("no panic").remove(0)
 }
 
-/// The function and the file of each frame that is written in this repository.
+/// Returns the function and the file of each frame in this repository.
 fn frames(backtrace: &str) -> Vec<(String, String)> {
     let mut frames = Vec::new();
     let mut lines = backtrace.lines().map(str::trim).peekable();
@@ -45,7 +45,7 @@ fn frames(backtrace: &str) -> Vec<(String, String)> {
         let Some(place) = lines.peek().and_then(|next| next.strip_prefix("at ")) else {
             continue;
         };
-        // The path from the repository's root on, wherever that was when the file was compiled.
+        // The path relative to the repository, wherever that was when the file was compiled.
         let ours = ["host/", "plugin-api/"]
             .iter()
             .filter_map(|root| place.rfind(root));
@@ -65,7 +65,7 @@ fn a_pass_call_is_a_short_walk() {
         .position(|(function, _)| function.contains("Sequential") && function.ends_with("::call"));
     let start = start.unwrap_or_else(|| panic!("no `Sequential::call` in\n{backtrace}"));
     let ours = |file: &str| file.starts_with("host/") || file.starts_with("plugin-api/");
-    // From the caller's side on.
+    // From the caller to the callee.
     let mut files: Vec<&str> = Vec::new();
     for (_, file) in frames[..=start].iter().rev().filter(|(_, file)| ours(file)) {
         if files.last() != Some(&file.as_str()) {

@@ -1,8 +1,8 @@
-//! `docs/passes.md`: made of what the passes' own files and manifests say, each example run.
+//! Generates `docs/passes.md` from the files and manifests of the passes, and runs each example.
 //!
-//! A pass's file begins with `` //! `NAME`: what it does. `` and shows, in a block marked `ir`, a
-//! function before, a line `→` (with options: `→ { n = 1 }`), and the function after. `UPDATE_EXPECT=1 cargo test -p
-//! passdock-tests --test pass_docs` writes the page.
+//! A pass's file begins with `` //! `NAME`: summary. `` A block marked `ir` has a function before the pass, a line `→`
+//! (with options: `→ { n = 1 }`), and the function after. `UPDATE_EXPECT=1 cargo test -p passdock-tests --test
+//! pass_docs` writes the page.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -15,20 +15,20 @@ use passdock::plugin::{ManifestPass, ManifestSequential, PassKind, toml_text};
 use passdock::testing::{run_on_text, run_with_options};
 use passdock_tests::standard_registry;
 
-/// What a file says of the pass in it.
+/// The documentation of a pass in its file.
 struct Page {
-    /// From the checkout's root.
+    /// The path, relative to the repository.
     file: String,
-    /// After the colon of the first line.
+    /// The text after the colon of the first line.
     summary: String,
-    /// The rest, examples included.
+    /// The rest, including examples.
     text: String,
 }
 
 /// A function before a pass and after it.
 struct Example {
     before: String,
-    /// TOML, without the braces.
+    /// Options in TOML, without the braces.
     options: String,
     after: String,
 }
@@ -37,7 +37,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// The files of a directory and below it that are Rust's, in order of their names.
+/// Collects the Rust files in a directory and below, sorted by name.
 fn rust_files(dir: &Path, into: &mut Vec<PathBuf>) {
     let mut entries: Vec<PathBuf> = fs::read_dir(dir)
         .unwrap_or_else(|error| panic!("{}: {error}", dir.display()))
@@ -53,7 +53,7 @@ fn rust_files(dir: &Path, into: &mut Vec<PathBuf>) {
     }
 }
 
-/// What the files of the standard plugins say, by the passes' names.
+/// Returns the documentation of the standard passes, by name.
 fn pages() -> BTreeMap<String, Page> {
     let mut files = Vec::new();
     rust_files(&root().join("plugins"), &mut files);
@@ -86,7 +86,7 @@ fn pages() -> BTreeMap<String, Page> {
     pages
 }
 
-/// The examples of a pass; a block that isn't one is a mistake.
+/// Returns the examples of a pass; a malformed block is an error.
 fn examples(name: &str, page: &Page) -> Vec<Example> {
     let mut blocks = page.text.split("```ir\n");
     blocks.next();
@@ -108,12 +108,12 @@ fn examples(name: &str, page: &Page) -> Vec<Example> {
     blocks.map(example).collect()
 }
 
-/// Functions as a module.
+/// Wraps functions in a module.
 fn module(functions: &str) -> String {
     format!("module {{\n{functions}\n}}\n")
 }
 
-/// A vendor's plugin, of which examples speak: it has convolutions whose channels come last, and no product with a sum.
+/// A vendor's plugin for the examples: it has channels-last convolutions, and no fused multiply-add.
 mod vendor {
     use passdock_plugin_api::prelude::*;
 
@@ -289,7 +289,7 @@ fn quoted(names: &[String]) -> String {
     quoted.join(", ")
 }
 
-/// A heading's anchor, as GitHub makes it.
+/// Returns a heading's anchor on GitHub.
 fn anchor(heading: &str) -> String {
     heading.to_lowercase().replace('.', "")
 }

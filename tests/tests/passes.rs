@@ -8,7 +8,7 @@ use passdock_filetests::CaseFile;
 use passdock_ir::Module;
 use passdock_tests::{PASSES, models, standard_registry};
 
-/// Runs passes in this order with everything verified, and answers the text of the result.
+/// Runs passes in this order with full verification, and returns the text of the result.
 #[track_caller]
 fn run(registry: &Registry, model: &std::path::Path, order: &[&str], jobs: usize) -> Vec<u8> {
     let context = PassContext::builder()
@@ -33,7 +33,7 @@ fn run(registry: &Registry, model: &std::path::Path, order: &[&str], jobs: usize
     bytes
 }
 
-/// All orders of the passes.
+/// Returns all permutations of the passes.
 fn orders() -> Vec<Vec<&'static str>> {
     let mut orders = vec![Vec::new()];
     for pass in PASSES {
@@ -89,7 +89,7 @@ fn one_run_finds_all_there_is_to_do() {
     }
 }
 
-/// Returns the modules of the cases beside the standard passes.
+/// Returns the modules of the case files next to the standard passes.
 fn sources() -> Vec<String> {
     let plugins = Path::new(env!("CARGO_MANIFEST_DIR")).join("../plugins");
     let mut pending = vec![plugins.join("relax/src"), plugins.join("tir/src")];
@@ -122,7 +122,7 @@ fn no_pass_changes_what_it_made() {
     let onnx = onnx.map(|path| passdock_onnx::read(&path).expect("a model"));
     let sources = sources();
     assert!(sources.len() > 100, "{} modules", sources.len());
-    // Some of them are there to be refused.
+    // Some of them are invalid on purpose.
     let text = sources
         .iter()
         .filter_map(|text| passdock_ir::text::parse(text).ok());
@@ -135,7 +135,7 @@ fn no_pass_changes_what_it_made() {
     for module in onnx.chain(text) {
         for name in registry.pass_names() {
             let pass = registry.get_pass(&name).expect("a standard pass");
-            // What a later pass of a Sequential finds out may be news to an earlier one.
+            // A later pass of a Sequential may enable an earlier one.
             if pass.as_sequential().is_some() {
                 continue;
             }

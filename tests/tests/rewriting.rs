@@ -1,4 +1,4 @@
-//! What the SDK has for rewrites, on IR text with the standard operators.
+//! The SDK's functions for rewrites, on IR text with the standard operators.
 #![allow(missing_docs, reason = "a test crate has no readers of its API")]
 
 use expect_test::{Expect, expect};
@@ -8,7 +8,7 @@ use passdock_plugin_api as sdk;
 use passdock_plugin_api::prelude::*;
 use passdock_tests::standard_registry;
 
-/// Runs a pass on a module, and shows what comes out, or the error.
+/// Runs a pass on a module, and returns the result or the error.
 fn run(
     source: &str,
     pass: impl Fn(&mut Module<'_>, &sdk::PassContext) -> PassResult + Send + Sync + 'static,
@@ -25,7 +25,7 @@ fn run(
     }
 }
 
-/// The same, on `@main`.
+/// Runs a pass on `@main`, and checks the result.
 #[track_caller]
 fn check(
     source: &str,
@@ -69,7 +69,7 @@ fn ops_of_a_shadowed_operator_are_left_out() {
         let count = |name: &str| (f.ops_named(name).count(), f.all_ops_named(name).count());
         assert_eq!(count("onnx.Relu"), (0, 1));
         assert_eq!(count("onnx.Neg"), (1, 1));
-        // Nobody but a function has this name.
+        // Only a function has this name.
         assert_eq!(count("acme.Soft"), (1, 1));
         assert_eq!(count("acme.Nothing"), (0, 0));
         Ok(())
@@ -175,7 +175,7 @@ fn a_call_has_a_result_for_each_of_its_function() {
         let f = m.edit("main")?;
         let call = f.create_call(&soft, &[x], at)?;
         f.set_value_name(f.result(call, 0), "made")?;
-        // Loop-level functions and names without a domain are called by a `call`.
+        // Loop-level functions, and functions without a domain, are called by a `call` op.
         m.create("plain", FunctionKind::GRAPH, None)?
             .set_results(sdk::RegionId(0), &[])?;
         let plain = m.snapshot("plain")?;
@@ -186,7 +186,7 @@ fn a_call_has_a_result_for_each_of_its_function() {
             error.message,
             "`plain` has 0 parameters, and a call of it would have 1 operands"
         );
-        // A type as it is, dims by their names.
+        // The type with its dims, by their names.
         let own = soft.type_id(soft.params()[0]);
         let ty = f.type_from(&soft, own)?;
         assert_eq!(f.ty(ty).to_string(), "f32[k,d]");
@@ -224,7 +224,7 @@ const CHAIN: &str = r#"module {
 }
 "#;
 
-/// Replaces an op, and erases what only it used.
+/// Replaces an op, and erases ops that become dead.
 fn replace_chain(f: &mut Function, old: OpId, new: OpBuilder<'_>) -> PassResult {
     let used: Vec<_> = f.operands(old).collect();
     f.replace_op(old, new)?;
@@ -239,10 +239,10 @@ fn what_only_a_replaced_op_used_goes() {
         |f, _| {
             let add = f.ops_named("onnx.Add").next().ok_or("no op")?;
             let x = f.params()[0];
-            // `RandomNormalLike` isn't pure, so it stays, with what it needs.
+            // `RandomNormalLike` isn't pure, so it stays, and so do its operands.
             replace_chain(f, add, OpBuilder::new("onnx.Neg").operand(x))?;
             let tanh = f.ops_named("onnx.Tanh").next().ok_or("no op")?;
-            // Others use what this one used.
+            // The operand has other users.
             f.replace_with_and_erase_dead(tanh, &[x])?;
             let [first, second] = [0, 1].map(|at| f.ops_named("onnx.Cast").nth(at));
             for cast in [first, second].into_iter().flatten() {
@@ -267,7 +267,7 @@ fn what_only_a_replaced_op_used_goes() {
     );
 }
 
-/// Without definitions nobody knows that an op is pure: it stays, with what it uses; constants and tuples go.
+/// An op without a definition isn't known to be pure: it stays, with its operands. Constants and tuples are erased.
 #[test]
 fn what_nobody_defines_stays_when_nobody_uses_it() {
     let module = r#"module {
@@ -345,7 +345,7 @@ fn an_op_is_made_and_inferred_in_one_call() {
             let at = Position::before(sum);
             let shape = cx.create_value(f, OpBuilder::new("onnx.Shape").operand(x), at)?;
             assert_eq!(f.shape(shape), Some(vec![1]));
-            // The plain function that `edit` gives takes its own results as arguments.
+            // The function that `edit` returns accepts its own results as operands.
             let relu = f.create_op(
                 OpBuilder::new("onnx.Relu").operand(x).untyped_results(1),
                 at,

@@ -1,6 +1,5 @@
-//! Passes on models with much of one thing: each of these would take minutes if the time it takes grew
-//! with the square of that. `cargo bench -p passdock-benches --bench scale` measures all passes on all
-//! shapes.
+//! Passes on models with many entities of one kind. Each of these would take minutes in quadratic time.
+//! `cargo bench -p passdock-benches --bench scale` measures all passes on all shapes.
 
 use passdock::{PassContext, Verify};
 use passdock_benches::shapes::shapes;
@@ -9,7 +8,7 @@ use passdock_tests::standard_registry;
 
 const SIZE: usize = 10_000;
 
-/// A model of a shape.
+/// Returns a model of a shape.
 #[track_caller]
 fn model(shape: &str) -> Module {
     let shape = shapes().into_iter().find(|known| known.name == shape);
@@ -17,7 +16,7 @@ fn model(shape: &str) -> Module {
     text::parse(&shape.text(SIZE)).expect("well-formed text")
 }
 
-/// Runs a pass on a model of a shape, and checks how many ops and functions there are then.
+/// Runs a pass on a model of a shape, and checks the resulting numbers of ops and functions.
 #[track_caller]
 fn check(shape: &str, pass: &str, ops: usize, functions: usize) {
     check_with(shape, pass, "", ops, functions);
@@ -55,7 +54,7 @@ fn copies_of_a_constant_that_one_op_uses() {
     check("copies of a constant, joined", fold, 1, 1);
 }
 
-/// Each body is read as text, into a module that has as many names as there are ops.
+/// Each body is parsed into a module with as many names as ops.
 #[test]
 fn bodies_of_operators() {
     let decompose = "relax.transform.DecomposeOps";
@@ -107,7 +106,7 @@ fn regions_side_by_side() {
 fn functions() {
     let merge = "relax.transform.EliminateCommonSubexpr";
     check("functions that nobody calls", merge, SIZE + 1, SIZE + 1);
-    // Whether calls may be merged follows from the whole chain.
+    // The whole chain determines whether calls may be merged.
     check("calls in a chain", merge, 2 * SIZE, SIZE + 1);
     let erase = "relax.transform.DeadCodeElimination";
     check(
@@ -127,7 +126,7 @@ fn groups_of_ops() {
     let (fuse, groups) = ("relax.transform.FuseOps", SIZE / 4);
     check("equal groups of ops", fuse, SIZE, 2);
     check("groups of ops, each another", fuse, SIZE, 1 + groups);
-    // Groups of 256 ops, all equal, but for the first and the last.
+    // Groups of 256 ops, all equal except for the first and the last.
     check("a chain", fuse, SIZE, 4);
     check("users of one value", fuse, SIZE + 1, 2);
     let pattern = "patterns = [\"npu.two: onnx.Neg(onnx.LeakyRelu(%x))\"]";

@@ -10,7 +10,7 @@ use passdock_ir::text;
 use passdock_tests::build_c_plugin;
 use tempfile::TempDir;
 
-/// It says what its config key holds, and what its option.
+/// Emits notes with the values of its config key and its option.
 const SOURCE: &str = r#"
 #include <stdio.h>
 #include "passdock.h"
@@ -175,7 +175,7 @@ fn a_config_key_without_its_table_is_refused() {
     .assert_eq(&said.replace(&path, "FILE"));
 }
 
-/// What needs a newer host is left out, of two definitions of one operator as well; the rest is used.
+/// Entries that need a newer host are skipped, including one of two definitions of an operator. The rest is used.
 #[test]
 fn entries_for_newer_hosts_are_left_out() {
     let newer = r#"    PASSDOCK_SEQUENTIAL("c.Newer", 1, "{ name = \"c.transform.Says\", min_host = \"0.999\" }", "")

@@ -1,5 +1,5 @@
-//! Data that plugins of several makers share: published by one library, read by another, refused by a
-//! third whose type is another.
+//! Data that plugins of several vendors share: published by one library, read by another, and rejected by a third with
+//! another type.
 #![allow(missing_docs, reason = "a test crate has no readers of its API")]
 
 use std::ffi::c_void;
@@ -29,7 +29,7 @@ const REPORT: &str = "other.transform.ReportDearest";
 const READ_CHANGED: &str = "t.transform.ReadChanged";
 const PUBLISH_CHANGED: &str = "t.transform.PublishChanged";
 
-/// What passes of the three libraries say: diagnostics, and the failure if there is one.
+/// Checks the diagnostics of passes of the three libraries, and the failure if there is one.
 #[track_caller]
 fn check(passes: &[&str], said: Expect) {
     let registry = Registry::new();
@@ -113,7 +113,7 @@ fn who_publishes_under_a_key_that_is_another_types_is_told() {
     );
 }
 
-/// Data of which can be told how much of it there is.
+/// Data whose live instances can be counted.
 #[repr(C)]
 #[derive(StableAbi)]
 struct Counted {
@@ -155,7 +155,7 @@ fn what_is_published_goes_with_the_function_and_what_is_second_at_once() {
     assert_eq!(RArc::strong_count(&count), 1);
 }
 
-/// Runs a call on the function of the test's own text; what the pass answers, as the host tells it.
+/// Runs a call on the function of the test's text. Returns the result of the pass as the host reports it.
 fn run(call: impl Fn(&mut sdk::Function) -> sdk::PassResult + Send + Sync + 'static) -> String {
     let call = move |f: &mut sdk::Function, _: &sdk::PassContext| call(f);
     let pass = create_function_pass(PassInfo::new("test.transform.Share"), call);
@@ -167,13 +167,13 @@ fn run(call: impl Fn(&mut sdk::Function) -> sdk::PassResult + Send + Sync + 'sta
     }
 }
 
-/// Keeps as much beside the function as the host takes.
+/// Stores as many analyses of the function as the host accepts.
 fn fill(f: &sdk::Function) {
-    /// There is nothing to drop.
+    /// A destructor for data without memory.
     unsafe extern "C" fn drop_nothing(_: *mut c_void) {}
     for number in 0..4096 {
         let key = format!("t.Filler/{number}");
-        // SAFETY: the key is of no type that anybody reads; the data is no memory, and isn't dropped.
+        // SAFETY: no other code uses this key; the data has no memory, and the destructor doesn't access it.
         let result = unsafe { f.keep_shared_data(&key, NonNull::dangling(), drop_nothing) };
         result.expect("there is room");
     }
@@ -205,7 +205,7 @@ fn what_the_host_refuses_to_keep_is_dropped_and_the_function_is_named() {
     assert_eq!(RArc::strong_count(&count), 1);
 }
 
-/// What a pass fails of whose data is another's keeps its sentence; of no op.
+/// A layout error fails the pass with its message. It names the function and no op.
 #[test]
 fn a_layout_that_differs_fails_a_pass_on_the_function_that_it_read() {
     let said = run(|f| {
@@ -252,7 +252,7 @@ macro_rules! cost_of {
 cost_of!(first, u64);
 cost_of!(second, i64);
 
-/// Data whose drop panics: the host, which drops it, hears nothing of that.
+/// Data whose drop panics. The host, which drops it, doesn't notice the panic.
 #[repr(C)]
 #[derive(StableAbi)]
 struct Panics {

@@ -1,6 +1,6 @@
-//! Two hosts in one process that load one plugin file. The second has the first one's functions in a
-//! table of its own, as a copy of passdock in another library would. The plugin's library is there
-//! once, and what it does for one goes through that one's tables.
+//! Two hosts in one process that load the same plugin file. The second host has a separate table with the first one's
+//! functions, like a copy of passdock in another library. The plugin's library is loaded once, and calls from each host
+//! use that host's tables.
 #![allow(missing_docs, reason = "a test crate has no readers of its API")]
 
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ fn library() -> PathBuf {
     passdock_tests::library("passdock_conformance")
 }
 
-/// Runs the pass in passdock and answers the function's text.
+/// Runs the pass in passdock and returns the function's text.
 fn run(registry: &Registry) -> String {
     let context = PassContext::builder().registry(registry).build();
     let context = context.expect("a plain context");
@@ -29,18 +29,18 @@ fn run(registry: &Registry) -> String {
 
 #[allow(unsafe_code, reason = "a second host calls the entry")]
 fn entry() -> abi::Entry {
-    // SAFETY: a plugin of ours, whose initialisation does nothing; it was checked by the other host.
+    // SAFETY: a plugin of this repository without initializers; the other host validated it.
     let library = unsafe { libloading::Library::new(library()) }.expect("a library");
-    // SAFETY: the contract gives the symbol this type.
+    // SAFETY: the ABI specifies this type for the symbol.
     let entry = *unsafe { library.get::<abi::Entry>(abi::ENTRY_SYMBOL) }.expect("its entry");
     std::mem::forget(library);
     entry
 }
 
-/// The pass's entry in the table that the plugin answers to a host.
+/// Returns the pass's entry in the table that the plugin returns to a host.
 #[allow(unsafe_code, reason = "a second host calls the entry")]
 fn attached(host: &'static abi::Host) -> abi::PassEntry {
-    // SAFETY: a host's table, which lives for good, and what the plugin answers lives as long.
+    // SAFETY: the host's table is static, and so is the plugin's result.
     unsafe {
         let mut told = abi::Attach::EMPTY;
         let table = &*entry()(host, &raw mut told);
@@ -53,12 +53,12 @@ fn attached(host: &'static abi::Host) -> abi::PassEntry {
     }
 }
 
-/// Runs the pass as it is attached to the second host, on a function that passdock lends.
+/// Runs the pass as attached to the second host, on a function that passdock lends.
 #[allow(unsafe_code, reason = "a second host calls the pass")]
 fn run_in_second(pass: abi::PassEntry) -> String {
     let (state, run) = (pass.state.expose_provenance(), pass.run_function);
     let call = move |f: &mut passdock::sdk::Function, _: &passdock::sdk::PassContext| {
-        // SAFETY: the handles live until the pass returns, and nobody else edits meanwhile.
+        // SAFETY: the handles are valid until the pass returns, and nothing else edits the function meanwhile.
         let status = unsafe {
             let host = passdock::plugin::host().get();
             let context = (*host.context).current.expect("it can tell")(host);

@@ -54,8 +54,14 @@ impl Target {
     }
 
     fn file(place: PathBuf) -> io::Result<Target> {
-        if place.metadata().is_ok_and(|file| file.permissions().readonly()) {
-            return Err(io::Error::new(ErrorKind::PermissionDenied, "it is read-only"));
+        if place
+            .metadata()
+            .is_ok_and(|file| file.permissions().readonly())
+        {
+            return Err(io::Error::new(
+                ErrorKind::PermissionDenied,
+                "it is read-only",
+            ));
         }
         tempfile::tempfile_in(directory_of(&place)).map_err(plain)?;
         Ok(Target::File(place))

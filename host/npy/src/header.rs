@@ -8,9 +8,9 @@ use passdock_abi::DType;
 use crate::Error;
 
 const MAGIC: &[u8] = b"\x93NUMPY";
-/// The longest header; NumPy itself takes none that is longer than 10,000.
+/// The maximum length of a header. NumPy itself accepts at most 10,000 bytes.
 const MAX_HEADER: u32 = 1 << 16;
-/// The most dims of a tensor.
+/// The maximum number of dims.
 const MAX_RANK: usize = 64;
 
 /// The contents of a header.
@@ -18,7 +18,7 @@ const MAX_RANK: usize = 64;
 pub(crate) struct Header {
     pub(crate) dtype: DType,
     pub(crate) shape: Vec<i64>,
-    /// Bytes of all elements.
+    /// The size of all elements in bytes.
     pub(crate) byte_len: u64,
     pub(crate) is_big_endian: bool,
     pub(crate) by_columns: bool,
@@ -72,7 +72,7 @@ impl Header {
             .map_or("", |(sizes, _)| sizes)
             .split(',')
             .map(str::trim);
-        // Python 2 wrote long integers so.
+        // Python 2 writes long integers with this suffix.
         let sizes = sizes
             .filter(|size| !size.is_empty())
             .map(|size| size.trim_end_matches('L'));
@@ -82,7 +82,7 @@ impl Header {
             shape.filter(|shape| shape.len() <= MAX_RANK && shape.iter().all(|&size| size >= 0));
         let shape = shape.ok_or_else(|| wrong("has an invalid `shape`"))?;
         let dtype = element(descr)?;
-        // Whatever the other sizes of an empty tensor are, they are no more than memory has.
+        // The other sizes of an empty tensor are limited, too.
         let sizes = shape.iter().filter(|&&size| size != 0);
         let bytes = sizes
             .map(|&size| size as u64)
@@ -100,7 +100,7 @@ impl Header {
     }
 }
 
-/// Returns the text from a field's value on.
+/// Returns the text after a field's name and colon.
 fn field<'t>(text: &'t str, name: &str) -> Result<&'t str, Error> {
     let after = |quote: char| {
         let (_, after) = text.split_once(&format!("{quote}{name}{quote}"))?;
@@ -114,7 +114,7 @@ fn wrong(what: impl Into<String>) -> Error {
     Error::Header(what.into())
 }
 
-/// Returns the element type of a NumPy type.
+/// Parses a NumPy element type.
 fn element(descr: &str) -> Result<DType, Error> {
     let kind = descr.trim_start_matches(['<', '>', '|', '=']);
     Ok(match kind {

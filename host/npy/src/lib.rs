@@ -1,11 +1,11 @@
-//! Tensors of `.npy` files, as `numpy.save` writes them, and of `.npz` files, which are archives of them.
+//! Reader for `.npy` files, as written by `numpy.save`, and for `.npz` files, which are archives of `.npy` files.
 //!
-//! A file is a short header with a Python dictionary, and the elements after it. They are returned as constants
-//! of the IR have them: little-endian and row by row. The memory that is used depends on the length of a file, and
-//! not on its header.
+//! A file is a short header with a Python dictionary, followed by the elements. They are returned in the format of the
+//! IR's constants: little-endian and in row-major order. Memory use depends on the length of the file, not on its
+//! header.
 //!
-//! NumPy has no bfloat16; the two raw bytes (`<V2`) that `ml_dtypes` saves are read as it. Strings, records
-//! and Python objects aren't read.
+//! NumPy has no bfloat16. The raw two-byte elements (`<V2`) that `ml_dtypes` saves are read as bfloat16. Strings,
+//! records and Python objects aren't supported.
 
 mod header;
 
@@ -24,57 +24,57 @@ use header::Header;
 /// A tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Array {
-    /// The type of its elements.
+    /// The element type.
     pub dtype: DType,
-    /// Its sizes; none: one element.
+    /// The sizes of the dims; empty for a scalar.
     pub shape: Vec<i64>,
-    /// Its elements, little-endian and row by row.
+    /// The elements, little-endian and in row-major order.
     pub data: Vec<u8>,
 }
 
-/// The reason why a file gives no tensor: the end of a sentence.
+/// An error of reading a tensor, displayed as the end of a sentence.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The system says no.
+    /// An I/O error.
     #[error("it can't be read: {0}")]
     Io(#[from] io::Error),
-    /// Something else is in it.
+    /// The file has another format.
     #[error("it isn't a `.npy` file")]
     NotNpy,
-    /// Something else is in it.
+    /// The file has another format.
     #[error("it isn't a `.npz` file")]
     NotNpz,
-    /// It is an archive that can't be read.
+    /// The archive can't be read.
     #[error("{0}")]
     Zip(String),
-    /// An entry of the archive gives no tensor.
+    /// An entry of the archive isn't a valid tensor.
     #[error("`{0}` in it gives none: {1}")]
     Entry(String, Box<Error>),
-    /// Its header isn't one.
+    /// The header is invalid.
     #[error("its header {0}")]
     Header(String),
-    /// Its elements are of a type that tensors don't have.
+    /// The element type isn't supported.
     #[error("its elements are {0}; numbers and bools can be read")]
     Elements(String),
-    /// There are more or fewer elements than the header says.
+    /// The number of bytes doesn't match the header.
     #[error("it has {found} bytes of elements where {shape:?} takes {expected}")]
     Size {
         /// The shape.
         shape: Vec<i64>,
-        /// The number of bytes that such a tensor takes.
+        /// The size of such a tensor in bytes.
         expected: u64,
-        /// The number of bytes there are, or one more than there should be.
+        /// The number of bytes in the file, but at most one more than expected.
         found: u64,
     },
 }
 
-/// Reads the tensor in a file.
+/// Reads the tensor in a `.npy` file.
 pub fn read(path: &Path) -> Result<Array, Error> {
     read_from(File::open(path)?)
 }
 
-/// Reads the tensors of the bytes of a `.npz` file, as `numpy.savez` and `numpy.savez_compressed` write them, with
-/// their names. Other files in the archive are left out.
+/// Reads the tensors of a `.npz` file and their names from its bytes. The file may be written by `numpy.savez` or
+/// `numpy.savez_compressed`. Files of other formats in the archive are skipped.
 pub fn read_npz_from(bytes: &[u8]) -> Result<Vec<(String, Array)>, Error> {
     let archive = ZipArchive::from_slice(bytes).map_err(|_| Error::NotNpz)?;
     let mut entries = archive.entries();
@@ -93,7 +93,7 @@ pub fn read_npz_from(bytes: &[u8]) -> Result<Vec<(String, Array)>, Error> {
     Ok(arrays)
 }
 
-/// Returns the content of an entry of an archive.
+/// Decompresses an entry of an archive.
 fn unpacked(
     archive: &ZipSliceArchive<&[u8]>,
     entry: &ZipFileHeaderRecord<'_>,
@@ -127,7 +127,7 @@ fn unpacked(
     Ok(data)
 }
 
-/// Reads a tensor as [`read`] does, of anything that gives bytes.
+/// Reads a tensor from a reader, as [`read`] does.
 pub fn read_from(mut file: impl Read) -> Result<Array, Error> {
     let header = Header::read(&mut file)?;
     let wrong_size = |found| Error::Size {
@@ -136,7 +136,7 @@ pub fn read_from(mut file: impl Read) -> Result<Array, Error> {
         found,
     };
     let mut data = Vec::new();
-    // One byte more shows that there are more.
+    // One more byte shows whether the file is too long.
     let found = file
         .take(header.byte_len.saturating_add(1))
         .read_to_end(&mut data)?;
@@ -145,7 +145,7 @@ pub fn read_from(mut file: impl Read) -> Result<Array, Error> {
     }
     let len = header.dtype.byte_len(1).unwrap_or(1) as usize;
     if header.is_big_endian {
-        // A complex element is two numbers.
+        // A complex element consists of two numbers.
         let is_complex = [DType::C64, DType::C128].contains(&header.dtype);
         let number = if is_complex { len / 2 } else { len };
         data.chunks_exact_mut(number).for_each(<[u8]>::reverse);
@@ -164,7 +164,7 @@ pub fn read_from(mut file: impl Read) -> Result<Array, Error> {
     })
 }
 
-/// Puts elements that are column by column row by row.
+/// Converts elements from column-major to row-major order.
 fn by_rows(data: &[u8], shape: &[i64], len: usize) -> Vec<u8> {
     let mut rows = Vec::with_capacity(data.len());
     for at in 0..data.len() / len {

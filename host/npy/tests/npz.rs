@@ -1,4 +1,4 @@
-//! Archives as NumPy writes them, and as nobody should.
+//! Reading archives from NumPy, and malformed ones.
 
 use expect_test::{Expect, expect};
 use passdock_npy::read_npz_from;
@@ -44,7 +44,7 @@ fn archives_of_numpy_are_read() {
     );
 }
 
-/// The archive with another byte in its directory's first entry.
+/// Returns the archive with one byte changed in the first entry of its directory.
 fn changed(at: usize, byte: u8) -> Vec<u8> {
     let mut bytes = PACKED.to_vec();
     let entry = bytes.windows(4).position(|part| part == b"PK\x01\x02");
@@ -89,7 +89,7 @@ fn no_archive_is_believed() {
             for bits in [0xff, 0x01, 0x80] {
                 let mut flipped = bytes.to_vec();
                 flipped[at] ^= bits;
-                // Whatever comes of it, it comes back.
+                // Any result is fine, as long as the call returns.
                 let _ = read_npz_from(&flipped);
             }
         }

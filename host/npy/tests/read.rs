@@ -1,9 +1,9 @@
-//! Files as NumPy writes them, and as nobody should.
+//! Reading files from NumPy, and malformed ones.
 
 use expect_test::{Expect, expect};
 use passdock_npy::read_from;
 
-/// A file of version 1 with this header.
+/// Returns a file of version 1 with this header.
 fn file(header: &str, data: &[u8]) -> Vec<u8> {
     let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
     bytes.extend((header.len() as u16).to_le_bytes());

@@ -1,7 +1,6 @@
 //! Renames one node of a model: `rename_node IN.onnx OUT.onnx OLD NEW`.
 //!
-//! The smallest edit there is, and a proof of what the crate promises: all other
-//! bytes of the file stay as they were.
+//! A minimal edit, which shows that all other bytes of the file are preserved.
 
 use std::env::args;
 use std::error::Error;
@@ -23,7 +22,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Gives the op of the main graph that is called `old` another name.
+/// Renames the op of the main graph that is called `old`.
 fn rename(module: &mut Module, old: &str, new: &str) -> Result<(), Box<dyn Error>> {
     let missing = || format!("the main graph has no node called `{old}`");
     let symbols = module.symbols().clone();

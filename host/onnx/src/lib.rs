@@ -1,17 +1,17 @@
-//! ONNX files to and from the IR, without loss.
+//! Lossless conversion between ONNX files and the IR.
 //!
-//! A model file is mapped and walked once. The module's entities remember the bytes they came from
-//! ([`passdock_ir::SourceSpan`]); weights, doc strings, metadata and unknown fields stay in the
-//! file. An entity that no pass touched is written as its bytes of the file. Any other is encoded from the IR and
-//! its **stripped message**: the fields that the IR doesn't model. So a module that no pass changed is the same file,
-//! byte for byte, and a renamed node changes that node's name and nothing else.
+//! A model file is mapped and walked once. The module's entities keep the spans of their bytes
+//! ([`passdock_ir::SourceSpan`]); weights, doc strings, metadata and unknown fields stay in the file. An entity that no
+//! pass touched is written as its bytes in the file. Any other entity is encoded from the IR and its **stripped
+//! message**: the fields that the IR doesn't model. So an unchanged module is written as the same file, byte for byte,
+//! and renaming a node changes only its name.
 //!
-//! A module that has to live without its file is [detached](detach()): the stripped messages go to
-//! the extras of the entities, where text keeps them, too.
+//! A module that doesn't need its file is self-contained. [`detach()`] moves the stripped messages to the extras of
+//! the entities, which IR text also contains.
 //!
-//! Neither side knows operators or opsets. Reading order: `format` (protobuf, and the messages that
-//! both sides know), `extras` (ONNX's data in the extras of entities), `file` (the files that a module was read from),
-//! `read`, `layout` (the order of what is written), `detach` (stripped messages), `write`, `report`.
+//! The reader and the writer have no table of operators or opsets. Reading order: `format` (protobuf, and the messages
+//! that both use), `extras` (ONNX's data in the extras of entities), `file` (the files that a module was read from),
+//! `read`, `layout` (the order in which parts are written), `detach` (stripped messages), `write`, `report`.
 
 mod detach;
 mod extras;

@@ -1,5 +1,5 @@
-//! What the fuzz targets found once, and what is like it: read, edited and written again as the
-//! targets do it.
+//! Regression tests for inputs from the fuzz targets and similar ones: reading, editing and writing them again as the
+//! targets do.
 
 #![allow(
     dead_code,
@@ -14,7 +14,7 @@ mod onnx;
 
 use std::path::Path;
 
-/// Files of the two targets go through both.
+/// Runs the files of both targets through both.
 #[test]
 #[allow(clippy::print_stdout, reason = "shown if the test fails: which file")]
 fn files_that_were_read_or_written_wrong() {

@@ -1,15 +1,15 @@
-//! The elements of tensors of any type.
+//! Typed access to the elements of tensors.
 
 use half::{bf16, f16};
 use passdock_abi::DType;
 use passdock_ir::constant::string_elements;
 
-/// An element of a tensor; of a complex one, a part.
+/// An element of a tensor; the real or imaginary part of a complex one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Element<'t> {
     Float(f64),
     Integer(i128),
-    /// The bits of a bool, or of a float that is kept whole.
+    /// The bits of a bool, or of a float whose value isn't computed.
     Bits(u64),
     Text(&'t [u8]),
 }
@@ -23,7 +23,7 @@ impl Element<'_> {
         }
     }
 
-    /// Returns the distance of two numbers; NaN if they are none. Two NaNs are equal, as are infinities of one sign.
+    /// Returns the distance of two numbers; NaN for bits and strings. Two NaNs are equal, as are equal infinities.
     pub(crate) fn distance(self, other: Self) -> f64 {
         match (self, other) {
             (Element::Float(x), Element::Float(y)) if x == y || (x.is_nan() && y.is_nan()) => 0.0,
@@ -36,7 +36,7 @@ impl Element<'_> {
         }
     }
 
-    /// Returns a distance as a part of the larger of two numbers.
+    /// Returns a distance relative to the larger of two numbers.
     pub(crate) fn part(self, other: Self, distance: f64) -> f64 {
         let size = |element| match element {
             Element::Float(x) => x.abs(),
@@ -49,7 +49,7 @@ impl Element<'_> {
         }
     }
 
-    /// Returns the element as its own type prints it, so that no digits show that it doesn't have.
+    /// Formats the element in its own type, so that no digits beyond its precision are printed.
     pub(crate) fn text(self, dtype: DType) -> String {
         match self {
             Element::Float(x) if matches!(dtype, DType::F64 | DType::C128) => x.to_string(),
@@ -65,7 +65,7 @@ impl Element<'_> {
 /// An iterator over elements.
 pub(crate) type Elements<'t> = Box<dyn Iterator<Item = Element<'t>> + 't>;
 
-/// Returns the elements of a tensor; of complex ones, both parts.
+/// Returns the elements of a tensor; both parts of each complex element.
 pub(crate) fn elements(dtype: DType, data: &[u8], count: u64) -> Elements<'_> {
     fn floats<'t, const N: usize>(
         data: &'t [u8],
@@ -87,7 +87,7 @@ pub(crate) fn elements(dtype: DType, data: &[u8], count: u64) -> Elements<'_> {
     }
 }
 
-/// An element of at most 64 bits. Bits after the last element don't count.
+/// Returns an element of at most 64 bits. Bits after the last element are ignored.
 fn integer<'t>(dtype: DType, data: &[u8], at: u64) -> Element<'t> {
     let bits = u64::from(dtype.bits()).clamp(1, 64);
     let (start, end) = (at * bits / 8, (at * bits + bits).div_ceil(8));
@@ -105,7 +105,7 @@ fn integer<'t>(dtype: DType, data: &[u8], at: u64) -> Element<'t> {
     }
 }
 
-/// Whether the integers of a type have a sign; `None` if its elements aren't integers.
+/// Whether the integers of a type are signed; `None` if its elements aren't integers.
 fn is_signed(dtype: DType) -> Option<bool> {
     match dtype {
         DType::I2 | DType::I4 | DType::I8 | DType::I16 | DType::I32 | DType::I64 => Some(true),

@@ -1,7 +1,7 @@
-//! A part of a model as a model: the ops between some of its values.
+//! Extraction of a part of a model: the ops between some of its values.
 //!
-//! [`extract`] makes parameters of the inputs and results of the outputs, and removes what is unused then. Weights,
-//! names and functions that are called stay as they are.
+//! [`extract`] turns the inputs into parameters and the outputs into results, and removes dead ops. Weights, names and
+//! called functions don't change.
 
 use passdock_abi::{DType, OpId, SymbolId, TypeId, TypeKind, Value, ValueId};
 use passdock_core::{ErrorKind, PassError, suggest};
@@ -14,12 +14,12 @@ use crate::queries::{
     FunctionResult, callee, function_results, operands_inside, set_results, unused_constants,
 };
 
-/// The values between which a part is, by name.
+/// The values at which a part begins and ends, by name.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Bounds {
-    /// The inputs of the part; empty: the model's own inputs that the outputs need.
+    /// The inputs of the part; if empty, the model's own inputs that the outputs need.
     pub inputs: Vec<String>,
-    /// The outputs of the part; empty: the model's own outputs.
+    /// The outputs of the part; if empty, the model's own outputs.
     pub outputs: Vec<String>,
 }
 
@@ -31,18 +31,18 @@ pub struct ModelPart {
     pub module: Module,
     /// The number of ops in the whole main graph.
     pub ops_before: usize,
-    /// The number of ops in the part's.
+    /// The number of ops in the main graph of the part.
     pub ops_after: usize,
     /// Inputs that no output needs.
     pub idle: Vec<String>,
-    /// Inputs and outputs of unknown shape, which a model's file should declare.
+    /// Inputs and outputs of unknown shape. Their shapes should be declared in an ONNX file.
     pub unshaped: Vec<String>,
 }
 
 /// Extracts the part of a model between some of its values.
 ///
 /// # Errors
-/// If there is no such value in the main graph, or if an output depends on values that aren't among the inputs.
+/// If the main graph has no such value, or if an output depends on values that aren't among the inputs.
 pub fn extract(module: &Module, bounds: &Bounds) -> Result<ModelPart, PassError> {
     let Some(f) = module.function_named("main") else {
         return Err(usage("The model has no main graph."));
@@ -100,7 +100,7 @@ pub fn extract(module: &Module, bounds: &Bounds) -> Result<ModelPart, PassError>
     })
 }
 
-/// Cuts the main function down to the ops between inputs and outputs. Returns the parameters of the inputs.
+/// Reduces the main function to the ops between inputs and outputs. Returns the parameters of the inputs.
 fn cut(
     f: &mut Function,
     inputs: &[ValueId],
@@ -131,7 +131,7 @@ fn cut(
     set_results(f, &outputs)?;
     let end = f.terminator(f.body());
     let ops: Vec<OpId> = f.ops_in(f.body()).filter(|op| Some(*op) != end).collect();
-    // From the end, so that the users of an op are erased before it.
+    // In reverse order, so that the users of an op are erased before it.
     for op in ops.into_iter().rev() {
         if f.results(op).all(|result| f.value(result).use_count == 0) {
             f.erase_op(op)?;
@@ -141,12 +141,12 @@ fn cut(
         f.erase_constant(id)?;
     }
     for (input, param, name) in names {
-        // If its op is kept for other results, the parameter has the name all the same.
+        // The parameter takes the name even if the op is kept for its other results.
         if f.live_value(input).is_ok() {
             f.set_name(input, "")?;
         }
         if name.is_some() {
-            // Not `set_name`: the model's output of this name, which is removed, would keep it taken.
+            // Not `set_name`: it would reject the name, which an output of the model may still have.
             f.import_name(param, name);
         }
     }
@@ -156,15 +156,14 @@ fn cut(
     Ok(params)
 }
 
-/// Checks that each parameter has a type, and that the outputs need no other parameters than the inputs, if there are
-/// any.
+/// Checks that each parameter has a type and that, if inputs are given, the outputs need no other parameters.
 fn check_params(
     f: &Function,
     params: &[ValueId],
     bounds: &Bounds,
     outputs: &[FunctionResult],
 ) -> Result<(), PassError> {
-    // A parameter with a default stays one.
+    // A parameter with a default isn't required as an input.
     let is_missing = |arg: &ValueId| !params.contains(arg) && f.value(*arg).constant.is_none();
     let missing = f.args(f.body()).filter(is_missing);
     let missing: Vec<String> = missing.map(|arg| describe(f, arg)).collect();
@@ -246,14 +245,14 @@ fn is_typed(f: &Function, value: ValueId) -> bool {
     })
 }
 
-/// Whether a value's type is all that a model's file has to declare of its interface.
+/// Whether a value's type has all that an ONNX file has to declare about an input or output.
 fn is_shaped(f: &Function, value: ValueId) -> bool {
     let ty = f.value(value).ty;
     let is_tensor = f.live_type(ty).is_ok_and(|ty| ty.kind == TypeKind::TENSOR);
     is_typed(f, value) && (!is_tensor || f.shape(ty).is_some())
 }
 
-/// Returns a value's name, or a description of it.
+/// Returns a value's name, or a description of a value without a name.
 fn describe(f: &Function, value: ValueId) -> String {
     match f.value(value).name.option() {
         Some(name) => f.text(name).to_owned(),
@@ -261,7 +260,7 @@ fn describe(f: &Function, value: ValueId) -> String {
     }
 }
 
-/// Removes the functions that `main` doesn't reach by calls.
+/// Removes the functions that aren't reachable from `main` by calls.
 fn drop_uncalled(module: &mut Module, main: SymbolId) {
     let mut called: FxHashSet<SymbolId> = FxHashSet::default();
     let mut stack = vec![main];
@@ -276,12 +275,12 @@ fn drop_uncalled(module: &mut Module, main: SymbolId) {
     module.retain(|f| called.contains(&f.name()));
 }
 
-/// The names of the body's values.
+/// A map from names to values of the body.
 struct Names<'f> {
     module: &'f Module,
     f: &'f Function,
     values: FxHashMap<String, ValueId>,
-    /// The names of outputs whose values have another one, or none.
+    /// The names of outputs that differ from the names of their values.
     outputs: FxHashMap<ValueId, String>,
 }
 
@@ -317,7 +316,7 @@ impl<'f> Names<'f> {
         }
     }
 
-    /// Finds the values of these names, each once.
+    /// Finds the values of these names, without duplicates.
     fn find_all(&self, names: &[String]) -> Result<Vec<ValueId>, PassError> {
         let mut values = Vec::new();
         for name in names {
@@ -342,7 +341,7 @@ impl<'f> Names<'f> {
         error.help(help.unwrap_or_else(default))
     }
 
-    /// Describes the region or the function that has a value of a name.
+    /// Describes the region or the function that contains a value of this name.
     fn elsewhere(&self, name: &str) -> Option<String> {
         self.module.functions().find_map(|f| {
             let symbol = f.symbols().find(name)?;

@@ -1,10 +1,10 @@
-//! Queries of functions that more than one tool needs.
+//! Queries about functions that several tools use.
 
 use passdock_abi::{ConstId, LocId, LocKind, OpId, SymbolId, TypeId, Value, ValueId, symbol};
 use passdock_ir::edit::NewPort;
 use passdock_ir::{Edit, Function};
 
-/// Returns the constants that nothing uses.
+/// Returns the unused constants.
 pub(crate) fn unused_constants(f: &Function) -> Vec<ConstId> {
     let unused = f.live_constants().filter(|(_, constant)| {
         let value = constant.value.option().map(|value| f.value(value));
@@ -13,8 +13,8 @@ pub(crate) fn unused_constants(f: &Function) -> Vec<ConstId> {
     unused.map(|(id, _)| id).collect()
 }
 
-/// Returns the name of the function that an op calls, if it calls one: a `call` has it as an attribute, another op
-/// is named like it.
+/// Returns the name of the function that an op would call: the attribute of a `call`, otherwise the op's own name. The
+/// module may have no such function.
 pub(crate) fn callee(f: &Function, op: OpId) -> Option<SymbolId> {
     let name = f.op(op).name;
     if name != symbol::CALL {
@@ -23,7 +23,7 @@ pub(crate) fn callee(f: &Function, op: OpId) -> Option<SymbolId> {
     f.symbols().find(f.callee_name(op)?)
 }
 
-/// Returns the names of the ONNX nodes that a location comes from.
+/// Returns the names of the ONNX nodes at a location.
 pub(crate) fn node_names(f: &Function, loc: LocId) -> impl Iterator<Item = &str> {
     let named = f.single_locs(loc).filter(|loc| loc.kind == LocKind::NAME);
     named
@@ -38,12 +38,12 @@ pub(crate) fn operands_inside(f: &Function, op: OpId) -> impl Iterator<Item = Va
     ops.flat_map(|op| f.operands(op)).map(|slot| slot.value)
 }
 
-/// Whether an op ends a region.
+/// Whether an op is a terminator.
 pub(crate) fn is_terminator(f: &Function, op: OpId) -> bool {
     matches!(f.op(op).name, symbol::RETURN | symbol::YIELD)
 }
 
-/// Whether a result is more than a slot that the op leaves out.
+/// Whether a result is present, and not an omitted slot.
 pub(crate) fn is_present(f: &Function, result: ValueId) -> bool {
     let value = f.value(result);
     value.flags & Value::ABSENT == 0 || value.use_count > 0
@@ -52,7 +52,7 @@ pub(crate) fn is_present(f: &Function, result: ValueId) -> bool {
 /// A result of a function: the value, its name and its type.
 pub(crate) type FunctionResult = (ValueId, String, TypeId);
 
-/// Returns the results of a function.
+/// Returns the results of a function; `None` if its body has no terminator.
 pub(crate) fn function_results(f: &Function) -> Option<Vec<FunctionResult>> {
     let slots = f.operands(f.terminator(f.body())?).iter();
     let name = |name: SymbolId| name.option().map_or("", |name| f.text(name)).to_owned();

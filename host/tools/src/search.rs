@@ -1,13 +1,13 @@
-//! The search of bisect, blame and reduce for the first of some states that is bad.
+//! The binary search of bisect, blame and reduce for the first bad state.
 
 use passdock_core::{ErrorKind, PassError};
 use passdock_driver::judge::Verdict;
 use rustc_hash::FxHashSet;
 
-/// Checks that a pipeline makes a good model bad, so that there is something to find.
+/// Checks that a pipeline turns a good model into a bad one.
 ///
 /// # Errors
-/// If it doesn't, or the check can't tell.
+/// If it doesn't, or if the check is inconclusive.
 pub(crate) fn require_broken(
     before: Verdict,
     after: impl FnOnce() -> Result<Verdict, PassError>,
@@ -38,15 +38,15 @@ pub(crate) fn require_broken(
     Err(PassError::new(ErrorKind::Check, message).help(help))
 }
 
-/// Narrows a good state and a bad one after it down to two without a state between them that can be judged. `judge`
-/// returns the verdict on the state of a number.
+/// Narrows the range between a good and a bad state until no testable state is between them. `judge` returns the
+/// verdict on the state with an index.
 pub(crate) fn first_bad<E>(
     (mut good, mut bad): (usize, usize),
     judge: &mut dyn FnMut(usize) -> Result<Verdict, E>,
 ) -> Result<(usize, usize), E> {
     let mut unknown: FxHashSet<usize> = FxHashSet::default();
     loop {
-        // The one nearest to the middle that may have a verdict.
+        // The state nearest to the middle without an inconclusive verdict.
         let distance = |at: &usize| (2 * at).abs_diff(good + bad);
         let middle = good.midpoint(bad);
         let below = (good + 1..=middle).rev().find(|at| !unknown.contains(at));
@@ -68,7 +68,7 @@ mod tests {
 
     use super::*;
 
-    /// The states around the first bad one of 0 to 100, and the number of checks.
+    /// Returns the last good and the first bad state of 0 to 100, and the number of checks.
     fn find(first: usize, unknown: &[usize]) -> (usize, usize, usize) {
         let mut checks = 0;
         let mut judge = |at: usize| -> Result<Verdict, Infallible> {
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn states_without_a_verdict_are_skipped() {
-        // Next to the first bad one it makes a range; elsewhere it only costs a check.
+        // Next to the first bad state, an inconclusive one widens the range; elsewhere it costs one check.
         assert_eq!(find(50, &[50]), (49, 51, 7));
         let (good, bad, checks) = find(50, &[49, 50, 51]);
         assert_eq!((good, bad), (48, 52));

@@ -1,4 +1,4 @@
-//! Bisecting where an instrument says what is wrong, as `numerics` does.
+//! Bisecting with an instrument that judges the results, like `numerics`.
 #![allow(missing_docs, reason = "a test crate has no readers of its API")]
 
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use passdock::{
 use passdock_tools::bisect::{self, Bisection};
 
 passdock::sdk::options! {
-    /// The instrument that fails when what a model computes is another thing.
+    /// The instrument that fails if the model computes other results.
     struct Results {}
 }
 
@@ -41,7 +41,7 @@ fn rewrites(f: &mut Function, cx: &PassContext) -> PassResult {
     cx.rewrite(f, &[&RULES])
 }
 
-/// Rewrites, and spoils the model by itself if it has a `Relu`.
+/// Rewrites, and also breaks the model itself if it has a `Relu`.
 fn spoils(f: &mut Function, cx: &PassContext) -> PassResult {
     cx.rewrite(f, &[&RULES])?;
     for op in f.ops_named("onnx.Relu") {
@@ -60,7 +60,7 @@ passdock::sdk::plugin! {
     ],
 }
 
-/// A chain in `@g` that is rewritten well, then badly, then well; `@f` is rewritten before.
+/// A chain in `@g` with a correct, a wrong and a correct rewrite; `@f` is rewritten before.
 const MODEL: &str = r#"module {
   fn @f(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
     %0 = onnx.Neg(%x) : f32[2]
@@ -81,7 +81,7 @@ const MODEL: &str = r#"module {
 }
 "#;
 
-/// Bisects a pipeline on the model; a module is bad by its text.
+/// Bisects a pipeline on the model. `is_bad` checks the text of a module.
 fn found(pipeline: &str, is_bad: fn(&str) -> bool) -> Bisection {
     let registry = Registry::new();
     registry.load_static(PLUGIN).expect("a good plugin");
@@ -107,7 +107,7 @@ fn found(pipeline: &str, is_bad: fn(&str) -> bool) -> Bisection {
     bisect::bisect(&registry, &request, module, &mut check, &mut |_| ()).expect("something wrong")
 }
 
-/// The rewrite, in words.
+/// Describes the rewrite that was found.
 fn rewrite(found: &Bisection) -> String {
     let Some(rewrite) = &found.rewrite else {
         return "none".to_owned();
@@ -154,7 +154,7 @@ fn what_is_no_rewrite_is_left_to_the_pass() {
     let spoilt = found(pipeline, is_spoilt);
     assert_eq!(spoilt.suspects[0].pass, "demo.transform.Spoil");
     assert_eq!(rewrite(&spoilt), "none");
-    // A pipeline that ends rewriting by itself isn't run with another end.
+    // A pipeline that limits rewrites itself isn't run with other limits.
     let pipeline = format!("[context]\nrewrite_limit = 3\n{pipeline}");
     assert_eq!(rewrite(&found(&pipeline, is_spoilt)), "none");
 }

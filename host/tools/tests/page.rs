@@ -1,4 +1,4 @@
-//! What the page of a run says, and that it asks for nothing else.
+//! The contents of the HTML report, and that it loads no other resources.
 
 use expect_test::{expect, expect_file};
 use passdock::model_file::parse_text;
@@ -15,13 +15,13 @@ fn module(body: &str) -> Module {
     parse_text("m.ir", &text).expect("it can be read")
 }
 
-/// A pass that makes this of every module.
+/// Returns a pass whose output is always this module.
 fn becomes(name: &str, body: &str) -> PassRef {
     let after = module(body);
     create_host_pass(PassInfo::new(name), move |_, _| Ok(after.clone()))
 }
 
-/// What is recorded while passes run.
+/// Returns the recorded data of passes that run on a module.
 fn recorded(before: &str, passes: impl IntoIterator<Item = PassRef>) -> Recorded {
     let registry = Registry::new();
     let options = "file = 'page.html'".parse().expect("TOML");
@@ -112,7 +112,7 @@ fn a_page_is_one_file_that_no_text_breaks() {
     assert!(page.contains("default-src 'none'"));
     assert!(page.contains("u003c/script>\\u003cscript>alert(1)"));
     let links = page.match_indices("http").filter(|(at, _)| {
-        // The name of what pictures are made of isn't looked at by anyone.
+        // The namespace of SVG isn't loaded.
         !page[*at..].starts_with("http://www.w3.org/2000/svg") && page[*at..].contains("://")
     });
     let asked: Vec<&str> = links

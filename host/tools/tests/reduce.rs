@@ -1,4 +1,4 @@
-//! How fast a model shrinks to the ops on which a pass breaks it.
+//! The number of runs in which a model shrinks to the ops on which a pass breaks it.
 #![allow(missing_docs, reason = "a test crate has no readers of its API")]
 
 use std::fmt::Write;
@@ -8,7 +8,7 @@ use passdock::pipeline::{Trial, Trials};
 use passdock::{Module, PassError, model_file};
 use passdock_tools::reduce::{self, ReduceOptions, Reduction};
 
-/// Blocks with a way around each, the shape of which is computed; in the middle of all one `Selu`.
+/// Builds blocks with a bypass each, whose shape is computed, and one `Selu` in the middle.
 fn blocks(count: usize) -> Module {
     let mut text =
         String::from("module {\n  fn @main(%x0: f32[8,8]) -> (%y: f32[8,8]) opset(\"\" = 17) {\n");
@@ -33,7 +33,7 @@ fn blocks(count: usize) -> Module {
     model_file::parse_text("m.ir", &text).expect("IR text")
 }
 
-/// A pipeline that makes another op of each `Selu`, and counts its runs.
+/// A pipeline that replaces each `Selu` with another op, and counts its runs.
 struct Spoiler(usize);
 
 impl Trials for Spoiler {
@@ -52,8 +52,8 @@ impl Trials for Spoiler {
     }
 }
 
-/// Shrinks with so many runs. As a runtime would, the check can't tell of a model whose shapes are made up, and sees
-/// only what reaches a result.
+/// Reduces with a limit on runs. Like a runtime, the check is inconclusive for a model with invented shapes, and it
+/// only compares results.
 fn shrink(module: &Module, max_checks: usize) -> Reduction {
     let judge = |before: &Module, after: &Module| {
         let f = before.functions().next().expect("a function");

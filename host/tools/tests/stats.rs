@@ -1,4 +1,4 @@
-//! Stats on IR text: the figures, by the names that they have in JSON.
+//! Statistics of IR text, by their names in JSON.
 #![allow(missing_docs, reason = "a test crate has no readers of its API")]
 
 use expect_test::{Expect, expect};
@@ -45,7 +45,7 @@ fn layout(value: &Value, indent: usize) -> String {
     text + close
 }
 
-/// The values of some keys, a line each; a list has a line for each entry.
+/// Checks the values of some keys, with a line for each. A list has a line for each entry.
 #[track_caller]
 fn check(source: &str, keys: &[&str], expected: Expect) {
     let stats = serde_json::to_value(read(source)).expect("plain data");
@@ -325,7 +325,7 @@ module {{
 }}"#
         )
     };
-    // Three elements and an index of two numbers for each.
+    // Three elements, and an index of two numbers for each.
     let sparse = "0a0c7370617273655f76616c7565b201120a04080310011206080308021007 1864180a";
     check(
         &text(&sparse.replace(' ', "")),
@@ -546,7 +546,7 @@ module {
         shared: 8 B
     "#]]
     .assert_eq(&figures());
-    // Whoever reads a byte of it now is ended by the system.
+    // Reading a byte of the file would crash the process now.
     std::fs::File::create(&path)
         .and_then(|file| file.set_len(0))
         .expect("an empty file");

@@ -1,4 +1,4 @@
-//! Passes that ask the definitions of ops, for the cases of definitions.
+//! Passes that query op definitions, for the cases of definitions.
 
 use passdock::sdk::prelude::*;
 use passdock::{PassError, PassInfo, Registry, create_function_pass};
@@ -25,10 +25,10 @@ fn infer(f: &mut Function, cx: &PassContext) -> Result<(), EditError> {
     f.walk(f.body()).try_for_each(|op| cx.infer(f, op))
 }
 
-/// Infers types, and replaces each op whose results are known by constants.
+/// Infers types, and replaces ops whose results can be evaluated with constants.
 fn fold(f: &mut Function, cx: &PassContext) -> Result<(), EditError> {
     for op in f.walk(f.body()) {
-        // One that is wrong isn't folded either.
+        // An op for which inference fails isn't folded either.
         let _ = cx.infer(f, op);
         if f.traits(op).folds()
             && let Some(values) = cx.evaluate(f, op, 1 << 20)?
@@ -39,7 +39,7 @@ fn fold(f: &mut Function, cx: &PassContext) -> Result<(), EditError> {
     Ok(())
 }
 
-/// Replaces each op that has a body by it, and infers types.
+/// Replaces ops with their decomposition, and infers types.
 fn decompose(f: &mut Function, cx: &PassContext) -> Result<(), EditError> {
     for op in f.walk(f.body()) {
         if let Some(values) = cx.decompose(f, op)? {

@@ -1,37 +1,37 @@
-//! The format of the files.
+//! Parser for case files.
 
 use std::fmt;
 
-/// The start of a line that separates two cases; the case's name follows.
+/// The prefix of the line before a case. The case's name follows.
 const CASE: &str = "; ---";
 
-/// The start of a line between a case's module and what is expected of it.
+/// The prefix of the line between a case's module and its expected result.
 const EXPECT: &str = "; expect";
 
 /// A file of cases.
 pub struct CaseFile {
-    /// The text above the first case, with the settings of all cases.
+    /// The text before the first case, with the settings of all cases.
     head: String,
-    /// The cases, in their order.
+    /// The cases, in the order of the file.
     pub cases: Vec<Case>,
 }
 
-/// A module, what is done with it, and what is expected.
+/// A module, the settings that apply to it, and the expected result.
 pub struct Case {
-    /// The name; a case without one goes on with the subject of the one above.
+    /// The name; a case without one continues the subject of the previous case.
     pub name: String,
-    /// The settings, in TOML: the file's, and this case's over them.
+    /// The settings in TOML: those of the file, overridden by those of the case.
     pub settings: toml::Table,
-    /// The comments below the name, as they are.
+    /// The comments below the name, unchanged.
     head: String,
-    /// The module.
+    /// The module in IR text.
     pub source: String,
-    /// What follows `; expect` on its line, and the lines below it.
+    /// The rest of the `; expect` line, and the lines below it.
     pub expected: String,
 }
 
 impl CaseFile {
-    /// Reads a file's text.
+    /// Parses a file.
     ///
     /// # Errors
     /// If settings aren't TOML.
@@ -111,7 +111,7 @@ impl fmt::Display for Case {
     }
 }
 
-/// Returns the parts of a text that begin at lines with this start; the first may begin without.
+/// Splits a text before each line with this prefix. The first part may begin without it.
 fn split_before<'t>(text: &'t str, start: &str) -> Vec<&'t str> {
     let mut parts = Vec::new();
     let (mut begin, mut at) = (0, 0);
@@ -126,7 +126,7 @@ fn split_before<'t>(text: &'t str, start: &str) -> Vec<&'t str> {
     parts
 }
 
-/// Returns the comments that are TOML: from the first that begins with a key or a table's header.
+/// Returns the part of comments that is TOML: from the first line with a key or a table's header on.
 fn settings_in(comments: &str) -> String {
     let lines = comments.lines().filter_map(|line| line.strip_prefix(';'));
     let lines = lines.map(|line| line.strip_prefix(' ').unwrap_or(line));
@@ -134,7 +134,7 @@ fn settings_in(comments: &str) -> String {
     settings.flat_map(|line| [line, "\n"]).collect()
 }
 
-/// Whether a line begins a setting, `key = value` or `[table]`, rather than prose.
+/// Whether a line is a setting, `key = value` or `[table]`, and not prose.
 fn is_setting(line: &str) -> bool {
     let key = line.split_once(" = ").map_or("", |(key, _)| key);
     let is_key = |c: char| c.is_alphanumeric() || "_.-\"".contains(c);

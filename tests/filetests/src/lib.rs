@@ -1,4 +1,4 @@
-//! Cases that are IR text: what stands in a file, what becomes of it, and whether that is what the file says.
+//! Test cases in IR text: a file has modules, the passes that run on them, and the expected results.
 //!
 //! ```text
 //! ; passes = ["SimplifyExpr"]
@@ -13,9 +13,10 @@
 //! }
 //! ```
 //!
-//! The comments at the head of a file are settings in TOML; those below a case's name win over them (ARCHITECTURE.md
-//! lists them). `; expect: unchanged` stands for the module itself. Diagnostics are comments below what is expected.
-//! The last pass runs once more on the result: `; expect, and another run differs` says that this changes it or fails.
+//! The comments at the head of a file are settings in TOML. Those below a case's name override them (ARCHITECTURE.md
+//! lists the settings). `; expect: unchanged` means the input module. Diagnostics are comments below the expected
+//! module. The last pass runs a second time on the result; `; expect, and another run differs` states that this changes
+//! the result or fails.
 
 mod definitions;
 mod file;

@@ -1,4 +1,4 @@
-//! Runs a case.
+//! Running a case.
 
 use std::fmt::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,21 +16,21 @@ use serde::Deserialize;
 use crate::definitions;
 use crate::vendors::VENDORS;
 
-/// What a case may set, apart from the context's own settings.
+/// The settings of a case, in addition to those of the context.
 struct Settings {
     /// The passes, in order.
     passes: Vec<PassEntry>,
-    /// Rules, which are the pass `rules.test`.
+    /// Rules, which form the pass `rules.test`.
     rules: Option<String>,
-    /// Whether the rules are held to the operators' definitions first.
+    /// Whether the rules are first checked against the op definitions.
     check_rules: bool,
-    /// The vendors' plugins.
+    /// The plugins of vendors.
     vendors: Vec<StaticPlugin>,
-    /// Whether the rewrites by each rule are expected.
+    /// Whether the number of rewrites by each rule is expected.
     rewrites: bool,
-    /// Whether ONNX Runtime computes the same from the module before and after.
+    /// Whether ONNX Runtime computes the same results before and after the passes.
     onnxruntime: bool,
-    /// The context's settings; the opt level is the highest unless it is set.
+    /// The context's settings. The default opt level is the highest.
     context: ContextSettings,
 }
 
@@ -42,12 +42,12 @@ enum PassEntry {
     WithOptions { name: String, options: toml::Table },
 }
 
-/// Runs a case, and returns what follows `; expect`: the module, unless it is unchanged, and what was
-/// reported, as comments. Without passes, the module is verified and printed. With `onnxruntime`, the cases that say so
-/// are run there before and after the passes, and a difference is reported.
+/// Runs a case and returns the text that should follow `; expect`: the module, unless it is unchanged, and diagnostics
+/// as comments. Without passes, the module is verified and printed. With `onnxruntime`, the cases with that setting run
+/// in ONNX Runtime before and after the passes, and a difference is reported.
 ///
 /// # Errors
-/// If a setting is wrong, so that it isn't taken for what passes report.
+/// If a setting is invalid. This isn't reported as the result of a pass.
 pub fn run(settings: &toml::Table, source: &str, onnxruntime: bool) -> Result<String, String> {
     let mut settings = Settings::read(settings.clone())?;
     settings.onnxruntime &= onnxruntime;
@@ -70,7 +70,7 @@ pub fn run(settings: &toml::Table, source: &str, onnxruntime: bool) -> Result<St
     Ok(out)
 }
 
-/// Returns the printed module, or what is wrong with it.
+/// Returns the printed module, or the verifier's errors.
 fn checked(source: &str, module: &Module) -> String {
     if let Err(violations) = verify_module(module) {
         let lines = violations
@@ -84,7 +84,7 @@ fn checked(source: &str, module: &Module) -> String {
     }
 }
 
-/// Returns the module after the passes, and whether the last one leaves its own result as it is.
+/// Returns the module after the passes, and whether a second run of the last pass changes nothing.
 fn run_passes(
     settings: Settings,
     source: &str,
@@ -112,7 +112,7 @@ fn run_passes(
     let context = context.build()?;
     for pass in &passes {
         module = context.scope(|_| match settings.rewrites {
-            // Steps of a Sequential are recorded.
+            // The steps of a Sequential are recorded.
             true => Sequential::new([pass.clone()]).call(module),
             false => pass.call(module),
         })?;
@@ -141,16 +141,16 @@ fn run_passes(
     })
 }
 
-/// Returns what ONNX Runtime computes otherwise from the module after, as a comment.
+/// Returns the difference of the results in ONNX Runtime, as a comment.
 ///
 /// # Errors
-/// If the modules aren't compared.
+/// If the modules can't be compared.
 fn difference(before: &Module, after: &Module) -> Result<String, PassError> {
     let difference = compare(before, after, &CompareOptions::default())?.difference();
     Ok(difference.map_or_else(String::new, |text| format!("; {text}\n")))
 }
 
-/// Returns the standard passes and operators, those of these tests, and what the case adds.
+/// Returns a registry with the standard plugins, the passes of this crate, and the plugins of the case.
 fn registry(settings: &Settings) -> Result<Registry, PassError> {
     let registry = Registry::new();
     for plugin in [
@@ -218,7 +218,7 @@ impl Settings {
     }
 }
 
-/// Returns the plugins of these names.
+/// Returns the plugins with these names.
 fn vendors(names: &[String]) -> Result<Vec<StaticPlugin>, String> {
     let plugin = |name: &String| {
         let vendor = VENDORS.iter().find(|(vendor, _)| vendor == name);

@@ -1,6 +1,6 @@
 //! Runs the cases of all files: `cargo test -p passdock-filetests [WORD] [-- --bless] [-- --onnxruntime]`. With a word,
-//! only the files whose paths contain it; `--bless` writes what the cases give into the files; `--onnxruntime` runs the
-//! cases that are set to it there, before and after.
+//! only files with the word in their path run. `--bless` updates the expected results in the files. `--onnxruntime`
+//! runs the cases with that setting in ONNX Runtime, before and after the passes.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -31,7 +31,7 @@ fn main() -> ExitCode {
     libtest_mimic::run(&arguments, files.into_iter().map(trial).collect()).exit_code()
 }
 
-/// Collects the files of cases below a directory, in order.
+/// Collects the case files in a directory and below, sorted.
 fn collect(dir: &Path, files: &mut Vec<PathBuf>) {
     let entries = fs::read_dir(dir).expect("the sources are readable");
     let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();

@@ -1,4 +1,4 @@
-/* A plugin in C++ that calls all that passdock.hpp has, and fails where an answer isn't what it should be.
+/* A plugin in C++ that calls all functions of passdock.hpp, and fails if a result isn't the expected one.
  * It runs on `everything.ir`; its operator is that of `examples/c-op`. */
 #include <algorithm>
 #include <atomic>
@@ -18,7 +18,7 @@ void expect(bool holds, const char *what) {
     if (!holds) throw passdock::error(std::string("It should hold that ") + what + ".");
 }
 
-/* The status that a call was refused with; OK if it wasn't. */
+/* Returns the status of a rejected call; OK if it wasn't rejected. */
 template <class Body>
 passdock_status status_of(Body body) {
     try {
@@ -29,7 +29,7 @@ passdock_status status_of(Body body) {
     }
 }
 
-/* What a body throws. */
+/* Returns the error that a body throws. */
 template <class Body>
 std::string said(Body body) {
     try {
@@ -83,7 +83,7 @@ void read_it(const passdock::function_view &f) {
     expect(f.loc(relu) == f.loc(relu) && f.next(f.prev(f.terminator(f.body()))) == f.terminator(f.body()), "ops are a list");
 }
 
-/* What the plugin works out of a function and keeps: its ops by name. How often it did. */
+/* An analysis of the plugin: the ops of a function by name. Counts its computations. */
 using counts = std::map<std::string, size_t>;
 std::atomic<size_t> counted{0};
 
@@ -108,7 +108,7 @@ void analyse_it(passdock::function &f) {
     expect(ops.of(f)->at("onnx.Neg") == 1 && counted == before + 2, "and it is worked out again");
 }
 
-/* Asks definitions, on ops that are gone when it returns. */
+/* Queries definitions about ops that are erased before it returns. */
 void ask_definitions(passdock::function &f, passdock::context &cx) {
     value_id one = f.add_constant<float>({2}, {1.0f, 2.0f}), two = f.add_constant<float>({2}, {3.0f, 4.0f});
     op_id scaled = f.create_op(op_builder("acme.ScaledAdd").operand(one).operand(one).attr("scale", 2.0f),
@@ -148,7 +148,7 @@ void ask_definitions(passdock::function &f, passdock::context &cx) {
     expect(!cx.decompose(f, *f.ops_named("acme.Given").begin()), "one without a definition has none");
 }
 
-/* Makes and replaces ops in all ways, and takes them back. */
+/* Creates and replaces ops in all ways, and undoes that. */
 void build_it(passdock::function &f) {
     value_id flag = f.parameters()[1];
     op_id outer = f.create_op(op_builder("acme.Region").operand(flag).no_results().attr("a", 1)
@@ -307,7 +307,7 @@ void evaluate_scaled(passdock::op_call &call) {
 
 void decompose_scaled(passdock::op_call &call) { call.set_body("fn @body(%0, %1) { %2 = onnx.Add(%0, %1) return %2 }"); }
 
-/* `acme.Sizes`: of an x of two dims, the sizes as a list, the second one more; of a list, the list. */
+/* `acme.Sizes`: for an operand of rank 2, the list of its sizes, 1 added to the second; for a known list, its reverse. */
 void infer_sizes(passdock::op_call &call) {
     if (auto known = call.operand_dims(0)) {
         std::vector<passdock_dim> all(*known);
@@ -333,7 +333,7 @@ void supports_sizes(passdock::op_call &call) {
     if (call.operand_type(0).dims.size() != 2) throw passdock::error(std::string(call.target()) + ": it isn't of two dims");
 }
 
-/* `acme.Sizes` is what it is in any layout. */
+/* `acme.Sizes` is the same in any layout. */
 void lay_out_sizes(passdock::op_call &call) {
     std::string wanted(call.wanted_layout(0));
     call.set_operand_layout(0, wanted.empty() ? "AB->BA" : wanted);

@@ -1,5 +1,5 @@
-/* A program that attaches a plugin to two hosts, which offer next to nothing: each has a table of its own,
- * and what a host lacks is an error of the pass. */
+/* A program that attaches a plugin to two hosts with almost no functions. Each has a separate table, and a call of a
+ * missing function is an error of the pass. */
 #include <cstddef>
 #include <cstdio>
 

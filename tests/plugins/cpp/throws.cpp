@@ -1,9 +1,9 @@
-/* A plugin in C++ whose every part throws, for the tests of the gate. */
+/* A plugin in C++ in which every part throws, for the tests of the gate. */
 #include "passdock.hpp"
 
 namespace {
 
-/* Throws what the option says, about the first op. */
+/* Throws the error that the option selects, about the first op. */
 void throw_it(passdock::function &f, passdock::context &cx) {
     passdock::op_id first = *f.ops().begin();
     std::string what = cx.option<std::string>("what");

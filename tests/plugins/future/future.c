@@ -1,10 +1,10 @@
-/* A plugin of the future, which hands values to a host that the host doesn't know: it is built with a header where
- * each enumeration has a value more, `…_FUTURE` (`cargo xtask deep future`). It says what the host answers. */
+/* A plugin of the future, which passes unknown values to a host. It is built with a header in which each enumeration has
+ * an additional value, `…_FUTURE` (`cargo xtask deep future`). It emits the host's results as notes. */
 #include <stdio.h>
 
 #include "passdock.h"
 
-/* A flag that no word of flags has today. */
+/* A flag that isn't defined yet. */
 #define FLAG_FUTURE (1u << 30)
 
 static const passdock_host *host;
@@ -13,7 +13,7 @@ static void say(passdock_context *context, passdock_severity severity, passdock_
                 const char *text) {
     passdock_label label = PASSDOCK_LABEL_INIT;
     passdock_diagnostic said = PASSDOCK_DIAGNOSTIC_INIT;
-    label.flags = said.flags = FLAG_FUTURE; /* what is said gets through */
+    label.flags = said.flags = FLAG_FUTURE; /* the diagnostic is emitted nevertheless */
     label.op = 0;
     label.part = part;
     label.future = said.future = 1;
@@ -26,7 +26,7 @@ static void say(passdock_context *context, passdock_severity severity, passdock_
     host->context->emit(context, &said);
 }
 
-/* Says what came of a call on a function. */
+/* Emits the result of a call on a function. */
 static void answered(passdock_context *context, const char *what, passdock_status status, passdock_str error) {
     char text[256];
     if (status == PASSDOCK_OK) error = passdock_text("");
@@ -34,7 +34,7 @@ static void answered(passdock_context *context, const char *what, passdock_statu
     say(context, PASSDOCK_SEVERITY_NOTE, PASSDOCK_PART_OP, text);
 }
 
-/* Each description with a flag that a host of today doesn't know. */
+/* Calls functions with a flag in each description that a current host doesn't know. */
 static void ask_with_flags(passdock_context *context, const passdock_module_ref *module,
                            const passdock_function_ref *f, passdock_symbol_id main_) {
     const passdock_module_api *modules = host->modules;
@@ -87,7 +87,7 @@ static void ask_with_flags(passdock_context *context, const passdock_module_ref 
     TELL_OF(f->handle, functions, host->context->rewrite(context, f->handle, &rewrite));
 }
 
-/* Asks for what a host of today can't do. */
+/* Requests values and kinds that a current host doesn't support. */
 static passdock_status asks(void *state, passdock_context *context, const passdock_module_ref *module) {
     const passdock_module_api *modules = host->modules;
     const passdock_function_api *functions = host->functions;
@@ -161,7 +161,7 @@ static passdock_status asks(void *state, passdock_context *context, const passdo
     op.attr_stride = sizeof attr;
     TELL("a field of an attribute in a list", functions->create_op(f.handle, &op, &at, &op_id));
 
-    /* Models may have element types that a host doesn't know: they are types like others. */
+    /* Models may have element types that a host doesn't know. They are valid types. */
     type.dtype = PASSDOCK_DTYPE_FUTURE;
     type.dims = NULL;
     type.dim_count = 0;
@@ -181,7 +181,7 @@ static passdock_status asks(void *state, passdock_context *context, const passdo
     return PASSDOCK_OK;
 }
 
-/* Answers what a host of today doesn't know. */
+/* Returns values that a current host doesn't know. */
 static passdock_status answers(void *state, passdock_context *context, const passdock_module_ref *module) {
     (void)state;
     (void)context;

@@ -1,7 +1,7 @@
-//! Makes modules of the examples in the SDK's documentation, so that the very code that a reader
-//! copies runs in a host.
+//! Generates modules from the examples in the SDK's documentation, so that the exact code of the documentation runs in
+//! a host.
 //!
-//! An example is one of a pass, an instrument or a plugin; its module has the name of what it shows.
+//! An example shows a pass, an instrument or a plugin, and its module is named after that.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -45,7 +45,7 @@ fn list(directory: &Path, files: &mut Vec<std::path::PathBuf>) {
     }
 }
 
-/// The lines of documentation of a file, without what makes them comments.
+/// Returns the lines of documentation in a file, without comment markers.
 fn documentation(file: &Path, text: &str) -> Vec<String> {
     if file
         .extension()
@@ -63,7 +63,7 @@ fn documentation(file: &Path, text: &str) -> Vec<String> {
         .collect()
 }
 
-/// The code of the blocks that documentation tests run.
+/// Returns the code of the blocks that documentation tests run.
 fn blocks(lines: &[String]) -> Vec<String> {
     let mut blocks = Vec::new();
     let mut open: Option<(bool, String)> = None;
@@ -78,7 +78,7 @@ fn blocks(lines: &[String]) -> Vec<String> {
                 open = None;
             }
             (Some((_, code)), None) => {
-                // Hidden from readers.
+                // Lines that rustdoc hides.
                 code.push_str(line.strip_prefix("# ").unwrap_or(line));
                 code.push('\n');
             }
@@ -87,7 +87,7 @@ fn blocks(lines: &[String]) -> Vec<String> {
     blocks
 }
 
-/// What an example shows: a pass, an instrument, an operator.
+/// Returns the name of the pass, instrument or operator in an example.
 fn name(block: &str) -> Option<String> {
     let is_pass = |line: &&str| line.contains("&mut Function, ") || line.contains("&mut Module, ");
     let mut passes = block.lines().filter(is_pass);
@@ -100,7 +100,7 @@ fn name(block: &str) -> Option<String> {
     Some(shown[..end?].to_lowercase())
 }
 
-/// A module that shows what is in it to the crate, and exports nothing.
+/// Returns a module with the code, whose items are visible in the crate. It exports no plugin.
 fn module(name: &str, code: &str) -> String {
     let mut text = format!("pub mod {} {{\n", name);
     for line in code.lines() {

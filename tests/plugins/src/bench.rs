@@ -1,15 +1,15 @@
-//! Passes, and an instrument, that the benchmarks load: empty, reading, rewriting, asking for analyses.
+//! Passes and an instrument for the benchmarks: empty, reading, rewriting, requesting analyses.
 
 use std::hint::black_box;
 
 use passdock_plugin_api::prelude::*;
 
-/// Nothing.
+/// Does nothing.
 fn empty(_f: &mut Function, _cx: &PassContext) -> PassResult {
     Ok(())
 }
 
-/// Looks at each op's name and at how many operands it has.
+/// Reads each op's name and its number of operands.
 fn visit(f: &mut Function, _cx: &PassContext) -> PassResult {
     let mut sum = 0;
     for op in f.iter() {
@@ -19,7 +19,7 @@ fn visit(f: &mut Function, _cx: &PassContext) -> PassResult {
     Ok(())
 }
 
-/// Replaces each Relu by a Gelu.
+/// Replaces each Relu with a Gelu.
 fn rewrite(f: &mut Function, _cx: &PassContext) -> PassResult {
     let gelu = f.intern("onnx.Gelu")?;
     for op in f.ops_named("onnx.Relu") {
@@ -30,10 +30,10 @@ fn rewrite(f: &mut Function, _cx: &PassContext) -> PassResult {
     Ok(())
 }
 
-/// How often the passes below ask.
+/// The number of requests in the passes below.
 pub const TIMES: usize = 1000;
 
-/// Costs nothing to work out.
+/// An analysis without any computation.
 struct Nothing;
 
 impl Analysis for Nothing {
@@ -44,7 +44,7 @@ impl Analysis for Nothing {
     }
 }
 
-/// Asks for an analysis that is kept.
+/// Requests a cached analysis.
 fn find(f: &mut Function, cx: &PassContext) -> PassResult {
     for _ in 0..TIMES {
         black_box(f.analysis::<Nothing>(cx)?);
@@ -52,7 +52,7 @@ fn find(f: &mut Function, cx: &PassContext) -> PassResult {
     Ok(())
 }
 
-/// Asks for a column that is kept.
+/// Requests a cached column.
 fn find_column(f: &mut Function, _cx: &PassContext) -> PassResult {
     for _ in 0..TIMES {
         black_box(f.liveness()?);
@@ -60,20 +60,20 @@ fn find_column(f: &mut Function, _cx: &PassContext) -> PassResult {
     Ok(())
 }
 
-/// Asks for one of the host's analyses after an edit.
+/// Requests one of the host's analyses after an edit.
 fn edit_and_ask(f: &mut Function, _cx: &PassContext) -> PassResult {
     f.set_function_attr("bench", 1)?;
     black_box(f.liveness()?);
     Ok(())
 }
 
-/// Edits, and asks for nothing.
+/// Edits without a request.
 fn edit(f: &mut Function, _cx: &PassContext) -> PassResult {
     f.set_function_attr("bench", 1)?;
     Ok(())
 }
 
-/// Hears everything and does nothing.
+/// An instrument with empty callbacks.
 struct Idle;
 
 impl Instrument for Idle {
@@ -85,23 +85,23 @@ impl Instrument for Idle {
 plugin! {
     name: "bench",
     passes: [
-        /// Nothing.
+        /// Does nothing.
         function "bench.transform.Empty" => empty { opt_level: 0, thread_safe: true },
-        /// Looks at each op.
+        /// Reads each op.
         function "bench.transform.Visit" => visit { opt_level: 0, thread_safe: true },
-        /// Replaces each Relu by a Gelu.
+        /// Replaces each Relu with a Gelu.
         function "bench.transform.Rewrite" => rewrite { opt_level: 0, thread_safe: true },
-        /// Asks for an analysis that is kept.
+        /// Requests a cached analysis.
         function "bench.transform.Find" => find { opt_level: 0, thread_safe: true },
-        /// Asks for a column that is kept.
+        /// Requests a cached column.
         function "bench.transform.FindColumn" => find_column { opt_level: 0, thread_safe: true },
-        /// Asks for a column after an edit.
+        /// Requests a column after an edit.
         function "bench.transform.EditAndAsk" => edit_and_ask { opt_level: 0, thread_safe: true },
-        /// Edits.
+        /// Edits without a request.
         function "bench.transform.Edit" => edit { opt_level: 0, thread_safe: true },
     ],
     instruments: [
-        /// Hears everything and does nothing.
+        /// Has empty callbacks.
         "bench.idle" => Idle,
     ],
 }

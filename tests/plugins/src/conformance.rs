@@ -1,7 +1,7 @@
-//! The passes that the rules of the pass infrastructure are shown with, as a plugin.
+//! Passes for the tests of the rules of the pass infrastructure, as a plugin.
 //!
-//! Each says what it does in a note, so that the host's log sees it. A test that runs with these
-//! checks that a pass's name, level and requirements are those that it names itself.
+//! Each pass emits a note for what it does, so that it is in the host's log. Tests that run with these passes check
+//! that a pass's name, level and requirements are those that the test declares.
 
 use passdock_plugin_api::Severity;
 use passdock_plugin_api::prelude::*;
@@ -18,7 +18,7 @@ fn says(_m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     Ok(())
 }
 
-/// Counts in an attribute of `@main`.
+/// Counts its runs in an attribute of `@main`.
 fn changes(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     say(cx, "change");
     let main = m.edit("main")?;
@@ -82,9 +82,9 @@ fn reports_bug(_m: &mut Module<'_>, cx: &PassContext) -> PassResult {
 }
 
 options! {
-    /// What `Mill` can't do without.
+    /// The options of `Mill`.
     pub struct Mill {
-        /// What it grinds.
+        /// The value in the pass's note.
         pub grist: String,
     }
 }
@@ -96,14 +96,14 @@ fn mill(_m: &mut Module<'_>, cx: &PassContext) -> PassResult {
 }
 
 options! {
-    /// What `Understands` reads.
+    /// The options of `Understands`.
     pub struct Heard {
-        /// A word, which a host of the future may hand out as something else.
+        /// A string, which a future host may pass as a value of another type.
         pub word: String = "",
     }
 }
 
-/// Says what it makes of what only a host of the future hands out.
+/// Emits notes for kinds of entities that only a future host has.
 fn understands(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     say(
         cx,
@@ -122,7 +122,7 @@ fn understands(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     Ok(())
 }
 
-/// Says how it was called.
+/// Emits its backtrace.
 fn traces(_f: &mut Function, cx: &PassContext) -> PassResult {
     let backtrace = std::backtrace::Backtrace::force_capture();
     say(cx, &backtrace.to_string());
@@ -132,45 +132,45 @@ fn traces(_f: &mut Function, cx: &PassContext) -> PassResult {
 plugin! {
     name: "conformance",
     passes: [
-        /// Says that it ran.
+        /// Emits a note that it ran.
         module "t.transform.First" => says,
-        /// Says that it ran.
+        /// Emits a note that it ran.
         module "t.transform.Last" => says,
-        /// Says that it ran; others require it.
+        /// Emits a note that it ran; other passes require it.
         module "t.transform.Leaf" => says,
-        /// Of level 1.
+        /// Has level 1.
         module "t.transform.Level1" => says { opt_level: 1 },
-        /// Of level 2.
+        /// Has level 2.
         module "t.transform.Level2" => says { opt_level: 2 },
-        /// Of level 3.
+        /// Has level 3.
         module "t.transform.Level3" => says { opt_level: 3 },
-        /// Of a level that no context has.
+        /// Has a level above that of any context.
         module "t.transform.Level9" => says { opt_level: 9 },
         /// Requires a pass.
         module "t.transform.NeedsLeaf" => says { required: ["t.transform.Leaf"] },
-        /// Requires one that requires one.
+        /// Requires a pass that requires another.
         module "t.transform.Top" => says { required: ["t.transform.NeedsLeaf"] },
-        /// Requires two, in this order.
+        /// Requires two passes, in this order.
         module "t.transform.NeedsTwo" => says { required: ["t.transform.Leaf", "t.transform.First"] },
-        /// Requires one twice.
+        /// Requires a pass twice.
         module "t.transform.NeedsTwice" => says { required: ["t.transform.Leaf", "t.transform.Leaf"] },
-        /// One side of a diamond.
+        /// The left side of a diamond of requirements.
         module "t.transform.Left" => says { required: ["t.transform.Leaf"] },
-        /// The other side.
+        /// The right side of the diamond.
         module "t.transform.Right" => says { required: ["t.transform.Leaf"] },
-        /// Its top.
+        /// The top of the diamond.
         module "t.transform.Diamond" => says { required: ["t.transform.Left", "t.transform.Right"] },
-        /// Requires one of a high level.
+        /// Requires a pass of a high level.
         module "t.transform.NeedsLevel9" => says { required: ["t.transform.Level9"] },
-        /// Requires one that isn't there.
+        /// Requires an unknown pass.
         module "t.transform.NeedsMissing" => says { required: ["t.transform.Leafs"] },
         /// Requires itself.
         module "t.transform.Narcissus" => says { required: ["t.transform.Narcissus"] },
-        /// Requires the next.
+        /// Requires `Pong`, which requires it.
         module "t.transform.Ping" => says { required: ["t.transform.Pong"] },
-        /// Requires the one before.
+        /// Requires `Ping`, which requires it.
         module "t.transform.Pong" => says { required: ["t.transform.Ping"] },
-        /// Requires the Sequential that it is in.
+        /// Requires the Sequential that contains it.
         module "t.transform.InLoop" => says { required: ["t.transform.Loop"] },
         /// Has an option without a default.
         module "t.transform.Mill" => mill { options: Mill, config: "t.Mill" },
@@ -180,13 +180,13 @@ plugin! {
         module "t.transform.Changes" => changes,
         /// Changes the module, then fails.
         module "t.transform.Fails" => fails,
-        /// Says which graph functions it gets.
+        /// Emits a note for each graph function.
         function "t.transform.Visits" => visits,
-        /// Says which prim functions it gets.
+        /// Emits a note for each prim function.
         prim_function "t.transform.VisitsPrim" => visits,
-        /// Says what it understands.
+        /// Emits notes for kinds of entities that only a future host has.
         module "t.transform.Understands" => understands { options: Heard },
-        /// Says how it was called.
+        /// Emits its backtrace.
         function "t.transform.Traces" => traces,
         /// Changes each graph function.
         function "t.transform.Marks" => marks,
@@ -198,9 +198,9 @@ plugin! {
         module "t.transform.WarnsThenFails" => warns_then_fails,
         /// Emits a warning for each prim function.
         prim_function "t.transform.WarnsOfPrim" => warns_of_prim,
-        /// Emits an error and goes on.
+        /// Emits an error and continues.
         module "t.transform.Complains" => complains,
-        /// Emits a bug and goes on.
+        /// Emits a bug and continues.
         module "t.transform.ReportsBug" => reports_bug,
     ],
 }

@@ -1,11 +1,10 @@
-//! A plugin that makes functions of ops, and ops of functions again.
+//! A plugin that outlines ops into functions, and inlines functions.
 
 use std::collections::HashMap;
 
 use passdock_plugin_api::prelude::*;
 
-/// The ops of each block of a function: those whose node names are equal up to the last slash, as in
-/// `encoder/layer_1/add`.
+/// The blocks of a function: ops whose node names are equal up to the last slash, as in `encoder/layer_1/add`.
 struct Blocks(Vec<(String, Vec<OpId>)>);
 
 impl Analysis for Blocks {
@@ -28,7 +27,7 @@ impl Analysis for Blocks {
     }
 }
 
-/// Makes a function of each block, and calls it where the block was.
+/// Outlines each block into a function, and calls it there.
 fn outline_blocks(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     let graphs = m.functions().filter(|f| f.kind == FunctionKind::GRAPH);
     for entry in graphs {
@@ -44,14 +43,14 @@ fn outline_blocks(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
 }
 
 options! {
-    /// How many ops a function gets.
+    /// The options of `OutlineEvery`.
     pub struct OutlineEvery {
         /// The number of ops in a row that become a function.
         count: i64 = 2,
     }
 }
 
-/// Makes a function of every so many ops in a row, in all regions.
+/// Outlines each sequence of `count` ops into a function, in all regions.
 fn outline_every(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     let count = usize::try_from(cx.options::<OutlineEvery>()?.count).unwrap_or(1);
     let graphs = m.functions().filter(|f| f.kind == FunctionKind::GRAPH);
@@ -59,7 +58,7 @@ fn outline_every(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
         let f = m.snapshot(entry.name)?;
         let nested = f.iter().flat_map(|op| f.regions(op).iter().copied());
         let regions: Vec<RegionId> = std::iter::once(f.body()).chain(nested).collect();
-        // Those nested in others first: an op that is outlined takes its regions along.
+        // Inner regions first, because an outlined op takes its regions with it.
         for &region in regions.iter().rev() {
             let end = f.terminator(region);
             let ops: Vec<OpId> = f.ops_in(region).filter(|&op| Some(op) != end).collect();
@@ -74,7 +73,7 @@ fn outline_every(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     Ok(())
 }
 
-/// Replaces calls by copies of what they call, op by op; what the copies call is called on.
+/// Replaces calls with copies of the callee's ops, and recursively the calls in the copies.
 fn copy_back(f: &mut Function, cx: &PassContext) -> PassResult {
     struct Calls(Vec<(OpId, SymbolId)>);
     impl Visitor for Calls {
@@ -113,14 +112,14 @@ fn copy_back(f: &mut Function, cx: &PassContext) -> PassResult {
 plugin! {
     name: "outliner",
     passes: [
-        /// Makes a function of each block of ops whose node names say that they belong together.
+        /// Outlines blocks of ops, which are grouped by their node names.
         module "outliner.transform.OutlineBlocks" => outline_blocks { opt_level: 0 },
-        /// Makes a function of every so many ops in a row.
+        /// Outlines each sequence of `count` ops.
         module "outliner.transform.OutlineEvery" => outline_every {
             opt_level: 0,
             options: OutlineEvery,
         },
-        /// Replaces calls by copies of what they call.
+        /// Replaces calls with copies of the callee's ops.
         function "outliner.transform.CopyBack" => copy_back { opt_level: 0 },
     ],
 }

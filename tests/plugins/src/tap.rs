@@ -1,9 +1,9 @@
-//! An instrument that tells everything it hears, and can fail or veto, for the tests.
+//! An instrument for tests that reports all its callbacks, and can fail in one or veto a pass.
 
 use passdock_plugin_api::prelude::*;
 
 options! {
-    /// What the tap does beside telling.
+    /// The options of the instrument.
     struct TapOptions {
         /// What it calls itself.
         label: String = "tap",
@@ -20,7 +20,7 @@ options! {
     }
 }
 
-/// Tells what it hears as notes, and how much that was as its report.
+/// Emits a note for each callback, and reports their number.
 pub struct Tap {
     options: TapOptions,
     heard: std::cell::Cell<u32>,
@@ -49,7 +49,7 @@ impl Tap {
     }
 }
 
-/// What there is to see: the ops of the module, and what else is said of the pass.
+/// Describes the module's number of ops, and the pass.
 fn seen(m: &Module, info: &PassInfo) -> String {
     let ops: u32 = m.functions().map(|function| function.op_count).sum();
     let required: Vec<&str> = info.required().collect();

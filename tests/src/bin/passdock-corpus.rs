@@ -1,9 +1,8 @@
-//! What the host makes of every model of a directory, for a judge who knows ONNX.
+//! Reads and writes all models of a directory in several ways, for a checker that knows ONNX.
 //!
-//! `passdock-corpus IN OUT`: each `IN/x.onnx` is read once, and goes out as `OUT/x.KIND.onnx` for
-//! every [`KINDS`]. `OUT/report.json` says of each model and kind what failed, or `null`; also of the
-//! kind `same`, which has no file: the unchanged module is the same bytes, before and after passes
-//! that find nothing to do.
+//! `passdock-corpus IN OUT` reads each `IN/x.onnx` once and writes `OUT/x.KIND.onnx` for each of [`KINDS`].
+//! `OUT/report.json` has the error of each model and kind, or `null`. It also has the kind `same`, which has no file:
+//! the unchanged module has the same bytes, before and after passes that find nothing to do.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -20,7 +19,7 @@ use passdock_onnx::EncodeOptions;
 use passdock_plugin_api::{EditError, Function, OpBuilder, OpId};
 use passdock_tests::{PASSES, standard_registry};
 
-/// Encoded anew; as text and back; with one op changed in a way; optimised.
+/// Encoded again; converted to text and back; with one op edited in several ways; optimized.
 const KINDS: [(&str, Make); 7] = [
     ("fresh", fresh),
     ("text", as_text),
@@ -30,14 +29,14 @@ const KINDS: [(&str, Make); 7] = [
     ("replaced", replaced),
     ("optimised", optimised),
 ];
-/// A file more would only be waited for.
+/// More threads would only wait for files.
 const THREADS: usize = 2;
 
 type Make = fn(&Work, &Module, &Path) -> Result<(), String>;
-/// What failed, by kind.
+/// The errors, by kind.
 type Findings = BTreeMap<&'static str, Option<String>>;
 
-/// What all models share.
+/// The state that all models share.
 struct Work {
     registry: Registry,
     context: PassContext,
@@ -106,7 +105,7 @@ impl Work {
         })
     }
 
-    /// Everything there is to find out about a model.
+    /// Runs all kinds on a model.
     fn model(&self, path: &Path) -> Findings {
         let mut findings = Findings::new();
         let read = guarded(|| model_file::read(path).map_err(whole));
@@ -163,7 +162,7 @@ impl Work {
             .map_err(whole)
     }
 
-    /// Changes the op in the middle of the main graph, or of the first function that has ops.
+    /// Edits the op in the middle of the main graph, or of the first function with ops.
     fn edit(
         &self,
         module: &Module,
@@ -183,7 +182,7 @@ impl Work {
     }
 }
 
-/// The op that edits change; nodes only, which the `Constant` of a sparse initializer isn't.
+/// Returns the op to edit. It has to be a node, which the `Constant` of a sparse initializer isn't.
 fn middle(module: &Module) -> Option<(String, OpId)> {
     module.functions().find_map(|function| {
         let ops: Vec<OpId> = function
@@ -205,7 +204,7 @@ fn fresh(_: &Work, module: &Module, out: &Path) -> Result<(), String> {
 fn as_text(_: &Work, module: &Module, out: &Path) -> Result<(), String> {
     let (text, second) = (out.with_extension("ir"), out.with_extension("2.ir"));
     save(module, &text, false)?;
-    // The data is beside the model, not beside the text.
+    // External data is relative to the model, not to the text.
     let options = model_file::ReadOptions { outside_data: true };
     let again = model_file::read_with(&text, options).map_err(whole)?;
     save(&again, &second, false)?;
@@ -216,7 +215,7 @@ fn as_text(_: &Work, module: &Module, out: &Path) -> Result<(), String> {
     save(&again, out, false)
 }
 
-/// Nothing but the name of a node: the smallest change there is.
+/// Renames a node: a minimal change.
 fn renamed(_: &Work, module: &Module, out: &Path) -> Result<(), String> {
     let mut module = module.clone();
     let Some((name, op)) = middle(&module) else {
@@ -236,7 +235,7 @@ fn with_attribute(work: &Work, module: &Module, out: &Path) -> Result<(), String
     work.edit(module, out, |f, op| f.set_attr(op, "passdock_corpus", 1))
 }
 
-/// Another name for a value, wherever it is used.
+/// Renames a value and all its uses.
 fn with_renamed_value(work: &Work, module: &Module, out: &Path) -> Result<(), String> {
     work.edit(module, out, |f, op| match f.result(op, 0).option() {
         Some(value) => f.set_value_name(value, "passdock/value"),
@@ -244,7 +243,7 @@ fn with_renamed_value(work: &Work, module: &Module, out: &Path) -> Result<(), St
     })
 }
 
-/// An op by a new one that says the same.
+/// Replaces an op with an equal new one.
 fn replaced(work: &Work, module: &Module, out: &Path) -> Result<(), String> {
     work.edit(module, out, |f, op| {
         let operands: Vec<_> = f.operands(op).collect();
@@ -274,7 +273,7 @@ fn whole(error: passdock::PassError) -> String {
     error.to_string()
 }
 
-/// A panic is a finding like any other.
+/// Converts a panic to an error.
 fn guarded<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Err("a panic".into()))
 }

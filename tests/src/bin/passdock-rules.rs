@@ -1,10 +1,9 @@
-//! Rules for a judge who makes models of them: what each looks for, and what becomes of a model.
+//! Prints the patterns of rules, and runs rules on models, for a checker that builds models from patterns.
 //!
-//! `passdock-rules patterns FILE…` prints what the rules of the standard passes and of these files look for, as JSON;
-//! a file's own pass is called as `passdock run` calls it. `passdock-rules run FILE…` reads a JSON object a line,
-//! `{"model", "out", "passes", "keep_negative_zero"}`, and answers each with a line: how often each rule was applied by
-//! which pass, what passes made of the number of ops, and what failed. `default` among the passes are those of the
-//! pipeline.
+//! `passdock-rules patterns FILE…` prints the patterns of the rules of the standard passes and of these files, as JSON.
+//! The pass of a file has the name that `passdock run` gives it. `passdock-rules run FILE…` reads a JSON object per
+//! line, `{"model", "out", "passes", "keep_negative_zero"}`, and prints a line for each: the number of rewrites by pass
+//! and rule, the number of ops before and after, and errors. `default` in `passes` means the passes of that pipeline.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, Write};
@@ -43,7 +42,7 @@ fn read(file: &str) -> Result<RulesFile> {
     RulesFile::parse(file, &text).map_err(whole)
 }
 
-// --- what is looked for ------------------------------------------------------------
+// --- patterns ----------------------------------------------------------------------
 
 fn patterns(files: &[String]) -> Result<()> {
     let mut all = Vec::new();
@@ -113,7 +112,7 @@ fn shown_literal(literal: &Literal) -> Value {
     }
 }
 
-// --- what becomes of models --------------------------------------------------------
+// --- runs --------------------------------------------------------------------------
 
 fn run(files: &[String]) -> Result<()> {
     let registry = standard_registry();
@@ -125,7 +124,7 @@ fn run(files: &[String]) -> Result<()> {
     for line in io::stdin().lock().lines() {
         let request: Value = serde_json::from_str(&line.map_err(whole)?).map_err(whole)?;
         let model = request["model"].as_str().unwrap_or_default();
-        // A panic is a finding like any other.
+        // A panic is an error.
         let answer = catch_unwind(AssertUnwindSafe(|| one(&registry, &request)));
         let mut answer = match answer.unwrap_or_else(|_| Err("a panic".into())) {
             Ok(answer) => answer,
@@ -187,7 +186,7 @@ fn one(registry: &Registry, request: &Value) -> Result<Value> {
     Ok(json!({"rewrites": rewrites, "ops": ops, "before": before, "after": after.op_count()}))
 }
 
-/// The names of the passes of the pipeline `default`.
+/// Returns the names of the passes of the pipeline `default`.
 fn default_passes() -> Result<Vec<String>> {
     let pipeline = BuiltInPipeline::named(DEFAULT).map_err(whole)?;
     let table: toml::Table = pipeline.text.parse().map_err(whole)?;

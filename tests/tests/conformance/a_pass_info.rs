@@ -42,7 +42,7 @@ fn r002_nothing_is_required_by_default() {
     .fix("r002");
 }
 
-/// KEEP. What is required is a list; a string is refused.
+/// KEEP. `required` is a list; a string is rejected.
 #[test]
 fn r005_required_is_a_list() {
     let text = "[[passes]]\nname = 'cleanup'\nrequired = 'Leaf'\npasses = []";
@@ -107,7 +107,7 @@ fn r008_infos_are_compared_by_value() {
     .fix("r008");
 }
 
-/// Why a pipeline's text is refused.
+/// Returns the error for an invalid pipeline.
 pub(crate) fn refused(text: &str) -> String {
     let error = Pipeline::from_toml(text).expect_err("it is refused");
     Failure(error).to_string()

@@ -39,7 +39,7 @@ fn r010_a_name_is_registered_once() {
     .keep("r010");
 }
 
-/// KEEP. That holds for plugins, too, unless the override is asked for.
+/// KEEP. The same applies to plugins, unless they are registered with the override.
 #[test]
 fn r010_an_override_is_asked_for() {
     let registry = Registry::new();
@@ -62,7 +62,7 @@ fn r010_an_override_is_asked_for() {
         "r010.2",
         &format!("{said}\n{asked:?}, from the file: {from}"),
     );
-    // Of a plugin with a pass that the program has nothing is taken in.
+    // No pass of a plugin is registered if the program already has one of its passes.
     let ours = Passdock::new(&Log::default(), Way::Host);
     ours.register(pass("Leaf")).expect("it is the first");
     let again = ours.registry.load_static(PLUGIN);
@@ -90,7 +90,7 @@ fn r011_short_names_are_looked_up_in_the_namespaces() {
     .keep("r011");
 }
 
-/// KEEP. Those of relax and tir come last; a vendor's passes have short names with their namespace.
+/// KEEP. The namespaces of relax and tir are searched last. A vendor's passes have short names with their namespace.
 #[test]
 fn r011_short_names_of_relax_and_tir() {
     let log = Log::default();
@@ -117,15 +117,15 @@ fn r011_short_names_of_relax_and_tir() {
         let found = ours.get_pass(name).map(|pass| ours.info(&pass).name);
         assert_eq!(found.ok(), known.then_some(canonical));
     }
-    // In a context's lists, too; a pass that isn't registered may bear a short name itself.
+    // In a context's lists, too. A pass that isn't registered may have a short name.
     let c = ours.get_pass("c").expect("it is registered");
     let disabled = cx().disables(["c", "d"]);
     ours.say_if_failed(ours.run(disabled, [made(&c), pass("d"), pass("tir.transform.c")]));
     check("r011.2", &log.text());
 }
 
-/// KEEP. What TVM calls a pass, in any of its releases, is a name of ours; a pass of that very name goes
-/// before, and two passes don't share an alias.
+/// KEEP. TVM's names of passes, from all its releases, are aliases. A pass with such a name takes precedence, and two
+/// passes don't share an alias.
 #[test]
 fn r011_names_of_tvm() {
     let log = Log::default();
@@ -210,7 +210,7 @@ fn r014_what_has_no_default_is_asked_for() {
             let needs = pass("NeedsMill").required(["Mill"]);
             ours.say_if_failed(ours.run(cx, [pass("First"), needs]));
         }
-        // A pipeline may set it, too.
+        // A pipeline may set the option, too.
         ours.say_if_failed(ours.run(cx(), [pass("First"), pass("Mill")]));
         let options = toml::Table::from_iter([("grist".to_owned(), "oats".into())]);
         let mill = ours

@@ -22,7 +22,7 @@ fn r016_defaults() {
     .keep("r016");
 }
 
-/// KEEP. The device for what says none is the CPU, unless it is set.
+/// KEEP. The fallback device is the CPU, unless it is set.
 #[test]
 fn r016_the_fallback_device() {
     let key = "relax.fallback_device_type";
@@ -118,7 +118,7 @@ fn r019_a_new_thread_inherits_nothing() {
     .keep("r019");
 }
 
-/// KEEP. What is carried to a worker isn't entered there: its instruments hear nothing of it.
+/// KEEP. A context that is passed to a worker isn't entered there, so its instruments aren't called.
 #[test]
 fn r019_a_context_is_carried_to_a_worker() {
     let log = Log::default();
@@ -294,7 +294,7 @@ fn r029_misspelt_names_are_errors() {
     })
     .plugins()
     .fix("r029.2");
-    // Of a pass that occurs and isn't registered it stays legal, and an error in flight goes first.
+    // The name of a pass that occurs and isn't registered is valid, and an error in flight takes precedence.
     rule!(|s| {
         s.run(
             cx().disables(["Mine"]),
@@ -306,8 +306,8 @@ fn r029_misspelt_names_are_errors() {
     .keep("r029.3");
 }
 
-/// FIX. A pass in a Sequential that is skipped is met, too; what would have run in a pass that was
-/// kept from running nobody knows, so that a warning names it.
+/// FIX. A skipped pass in a Sequential counts as reached. For a name that only a vetoed pass might have reached, there
+/// is a warning.
 ///
 /// TVM: a misspelt name does nothing, silently.
 #[test]
@@ -321,7 +321,7 @@ fn r029_names_of_what_did_not_run_are_legal() {
                 .watch(tap("tap").quiet().vetoes("High")),
             [high().opt_level(0)],
         )?;
-        // Whoever entered the context first may yet call it.
+        // The code that entered the context first may still call the pass.
         let cx = s.context(cx().disables(["Mine"]))?;
         let all = s.pass(seq([mine()]))?;
         s.scope(&cx, |s| {
@@ -340,7 +340,7 @@ fn r029_names_of_what_did_not_run_are_legal() {
         )
     })
     .fix("r029.5");
-    // What would have run on other functions is met.
+    // Passes that would have run on other functions count as reached.
     let log = Log::default();
     let ours = Passdock::new(&log, Way::Host);
     let inner = ours.pass(pass("Inner")).expect("a pass");
@@ -350,8 +350,8 @@ fn r029_names_of_what_did_not_run_are_legal() {
         may run it."].assert_eq(&log.text());
 }
 
-/// FIX. The same of the names in a Sequential's own list, before anything runs; a name there is first
-/// that of a pass in it.
+/// FIX. The same applies to the names in a Sequential's own list, before anything runs. A name there is first looked up
+/// among the passes in the Sequential.
 ///
 /// TVM: a misspelt name does nothing, silently.
 #[test]
@@ -360,7 +360,7 @@ fn r029_misspelt_names_in_a_sequentials_own_list() {
         s.register_all([pass("fold"), pass("relax.transform.short")])?;
         for disabled in ["fold", "short", "relax.transform.short", "shrt"] {
             s.say(format!("{disabled}:"));
-            // Its name is short for that of a registered pass, too.
+            // Its name is also the short name of a registered pass.
             let own = seq([pass("short")]).disabled([disabled]);
             s.say_if_failed(s.call_in(cx(), own));
         }

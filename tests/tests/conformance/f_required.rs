@@ -56,7 +56,7 @@ fn r057_a_cycle_is_an_error_that_names_the_chain() {
     })
     .plugins()
     .fix("r057.3");
-    // A chain without an end in sight.
+    // A very long chain.
     rule!(|s| {
         let name = |at: u32| format!("P{at}");
         s.register_all((0..20_000).map(|at| pass(&name(at)).required([&name(at + 1)])))?;
@@ -90,7 +90,7 @@ fn r058_required_runs_once_and_again_only_after_a_change() {
     })
     .plugins()
     .fix("r058");
-    // The user's own entry counts, too.
+    // The user's entry counts, too.
     rule!(|s| {
         s.register(pass("Leaf"))?;
         s.run(cx(), [pass("Leaf"), pass("NeedsLeaf").required(["Leaf"])])

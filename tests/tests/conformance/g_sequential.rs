@@ -67,7 +67,7 @@ fn r069_nested_and_mixed() {
     .keep("r069");
 }
 
-/// FIX. A child is a pass; that there is one is a matter of types.
+/// FIX. A child is a pass, which types ensure.
 ///
 /// TVM: a None child fails at run time, after others ran.
 #[test]

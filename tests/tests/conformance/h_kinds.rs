@@ -224,8 +224,7 @@ fn r093_the_input_of_a_pass_is_not_damaged() {
     }
 }
 
-/// What is said of a plugin in C that writes past its view's `const`; nothing where there is no C
-/// compiler.
+/// Returns the error for a C plugin that writes past its view's `const`; `None` without a C compiler.
 fn scribbled() -> Option<String> {
     let dir = tempfile::tempdir().expect("a directory");
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("bad-plugins/scribbles.c");
@@ -290,15 +289,15 @@ fn r096_apply_pass_to_function() {
     check("r096", &log.text());
 }
 
-/// Which functions of a module are marked.
+/// Returns the marked functions of a module.
 fn marked(ours: &Passdock, module: &Module) -> Vec<String> {
     let mut names = ours.functions(module);
     names.retain(|name| ours.attr(module, name, "mark").is_some());
     names
 }
 
-/// KEEP. The others are external to the inner pass, and come back as they were; what it sets of the
-/// whole module stays.
+/// KEEP. The other functions are external to the inner pass, and are returned unchanged. Changes of the module metadata
+/// are kept.
 #[test]
 fn r096_the_others_are_external() {
     let log = Log::default();
@@ -329,7 +328,7 @@ fn r096_the_others_are_external() {
     let after = ours.call(&sets, before.clone()).expect("it runs");
     log.add(format!("metadata: {:?}", after.metadata()));
     assert!(!ours.same(&before, &after));
-    // The functions are the very same, and so is a module in which the value was set before.
+    // The functions are shared, and so is a module in which the value was set before.
     let again = ours.call(&sets, after.clone()).expect("it runs");
     assert!(ours.same(&after, &again));
     check("r096.2", &log.text());

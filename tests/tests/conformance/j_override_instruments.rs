@@ -90,7 +90,7 @@ fn r126_what_was_never_entered_is_not_exited() {
         s.scope(&cx, |_| Ok(()))
     })
     .fix("r126");
-    // A context that is entered twice has its instruments exited and entered twice.
+    // In a context that is entered twice, the instruments are exited and entered twice.
     rule!(|s| {
         let cx = s.context(cx().watch(tap("old")))?;
         s.scope(&cx, |s| {
@@ -100,9 +100,9 @@ fn r126_what_was_never_entered_is_not_exited() {
     .fix("r126.2");
 }
 
-/// FIX. Where one's second enter fails, each is exited as often as it was entered.
+/// FIX. If the second enter callback of an instrument fails, each instrument is exited as often as it was entered.
 ///
-/// TVM: only those of the second time are exited.
+/// TVM: only those that were entered the second time are exited.
 #[test]
 fn r126_what_was_entered_twice_is_exited_twice() {
     rule!(|s| {
@@ -117,7 +117,7 @@ fn r126_what_was_entered_twice_is_exited_twice() {
         Ok(())
     })
     .fix("r126.3");
-    // The same of new ones, in a context that was entered twice.
+    // The same for new instruments, in a context that was entered twice.
     rule!(|s| {
         let cx = s.context(cx())?;
         s.scope(&cx, |s| {
@@ -131,7 +131,7 @@ fn r126_what_was_entered_twice_is_exited_twice() {
     .fix("r126.4");
 }
 
-/// An instrument that can be entered once.
+/// Returns an instrument that can be entered once.
 fn only_once<S: System>() -> Tap<S> {
     let entered = AtomicBool::new(false);
     tap("once").does("enter", move |s: &S| {

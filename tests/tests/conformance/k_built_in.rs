@@ -18,7 +18,7 @@ use crate::rule::{by_hand, check};
 use crate::system::{Body, Log, Spec, System, changes, fails, full, pass, seq};
 use crate::tvm::{Profile, thrown};
 
-/// passdock, with the instruments that `add` adds to a context.
+/// Returns passdock with the instruments that `add` adds to a context.
 fn watched(add: impl FnOnce(ContextBuilder) -> ContextBuilder) -> (Log, Passdock, PassContext) {
     let log = Log::default();
     let ours = Passdock::new(&log, Way::Host);
@@ -26,13 +26,13 @@ fn watched(add: impl FnOnce(ContextBuilder) -> ContextBuilder) -> (Log, Passdock
     (log, ours, cx)
 }
 
-/// Calls a pass; a failure is written down.
+/// Calls a pass, and logs a failure.
 fn call(ours: &Passdock, spec: Spec<Passdock>) {
     let pass = ours.pass(spec).expect("a pass");
     ours.say_if_failed(ours.call(&pass, ours.module()));
 }
 
-/// What instruments say while a pass is called.
+/// Returns the output of instruments while a pass is called.
 fn said_by(
     add: impl FnOnce(ContextBuilder, Sink) -> ContextBuilder,
     spec: Spec<Passdock>,
@@ -48,7 +48,7 @@ fn said_by(
     said.text()
 }
 
-/// With every number replaced.
+/// Replaces all numbers.
 fn numberless(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {
@@ -61,7 +61,7 @@ fn numberless(text: &str) -> String {
     out.replace("t.transform.", "")
 }
 
-/// What timing has to show after these calls.
+/// Returns the output of timing after these calls.
 fn timed(calls: impl FnOnce(&Passdock), disabled: &str) -> String {
     let timing = Arc::new(PassTimingInstrument::new());
     let shared = timing.clone();
@@ -205,7 +205,7 @@ fn r134_memory_of_each_pass() {
     check("r134", &lines.collect::<Vec<_>>().join("\n"));
 }
 
-/// A cell of a table; an amount of memory, or that it isn't measured, as `#`.
+/// Returns a cell of a table; `#` for an amount of memory or an unmeasured one.
 fn measured(cell: &str) -> &str {
     let is_amount = |cell: &str| {
         cell.trim_start_matches(['+', '-'])
@@ -227,7 +227,7 @@ fn r135_print_before_and_after_all() {
     check("r135", &without_modules(&said));
 }
 
-/// With the text of the modules replaced that the scenarios begin with, and that `Changes` makes of it.
+/// Replaces the text of the scenarios' input module, and of that module after `Changes`.
 fn without_modules(said: &str) -> String {
     let ours = Passdock::new(&Log::default(), Way::Host);
     let changes = ours.pass(changes()).expect("a pass");
@@ -261,7 +261,7 @@ fn r136_print_around_named_passes() {
     by_hand(heads.join("\n"), tvm.concat().trim_end()).fix("r136");
 }
 
-/// The files that dumping these passes, each called by itself, leaves in a directory.
+/// Lists the files that dumps of these passes, each called alone, write to a directory.
 fn dumped<const N: usize>(dir: &Path, refresh: bool, passes: [Spec<Passdock>; N]) -> String {
     let dump = DumpIr::new(dir.to_owned());
     let dump = if refresh { dump.refresh() } else { dump };
@@ -320,7 +320,7 @@ fn r138_only_dumps_are_deleted() {
 /// TVM: a bare assertion.
 #[test]
 fn r139_which_pass_broke_what() {
-    // A function without an end, where nothing else is verified.
+    // A function without a terminator; without the instrument, it isn't verified.
     let breaks = create_module_pass(PassInfo::new(full("Breaks")), |module, _| {
         module.create("unfinished", FunctionKind::GRAPH, None)?;
         Ok(())

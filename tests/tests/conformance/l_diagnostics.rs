@@ -166,12 +166,12 @@ fn r151_fatal_diagnostics_end_the_pass() {
     .keep("r151");
 }
 
-/// What a warning about the first op of `main` looks like.
+/// Returns the text of a warning about the first op of `main`.
 fn shown(ours: &Passdock, module: Module) -> String {
     rendered(ours, module, false)
 }
 
-/// The same, with colours or without.
+/// Returns the text of a warning about the first op of `main`, with colors or without.
 fn rendered(ours: &Passdock, module: Module, color: bool) -> String {
     let said = Log::default();
     let out = said.clone();
@@ -196,7 +196,7 @@ fn r152_the_sources_line_is_underlined() {
     check("r152", &shown(&ours, ours.module()));
 }
 
-/// KEEP. See above. Colours are for terminals, and change nothing else.
+/// KEEP. Colors are only for terminals, and change nothing else.
 #[test]
 fn r152_colours_are_for_terminals() {
     let ours = Passdock::new(&Log::default(), Way::Host);
@@ -240,7 +240,7 @@ fn r154_the_renderer_can_be_replaced() {
     let later: Arc<Renderer> = Arc::new(says("later"));
     let renderer = later.clone();
     let warns = runs("Warns", move |s: &Passdock, cx, module| {
-        // It has its renderer already.
+        // The context already has a renderer.
         override_renderer(Some(renderer.clone()));
         s.warn(cx, "This is odd.");
         Ok(module)
@@ -272,7 +272,7 @@ fn r155_an_error_names_pass_and_function_once() {
     })
     .plugins()
     .fix_message("r155");
-    // A renderer that fails masks nothing, and is no failure of the pass.
+    // A renderer that fails hides no error, and doesn't fail the pass.
     let log = Log::default();
     let ours = Passdock::new(&log, Way::Host);
     let cx = || ours.builder().renderer(|_| panic!("no paper"));

@@ -1,6 +1,6 @@
-//! The list of the rules: every one is shown by a test, and `docs/conformance.md` says by which.
+//! The list of the rules. Each is tested, and `docs/conformance.md` lists the tests.
 //!
-//! The tests are the table: a rule's words are the doc comment of the test that bears its number.
+//! The tests are the table: the text of a rule is the doc comment of the test with its number.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -10,13 +10,13 @@ use expect_test::expect_file;
 
 use crate::rule::{LOGS, sections};
 
-/// The last rule. From [`PYTHON`] on they are about the Python front end alone.
+/// The number of the last rule. From [`PYTHON`] on, rules are about the Python front end only.
 const LAST: u32 = 174;
 
-/// The first rule that only Python can show.
+/// The number of the first rule that only Python can test.
 const PYTHON: u32 = 160;
 
-/// Rules that no test shows, and why.
+/// Rules without a test, with reasons.
 const NOT_SHOWN: &[(u32, &str)] = &[
     (
         95,
@@ -45,18 +45,18 @@ const SECTIONS: &[(&str, u32)] = &[
     ("N. Python", PYTHON),
 ];
 
-/// A test, by what its source says.
+/// A test, parsed from its source.
 struct Test {
     rule: u32,
     name: String,
-    /// Its path in the repository.
+    /// The path in the repository.
     file: String,
-    /// Its doc comment, without code.
+    /// The doc comment, without code.
     doc: Vec<String>,
     body: String,
 }
 
-/// How `docs/conformance.md` shows a rule.
+/// The entry of a rule in `docs/conformance.md`.
 struct Row {
     kind: &'static str,
     text: String,
@@ -65,7 +65,7 @@ struct Row {
     tests: Vec<String>,
 }
 
-/// All tests of this suite that bear a number, and the doc tests.
+/// Returns all tests of this suite with a rule's number, and the doc tests.
 fn tests() -> Vec<Test> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut files = vec!["src/by_type.rs".to_owned()];
@@ -135,7 +135,7 @@ fn tests_of(file: &str, source: &str) -> Vec<Test> {
     tests
 }
 
-/// The tests of `python/tests`: `def test_r117_…`, whose doc string is a rule's words where only Python shows it.
+/// Returns the tests of `python/tests`, `def test_r117_…`. The doc string has a rule's text if only Python tests it.
 fn python_tests() -> Vec<Test> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../python/tests");
     let names = root.read_dir().expect("this directory").flatten();
@@ -204,7 +204,7 @@ impl Test {
     }
 }
 
-/// The rules by number; an error for what a doc comment lacks.
+/// Returns the rules by number, or an error if a doc comment is incomplete.
 fn rows(tests: &[Test]) -> Result<BTreeMap<u32, Row>, String> {
     let mut rows = BTreeMap::new();
     for test in tests {
@@ -244,13 +244,13 @@ fn rows(tests: &[Test]) -> Result<BTreeMap<u32, Row>, String> {
     Ok(rows)
 }
 
-/// The rules that tests of Rust or Python show. Of one that both show, the words are those of Rust.
+/// Returns the rules that Rust or Python tests. If both test a rule, its text is that of Rust.
 fn all_rows() -> BTreeMap<u32, Row> {
     let mut rows = rows(&tests()).unwrap_or_else(|error| panic!("{error}"));
     let (again, alone): (Vec<Test>, Vec<Test>) = python_tests()
         .into_iter()
         .partition(|test| rows.contains_key(&test.rule));
-    // One that has the words comes first; others of the rule have words of their own.
+    // Tests with the rule's text come first. Other tests of the rule have other doc strings.
     let (worded, others): (Vec<Test>, Vec<Test>) = alone.into_iter().partition(|test| {
         let first = test.doc.first().map(String::as_str).unwrap_or_default();
         first.starts_with("KEEP. ") || first.starts_with("FIX. ")
@@ -280,7 +280,7 @@ fn every_rule_is_shown_and_every_test_shows_one() {
     assert!(odd.is_empty(), "tests of no rule: {odd:?}");
 }
 
-/// A rule's tests are in one file, and one more may show what doesn't compile.
+/// The tests of a rule are in one file, except for doc tests of code that doesn't compile.
 #[test]
 fn every_rule_is_shown_in_one_place() {
     let mut files = BTreeMap::<u32, BTreeSet<String>>::new();
@@ -301,7 +301,7 @@ fn every_rule_is_shown_in_one_place() {
     assert!(files.is_empty(), "shown elsewhere, too: {files:#?}");
 }
 
-/// The Rust sources of the repository.
+/// Returns the Rust sources of the repository.
 fn sources(root: &Path) -> Vec<PathBuf> {
     let mut folders = vec![root.to_owned()];
     let mut files = Vec::new();
@@ -422,7 +422,7 @@ fn write_to(out: &mut String, text: std::fmt::Arguments<'_>) {
     out.write_fmt(text).expect("a string");
 }
 
-/// A file as a link from `docs`.
+/// Returns a file as a link from `docs`.
 fn link(file: &str) -> String {
     let name = file.rsplit('/').next().unwrap_or(file);
     format!("[{name}](../{file})")

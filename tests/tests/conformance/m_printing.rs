@@ -22,7 +22,7 @@ fn r157_a_printed_sequential_names_its_passes() {
         let both = seq([pass("First"), pass("Last")])
             .name("cleanup")
             .opt_level(1);
-        // TVM writes a blank after each name.
+        // TVM prints a space after each name.
         s.say(s.shown(&s.pass(both)?).replace(" ]", "]"));
         Ok(())
     })

@@ -1,7 +1,7 @@
-//! The rules of the pass infrastructure, one test each: `r056_…` shows rule 56.
+//! Tests of the rules of the pass infrastructure, named by rule: `r056_…` tests rule 56.
 //!
-//! `system.rs` is the vocabulary, `ours.rs` speaks it through passdock's public API, `tvm.rs` is a
-//! double of TVM, `rule.rs` compares them. Then one file for each section of rules.
+//! `system.rs` is the vocabulary of scenarios, `ours.rs` implements it with passdock's public API, `tvm.rs` is a
+//! reference implementation of TVM's behavior, and `rule.rs` compares the two. Each section of rules has a file.
 
 mod list;
 mod ours;

@@ -1,7 +1,7 @@
-//! passdock, by its public API.
+//! passdock, through its public API.
 //!
-//! A scenario runs in several ways, with the same log: its passes are closures of the program, or a
-//! plugin's, linked in or loaded, or some these and some those.
+//! A scenario runs in several ways, with the same log. Its passes are closures of the program, passes of a plugin,
+//! linked in or loaded, or a mixture of both.
 
 mod edits;
 mod watches;
@@ -42,18 +42,18 @@ const TEXT: &str = r#"module {
 }
 "#;
 
-/// Where a scenario's passes come from.
+/// The origin of a scenario's passes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Way {
     /// Closures of the program.
     Host,
     /// A plugin that is linked in.
     Linked,
-    /// The same as a shared library.
+    /// The same plugin as a shared library.
     Loaded,
-    /// What is registered is the library's, the rest are closures.
+    /// Registered passes come from the library, the others are closures.
     HostAsksPlugin,
-    /// What is registered are closures, the rest is the library's.
+    /// Registered passes are closures, the others come from the library.
     PluginAsksHost,
 }
 
@@ -70,9 +70,9 @@ impl Way {
 pub(crate) struct Passdock {
     log: Log,
     way: Way,
-    /// Where the scenario registers its passes.
+    /// The registry of the scenario's passes.
     pub(crate) registry: Registry,
-    /// The plugin alone.
+    /// A registry with the plugin only.
     plugin: Registry,
 }
 
@@ -98,7 +98,7 @@ impl Passdock {
         }
     }
 
-    /// The plugin's pass, which must be as the scenario says; `None` if the plugin can't have it.
+    /// Returns the plugin's pass, which has to match the scenario; `None` if the plugin can't have such a pass.
     fn of_plugin(&self, spec: &Spec<Passdock>) -> Option<PassRef> {
         use Body::{Each, Edits, Made, Runs, Sequence};
         if matches!(
@@ -195,7 +195,7 @@ impl Passdock {
         }
     }
 
-    /// A context with the scenario's registry, which writes diagnostics down.
+    /// Returns a context with the scenario's registry, which logs diagnostics.
     pub(crate) fn builder(&self) -> ContextBuilder {
         let log = self.log.clone();
         PassContext::builder()
@@ -204,7 +204,7 @@ impl Passdock {
             .on_diagnostic(move |diagnostic| Passdock::hear(&log, &diagnostic))
     }
 
-    /// Writes diagnostics down; those that are events as events.
+    /// Logs a diagnostic. Notes with the code of an event are logged as events.
     fn hear(log: &Log, diagnostic: &Diagnostic) {
         let pass = diagnostic.pass.as_deref().unwrap_or_default();
         let function = diagnostic.function.as_ref().map(|f| format!(" @{f}"));
@@ -235,7 +235,7 @@ passdock::sdk::options! {
     }
 }
 
-/// The plugin's library.
+/// Returns the path of the plugin's library.
 pub(crate) fn library() -> PathBuf {
     passdock_tests::library("passdock_conformance")
 }
@@ -480,7 +480,7 @@ impl Passdock {
     }
 }
 
-/// An error, shown as a log shows it: code, place, message, help and notes.
+/// An error, printed as in a log: code, location, message, help and notes.
 #[derive(Clone, Debug)]
 pub(crate) struct Failure(pub(crate) PassError);
 

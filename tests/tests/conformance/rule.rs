@@ -1,7 +1,7 @@
-//! How a rule is shown: a scenario is played, and the log of what happened is compared.
+//! Comparing the logs of a scenario in both systems.
 //!
-//! A test is called by its rule's number, and its doc comment is the rule: `KEEP.` or `FIX.`, a
-//! sentence, and what TVM does instead. `list.rs` makes `docs/conformance.md` of these.
+//! A test is named by the number of its rule, and its doc comment is the rule: `KEEP.` or `FIX.`, the rule, and what
+//! TVM does instead. `list.rs` generates `docs/conformance.md` from the doc comments.
 
 use std::collections::BTreeMap;
 use std::panic::{Location, resume_unwind};
@@ -15,12 +15,12 @@ use crate::ours::{Passdock, Way};
 use crate::system::{Done, Log, System};
 use crate::tvm::Tvm;
 
-/// Something to do with either system. Made by [`rule!`](crate::rule).
+/// A scenario, which runs in either system. Created by [`rule!`](crate::rule).
 pub(crate) trait Scenario: Copy + Send + Sync {
     fn play<S: System>(self, s: &S) -> Done<S>;
 }
 
-/// A scenario, to be compared by a method of [`Rule`]: `rule!(|s| s.run(cx(), [pass("Leaf")]))`.
+/// Creates a scenario, to be compared by a method of [`Rule`]: `rule!(|s| s.run(cx(), [pass("Leaf")]))`.
 #[macro_export]
 macro_rules! rule {
     (|$s:ident| $body:expr) => {{
@@ -46,13 +46,13 @@ impl<P: Scenario> Rule<P> {
         Rule { scenario, ways }
     }
 
-    /// Plays it with a plugin's passes, too: linked in, loaded, and mixed with the program's.
+    /// Also runs the scenario with a plugin's passes: linked in, loaded, and mixed with the program's.
     pub(crate) fn plugins(mut self) -> Self {
         self.ways = Way::PLUGIN.into();
         self
     }
 
-    /// TVM does the same. (Where both refuse something, each has its own words.)
+    /// Checks that TVM does the same. Error messages may differ.
     #[track_caller]
     pub(crate) fn keep(self, title: &str) {
         let (log, theirs) = (self.ours(), play(self.scenario, Tvm::new));
@@ -60,7 +60,7 @@ impl<P: Scenario> Rule<P> {
         assert_eq!(wordless(&log), wordless(&theirs), "TVM keeps this rule");
     }
 
-    /// TVM does something else.
+    /// Checks that TVM does something else.
     #[track_caller]
     pub(crate) fn fix(self, title: &str) {
         let (log, theirs) = (self.ours(), play(self.scenario, Tvm::new));
@@ -68,7 +68,7 @@ impl<P: Scenario> Rule<P> {
         assert_ne!(wordless(&log), wordless(&theirs), "TVM breaks this rule");
     }
 
-    /// TVM does the same, and says it worse.
+    /// Checks that TVM does the same with another message.
     #[track_caller]
     pub(crate) fn fix_message(self, title: &str) {
         let (log, theirs) = (self.ours(), play(self.scenario, Tvm::new));
@@ -87,11 +87,11 @@ impl<P: Scenario> Rule<P> {
     }
 }
 
-/// Compares a log with the section of this title in the file of `logs` that is called as the caller's;
-/// `UPDATE_EXPECT=1` writes it.
+/// Compares a log with the section of this title in the file of `logs` that is named like the caller's file.
+/// `UPDATE_EXPECT=1` updates the section.
 #[track_caller]
 pub(crate) fn check(title: &str, log: &str) {
-    // Tests of one file run at the same time.
+    // Tests of one file run in parallel.
     static LOCK: Mutex<()> = Mutex::new(());
     let _guard = LOCK.lock().unwrap_or_else(PoisonError::into_inner);
     let caller = Path::new(Location::caller().file());
@@ -107,7 +107,7 @@ pub(crate) fn check(title: &str, log: &str) {
     expect_file![file].assert_eq(&sections.join("\n"));
 }
 
-/// As [`check`], with what TVM does.
+/// As [`check`], with TVM's log.
 #[track_caller]
 fn check_both(title: &str, ours: &str, tvm: &str) {
     check(title, &format!("{}\nTVM:\n{tvm}", ours.trim_end()));
@@ -115,32 +115,32 @@ fn check_both(title: &str, ours: &str, tvm: &str) {
 
 pub(crate) const LOGS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/conformance/logs");
 
-/// The sections of a file of logs: `# TITLE`, and the log up to the next one.
+/// Returns the sections of a file of logs: `# TITLE`, and the log up to the next title.
 pub(crate) fn sections(text: &str) -> impl Iterator<Item = (&str, &str)> {
     let sections = text.strip_prefix("# ").unwrap_or_default().split("\n\n# ");
     sections.filter_map(|section| section.split_once('\n'))
 }
 
-/// What both said where no scenario can be played by both: TOML, Rust's types, a renderer.
+/// The outputs of both systems, for tests that aren't scenarios: TOML, Rust's types, a renderer.
 pub(crate) struct ByHand {
     ours: String,
     tvm: String,
 }
 
-/// Compares texts that a test made without a scenario.
+/// Compares outputs that a test computed without a scenario.
 pub(crate) fn by_hand(ours: impl ToString, tvm: impl ToString) -> ByHand {
     let (ours, tvm) = (ours.to_string(), tvm.to_string());
     ByHand { ours, tvm }
 }
 
 impl ByHand {
-    /// TVM means the same by other words.
+    /// Checks the output; TVM's differs in its wording only.
     #[track_caller]
     pub(crate) fn keep(self, title: &str) {
         check_both(title, &self.ours, &self.tvm);
     }
 
-    /// TVM does something else.
+    /// Checks that TVM does something else.
     #[track_caller]
     pub(crate) fn fix(self, title: &str) {
         assert_ne!(self.ours, self.tvm, "TVM breaks this rule");
@@ -148,14 +148,14 @@ impl ByHand {
     }
 }
 
-/// Plays a scenario on a thread of its own, so that the thread's default context is, too.
+/// Runs a scenario on a new thread, which has its own default context.
 pub(crate) fn play<P: Scenario, S: System>(
     scenario: P,
     system: impl FnOnce(&Log) -> S + Send,
 ) -> String {
     let log = Log::default();
     let played = thread::scope(|scope| {
-        // The double is recursive where TVM is.
+        // The reference implementation is recursive, as TVM is.
         let thread = thread::Builder::new().stack_size(64 << 20);
         let thread = thread.spawn_scoped(scope, || {
             let s = system(&log);
@@ -168,7 +168,7 @@ pub(crate) fn play<P: Scenario, S: System>(
     log.text()
 }
 
-/// A log in which of errors and warnings only the codes count.
+/// Removes the messages of errors and warnings from a log, but not their codes.
 fn wordless(log: &str) -> String {
     let code = |line: &str| {
         let at = ["error[", "warning["]

@@ -1,5 +1,5 @@
-//! The vocabulary that scenarios are written in, and the trait that gives it: once by passdock's
-//! public API, once by a small double of TVM.
+//! The vocabulary of scenarios: a trait that is implemented with passdock's public API, and by a small reference
+//! implementation of TVM's behavior.
 
 use std::error::Error;
 use std::fmt;
@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex};
 
 use passdock::Severity;
 
-/// Passes are called `t.transform.Leaf`; scenarios and logs say `Leaf`.
+/// The prefix of passes' names, which scenarios and logs omit: `t.transform.Leaf` is `Leaf`.
 pub(crate) const NAMESPACE: &str = "t.transform.";
 
-/// What an instrument's callback answers.
+/// The result of an instrument's callback.
 pub(crate) type Heard = Result<(), Box<dyn Error + Send + Sync>>;
 
 /// A pass infrastructure.
@@ -18,17 +18,17 @@ pub(crate) trait System: Clone + Send + Sync + 'static {
     type Module: Clone + Send + Sync;
     type Pass: Clone + Send + Sync;
     type Context: Clone + Send + Sync;
-    /// A context that was entered.
+    /// A context on the stack.
     type Entered;
     type Error: Error + From<String> + Clone + Send + Sync;
 
     fn log(&self) -> &Log;
 
-    /// Two graph functions, `main` and `other`, and a prim function, `loop`.
+    /// Returns a module with two graph functions, `main` and `other`, and a prim function, `loop`.
     fn module(&self) -> Self::Module;
-    /// Whether both are the same object.
+    /// Whether two modules are the same object.
     fn same(&self, a: &Self::Module, b: &Self::Module) -> bool;
-    /// Whether a function of both is the same object.
+    /// Whether two modules share a function.
     fn shares(&self, a: &Self::Module, b: &Self::Module, function: &str) -> bool;
     fn functions(&self, module: &Self::Module) -> Vec<String>;
     fn attr(&self, module: &Self::Module, function: &str, attr: &str) -> Option<i64>;
@@ -37,16 +37,16 @@ pub(crate) trait System: Clone + Send + Sync + 'static {
 
     fn pass(&self, spec: Spec<Self>) -> Result<Self::Pass, Self::Error>;
     fn register(&self, spec: Spec<Self>) -> Result<(), Self::Error>;
-    /// Another name for a registered pass.
+    /// Adds an alias of a registered pass.
     fn alias(&self, alias: &str, name: &str) -> Result<(), Self::Error>;
     fn get_pass(&self, name: &str) -> Result<Self::Pass, Self::Error>;
-    /// Name, level and requirements.
+    /// Returns name, level and required passes.
     fn info(&self, pass: &Self::Pass) -> Info;
     fn shown(&self, pass: &Self::Pass) -> String;
     fn shown_info(&self, pass: &Self::Pass) -> String;
-    /// Whether the two have equal infos.
+    /// Whether two passes have equal infos.
     fn same_info(&self, a: &Self::Pass, b: &Self::Pass) -> bool;
-    /// Under this thread's current context.
+    /// Calls a pass under this thread's current context.
     fn call(&self, pass: &Self::Pass, module: Self::Module) -> Result<Self::Module, Self::Error>;
 
     fn context(&self, cx: Cx<Self>) -> Result<Self::Context, Self::Error>;
@@ -54,7 +54,7 @@ pub(crate) trait System: Clone + Send + Sync + 'static {
     fn same_context(&self, a: &Self::Context, b: &Self::Context) -> bool;
     fn enter(&self, cx: &Self::Context) -> Result<Self::Entered, Self::Error>;
     fn exit(&self, entered: Self::Entered) -> Result<(), Self::Error>;
-    /// Python's `with`.
+    /// Enters a context for a body, as Python's `with`.
     fn scope<T>(
         &self,
         cx: &Self::Context,
@@ -62,30 +62,30 @@ pub(crate) trait System: Clone + Send + Sync + 'static {
     ) -> Result<T, Self::Error>;
     fn level(&self, cx: &Self::Context) -> u32;
     fn shown_context(&self, cx: &Self::Context) -> String;
-    /// The names of what a Sequential would run under a context, in order.
+    /// Returns the names of the passes that a Sequential would run under a context, in order.
     fn resolve(&self, pass: &Self::Pass, cx: &Self::Context) -> Result<Vec<String>, Self::Error>;
     /// Registers `tir.UnrollLoop`, a struct, `tir.disable_vectorize`, a bool, and `tir.limit`, an int.
     fn register_options(&self) -> Done<Self>;
-    /// A context's value of an option, or that it isn't set.
+    /// Formats a context's value of an option, or that it isn't set.
     fn read(&self, cx: &Self::Context, key: &str) -> Result<String, Self::Error>;
     fn list_configs(&self) -> String;
     /// Emits a warning from inside a pass that was given this context.
     fn warn(&self, cx: &Self::Context, message: &'static str);
-    /// Emits an error and answers what the pass is to end with.
+    /// Emits an error, and returns the error with which the pass has to end.
     fn emit_fatal(&self, cx: &Self::Context, message: &'static str) -> Self::Error;
-    /// How many diagnostics the context's diagnostic context holds, if it has one.
+    /// Returns the number of diagnostics in the context's diagnostic context, if it has one.
     fn diagnostics(&self, cx: &Self::Context) -> Option<usize>;
     fn instruments(&self, cx: &Self::Context) -> usize;
     fn override_instruments(&self, cx: &Self::Context, taps: Vec<Tap<Self>>) -> Done<Self>;
-    /// Removes all instruments, as it is documented.
+    /// Removes all instruments in the documented way.
     fn remove_instruments(&self, cx: &Self::Context) -> Done<Self>;
 
-    /// Builds and calls passes as one Sequential under a context of their own.
+    /// Builds passes and calls them as one Sequential, in a new context.
     fn run(&self, cx: Cx<Self>, passes: impl IntoIterator<Item = Spec<Self>>) -> Done<Self> {
         self.call_in(cx, seq(passes)).map(drop)
     }
 
-    /// Builds a pass and calls it under a context of its own.
+    /// Builds a pass and calls it in a new context.
     fn call_in(&self, cx: Cx<Self>, pass: Spec<Self>) -> Result<Self::Module, Self::Error> {
         let (cx, pass) = (self.context(cx)?, self.pass(pass)?);
         self.scope(&cx, |s| s.call(&pass, s.module()))
@@ -99,7 +99,7 @@ pub(crate) trait System: Clone + Send + Sync + 'static {
         self.log().add(event);
     }
 
-    /// Writes an error down, so that the scenario can go on.
+    /// Logs an error, so that the scenario continues.
     fn say_if_failed<T>(&self, result: Result<T, Self::Error>) {
         if let Err(error) = result {
             self.say(error.to_string());
@@ -113,7 +113,7 @@ pub(crate) trait System: Clone + Send + Sync + 'static {
 
 pub(crate) type Done<S> = Result<(), <S as System>::Error>;
 
-/// An error type of the user's own.
+/// A user-defined error type.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mine(pub(crate) u32);
 
@@ -125,7 +125,7 @@ impl fmt::Display for Mine {
 
 impl Error for Mine {}
 
-/// What happened, in order.
+/// A log of events, in order.
 #[derive(Clone, Default)]
 pub(crate) struct Log(Arc<Mutex<Vec<String>>>);
 
@@ -140,7 +140,7 @@ impl Log {
     }
 }
 
-/// What is known about a pass without running it.
+/// The static properties of a pass.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Info {
     pub(crate) name: String,
@@ -148,7 +148,7 @@ pub(crate) struct Info {
     pub(crate) required: Vec<String>,
 }
 
-/// A pass to be made.
+/// A pass that isn't built yet.
 pub(crate) struct Spec<S: System> {
     pub(crate) info: Info,
     pub(crate) body: Body<S>,
@@ -164,7 +164,7 @@ pub(crate) type Runs<S> = dyn Fn(
 pub(crate) type Edits = dyn Fn(&mut dyn EditModule) -> Result<(), String> + Send + Sync;
 pub(crate) type Each = dyn Fn(&mut dyn EditFunction) -> Result<(), String> + Send + Sync;
 
-/// What a pass does. Those without parameters are also in the plugin.
+/// The body of a pass. The plugin also has those without parameters.
 pub(crate) enum Body<S: System> {
     Says,
     Changes,
@@ -191,18 +191,18 @@ pub(crate) enum Body<S: System> {
     Made(S::Pass),
 }
 
-/// What a module pass does with its module.
+/// The edits of a module pass.
 pub(crate) trait EditModule {
     fn set(&mut self, function: &str, attr: &str, value: i64) -> Result<(), String>;
     fn add(&mut self, function: &str) -> Result<(), String>;
     fn remove(&mut self, function: &str) -> Result<(), String>;
 }
 
-/// What a function pass does with its function.
+/// The edits of a function pass.
 pub(crate) trait EditFunction {
     fn name(&self) -> String;
     fn set(&mut self, attr: &str, value: i64) -> Result<(), String>;
-    /// An attribute of a function of the module; an error if it has no such function.
+    /// Returns an attribute of a function of the module, or an error if there is no such function.
     fn peek(&self, function: &str, attr: &str) -> Result<Option<i64>, String>;
 }
 
@@ -217,7 +217,7 @@ fn spec<S: System>(name: &str, body: Body<S>) -> Spec<S> {
     }
 }
 
-/// `t.transform.Leaf` for `Leaf`.
+/// Returns the full name: `t.transform.Leaf` for `Leaf`.
 pub(crate) fn full(name: &str) -> String {
     let is_plain = name.starts_with(|c: char| c.is_ascii_uppercase()) && !name.contains(' ');
     match is_plain && !name.contains('.') {
@@ -226,22 +226,22 @@ pub(crate) fn full(name: &str) -> String {
     }
 }
 
-/// A pass that only says that it ran.
+/// Returns a pass that only logs that it ran.
 pub(crate) fn pass<S: System>(name: &str) -> Spec<S> {
     spec(name, Body::Says)
 }
 
-/// Changes the module.
+/// Returns a pass that changes the module.
 pub(crate) fn changes<S: System>() -> Spec<S> {
     spec("Changes", Body::Changes)
 }
 
-/// Changes the module and fails.
+/// Returns a pass that changes the module and fails.
 pub(crate) fn fails<S: System>() -> Spec<S> {
     spec("Fails", Body::Fails)
 }
 
-/// Emits a diagnostic and goes on.
+/// Returns a pass that emits a diagnostic and continues.
 pub(crate) fn emits<S: System>(severity: Severity) -> Spec<S> {
     let name = match severity {
         Severity::Bug => "ReportsBug",
@@ -259,7 +259,7 @@ pub(crate) fn emits<S: System>(severity: Severity) -> Spec<S> {
     )
 }
 
-/// Emits a warning and fails.
+/// Returns a pass that emits a warning and fails.
 pub(crate) fn warns_then_fails<S: System>() -> Spec<S> {
     let (severity, fails, prim) = (Severity::Warning, true, false);
     spec(
@@ -272,7 +272,7 @@ pub(crate) fn warns_then_fails<S: System>() -> Spec<S> {
     )
 }
 
-/// Emits a warning for each prim function.
+/// Returns a pass that emits a warning for each prim function.
 pub(crate) fn warns_of_prim<S: System>() -> Spec<S> {
     let (severity, fails, prim) = (Severity::Warning, false, true);
     spec(
@@ -285,27 +285,27 @@ pub(crate) fn warns_of_prim<S: System>() -> Spec<S> {
     )
 }
 
-/// A function pass that says which functions it gets.
+/// Returns a function pass that logs the functions that it is called with.
 pub(crate) fn visits<S: System>() -> Spec<S> {
     spec("Visits", Body::Visits)
 }
 
-/// The same of prim functions.
+/// As [`visits`], for prim functions.
 pub(crate) fn visits_prim<S: System>() -> Spec<S> {
     spec("VisitsPrim", Body::VisitsPrim)
 }
 
-/// A function pass that changes each function.
+/// Returns a function pass that changes each function.
 pub(crate) fn marks<S: System>() -> Spec<S> {
     spec("Marks", Body::Marks)
 }
 
-/// A function pass that changes each function, and fails on `other`.
+/// Returns a function pass that changes each function, and fails on `other`.
 pub(crate) fn fails_on_other<S: System>() -> Spec<S> {
     spec("FailsOnOther", Body::FailsOnOther)
 }
 
-/// A pass of the program's own code.
+/// Returns a pass with code of the test.
 pub(crate) fn runs<S: System>(
     name: &str,
     body: impl Fn(&S, &S::Context, S::Module) -> Result<S::Module, S::Error> + Send + Sync + 'static,
@@ -313,7 +313,7 @@ pub(crate) fn runs<S: System>(
     spec(name, Body::Runs(Arc::new(body)))
 }
 
-/// A module pass.
+/// Returns a module pass.
 pub(crate) fn edits<S: System>(
     name: &str,
     body: impl Fn(&mut dyn EditModule) -> Result<(), String> + Send + Sync + 'static,
@@ -321,7 +321,7 @@ pub(crate) fn edits<S: System>(
     spec(name, Body::Edits(Arc::new(body)))
 }
 
-/// A function pass.
+/// Returns a function pass.
 pub(crate) fn each<S: System>(
     name: &str,
     body: impl Fn(&mut dyn EditFunction) -> Result<(), String> + Send + Sync + 'static,
@@ -330,7 +330,7 @@ pub(crate) fn each<S: System>(
     spec(name, Body::Each { prim: false, body })
 }
 
-/// A prim function pass.
+/// Returns a prim function pass.
 pub(crate) fn each_prim<S: System>(
     name: &str,
     body: impl Fn(&mut dyn EditFunction) -> Result<(), String> + Send + Sync + 'static,
@@ -339,13 +339,13 @@ pub(crate) fn each_prim<S: System>(
     spec(name, Body::Each { prim: true, body })
 }
 
-/// A Sequential.
+/// Returns a Sequential.
 pub(crate) fn seq<S: System>(passes: impl IntoIterator<Item = Spec<S>>) -> Spec<S> {
     let (passes, disabled) = (passes.into_iter().collect(), Vec::new());
     spec("sequential", Body::Sequence { passes, disabled })
 }
 
-/// A pass that is made already.
+/// Returns a pass that is already built.
 pub(crate) fn made<S: System>(pass: &S::Pass) -> Spec<S> {
     spec("", Body::Made(pass.clone()))
 }
@@ -366,7 +366,7 @@ impl<S: System> Spec<S> {
         self
     }
 
-    /// Of a Sequential.
+    /// Sets the disabled passes of a Sequential.
     pub(crate) fn disabled<const N: usize>(mut self, names: [&str; N]) -> Self {
         if let Body::Sequence { disabled, .. } = &mut self.body {
             *disabled = names.map(full).into();
@@ -375,7 +375,7 @@ impl<S: System> Spec<S> {
     }
 }
 
-/// A context to be made.
+/// A context that isn't built yet.
 pub(crate) struct Cx<S: System> {
     pub(crate) level: Option<u32>,
     pub(crate) required: Vec<String>,
@@ -384,7 +384,7 @@ pub(crate) struct Cx<S: System> {
     pub(crate) config: Vec<(String, toml::Value)>,
 }
 
-/// A context of level 2.
+/// Returns a context of level 2.
 pub(crate) fn cx<S: System>() -> Cx<S> {
     Cx {
         level: None,
@@ -416,7 +416,7 @@ impl<S: System> Cx<S> {
         self
     }
 
-    /// Sets a config option to a value in TOML's spelling.
+    /// Sets a config option to a value in TOML.
     pub(crate) fn config(mut self, key: &str, value: &str) -> Self {
         let value = value.parse().expect("the test's own TOML");
         self.config.push((key.to_owned(), value));
@@ -426,7 +426,7 @@ impl<S: System> Cx<S> {
 
 type Act<S> = dyn Fn(&S) -> Done<S> + Send + Sync;
 
-/// An instrument that writes down what it is told, and can fail, veto, or do something.
+/// An instrument that logs its callbacks, and can fail, veto, or run code.
 pub(crate) struct Tap<S: System> {
     pub(crate) name: String,
     fails: Option<&'static str>,
@@ -448,7 +448,7 @@ impl<S: System> Clone for Tap<S> {
     }
 }
 
-/// An instrument of a name.
+/// Returns an instrument with this name.
 pub(crate) fn tap<S: System>(name: &str) -> Tap<S> {
     Tap {
         name: name.to_owned(),
@@ -463,25 +463,25 @@ pub(crate) fn tap<S: System>(name: &str) -> Tap<S> {
 }
 
 impl<S: System> Tap<S> {
-    /// Fails in a callback: `enter`, `exit`, `should_run`, `before`, `after`.
+    /// Makes it fail in a callback: `enter`, `exit`, `should_run`, `before`, `after`.
     pub(crate) fn fails_in(mut self, callback: &'static str) -> Self {
         self.fails = Some(callback);
         self
     }
 
-    /// Fails in a callback with an error of its own type.
+    /// Makes it fail in a callback with a user-defined error.
     pub(crate) fn throws(mut self, callback: &'static str, error: Mine) -> Self {
         self.throws = Some((callback, error));
         self
     }
 
-    /// Vetoes a pass.
+    /// Makes it veto a pass.
     pub(crate) fn vetoes(mut self, pass: &'static str) -> Self {
         self.vetoes = Some(pass);
         self
     }
 
-    /// Does something in a callback.
+    /// Makes it run code in a callback.
     pub(crate) fn does(
         mut self,
         callback: &'static str,
@@ -491,19 +491,19 @@ impl<S: System> Tap<S> {
         self
     }
 
-    /// Writes nothing down.
+    /// Disables its log.
     pub(crate) fn quiet(mut self) -> Self {
         self.quiet = true;
         self
     }
 
-    /// Writes down the attribute `count` of the module that it gets.
+    /// Makes it log the attribute `count` of the module in each callback.
     pub(crate) fn counts(mut self) -> Self {
         self.counts = true;
         self
     }
 
-    /// Writes down that a pass failed, too.
+    /// Makes it also log failed passes.
     pub(crate) fn unwinds(mut self) -> Self {
         self.unwinds = true;
         self
@@ -513,7 +513,7 @@ impl<S: System> Tap<S> {
         self.vetoes.map(full).as_deref() != Some(pass)
     }
 
-    /// Enters or exits; `about` is the pass and the module of any other callback.
+    /// Handles a callback. `about` has the pass and the module, except when a context is entered or exited.
     pub(crate) fn hear(&self, s: &S, callback: &str, about: Option<(&str, &S::Module)>) -> Heard {
         let pass = about.map(|(pass, _)| format!(" {pass}"));
         let count = about

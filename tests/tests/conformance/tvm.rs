@@ -1,8 +1,8 @@
-//! A double of TVM's pass infrastructure: what the rules say that TVM does, its mistakes included.
+//! A reference implementation of TVM's pass infrastructure, including its bugs as far as rules describe them.
 //!
-//! It is there so that a rule which TVM breaks can be seen to break: its test runs here too, and
-//! has to fail. For rules that TVM keeps it has to pass. Where TVM's process dies, the double
-//! answers an error of the code `crash`.
+//! With it, the tests check that TVM breaks a rule: the test of such a rule also runs here, and its log has to differ.
+//! For rules that TVM keeps, the logs have to be equal. Where TVM's process crashes, the reference implementation
+//! returns an error with the code `crash`.
 
 mod config;
 mod module;
@@ -21,7 +21,7 @@ use passdock::Severity;
 use crate::system::{Body, EditFunction, Info, Log, NAMESPACE, System, Tap};
 use module::{One, Whole};
 
-/// Calls within calls before the stack is full. TVM's ends at some ten thousands.
+/// The depth of nested calls at which the stack overflows. TVM's overflows at some ten thousand.
 const STACK: u32 = 1000;
 
 pub(crate) use timing::Profile;
@@ -67,10 +67,10 @@ pub(crate) struct ContextNode {
     diagnostics: Mutex<Option<Diagnostics>>,
 }
 
-/// A diagnostic context: its pass, and what it was told.
+/// A diagnostic context: a pass and its diagnostics.
 type Diagnostics = Arc<Mutex<Vec<(Severity, &'static str, &'static str)>>>;
 
-/// A module is its functions, in order.
+/// A module: functions, in order.
 pub(crate) type Module = Arc<Vec<Arc<Function>>>;
 
 #[derive(Clone)]
@@ -80,7 +80,7 @@ pub(crate) struct Function {
     attrs: BTreeMap<String, i64>,
 }
 
-/// What TVM throws.
+/// An error that TVM throws.
 #[derive(Clone, Debug)]
 pub(crate) struct Thrown {
     code: &'static str,
@@ -105,7 +105,7 @@ impl Tvm {
         }))
     }
 
-    /// `Sequential([…])`, where a child may be None.
+    /// `Sequential([…])`, where a child may be `None`.
     pub(crate) fn sequential(&self, passes: Vec<Option<Pass>>) -> Pass {
         let info = Info {
             name: "sequential".to_owned(),
@@ -193,7 +193,7 @@ impl Tvm {
         if prim {
             return self.body(name, body, module, cx);
         }
-        // Without an outer one, "the one before" is the pass's own.
+        // Without an outer context, the previous one is the pass's own.
         let own = Diagnostics::default();
         let before = lock(&cx.diagnostics).replace(own.clone());
         let after = self.body(name, body, module, cx)?;
@@ -297,7 +297,7 @@ impl Tvm {
                 made.push(function.clone());
                 continue;
             }
-            // A prim function is moved out of its module meanwhile.
+            // Meanwhile, a prim function is moved out of its module.
             let mut seen = module.as_ref().clone();
             if prim {
                 seen.remove(at);
@@ -313,7 +313,7 @@ impl Tvm {
         }
     }
 
-    /// The pass that runs after each function pass, without being asked.
+    /// The pass that runs implicitly after each function pass.
     fn infer_type(&self) -> Pass {
         let same = |_: &Tvm, _: &Context, module: Module| Ok(module);
         let info = Info {
@@ -422,7 +422,7 @@ pub(crate) fn pass_info(
     }
 }
 
-/// The same with a level of any type.
+/// `PassInfo` with a level of any type.
 pub(crate) fn pass_info_of_level(level: &toml::Value) -> Result<String, Thrown> {
     let level = level.as_integer().or(level.as_bool().map(i64::from));
     let level = level.ok_or_else(|| thrown("TypeError", "Expect opt_level to be int"))?;

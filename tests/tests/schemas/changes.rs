@@ -1,8 +1,8 @@
-//! Files that differ from a good one in one place.
+//! Files that differ from a valid one in one value.
 
 use passdock::toml::{Table, Value};
 
-/// Everything that may stand for a value, of each type and some of each.
+/// Replacements of a value: some of each type.
 fn others() -> Vec<Value> {
     let text = "
         values = [true, -1, 0, 1, 4294967295, 4294967296, 1.0, nan, '', 'x', 'late', 'a.b', 'a.transform.B',
@@ -17,14 +17,14 @@ fn others() -> Vec<Value> {
     }
 }
 
-/// A file that was changed in one place.
+/// A file with one change.
 pub(crate) struct Change {
-    /// The place, as a path of keys and indices, and what stands there now.
+    /// The path of keys and indices, and the new value.
     pub(crate) what: String,
     pub(crate) file: Table,
 }
 
-/// All files that are this one but for one value: another one in its place, none, or one more.
+/// Returns all files that differ from this one in one value: replaced, removed, or added.
 pub(crate) fn changes(file: &Table) -> Vec<Change> {
     let mut places = Vec::new();
     places_of(&Value::Table(file.clone()), &mut Vec::new(), &mut places);
@@ -46,7 +46,7 @@ pub(crate) fn changes(file: &Table) -> Vec<Change> {
     changes
 }
 
-/// The paths of all values, and in each table that of a key which isn't there.
+/// Collects the paths of all values, and for each table that of an unknown key.
 fn places_of(value: &Value, path: &mut Vec<String>, places: &mut Vec<Vec<String>>) {
     if !path.is_empty() {
         places.push(path.clone());

@@ -1,10 +1,10 @@
-//! A checker of JSON Schema, as much of it as the schemas of `docs/schemas` use.
+//! A checker for the part of JSON Schema that the schemas in `docs/schemas` use.
 
 use passdock::toml;
 use regex_lite::Regex;
 use serde_json::{Map, Value, json};
 
-/// A schema, and what it refuses.
+/// A schema.
 pub(crate) struct Schema(Value);
 
 impl Schema {
@@ -14,7 +14,7 @@ impl Schema {
         schema
     }
 
-    /// The definition of a name; of the empty one, the whole.
+    /// Returns the definition of a name; for an empty name, the whole schema.
     pub(crate) fn definition(&self, name: &str) -> &Value {
         match name {
             "" => &self.0,
@@ -22,7 +22,7 @@ impl Schema {
         }
     }
 
-    /// The names of all definitions that have properties, the whole among them.
+    /// Returns the names of all definitions with properties, including the whole schema.
     pub(crate) fn tables(&self) -> Vec<&str> {
         let definitions = self.0["definitions"].as_object().expect("definitions");
         let named = definitions.iter().map(|(name, _)| name.as_str());
@@ -31,7 +31,7 @@ impl Schema {
             .collect()
     }
 
-    /// The keys of a definition's properties.
+    /// Returns the property names of a definition.
     pub(crate) fn keys(&self, name: &str) -> Vec<&str> {
         let properties = self.definition(name)["properties"].as_object();
         let properties = properties.unwrap_or_else(|| panic!("{name} has properties"));
@@ -42,7 +42,7 @@ impl Schema {
         self.fits(&self.0, &json(&toml::Value::Table(file.clone())))
     }
 
-    /// The place in a value, as a path, that doesn't fit a definition.
+    /// Returns the path in a value that doesn't match a definition.
     #[allow(dead_code, reason = "only answers are checked by parts")]
     pub(crate) fn misfit(&self, name: &str, value: &Value) -> Option<String> {
         self.misfit_in(self.definition(name), value, name)
@@ -77,7 +77,7 @@ impl Schema {
             .all(|(keyword, rule)| self.obeys(schema, keyword, rule, value))
     }
 
-    /// Whether a value obeys one keyword. A keyword about another type says nothing.
+    /// Whether a value satisfies one keyword. Keywords for other types are ignored.
     fn obeys(
         &self,
         schema: &Map<String, Value>,
@@ -152,7 +152,7 @@ impl Schema {
         found.unwrap_or_else(|| panic!("{reference} leads nowhere"))
     }
 
-    /// A reference stands alone in its table: editors ignore what is beside it.
+    /// Checks the keywords of a schema. A reference has no other keywords, because editors ignore them.
     fn check_keywords(&self, value: &Value) {
         if let Some(table) = value.as_object() {
             if let Some(reference) = table.get("$ref") {
@@ -183,7 +183,7 @@ fn length(value: &Value) -> Option<u64> {
     Some(value.as_str()?.chars().count() as u64)
 }
 
-/// TOML as JSON; a date is neither text nor number there.
+/// Converts TOML to JSON. A date is neither string nor number.
 fn json(value: &toml::Value) -> Value {
     match value {
         toml::Value::String(text) => json!(text),

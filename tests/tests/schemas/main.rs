@@ -1,5 +1,5 @@
-//! The JSON Schemas of pipelines and manifests, their reference pages, and the code that reads the
-//! files say the same.
+//! Consistency of the JSON Schemas of pipelines and manifests, their reference pages, and the code that reads the
+//! files.
 #![allow(missing_docs, reason = "a test crate has no readers of its API")]
 
 mod changes;
@@ -10,7 +10,7 @@ mod pipelines;
 
 use std::path::{Path, PathBuf};
 
-/// The checkout.
+/// Returns the path of the repository.
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }

@@ -1,4 +1,4 @@
-//! The schema of manifests and their reader take the same ones.
+//! The schema of manifests accepts the same files as their reader.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,7 +11,7 @@ use passdock_tests::library;
 use crate::changes::changes;
 use crate::checker::Schema;
 
-/// A manifest with every key, of a later contract: no host compares its fingerprint.
+/// A manifest with every key, of a later ABI, so that no host compares its fingerprint.
 const FULL: &str = r#"
 [plugin]
 name = "acme"
@@ -78,7 +78,7 @@ name = "min"
 type = "float"
 "#;
 
-/// What no schema says: how one value goes with another, and characters of free text.
+/// Errors that a schema can't express: relations between values, and characters in free text.
 const BETWEEN_VALUES: [&str; 7] = [
     "`default` of ",
     "it must be within `min` and `max`",
@@ -96,7 +96,7 @@ fn schema() -> Schema {
 #[test]
 fn the_schema_and_the_reader_agree_on_every_change_of_a_manifest() {
     let schema = schema();
-    // Of a key, or a way to panic, that it doesn't know a host only warns.
+    // For an unknown key or panic strategy, a host only warns.
     let loose = manifest::SCHEMA.replace("\"additionalProperties\": false,", "");
     let panic = "\"enum\": [\"unwind\", \"abort\", \"none\"]";
     assert!(loose.contains(panic));
@@ -143,7 +143,7 @@ fn the_schema_and_the_reader_agree_on_every_change_of_a_manifest() {
     );
 }
 
-/// The keys of all tables in a value.
+/// Collects the keys of all tables in a value.
 fn keys_in(value: &toml::Value, keys: &mut BTreeSet<String>) {
     match value {
         toml::Value::Table(table) => {
@@ -200,7 +200,7 @@ fn both_refuse_what_is_wrong() {
         assert!(!schema.takes(&wrong.parse().expect("TOML")), "{wrong}");
         assert!(Manifest::parse(&wrong).is_err(), "{wrong}");
     }
-    // Newer hosts may know these: the entry is left out.
+    // Newer hosts may support these, so the entry is skipped.
     for newer in [
         "[[pass]]\nname = 'a.transform.B'\nkind = 'shader'",
         "[[pass]]\nname = 'a.transform.B'\nkind = 'module'\nphase = 'last'",
@@ -237,7 +237,7 @@ fn the_schema_takes_the_manifests_that_there_are() {
     }
 }
 
-/// The manifest in a plugin's file: from its first table to the NUL.
+/// Returns the manifest in a plugin's file: from its first table to the NUL.
 fn text_in(library: &Path) -> String {
     let bytes = fs::read(library).unwrap_or_else(|error| panic!("{}: {error}", library.display()));
     let start = b"[plugin]\nname = ";

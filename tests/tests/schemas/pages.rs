@@ -1,4 +1,4 @@
-//! The reference pages name the keys of the schemas, and their examples are true.
+//! The reference pages list the keys of the schemas, and their examples are valid.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -20,12 +20,12 @@ struct Page {
     text: String,
 }
 
-/// A block between fences.
+/// A fenced code block.
 struct Block<'p> {
-    /// The language behind the fence.
+    /// The language after the fence.
     language: &'p str,
     text: &'p str,
-    /// The bytes of the text in the page.
+    /// The range of the text in the page.
     at: std::ops::Range<usize>,
 }
 
@@ -36,7 +36,8 @@ impl Page {
         Page { path, text }
     }
 
-    /// The rows of each table whose first column has this title, without the bars, by the heading above.
+    /// Returns the rows of each table whose first column has this title, by the heading above. Rows are split into
+    /// cells.
     fn tables(&self, title: &str) -> Vec<(&str, Vec<Vec<&str>>)> {
         let mut tables = Vec::new();
         let mut heading = "";
@@ -74,7 +75,7 @@ impl Page {
     }
 }
 
-/// Checks that the tables of keys on a page are those of a schema, which stand under these headings.
+/// Checks that the tables of keys under these headings match a schema.
 #[track_caller]
 fn check_keys(page: &Page, schema: &Schema, sections: &[(&str, &str)]) {
     let tables = page.tables("key");
@@ -102,7 +103,7 @@ fn check_keys(page: &Page, schema: &Schema, sections: &[(&str, &str)]) {
     }
 }
 
-/// The default of a property, its own or that of what it refers to.
+/// Returns the default of a property, or that of the definition that it references.
 fn default_of<'s>(schema: &'s Schema, property: &'s Value) -> &'s Value {
     let all = property["allOf"].as_array().into_iter().flatten();
     let mut references = all
@@ -161,7 +162,7 @@ fn the_page_of_manifests_has_the_keys_of_the_schema() {
     assert_eq!(json!(types), field["type"]["enum"]);
 }
 
-/// Builds a plugin of function passes, of which this is the manifest in C.
+/// Builds a plugin of function passes in C with this manifest.
 fn build(dir: &Path, name: &str, manifest: &str, pass: &str) -> Option<PathBuf> {
     let source = format!(
         r#"#include "passdock.h"
@@ -195,7 +196,7 @@ const passdock_plugin *passdock_plugin_v0(const passdock_host *host, passdock_at
     library
 }
 
-/// The manifest of the page in C.
+/// Returns the page's manifest in C.
 fn in_c(page: &Page) -> &str {
     let mut blocks = page.blocks().into_iter();
     let block = blocks.find(|block| block.language == "c");
@@ -240,7 +241,7 @@ fn the_pipelines_on_their_page_are_right_or_wrong_as_it_says() {
                 directory.join("pipeline.toml"),
                 block.text,
             )),
-            // What a block doesn't name itself is there all the same.
+            // Standard plugins that the block doesn't name.
             standard_dirs: vec![directory.join("plugins")],
             ..Request::default()
         };
@@ -255,7 +256,7 @@ fn the_pipelines_on_their_page_are_right_or_wrong_as_it_says() {
         };
         let said = said.replace(&format!("{}/", directory.display()), "");
         if let Ok(table) = block.text.parse::<toml::Table>() {
-            // What the schema refuses is refused; names are the host's to know.
+            // Everything that the schema rejects is rejected. Unknown names are only rejected by the host.
             assert!(schema.takes(&table) || checked.is_err(), "{}", block.text);
         }
         match blocks.get(at + 1).filter(|next| next.language == "text") {

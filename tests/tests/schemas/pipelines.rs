@@ -1,4 +1,4 @@
-//! The schema of pipelines and their reader take the same files.
+//! The schema of pipelines accepts the same files as their reader.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -42,13 +42,13 @@ fn schema() -> Schema {
     Schema::new(pipeline::SCHEMA)
 }
 
-/// Whether a text is read; nothing if it isn't TOML.
+/// Whether the schema and the reader accept a text; `None` if it isn't TOML.
 fn verdicts(schema: &Schema, text: &str) -> Option<(bool, bool)> {
     let table: toml::Table = text.parse().ok()?;
     Some((schema.takes(&table), Pipeline::from_toml(text).is_ok()))
 }
 
-/// The keys that the reader lists when it meets one that it doesn't know.
+/// Returns the keys that the reader lists in its error for an unknown key.
 fn keys_read(text: &str) -> BTreeSet<String> {
     let error = Pipeline::from_toml(text).expect_err("a key that nobody knows");
     let help = error.help.as_deref().expect("the keys");
@@ -61,14 +61,7 @@ fn keys_read(text: &str) -> BTreeSet<String> {
 #[test]
 fn the_schema_has_the_keys_that_are_read() {
     let schema = schema();
-    let all_kinds = [
-        "pass",
-        "sequential",
-        "rules",
-        "built_in",
-        "python",
-        "place",
-    ];
+    let all_kinds = ["pass", "sequential", "rules", "built_in", "python", "place"];
     for (names, text) in [
         (&[""][..], "zzz = 1"),
         (&["context"], "[context]\nzzz = 1"),
@@ -85,7 +78,7 @@ fn the_schema_has_the_keys_that_are_read() {
     let built_in = schema.definition("built_in");
     let names = pipeline::BUILT_IN.map(|known| known.name);
     assert_eq!(built_in["properties"]["use"]["enum"], json!(names));
-    // These are tables in which any other key has a meaning, or none at all.
+    // In these tables, other keys are allowed, or no key is.
     assert_eq!(schema.keys("plugins"), ["dirs", "files"]);
     assert_eq!(schema.keys("instrument"), ["name"]);
     assert_eq!(schema.keys("place"), ["phase"]);
@@ -122,7 +115,7 @@ fn the_schema_and_the_reader_agree_on_every_change_of_a_file() {
         );
         taken += usize::from(by_reader);
     }
-    // Both kinds are among them.
+    // There are many of both kinds.
     assert!(
         taken > 100 && changes.len() - taken > 500,
         "{taken} of {}",
@@ -225,7 +218,7 @@ fn both_say_the_same_of_the_files_of_the_sessions() {
     assert!(seen.0 > 10 && seen.1 > 0, "{seen:?}");
 }
 
-/// The files of a directory that have this extension.
+/// Returns the files in a directory with this extension.
 fn files(directory: &Path, extension: &str) -> Vec<std::path::PathBuf> {
     let entries = fs::read_dir(directory).expect("a directory that is there");
     let mut files: Vec<_> = entries.map(|entry| entry.expect("a file").path()).collect();

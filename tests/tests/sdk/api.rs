@@ -1,10 +1,10 @@
-//! What the SDK answers, and what comes of its edits.
+//! Results of the SDK's functions, and of its edits.
 
 use expect_test::expect;
 
 use crate::{CHAIN, outcome};
 
-/// Checks that passes, each in a run of its own on this thread, leave the chain as it is.
+/// Checks that passes, each in a separate run on this thread, don't change the chain.
 #[track_caller]
 fn check_unchanged(passes: &[&str]) {
     for pass in passes {
@@ -15,7 +15,7 @@ fn check_unchanged(passes: &[&str]) {
 
 #[test]
 fn ten_thousand_levels_need_no_stack() {
-    // A thread with less stack than a recursion would need.
+    // The thread has less stack than recursion would need.
     let thread = std::thread::Builder::new().stack_size(512 * 1024);
     let run = thread.spawn(|| check_unchanged(&["Deep", "WorksOut"]));
     run.expect("a thread").join().expect("it works");

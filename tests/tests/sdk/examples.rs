@@ -8,7 +8,7 @@ use passdock_ir::text;
 
 use crate::{CHAIN, registry};
 
-/// What an instrument reports, and what it said, of a Sequential.
+/// Returns the report and the diagnostics of an instrument for a Sequential.
 fn watched(instrument: &str, options: &str, passes: &[&str]) -> String {
     let registry = registry();
     let options = options.parse().expect("options are TOML");

@@ -1,8 +1,8 @@
-//! The SDK in the host: passes written with it assert what it answers, and what they make is compared
-//! here; so do the examples of its documentation.
+//! The SDK in the host. Passes written with it assert its results, and their outputs are compared here. The same is
+//! done for the examples of its documentation.
 //!
-//! The plugin is loaded from its library: the one that cargo built beside this test, or the one that
-//! `PASSDOCK_SDK_PASSES` names, which rustc 1.63 built (`cargo xtask test`).
+//! The plugin is loaded from its library: the one that cargo built next to this test, or the one in
+//! `PASSDOCK_SDK_PASSES`, which rustc 1.63 built (`cargo xtask test`).
 #![allow(missing_docs, reason = "a test crate has no readers of its API")]
 
 mod api;
@@ -31,7 +31,7 @@ fn library() -> PathBuf {
     }
 }
 
-/// The standard plugins, and the one of the SDK's passes.
+/// Returns a registry with the standard plugins and the plugin of the SDK's passes.
 fn registry() -> Registry {
     let registry = passdock_tests::standard_registry();
     let loaded = registry.load_plugin(&library(), &LoadOptions::default());
@@ -39,7 +39,7 @@ fn registry() -> Registry {
     registry
 }
 
-/// What comes out of passes, or the failure, and what they said.
+/// Returns the output of passes, or the failure, and their diagnostics.
 fn outcome(passes: &[&str], source: &str) -> String {
     let said = Arc::new(Mutex::new(Vec::new()));
     let hear = said.clone();
@@ -52,8 +52,8 @@ fn outcome(passes: &[&str], source: &str) -> String {
     text.replace(&library().display().to_string(), "SDK")
 }
 
-/// The cases of `passes.txt`: below `# WORDS`, the text of a module after `| ` or else that at the head of the file;
-/// then passes, each after `$ `, with what comes of it. `UPDATE_EXPECT=1` writes that.
+/// Runs the cases of `passes.txt`. A case has a title `# WORDS`; a module after `| `, by default the one at the head of
+/// the file; and passes, each after `$ `, with the expected output. `UPDATE_EXPECT=1` updates the outputs.
 #[test]
 fn passes() {
     let (mut played, mut source) = (CHAIN.to_owned(), CHAIN.to_owned());

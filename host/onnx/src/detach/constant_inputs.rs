@@ -1,4 +1,4 @@
-//! Before IR version 4: initializers are inputs, and the interface of the model.
+//! Before IR version 4: initializers that are also inputs, and so part of the model's interface.
 
 use std::sync::Arc;
 
@@ -11,8 +11,8 @@ use crate::format::body::constant_inputs;
 use crate::format::error::Result;
 use crate::read::initializer;
 
-/// Adds to the main graph what the writer finds in the file: constants that passes made are nodes,
-/// and inputs stay when their initializers have no more uses.
+/// Adds to the main graph what the writer would otherwise find in the file. New constants become nodes, and
+/// initializers without users are kept if they are also inputs.
 pub(super) fn prepare(f: &mut Function, source: &Arc<Source>) -> Result {
     let mut known = FxHashSet::default();
     let mut new = Vec::new();
@@ -39,7 +39,7 @@ pub(super) fn prepare(f: &mut Function, source: &Arc<Source>) -> Result {
     Ok(())
 }
 
-/// Whether a constant is a value of its own.
+/// Whether a constant is a value by itself, and not a default.
 fn is_value(f: &Function, constant: &Constant) -> bool {
     let value = constant.value.option();
     value.is_some_and(|value| f.value(value).flags & Value::KIND == Value::CONST)

@@ -1,13 +1,13 @@
-//! Stripped messages: what the file says of entities and the IR doesn't.
+//! Stripped messages: the parts of a file's messages that the IR doesn't model.
 //!
-//! An entity that nobody touched is written as the bytes it has in the file. Any other is encoded from the IR and from
-//! its **stripped message**: the fields of its message that the IR doesn't model (documentation, metadata, fields of
-//! versions to come) and empty marks of values that stood in an unusual form. [`stripper::Stripper`] finds that of each
-//! entity, in one of two places: the entity's span of the file, whose message it strips when it is asked, or the
-//! entity's extras, where [`detach()`] and IR text keep what was stripped. So the writer knows one form only, and
-//! a model that was text in between is written by the same code.
+//! An untouched entity is written as its bytes in the file. Any other entity is encoded from the IR and from its
+//! **stripped message**. That has the fields of its message that the IR doesn't model (documentation, metadata, fields
+//! of later versions), and empty marks for values that have an unusual form in the file. [`stripper::Stripper`] returns
+//! the stripped message of an entity from one of two sources. The first is the entity's span in the file, which it
+//! strips on demand. The second is the entity's extras, where [`detach()`] and IR text store the stripped message. So
+//! the writer has one form of input, and the same code writes models that were converted to text in between.
 //!
-//! Detaching is stripping everything that lives, in one walk. Weights stay where they are.
+//! Detaching strips all live entities in one walk. Weights stay where they are.
 
 mod constant_inputs;
 pub(crate) mod stripped;
@@ -36,12 +36,11 @@ use crate::layout::names::export_names;
 use crate::layout::parts::Layout;
 use crate::layout::version::final_version;
 
-/// A copy of a module that says by itself what it took from the ONNX file it was read from: no span
-/// of the file is needed to write it again, or as text. Constants' bytes stay where they are. A
-/// module that wasn't read from an ONNX file is what it was.
+/// Returns a self-contained copy of a module: spans of the ONNX file aren't needed to write it again, or to print it as
+/// text. The data of constants stays where it is. A module that wasn't read from an ONNX file doesn't change.
 ///
 /// # Errors
-/// If the file isn't what it was when it was read.
+/// If a part of the file is invalid, for example because the file changed since it was read.
 pub fn detach(module: &Module) -> std::result::Result<Module, OnnxError> {
     let mut detached = module.clone();
     let Some(file) = ModelFile::from_module(module) else {
@@ -102,7 +101,7 @@ fn detach_from(module: &Module, source: &Arc<Source>, detached: &mut Module) -> 
     Ok(())
 }
 
-/// The extras that keep a stripped message.
+/// Returns extras with a stripped message.
 fn extras_of(message: &StrippedMessage<'_>, data: ImporterDataBuilder) -> Extras {
     let pairs = message.metadata.iter();
     Extras {
@@ -114,18 +113,18 @@ fn extras_of(message: &StrippedMessage<'_>, data: ImporterDataBuilder) -> Extras
     }
 }
 
-/// Finds the extras of one function's entities.
+/// Computes the extras of one function's entities.
 struct Detacher<'d> {
     f: &'d Function,
     stripper: Stripper<'d>,
-    /// The name of each value in the file.
+    /// The names of the values in the file.
     names: Vec<SymbolId>,
     layout: Layout<'d>,
-    /// Whether the IR version is one before 4.
+    /// Whether the IR version is below 4.
     is_old: bool,
-    /// Whether graphs and functions have metadata.
+    /// Whether graphs and functions can have metadata.
     has_metadata: bool,
-    /// Whether it is the main graph.
+    /// Whether the function is the main graph.
     is_main: bool,
     extras: Vec<(Entity, Extras)>,
 }
@@ -135,7 +134,7 @@ impl<'d> Detacher<'d> {
         let f = self.f;
         let unsorted = unsorted(f);
         if self.stripper.span(Entity::Function).is_some() {
-            // A graph's span is its region's too; a function's only its own.
+            // A graph's span belongs to its region, too; a `FunctionProto`'s only to the function.
             let kind = match self.stripper.span(Entity::Region(f.body())) {
                 Some(_) => BodyKind::Graph,
                 None => BodyKind::Function,
@@ -168,7 +167,7 @@ impl<'d> Detacher<'d> {
         Ok(())
     }
 
-    /// Strips a graph (or function's body), and its arguments, ports and value infos.
+    /// Strips a graph (or a function's body), and its arguments, ports and value infos.
     fn body(&mut self, region: RegionId, kind: BodyKind, unsorted: &FxHashSet<RegionId>) -> Result {
         let f = self.f;
         let mut body = self
@@ -214,7 +213,8 @@ impl<'d> Detacher<'d> {
         Ok(())
     }
 
-    /// The order of a graph's initializers and inputs, and before IR version 4 the inputs that some initializers are.
+    /// Records the order of a graph's initializers and inputs, and, before IR version 4, the inputs that are
+    /// initializers.
     fn initializers(
         &mut self,
         region: RegionId,
@@ -237,10 +237,10 @@ impl<'d> Detacher<'d> {
             let constant = f.constant(id);
             if let Some(input) = body.inputs.get(&id) {
                 inputs.push(input.at);
-                // Documentation and metadata included.
+                // Including documentation and metadata.
                 let ty = encode_type(f, constant.ty)?;
                 let rest = stripped::info(*input, &ty, stripped::NO_TEXTS)?.rest();
-                // What is an initializer there is an input too, unless its extras say otherwise.
+                // In the interface, an initializer is also an input, unless its extras say otherwise.
                 if !rest.is_empty() || !is_interface {
                     values.entry(constant.value).or_default().input(Some(&rest));
                 }
@@ -264,9 +264,8 @@ impl<'d> Detacher<'d> {
         self.stripper.start(entity)
     }
 
-    /// Removes the attributes that a function has from its metadata; all of that stays as it is
-    /// where an attribute isn't written as the writer would. Returns the places of the
-    /// entries among those left, then of the attributes.
+    /// Removes a function's attributes from its metadata. If an attribute isn't in the writer's form, all metadata is
+    /// kept unchanged. Returns the order of the entries: indices of the remaining metadata, followed by the attributes.
     fn without_attributes(
         &self,
         message: &mut StrippedMessage<'d>,
@@ -314,7 +313,7 @@ impl<'d> Detacher<'d> {
     }
 }
 
-/// The places of records in the order of the file, by where they start; none if one has no start.
+/// Returns the indices of records in the order of their starts in the file; empty if one has no start.
 fn places(starts: impl Iterator<Item = u64>) -> Vec<usize> {
     let mut places: Vec<(u64, usize)> = starts.zip(0..).collect();
     places.sort_unstable();
@@ -324,7 +323,7 @@ fn places(starts: impl Iterator<Item = u64>) -> Vec<usize> {
     places.into_iter().map(|(_, place)| place).collect()
 }
 
-/// The regions whose nodes aren't in the order of the file, though nobody touched them.
+/// Returns the untouched regions whose nodes aren't in the order of the file.
 fn unsorted(f: &Function) -> FxHashSet<RegionId> {
     let start = |entity| f.origins().get(entity).start;
     let is_clean = |region| f.region(region).flags & Region::TOUCHED == 0;
@@ -338,7 +337,7 @@ fn unsorted(f: &Function) -> FxHashSet<RegionId> {
             !known.map(start).is_sorted()
         })
         .collect();
-    // A constant that was a node stands before its anchor.
+    // A constant that was a node is written before its anchor.
     unsorted.extend(f.live_constants().filter_map(|(id, constant)| {
         let (own, anchor) = (Entity::Constant(id), Entity::Op(constant.anchor.option()?));
         let both = f.origins().get(own).is_some() && f.origins().get(anchor).is_some();

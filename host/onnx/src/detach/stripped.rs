@@ -1,8 +1,7 @@
-//! Messages without what the IR says itself.
+//! Functions that strip messages of the fields that the IR models.
 //!
-//! What the writer would encode from the IR in the same way is left out; a value that it would put in
-//! another form leaves an empty record of its field, which says where and in what form it stood.
-//! Documentation and metadata become the entity's own.
+//! A field is removed if the writer would encode it from the IR in the same way. For a value in another form, an empty
+//! record of its field remains, which marks its position and form. Documentation and metadata move to the entity.
 
 use passdock_abi::{AttrKind, DType};
 use passdock_ir::{Extras, Function};
@@ -23,27 +22,27 @@ use crate::format::wire::{
     Message, Value, WireField, fields_of, put_bytes, put_float, put_int, string_of,
 };
 
-/// A message without what the IR says itself.
+/// A message without the fields that the IR models.
 #[derive(Debug, Default)]
 pub(crate) struct StrippedMessage<'a> {
-    /// Its documentation.
+    /// The documentation.
     pub(crate) doc: Option<&'a str>,
-    /// Its metadata.
+    /// The metadata.
     pub(crate) metadata: Pairs<'a>,
-    /// The message in the file.
+    /// The original message in the file.
     pub(crate) original: Option<Message<'a>>,
-    /// The records of its other fields that are as they were.
+    /// The other fields, as unchanged records.
     pub(crate) records: Vec<WireField<'a>>,
-    /// The records that stand for values of the IR in another form.
+    /// Records that mark values of the IR with another form in the file.
     pub(crate) marks: Vec<u8>,
-    /// Whether it is kept though nothing is left of it: a graph that came without a name isn't given one.
+    /// Whether the message is stored even if it is empty. It records that a graph has no name and shouldn't get one.
     pub(crate) stays: bool,
-    /// The field with the value in the attribute of a `Constant` node, if it isn't a tensor.
+    /// The field of a `Constant` node's value, if the value isn't a tensor.
     pub(crate) form: Option<u32>,
 }
 
 impl<'a> StrippedMessage<'a> {
-    /// The message that an entity's extras keep.
+    /// Returns the message stored in an entity's extras.
     pub(crate) fn from_extras(extras: Option<&'a Extras>) -> Result<StrippedMessage<'a>> {
         let Some(extras) = extras else {
             return Ok(StrippedMessage::default());
@@ -57,7 +56,7 @@ impl<'a> StrippedMessage<'a> {
         Ok(stripped.with_extras(Some(extras)))
     }
 
-    /// What is left of a message that others are in.
+    /// Reads a stripped message from its records.
     pub(crate) fn from_records(message: Option<Message<'a>>) -> Result<StrippedMessage<'a>> {
         let mut stripped = StrippedMessage {
             original: message.filter(|message| !message.is_detached()),
@@ -69,7 +68,7 @@ impl<'a> StrippedMessage<'a> {
         Ok(stripped)
     }
 
-    /// The message with the documentation and metadata that its entity has of its own.
+    /// Replaces documentation and metadata with those in the entity's extras, if there are any.
     pub(crate) fn with_extras(mut self, extras: Option<&'a Extras>) -> StrippedMessage<'a> {
         if let Some(extras) = extras {
             self.doc = extras.doc.as_deref().or(self.doc);
@@ -81,14 +80,14 @@ impl<'a> StrippedMessage<'a> {
         self
     }
 
-    /// The places of the records of a field.
+    /// Returns the starts of a field's records.
     pub(crate) fn starts(&self, number: u32) -> impl Iterator<Item = u64> {
         let records = self.records.iter();
         let records = records.filter(move |field| field.number == number);
         records.map(|field| field.body().at)
     }
 
-    /// The bytes of all records.
+    /// Returns the bytes of all records.
     pub(crate) fn rest(&self) -> Vec<u8> {
         let mut rest = self.marks.clone();
         for field in &self.records {
@@ -97,8 +96,8 @@ impl<'a> StrippedMessage<'a> {
         rest
     }
 
-    /// Removes the documentation and metadata from a message; `keep` says whether another field
-    /// remains, or writes what does.
+    /// Removes the documentation and metadata from a message. For each other field, `keep` returns whether it remains,
+    /// and may write a mark for it instead. `singles` are fields that aren't repeated.
     fn from_message(
         message: Message<'a>,
         [doc, metadata]: [u32; 2],
@@ -119,7 +118,7 @@ impl<'a> StrippedMessage<'a> {
                 .count()
         };
         let singles = singles.iter().copied();
-        // Of these the last one counts, and the others stay where they are.
+        // Of several records, the last one counts. All of them remain.
         let repeated: Vec<u32> = singles.filter(|&number| count(number) > 1).collect();
         for field in message.fields() {
             let field = field?;
@@ -136,12 +135,12 @@ impl<'a> StrippedMessage<'a> {
     }
 }
 
-/// Whether a domain has to be kept: it is there and empty, or ONNX's own by its other name.
+/// Whether a domain has an unusual spelling: an empty string, or the alias `ai.onnx` of ONNX's own.
 fn is_odd_domain(domain: Message<'_>) -> bool {
     matches!(domain.bytes, b"" | b"ai.onnx")
 }
 
-/// An empty record of a field: a value stood there.
+/// Appends an empty record that marks a field's position.
 fn mark(field: WireField<'_>, rest: &mut Vec<u8>) {
     match field.value {
         Value::Varint(_) => put_int(rest, field.number, 0),
@@ -167,7 +166,7 @@ pub(crate) fn model(message: Message<'_>) -> Result<StrippedMessage<'_>> {
     )
 }
 
-/// Strips a `GraphProto`; its value infos are the caller's.
+/// Strips a `GraphProto`. The caller strips its value infos.
 pub(crate) fn graph(message: Message<'_>, texts: [u32; 2]) -> Result<StrippedMessage<'_>> {
     let mut stays = true;
     let stripped = StrippedMessage::from_message(message, texts, &[graph::NAME], |field, _| {
@@ -189,7 +188,7 @@ pub(crate) fn graph(message: Message<'_>, texts: [u32; 2]) -> Result<StrippedMes
     Ok(StrippedMessage { stays, ..stripped })
 }
 
-/// Strips a `FunctionProto`; its value infos are the caller's.
+/// Strips a `FunctionProto`. The caller strips its value infos.
 pub(crate) fn function<'a>(
     f: &mut Function,
     message: Message<'a>,
@@ -217,7 +216,7 @@ pub(crate) fn function<'a>(
     })
 }
 
-/// Whether a message's opset imports are what the writer makes of the IR's.
+/// Whether the writer would encode a message's opset imports in the same way.
 fn is_plain_imports(message: Message<'_>, number: u32) -> Result<bool> {
     let (mut opsets, mut encoded) = (Opsets::new(), Vec::new());
     let mut records: Vec<u8> = Vec::new();
@@ -234,7 +233,7 @@ fn is_plain_imports(message: Message<'_>, number: u32) -> Result<bool> {
     Ok(encoded == records)
 }
 
-/// Strips a `NodeProto`; `keeps_attributes`: its attributes stay whole.
+/// Strips a `NodeProto`. With `keeps_attributes`, attributes remain unchanged.
 pub(crate) fn node<'a>(
     f: &mut Function,
     message: Message<'a>,
@@ -255,8 +254,8 @@ pub(crate) fn node<'a>(
     })
 }
 
-/// `NodeProto` of a `Constant` that is a constant in the IR; its extras keep the field of its value if that isn't a
-/// tensor.
+/// Strips the `NodeProto` of a `Constant` that is a constant in the IR. `form` is set to the field of its value, if the
+/// value isn't a tensor.
 pub(crate) fn constant_node(message: Message<'_>) -> Result<StrippedMessage<'_>> {
     let mut form = None;
     let stripped = StrippedMessage::from_message(message, doc::NODE, &[], |field, marks| {
@@ -278,8 +277,8 @@ pub(crate) fn constant_node(message: Message<'_>) -> Result<StrippedMessage<'_>>
     Ok(StrippedMessage { form, ..stripped })
 }
 
-/// The remains of the attribute of a `Constant`; `None`: it is as the writer would make it, of the
-/// field if there is one.
+/// Strips the attribute of a `Constant`. Returns `None` if the writer would encode it in the same way, and the field of
+/// its value if that isn't a tensor.
 fn constant_attr(message: Message<'_>) -> Result<(Option<Vec<u8>>, Option<u32>)> {
     let attribute = Attribute::read(message)?;
     let number = of_kind(attribute.kind).map_or(0, |(_, number)| number);
@@ -290,7 +289,7 @@ fn constant_attr(message: Message<'_>) -> Result<(Option<Vec<u8>>, Option<u32>)>
         let field = field?;
         match (field.number, field.value) {
             (attr::T, Value::Bytes(body)) if attribute.kind == AttrKind::TENSOR => {
-                // Its documentation isn't the node's.
+                // The tensor's documentation isn't the node's.
                 let inner = tensor(body, false, NO_TEXTS)?.rest();
                 plain &= inner.is_empty();
                 put_bytes(&mut rest, attr::T, &inner);
@@ -313,11 +312,11 @@ fn constant_attr(message: Message<'_>) -> Result<(Option<Vec<u8>>, Option<u32>)>
     Ok((Some(rest), None))
 }
 
-/// The attributes of a message: the writer finds what is left of each by its name.
+/// A stripper of a message's attributes. The writer finds what remains of an attribute by name.
 struct Attrs<'a> {
     number: u32,
     seen: FxHashSet<&'a [u8]>,
-    /// Whether several have one name. Only the first is the IR's, so all have to be there.
+    /// Whether several attributes have the same name. Only the first is in the IR, so all leave a record.
     has_duplicates: bool,
 }
 
@@ -335,7 +334,7 @@ impl<'a> Attrs<'a> {
         })
     }
 
-    /// Strips one; whether it stays as it is.
+    /// Strips an attribute. Returns whether it remains unchanged.
     fn strip(
         &mut self,
         f: &mut Function,
@@ -354,7 +353,7 @@ impl<'a> Attrs<'a> {
     }
 }
 
-/// Strips an `AttributeProto`; whether it is as the writer would make it.
+/// Strips an `AttributeProto`. Also returns whether the writer would encode it in the same way.
 fn attr(f: &mut Function, attribute: Attribute<'_>) -> Result<(Vec<u8>, bool)> {
     let (kind, message) = (attribute.kind, attribute.message);
     let number = of_kind(kind).map_or(attr::REF_ATTR_NAME, |(_, number)| number);
@@ -398,10 +397,10 @@ fn attr(f: &mut Function, attribute: Attribute<'_>) -> Result<(Vec<u8>, bool)> {
     Ok((rest, plain))
 }
 
-/// No documentation and metadata: these stay where they are.
+/// The field numbers for messages whose documentation and metadata aren't removed.
 pub(crate) const NO_TEXTS: [u32; 2] = [0; 2];
 
-/// Strips a `ValueInfoProto` whose type the IR has: `encoded`.
+/// Strips a `ValueInfoProto`. `encoded` is its type as the writer encodes it.
 pub(crate) fn info<'a>(
     message: Message<'a>,
     encoded: &[u8],
@@ -416,7 +415,7 @@ pub(crate) fn info<'a>(
     })
 }
 
-/// `TensorProto`; `named`: its name is a value's.
+/// Strips a `TensorProto`. `named` is whether its name is a value's.
 pub(crate) fn tensor(
     message: Message<'_>,
     named: bool,
@@ -448,7 +447,7 @@ pub(crate) fn tensor(
             }
             (number, _) if Some(number) == typed => false,
             (number, _) if typed.is_some() && known.is_none() && is_data(number) => false,
-            // Left here, it would say that the data is typed.
+            // If the empty field remained, it would mark the data as typed.
             (number, Value::Bytes(body)) if is_data(number) => !body.bytes.is_empty(),
             _ => true,
         })
@@ -462,8 +461,8 @@ pub(crate) fn tensor(
     Ok(stripped)
 }
 
-/// Strips one key and value of external data, of which the IR says file, offset and length;
-/// whether it says this one.
+/// Strips a key-value entry of external data. The IR models the file, offset and length. Returns whether the writer
+/// would encode the entry in the same way.
 fn external_entry<'a>(
     body: Message<'a>,
     keys: &mut Vec<&'a [u8]>,
@@ -478,7 +477,7 @@ fn external_entry<'a>(
             _ => plain = false,
         }
     }
-    // The text names a file by where it is; only a plain name is the same from everywhere.
+    // IR text names a file relative to the text, so only a plain file name is the same for every location.
     plain &= match key {
         b"location" => !value.is_empty() && !value.iter().any(|byte| b"/\\".contains(byte)),
         b"offset" | b"length" => value == b"0" || value.first().is_some_and(|&first| first != b'0'),

@@ -1,4 +1,4 @@
-//! The stripped messages of a function's entities, from the file or from the entities' extras.
+//! The stripped messages of a function's entities, from the file or from their extras.
 
 use passdock_abi::{
     ConstId, Constant, OpId, RegionId, SymbolId, TypeId, Value as ValueRecord, ValueId,
@@ -17,35 +17,35 @@ use crate::format::types::{encode_type, read_type};
 use crate::format::wire::{Message, Value, WireField, string_of};
 use crate::layout::parts::Layout;
 
-/// Finds what the IR doesn't say of the entities of a function.
+/// A source of the stripped messages of a function's entities.
 pub(crate) struct Stripper<'f> {
     f: &'f Function,
     source: Option<&'f Source>,
-    /// Whether the inputs of erased initializers stay, as before IR version 4.
+    /// Whether the inputs of erased initializers are kept, as before IR version 4.
     keeps_inputs: bool,
-    /// Whether the metadata of a body stays among its records.
+    /// Whether the metadata of a body remains among its records.
     keeps_metadata: bool,
-    /// A function of its own, to read types into.
+    /// A scratch function that owns the types that are read.
     types: Function,
 }
 
-/// A graph, or a function's body, without what the IR says itself.
+/// A stripped graph or function body.
 #[derive(Default)]
 pub(crate) struct StrippedBody<'f> {
-    /// The message; with the value infos of no value, and the initializers that stay though they are erased.
+    /// The message. Its records include value infos without a value, and erased initializers that are kept.
     pub(crate) message: StrippedMessage<'f>,
-    /// The places of its nodes in the file.
+    /// The starts of its nodes in the file.
     pub(crate) nodes: Vec<u64>,
-    /// The places of its value infos in the file.
+    /// The starts of its value infos in the file.
     pub(crate) infos: Vec<u64>,
-    /// The places of its sparse initializers in the file.
+    /// The starts of its sparse initializers in the file.
     pub(crate) sparse: Vec<u64>,
-    /// The inputs that initializers are too.
+    /// The graph inputs of initializers that are also inputs.
     pub(crate) inputs: FxHashMap<ConstId, Message<'f>>,
 }
 
 impl StrippedBody<'_> {
-    /// The place of a declaration among the value infos; behind all others if it came from another graph.
+    /// Returns the start of a value info, or `u64::MAX` if it comes from another graph.
     pub(crate) fn info_start(&self, start: u64) -> u64 {
         match self.infos.binary_search(&start) {
             Ok(_) => start,
@@ -70,17 +70,17 @@ impl<'f> Stripper<'f> {
         }
     }
 
-    /// The bytes of the file that an entity came from.
+    /// Returns an entity's message in the file.
     pub(crate) fn span(&self, entity: Entity) -> Option<Message<'f>> {
         self.source?.message(self.f.origins().get(entity))
     }
 
-    /// The place in the file of an entity's message; behind all others if it has none.
+    /// Returns the start of an entity's message in the file, or `u64::MAX` if it has none.
     pub(crate) fn start(&self, entity: Entity) -> u64 {
         place_in_file(self.span(entity))
     }
 
-    /// Strips the message of an entity, by `strip` if it is in the file.
+    /// Returns the stripped message of an entity. A message from the file is stripped by `strip`.
     fn entity(
         &mut self,
         entity: Entity,
@@ -93,14 +93,14 @@ impl<'f> Stripper<'f> {
         }
     }
 
-    /// Strips an op's node; `keeps_attributes`: of the file, its attributes stay whole.
+    /// Strips an op's node. With `keeps_attributes`, the attributes of a message in the file remain unchanged.
     pub(crate) fn op(&mut self, op: OpId, keeps_attributes: bool) -> Result<StrippedMessage<'f>> {
         self.entity(Entity::Op(op), |types, message| {
             stripped::node(types, message, keeps_attributes)
         })
     }
 
-    /// Strips a constant's tensor, or its node if it is one.
+    /// Strips a constant's tensor, or its node if the constant is one.
     pub(crate) fn constant(&mut self, id: ConstId) -> Result<StrippedMessage<'f>> {
         let record = self.f.constant(id);
         self.entity(Entity::Constant(id), |_, message| {
@@ -111,7 +111,7 @@ impl<'f> Stripper<'f> {
         })
     }
 
-    /// The tensor in the file that a constant's data is in.
+    /// Returns the tensor in the file with a constant's data.
     pub(crate) fn tensor(&self, id: ConstId) -> Result<Option<Message<'f>>> {
         let message = self.span(Entity::Constant(id));
         if self.f.constant(id).flags & Constant::NODE == 0 {
@@ -132,13 +132,13 @@ impl<'f> Stripper<'f> {
         })
     }
 
-    /// Whether a type of the file says what an encoded one does, in other words or with more.
+    /// Whether a type in the file is equivalent to an encoded one, apart from its form and from unknown fields.
     pub(crate) fn is_type(&mut self, body: Message<'_>, encoded: &[u8]) -> Result<bool> {
         let id = read_type(&mut self.types, body)?;
         Ok(encode_type(&self.types, id)? == encoded)
     }
 
-    /// Strips a region's graph, or the body of a function. `names` are those of the values.
+    /// Strips a region's graph, or the function's body. `names` are the names of the values.
     pub(crate) fn body(
         &mut self,
         region: RegionId,
@@ -177,8 +177,8 @@ impl<'f> Stripper<'f> {
         Ok(body)
     }
 
-    /// Finds the inputs that initializers are too. An erased initializer stays with its input, since an input without
-    /// it would be one that callers have to give; and if a quantization annotation names it.
+    /// Finds the initializers that are also inputs. If `keeps_inputs`, an erased initializer is kept with its input,
+    /// since callers would have to pass the input otherwise. It is also kept if a quantization annotation names it.
     fn initializers(
         &self,
         body: &mut StrippedBody<'f>,
@@ -235,7 +235,7 @@ impl<'f> Stripper<'f> {
         Ok(())
     }
 
-    /// Finds the value infos that stay whole: those of no value that was erased, and those that are there twice.
+    /// Finds the value infos that remain unchanged: duplicates, and those that don't belong to an erased value.
     fn infos(
         &mut self,
         body: &mut StrippedBody<'f>,
@@ -278,7 +278,7 @@ impl<'f> Stripper<'f> {
         Ok(())
     }
 
-    /// The names that the file's graph defines, with the values that have them now.
+    /// Returns the names that the graph in the file defines, with the values that have them now.
     fn defined(
         &self,
         region: RegionId,
@@ -300,8 +300,8 @@ impl<'f> Stripper<'f> {
         Ok(defined)
     }
 
-    /// Whether a declaration stays, of a value that isn't declared: the file says less of it, or the value took the
-    /// name of another one, and the declaration is right of it, too.
+    /// Whether a value info is kept for a value that isn't declared. It is if the value is untouched, or if the value
+    /// took the name of another one and has a compatible type.
     fn fits(&mut self, value: ValueId, declaration: Message<'_>) -> Result<bool> {
         let record = self.f.value(value);
         if record.flags & ValueRecord::DECLARED != 0 {
@@ -319,13 +319,13 @@ impl<'f> Stripper<'f> {
     }
 }
 
-/// The place of a message in the file; behind all others if it has none.
+/// Returns the start of a message in the file, or `u64::MAX` if it isn't in the file.
 pub(crate) fn place_in_file(message: Option<Message<'_>>) -> u64 {
     let message = message.filter(|message| !message.is_detached());
     message.map_or(u64::MAX, |message| message.at)
 }
 
-/// The records of a repeated message or string.
+/// Returns the records of a repeated message or string field.
 fn fields<'a>(message: Message<'a>, number: u32) -> impl Iterator<Item = Result<WireField<'a>>> {
     message.fields().filter_map(move |field| match field {
         Ok(field) => {

@@ -1,5 +1,5 @@
-//! Attributes of functions that are no parameters: ONNX has no field for them, so they are carried as
-//! metadata of their graph or function, `passdock.attribute.NAME` with the value as IR text has it.
+//! Attributes of functions that aren't parameters. ONNX has no field for them, so they are stored in the metadata of
+//! the graph or function, under the key `passdock.attribute.NAME` and with the value in IR text.
 
 use std::collections::hash_map::Entry;
 
@@ -20,28 +20,28 @@ const PREFIX: &str = "passdock.attribute.";
 /// The first IR version whose graphs and functions have metadata.
 pub(crate) const SINCE: i64 = 10;
 
-/// The attribute that an entry of metadata is about, and its value; `None` for any other entry.
+/// Returns the attribute's name and value of a metadata entry; `None` for any other entry.
 fn attribute(pair: Message<'_>) -> Result<Option<(&str, &str)>> {
     let pair = pair.lasts([entry::KEY, entry::VALUE])?;
     let [key, value] = pair.map(|body| std::str::from_utf8(body?.bytes).ok());
     Ok(key.and_then(named).zip(value))
 }
 
-/// The attribute that a key of metadata is about.
+/// Returns the attribute's name of a metadata key.
 fn named(key: &str) -> Option<&str> {
     let name = key.strip_prefix(PREFIX)?;
     (!name.is_empty() && name.len() <= MAX_SYMBOL_BYTES).then_some(name)
 }
 
-/// A value in the form in which it is written; `None` if it is no attribute's.
+/// Normalizes a value to the form that is written; `None` if it isn't a valid attribute value.
 fn plain(f: &Function, value: &str) -> Option<String> {
     let mut scratch = Function::new(f.symbols().clone(), f.kind(), f.name());
     set_attr_text(&mut scratch, f.name(), value).ok()?;
     attr_text(&scratch, scratch.attrs(OpId::NONE).first()?)
 }
 
-/// Gives a function the attributes that its metadata, field `number` of `message`, carries. The last
-/// of a name counts; what isn't an attribute's value is metadata like any other.
+/// Sets a function's attributes from its metadata, field `number` of `message`. Of several entries, the last one
+/// counts. An entry with an invalid value is treated as other metadata.
 pub(crate) fn read(f: &mut Function, message: Message<'_>, number: u32) -> Result {
     let (mut order, mut values) = (Vec::new(), FxHashMap::default());
     for pair in bodies(message, number) {
@@ -65,8 +65,8 @@ pub(crate) fn read(f: &mut Function, message: Message<'_>, number: u32) -> Resul
     Ok(())
 }
 
-/// Whether entries of metadata say nothing but what the function's attributes will be read as: each
-/// attribute once, and as it is written.
+/// Whether metadata has exactly the entries that the writer would encode for the attributes that are read from it: each
+/// attribute once, in the same form.
 pub(crate) fn is_plain<'p>(
     f: &Function,
     pairs: impl IntoIterator<Item = (&'p str, &'p str)>,
@@ -78,7 +78,7 @@ pub(crate) fn is_plain<'p>(
     })
 }
 
-/// Whether an entry of metadata is an attribute.
+/// Whether a metadata entry is one of the function's attributes.
 pub(crate) fn is_attribute(f: &Function, key: &str, value: &str) -> bool {
     let symbol = named(key).map(|name| f.symbols().find(name));
     let param = symbol.flatten().and_then(|name| f.attr(OpId::NONE, name));
@@ -86,18 +86,18 @@ pub(crate) fn is_attribute(f: &Function, key: &str, value: &str) -> bool {
     symbol.is_some() && !param && plain(f, value).is_some()
 }
 
-/// A function's attributes on their way into its metadata.
+/// The attributes of a function that are being written to its metadata.
 pub(crate) struct FunctionAttributes<'f> {
     f: &'f Function,
-    /// The values of the attributes, with whether they were written.
+    /// The values of the attributes, and whether each was written.
     values: FxHashMap<SymbolId, (String, bool)>,
-    /// The place of the last entry of each in the original.
+    /// The start of each attribute's last entry in the original.
     last: FxHashMap<&'f str, u64>,
-    /// Whether the file has a place for them.
+    /// Whether the IR version has metadata of graphs and functions.
     carries: bool,
 }
 
-/// The fate of an entry of the original's metadata.
+/// The change of a metadata entry of the original.
 pub(crate) enum EntryChange {
     Stays,
     Goes,
@@ -127,7 +127,7 @@ impl<'f> FunctionAttributes<'f> {
         })
     }
 
-    /// The fate of an entry: it stays as long as it says what the attribute is.
+    /// Returns the change of an entry. It stays if its value is still the attribute's.
     pub(crate) fn at(&mut self, pair: Message<'f>) -> Result<EntryChange> {
         let Some((name, value)) = attribute(pair)?.filter(|_| self.carries) else {
             return Ok(EntryChange::Stays);
@@ -136,7 +136,7 @@ impl<'f> FunctionAttributes<'f> {
         let new = symbol.and_then(|symbol| self.values.get_mut(&symbol));
         let old = plain(self.f, value);
         let Some((text, written)) = new else {
-            // A parameter of this name was never the entry's.
+            // An entry never defines a parameter of the same name.
             let param = symbol.and_then(|symbol| self.f.attr(OpId::NONE, symbol));
             let erased = old.is_some() && param.is_none();
             return Ok(if erased {
@@ -167,7 +167,7 @@ impl<'f> FunctionAttributes<'f> {
         symbol.is_some_and(|symbol| self.values.contains_key(&symbol))
     }
 
-    /// The entries for attributes that have none in the original.
+    /// Returns the entries for attributes without an entry in the original.
     pub(crate) fn rest(mut self) -> impl Iterator<Item = (String, String)> {
         self.f.attrs(OpId::NONE).iter().filter_map(move |attr| {
             let (value, written) = self.values.remove(&attr.name)?;

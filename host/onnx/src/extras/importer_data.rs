@@ -1,7 +1,7 @@
-//! The importer's data in an entity's extras: a small protobuf message of our own.
+//! The importer's data in an entity's extras: a small protobuf message, defined here.
 //!
-//! The reader keeps only what spans can't say. When a module leaves its file ([`crate::detach()`]), the stripped
-//! message of each entity goes there, too.
+//! The reader stores only data that can't be derived from spans. When a module becomes self-contained
+//! ([`crate::detach()`]), the stripped message of each entity is stored here, too.
 
 use passdock_ir::{Entity, Extras, Function};
 
@@ -26,25 +26,25 @@ mod field {
 /// The contents of an entity's extras.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ImporterData<'a> {
-    /// The remains of its message.
+    /// The stripped message.
     pub(crate) stripped: Option<Message<'a>>,
-    /// The name that a value got instead of its own, since that meant another value outside its
-    /// graph, and the one in the file. A value that was renamed since keeps its newer name.
+    /// The name that replaced a value's own, because that also names a value in an enclosing graph; and the own name,
+    /// from the file. If the value is renamed later, the newer name is used.
     pub(crate) names: Option<[&'a str; 2]>,
-    /// The place of the sparse initializer that an op is made of.
+    /// The start of the sparse initializer that an op represents.
     pub(crate) sparse: Option<u64>,
-    /// The remains of the input that an initializer was too, before IR version 4.
+    /// The stripped graph input of an initializer that is also an input, before IR version 4.
     pub(crate) input: Option<Message<'a>>,
-    /// Whether an initializer was no input, before IR version 4.
+    /// Whether an initializer isn't an input, before IR version 4.
     pub(crate) no_input: bool,
-    /// The field with the value in the attribute of a `Constant` node.
+    /// The field of a `Constant` node's value.
     pub(crate) form: Option<u32>,
-    /// The bytes of all of it.
+    /// The encoded bytes.
     all: &'a [u8],
 }
 
 impl<'a> ImporterData<'a> {
-    /// Reads extras. What isn't of this form (a text's author may have written it) says nothing.
+    /// Decodes extras. Invalid fields, which may come from hand-written IR text, are ignored.
     pub(crate) fn from_extras(extras: &'a Extras) -> ImporterData<'a> {
         let mut data = ImporterData {
             all: &extras.bytes,
@@ -68,7 +68,7 @@ impl<'a> ImporterData<'a> {
         data
     }
 
-    /// Reads the extras of a function's entity.
+    /// Decodes the extras of a function's entity.
     pub(crate) fn from_entity(f: &'a Function, entity: Entity) -> ImporterData<'a> {
         let extras = f.origins().extras(entity);
         extras
@@ -76,8 +76,8 @@ impl<'a> ImporterData<'a> {
             .unwrap_or_default()
     }
 
-    /// Puts the records of a repeated field into their order, which the extras keep where the IR has
-    /// another.
+    /// Sorts the items of a repeated field into the order of the file, if the extras have one that differs from the
+    /// IR's.
     pub(crate) fn reorder<T: Clone>(&self, number: u32, items: &mut Vec<T>) {
         let found = fields(self.all).map_while(Result::ok).find_map(|record| {
             let (field::ORDER, Value::Bytes(body)) = (record.number, record.value) else {
@@ -102,13 +102,13 @@ impl<'a> ImporterData<'a> {
     }
 }
 
-/// The location, beside the model, of the file that a tensor's data is in, as its extras give it;
-/// `None`: its data isn't in another file.
+/// Returns the location of the external file of a tensor, relative to the model, from its extras. `None` if its data
+/// isn't external.
 pub(crate) fn external_location(extras: &Extras) -> Option<&str> {
     let left = ImporterData::from_extras(extras).stripped?;
     let places = left.fields().map_while(Result::ok);
     let places = places.filter(|field| field.number == tensor::DATA_LOCATION);
-    // Said twice, the last counts.
+    // Of several fields, the last one counts.
     let Value::Varint(EXTERNAL) = places.last()?.value else {
         return None;
     };
@@ -123,28 +123,28 @@ fn fields(bytes: &[u8]) -> WireFields<'_> {
     Message::detached(bytes).fields()
 }
 
-/// A builder of extras' bytes.
+/// An encoder of extras.
 #[derive(Debug, Default)]
 pub(crate) struct ImporterDataBuilder(Vec<u8>);
 
 impl ImporterDataBuilder {
-    /// Keeps what is left of the entity's message.
+    /// Adds a stripped message.
     pub(crate) fn stripped(&mut self, rest: &[u8]) {
         put_bytes(&mut self.0, field::STRIPPED, rest);
     }
 
-    /// Keeps the name in the file beside the one given instead.
+    /// Adds the name in the file and the name that replaced it.
     pub(crate) fn names(&mut self, given: &str, original: &str) {
         put_bytes(&mut self.0, field::GIVEN, given.as_bytes());
         put_bytes(&mut self.0, field::ORIGINAL, original.as_bytes());
     }
 
-    /// Keeps that an op was a sparse initializer, and where it stood; 0: in no file.
+    /// Adds the start of a sparse initializer; 0 if it isn't in the file.
     pub(crate) fn sparse(&mut self, at: u64) {
         put_int(&mut self.0, field::SPARSE, at as i64);
     }
 
-    /// Keeps that an initializer was an input, and what is left of it; `None`: that it was none.
+    /// Adds the stripped graph input of an initializer; `None` if the initializer isn't an input.
     pub(crate) fn input(&mut self, rest: Option<&[u8]>) {
         match rest {
             Some(rest) => put_bytes(&mut self.0, field::INPUT, rest),
@@ -152,13 +152,12 @@ impl ImporterDataBuilder {
         }
     }
 
-    /// Keeps which field a `Constant`'s value is in.
+    /// Adds the field of a `Constant`'s value.
     pub(crate) fn form(&mut self, number: u32) {
         put_int(&mut self.0, field::FORM, number.into());
     }
 
-    /// Keeps the order of a repeated field, as places in the order that the IR gives; nothing if they
-    /// are the same.
+    /// Adds the order of a repeated field, as indices into the IR's order. An order that is the same isn't stored.
     pub(crate) fn order(&mut self, number: u32, places: &[usize]) {
         if places.is_sorted() {
             return;
@@ -175,7 +174,7 @@ impl ImporterDataBuilder {
         self.0
     }
 
-    /// Extras with nothing else.
+    /// Returns extras with this data only.
     pub(crate) fn into_extras(self) -> Extras {
         Extras {
             bytes: self.0,

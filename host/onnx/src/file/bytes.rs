@@ -1,7 +1,7 @@
-//! The bytes of a file, mapped once.
+//! The bytes of a file: a memory map, or bytes in memory.
 //!
-//! A mapped file must not change while the module lives: the system may show either version, and a
-//! file cut short ends the process when its lost pages are read.
+//! A mapped file must not change while the module exists. If it does, either version may be read; if it is truncated,
+//! reading the lost pages crashes the process.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -10,21 +10,21 @@ use std::sync::{Mutex, PoisonError};
 
 use memmap2::Mmap;
 
-/// The bytes of a file, or bytes that are at hand.
+/// The bytes of a file: mapped, or in memory.
 pub(crate) enum Bytes {
-    /// The file stays open, to be copied from; whoever copies moves its cursor.
+    /// The open file is used to copy from. Its cursor may be anywhere.
     Mapped(Mmap, Mutex<File>),
     Owned(Vec<u8>),
 }
 
-/// A path that means the same from every directory.
+/// Returns the absolute form of a path.
 pub(crate) fn whole(path: &Path) -> String {
     let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     whole.display().to_string()
 }
 
 impl Bytes {
-    /// Maps a file, or reads what can't be mapped: a pipe; a device or a directory fails.
+    /// Maps a file. A pipe, which can't be mapped, is read; devices and directories are errors.
     pub(crate) fn open(path: &Path) -> io::Result<Bytes> {
         let mut file = passdock_files::open(path)?;
         let metadata = file.metadata()?;
@@ -36,14 +36,14 @@ impl Bytes {
         if metadata.len() == 0 {
             return Ok(Bytes::Owned(Vec::new()));
         }
-        // SAFETY: the map is read-only and lives as long as the slices of it. That nobody changes the
-        // file meanwhile is what the documentation asks of the user; all bytes are checked as hostile.
+        // SAFETY: the map is read-only and outlives the slices of it. The documentation requires that the file isn't
+        // changed meanwhile; all bytes are validated as untrusted input.
         let map = unsafe { Mmap::map(&file)? };
         Ok(Bytes::Mapped(map, Mutex::new(file)))
     }
 
-    /// Opens a file in whose place another one may be put while the bytes are used. Windows allows
-    /// that of no mapped file, so there it is read.
+    /// Opens a file that may be replaced while its bytes are used. Windows doesn't allow that for a mapped file, so
+    /// there the file is read.
     pub(crate) fn open_replaceable(path: &Path) -> io::Result<Bytes> {
         match cfg!(windows) {
             true => std::fs::read(path).map(Bytes::Owned),
@@ -58,7 +58,7 @@ impl Bytes {
         }
     }
 
-    /// A part; `name` says the file's, for the error.
+    /// Reads a range. `name` is the file's name for the error.
     pub(crate) fn read(
         &self,
         name: impl FnOnce() -> String,
@@ -79,7 +79,7 @@ impl Bytes {
         }
     }
 
-    /// Appends a part to a file: by the system (`copy_file_range`) where there is a file to copy from.
+    /// Appends a range to a file. The range of a mapped file is copied by the system (`copy_file_range`).
     pub(crate) fn copy_to(
         &self,
         name: &str,

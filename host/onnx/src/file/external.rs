@@ -1,4 +1,4 @@
-//! The files beside a model that its tensors' data is in: where they may be, and reading them.
+//! External data files of a model: which are allowed, and reading them.
 
 use std::fs::File;
 use std::io::{self, Read, Seek};
@@ -10,21 +10,21 @@ use passdock_ir::ByteSource;
 use super::bytes::{Bytes, whole};
 use crate::format::error::{OnnxError, Result};
 
-/// The files that a model may point to.
+/// The files that a model may reference.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reach {
-    /// Files in the model's directory and below; no absolute path, no `..`, no link that leads out.
+    /// Files in the model's directory or below. Absolute paths, `..` and links to the outside are rejected.
     #[default]
     Beside,
     /// Any file.
     Anywhere,
 }
 
-/// A file that constants are in, mapped when its bytes are first asked for.
+/// A file with constants' data, which is mapped on first use.
 pub(crate) struct ExternalFile {
-    /// The directory in which relative locations begin, and which may not be left.
+    /// The directory that relative locations start from, and that they may not leave.
     directory: PathBuf,
-    /// The location as the model spells it.
+    /// The location as in the model.
     location: String,
     pub(super) reach: Reach,
     name: String,
@@ -32,7 +32,7 @@ pub(crate) struct ExternalFile {
 }
 
 impl ExternalFile {
-    /// The file at `location`, relative to a model's directory; opened later.
+    /// Creates the file at `location`, relative to a model's directory. It is opened later.
     pub(crate) fn beside(model: &Path, location: &str, reach: Reach) -> ExternalFile {
         let directory = model.parent().unwrap_or(Path::new(""));
         ExternalFile::new(or_here(directory), location, reach)
@@ -48,12 +48,12 @@ impl ExternalFile {
         }
     }
 
-    /// The location as the model spells it.
+    /// Returns the location as in the model.
     pub(crate) fn location(&self) -> &str {
         &self.location
     }
 
-    /// Where it is looked for, as messages say it: from the same place as the model's path.
+    /// Returns the path for messages, relative to the same directory as the model's path.
     pub(crate) fn said(&self) -> String {
         match Path::new(&self.location).is_absolute() {
             true => self.location.clone(),
@@ -61,14 +61,14 @@ impl ExternalFile {
         }
     }
 
-    /// The path, once it is known to be a file that may be read.
+    /// Checks that the file may be read, and returns its path.
     pub(crate) fn resolve(&self) -> std::result::Result<PathBuf, String> {
         let path = match self.reach {
             Reach::Beside => inside(&self.directory, &self.location),
             Reach::Anywhere => dunce::canonicalize(self.directory.join(&self.location)),
         };
         let path = path.map_err(|error| self.failed(error))?;
-        // Nothing else has a length to check against, and opening a pipe would wait.
+        // Other files have no length to check, and opening a pipe would block.
         match path.metadata() {
             Ok(metadata) if metadata.is_file() => Ok(path),
             Ok(_) => Err(self.failed(io::Error::other("it isn't a regular file"))),
@@ -93,19 +93,19 @@ impl ExternalFile {
         self.bytes.get_or_init(open).as_ref().map_err(String::clone)
     }
 
-    /// Copies all of it to the end of a file.
+    /// Appends the whole file to another file.
     pub(crate) fn copy_all(&self, to: &mut File) -> io::Result<()> {
         let bytes = self.bytes().map_err(io::Error::other)?;
         bytes.copy_to(&self.said(), 0, bytes.all().len() as u64, to)
     }
 
-    /// Whether a file holds the same bytes.
+    /// Whether the file at a path has the same bytes.
     pub(crate) fn is_equal(&self, path: &Path) -> io::Result<bool> {
         let own = self.resolve().map_err(io::Error::other)?;
         same_bytes(&mut File::open(own)?, &mut File::open(path)?)
     }
 
-    /// Whether it is the file at a path.
+    /// Whether this is the file at a path.
     pub(crate) fn is_at(&self, path: &Path) -> bool {
         let here = self.resolve();
         here.is_ok_and(|here| dunce::canonicalize(path).is_ok_and(|path| path == here))
@@ -139,7 +139,7 @@ impl ByteSource for ExternalFile {
     }
 }
 
-/// Whether two files hold the same. Reads both from their beginnings, a part at a time.
+/// Whether two files have the same bytes. Both are read from their beginnings, in chunks.
 ///
 /// # Errors
 /// If one of them can't be read.
@@ -162,7 +162,7 @@ pub fn same_bytes(a: &mut File, b: &mut File) -> io::Result<bool> {
     }
 }
 
-/// A directory; the present one for the empty path.
+/// Returns a directory; `.` for the empty path.
 pub(super) fn or_here(directory: &Path) -> &Path {
     match directory.as_os_str().is_empty() {
         true => Path::new("."),
@@ -170,17 +170,16 @@ pub(super) fn or_here(directory: &Path) -> &Path {
     }
 }
 
-/// Whether a location is relative and never goes up.
+/// Whether a location is relative and has no `..`.
 fn is_below(location: &str) -> bool {
     let mut parts = Path::new(location).components();
     parts.all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
 }
 
-/// The path of `location` in a directory; an error if it leaves the directory. What isn't there yet
-/// is looked for from the last directory that is.
+/// Returns the path of an existing file at `location` in a directory, with links resolved.
 ///
 /// # Errors
-/// `PermissionDenied` with a sentence if it leaves; what the system says otherwise.
+/// `PermissionDenied` with a message if the path leaves the directory; otherwise the system's error.
 pub(crate) fn inside(directory: &Path, location: &str) -> io::Result<PathBuf> {
     let outside = |what| Err(io::Error::new(io::ErrorKind::PermissionDenied, what));
     if location.is_empty() || !is_below(location) {
@@ -191,15 +190,14 @@ pub(crate) fn inside(directory: &Path, location: &str) -> io::Result<PathBuf> {
     if !path.starts_with(&directory) {
         return outside("it is a link out of the model's directory");
     }
-    // Made plain only now: a longer path may have to stay as Windows spells such, its beginning not.
+    // Simplified only here: on Windows, a longer path may need the verbatim form even if its beginning doesn't.
     Ok(dunce::simplified(&path).to_owned())
 }
 
-/// The path of a data file of a model that is written to `directory`. Its own directory need not
-/// exist yet.
+/// Returns the path of a data file of a model that is written to `directory`. The data file's directory need not exist.
 ///
 /// # Errors
-/// If it would be outside of the directory.
+/// If the path leaves the directory.
 pub fn place_external(directory: &Path, location: &str) -> Result<PathBuf> {
     let directory = or_here(directory);
     let path = directory.join(location);

@@ -1,11 +1,11 @@
-//! The formats that files have which are taken for ONNX models: what each is, and what to do with it.
+//! Recognition of other file formats that are passed as ONNX models, with advice on each.
 
 use memchr::memmem;
 
-/// The bytes at the beginning of a file that are looked at.
+/// The number of bytes at the beginning of a file that are inspected.
 const BEGINNING: usize = 4096;
 
-/// Formats by the bytes at an offset of the file.
+/// Formats by magic bytes: an offset, the bytes, and the message.
 const MAGIC: [(usize, &[u8], &str); 25] = [
     (0, b"version https://git-lfs.", LFS),
     (0, b"version https://hawser.", LFS),
@@ -76,7 +76,7 @@ const ENGINE: &str = "a TensorRT engine: take the ONNX model that it was built f
 const PICKLE: &str =
     "a Python pickle, as PyTorch saves it: export the model with `torch.onnx.export`";
 
-/// Formats of text by how it begins, in lower case and after white space.
+/// Text formats by their beginning, in lower case and after white space.
 const TEXT: [(&str, &str); 9] = [
     ("<!doctype html", HTML),
     ("<html", HTML),
@@ -101,7 +101,7 @@ const TEXT: [(&str, &str); 9] = [
 const HTML: &str = "a web page (HTML): a download gave a page instead of the file";
 const IR: &str = "IR text: give its name the extension `.ir`";
 
-/// What a file is that isn't an ONNX model, and what to do with it; `None` if its format isn't known.
+/// Describes the format of a file that isn't an ONNX model, with advice; `None` if the format is unknown.
 #[must_use]
 pub fn foreign_format(bytes: &[u8]) -> Option<&'static str> {
     if bytes.is_empty() {
@@ -139,7 +139,7 @@ pub fn foreign_format(bytes: &[u8]) -> Option<&'static str> {
     let known = TEXT.iter().find(|(start, _)| text.starts_with(start));
     Some(match known {
         Some((_, what)) => what,
-        // `<` and a list of keys: how `onnx.printer` begins.
+        // The beginning of `onnx.printer`'s output: `<` and a list of keys.
         None if text.starts_with('<') && text.contains("ir_version") => {
             "an ONNX model as text: convert it with `onnx.parser.parse_model`"
         }
@@ -147,12 +147,12 @@ pub fn foreign_format(bytes: &[u8]) -> Option<&'static str> {
     })
 }
 
-/// The beginning of a text in lower case, without white space before it; `None` if the bytes are none.
+/// Returns the beginning of a text in lower case, without leading white space; `None` if the bytes aren't text.
 fn text_of(beginning: &[u8]) -> Option<String> {
     let beginning = beginning.strip_prefix(b"\xef\xbb\xbf").unwrap_or(beginning);
     let text = match std::str::from_utf8(beginning) {
         Ok(text) => text,
-        // The last character may be cut.
+        // The last character may be cut off.
         Err(error) if error.error_len().is_none() => {
             std::str::from_utf8(&beginning[..error.valid_up_to()]).ok()?
         }

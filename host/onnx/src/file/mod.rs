@@ -1,4 +1,4 @@
-//! The files behind a module: the model's own, and those that its tensors' data is in.
+//! The files of a module: its model file, and the external files with its tensors' data.
 
 pub(crate) mod bytes;
 pub(crate) mod external;

@@ -1,4 +1,4 @@
-//! The files that a module was read from: its model file, and those that its tensors point to.
+//! The files that a module was read from: its model file, and the external files of its tensors.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,16 +16,16 @@ use crate::format::tensor::stands_at;
 /// The files that a module was read from.
 #[derive(Clone)]
 pub(crate) struct ModelFile {
-    /// `None`: the module was taken out of it.
+    /// The model file; `None` if the module is self-contained.
     pub(crate) source: Option<Arc<Source>>,
-    /// The files that its tensors point to.
+    /// The external files of its tensors.
     pub(crate) external: Vec<Arc<ExternalFile>>,
-    /// The bytes of each that its tensors were in when it was read.
+    /// The number of bytes of each external file that tensors used when the module was read.
     pub(crate) referenced: Vec<u64>,
 }
 
 impl ModelFile {
-    /// The files of a module that was just read.
+    /// Creates the files of a module that was just read.
     pub(crate) fn new(
         module: &Module,
         source: Option<Arc<Source>>,
@@ -39,21 +39,21 @@ impl ModelFile {
         }
     }
 
-    /// The files that a module was read from, if it was read from ONNX.
+    /// Returns the files that a module was read from, if it was read from ONNX.
     pub(crate) fn from_module(module: &Module) -> Option<&ModelFile> {
         module.source()?.downcast_ref()
     }
 }
 
-/// The files that a text names, each opened when its bytes are first asked for.
+/// The external files that IR text names. Each is opened on first use.
 #[derive(Default)]
 pub struct ExternalFiles {
     files: Mutex<Vec<Arc<ExternalFile>>>,
 }
 
 impl ExternalFiles {
-    /// The file that IR text beside `text` names. It has to be in the text's directory, as a model's data has,
-    /// unless `reach` says otherwise.
+    /// Returns the file that the IR text at `text` names. It has to be in the text's directory, like external data of a
+    /// model, unless `reach` allows other files.
     pub fn open(&self, text: &Path, file: &str, reach: Reach) -> Arc<dyn ByteSource> {
         let whole = Path::new(file);
         let opened = match (reach, whole.parent(), whole.file_name()) {
@@ -73,10 +73,10 @@ impl ExternalFiles {
         opened
     }
 
-    /// Tells a module that was read from the text which of the files its tensors point to, and go on
-    /// pointing to when it is written as ONNX. The others are models whose data goes along.
+    /// Records in a module that was read from the text which of the files are external data. The module keeps
+    /// referencing them when it is written as ONNX. Other files are models, whose data is copied.
     pub fn give_to(self, module: &mut Module) {
-        // Each by its name, with where it stood beside the model.
+        // The locations relative to the model, by file name.
         let mut pointed: FxHashMap<&str, &str> = FxHashMap::default();
         for f in module.functions() {
             for (id, _) in f.live_constants() {
@@ -112,7 +112,7 @@ impl ExternalFiles {
     }
 }
 
-/// The bytes of each file that tensors of a module are in; those that several share count once.
+/// Returns the number of bytes of each file that a module's tensors use. Shared bytes count once.
 pub(crate) fn referenced_bytes(module: &Module, files: &[Arc<ExternalFile>]) -> Vec<u64> {
     let mut ranges: FxHashMap<&str, Vec<(u64, u64)>> =
         files.iter().map(|file| (file.name(), Vec::new())).collect();
@@ -139,19 +139,19 @@ pub(crate) fn referenced_bytes(module: &Module, files: &[Arc<ExternalFile>]) -> 
     files.iter().map(covered).collect()
 }
 
-/// A file that the tensors of a module point to, and that can't be read.
+/// An external file of a module that can't be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnreadableData {
-    /// The file, as all messages quote it.
+    /// The file, quoted as in messages.
     pub file: String,
-    /// What is wrong with it, and a tensor: the first one, or that which ends behind the file.
+    /// The problem, with a tensor: the first one of the file, or the one beyond its end.
     pub error: OnnxError,
 }
 
-/// The files that the tensors of a module point to and that can't be read: each doesn't
-/// exist, isn't allowed, or is too short. Only the files' lengths are looked at, not their bytes.
+/// Returns the external files of a module that can't be read, because they don't exist, aren't allowed or are too
+/// short. Only the lengths of files are checked.
 pub fn check_external(module: &Module) -> Vec<UnreadableData> {
-    // Of each file: its first tensor, where its last one ends, and that one.
+    // By file: its first tensor, the end of its last tensor, and that tensor.
     type Tensor<'f> = (ValueId, &'f Function);
     let mut ends: FxHashMap<&str, (Tensor<'_>, u64, Tensor<'_>)> = FxHashMap::default();
     for f in module.functions() {
@@ -197,13 +197,12 @@ pub fn check_external(module: &Module) -> Vec<UnreadableData> {
     unreadable
 }
 
-/// The locations of the files that a module's tensors pointed to when it was read, as the model
-/// spells them.
+/// Returns the locations of the external files that a module had when it was read, as in the model.
 pub fn external_locations(module: &Module) -> impl Iterator<Item = &str> {
     files_of(module).iter().map(|file| file.location())
 }
 
-/// The files that the tensors of a module's model point to.
+/// Returns the external files of a module's model.
 pub(crate) fn files_of(module: &Module) -> &[Arc<ExternalFile>] {
     ModelFile::from_module(module).map_or(&[], |file| &file.external)
 }

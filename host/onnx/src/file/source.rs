@@ -1,7 +1,7 @@
-//! The file behind a module, mapped once.
+//! The model file of a module.
 //!
-//! A mapped file must not change while the module lives: the system may show either version, and a
-//! file cut short ends the process when its lost pages are read.
+//! A mapped file must not change while the module exists. If it does, either version may be read; if it is truncated,
+//! reading the lost pages crashes the process.
 
 use std::fs::File;
 use std::io;
@@ -13,17 +13,17 @@ use super::bytes::{Bytes, whole};
 use crate::format::error::{OnnxError, Result};
 use crate::format::wire::Message;
 
-/// A model file's bytes.
+/// The bytes of a model file.
 pub(crate) struct Source {
     path: PathBuf,
     name: String,
     bytes: Bytes,
-    /// Whether the bytes are those of the file, however they were read.
+    /// Whether the bytes come from the file at `path`, mapped or read.
     is_file: bool,
 }
 
 impl Source {
-    /// Maps a file; on Windows, where a mapped one can't be replaced, it is read.
+    /// Maps a file. On Windows, where a mapped file can't be replaced, the file is read.
     pub(crate) fn open(path: &Path) -> Result<Source> {
         let bytes =
             Bytes::open_replaceable(path).map_err(|error| OnnxError::io(path, "read", &error))?;
@@ -35,7 +35,7 @@ impl Source {
         })
     }
 
-    /// Bytes that are at hand, as if they stood in the file `path`.
+    /// Wraps bytes in memory, which are treated as the contents of the file `path`.
     pub(crate) fn in_memory(path: &Path, bytes: Vec<u8>) -> Source {
         Source {
             path: path.to_owned(),
@@ -45,17 +45,17 @@ impl Source {
         }
     }
 
-    /// The path that it was read from.
+    /// Returns the path of the file.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// All of its bytes.
+    /// Returns all bytes.
     pub(crate) fn bytes(&self) -> &[u8] {
         self.bytes.all()
     }
 
-    /// A part of it, as a message; `None` for no part.
+    /// Returns a span as a message; `None` if the span isn't in the file.
     pub(crate) fn message(&self, origin: SourceSpan) -> Option<Message<'_>> {
         let SourceSpan { start: at, len } = origin;
         let end = at.checked_add(len)?;
@@ -65,8 +65,8 @@ impl Source {
     }
 }
 
-/// The path of a model as a text spells it. A link that leads out of its directory would be refused there, so it is the
-/// path of what it leads to.
+/// Returns the path of a model for IR text. If the path is a link out of its directory, the text's reader would reject
+/// it, so the target's path is returned.
 fn spelled(path: &Path) -> String {
     let beside = |path: &Path| dunce::canonicalize(path.parent()?).ok();
     let here = std::path::absolute(path).ok();

@@ -1,4 +1,4 @@
-//! `AttributeProto`: which kind it is, before anything of it is decoded.
+//! `AttributeProto`: determining an attribute's kind before its value is decoded.
 
 use passdock_abi::AttrKind;
 
@@ -7,24 +7,24 @@ use super::fields::text;
 use super::schema::{attr, attr_type};
 use super::wire::{Message, Value, WireError, push_fixed, push_varints, put_bytes, put_int};
 
-/// The largest number of attributes of a node.
+/// The maximum number of attributes of a node.
 pub(crate) const MAX_ATTRS: usize = 4096;
 
-/// An attribute, its value still in the file.
+/// An attribute whose value isn't decoded yet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Attribute<'a> {
     pub(crate) message: Message<'a>,
     pub(crate) name: &'a str,
-    /// `OPAQUE` for what the IR has no kind for: the whole message is its value then.
+    /// The kind. `OPAQUE` if the IR has no such kind; the value is the whole message then.
     pub(crate) kind: AttrKind,
-    /// The kind that a reference stands for.
+    /// The kind of the attribute that a reference refers to.
     pub(crate) referred: AttrKind,
-    /// The value of a kind that has one, the parameter's name of a reference; absent is ONNX's
+    /// The value of a kind with a single one, or the parameter's name of a reference. If absent, the value is ONNX's
     /// default.
     pub(crate) single: Option<Value<'a>>,
 }
 
-/// Kind, `AttributeType` and field of each kind of value.
+/// Each kind of value with its `AttributeType` and field.
 const KINDS: [(AttrKind, u32, u32); 12] = [
     (AttrKind::FLOAT, attr_type::FLOAT, attr::F),
     (AttrKind::INT, attr_type::INT, attr::I),
@@ -40,7 +40,7 @@ const KINDS: [(AttrKind, u32, u32); 12] = [
     (AttrKind::TYPES, attr_type::TYPE_PROTOS, attr::TYPE_PROTOS),
 ];
 
-/// `AttributeType` and field of a kind.
+/// Returns the `AttributeType` and field of a kind.
 pub(crate) fn of_kind(kind: AttrKind) -> Option<(u32, u32)> {
     KINDS
         .iter()
@@ -48,7 +48,7 @@ pub(crate) fn of_kind(kind: AttrKind) -> Option<(u32, u32)> {
         .map(|row| (row.1, row.2))
 }
 
-/// Whether a kind's value is any number of records.
+/// Whether values of a kind are lists.
 pub(crate) fn is_list(kind: AttrKind) -> bool {
     matches!(
         kind,
@@ -72,7 +72,7 @@ fn kind_of_field(number: u32) -> Option<AttrKind> {
     KINDS.iter().find(|row| row.2 == number).map(|row| row.0)
 }
 
-/// Whether a field holds an attribute's value, and has the wire type for it.
+/// Whether a field is one for attributes' values, with the right wire type.
 pub(crate) fn is_value(number: u32, value: Value<'_>) -> bool {
     match number {
         attr::I => matches!(value, Value::Varint(_)),
@@ -85,7 +85,7 @@ pub(crate) fn is_value(number: u32, value: Value<'_>) -> bool {
 }
 
 impl<'a> Attribute<'a> {
-    /// Finds out what a message holds.
+    /// Determines the name and kind of a message.
     pub(crate) fn read(message: Message<'a>) -> Result<Attribute<'a>> {
         let mut name = None;
         let mut reference = None;
@@ -146,7 +146,7 @@ impl<'a> Attribute<'a> {
         });
         match fits {
             Some(kind) => Ok(read(kind, single)),
-            // The values that a hidden graph uses would be hidden too.
+            // If the attribute were opaque, the values that the graph uses would be hidden.
             None if seen & graphs != 0 => Err(OnnxError::at(
                 message.at,
                 "it holds a graph beside something else",
@@ -155,12 +155,12 @@ impl<'a> Attribute<'a> {
         }
     }
 
-    /// Whether its value is graphs.
+    /// Whether the value consists of graphs.
     pub(crate) fn is_graphs(self) -> bool {
         matches!(self.kind, AttrKind::REGION | AttrKind::REGIONS)
     }
 
-    /// The records of its value, in order.
+    /// Returns the records of the value, in order.
     pub(crate) fn items(self) -> impl Iterator<Item = std::result::Result<Value<'a>, WireError>> {
         let number = of_kind(self.kind).map_or(0, |(_, number)| number);
         self.message.fields().filter_map(move |field| match field {
@@ -172,7 +172,7 @@ impl<'a> Attribute<'a> {
         })
     }
 
-    /// The messages or strings of its value, in order.
+    /// Returns the messages or strings of the value, in order.
     pub(crate) fn bodies(
         self,
     ) -> impl Iterator<Item = std::result::Result<Message<'a>, WireError>> {
@@ -183,12 +183,12 @@ impl<'a> Attribute<'a> {
         })
     }
 
-    /// The strings of its value, in order.
+    /// Returns the strings of the value, in order.
     pub(crate) fn texts(self) -> Result<Vec<&'a [u8]>> {
         self.bodies().map(|body| Ok(body?.bytes)).collect()
     }
 
-    /// The message or string of a kind that has one.
+    /// Returns the message or string of a kind with a single one.
     pub(crate) fn body(self) -> Message<'a> {
         match self.single {
             Some(Value::Bytes(body)) => body,
@@ -196,7 +196,7 @@ impl<'a> Attribute<'a> {
         }
     }
 
-    /// The bits of an `INT` or `FLOAT`.
+    /// Returns the bits of an `INT` or `FLOAT`.
     pub(crate) fn bits(self) -> u64 {
         match self.single {
             Some(Value::Varint(value)) => value,
@@ -225,7 +225,7 @@ pub(crate) fn read_floats(attribute: Attribute<'_>) -> Result<Vec<f32>> {
     Ok(words.iter().map(|&word| f32::from_le_bytes(word)).collect())
 }
 
-/// The attribute that a sparse initializer is as a `Constant`'s value.
+/// Appends the `sparse_value` attribute of a `Constant` with a sparse initializer.
 pub(crate) fn put_sparse_value(to: &mut Vec<u8>, sparse: &[u8]) {
     put_bytes(to, attr::NAME, b"sparse_value");
     put_int(to, attr::TYPE, attr_type::SPARSE_TENSOR.into());

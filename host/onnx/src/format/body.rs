@@ -1,4 +1,4 @@
-//! `GraphProto` and `FunctionProto`: the fields that both have, by other numbers.
+//! `GraphProto` and `FunctionProto`: the fields that both have, under different numbers.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -7,7 +7,7 @@ use super::fields::bodies;
 use super::schema::{annotation, doc, entry, function, graph, node, tensor, value_info};
 use super::wire::{Message, string_of};
 
-/// The message that a body is.
+/// The kind of message that a body is read from or written as.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BodyKind {
     Graph,
@@ -22,27 +22,27 @@ impl BodyKind {
         }
     }
 
-    /// The field for nodes.
+    /// Returns the number of the field for nodes.
     pub(crate) fn node(self) -> u32 {
         self.number(graph::NODE, function::NODE)
     }
 
-    /// The field for inputs.
+    /// Returns the number of the field for inputs.
     pub(crate) fn input(self) -> u32 {
         self.number(graph::INPUT, function::INPUT)
     }
 
-    /// The field for outputs.
+    /// Returns the number of the field for outputs.
     pub(crate) fn output(self) -> u32 {
         self.number(graph::OUTPUT, function::OUTPUT)
     }
 
-    /// The field for value infos.
+    /// Returns the number of the field for value infos.
     pub(crate) fn info(self) -> u32 {
         self.number(graph::VALUE_INFO, function::VALUE_INFO)
     }
 
-    /// The fields for documentation and metadata.
+    /// Returns the numbers of the fields for documentation and metadata.
     pub(crate) fn texts(self) -> [u32; 2] {
         match self {
             BodyKind::Graph => doc::GRAPH,
@@ -50,7 +50,7 @@ impl BodyKind {
         }
     }
 
-    /// The name of an input or output; a function's is nothing else.
+    /// Returns the name of an input or output. In a function, the name is the whole record.
     pub(crate) fn port_name(self, port: Message<'_>) -> Result<&[u8]> {
         match self {
             BodyKind::Graph => Ok(string_of(port, value_info::NAME)?),
@@ -58,7 +58,7 @@ impl BodyKind {
         }
     }
 
-    /// The names that a body's nodes and initializers define.
+    /// Returns the names that a body's nodes and initializers define.
     pub(crate) fn defined_names(self, body: Message<'_>) -> Result<FxHashSet<&[u8]>> {
         let mut names = FxHashSet::default();
         for node in bodies(body, self.node()) {
@@ -75,7 +75,7 @@ impl BodyKind {
     }
 }
 
-/// The names of the initializers that a quantization annotation refers to.
+/// Returns the names of the initializers that a quantization annotation refers to.
 pub(crate) fn parameters_of(annotation: Message<'_>) -> Result<Vec<&[u8]>> {
     let pairs = bodies(annotation, annotation::PARAMETERS);
     pairs
@@ -83,7 +83,7 @@ pub(crate) fn parameters_of(annotation: Message<'_>) -> Result<Vec<&[u8]>> {
         .collect()
 }
 
-/// The inputs of a graph that are initializers too, by name, with the initializers.
+/// Returns the initializers of a graph that are also inputs, by name.
 pub(crate) fn constant_inputs(graph: Message<'_>) -> Result<FxHashMap<&[u8], Message<'_>>> {
     let mut initializers = FxHashMap::default();
     for tensor in bodies(graph, graph::INITIALIZER) {

@@ -1,4 +1,4 @@
-//! Errors in a file, with their place: a path of fields and a byte offset.
+//! Errors in a file, with their location: a path of fields and a byte offset.
 
 use std::fmt;
 use std::path::Path;
@@ -7,18 +7,18 @@ use passdock_ir::EditFailure;
 
 use super::wire::{DETACHED, WireError};
 
-/// A file that couldn't be read or written. `Display` is a whole sentence.
+/// An error of reading or writing a file. `Display` prints a complete sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OnnxError {
     /// The file.
     pub file: String,
-    /// The part of it: `graph.node[12] (Conv 'conv1').attribute[3]`; empty: all of it.
+    /// The location in the file, such as `graph.node[12] (Conv 'conv1').attribute[3]`; empty for the whole file.
     pub path: String,
-    /// The offset in the file, if a byte is to blame.
+    /// The byte offset in the file, if known.
     pub at: Option<u64>,
     /// The problem.
     pub what: String,
-    /// The system's answer, if that was the problem and not the file's content.
+    /// The system's error kind, for I/O errors.
     pub system: Option<std::io::ErrorKind>,
 }
 
@@ -42,7 +42,7 @@ impl fmt::Display for OnnxError {
 }
 
 impl OnnxError {
-    /// An error about a byte, of the file or of what a text kept of one.
+    /// Creates an error at a byte offset of the file or of extras.
     pub(crate) fn at(at: u64, what: impl Into<String>) -> OnnxError {
         if at >= DETACHED {
             let what = what.into();
@@ -54,7 +54,7 @@ impl OnnxError {
         }
     }
 
-    /// An error without a place.
+    /// Creates an error without a location.
     pub(crate) fn new(what: impl Into<String>) -> OnnxError {
         OnnxError {
             file: String::new(),
@@ -65,7 +65,7 @@ impl OnnxError {
         }
     }
 
-    /// The operating system said no.
+    /// Creates an I/O error.
     pub(crate) fn io(path: &Path, doing: &str, error: &std::io::Error) -> OnnxError {
         let what = format!("it can't be {doing}: {error}");
         OnnxError {
@@ -75,7 +75,7 @@ impl OnnxError {
         }
     }
 
-    /// Adds the part around what `path` says so far.
+    /// Adds the part that contains the current path.
     pub(crate) fn inside(mut self, part: impl fmt::Display) -> OnnxError {
         self.path = match self.path.as_str() {
             "" => part.to_string(),
@@ -84,13 +84,13 @@ impl OnnxError {
         self
     }
 
-    /// Gives it a byte offset, if it has none.
+    /// Sets the byte offset, if it isn't set yet.
     pub(crate) fn near(mut self, at: u64) -> OnnxError {
         self.at = self.at.or(Some(at));
         self
     }
 
-    /// Adds the file, if there is none yet.
+    /// Sets the file, if it isn't set yet.
     pub(crate) fn of_file(mut self, file: &str) -> OnnxError {
         if self.file.is_empty() {
             self.file = file.to_owned();
@@ -112,12 +112,12 @@ impl From<EditFailure> for OnnxError {
     }
 }
 
-/// The outcome of reading or writing.
+/// The result of reading or writing.
 pub(crate) type Result<T = ()> = std::result::Result<T, OnnxError>;
 
-/// Results whose error gets the part of the file around it.
+/// Results whose errors can be extended by the containing part of the file.
 pub(crate) trait Within {
-    /// Adds the part around the error, if it is one.
+    /// Adds the containing part to an error.
     fn within<D: fmt::Display>(self, part: impl FnOnce() -> D) -> Self;
 }
 

@@ -1,10 +1,10 @@
-//! Reading the fields that many messages have: texts, names, pairs.
+//! Functions that read common fields of messages: strings, names, pairs.
 
 use super::error::{OnnxError, Result};
 use super::schema::entry;
 use super::wire::{Message, Value, fields_of, put_bytes};
 
-/// The messages of one repeated field.
+/// Returns the messages of one repeated field.
 pub(crate) fn bodies<'a>(
     message: impl Into<Option<Message<'a>>>,
     number: u32,
@@ -18,19 +18,19 @@ pub(crate) fn bodies<'a>(
     })
 }
 
-/// Text of the file; it has to be UTF-8.
+/// Decodes a string of the file, which has to be UTF-8.
 pub(crate) fn text(message: Message<'_>) -> Result<&str> {
     std::str::from_utf8(message.bytes).map_err(|_| OnnxError::at(message.at, "a name isn't UTF-8"))
 }
 
-/// The name of a message that may be broken, if it has one.
+/// Returns the name of a message, which may be malformed.
 pub(crate) fn name_of(message: Message<'_>, number: u32) -> Option<&[u8]> {
     let names = bodies(message, number).map_while(Result::ok);
     let name = names.last().map(|name| name.bytes);
     name.filter(|name| !name.is_empty())
 }
 
-/// A name of the file in quotes, whatever its bytes are, and cut where it is too long to be read.
+/// Returns a name of the file in quotes. Invalid UTF-8 is replaced, and a long name is shortened.
 pub(crate) fn quoted(name: &[u8]) -> String {
     const MOST: usize = 200;
     let dots = if name.len() > MOST { "…" } else { "" };
@@ -38,7 +38,7 @@ pub(crate) fn quoted(name: &[u8]) -> String {
     format!("'{}{dots}'", name.escape_debug())
 }
 
-/// The key and value of a `StringStringEntryProto`; "" where there is none.
+/// Returns the key and value of a `StringStringEntryProto`; absent ones are empty.
 pub(crate) fn read_pair(message: Message<'_>) -> Result<(&str, &str)> {
     let [key, value] = message.lasts([entry::KEY, entry::VALUE])?;
     Ok((key.map_or(Ok(""), text)?, value.map_or(Ok(""), text)?))

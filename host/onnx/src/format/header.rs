@@ -1,4 +1,4 @@
-//! The header of a `ModelProto`: the fields that are metadata of the module.
+//! The header of a `ModelProto`: the fields that are metadata of the module in the IR.
 
 use passdock_ir::Module;
 
@@ -8,10 +8,10 @@ use super::opsets::{Opsets, read_opset};
 use super::schema::model;
 use super::wire::{Message, Value, put_bytes, put_int};
 
-/// The name of the function that the main graph is.
+/// The name of the main graph's function.
 pub const MAIN: &str = "main";
 
-/// Fields of the model's header that are metadata of the module, by number.
+/// The fields of the header that are metadata of the module, by number.
 pub(crate) const METADATA: [(u32, &str); 5] = [
     (model::IR_VERSION, "onnx.ir_version"),
     (model::PRODUCER_NAME, "onnx.producer_name"),
@@ -20,15 +20,15 @@ pub(crate) const METADATA: [(u32, &str); 5] = [
     (model::MODEL_VERSION, "onnx.model_version"),
 ];
 
-/// The IR version of a module without a file behind it.
+/// The IR version of a module that wasn't read from ONNX.
 const IR_VERSION: i64 = 10;
 
-/// The `ir_version` that a module's metadata gives.
+/// Returns the `ir_version` in a module's metadata.
 pub(crate) fn ir_version(module: &Module) -> i64 {
     version_of(module.metadata())
 }
 
-/// The `ir_version` that metadata gives.
+/// Returns the `ir_version` in metadata.
 pub(crate) fn version_of(metadata: &[(String, String)]) -> i64 {
     let (_, key) = METADATA[0];
     let version = metadata.iter().find(|(known, _)| known == key);
@@ -45,10 +45,10 @@ pub(crate) fn metadata(module: &Module, number: u32) -> Option<&str> {
         .map(|pair| pair.1.as_str())
 }
 
-/// The parts of a `ModelProto` that the IR has.
+/// The parts of a `ModelProto` that the IR models.
 #[derive(Default)]
 pub(crate) struct Header<'a> {
-    /// Keys and values, as the module has them.
+    /// The metadata, as in the module.
     pub(crate) metadata: Vec<(String, String)>,
     pub(crate) opsets: Opsets,
     pub(crate) graph: Option<Message<'a>>,
@@ -56,7 +56,7 @@ pub(crate) struct Header<'a> {
 }
 
 impl<'a> Header<'a> {
-    /// The IR version; 0 if the file has none.
+    /// Returns the IR version; 0 if the file has none.
     pub(crate) fn ir_version(&self) -> i64 {
         let (_, key) = METADATA[0];
         match self.metadata.iter().any(|(known, _)| known == key) {
@@ -97,7 +97,7 @@ impl<'a> Header<'a> {
     }
 }
 
-/// A field of the model's header that the IR keeps as text.
+/// Reads a field of the header that is metadata; `None` if it is another field.
 pub(crate) fn read_metadata(number: u32, value: Value<'_>) -> Result<Option<(String, String)>> {
     let Some(&(_, key)) = METADATA.iter().find(|row| row.0 == number) else {
         return Ok(None);
@@ -111,7 +111,7 @@ pub(crate) fn read_metadata(number: u32, value: Value<'_>) -> Result<Option<(Str
     Ok(Some((key.to_owned(), value)))
 }
 
-/// Appends a field of the model's header; `is_new`: of a model that has to get an IR version.
+/// Appends a field of the header. `is_new` is whether a model without an IR version gets the default one.
 pub(crate) fn put_metadata(
     number: u32,
     text: Option<&str>,
@@ -133,7 +133,7 @@ pub(crate) fn put_metadata(
     Ok(())
 }
 
-/// The newest version of ONNX's own ops that came out with an IR version.
+/// Returns the newest opset of ONNX's own domain that was released with an IR version.
 pub(crate) fn newest_opset(ir_version: i64) -> i64 {
     match ir_version {
         ..=3 => 8,

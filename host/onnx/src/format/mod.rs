@@ -1,4 +1,4 @@
-//! ONNX's format: protobuf, and the messages that the reader and the writer both know.
+//! The ONNX format: protobuf, and the messages that both the reader and the writer use.
 
 pub(crate) mod attribute;
 pub(crate) mod body;

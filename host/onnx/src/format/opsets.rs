@@ -7,7 +7,7 @@ use super::fields::text;
 use super::schema::opset;
 use super::wire::{Message, Value, put_bytes, put_int};
 
-/// Opset imports: domain and version, in the order of the file; a domain's last one counts.
+/// Opset imports: domains and versions in the order of the file. Of several imports of a domain, the last one counts.
 pub(crate) type Opsets = Vec<(String, i64)>;
 
 /// Reads an opset import.
@@ -34,7 +34,7 @@ pub(crate) fn read_opset(message: Message<'_>, into: &mut Opsets) -> Result {
     Ok(())
 }
 
-/// Appends an opset import; no domain is ONNX's own.
+/// Appends an opset import. Without a domain, it is an import of ONNX's own.
 pub(crate) fn put_import(to: &mut Vec<u8>, number: u32, domain: Option<&str>, version: i64) {
     let mut body = Vec::new();
     if let Some(domain) = domain {

@@ -1,7 +1,7 @@
-//! ONNX's messages: the field numbers of `onnx.proto`, IR version 14 (onnx 1.23).
+//! The field numbers of ONNX's messages, from `onnx.proto` of IR version 14 (onnx 1.23).
 //!
-//! Only what the IR models is named here. Every other field, known to ONNX or not, is carried along
-//! as the bytes it has.
+//! Only the fields that the IR models have names here. All others, including those of later versions, are preserved as
+//! bytes.
 
 macro_rules! fields {
     ($($(#[doc = $doc:literal])* mod $message:ident { $($name:ident = $number:literal),* $(,)? })*) => {$(

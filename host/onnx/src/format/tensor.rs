@@ -1,8 +1,8 @@
-//! `TensorProto`: data in other files, and constants as `Constant` nodes.
+//! `TensorProto`: external data, and values of `Constant` nodes.
 
 use super::schema::{attr, attr_type};
 
-/// The attributes of a `Constant` that aren't tensors: name, field and `AttributeType`.
+/// The attributes of a `Constant` whose values aren't tensors: name, field and `AttributeType`.
 pub(crate) const PLAIN_VALUES: [(&str, u32, u32); 6] = [
     ("value_float", attr::F, attr_type::FLOAT),
     ("value_int", attr::I, attr_type::INT),
@@ -12,13 +12,13 @@ pub(crate) const PLAIN_VALUES: [(&str, u32, u32); 6] = [
     ("value_strings", attr::STRINGS, attr_type::STRINGS),
 ];
 
-/// Whether a file stands at a location of some directory's.
+/// Whether a path ends with a location, after a directory.
 pub(crate) fn stands_at(name: &str, location: &[u8]) -> bool {
     let directory = name.as_bytes().strip_suffix(location);
     !location.is_empty() && directory.is_some_and(|directory| directory.ends_with(b"/"))
 }
 
-/// The keys of a tensor's data in another file, as they usually are.
+/// The standard keys of external data.
 pub(crate) const EXTERNAL_KEYS: [&[u8]; 3] = [b"location", b"offset", b"length"];
 
 /// The number of `TensorProto.DataLocation.EXTERNAL`.

@@ -1,10 +1,10 @@
-//! Documentation and metadata, which many messages have.
+//! The documentation and metadata fields, which many messages have.
 
 use super::error::Result;
 use super::schema::entry;
 use super::wire::{Message, Value};
 
-/// The documentation in a message, if there is one and it is text.
+/// Returns the documentation of a message, if it has exactly one and that is UTF-8.
 pub(crate) fn plain_doc(message: Message<'_>, number: u32) -> Result<Option<&str>> {
     let (mut found, mut times) = (None, 0);
     for field in message.fields() {
@@ -20,10 +20,10 @@ pub(crate) fn plain_doc(message: Message<'_>, number: u32) -> Result<Option<&str
     Ok(found.filter(|_| times == 1))
 }
 
-/// Keys and values.
+/// Metadata: keys and values.
 pub(crate) type Pairs<'a> = Vec<(&'a str, &'a str)>;
 
-/// The metadata in a message, if all of it is a key and a value each.
+/// Returns the metadata of a message; `None` if an entry isn't exactly one key and one value in UTF-8.
 pub(crate) fn plain_metadata(message: Message<'_>, number: u32) -> Result<Option<Pairs<'_>>> {
     let mut pairs = Pairs::new();
     for field in message.fields() {

@@ -1,8 +1,8 @@
-//! Tensor data that isn't raw: the typed fields of `TensorProto`, to and from the IR's bytes.
+//! Conversion between the typed data fields of `TensorProto` and the IR's bytes.
 //!
-//! The IR keeps elements little-endian and packed as ONNX packs raw data; strings as `n + 1` `u64`
-//! offsets and then their bytes. Of a type that this version doesn't know they are the records that the
-//! file has.
+//! The IR stores elements little-endian and packed as ONNX packs raw data. Strings are stored as `n + 1` offsets of
+//! type `u64`, followed by their bytes. For an element type that this version doesn't know, the bytes are the data's
+//! records in the file.
 
 use passdock_abi::DType;
 use passdock_ir::constant::{pack_bits, string_data, string_elements, unpack_bits};
@@ -12,7 +12,7 @@ use super::fields::bodies;
 use super::schema::tensor;
 use super::wire::{Message, push_fixed, push_varints, put_bytes, put_head, put_varint};
 
-/// The field that holds elements of a type when they aren't raw; `None`: unknown to this version.
+/// Returns the field for the elements of a type that aren't raw; `None` if this version doesn't know the type.
 pub(crate) fn typed_field(dtype: DType) -> Option<u32> {
     Some(match dtype {
         DType::F32 | DType::C64 => tensor::FLOAT_DATA,
@@ -25,7 +25,7 @@ pub(crate) fn typed_field(dtype: DType) -> Option<u32> {
     })
 }
 
-/// Decodes a tensor's typed data; `byte_len` is what its shape asks for.
+/// Decodes a tensor's typed data. `byte_len` is the size that follows from its shape.
 pub(crate) fn decode(tensor: Message<'_>, dtype: DType, byte_len: u64) -> Result<Vec<u8>> {
     let Some(number) = typed_field(dtype) else {
         let mut bytes = Vec::new();
@@ -64,7 +64,7 @@ pub(crate) fn decode(tensor: Message<'_>, dtype: DType, byte_len: u64) -> Result
     Ok(bytes)
 }
 
-/// The records with the data of a tensor, which are all that is known of it where its type isn't.
+/// Returns the records with a tensor's data. They are the data itself if the element type is unknown.
 fn records(tensor: Message<'_>) -> impl Iterator<Item = Result<Message<'_>>> {
     tensor.fields().filter_map(|field| match field {
         Ok(field) => is_data(field.number).then_some(Ok(field.record)),
@@ -72,12 +72,12 @@ fn records(tensor: Message<'_>) -> impl Iterator<Item = Result<Message<'_>>> {
     })
 }
 
-/// The number of bytes of the data of a tensor whose type isn't known.
+/// Returns the size of the data of a tensor of unknown element type, in bytes.
 pub(crate) fn records_len(tensor: Message<'_>) -> Result<u64> {
     records(tensor).map(|record| Ok(record?.len())).sum()
 }
 
-/// Whether a tensor's field holds its data.
+/// Whether a field of a tensor has its data.
 pub(crate) fn is_data(number: u32) -> bool {
     matches!(
         number,
@@ -91,8 +91,8 @@ pub(crate) fn is_data(number: u32) -> bool {
     )
 }
 
-/// The low bytes of each number. Elements smaller than a byte come packed, a byte to a number, except
-/// those of six bits: they come one by one.
+/// Converts numbers to their low bytes. Elements smaller than a byte are already packed in the numbers, except those of
+/// six bits, which are packed here.
 fn narrow(ints: &[i64], dtype: DType) -> Vec<u8> {
     let size = (dtype.bits() as usize / 8).max(1);
     let mut bytes = Vec::with_capacity(ints.len() * size);
@@ -106,7 +106,7 @@ fn narrow(ints: &[i64], dtype: DType) -> Vec<u8> {
     bytes
 }
 
-/// The number of strings in a tensor, and the number of bytes of the IR's form of them.
+/// Returns the number of strings in a tensor, and the size of their bytes in the IR.
 pub(crate) fn string_len(tensor: Message<'_>) -> Result<(u64, u64)> {
     let (mut count, mut len) = (0, 8);
     for text in bodies(tensor, tensor::STRING_DATA) {
@@ -116,7 +116,7 @@ pub(crate) fn string_len(tensor: Message<'_>) -> Result<(u64, u64)> {
     Ok((count, len))
 }
 
-/// Appends the typed field for these bytes, packed. Of a type that isn't known they are the field.
+/// Appends the typed field for these bytes, packed. For an unknown type, the bytes are the records.
 pub(crate) fn put_typed(to: &mut Vec<u8>, dtype: DType, bytes: &[u8], count: u64) -> Result {
     let Some(number) = typed_field(dtype) else {
         to.extend(bytes);
@@ -162,7 +162,7 @@ pub(crate) fn put_typed(to: &mut Vec<u8>, dtype: DType, bytes: &[u8], count: u64
 mod tests {
     use super::*;
 
-    /// Each dtype's bytes, through its typed field and back.
+    /// Bytes of each dtype are unchanged after encoding and decoding.
     #[test]
     fn typed_data_comes_back() {
         for &dtype in DType::ALL.iter().filter(|&&dtype| dtype != DType::INDEX) {
@@ -185,7 +185,7 @@ mod tests {
         }
     }
 
-    /// Six bits stand alone in the typed field and in a row in raw data, as onnx packs them.
+    /// Elements of six bits are separate numbers in the typed field and packed in raw data, as in onnx.
     #[test]
     fn elements_of_six_bits_are_packed_four_in_three_bytes() {
         assert_eq!(narrow(&[1, 2, 3, 4], DType::F6E2M3), [0x81, 0x30, 0x10]);

@@ -1,4 +1,4 @@
-//! `TypeProto` to and from the IR's types.
+//! Conversion between `TypeProto` and the IR's types.
 
 use passdock_abi::{DType, Dim, DimKind, SymbolId, Type, TypeId, TypeKind};
 use passdock_ir::{Function, OpName, TypeData};
@@ -9,18 +9,18 @@ use super::fields::{bodies, text};
 use super::schema::{dim, shape, ty, ty_item, ty_map, ty_opaque, ty_tensor};
 use super::wire::{Message, Value, put_bytes, put_int};
 
-/// The largest depth of nested types: that of protobuf itself.
+/// The maximum depth of nested types, which is protobuf's own.
 const MAX_DEPTH: u32 = 100;
 
-/// Element types from here on are none of ONNX's.
+/// The first code of the IR's own element types. ONNX has none from here on.
 const FIRST_OF_OURS: u32 = 0x8000;
 
-/// The element type of a `TensorProto.DataType`.
+/// Returns the element type of a `TensorProto.DataType`.
 pub(crate) fn dtype(code: u64) -> DType {
     DType(code as i32 as u32)
 }
 
-/// Interns a type. What the IR can't say of it (an unknown field) is left out.
+/// Reads and interns a type. Fields that the IR doesn't model are ignored.
 pub(crate) fn read_type(f: &mut Function, message: Message<'_>) -> Result<TypeId> {
     read_nested(f, message, 0)
 }
@@ -36,7 +36,7 @@ fn read_nested(f: &mut Function, message: Message<'_>, depth: u32) -> Result<Typ
         let field = field?;
         match (field.number, field.value) {
             (ty::DENOTATION, Value::Bytes(body)) => denotation = f.symbols().intern(text(body)?),
-            // A oneof: the last one counts.
+            // The fields are a oneof, so the last one counts.
             (
                 ty::TENSOR | ty::SPARSE | ty::SEQUENCE | ty::OPTIONAL | ty::MAP | ty::OPAQUE,
                 Value::Bytes(body),
@@ -90,7 +90,7 @@ fn read_opaque(f: &mut Function, message: Message<'_>) -> Result<TypeId> {
     Ok(f.add_type(TypeData::Opaque(name)))
 }
 
-/// Element type and dims; no dims: the rank isn't known.
+/// Reads the element type and dims of a tensor; the dims are `None` if the rank is unknown.
 fn read_tensor(f: &Function, message: Message<'_>) -> Result<(DType, Option<Vec<Dim>>)> {
     let mut elements = DType::NONE;
     let mut dims: Option<Vec<Dim>> = None;
@@ -116,7 +116,7 @@ fn read_dim(f: &Function, message: Message<'_>) -> Result<Dim> {
         let field = field?;
         match (field.number, field.value) {
             (dim::VALUE, Value::Varint(value)) => {
-                // Some exporters write -1 for "any".
+                // Some exporters write -1 for an unknown size.
                 let value = value as i64;
                 (read.kind, read.value) = if value < 0 {
                     (DimKind::UNKNOWN, 0)
@@ -140,12 +140,12 @@ fn read_dim(f: &Function, message: Message<'_>) -> Result<Dim> {
     Ok(read)
 }
 
-/// Names that exporters write for any size that they don't know: two of them needn't be the same size.
+/// Names that exporters write for any unknown size. Two dims with such a name needn't have the same size.
 const PLACEHOLDERS: [&str; 9] = [
     "?", "*", "-1", "None", "none", "null", "unk", "unknown", "Unknown",
 ];
 
-/// Whether a dim's name says no more than that the size is unknown, numbered or not.
+/// Whether a dim's name, with or without a number, only means that the size is unknown.
 pub fn is_placeholder(name: &str) -> bool {
     let is_number = |digits: &str| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
     let mut parts = name.split('#');
@@ -155,15 +155,15 @@ pub fn is_placeholder(name: &str) -> bool {
     is_unknown && parts.all(is_number)
 }
 
-/// The symbols that stand for placeholders: `None`, then `None#2`, and so on, each for one place.
+/// A source of distinct symbols for placeholders: `None`, then `None#2`, and so on.
 #[derive(Default)]
 pub(crate) struct Placeholders {
-    /// How often each was met.
+    /// The number of occurrences of each placeholder.
     met: FxHashMap<SymbolId, u32>,
 }
 
 impl Placeholders {
-    /// Whether a type has a placeholder.
+    /// Whether a type contains a placeholder.
     pub(crate) fn are_in(f: &Function, ty: TypeId) -> bool {
         let is_one = |dim: &Dim| {
             dim.kind == DimKind::SYMBOL && is_placeholder(f.text(SymbolId(dim.value as u32)))
@@ -174,7 +174,7 @@ impl Placeholders {
                     .any(|item| Placeholders::are_in(f, item)))
     }
 
-    /// The type with a symbol of its own for each placeholder.
+    /// Returns the type with a distinct symbol for each placeholder.
     pub(crate) fn told_apart(&mut self, f: &mut Function, id: TypeId) -> TypeId {
         f.map_dims(id, &mut |f, mut dim| {
             if dim.kind == DimKind::SYMBOL {
@@ -193,15 +193,15 @@ impl Placeholders {
         let met = self.met.entry(symbol).or_default();
         *met += 1;
         match *met {
-            // A name that looks like one of ours is numbered from the first place on.
+            // A name that looks like a generated one is numbered from its first occurrence on.
             1 if !name.contains('#') => symbol,
             number => f.symbols().intern(&format!("{name}#{number}")),
         }
     }
 }
 
-/// The name that a file has for a dim symbol: exporters write names such as `None` for any size that they don't know,
-/// and these are numbered when they are read, as they aren't the same size.
+/// Returns the name of a dim symbol in the file. Placeholders such as `None` mean any unknown size, so the reader
+/// numbers them; this removes the number.
 pub fn name_in_file(symbol: &str) -> &str {
     match symbol.rsplit_once('#') {
         Some((stem, _)) if is_placeholder(symbol) => stem,
@@ -209,7 +209,7 @@ pub fn name_in_file(symbol: &str) -> &str {
     }
 }
 
-/// Refuses an element type of ours, such as `index`. Codes that nobody knows are those of a later ONNX.
+/// Rejects the IR's own element types, such as `index`. Unknown codes are those of a later ONNX.
 pub(crate) fn check_dtype(dtype: DType) -> Result {
     match dtype.name() {
         Some(name) if dtype.0 >= FIRST_OF_OURS => Err(OnnxError::new(format!(
@@ -219,7 +219,7 @@ pub(crate) fn check_dtype(dtype: DType) -> Result {
     }
 }
 
-/// Refuses a type with such an element type anywhere in it.
+/// Rejects a type that contains one of the IR's own element types.
 pub(crate) fn check_dtypes(f: &Function, id: TypeId) -> Result {
     let mut left = Vec::from_iter(id.is_some().then_some(id));
     while let Some(id) = left.pop() {
@@ -230,7 +230,7 @@ pub(crate) fn check_dtypes(f: &Function, id: TypeId) -> Result {
     Ok(())
 }
 
-/// The fields of a `TypeProto`; none for no type.
+/// Encodes a type as the fields of a `TypeProto`; empty for `NONE`.
 pub(crate) fn encode_type(f: &Function, id: TypeId) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     if id.is_some() {
@@ -323,7 +323,7 @@ fn put_tensor(f: &Function, record: &Type, to: &mut Vec<u8>) {
                 let name = name_in_file(f.text(SymbolId(dim.value as u32)));
                 put_bytes(&mut body, dim::PARAM, name.as_bytes());
             }
-            // ONNX has no expressions, and an invented symbol would be a new name in the file.
+            // ONNX has no dim expressions, and a new symbol would add a name to the file.
             _ => {}
         }
         if dim.denotation.is_some() {
@@ -351,7 +351,7 @@ mod tests {
         Function::new(symbols, FunctionKind::GRAPH, name)
     }
 
-    /// Types as ONNX writes them come back byte for byte.
+    /// Types as ONNX encodes them are unchanged after reading and writing.
     #[test]
     fn types_come_back() {
         let mut f = function();
@@ -389,13 +389,13 @@ mod tests {
             let id = read_type(&mut f, Message::detached(&bytes)).unwrap();
             assert_eq!(encode_type(&f, id).unwrap(), bytes);
         }
-        // An empty dim name means what no name means.
+        // An empty dim name is the same as none.
         let id = read_type(&mut f, Message::detached(&tensor(shape))).unwrap();
         assert_eq!(f.shape(id).map(<[Dim]>::len), Some(3));
         assert_eq!(f.static_shape(id), None);
     }
 
-    /// A name for any unknown size is another symbol in each place, and the same name in the file.
+    /// Each occurrence of a placeholder is a distinct symbol, and has the same name in the file.
     #[test]
     fn placeholders_are_told_apart() {
         let named = |name: &[u8]| {

@@ -1,36 +1,36 @@
-//! Protobuf's wire format, read in place and one message at a time.
+//! Protobuf's wire format, read in place, one message at a time.
 //!
-//! A [`Message`] is a span of the file; its fields are found by walking tags, and what is nested is
-//! skipped by its length until somebody asks for it. Nothing is copied and nothing recurses, so a
-//! file can nest as deeply as it likes. Every length is checked against the message that holds it.
+//! A [`Message`] is a span of the file. Its fields are found by walking tags; nested messages are skipped by their
+//! length until they are read. Nothing is copied and no function is recursive, so messages may nest to any depth. Each
+//! length is checked against the containing message.
 
 use std::fmt;
 
-/// The largest depth of nested groups; ONNX has none, so they only occur in unknown fields.
+/// The maximum depth of nested groups. ONNX has none, so they only occur in unknown fields.
 const MAX_GROUPS: usize = 100;
 
-/// The offset of messages that stand in no file: behind the end of any.
+/// The start of messages that aren't in a file: an offset after the end of any file.
 pub(crate) const DETACHED: u64 = 1 << 63;
 
-/// A message's bytes and where they stand in the file.
+/// The bytes of a message and their offset in the file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Message<'a> {
     pub(crate) bytes: &'a [u8],
-    /// The offset of the first byte in its source.
+    /// The offset of the first byte in the file.
     pub(crate) at: u64,
 }
 
-/// One field of a message, as it was written.
+/// A field of a message in its original encoding.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WireField<'a> {
     pub(crate) number: u32,
     pub(crate) value: Value<'a>,
-    /// Tag, length and value.
+    /// The bytes of tag, length and value.
     pub(crate) record: Message<'a>,
 }
 
 impl<'a> WireField<'a> {
-    /// The message or string that it is; empty if it is a number.
+    /// Returns the message or string in the field; empty for numbers.
     pub(crate) fn body(self) -> Message<'a> {
         match self.value {
             Value::Bytes(body) => body,
@@ -45,23 +45,23 @@ pub(crate) enum Value<'a> {
     Varint(u64),
     Fixed64(u64),
     Bytes(Message<'a>),
-    /// A group; only its record is of interest.
+    /// A group. Its contents aren't decoded.
     Group,
     Fixed32(u32),
 }
 
-/// The bytes aren't protobuf.
+/// An error in the wire format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WireError {
     pub(crate) at: u64,
     pub(crate) what: &'static str,
 }
 
-/// What is said of a length that its message has no room for.
+/// The error for a length beyond the end of the containing message.
 const BEYOND: &str = "a length goes beyond the end of its message";
 
 impl WireError {
-    /// Whether the bytes end too early, if all before them is right.
+    /// Whether the bytes are a valid prefix that was cut off.
     pub(crate) fn is_cut(&self) -> bool {
         self.what == BEYOND
     }
@@ -74,7 +74,7 @@ impl fmt::Display for WireError {
 }
 
 impl<'a> Message<'a> {
-    /// Bytes that stand in no file.
+    /// Creates a message that isn't in a file.
     pub(crate) const fn detached(bytes: &'a [u8]) -> Message<'a> {
         Message {
             bytes,
@@ -82,12 +82,12 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// Whether they stand in no file.
+    /// Whether the message isn't in a file.
     pub(crate) const fn is_detached(self) -> bool {
         self.at >= DETACHED
     }
 
-    /// Walks the fields, in the order of the file.
+    /// Returns the fields, in the order of the file.
     pub(crate) fn fields(self) -> WireFields<'a> {
         WireFields {
             message: self,
@@ -95,13 +95,13 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// The last message or string of a field.
+    /// Returns the last message or string of a field.
     pub(crate) fn last(self, number: u32) -> Result<Option<Message<'a>>, WireError> {
         let [found] = self.lasts([number])?;
         Ok(found)
     }
 
-    /// The last message or string of each of some fields.
+    /// Returns the last message or string of several fields.
     pub(crate) fn lasts<const N: usize>(
         self,
         numbers: [u32; N],
@@ -117,12 +117,12 @@ impl<'a> Message<'a> {
         Ok(found)
     }
 
-    /// The bytes of a whole file.
+    /// Creates a message from the bytes of a whole file.
     pub(crate) const fn whole(bytes: &'a [u8]) -> Message<'a> {
         Message { bytes, at: 0 }
     }
 
-    /// A message without fields.
+    /// Creates a message without fields.
     pub(crate) const fn empty(at: u64) -> Message<'a> {
         Message { bytes: &[], at }
     }
@@ -139,14 +139,14 @@ impl<'a> Message<'a> {
     }
 }
 
-/// The fields of a message that may be missing.
+/// Returns the fields of an optional message.
 pub(crate) fn fields_of<'a>(
     message: Option<Message<'a>>,
 ) -> impl Iterator<Item = Result<WireField<'a>, WireError>> {
     message.into_iter().flat_map(Message::fields)
 }
 
-/// The fields of a message. After an error it ends.
+/// An iterator over the fields of a message. It ends after an error.
 #[derive(Clone, Debug)]
 pub(crate) struct WireFields<'a> {
     message: Message<'a>,
@@ -274,7 +274,7 @@ impl<'a> WireFields<'a> {
     }
 }
 
-/// A varint and its length; bits above the 64th are dropped, as protobuf does.
+/// Decodes a varint and returns its length, too. Bits above the 64th are dropped, as in protobuf.
 pub(crate) fn varint(bytes: &[u8]) -> Option<(u64, usize)> {
     let mut value = 0;
     for (at, &byte) in bytes.iter().enumerate().take(10) {
@@ -286,8 +286,8 @@ pub(crate) fn varint(bytes: &[u8]) -> Option<(u64, usize)> {
     None
 }
 
-/// Appends the numbers of a repeated field's record: one, or many packed. A record of another wire
-/// type isn't that field's: `false`.
+/// Appends the numbers of one record of a repeated field, which may be packed. Returns `false` if the record's wire
+/// type isn't one for numbers.
 pub(crate) fn push_varints(value: Value<'_>, to: &mut Vec<i64>) -> Result<bool, WireError> {
     match value {
         Value::Varint(number) => to.push(number as i64),
@@ -308,8 +308,8 @@ pub(crate) fn push_varints(value: Value<'_>, to: &mut Vec<i64>) -> Result<bool, 
     Ok(true)
 }
 
-/// Appends the little-endian bytes of the record of a repeated `float` (`size` 4) or `double` (8), as
-/// [`push_varints`] does.
+/// Appends the little-endian bytes of one record of a repeated `float` (`size` 4) or `double` (8) field. Returns
+/// `false` as [`push_varints`] does.
 pub(crate) fn push_fixed(
     value: Value<'_>,
     size: usize,
@@ -334,7 +334,7 @@ pub(crate) fn push_fixed(
     Ok(true)
 }
 
-/// The last string of a field in a message; empty if there is none.
+/// Returns the last string of a field in a message; empty if there is none.
 pub(crate) fn string_of(message: Message<'_>, number: u32) -> Result<&[u8], WireError> {
     Ok(message.last(number)?.map_or(&[], |body| body.bytes))
 }
@@ -360,7 +360,7 @@ pub(crate) fn put_float(to: &mut Vec<u8>, number: u32, bits: u32) {
     to.extend(bits.to_le_bytes());
 }
 
-/// Appends the tag and length of a field whose bytes follow.
+/// Appends the tag and length of a length-delimited field. The caller appends its bytes.
 pub(crate) fn put_head(to: &mut Vec<u8>, number: u32, len: u64) {
     put_varint(to, u64::from(number) << 3 | 2);
     put_varint(to, len);

@@ -3,7 +3,7 @@
 use passdock_abi::{ConstId, Constant, RegionId};
 use passdock_ir::{Entity, Function};
 
-/// Live constants that are values, by region and then id.
+/// Live constants that are values, sorted by region and id.
 pub(crate) struct RegionConstants(Vec<(RegionId, ConstId)>);
 
 impl RegionConstants {
@@ -20,7 +20,7 @@ impl RegionConstants {
         RegionConstants(constants)
     }
 
-    /// The constants of a region, in id order.
+    /// Returns the constants of a region, in id order.
     pub(crate) fn in_region(&self, region: RegionId) -> &[(RegionId, ConstId)] {
         let from = self.0.partition_point(|entry| entry.0 < region);
         let to = self.0.partition_point(|entry| entry.0 <= region);
@@ -28,7 +28,7 @@ impl RegionConstants {
     }
 }
 
-/// Whether a constant stood in the file, or in the text.
+/// Whether a constant was read from the file or from IR text.
 pub(crate) fn is_imported(f: &Function, id: ConstId) -> bool {
     let touched = f.constant(id).flags & Constant::TOUCHED != 0;
     !touched || f.origins().get(Entity::Constant(id)).is_some()

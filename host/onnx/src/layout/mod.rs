@@ -1,5 +1,4 @@
-//! The parts of a function as they are written, in the order that they have where the file says no
-//! other.
+//! The parts of a function in the order in which they are written. This is the default order, if the file has no other.
 
 pub(crate) mod constants;
 pub(crate) mod names;

@@ -1,7 +1,7 @@
-//! Names of values in the file, and the records that have to be written anew because of them.
+//! Names of values in the output file, and the records that change because of them.
 //!
-//! Values keep the names of the input. A new value gets a name nobody has; an output that passes
-//! gave another value gets its name from that value, or an `Identity`.
+//! Values keep the names of the input. A new value gets an unused name. An output whose value was replaced gets its
+//! name from the new value, or from an `Identity`.
 
 use passdock_abi::{ConstId, Op, OpId, Port, Region, RegionId, SymbolId, Value, ValueId, symbol};
 use passdock_ir::symbols::MAX_SYMBOL_BYTES;
@@ -11,67 +11,67 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::extras::importer_data::ImporterData;
 use crate::format::header::MAIN;
 
-/// The plan of the names of one function.
+/// The names of one function's values in the file.
 pub(crate) struct NamePlan {
     names: Vec<SymbolId>,
     dirty_ops: FxHashSet<OpId>,
     dirty_regions: FxHashSet<RegionId>,
     dirty_constants: FxHashSet<ConstId>,
     copies: FxHashMap<RegionId, Vec<(ValueId, SymbolId)>>,
-    /// Names of outputs that nobody named, by place.
+    /// Names of outputs whose ports have none, by region and index.
     outputs: FxHashMap<(RegionId, usize), SymbolId>,
-    /// An error about values that would need the same name.
+    /// An error, if two values would need the same name.
     pub(crate) clash: Option<String>,
-    /// Live regions, each before those nested in it.
+    /// The live regions; outer ones precede inner ones.
     pub(crate) regions: Vec<RegionId>,
 }
 
 impl NamePlan {
-    /// A value's name in the file.
+    /// Returns a value's name in the file.
     pub(crate) fn name(&self, value: ValueId) -> SymbolId {
         self.names[value.index()]
     }
 
-    /// The names of all values in the file.
+    /// Returns the names of all values in the file.
     pub(crate) fn names(&self) -> &[SymbolId] {
         &self.names
     }
 
-    /// Whether an op's own fields differ from its origin's.
+    /// Whether an op's own fields differ from its message in the file.
     pub(crate) fn is_op_dirty(&self, op: OpId) -> bool {
         self.dirty_ops.contains(&op)
     }
 
-    /// Whether anything in a region differs from its origin.
+    /// Whether anything in a region differs from its message in the file.
     pub(crate) fn is_region_dirty(&self, region: RegionId) -> bool {
         self.dirty_regions.contains(&region)
     }
 
-    /// Whether a constant's name differs from its origin's.
+    /// Whether a constant's name or data location differs from its message in the file.
     pub(crate) fn is_constant_dirty(&self, id: ConstId) -> bool {
         self.dirty_constants.contains(&id)
     }
 
-    /// The `Identity` nodes a region ends with: value and output.
+    /// Returns the `Identity` nodes at the end of a region: operand and name of the result.
     pub(crate) fn copies(&self, region: RegionId) -> &[(ValueId, SymbolId)] {
         self.copies.get(&region).map_or(&[], Vec::as_slice)
     }
 
-    /// The name of an output that nobody named; NONE: nothing is known about it.
+    /// Returns the name of an output whose port has none; `NONE` if the plan has none either.
     pub(crate) fn output_name(&self, region: RegionId, index: usize) -> SymbolId {
         let known = self.outputs.get(&(region, index));
         known.copied().unwrap_or(SymbolId::NONE)
     }
 
-    /// Has all regions written anew, and the ops that hold them.
+    /// Marks all regions and the ops that contain them as dirty.
     pub(crate) fn renew_regions(&mut self, f: &Function) {
         self.dirty_regions.extend(&self.regions);
         let holders = self.regions.iter().map(|&region| f.region(region).parent);
         self.dirty_ops.extend(holders);
     }
 
-    /// Plans a function; `fresh`: everything is written anew. `moved` are the constants whose data
-    /// goes elsewhere, `kept` names that stay though no value has them any more.
+    /// Plans the names of a function. With `fresh`, everything is encoded again. `moved` are the constants whose data
+    /// moves, `kept` are names that stay reserved without a value.
     pub(crate) fn new(
         f: &Function,
         fresh: bool,
@@ -115,7 +115,7 @@ impl NamePlan {
     }
 }
 
-/// The names of the file's values, and those that passes gave.
+/// Returns the names of imported values in the file, and the names that passes set.
 pub(crate) fn export_names(f: &Function) -> Vec<SymbolId> {
     let all = (0..f.value_ids()).map(|at| ValueId(at as u32));
     all.map(|value| {
@@ -128,19 +128,19 @@ pub(crate) fn export_names(f: &Function) -> Vec<SymbolId> {
     .collect()
 }
 
-/// The region that a value is defined in.
+/// Returns the region in which a value is defined.
 fn home(f: &Function, value: ValueId) -> RegionId {
     let home = f.home(value);
     if home.is_none() { f.body() } else { home }
 }
 
-/// The outputs of a region: the value of each, and its port.
+/// Returns the values and ports of a region's outputs.
 fn outputs_of(f: &Function, region: RegionId) -> impl Iterator<Item = (ValueId, &Port)> {
     let slots = f.terminator(region).map_or(&[][..], |op| f.operands(op));
     slots.iter().map(|slot| slot.value).zip(f.ports(region))
 }
 
-/// Whether a name is there and says something.
+/// Whether a name is present and not empty.
 fn is_text(name: SymbolId) -> bool {
     name.is_some() && name != symbol::EMPTY
 }
@@ -152,14 +152,14 @@ struct Planner<'f> {
 }
 
 impl Planner<'_> {
-    /// Whether a value stood in the file, or in the text.
+    /// Whether a value was read from the file or from IR text.
     fn is_imported(&self, entity: Entity, value: ValueId) -> bool {
         let touched = self.f.value(value).flags & Value::TOUCHED != 0;
         let is_arg = entity == Entity::Value(value);
         is_arg || !touched || self.f.origins().get(entity).is_some()
     }
 
-    /// Takes the names that have to stay: outputs', and those of the file's values.
+    /// Reserves the names that can't change: those of outputs and of imported values.
     fn take(&mut self) {
         let regions = self.plan.regions.iter();
         let ports = regions.flat_map(|&region| self.f.ports(region));
@@ -172,7 +172,7 @@ impl Planner<'_> {
         self.taken.extend([SymbolId::NONE, symbol::EMPTY]);
     }
 
-    /// The values, each with the entity that defines it: an argument is its own.
+    /// Returns all values with the entities that define them. An argument is its own entity.
     fn definitions(&self) -> impl Iterator<Item = (ValueId, Entity)> {
         let f = self.f;
         let args = self.plan.regions.iter().flat_map(|&region| f.args(region));
@@ -188,8 +188,8 @@ impl Planner<'_> {
         args.chain(results).chain(constants)
     }
 
-    /// A value that has its name in the file again, though it means another value outside, keeps the
-    /// name it got instead where a pass has come to use the other one behind it.
+    /// A value whose name shadows an outer value's was renamed on import, and gets its own name back in the file. If a
+    /// pass added a use of the outer value in its scope, the value keeps the name from the import.
     fn shadows(&mut self) {
         let f = self.f;
         let mut restored: FxHashMap<(RegionId, SymbolId), ValueId> = FxHashMap::default();
@@ -213,7 +213,7 @@ impl Planner<'_> {
                 continue;
             }
             let end = home(f, value);
-            // In one graph there is one of a name: one of them was brought up from another graph.
+            // Names are unique in a graph, so one of the two values was moved here from another graph.
             if let Some(&captor) = restored.get(&(end, name))
                 && captor != value
             {
@@ -245,7 +245,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Sees to it that every output has its name.
+    /// Ensures that each output has its name.
     fn outputs(&mut self) {
         let f = self.f;
         let mut holders = None;
@@ -258,7 +258,7 @@ impl Planner<'_> {
             let mut outputs = FxHashMap::default();
             for (value, port) in outputs_of(f, region) {
                 let name = port.name;
-                // Two outputs of a name are one value.
+                // Two outputs with the same name have to be the same value.
                 if is_text(name)
                     && let Some(known) = outputs.insert(name, value)
                 {
@@ -290,7 +290,7 @@ impl Planner<'_> {
         }
     }
 
-    /// The values of each region by the names that they have now.
+    /// Returns the values of each region by their current names.
     fn holders_by_name(&self) -> FxHashMap<(RegionId, SymbolId), Vec<ValueId>> {
         let f = self.f;
         let mut holders: FxHashMap<(RegionId, SymbolId), Vec<ValueId>> = FxHashMap::default();
@@ -305,13 +305,13 @@ impl Planner<'_> {
         holders
     }
 
-    /// Takes a name away from the values of a region that have it. The names of the main graph's
-    /// inputs are its interface; all other inputs are known by their place.
+    /// Renames the values of a region that have a name, so that `keeper` can have it. The names of the main graph's
+    /// inputs are its interface and can't change; other inputs are matched by position.
     fn free(&mut self, region: RegionId, name: SymbolId, keeper: ValueId, known: &[ValueId]) {
         let f = self.f;
         let is_interface = region == f.body() && f.text(f.name()) == MAIN;
         for &value in known {
-            // It may have got another name meanwhile.
+            // The value may have been renamed before.
             if value == keeper || self.plan.names[value.index()] != name {
                 continue;
             }
@@ -328,7 +328,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Gives names to what has none, or one that was taken.
+    /// Names the values without a name and the new values whose name is in use.
     fn new_values(&mut self) {
         let f = self.f;
         let mut claimed: FxHashSet<ValueId> = FxHashSet::default();
@@ -341,7 +341,7 @@ impl Planner<'_> {
         for region in self.plan.regions.clone() {
             for arg in f.args(region) {
                 let record = f.value(arg);
-                // An input of the file that has no name is left so as long as nobody needs one.
+                // An input without a name in the file stays so, unless it needs one.
                 let needs_name = record.use_count > 0
                     || record.constant.is_some()
                     || record.flags & Value::TOUCHED != 0;
@@ -384,8 +384,8 @@ impl Planner<'_> {
         }
     }
 
-    /// Names the outputs that nobody named: each is the value, or an `Identity` of one that another
-    /// output is already, or that is from outside.
+    /// Names the outputs without a name of their own after their values. If another output already has the value, or if
+    /// the value is from an outer region, the output is an `Identity` of it.
     fn unnamed_outputs(&mut self) {
         let f = self.f;
         for region in self.plan.regions.clone() {
@@ -424,7 +424,7 @@ impl Planner<'_> {
         self.rename(value, fresh);
     }
 
-    /// A name nobody has: the base with the value's number.
+    /// Returns an unused name: the base with a number.
     fn fresh(&mut self, base: SymbolId) -> SymbolId {
         let symbols = self.f.symbols();
         let mut number = self.taken.len();
@@ -437,7 +437,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Gives a value a name; what says the name has to be written anew.
+    /// Renames a value and marks the records that contain its name as dirty.
     fn rename(&mut self, value: ValueId, name: SymbolId) {
         let f = self.f;
         self.plan.names[value.index()] = name;
@@ -456,14 +456,14 @@ impl Planner<'_> {
         }
     }
 
-    /// Marks the records that say where a constant's data is as changed.
+    /// Marks the records with the location of a constant's data as dirty.
     fn moved(&mut self, id: ConstId) {
         let home = self.f.constant(id).region;
         self.plan.dirty_constants.insert(id);
         self.dirty_region(if home.is_none() { self.f.body() } else { home });
     }
 
-    /// An op has to be written anew if a region of it has.
+    /// Marks the ops that contain dirty regions as dirty.
     fn holders(&mut self) {
         let dirty = self.plan.dirty_regions.iter();
         let holders = dirty.map(|&region| self.f.region(region).parent);
@@ -481,7 +481,7 @@ impl Planner<'_> {
     }
 }
 
-/// A name with a number behind it; cut, where it would be too long to be read again.
+/// Appends a number to a name, which is shortened if it would be too long for the reader.
 pub(crate) fn numbered(base: &str, number: usize) -> String {
     let end = base.floor_char_boundary(MAX_SYMBOL_BYTES - "_18446744073709551615".len());
     format!("{}_{number}", &base[..end])

@@ -1,7 +1,7 @@
-//! The nodes of a region in order: its ops, and the constants that are nodes.
+//! The nodes of a region in the order in which they are written: ops, and constants that are nodes.
 //!
-//! A constant has no place in the IR's order. As a node it stands where it stood, or right before
-//! its first user if that has come to stand earlier.
+//! The IR doesn't order constants. A constant that is a node keeps its position in the file, or moves before its first
+//! user if that precedes it.
 
 use passdock_abi::{ConstId, Constant, RegionId};
 use passdock_ir::Entity;
@@ -10,18 +10,18 @@ use super::constants::is_imported;
 use super::parts::Layout;
 use passdock_ir::symbols::is_terminator;
 
-/// One node to write.
+/// A node to write.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Item {
-    /// The op or constant that it is.
+    /// The op or constant.
     pub(crate) entity: Entity,
-    /// The start of its record's body, if it is one of this graph's.
+    /// The start of the node's message, if it comes from this graph in the file.
     pub(crate) start: Option<u64>,
 }
 
 impl Layout<'_> {
-    /// The nodes of a region. `starts` are those of the original's node records, ascending;
-    /// `no_initializers`: new constants have to be nodes.
+    /// Returns the nodes of a region. `starts` are the starts of the node messages in the file, in ascending order.
+    /// With `no_initializers`, new constants become nodes.
     pub(crate) fn sequence(
         &mut self,
         region: RegionId,
@@ -84,7 +84,7 @@ impl Layout<'_> {
         merge(items, constants)
     }
 
-    /// The place of the op of a region that a constant goes before.
+    /// Returns the index of the op before which a constant is written.
     fn place(
         &self,
         region: RegionId,
@@ -96,7 +96,7 @@ impl Layout<'_> {
         let f = self.f;
         let record = f.constant(id);
         let stood = match start {
-            // Before the op that came next, or behind the one before: others may be new.
+            // Before the op that follows it in the file, or after the preceding one. Other ops may be new.
             Some(start) => {
                 let (before, after) = by_start.split_at(by_start.partition_point(|e| e.0 < start));
                 match (before.last(), after.first()) {

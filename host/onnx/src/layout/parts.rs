@@ -1,4 +1,4 @@
-//! The parts of each region: initializers, declared values, and the constants that were inputs.
+//! The parts of each region: initializers, declared values, and constants that were inputs.
 
 use passdock_abi::{ConstId, Constant, OpId, RegionId, Value, ValueId};
 use passdock_ir::{Entity, Function};
@@ -8,21 +8,21 @@ use super::constants::RegionConstants;
 use super::sparse::sparse_initializers;
 use crate::extras::importer_data::ImporterData;
 
-/// The parts of one function.
+/// The layout of one function.
 pub(crate) struct Layout<'f> {
     pub(crate) f: &'f Function,
     pub(crate) constants: RegionConstants,
-    /// The ops that are sparse initializers, with where those stood in the file.
+    /// The ops of sparse initializers, with the starts of those in the file.
     pub(crate) sparse: FxHashMap<OpId, u64>,
-    /// Whether constants may be inputs too: of the main graph, before IR version 4, without its file.
+    /// Whether constants may also be inputs: in the main graph of a self-contained model before IR version 4.
     has_old_inputs: bool,
-    /// The place of each op in the region at hand: scratch.
+    /// Scratch space: the index of each op in the current region.
     pub(super) places: Vec<u32>,
 }
 
 impl<'f> Layout<'f> {
-    /// The layout of a function; `has_old_inputs`: of the main graph of a model before IR version 4
-    /// whose file isn't at hand.
+    /// Creates the layout of a function. `has_old_inputs` is whether it is the main graph of a self-contained model
+    /// before IR version 4.
     pub(crate) fn new(f: &'f Function, has_old_inputs: bool) -> Layout<'f> {
         Layout {
             f,
@@ -33,7 +33,7 @@ impl<'f> Layout<'f> {
         }
     }
 
-    /// The constants of a region that aren't nodes: the defaults of its arguments, then the others.
+    /// Returns the constants of a region that aren't nodes: the defaults of its arguments, then the others.
     pub(crate) fn initializers(&self, region: RegionId) -> Vec<ConstId> {
         let f = self.f;
         let default = |id: ConstId| {
@@ -48,7 +48,7 @@ impl<'f> Layout<'f> {
         ids
     }
 
-    /// The values of a region whose types the file declares beside their definitions.
+    /// Returns the values of a region that have a value info in the file.
     pub(crate) fn declared(&self, region: RegionId) -> Vec<ValueId> {
         let is_declared = |value: &ValueId| self.f.value(*value).flags & Value::DECLARED != 0;
         let mut values: Vec<ValueId> = self.values(region).filter(is_declared).collect();
@@ -56,7 +56,7 @@ impl<'f> Layout<'f> {
         values
     }
 
-    /// The results of a region's ops, and its constants.
+    /// Returns the results of a region's ops, and its constants.
     pub(crate) fn values(&self, region: RegionId) -> impl Iterator<Item = ValueId> {
         let f = self.f;
         let results = f.ops_in(region).flat_map(|op| f.results(op));
@@ -64,8 +64,8 @@ impl<'f> Layout<'f> {
         results.chain(constants.map(|&(_, id)| f.constant(id).value))
     }
 
-    /// Whether a constant was an initializer and an input of a model whose file isn't at hand, before
-    /// IR version 4: both are its interface.
+    /// Whether a constant of a self-contained model was an initializer and also an input, before IR version 4. Then
+    /// both are written.
     pub(crate) fn is_old_input(&self, id: ConstId) -> bool {
         let record = self.f.constant(id);
         let kept = ImporterData::from_entity(self.f, Entity::Value(record.value));
@@ -78,13 +78,13 @@ impl<'f> Layout<'f> {
             && self.is_own_value(record.value)
     }
 
-    /// Whether a constant was an initializer before IR version 4.
+    /// Whether a constant was an initializer in a model before IR version 4.
     pub(crate) fn is_old_initializer(&self, id: ConstId) -> bool {
         let value = self.f.constant(id).value;
         self.is_old_input(id) || ImporterData::from_entity(self.f, Entity::Value(value)).no_input
     }
 
-    /// Whether a constant is a value of its own, not a parameter's default.
+    /// Whether a constant is a value by itself, and not a parameter's default.
     pub(crate) fn is_own_value(&self, value: ValueId) -> bool {
         self.f.value(value).flags & Value::KIND == Value::CONST
     }

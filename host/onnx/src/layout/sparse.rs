@@ -1,4 +1,4 @@
-//! Sparse initializers: ops that hold them in ONNX's form.
+//! Sparse initializers, which are ops in the IR.
 
 use crate::extras::importer_data::ImporterData;
 use crate::format::fields::bodies;
@@ -8,7 +8,7 @@ use passdock_abi::{AttrKind, OpId};
 use passdock_ir::{Entity, Function};
 use rustc_hash::FxHashMap;
 
-/// The ops that are sparse initializers, with where those stood, and their copies; 0: in no file.
+/// Returns the ops of sparse initializers and their copies, with their starts in the file; 0 if they aren't in a file.
 pub(crate) fn sparse_initializers(f: &Function) -> FxHashMap<OpId, u64> {
     let mut found = FxHashMap::default();
     if !f.origins().has_extras() {
@@ -23,7 +23,7 @@ pub(crate) fn sparse_initializers(f: &Function) -> FxHashMap<OpId, u64> {
     found
 }
 
-/// The sparse tensor that an op of a sparse initializer makes.
+/// Returns the sparse tensor in the op of a sparse initializer.
 pub(crate) fn sparse_value(f: &Function, op: OpId) -> Option<Message<'_>> {
     let [attr] = f.attrs(op) else { return None };
     if attr.kind != AttrKind::OPAQUE || f.text(f.op(op).name) != "onnx.Constant" {

@@ -1,4 +1,4 @@
-//! The IR version that a module is written with, and the functions that ask for one.
+//! The IR version that a module is written with.
 
 use std::sync::Arc;
 
@@ -8,15 +8,16 @@ use passdock_ir::{Entity, Function, Module, OpName, name};
 use crate::format::error::{OnnxError, Result};
 use crate::format::header::{MAIN, ir_version};
 
-/// The `ir_version` that a module is written with.
+/// Returns the `ir_version` that a module is written with.
 pub(crate) fn final_version(module: &Module) -> i64 {
     let raised = raised_version(module);
     let raised = raised.and_then(|version| version.parse().ok());
     raised.unwrap_or_else(|| ir_version(module))
 }
 
-/// The IR version that a module's own version has to be raised to, because passes gave it functions:
-/// 8 has them, 10 has overloads, and metadata for their attributes. What the file had already says what it wants.
+/// Returns the IR version that is required by functions that passes added, if it is above the module's version.
+/// Functions need 8; overloads, and metadata for functions' attributes, need 10. Functions from the file don't raise
+/// the version.
 pub(crate) fn raised_version(module: &Module) -> Option<String> {
     let main = module.symbols().find(MAIN);
     let is_new = |f: &&Arc<Function>| Some(f.name()) != main && is_made(f);
@@ -30,12 +31,12 @@ pub(crate) fn raised_version(module: &Module) -> Option<String> {
     (ir_version(module) < needed).then(|| needed.to_string())
 }
 
-/// Whether a pass made a function: neither file nor text had it.
+/// Whether a pass created a function, so that neither the file nor IR text had it.
 pub(crate) fn is_made(f: &Function) -> bool {
     f.is_touched() && !f.origins().get(Entity::Function).is_some()
 }
 
-/// A function's canonical name, taken apart.
+/// Parses a function's canonical name.
 pub(crate) fn function_name(f: &Function) -> Result<OpName<'_>> {
     let text = f.text(f.name());
     name::check_canonical(text).map_err(OnnxError::new)?;

@@ -1,4 +1,4 @@
-//! The state that the functions of one file share while they are read.
+//! The state that the importers of one file's functions share.
 
 use std::sync::Arc;
 
@@ -12,22 +12,22 @@ use crate::format::error::{OnnxError, Result};
 use crate::format::fields::text;
 use crate::format::wire::Message;
 
-/// The state that the functions of one file share while they are read.
+/// The state that the importers of one file's functions share.
 pub(super) struct Context<'a> {
     pub(super) source: Arc<Source>,
     pub(super) symbols: Arc<Symbols>,
     pub(super) ir_version: i64,
-    /// Whether graphs and functions have metadata.
+    /// Whether graphs and functions can have metadata.
     pub(super) carries: bool,
-    /// The names of local functions: they win over standard ops.
+    /// The names of local functions. They take precedence over standard operators.
     pub(super) local: FxHashSet<SymbolId>,
-    /// Canonical names by domain, name and overload.
+    /// Interned canonical names, by domain, name and overload.
     pub(super) names: FxHashMap<[&'a [u8]; 3], SymbolId>,
     pub(super) reach: Reach,
     pub(super) external: FxHashMap<&'a str, Arc<ExternalFile>>,
-    /// The value that a name means here, by symbol.
+    /// The value that each name is currently bound to, by symbol.
     pub(super) table: Vec<ValueId>,
-    /// The dims of the tensor at hand.
+    /// Scratch space: the dims of the current tensor.
     pub(super) ints: Vec<i64>,
 }
 
@@ -47,7 +47,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The symbol of a name in the file.
+    /// Interns a name in the file.
     pub(super) fn symbol(&self, name: Message<'_>) -> Result<SymbolId> {
         let limit = passdock_ir::symbols::MAX_SYMBOL_BYTES;
         if name.bytes.len() > limit {
@@ -60,7 +60,7 @@ impl<'a> Context<'a> {
         Ok(self.symbols.intern(text(name)?))
     }
 
-    /// The canonical name of an op or function.
+    /// Interns the canonical name of an op or function.
     pub(super) fn op_name(&mut self, parts: [Message<'a>; 3]) -> Result<SymbolId> {
         let key = parts.map(|part| part.bytes);
         if let Some(&known) = self.names.get(&key) {
@@ -85,7 +85,7 @@ impl<'a> Context<'a> {
             .clone()
     }
 
-    /// The value that a name means at this point of the walk.
+    /// Returns the value that a name is currently bound to.
     pub(super) fn value(&self, name: SymbolId) -> ValueId {
         self.table
             .get(name.index())
@@ -93,7 +93,7 @@ impl<'a> Context<'a> {
             .unwrap_or(ValueId::NONE)
     }
 
-    /// Gives a name another value; the answer is the one that it had.
+    /// Binds a name to a value, and returns the previous one.
     pub(super) fn set_value(&mut self, name: SymbolId, value: ValueId) -> ValueId {
         if self.table.len() <= name.index() {
             self.table.resize(name.index() + 1, ValueId::NONE);

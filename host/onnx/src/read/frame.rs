@@ -1,4 +1,4 @@
-//! A graph whose nodes are being read, and what errors say of it.
+//! A graph whose nodes are being read, and its description in errors.
 
 use passdock_abi::{ConstId, LocId, OpId, RegionId, SymbolId, TypeId};
 use passdock_ir::SourceSpan;
@@ -11,21 +11,21 @@ use crate::format::wire::{Message, Value};
 /// A graph whose nodes are being read.
 pub(super) struct Frame<'a> {
     pub(super) region: RegionId,
-    /// The nodes still to be read, in the order to read them.
+    /// The nodes that aren't read yet, in reading order.
     pub(super) nodes: std::vec::IntoIter<Message<'a>>,
-    /// The node at hand, and how many came before it.
+    /// The current node, and the number of nodes before it.
     pub(super) current: Option<Message<'a>>,
     pub(super) index: usize,
-    /// The op whose regions are being read; its results aren't defined yet.
+    /// The op whose regions are being read. Its results aren't bound yet.
     pub(super) parent: Option<OpId>,
     pub(super) outputs: Vec<Info<'a>>,
-    /// The declarations of values to come; `true`: by a value info, not an output.
+    /// Declarations of values that aren't defined yet, and whether each is a value info and not an output.
     pub(super) declared: FxHashMap<SymbolId, (Info<'a>, bool)>,
-    /// Constants that wait for the op they stand before.
+    /// Constants whose anchor, the op after them, isn't read yet.
     pub(super) waiting: Vec<(ConstId, LocId)>,
-    /// The start of its entries in `undo`.
+    /// The index of its first entry in `undo`.
     pub(super) undo: usize,
-    /// The number of graphs opened before it.
+    /// The number of graphs that were opened before it.
     pub(super) opened: u32,
 }
 
@@ -33,16 +33,16 @@ pub(super) struct Frame<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Info<'a> {
     pub(super) message: Message<'a>,
-    /// Its name; NONE if it has none.
+    /// The name; `NONE` if it has none.
     pub(super) name: SymbolId,
-    /// Its type; NONE if it has none.
+    /// The type; `NONE` if it has none.
     pub(super) ty: TypeId,
-    /// Whether it has more: documentation, metadata, fields of versions to come.
+    /// Whether it has documentation, metadata or fields of later versions.
     pub(super) is_annotated: bool,
 }
 
 impl<'a> Info<'a> {
-    /// A name without a type.
+    /// Creates an info with a name and no type.
     pub(super) fn untyped(message: Message<'a>, name: SymbolId) -> Info<'a> {
         Info {
             message,
@@ -54,7 +54,7 @@ impl<'a> Info<'a> {
 }
 
 impl Frame<'_> {
-    /// The node at hand, as errors name it.
+    /// Describes the current node for errors.
     pub(super) fn place(&self) -> String {
         let Some(message) = self.current else {
             return "graph".to_owned();
@@ -79,7 +79,7 @@ impl Frame<'_> {
     }
 }
 
-/// A repeated field's message as errors name it: `initializer[3] ('w')`; its name is field `number`.
+/// Describes a message of a repeated field for errors: `initializer[3] ('w')`. `number` is the field of its name.
 pub(super) fn named(part: &str, index: usize, message: Message<'_>, number: u32) -> String {
     match name_of(message, number) {
         Some(name) => format!("{part}[{index}] ({})", quoted(name)),
@@ -87,7 +87,7 @@ pub(super) fn named(part: &str, index: usize, message: Message<'_>, number: u32)
     }
 }
 
-/// The span of a message, as the IR keeps it.
+/// Returns the span of a message.
 pub(super) fn span(message: Message<'_>) -> SourceSpan {
     SourceSpan {
         start: message.at,

@@ -1,8 +1,7 @@
-//! Graphs to regions, without recursion.
+//! Reading graphs as regions, without recursion.
 //!
-//! Work that waits stands on a stack: graphs whose nodes are being read, and graphs of the op just
-//! made that have yet to be opened. Names are looked up in one table for all scopes; what a graph
-//! defined is taken back when it ends.
+//! Pending work is on a stack: graphs whose nodes are being read, and graphs of the current op that aren't opened yet.
+//! One table binds names for all scopes. When a graph ends, its bindings are undone.
 
 use passdock_abi::{Constant, OpId, RegionId, SymbolId, ValueId, symbol};
 use passdock_ir::{Entity, Extras, Function, NewPort};
@@ -14,7 +13,7 @@ use crate::format::error::{OnnxError, Result};
 use crate::format::wire::Message;
 
 impl<'c, 'a> Importer<'c, 'a> {
-    /// Names a constant, and notes a declaration that says what it is.
+    /// Binds a constant's name, and records a value info with the same type.
     pub(super) fn define_constant(
         &mut self,
         frame: &mut Frame<'a>,
@@ -30,7 +29,7 @@ impl<'c, 'a> Importer<'c, 'a> {
         {
             self.declared(value, info);
         }
-        // Other than a result, a constant is visible in graphs before it too.
+        // Unlike a result, a constant is also visible in graphs before it.
         let ended = self.ended.get(&name);
         if self.cx.value(name).is_none() && ended.is_some_and(|&at| at > frame.opened) {
             self.shadowing.push(value);
@@ -38,13 +37,13 @@ impl<'c, 'a> Importer<'c, 'a> {
         self.define(frame, name, value)
     }
 
-    /// Notes the value info that declares a value.
+    /// Records the value info that declares a value.
     pub(super) fn declared(&mut self, value: ValueId, info: Info<'a>) {
         self.f.import_declared(value);
         self.set_origin(Entity::Value(value), info.message);
     }
 
-    /// Binds a name to a value from here on.
+    /// Binds a name to a value from here to the end of the graph.
     pub(super) fn define(&mut self, frame: &Frame<'a>, name: SymbolId, value: ValueId) -> Result {
         self.define_in(frame.region, name, value)
     }
@@ -64,7 +63,7 @@ impl<'c, 'a> Importer<'c, 'a> {
         Ok(())
     }
 
-    /// The value that a name of the file means here; NONE for "".
+    /// Returns the value that a name in the file is bound to; `NONE` for an empty name.
     pub(super) fn lookup(&mut self, name: Message<'a>) -> Result<ValueId> {
         if name.bytes.is_empty() {
             return Ok(ValueId::NONE);
@@ -82,7 +81,7 @@ impl<'c, 'a> Importer<'c, 'a> {
         Ok(value)
     }
 
-    /// Reads everything that waits.
+    /// Processes the stack of pending work.
     pub(super) fn run(&mut self) -> Result {
         while let Some(work) = self.work.pop() {
             let done = match work {
@@ -106,7 +105,7 @@ impl<'c, 'a> Importer<'c, 'a> {
         Ok(())
     }
 
-    /// Puts a frame back, below the regions that its node at hand opened.
+    /// Pushes a frame back, below the regions that its current node opened.
     fn resume(&mut self, frame: Frame<'a>) {
         self.work.push(Work::Run(frame));
         while let Some((region, message)) = self.scratch.opened.pop() {
@@ -114,7 +113,7 @@ impl<'c, 'a> Importer<'c, 'a> {
         }
     }
 
-    /// Reads nodes until one opens regions (`false`) or there are no more (`true`).
+    /// Reads nodes until one opens regions (`false`) or all are read (`true`).
     fn advance(&mut self, frame: &mut Frame<'a>) -> Result<bool> {
         if let Some(op) = frame.parent.take() {
             self.define_results(frame, op)?;
@@ -192,21 +191,21 @@ impl<'c, 'a> Importer<'c, 'a> {
         Ok(())
     }
 
-    /// The constants that waited stand before this op.
+    /// Sets the op after the waiting constants as their anchor.
     pub(super) fn anchor(&mut self, frame: &mut Frame<'a>, op: OpId) {
         for (constant, loc) in frame.waiting.drain(..) {
             self.f.mark_constant(constant, Constant::NODE, loc, op);
         }
     }
 
-    /// Unbinds all names, after an error.
+    /// Undoes all bindings, after an error.
     pub(super) fn forget(&mut self) {
         for (name, before) in self.undo.drain(..).rev() {
             self.cx.table[name.index()] = before;
         }
     }
 
-    /// Adds the nodes around it to an error; of a deep nest, those at its ends.
+    /// Adds the enclosing nodes to an error. For deep nesting, only the outermost and innermost ones are added.
     fn explain(&self, mut error: OnnxError) -> OnnxError {
         const ENDS: usize = 4;
         let frames = self.work.iter().filter_map(|work| match work {
@@ -225,7 +224,7 @@ impl<'c, 'a> Importer<'c, 'a> {
         error
     }
 
-    /// The function, once everything is read: names that hide another get one of their own.
+    /// Returns the function after everything is read. Values whose names shadow an outer value are renamed.
     pub(super) fn finish(mut self) -> Result<Function> {
         for (count, value) in self.shadowing.iter().enumerate() {
             let name = self.f.value(*value).name;

@@ -1,4 +1,4 @@
-//! The small messages around graphs: value infos and opset imports.
+//! Value infos and the types in them.
 
 use passdock_abi::{SymbolId, TypeId};
 
@@ -10,7 +10,7 @@ use crate::format::types::{Placeholders, read_type};
 use crate::format::wire::{Message, Value};
 
 impl<'a> Importer<'_, 'a> {
-    /// Reads a value info.
+    /// Reads a value info. Its placeholders get distinct symbols.
     pub(super) fn info(&mut self, message: Message<'a>) -> Result<Info<'a>> {
         let mut info = Info::untyped(message, SymbolId::NONE);
         for field in message.fields() {
@@ -27,7 +27,7 @@ impl<'a> Importer<'_, 'a> {
         Ok(info)
     }
 
-    /// Interns a type; most are the same few bytes over and over.
+    /// Interns a type. Results are cached by bytes, since most types occur often.
     pub(super) fn ty(&mut self, message: Message<'a>) -> Result<TypeId> {
         let (id, has_placeholders) = match self.types.get(message.bytes) {
             Some(&known) => known,

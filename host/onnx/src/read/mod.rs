@@ -1,8 +1,8 @@
-//! Reading: an ONNX file to a module.
+//! Reading an ONNX file as a module.
 //!
-//! One walk over the file's tags makes the arenas; weights, doc strings, metadata and whatever this
-//! version doesn't know stay in the file. Each entity has the span of its message
-//! ([`passdock_ir::SourceSpan`]), so that the writer copies those that no pass touched.
+//! One walk over the file's tags fills the arenas. Weights, doc strings, metadata and unknown fields stay in the file.
+//! Each entity has the span of its message ([`passdock_ir::SourceSpan`]), so that the writer can copy the untouched
+//! ones.
 
 mod context;
 mod frame;
@@ -30,35 +30,34 @@ use crate::format::error::{OnnxError, Result};
 use crate::format::fields::text;
 use crate::format::wire::Message;
 
-/// Reads a model file. It stays mapped as long as the module or a copy of it lives.
+/// Reads a model file. The file stays mapped as long as the module or a copy of it exists.
 pub fn read(path: &Path) -> std::result::Result<Module, OnnxError> {
     read_within(path, Reach::Beside)
 }
 
-/// Reads a model file; `reach` says which files its tensors may point to.
+/// Reads a model file. `reach` determines the files that its tensors may reference.
 pub fn read_within(path: &Path, reach: Reach) -> std::result::Result<Module, OnnxError> {
     read_source(Source::open(path)?, reach)
 }
 
-/// Reads a model from memory; `path` says where it is to be thought of: messages name it, and
-/// external data is looked for beside it.
+/// Reads a model from memory. Messages name `path`, and locations of external data are relative to its directory.
 pub fn read_bytes(path: &Path, bytes: Vec<u8>) -> std::result::Result<Module, OnnxError> {
     read_source(Source::in_memory(path, bytes), Reach::Beside)
 }
 
-/// A tensor that is a file of its own.
+/// A tensor in a separate file.
 pub struct TensorFile {
-    /// Its name, if it has one.
+    /// The tensor's name, if it has one.
     pub name: Option<String>,
-    /// The type of its elements.
+    /// The element type.
     pub dtype: DType,
-    /// Its shape.
+    /// The shape.
     pub shape: Vec<i64>,
-    /// Its data, still in the file.
+    /// The data, which is read from the file on demand.
     pub data: Arc<ConstantData>,
 }
 
-/// Reads a file that is one `TensorProto`, such as test data. It stays mapped as long as the data lives.
+/// Reads a file with one `TensorProto`, such as test data. The file stays mapped as long as the data exists.
 pub fn read_tensor(path: &Path) -> std::result::Result<TensorFile, OnnxError> {
     let source = Arc::new(Source::open(path)?);
     let mut cx = Context::new(&source, &Symbols::new(), Reach::Beside);
@@ -84,7 +83,7 @@ fn read_source(source: Source, reach: Reach) -> Result<Module> {
     read.map_err(|error| error.of_file(&source.path().display().to_string()))
 }
 
-/// Reads an initializer of a file again, which a pass erased.
+/// Reads an initializer again that a pass erased.
 pub(crate) fn initializer(f: &mut Function, source: &Arc<Source>, message: Message<'_>) -> Result {
     let mut cx = Context::new(source, f.symbols(), Reach::Beside);
     let tensor = cx.tensor(message)?;

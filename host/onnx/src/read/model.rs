@@ -1,4 +1,4 @@
-//! `ModelProto` and `FunctionProto`.
+//! Reading `ModelProto` and `FunctionProto`.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use crate::format::opsets::{Opsets, read_opset};
 use crate::format::schema::function;
 use crate::format::wire::{Message, Value};
 
-/// Reads a whole file.
+/// Reads a model file.
 pub(super) fn read(source: &Arc<Source>, reach: Reach) -> Result<Module> {
     let file = Message::whole(source.bytes());
     let mut module = Module::new();
@@ -65,8 +65,7 @@ pub(super) fn read(source: &Arc<Source>, reach: Reach) -> Result<Module> {
     Ok(module)
 }
 
-/// Imports a body, again if its nodes have to be sorted first: a name was used that had no
-/// definition so far.
+/// Imports a body. If a name is used before its definition, sorts the nodes and imports the body again.
 fn import<'a>(
     cx: &mut Context<'a>,
     name: SymbolId,
@@ -93,7 +92,7 @@ fn import<'a>(
     }
 }
 
-/// Gives a function its imports, the attributes that its metadata carries, and its origin.
+/// Sets a function's imports, the attributes in its metadata, and its span.
 fn finish(
     cx: &Context<'_>,
     mut function: Function,
@@ -112,7 +111,7 @@ fn finish(
     Ok(function)
 }
 
-/// The canonical name of a local function.
+/// Returns the canonical name of a local function.
 fn function_name<'a>(cx: &mut Context<'a>, message: Message<'a>) -> Result<SymbolId> {
     let parts = message.lasts([function::DOMAIN, function::NAME, function::OVERLOAD])?;
     cx.op_name(parts.map(|part| part.unwrap_or(Message::empty(message.at))))
@@ -143,7 +142,7 @@ fn read_function<'a>(
     finish(cx, function, message, &opsets, BodyKind::Function)
 }
 
-/// An attribute parameter with a default. What isn't a number or a string stays in ONNX's form.
+/// Reads an attribute parameter with a default. Values other than numbers and strings stay in ONNX's form.
 fn default<'a>(cx: &mut Context<'a>, f: &mut Function, message: Message<'a>) -> Result {
     let attribute = Attribute::read(message)?;
     let name = cx.symbols.intern(attribute.name);

@@ -1,4 +1,4 @@
-//! `NodeProto` to an op, or to a constant that remembers being a node.
+//! Reading `NodeProto` as an op, or as a constant that is marked as a node.
 
 use passdock_abi::{
     AttrKind, ConstId, DType, Dim, LocId, OpId, RegionId, SymbolId, TypeId, symbol,
@@ -18,7 +18,7 @@ use crate::format::tensor::PLAIN_VALUES;
 use crate::format::wire::{Message, Value};
 use passdock_ir::constant::string_data;
 
-/// An attribute's value with the lists it needs.
+/// An attribute's value with the lists that it refers to.
 #[derive(Default)]
 pub(super) struct Decoded<'a> {
     ints: Vec<i64>,
@@ -29,7 +29,7 @@ pub(super) struct Decoded<'a> {
 }
 
 impl<'a> Decoded<'a> {
-    /// Decodes numbers and strings.
+    /// Decodes a value of numbers or strings.
     pub(super) fn plain(attribute: &Attribute<'a>) -> Result<Decoded<'a>> {
         let mut decoded = Decoded::default();
         match attribute.kind {
@@ -41,7 +41,7 @@ impl<'a> Decoded<'a> {
         Ok(decoded)
     }
 
-    /// The value of an attribute of numbers or strings; `None` for any other.
+    /// Returns the value of an attribute of numbers or strings; `None` for other kinds.
     pub(super) fn plain_value(&self, attribute: &Attribute<'a>) -> Option<AttrData<'_>> {
         Some(match attribute.kind {
             AttrKind::INT => AttrData::Int(attribute.bits() as i64),
@@ -57,15 +57,15 @@ impl<'a> Decoded<'a> {
 
 /// A node's header.
 struct Header<'a> {
-    /// Domain, op type, overload.
+    /// Domain, op type and overload.
     parts: [Message<'a>; 3],
     name: Option<Message<'a>>,
-    /// Whether it has more: documentation, metadata, fields of versions to come.
+    /// Whether it has documentation, metadata or fields of later versions.
     annotated: bool,
 }
 
 impl<'a> Importer<'_, 'a> {
-    /// Makes what a node says; `None`: a constant.
+    /// Creates the op of a node; `None` if the node is a constant.
     pub(super) fn node(
         &mut self,
         frame: &mut Frame<'a>,
@@ -85,7 +85,7 @@ impl<'a> Importer<'_, 'a> {
         }
         self.scratch.types.clear();
         for output in &self.scratch.outputs {
-            // What is left out has no name, so nothing declares it.
+            // An omitted result has no name, so no declaration applies to it.
             let known = frame.declared.get(output);
             let known = known.filter(|_| *output != symbol::EMPTY);
             self.scratch
@@ -118,7 +118,7 @@ impl<'a> Importer<'_, 'a> {
         Ok(Some(op))
     }
 
-    /// Walks a node once; operands, outputs and attributes go to the scratch buffers.
+    /// Walks a node once. Operands, outputs and attributes are stored in the scratch buffers.
     fn header(&mut self, message: Message<'a>) -> Result<Header<'a>> {
         self.scratch.operands.clear();
         self.scratch.outputs.clear();
@@ -182,7 +182,7 @@ impl<'a> Importer<'_, 'a> {
                     graphs.push((name, body?));
                 }
             }
-            // The file's first attribute of a name is the op's; others are only carried along.
+            // Of several attributes with a name, the first is the op's. The others are only preserved.
             if !new_attrs
                 .iter()
                 .any(|known: &NewAttr<'_>| known.name == name)
@@ -211,7 +211,7 @@ impl<'a> Importer<'_, 'a> {
         Ok(op)
     }
 
-    /// Attaches the regions of graph attributes to an op, and queues them.
+    /// Adds the regions of graph attributes to an op, and pushes them on the stack.
     fn attach(
         &mut self,
         op: OpId,
@@ -283,7 +283,7 @@ impl<'a> Importer<'_, 'a> {
                 let name = String::from_utf8_lossy(attribute.body().bytes);
                 AttrData::Reference(self.cx.symbols.intern(&name), attribute.referred)
             }
-            // Set once the op has its regions.
+            // Set after the op's regions are created.
             AttrKind::REGION | AttrKind::REGIONS => AttrData::None,
             _ => AttrData::Opaque(attribute.message.bytes),
         }
@@ -298,7 +298,7 @@ impl<'a> Importer<'_, 'a> {
             && !self.cx.local.contains(&name)
     }
 
-    /// Makes a constant of a node in the scratch buffers; `false`: it has to be an op.
+    /// Creates a constant from the node in the scratch buffers; `false` if it has to be an op.
     fn constant(
         &mut self,
         frame: &mut Frame<'a>,
@@ -326,7 +326,7 @@ impl<'a> Importer<'_, 'a> {
         Ok(true)
     }
 
-    /// The op of a sparse initializer: a `Constant` whose value stays in ONNX's form.
+    /// Creates the op of a sparse initializer: a `Constant` whose value stays in ONNX's form.
     pub(super) fn sparse_op(
         &mut self,
         region: RegionId,
@@ -335,7 +335,7 @@ impl<'a> Importer<'_, 'a> {
         dims: &[i64],
     ) -> Result<OpId> {
         let dims: Vec<Dim> = dims.iter().map(|&dim| Dim::constant(dim)).collect();
-        // How it is stored is nobody's business who uses it: a `Constant` makes a plain tensor.
+        // A plain tensor type, since the storage doesn't matter to users of the value.
         let ty = self.f.add_type(TypeData::Tensor(dtype, Some(&dims)));
         let mut value = Vec::new();
         put_sparse_value(&mut value, message.bytes);
@@ -359,10 +359,10 @@ impl<'a> Importer<'_, 'a> {
     }
 }
 
-/// Element type, length of a list, and bytes of the plain attribute of a `Constant`.
+/// The element type, length of a list, and bytes of the plain attribute of a `Constant`.
 type PlainConstant = (DType, Option<usize>, Vec<u8>);
 
-/// Reads the plain attribute of a `Constant`; `None`: it isn't one of the kind that its name says.
+/// Reads the plain attribute of a `Constant`; `None` if its kind isn't the one that its name requires.
 fn plain_constant(attribute: Attribute<'_>) -> Result<Option<PlainConstant>> {
     let field = of_kind(attribute.kind).map(|(_, field)| field);
     let mut known = PLAIN_VALUES.iter();

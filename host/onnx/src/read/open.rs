@@ -1,4 +1,4 @@
-//! The header of a graph: inputs, initializers, declarations. All of it is read before the nodes.
+//! Reading a graph except for its nodes: inputs, initializers and declarations.
 
 use passdock_abi::{ConstId, RegionId, SymbolId, ValueId};
 use passdock_ir::{Entity, NewPort};
@@ -15,7 +15,7 @@ use crate::format::schema::{function, graph, sparse, tensor, value_info};
 use crate::format::wire::{Message, Value, push_varints};
 
 impl<'a> Importer<'_, 'a> {
-    /// Opens a graph or `FunctionProto` as the function's body.
+    /// Opens a `GraphProto` or `FunctionProto` as the function's body.
     pub(super) fn open_body(&mut self, message: Message<'a>, kind: BodyKind) -> Result {
         let body = self.f.body();
         let frame = match kind {
@@ -51,7 +51,7 @@ impl<'a> Importer<'_, 'a> {
         Ok(frame)
     }
 
-    /// The nodes of a graph in the order to read them.
+    /// Returns the nodes of a graph in reading order.
     fn in_order(
         &self,
         graph: Message<'a>,
@@ -80,7 +80,7 @@ impl<'a> Importer<'_, 'a> {
         }
     }
 
-    /// Reads all of a graph but its nodes.
+    /// Reads a graph except for its nodes.
     pub(super) fn open(&mut self, region: RegionId, message: Message<'a>) -> Result<Frame<'a>> {
         let (mut frame, mut nodes) = (self.frame(region), Vec::new());
         self.set_origin(Entity::Region(region), message);
@@ -130,8 +130,8 @@ impl<'a> Importer<'_, 'a> {
         Ok(frame)
     }
 
-    /// Makes arguments of inputs and constants of initializers; an initializer that is an input too
-    /// is the input's default, before IR version 4 a constant.
+    /// Creates arguments for inputs and constants for initializers. An initializer that is also an input is the input's
+    /// default; before IR version 4, it is only a constant.
     fn inputs(
         &mut self,
         frame: &mut Frame<'a>,
@@ -202,7 +202,7 @@ impl<'a> Importer<'_, 'a> {
         Ok(constant)
     }
 
-    /// A sparse initializer is an op that makes it.
+    /// Creates the op of a sparse initializer.
     fn sparse(&mut self, frame: &mut Frame<'a>, message: Message<'a>) -> Result {
         let mut name = None;
         let (mut dtype, mut dims) = (passdock_abi::DType::NONE, Vec::new());
@@ -252,17 +252,17 @@ impl<'a> Importer<'_, 'a> {
     }
 }
 
-/// An input or output as errors name it.
+/// Describes an input or output for errors.
 fn port(part: &str, index: usize, message: Message<'_>) -> String {
     named(part, index, message, value_info::NAME)
 }
 
-/// An initializer as errors name it.
+/// Describes an initializer for errors.
 fn initializer(index: usize, message: Message<'_>) -> String {
     named("initializer", index, message, tensor::NAME)
 }
 
-/// A sparse initializer as errors name it; its name is that of its values.
+/// Describes a sparse initializer for errors. Its name is that of its values.
 fn sparse_initializer(index: usize, message: Message<'_>) -> String {
     let values = bodies(message, sparse::VALUES).map_while(std::result::Result::ok);
     let values = values.last().unwrap_or(message);

@@ -1,8 +1,8 @@
-//! The order to read the nodes of a model whose file isn't sorted.
+//! Topological sorting of the nodes of a model whose file isn't sorted.
 //!
-//! Files have to list a node after those it depends on, and many don't. What a node depends on
-//! includes what the graphs inside it use from outside, so all graphs are walked together: a use is
-//! an edge in the graph that defines the name, from the node there that contains the use.
+//! ONNX requires that a node comes after those that it depends on, but many files violate this. The dependencies of a
+//! node include those of graphs inside it, so all graphs are walked together. A use of a name is an edge in the graph
+//! that defines the name. The edge starts at that graph's node that contains the use.
 
 use rustc_hash::FxHashMap;
 
@@ -13,34 +13,34 @@ use crate::format::fields::bodies;
 use crate::format::schema::{graph, node, sparse, tensor};
 use crate::format::wire::{Message, string_of};
 
-/// The order of the nodes of each graph, by where the graph stands in the file.
+/// The order of each graph's nodes, by the start of the graph in the file.
 pub(super) type Orders = FxHashMap<u64, Vec<u32>>;
 
-/// Defined by an input or initializer: nothing to wait for.
+/// The index for definitions by inputs and initializers, which don't depend on nodes.
 const NO_NODE: u32 = u32::MAX;
 
 struct Open<'a> {
     message: Message<'a>,
     kind: BodyKind,
     nodes: Vec<Message<'a>>,
-    /// The index of the node at hand; before the first one, [`NO_NODE`].
+    /// The index of the current node; [`NO_NODE`] before the first one.
     current: u32,
-    /// Graphs of the node at hand that wait.
+    /// Graphs of the current node that aren't walked yet.
     inside: Vec<Message<'a>>,
-    /// (node, the node it needs)
+    /// Dependencies: a node, and the node that it needs.
     edges: Vec<(u32, u32)>,
     defined: Vec<&'a [u8]>,
 }
 
 #[derive(Default)]
 struct Sorter<'a> {
-    /// The definitions of a name, innermost last: depth and node.
+    /// The definitions of a name as depth and node, innermost last.
     names: FxHashMap<&'a [u8], Vec<(usize, u32)>>,
     open: Vec<Open<'a>>,
     orders: Orders,
 }
 
-/// Sorts a body and the graphs nested in it.
+/// Sorts the nodes of a body and of the graphs nested in it.
 pub(super) fn orders(message: Message<'_>, kind: BodyKind) -> Result<Orders> {
     let mut sorter = Sorter::default();
     sorter.open(message, kind)?;
@@ -71,7 +71,7 @@ impl<'a> Sorter<'a> {
         for (index, &node) in nodes.iter().enumerate() {
             for output in bodies(node, node::OUTPUT) {
                 let name = output?.bytes;
-                // Left out.
+                // An omitted operand or result.
                 if name.is_empty() {
                     continue;
                 }
@@ -121,7 +121,7 @@ impl<'a> Sorter<'a> {
         Ok(self.orders)
     }
 
-    /// Notes that the nodes at hand use a name.
+    /// Adds the dependencies of the current nodes on a name.
     fn used(&mut self, name: &[u8]) {
         let Some(&(depth, index)) = self.names.get(name).and_then(|meanings| meanings.last())
         else {
@@ -158,7 +158,7 @@ impl<'a> Sorter<'a> {
     }
 }
 
-/// Nodes in their order, each after those it needs; an error names a node that needs itself.
+/// Returns the nodes in topological order, otherwise in their own. The error is a node on a cycle.
 fn sorted(nodes: usize, mut edges: Vec<(u32, u32)>) -> std::result::Result<Vec<u32>, usize> {
     edges.sort_unstable();
     edges.dedup();

@@ -1,4 +1,4 @@
-//! `TensorProto` to a type and a constant's data, which stays where it is.
+//! Reading `TensorProto` as a type and a constant's data, which stays in the file.
 
 use std::sync::Arc;
 
@@ -17,9 +17,9 @@ use crate::format::typed::{decode, records_len, string_len, typed_field};
 use crate::format::types::dtype;
 use crate::format::wire::{Message, Value, push_varints};
 
-/// A tensor: what the IR keeps of it.
+/// The parts of a tensor that the IR models.
 pub(crate) struct Tensor<'a> {
-    /// Its name, if it has one.
+    /// The tensor's name, if it has one.
     pub(crate) name: Option<Message<'a>>,
     pub(crate) dtype: DType,
     pub(crate) dims: Vec<Dim>,
@@ -33,7 +33,7 @@ impl Tensor<'_> {
     }
 }
 
-/// Typed data still in its file, decoded when somebody asks for it.
+/// Typed data in the file, which is decoded on demand.
 struct Typed {
     source: Arc<Source>,
     /// The `TensorProto`.
@@ -58,7 +58,7 @@ impl Deferred for Typed {
     }
 }
 
-/// The fields that a walk over a tensor finds.
+/// The fields of a tensor.
 #[derive(Default)]
 struct Found<'a> {
     name: Option<Message<'a>>,
@@ -71,7 +71,7 @@ struct Found<'a> {
 }
 
 impl<'a> Context<'a> {
-    /// Reads a tensor's header and finds its data.
+    /// Reads a tensor's header and locates its data.
     pub(crate) fn tensor(&mut self, message: Message<'a>) -> Result<Tensor<'a>> {
         let mut found = Found::default();
         self.ints.clear();
@@ -89,7 +89,7 @@ impl<'a> Context<'a> {
         }
         let dtype = dtype(found.code);
         let count = element_count(&self.ints);
-        // Where an element's size is known, that of all is.
+        // If the size of an element is known, the total size has to be representable.
         let sized = dtype.bits() > 0;
         let count = count.filter(|&count| !sized || dtype.byte_len(count).is_some());
         let Some(count) = count else {
@@ -194,7 +194,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Reads one key and value of external data.
+/// Reads a key-value entry of external data.
 fn read_entry<'a>(message: Message<'a>, found: &mut Found<'a>) -> Result {
     let (key, value) = read_pair(message)?;
     let number = || {

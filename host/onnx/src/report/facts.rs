@@ -1,5 +1,5 @@
-//! Facts of a file that the IR doesn't model, for reports on models. Only headers are read: shapes,
-//! types and names, never the elements of a tensor.
+//! Properties of a file that the IR doesn't model, for reports on models. Only shapes, types and names are read, and no
+//! elements of tensors.
 
 use passdock_abi::DType;
 use passdock_ir::Module;
@@ -16,35 +16,34 @@ use crate::format::types::dtype;
 use crate::format::wire::{Message, Value, push_varints};
 use crate::layout::parts::Layout;
 
-/// Facts that the file of a module states and the IR doesn't model.
+/// Properties of a module's file that the IR doesn't model.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileFacts {
-    /// Its `metadata_props`, key and value, in the order of the file.
+    /// The `metadata_props`: keys and values, in the order of the file.
     pub metadata: Vec<(String, String)>,
-    /// The number of inputs of the main graph that are entries of initializers, which are constant
-    /// there, before IR version 4. From 4 on 0: an initializer is the default of the input of its
-    /// name.
+    /// The number of the main graph's inputs that are initializers. Before IR version 4, these are constant. From
+    /// version 4 on, the number is 0, because such an initializer is the default of the input.
     pub initializer_inputs: usize,
 }
 
-/// A sparse constant's size.
+/// The size of a sparse constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SparseFacts {
-    /// The type of its elements.
+    /// The element type.
     pub dtype: DType,
-    /// The number of elements of its shape.
+    /// The number of elements of the shape.
     pub elements: u64,
-    /// The number of elements in the file; all others are zero.
+    /// The number of stored elements; all others are zero.
     pub stored: u64,
-    /// Bytes of those and of their indices.
+    /// The size of the stored elements and their indices, in bytes.
     pub bytes: u64,
 }
 
-/// The facts of a module's ONNX file, or of the text that was made of it; `None` if the module
-/// wasn't read from either.
+/// Returns the properties of a module's ONNX file, or of the IR text that was converted from one. `None` if the module
+/// was read from neither.
 ///
 /// # Errors
-/// If a part that the reader had no use for isn't what it should be.
+/// If a part of the file that was skipped when reading is invalid.
 pub fn file_facts(module: &Module) -> std::result::Result<Option<FileFacts>, OnnxError> {
     let Some(source) = ModelFile::from_module(module).and_then(|file| file.source.as_ref()) else {
         let extras = module.extras();
@@ -64,8 +63,7 @@ pub fn file_facts(module: &Module) -> std::result::Result<Option<FileFacts>, Onn
         .map_err(|error| error.of_file(&source.path().display().to_string()))
 }
 
-/// The number of initializers of a module without its file that are inputs too, before IR version
-/// 4.
+/// Returns the number of initializers of a self-contained module that are also inputs, before IR version 4.
 fn old_inputs(module: &Module) -> usize {
     let Some(main) = module.function_named(MAIN) else {
         return 0;
@@ -89,7 +87,7 @@ fn read(file: Message<'_>) -> Result<FileFacts> {
     Ok(facts)
 }
 
-/// The size of a `Constant`'s attribute `sparse_value`, which the IR keeps in ONNX's form.
+/// Returns the size of the sparse tensor in a `Constant`'s attribute `sparse_value`, which the IR keeps in ONNX's form.
 ///
 /// # Errors
 /// If the bytes aren't such an attribute.
@@ -135,7 +133,7 @@ fn tensor_size(message: Message<'_>) -> Result<TensorSize> {
     let (dtype, elements) = (dtype(code), elements(&dims)?);
     let bytes = match dtype {
         DType::STRING => string_len(message)?.1,
-        // Of a type that isn't known, the data stays in the file.
+        // Data of an unknown type counts as 0 bytes.
         dtype => dtype.byte_len(elements).unwrap_or(0),
     };
     Ok(TensorSize {

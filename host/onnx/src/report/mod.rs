@@ -1,4 +1,4 @@
-//! Reports on a model: on the file it was read from, and on the one it becomes.
+//! Reports on a model's input file, and on the file that it would be written as.
 
 pub(crate) mod facts;
 pub(crate) mod recursion;

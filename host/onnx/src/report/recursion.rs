@@ -1,13 +1,13 @@
-//! Functions that call themselves, which ONNX forbids.
+//! Recursive functions, which ONNX forbids.
 
 use passdock_ir::Module;
 
 use crate::write::imports::{Domains, calls};
 
-/// The functions of a module that call each other in a circle, as in `@acme.A calls @acme.B calls @acme.A`; `None`:
-/// there are none.
+/// Describes a cycle of functions that call each other, such as `@acme.A calls @acme.B calls @acme.A`. `None` if there
+/// is none.
 pub fn recursion(module: &Module) -> Option<String> {
-    // The main graph alone can't be called.
+    // The main graph can't be called.
     if module.len() < 2 {
         return None;
     }

@@ -9,20 +9,20 @@ use crate::format::header::{MAIN, METADATA};
 use crate::layout::version::final_version;
 use crate::write::imports::Domains;
 
-/// A remark about what ONNX has no place for, or a runtime will refuse.
+/// A warning about something that an ONNX file can't contain, or that a runtime will reject.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remark {
-    /// `left-out`: the file won't have it. `no-opset`: a domain that the file doesn't import.
+    /// The kind: `left-out` if the file won't contain it, `no-opset` for a domain that the file doesn't import.
     pub code: &'static str,
-    /// The function that it is about; `None`: the module itself.
+    /// The function that the remark is about; `None` for the module itself.
     pub function: Option<String>,
-    /// The message: a whole sentence.
+    /// The message, as a complete sentence.
     pub message: String,
-    /// The way to mend it.
+    /// The fix.
     pub help: &'static str,
 }
 
-/// The remarks about the file that [`write`](crate::write()) makes of a module.
+/// Returns the remarks about the file that [`write`](crate::write()) would encode from a module.
 pub fn remarks(module: &Module) -> Vec<Remark> {
     let mut found = metadata(module);
     let version = final_version(module);
@@ -87,7 +87,7 @@ fn attributes(f: &Function, version: i64, found: &mut Vec<Remark>) {
     }
 }
 
-/// A kind of attribute that metadata doesn't carry.
+/// Returns the name of an attribute kind that metadata can't store.
 fn kind(kind: AttrKind) -> &'static str {
     match kind {
         AttrKind::TENSOR | AttrKind::TENSORS => "a tensor",

@@ -1,11 +1,11 @@
-//! Making models by hand, field by field.
+//! Building models from fields, for tests.
 
 use crate::format::schema::{
     attr, attr_type, function, graph, model, node, opset, tensor, value_info,
 };
 use crate::format::wire::{put_bytes, put_int};
 
-/// A message being made.
+/// A message that is being built.
 #[derive(Clone, Default)]
 pub(super) struct Msg(pub(super) Vec<u8>);
 
@@ -43,7 +43,7 @@ impl Msg {
     }
 }
 
-/// A node: `y, z = Op(x, , w)`, with a name if there is one after a `#`.
+/// Builds a node from `y, z = Op(x, , w)`. A name may follow after `#`.
 pub(super) fn node(text: &str) -> Msg {
     let (text, name) = text.split_once('#').unwrap_or((text, ""));
     let (outputs, call) = text.split_once('=').unwrap();
@@ -70,27 +70,27 @@ pub(super) fn node(text: &str) -> Msg {
     msg.text(node::OP_TYPE, op.trim())
 }
 
-/// A node with attributes.
+/// Builds a node with attributes.
 pub(super) fn node_with<'m>(text: &str, attrs: impl IntoIterator<Item = &'m Msg>) -> Msg {
     node(text).all(node::ATTRIBUTE, attrs)
 }
 
-/// An attribute: name, its `AttributeType`, the field and what it holds.
+/// Builds an attribute from its name, its `AttributeType`, and a function that adds the value.
 pub(super) fn attr(name: &str, code: u32, value: impl FnOnce(Msg) -> Msg) -> Msg {
     value(Msg::new().text(attr::NAME, name)).int(attr::TYPE, code.into())
 }
 
-/// An integer attribute.
+/// Builds an integer attribute.
 pub(super) fn int_attr(name: &str, value: i64) -> Msg {
     attr(name, attr_type::INT, |msg| msg.int(attr::I, value))
 }
 
-/// A graph attribute.
+/// Builds a graph attribute.
 pub(super) fn graph_attr(name: &str, graph: &Msg) -> Msg {
     attr(name, attr_type::GRAPH, |msg| msg.msg(attr::G, graph))
 }
 
-/// An `f32` value info; dims that aren't numbers are symbols.
+/// Builds an `f32` value info. Dims that aren't numbers are symbols.
 pub(super) fn info(text: &str) -> Msg {
     let (name, dims) = text.split_once(':').unwrap_or((text, ""));
     let mut shape = Msg::new();
@@ -107,7 +107,7 @@ pub(super) fn info(text: &str) -> Msg {
         .msg(value_info::TYPE, &ty)
 }
 
-/// An `f32` tensor as raw data.
+/// Builds an `f32` tensor with raw data.
 pub(super) fn floats(name: &str, values: &[f32]) -> Msg {
     let raw: Vec<u8> = values
         .iter()
@@ -124,7 +124,7 @@ pub(super) fn floats(name: &str, values: &[f32]) -> Msg {
     msg.bytes(tensor::RAW_DATA, &raw)
 }
 
-/// A `Constant` node that makes an `f32` tensor.
+/// Builds a `Constant` node with an `f32` tensor.
 pub(super) fn constant(output: &str, values: &[f32]) -> Msg {
     let value = attr("value", attr_type::TENSOR, |msg| {
         msg.msg(attr::T, &floats("", values))
@@ -132,7 +132,7 @@ pub(super) fn constant(output: &str, values: &[f32]) -> Msg {
     node_with(&format!("{output} = Constant()"), [&value])
 }
 
-/// A graph of nodes, inputs and outputs, the latter two by name.
+/// Builds a graph from nodes and from the names of inputs and outputs.
 pub(super) fn graph(nodes: &[Msg], inputs: &[&str], outputs: &[&str]) -> Msg {
     let infos = |texts: &[&str]| texts.iter().map(|text| info(text)).collect::<Vec<_>>();
     Msg::new()
@@ -142,7 +142,7 @@ pub(super) fn graph(nodes: &[Msg], inputs: &[&str], outputs: &[&str]) -> Msg {
         .all(graph::OUTPUT, &infos(outputs))
 }
 
-/// A model of a graph.
+/// Builds a model with a graph.
 pub(super) fn model(ir_version: i64, graph: &Msg) -> Msg {
     let import = Msg::new().text(opset::DOMAIN, "").int(opset::VERSION, 17);
     Msg::new()
@@ -151,7 +151,7 @@ pub(super) fn model(ir_version: i64, graph: &Msg) -> Msg {
         .msg(model::OPSET_IMPORT, &import)
 }
 
-/// A local function.
+/// Builds a local function.
 pub(super) fn function(
     domain: &str,
     name: &str,

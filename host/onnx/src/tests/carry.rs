@@ -1,4 +1,4 @@
-//! Attributes of functions: in a file they are metadata of its graph and functions.
+//! Attributes of functions, which are stored as metadata of the graph and of the functions.
 
 use expect_test::{ExpectFile, expect, expect_file};
 use passdock_abi::{FunctionKind, OpId, TypeId};
@@ -17,7 +17,7 @@ fn entry(key: &str, value: &str) -> Msg {
     Msg::new().text(1, key).text(2, value)
 }
 
-/// The entries of the main graph's metadata.
+/// Returns the entries of the main graph's metadata.
 fn metadata(bytes: &[u8]) -> String {
     let module = detach(&read(bytes).unwrap()).unwrap();
     let mut lines = Vec::new();
@@ -32,7 +32,7 @@ fn metadata(bytes: &[u8]) -> String {
             lines.push(format!("{} = {}\n", text(1), text(2)));
         }
     }
-    // Whatever the file says, the module without it says.
+    // The self-contained module has the same facts as the file.
     let back = bytes_of(&module);
     assert_eq!(
         super::real::sorted_fields(&back),
@@ -41,14 +41,14 @@ fn metadata(bytes: &[u8]) -> String {
     lines.concat()
 }
 
-/// A model whose main graph has this metadata.
+/// Builds a model whose main graph has this metadata.
 fn with_metadata(ir_version: i64, pairs: &[(&str, &str)]) -> Vec<u8> {
     let graph = graph(&[node("y = Relu(x)")], &["x"], &["y"]);
     let pairs: Vec<Msg> = pairs.iter().map(|(key, value)| entry(key, value)).collect();
     model(ir_version, &graph.all(doc::GRAPH[1], &pairs)).0
 }
 
-/// The main function's attributes as text.
+/// Returns the main function's attributes in IR text.
 fn attributes(module: &Module) -> String {
     let text = text::print(&detach(module).unwrap());
     let line = text.lines().find(|line| line.contains("@main"));
@@ -146,7 +146,7 @@ fn the_order_among_other_metadata_is_kept() {
     assert_eq!(metadata(&back), metadata(&bytes));
 }
 
-/// A parameter's name isn't the metadata's to give.
+/// Metadata with a parameter's name doesn't set the parameter.
 #[test]
 fn a_parameter_stays_one() {
     let f = function("acme", "F", &[node("w = Relu(v)")], &["v"], &["w"])
@@ -199,7 +199,7 @@ fn what_no_file_has_a_place_for_is_named() {
     );
 }
 
-/// Before IR version 10 such metadata is a field that nobody knows, and it is left alone.
+/// Before IR version 10, such metadata is an unknown field and is preserved.
 #[test]
 fn older_files_keep_what_they_have() {
     let bytes = with_metadata(9, &[("passdock.attribute.a", "1")]);
@@ -208,7 +208,7 @@ fn older_files_keep_what_they_have() {
     assert_eq!(metadata(&bytes_of(&module)), "passdock.attribute.a = 1\n");
 }
 
-/// What a value info says of a value in words goes with a copy of it to another function, as what its op says does.
+/// The documentation and metadata in a value info are copied with the value to another function, like those of ops.
 #[test]
 fn documentation_of_values_goes_along() {
     let said = info("a:2")

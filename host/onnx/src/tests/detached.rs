@@ -1,4 +1,4 @@
-//! Without the file: through text, and back, with nothing lost.
+//! Lossless conversion to IR text and back, without the file.
 
 use expect_test::{Expect, expect, expect_file};
 use passdock_ir::text;
@@ -16,12 +16,12 @@ use crate::format::schema::{
     node as nodes, opset, tensor, value_info,
 };
 
-/// A model as text.
+/// Converts a model to IR text.
 pub(super) fn text_of(bytes: &[u8]) -> String {
     text::print(&detach(&read(bytes).unwrap()).unwrap())
 }
 
-/// Text and back says the same, field by field, and the text prints the same.
+/// Checks that a model has the same fields after conversion to text and back, and that the text prints the same.
 #[track_caller]
 fn keeps(bytes: &[u8]) -> String {
     let text = text_of(bytes);
@@ -77,7 +77,7 @@ fn documentation_and_metadata_are_readable() {
     expect_file!["detached/documented.ir"].assert_eq(&keeps(&bytes));
 }
 
-/// What isn't plain documentation or metadata isn't made so.
+/// Documentation and metadata in an unusual form are preserved in that form.
 #[test]
 fn odd_documentation_stays_as_it_is() {
     let twice = node("y = Relu(x)").text(6, "a").text(6, "b");
@@ -158,7 +158,7 @@ fn names_have_any_characters() {
     }
 }
 
-/// The IR's order isn't always the file's.
+/// The file's order is kept where it differs from the IR's.
 #[test]
 fn orders_are_kept() {
     let inner = graph(&[node("p = Neg(q)"), node("q = Abs(late)")], &[], &["p"]);
@@ -195,7 +195,7 @@ fn orders_are_kept() {
     }
 }
 
-/// Where a pass moved nodes, the file's order is no order any more.
+/// The file's order doesn't apply to nodes that a pass moved.
 #[test]
 fn moved_nodes_stay_where_they_were_moved() {
     let list = [
@@ -296,7 +296,7 @@ fn a_deep_model_goes_through_text() {
     assert_eq!(bytes_of(&module).len(), bytes.len());
 }
 
-/// What a pass does to a model that was text keeps what is known of the rest.
+/// Edits of a model that was read from text preserve everything else.
 #[test]
 fn a_text_is_edited_like_a_file() {
     let list = [
@@ -334,7 +334,7 @@ fn a_text_is_edited_like_a_file() {
     );
 }
 
-/// What a text says in ONNX's own words may be wrong.
+/// Extras in text may be invalid.
 #[test]
 fn extras_that_are_wrong_are_errors() {
     let check = |line: &str, expected: Expect| {
@@ -360,7 +360,7 @@ fn extras_that_are_wrong_are_errors() {
     );
 }
 
-/// What only a quantization annotation names lives on without the IR.
+/// An initializer that is named only by a quantization annotation is kept.
 #[test]
 fn what_annotations_name_stays() {
     let pair = entry("SCALE_TENSOR", "scale");
@@ -382,7 +382,7 @@ fn what_annotations_name_stays() {
     assert_eq!(sorted_fields(&back), sorted_fields(&bytes_of(&module)));
 }
 
-/// Detaching again, or what no file is behind, changes nothing.
+/// Detaching a self-contained module doesn't change it.
 #[test]
 fn what_is_detached_stays_so() {
     let once = detach(&read(&rich()).unwrap()).unwrap();
@@ -391,7 +391,7 @@ fn what_is_detached_stays_so() {
     assert_eq!(bytes_of(&twice), bytes_of(&once));
 }
 
-/// Functions that passes add ask for a version that has them.
+/// Functions that passes add raise the IR version to one that has functions.
 #[test]
 fn the_version_is_raised_for_new_functions() {
     let body = graph(&[node("y = Relu(x)")], &["x"], &["y"]);
@@ -418,7 +418,7 @@ fn the_version_is_raised_for_new_functions() {
     }
 }
 
-/// A copy of a sparse initializer is a node like any other.
+/// A copy of a sparse initializer is written as an ordinary node.
 #[test]
 fn copies_of_sparse_initializers_are_written() {
     let indices = Msg::new()
@@ -458,7 +458,7 @@ fn copies_of_sparse_initializers_are_written() {
     }
 }
 
-/// Before IR version 4 an initializer's input is the interface, whatever passes do.
+/// Before IR version 4, an initializer's input is part of the interface and is kept.
 #[test]
 fn old_inputs_outlive_their_constants() {
     let list = [node("a = Add(x, w)"), node("y = Add(a, v)")];

@@ -1,4 +1,4 @@
-//! Changed modules: what was asked for changes, all else stays.
+//! Edited modules: only the edited parts of the file change.
 
 use expect_test::expect;
 use passdock_abi::{DType, Dim, ValueId};
@@ -11,7 +11,7 @@ use super::show::show;
 use super::{bytes_of, fresh_bytes_of, main_of, op, read, value};
 use crate::format::schema::{graph as graphs, model as models, node as nodes, opset};
 
-/// Shows a model after an edit, with and without spans: the same.
+/// Shows a model after an edit, and checks that the result with and without spans is the same.
 #[track_caller]
 pub(super) fn check(bytes: &[u8], edit: impl FnOnce(&mut Function), expected: expect_test::Expect) {
     let mut module = read(bytes).unwrap();
@@ -19,7 +19,7 @@ pub(super) fn check(bytes: &[u8], edit: impl FnOnce(&mut Function), expected: ex
     let written = bytes_of(&module);
     expected.assert_eq(&show(&written));
     assert_eq!(show(&fresh_bytes_of(&module)), show(&written));
-    // What was written can be read, and is then what it is.
+    // The output can be read, and is unchanged when written again.
     let again = read(&written).unwrap();
     assert_eq!(bytes_of(&again), written);
 }
@@ -149,7 +149,7 @@ fn moved_ops_are_written_in_program_order() {
     );
 }
 
-/// An output keeps its name whatever value it is now.
+/// An output keeps its name when its value is replaced.
 #[test]
 fn outputs_keep_their_names() {
     let list = [
@@ -176,7 +176,7 @@ fn outputs_keep_their_names() {
     );
 }
 
-/// The value that had an output's name may live on.
+/// The value that had an output's name may still be used.
 #[test]
 fn a_value_gives_its_name_up_to_an_output() {
     let list = [node("y = Relu(x)"), node("z = Neg(y)"), node("w = Abs(x)")];
@@ -246,7 +246,7 @@ fn new_constants_are_initializers_and_before_ir_version_4_nodes() {
     );
 }
 
-/// A constant that was a node goes where its first user is.
+/// A constant that is a node moves before its first user.
 #[test]
 fn a_constant_node_moves_up_to_a_new_first_user() {
     let list = [
@@ -309,8 +309,8 @@ fn a_change_in_a_branch_leaves_the_other_alone() {
     );
 }
 
-/// Nodes of a branch go where their `If` was, as they are; a constant and a declaration go along, and
-/// names that mean something else there change.
+/// Nodes of a branch replace their `If` unchanged, with their constants and declarations. Names that have another
+/// meaning in the outer graph change.
 #[test]
 fn an_inlined_branch_is_part_of_the_graph() {
     let then = graph(
@@ -444,7 +444,7 @@ fn functions_come_and_go() {
     .assert_eq(&show(&bytes_of(&module)));
 }
 
-/// A node that the writer adds has a meaning in the file too.
+/// A node that the writer adds needs an opset import.
 #[test]
 fn an_added_identity_brings_its_opset() {
     let own = node("a = F(x)").text(nodes::DOMAIN, "d");
@@ -508,7 +508,7 @@ fn a_region_that_no_attribute_names_is_one() {
         .assert_eq(&error.to_string());
 }
 
-/// In ONNX, an output that has the name of an input or of another output is the same value.
+/// In ONNX, an output with the name of an input or of another output is the same value.
 #[test]
 fn outputs_that_would_need_one_name_for_two_values() {
     let refused = |outputs: &[&str], edit: fn(&mut Function)| {
@@ -533,7 +533,7 @@ fn outputs_that_would_need_one_name_for_two_values() {
           the output another name.
         two outputs \"y\" of a graph aren't the same value any more, and in ONNX they are; give one another name.
     "]].assert_eq(&(errors.join("\n") + "\n"));
-    // The body of a loop knows its inputs by their places.
+    // The inputs of a loop's body are matched by position.
     let body = graph(&[node("q = Neg(p)")], &["p"], &["p"]);
     let list = [node_with("y = Loop(x)", [&graph_attr("body", &body)])];
     let mut module = read(&model(10, &graph(&list, &["x"], &["y"])).0).unwrap();

@@ -1,4 +1,4 @@
-//! Tensors whose data is in other files.
+//! External data of tensors.
 
 use std::path::Path;
 
@@ -24,7 +24,7 @@ fn external(entries: &[(&str, &str)]) -> Vec<u8> {
     model(10, &body.msg(graphs::INITIALIZER, &weights)).0
 }
 
-/// Reads a model with external data that lies in `directory`; what its bytes are, or why not.
+/// Reads a model with external data in `directory`. Returns the data, or the error.
 fn load(directory: &Path, entries: &[(&str, &str)]) -> Result<Vec<u8>, String> {
     let bytes = external(entries);
     let path = directory.join("model.onnx");
@@ -112,7 +112,7 @@ fn external_data_that_isn_t_there_or_not_allowed_is_a_sentence() {
     }
 }
 
-/// What isn't a plain file of the directory isn't opened: opening a pipe waits for somebody to write.
+/// Only regular files of the directory are opened; opening a pipe would block.
 #[cfg(unix)]
 #[test]
 fn external_data_that_isn_t_a_file_is_a_sentence() {

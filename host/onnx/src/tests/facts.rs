@@ -1,4 +1,4 @@
-//! What files say beside their graph.
+//! Properties of files that the IR doesn't model.
 
 use super::build::{Msg, floats, graph, info, model, node};
 use super::{bytes_of, read};

@@ -1,4 +1,4 @@
-//! Nothing changed, nothing lost.
+//! Unchanged modules are written as the same file.
 
 use super::build::{
     Msg, attr, constant, floats, function, graph, graph_attr, info, int_attr, model, node,
@@ -11,13 +11,13 @@ use crate::format::schema::{
 };
 use crate::format::wire::put_float;
 
-/// Fields that no version of ONNX has: of each wire type, a group, a length with idle bytes.
+/// Fields that no version of ONNX has: one of each wire type, a group, and a length with redundant bytes.
 const UNKNOWN: &[u8] = &[
     0xc0, 0x3e, 7, 0xc1, 0x3e, 1, 2, 3, 4, 5, 6, 7, 8, 0xc2, 0xbe, 0x80, 0, 0x82, 0, 9, 9, 0xc5,
     0x3e, 1, 2, 3, 4, 0xc3, 0x3e, 0x08, 1, 0xc4, 0x3e,
 ];
 
-/// A model with a bit of everything, and unknown fields everywhere.
+/// Builds a model with most features, and with unknown fields in all messages.
 pub(super) fn rich() -> Vec<u8> {
     let entry = Msg::new().text(1, "key").text(2, "value");
     let float = attr("alpha", attr_type::FLOAT, |msg| {
@@ -53,7 +53,7 @@ pub(super) fn rich() -> Vec<u8> {
             msg.msg(attrs::TP, &Msg::new().text(6, "D"))
         }),
         attr("empty", attr_type::INTS, |msg| msg),
-        // An old file's: no type.
+        // As in old files, without a type.
         Msg::new().text(attrs::NAME, "untyped").int(attrs::I, 3),
         attr("zero", attr_type::INT, |msg| msg),
         attr("odd", 99, |msg| msg.int(77, 1)),
@@ -156,7 +156,7 @@ fn an_unchanged_model_is_the_same_bytes() {
     assert_eq!(bytes_of(&module), bytes);
 }
 
-/// Encoded anew it reads back as the same again, and says the same to the wire.
+/// A model that is encoded again has equal fields.
 #[test]
 fn without_spans_every_field_is_there() {
     let bytes = rich();
@@ -170,7 +170,7 @@ fn without_spans_every_field_is_there() {
     assert_eq!(again, fresh);
 }
 
-/// What the IR makes of it.
+/// The IR of the model.
 #[test]
 fn the_ir_has_everything() {
     let module = read(&rich()).unwrap();
@@ -184,7 +184,7 @@ fn the_ir_has_everything() {
     expect_test::expect_file!["rich.ir"].assert_eq(&text);
 }
 
-/// Through IR text the spans are gone and the interface stays, also that of an old model.
+/// Conversion to IR text drops the spans and keeps the interface, also for an old model.
 #[test]
 fn text_and_back_is_the_same_model() {
     for ir_version in [3, 10] {

@@ -1,4 +1,4 @@
-//! Files that nobody should have written: an error or a module, never a crash.
+//! Malformed files: they are an error or a module, and never a crash.
 
 use expect_test::expect;
 
@@ -10,14 +10,14 @@ use crate::format::schema::{
 };
 use crate::format::wire::put_bytes;
 
-/// If it can be read, it comes back as it is, and can be encoded anew.
+/// Checks that a file, if it can be read, is written unchanged and can be encoded again.
 fn survive(bytes: &[u8]) -> bool {
     let Ok(module) = read(bytes) else {
         return false;
     };
     assert!(bytes_of(&module) == bytes);
     if let Ok(fresh) = crate::write(&module, super::FRESH) {
-        // Data that isn't there is an error then.
+        // Missing data is an error here.
         let _ = fresh.to_bytes();
     }
     for f in module.functions() {
@@ -59,7 +59,7 @@ fn flipped_bytes_are_survived() {
     assert!(read > 1000, "{read}");
 }
 
-/// Each byte taken out, or there twice: lengths that no longer fit.
+/// Removes or duplicates each byte, so that lengths don't match.
 #[test]
 fn shifted_bytes_are_survived() {
     let bytes = rich();
@@ -145,7 +145,7 @@ fn errors_say_what_and_where() {
     "]].assert_eq(&(cases.join("\n") + "\n"));
 }
 
-/// A graph in a graph in a graph: ten thousand levels.
+/// Ten thousand levels of nested graphs.
 #[test]
 fn deep_nesting_is_read_written_and_refused_at_the_limit() {
     let nest = |levels: usize| {
@@ -174,7 +174,7 @@ fn deep_nesting_is_read_written_and_refused_at_the_limit() {
     );
 }
 
-/// What is cheap to write is cheap to refuse or to read.
+/// Small files with many parts take little time to read or to reject.
 #[test]
 fn nothing_is_quadratic() {
     let many = 20_000;

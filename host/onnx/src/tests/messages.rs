@@ -1,4 +1,4 @@
-//! What is said of a file that is wrong: which node or tensor, what, and at which byte.
+//! Errors for invalid files: the node or tensor, the problem, and the byte offset.
 
 use expect_test::{ExpectFile, expect_file};
 
@@ -19,12 +19,12 @@ fn check(errors: &[String], expected: ExpectFile) {
     expected.assert_eq(&(errors.join("\n") + "\n"));
 }
 
-/// A graph that adds a tensor `w` to its input.
+/// Builds a graph that adds a tensor `w` to its input.
 fn with_tensor(tensor: &Msg) -> Msg {
     graph(&[node("y = Add(x, w)")], &["x"], &["y"]).msg(graphs::INITIALIZER, tensor)
 }
 
-/// A tensor `w`, without its data.
+/// Builds a tensor `w` without data.
 fn header(dims: &[i64], code: i64) -> Msg {
     let msg = Msg::new()
         .text(tensor::NAME, "w")
@@ -63,8 +63,7 @@ fn raw_data_of_another_length() {
     );
 }
 
-/// Typed data is decoded when somebody asks for it; a shape that asks for more than there is costs
-/// nothing.
+/// Typed data is decoded on demand. A shape that is larger than the data allocates nothing.
 #[test]
 fn typed_data_of_another_length() {
     let asked = |tensor: &Msg| {
@@ -112,7 +111,7 @@ fn external_data_that_makes_no_sense() {
     );
 }
 
-/// Numbers that go on, groups, lengths beyond the end: in a node, and in what it holds.
+/// Overlong numbers, groups, and lengths beyond the end, in a node and in its fields.
 #[test]
 fn broken_wire_format() {
     let in_node = |bytes: &[u8]| {
@@ -134,13 +133,13 @@ fn broken_wire_format() {
         &errors.concat(),
         expect_file!["messages/broken_wire_format.txt"],
     );
-    // A group that ends is carried along.
+    // A complete group is preserved.
     let whole = node("y = Relu(x)").raw(&[0x9b, 6, 0x08, 1, 0x9c, 6]);
     let bytes = model(10, &graph(&[whole], &["x"], &["y"])).0;
     assert!(super::bytes_of(&read(&bytes).unwrap()) == bytes);
 }
 
-/// Messages in messages, each the last field of the one around it: a prefix and then the inner one.
+/// Builds nested messages, each the last field of the enclosing one: a prefix and then the inner message.
 fn nested(levels: usize, inner: Vec<u8>, wrap: impl Fn(u64) -> Vec<u8>) -> Vec<u8> {
     let mut len = inner.len() as u64;
     let prefixes = (0..levels).map(|_| {
@@ -153,7 +152,7 @@ fn nested(levels: usize, inner: Vec<u8>, wrap: impl Fn(u64) -> Vec<u8>) -> Vec<u
     [prefixes.concat(), inner].concat()
 }
 
-/// A hundred thousand levels: an error, short and soon.
+/// A hundred thousand levels are a short error, and take little time.
 #[test]
 fn deeper_than_anything_allows() {
     let head = |number: u32, fixed: &Msg, len: u64| {
@@ -191,7 +190,7 @@ fn deeper_than_anything_allows() {
     );
 }
 
-/// Many of everything, and long names: as long as the file says, and no longer.
+/// Large numbers of parts, and long names, are limited only by the file.
 #[test]
 fn many_of_everything() {
     let mut dims = header(&[], 1);

@@ -1,4 +1,4 @@
-//! Files in and out, on models made by hand; and on real ones where `PASSDOCK_MODELS` points.
+//! Tests of reading and writing, on models built from fields, and on real ones in the directory `PASSDOCK_MODELS`.
 
 mod build;
 mod carry;
@@ -26,7 +26,7 @@ use passdock_ir::{Function, Module};
 
 use crate::{EncodeOptions, ExternalData, MAIN, OnnxError, read_bytes, write};
 
-/// Copies nothing that the IR models.
+/// Options to encode everything that the IR models, instead of copying it.
 const FRESH: EncodeOptions<'static> = EncodeOptions {
     drop_spans: true,
     external: ExternalData::Keep,
@@ -35,7 +35,7 @@ const FRESH: EncodeOptions<'static> = EncodeOptions {
     moved: &[],
 };
 
-/// Reads a model that no file holds.
+/// Reads a model from memory.
 fn read(bytes: &[u8]) -> Result<Module, OnnxError> {
     read_bytes(Path::new("model.onnx"), bytes.to_vec())
 }
@@ -48,24 +48,24 @@ fn bytes_of(module: &Module) -> Vec<u8> {
         .unwrap()
 }
 
-/// Writes a module with nothing copied that the IR models.
+/// Writes a module with [`FRESH`].
 fn fresh_bytes_of(module: &Module) -> Vec<u8> {
     write(module, FRESH).unwrap().to_bytes().unwrap()
 }
 
-/// The main graph, to edit.
+/// Returns the main graph for editing.
 fn main_of(module: &mut Module) -> &mut Function {
     let name = module.symbols().intern(MAIN);
     module.function_mut(name).unwrap()
 }
 
-/// The op that makes a value of this name.
+/// Returns the op that defines the value of this name.
 #[track_caller]
 fn op(f: &Function, name: &str) -> OpId {
     f.defining_op(value(f, name)).unwrap()
 }
 
-/// The live value of this name.
+/// Returns the live value of this name.
 #[track_caller]
 fn value(f: &Function, name: &str) -> ValueId {
     let all = (0..f.value_ids() as u32).map(ValueId);

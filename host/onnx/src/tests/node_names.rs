@@ -1,4 +1,4 @@
-//! What nodes are called: by where their ops come from, and each by a name of its own.
+//! Names of nodes: they follow from the ops' locations and are unique.
 
 use expect_test::expect;
 use passdock_abi::{LocId, OpId};
@@ -31,7 +31,7 @@ fn a_merged_node_names_its_sources() {
         meta {"passdock.merged_from" = "conv\nbn"}
     "#]]
     .assert_eq(&print(&written));
-    // Merged once more.
+    // Merged a second time.
     let mut module = read(&written).unwrap();
     let f = main_of(&mut module);
     let relu = op(f, "y");
@@ -43,17 +43,17 @@ fn a_merged_node_names_its_sources() {
         meta {"passdock.merged_from" = "conv\nbn\nadd"}
     "#]]
     .assert_eq(&print(&bytes_of(&module)));
-    // Of many sources, the first are named.
+    // Of many sources, only the first ones are listed.
     let many: Vec<String> = (0..100).map(|at| format!("\"n{at}\"")).collect();
     let many = passdock_ir::text::parse(&text(&many.join(", "))).unwrap();
     let printed = print(&bytes_of(&many));
     assert!(printed.contains("\\nn63\"}"), "{printed}");
-    // From one place, it says so by its name.
+    // A single source is only the node's name.
     let alone = passdock_ir::text::parse(&text("\"a\"")).unwrap();
     assert!(!print(&bytes_of(&alone)).contains("meta"));
 }
 
-/// The names of the nodes of a model.
+/// Returns the names of the nodes of a model.
 fn names(bytes: &[u8]) -> Vec<String> {
     let module = read(bytes).unwrap();
     let f = module.function_named("main").unwrap();
@@ -78,7 +78,7 @@ fn ops_that_come_from_one_place_are_nodes_of_different_names() {
     let mut module = read(&bytes).unwrap();
     let f = main_of(&mut module);
     let (first, second) = (op(f, "a"), op(f, "b"));
-    // Before the node whose name they would have, and behind it.
+    // Before the node whose name they would have, and after it.
     for (at, from) in [(first, second), (op(f, "y"), second), (op(f, "y"), first)] {
         let name = f.op(from).name;
         let ty = f.value(value(f, "x")).ty;
@@ -134,7 +134,7 @@ fn nodes_of_one_name_in_the_file_keep_it() {
     let (neg, x) = (op(f, "b"), value(f, "x"));
     f.set_operand(neg, 0, x).unwrap();
     assert_eq!(names(&bytes_of(&module)), ["same"; 3]);
-    // A copy of one has another name.
+    // A copy of a node gets another name.
     let f = main_of(&mut module);
     let (name, loc) = (f.op(neg).name, f.op(neg).loc);
     let ty = f.value(x).ty;

@@ -1,4 +1,4 @@
-//! Models from before IR version 4, whose initializers are inputs.
+//! Models with an IR version below 4, whose initializers are inputs.
 
 use expect_test::expect;
 use passdock_abi::{Constant, FunctionKind, LocId};
@@ -10,7 +10,7 @@ use super::show::show;
 use super::{bytes_of, main_of, op, read, value};
 use crate::format::schema::graph as graphs;
 
-/// Before IR version 4 an initializer's input is part of the interface, used or not.
+/// Before IR version 4, an initializer's input is part of the interface, even if it is unused.
 #[test]
 fn an_old_models_inputs_all_stay() {
     let body = graph(&[node("y = Add(x, w)")], &["x", "w"], &["y"]).all(
@@ -33,8 +33,8 @@ fn an_old_models_inputs_all_stay() {
     .assert_eq(&show(&bytes_of(&module)));
 }
 
-/// Functions need a later version, in which the entry of a constant would make it a parameter: the entries go, and the
-/// constants stay constants, also of a graph that nobody changed, and of one that was text in between.
+/// Functions need a later IR version, in which an initializer's input would make it a parameter. The inputs are removed
+/// and the constants stay constants, also in an untouched graph and after conversion to text.
 #[test]
 fn an_old_model_that_gets_functions_keeps_its_constants() {
     let inner = graph(&[node("z = Add(x, v)")], &["v"], &["z"])
@@ -83,7 +83,7 @@ fn an_old_model_that_gets_functions_keeps_its_constants() {
     }
 }
 
-/// The input that stays has its name: what a pass gives that name gets another one.
+/// The input that is kept reserves its name. A new value with that name is renamed.
 #[test]
 fn a_new_value_doesnt_get_the_name_of_an_input_that_stays() {
     let body = graph(&[node("y = Add(x, w)")], &["x", "w"], &["y"])
@@ -107,7 +107,7 @@ fn a_new_value_doesnt_get_the_name_of_an_input_that_stays() {
     .assert_eq(&show(&bytes_of(&module)));
 }
 
-/// Before IR version 4 an initializer's entry among the inputs stays, and with it its bytes.
+/// Before IR version 4, an initializer's input is kept, with its bytes.
 #[test]
 fn constants_that_the_interface_keeps_are_marked() {
     let list = [node("y = Add(x, w)"), node("z = Add(y, v)")];

@@ -1,4 +1,4 @@
-//! Where the data of initializers goes when a model is written.
+//! Placement of the data of initializers.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -29,7 +29,7 @@ fn external(name: &str, count: u64, entries: &[(&str, &str)]) -> Msg {
     })
 }
 
-/// Two initializers in `data/w.bin`, the second one unused there but for its name; one inline.
+/// Creates a model with two initializers in `data/w.bin`, the second with a checksum, and an inline one.
 fn directory() -> tempfile::TempDir {
     let directory = tempfile::tempdir().unwrap();
     fs::create_dir(directory.path().join("data")).unwrap();
@@ -45,7 +45,7 @@ fn directory() -> tempfile::TempDir {
     directory
 }
 
-/// Writes a module as `m.onnx` in a directory; what was written, file by file.
+/// Writes a module as `m.onnx` to a directory, and returns a list of the written files.
 fn save(module: &Module, to: &Path, external: ExternalData) -> Result<Vec<String>, OnnxError> {
     let options = EncodeOptions {
         external,
@@ -80,7 +80,7 @@ fn save(module: &Module, to: &Path, external: ExternalData) -> Result<Vec<String
     Ok(log)
 }
 
-/// Where the data of each initializer is, and its bytes.
+/// Returns the location and the bytes of each initializer's data.
 fn places(directory: &Path) -> Vec<(String, Vec<u8>)> {
     let module = crate::read(&directory.join("m.onnx")).unwrap();
     assert_eq!(crate::check_external(&module), []);
@@ -110,7 +110,7 @@ fn bytes(places: &[(String, Vec<u8>)]) -> Vec<&[u8]> {
     places.iter().map(|place| place.1.as_slice()).collect()
 }
 
-/// Lets `y` read a new constant instead of `x`.
+/// Replaces the operand `x` of `y` with a new constant.
 fn add_constant(f: &mut Function, name: &str, len: usize) {
     let ty = f.add_type(TypeData::Tensor(
         passdock_abi::DType::U8,
@@ -126,7 +126,7 @@ fn data_follows_the_model_as_it_is() {
     let (from, to) = (directory(), tempfile::tempdir().unwrap());
     let module = crate::read(&from.path().join("m.onnx")).unwrap();
     let model = fs::read(from.path().join("m.onnx")).unwrap();
-    // Where it is already, it stays.
+    // Existing data isn't moved.
     let log = save(&module, from.path(), ExternalData::Keep).unwrap();
     assert_eq!(log, ["data/w.bin stays"]);
     for _ in 0..2 {
@@ -168,16 +168,16 @@ fn all_data_goes_to_one_packed_file() {
     "#]]
     .assert_debug_eq(&names(&after));
     assert_eq!(bytes(&before), bytes(&after));
-    // What says more than where the data is, is kept.
+    // Other entries than the location are kept.
     let text = String::from_utf8_lossy(&fs::read(to.path().join("m.onnx")).unwrap()).into_owned();
     assert_eq!(text.matches("checksum").count(), 1);
     assert_eq!(text.matches("location").count(), 3);
-    // Over itself: nothing grows, nothing is written that is there.
+    // Writing over the input: the file doesn't grow, and existing data isn't written.
     let again = crate::read(&to.path().join("m.onnx")).unwrap();
     let log = save(&again, to.path(), ExternalData::All).unwrap();
     assert_eq!(log, ["m.onnx.data stays"]);
     assert_eq!(places(to.path()), after);
-    // And back into the model.
+    // Back into the model file.
     let log = save(&again, from.path(), ExternalData::None).unwrap();
     assert!(log.is_empty());
     let back = places(from.path());
@@ -241,7 +241,7 @@ fn new_data_joins_the_file_of_the_same_name() {
     assert_eq!(data.metadata().unwrap().len(), 6144 + 70_000);
 }
 
-/// Erases a constant, which `y` reads as operand `slot`.
+/// Erases a constant, which is operand `slot` of `y`.
 fn erase(f: &mut Function, slot: usize, name: &str) {
     let (x, old) = (value(f, "x"), value(f, name));
     f.set_operand(op(f, "y"), slot, x).unwrap();
@@ -271,7 +271,7 @@ fn a_file_of_which_a_part_is_dead_is_packed_again() {
         ..EncodeOptions::default()
     };
     assert_eq!(crate::write(&module, options).unwrap().dropped(), [dropped]);
-    // A model that is read right away, and one that has no place for a file, keep the whole file.
+    // A model that is read right away, and one without a data file, keep the whole file.
     for options in [
         EncodeOptions {
             whole_files: true,
@@ -311,7 +311,7 @@ fn a_detached_module_knows_what_its_files_had() {
     assert_eq!(log, ["m.onnx.data 2048"]);
 }
 
-/// Data of a `Constant` node is found at its offset only: the file stays whole.
+/// The data of a `Constant` node can't move to another offset, so its file stays unchanged.
 #[test]
 fn a_file_that_a_node_points_to_stays_whole() {
     let to = tempfile::tempdir().unwrap();
@@ -385,7 +385,7 @@ fn data_in_nested_graphs_and_defaults_moves_too() {
         names(&places(to.path())),
         ["d: m.onnx.data 2048", "w: m.onnx.data 0"]
     );
-    // Back inside, it is the model it was, but for the order of fields.
+    // Inline again, the model is the same as before, except for the order of fields.
     let again = crate::read(&to.path().join("m.onnx")).unwrap();
     save(&again, to.path(), ExternalData::None).unwrap();
     let back = fs::read(to.path().join("m.onnx")).unwrap();
@@ -397,7 +397,7 @@ fn a_model_that_outgrows_its_format_gets_a_data_file() {
     let body = graph(&[node("y = Identity(x)")], &["x"], &["y"]);
     let mut module = crate::read_bytes(Path::new("m.onnx"), model(10, &body).0).unwrap();
     let f = main_of(&mut module);
-    // 3 GiB that nobody has to hold.
+    // 3 GiB that are never in memory.
     let shape = [passdock_abi::Dim::constant(3 << 30)];
     let ty = f.add_type(TypeData::Tensor(passdock_abi::DType::U8, Some(&shape)));
     let data = ConstantData::new(Payload::Splat {

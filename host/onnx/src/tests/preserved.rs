@@ -1,4 +1,4 @@
-//! What a change elsewhere leaves alone, where files say things twice, oddly, or not at all.
+//! Duplicate, unusual and missing fields are preserved when other parts change.
 
 use passdock_ir::{Function, NewOp};
 
@@ -9,7 +9,7 @@ use crate::format::schema::{
     annotation, attr_type, entry, graph as graphs, model as models, node as nodes, opset, tensor,
 };
 
-/// Calls the node that makes `y` `new`, which it was in `expected`.
+/// Renames the node that defines `y` to `new`, the name that it has in `expected`.
 #[track_caller]
 fn renamed(given: &Msg, expected: &Msg) {
     let mut module = read(&given.0).unwrap();
@@ -90,7 +90,7 @@ fn an_import_without_a_version_has_none() {
     );
 }
 
-/// Erases all constants that nobody uses, as a clean-up does.
+/// Erases all constants without users.
 fn erase_unused(f: &mut Function) {
     let all: Vec<_> = f
         .live_constants()
@@ -145,7 +145,7 @@ fn a_constant_stays_before_the_op_that_is_replaced() {
     assert!(bytes_of(&module) == given.0);
 }
 
-/// How it is stored is nothing to those who use it.
+/// The storage of a sparse initializer doesn't matter to its users.
 #[test]
 fn a_sparse_initializer_is_a_plain_tensor() {
     let places = Msg::new()
@@ -183,7 +183,7 @@ fn a_renamed_value_keeps_what_is_said_of_it() {
     let mut module = read(&given.0).unwrap();
     let f = main_of(&mut module);
     let values = ["m", "k", "w"].map(|name| value(f, name));
-    // The names go round; each value's note goes with it.
+    // The names are rotated; each value keeps its documentation.
     for (value, name) in values.into_iter().zip(["a", "b", "c"]) {
         f.set_name(value, name).unwrap();
     }
@@ -208,7 +208,7 @@ fn an_output_that_is_there_twice_is_made_once() {
     let f = main_of(&mut module);
     f.set_name(value(f, "y"), "other").unwrap();
     assert!(bytes_of(&module) == given.0);
-    // An input has its name for itself, so the outputs need a node that makes theirs.
+    // An input can't share its name, so the outputs need a node that defines theirs.
     let f = main_of(&mut module);
     f.set_name(value(f, "x"), "in").unwrap();
     let copies = [node("y = Relu(in)"), node("x = Identity(in) #Identity_x")];

@@ -1,4 +1,4 @@
-//! Real models: ours, and those where `PASSDOCK_MODELS` points.
+//! Tests on real models: those of the repository and of the directory `PASSDOCK_MODELS`.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -55,7 +55,7 @@ fn a_renamed_node_changes_its_name_only() {
             continue;
         };
         let old = f.text(f.loc(f.op(op).loc).unwrap().name).to_owned();
-        // As long as it was: then no length around it changes either.
+        // A name of the same length, so that no enclosing length changes.
         let new: String = old.chars().rev().collect();
         if new == old || f.op(op).name == symbol::RETURN {
             continue;
@@ -76,7 +76,7 @@ fn a_renamed_node_changes_its_name_only() {
     }
 }
 
-/// A file's fields as text, sorted by number in each message: what a protobuf parser sees.
+/// Prints a file's fields sorted by number in each message, as a protobuf parser sees them.
 pub(super) fn sorted_fields(bytes: &[u8]) -> String {
     let mut out = String::new();
     let mut stack = vec![(0, "Model", Message::whole(bytes))];
@@ -87,7 +87,7 @@ pub(super) fn sorted_fields(bytes: &[u8]) -> String {
         for field in fields {
             let head = format!("{depth} {kind}.{}", field.number);
             match (child(kind, field.number), field.value) {
-                // Packed or one by one: the same list.
+                // Packed and unpacked lists are the same.
                 ("ints", value) => {
                     let mut ints = Vec::new();
                     push_varints(value, &mut ints).unwrap();
@@ -117,7 +117,7 @@ pub(super) fn sorted_fields(bytes: &[u8]) -> String {
     out
 }
 
-/// The value alone where the tag and length may be written in several ways.
+/// Returns the value without its tag and length, whose encodings may differ.
 fn plain<'a>(record: &'a [u8], value: Value<'a>) -> (&'a [u8], Option<u64>) {
     match value {
         Value::Varint(value) => (&[], Some(value)),
@@ -126,7 +126,7 @@ fn plain<'a>(record: &'a [u8], value: Value<'a>) -> (&'a [u8], Option<u64>) {
     }
 }
 
-/// The message that a field holds; "": none that matters here.
+/// Returns the kind of message in a field; empty if it isn't compared.
 fn child(kind: &str, number: u32) -> &'static str {
     match (kind, number) {
         ("Model", 7) | ("Attribute", 6 | 11) => "Graph",

@@ -1,4 +1,4 @@
-//! What the writer refuses, as the reader would: with a sentence, before there is a file.
+//! Modules that the writer rejects, because the reader would: with an error, before a file is created.
 
 use expect_test::{Expect, expect, expect_file};
 use passdock_abi::{OpId, SymbolId, ValueId};
@@ -15,7 +15,7 @@ fn parse(source: &str) -> Module {
     text::parse(source).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// A model `y = Relu(x)`, read from a file.
+/// Reads a model `y = Relu(x)` from a file.
 fn relu() -> Module {
     read(&model(10, &graph(&[node("y = Relu(x)")], &["x"], &["y"])).0).unwrap()
 }
@@ -32,7 +32,7 @@ fn set(module: &mut Module, op: OpId, name: &str, value: AttrData<'_>) {
     f.set_attr(op, &NewAttr::new(name, value)).unwrap();
 }
 
-/// The modules of `refused.txt`, each with the error below it.
+/// Checks the modules of `refused.txt` against the errors below them.
 #[test]
 fn texts() {
     let mut played = String::new();
@@ -146,11 +146,11 @@ fn names_of_ops_that_are_not_canonical() {
 
 #[test]
 fn element_types_that_nobody_knows_yet() {
-    // A code that nobody knows is a later ONNX's.
+    // An unknown code is one of a later ONNX.
     let later =
         parse("module { fn @main(%x: dtype99[2]) -> (%y) { %y = onnx.Relu(%x) return %y } }");
     read(&bytes_of(&later)).unwrap();
-    // What a file says is its own business, where nobody changes it.
+    // Invalid parts of the file are copied unless they are touched.
     let odd = Msg::new().msg(1, &Msg::new().int(1, 0x8000));
     let odd = Msg::new()
         .text(value_info::NAME, "x")
@@ -164,7 +164,7 @@ fn element_types_that_nobody_knows_yet() {
 
 #[test]
 fn functions_that_call_themselves() {
-    // What the file says is the file's own business, as long as nobody changes it.
+    // Invalid parts of the file are copied unless they are touched.
     let f = function(
         "acme",
         "F",
@@ -197,7 +197,7 @@ fn functions_that_call_themselves() {
     );
 }
 
-/// The imports in a file, of the model and then of its functions.
+/// Returns the imports in a file: those of the model, then those of its functions.
 fn imports(bytes: &[u8]) -> String {
     let message = crate::format::wire::Message::whole(bytes);
     let text = |message, number| {
@@ -214,7 +214,7 @@ fn imports(bytes: &[u8]) -> String {
     lines
 }
 
-/// A model whose function a pass lets call another function, of a domain that nobody imports.
+/// A function in which a pass adds a call of another function, whose domain isn't imported.
 #[test]
 fn the_domains_of_functions_that_passes_call_are_imported() {
     let f = function("acme", "F", &[node("w = Relu(v)")], &["v"], &["w"]);
@@ -231,7 +231,7 @@ fn the_domains_of_functions_that_passes_call_are_imported() {
     let mut module = read(&bytes).unwrap();
     let added = r#"fn @new.G(%x) -> (%y) opset("" = 17) { %y = onnx.Abs(%x) return %y }"#;
     let mut added = text::parse_body(added, module.symbols().clone()).unwrap();
-    // A pass made it.
+    // Created by a pass.
     added.set_opset(passdock_abi::symbol::EMPTY, 17);
     module.insert(added).unwrap();
     let names = ["acme.F", "new.G"].map(|name| module.symbols().intern(name));
@@ -245,7 +245,7 @@ fn the_domains_of_functions_that_passes_call_are_imported() {
     "#]]
     .assert_eq(&imports(&bytes_of(&module)));
     assert_eq!(remarks(&module), []);
-    // Nobody touched main: its bytes are the file's.
+    // Main is untouched: its bytes are those of the file.
     assert!(!main_of(&mut module).is_touched());
 }
 
@@ -276,7 +276,7 @@ fn domains_that_nobody_imports_are_named() {
     "#]].assert_eq(&lines.concat());
 }
 
-/// A pass may give a name any length that can be read; a number that the writer puts behind it fits.
+/// A pass may set a name of the maximum length. A number that the writer appends fits.
 #[test]
 fn long_names_stay_readable() {
     let mut module = relu();

@@ -1,4 +1,4 @@
-//! Names: order, captures, shadows, functions.
+//! Scopes of names: order, captures, shadowing, functions.
 
 use expect_test::{Expect, expect};
 use passdock_ir::Position;
@@ -10,7 +10,7 @@ use super::show::show;
 use super::{bytes_of, fresh_bytes_of, main_of, op, read, value};
 use crate::format::schema::{graph as graphs, model as models, node as nodes};
 
-/// The ops of a model's functions, in program order.
+/// Returns the ops of a model's functions, in program order.
 fn ops(bytes: &[u8]) -> String {
     let module = read(bytes).unwrap();
     assert_eq!(bytes_of(&module), bytes);
@@ -73,7 +73,7 @@ fn an_unsorted_graph_is_sorted_and_stays_as_written() {
              = return(%y)
         "#]],
     );
-    // Changed, it is written in program order; what is inside and untouched stays as it was.
+    // A touched graph is written in program order. Untouched inner graphs keep their order.
     let mut module = read(&model(10, &body).0).unwrap();
     let f = main_of(&mut module);
     f.set_operand(op(f, "y"), 1, value(f, "x")).unwrap();
@@ -121,7 +121,7 @@ fn a_name_may_mean_another_value_inside() {
              = return(%y)
         "#]],
     );
-    // In the file the names are what they were, whatever else changes.
+    // In the file the names don't change, whatever else does.
     let mut module = read(&model(10, &body).0).unwrap();
     let f = main_of(&mut module);
     let inside = op(f, "a.1");
@@ -145,7 +145,7 @@ fn a_name_may_mean_another_value_inside() {
     assert_eq!(show(&fresh_bytes_of(&module)), show(&bytes_of(&module)));
 }
 
-/// The inner `a` may not catch what means the outer one.
+/// The inner `a` may not capture a use of the outer one.
 #[test]
 fn a_name_that_would_catch_another_use_stays_new() {
     let inner = graph(&[node("a = Neg(a)"), node("b = Relu(a)")], &[], &["b"]);
@@ -199,7 +199,7 @@ fn loops_have_arguments_and_constants_of_their_own() {
     );
 }
 
-/// Also one that is called as a standard op is.
+/// Also if the function is called like a standard op.
 #[test]
 fn a_local_function_wins_over_a_standard_op() {
     let list = [constant("k", &[1.0]), node("y = Relu(k)")];
@@ -235,7 +235,7 @@ fn odd_names_are_quoted() {
     );
 }
 
-/// An op taken out of a branch keeps what it says, under a name that is free where it goes.
+/// An op moved out of a branch keeps its metadata, and gets a name that is unused in the outer graph.
 #[test]
 fn inlined_ops_get_names_that_are_free() {
     let branch = |list: &[Msg]| graph(list, &[], &["o"]);
@@ -274,7 +274,7 @@ fn inlined_ops_get_names_that_are_free() {
     .assert_eq(&show(&bytes_of(&module)));
 }
 
-/// A constant is visible in all of its graph, so its name hides another one in graphs before it.
+/// A constant is visible in its whole graph, so its name shadows an outer one in graphs before it.
 #[test]
 fn a_constant_after_a_graph_that_has_its_name() {
     let inner = graph(&[constant("c", &[1.0]), node("t = Neg(c)")], &[], &["t"]);
@@ -299,7 +299,7 @@ fn a_constant_after_a_graph_that_has_its_name() {
     );
 }
 
-/// What is left out has no name, so nothing waits for it.
+/// An omitted result has no name, so no node depends on it.
 #[test]
 fn an_unsorted_graph_with_results_and_operands_left_out() {
     let inner = graph(&[node("t = Clip(late, , late)")], &[], &["t"]);

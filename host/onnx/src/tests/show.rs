@@ -1,9 +1,9 @@
-//! A model file as a few lines of text, read by nothing but the wire format.
+//! Printing a model file as a few lines of text, with the wire format only.
 
 use crate::format::schema::{attr, function, graph, model, node, tensor, value_info};
 use crate::format::wire::{Message, Value};
 
-/// The lines of a model: functions, graphs, nodes.
+/// Returns the lines of a model: functions, graphs, nodes.
 pub(super) fn show(bytes: &[u8]) -> String {
     let mut out = String::new();
     for field in (Message::whole(bytes)).fields() {

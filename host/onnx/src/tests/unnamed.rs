@@ -1,4 +1,4 @@
-//! What passes make without names.
+//! Entities that passes create without names.
 
 use expect_test::expect;
 use passdock_abi::{TypeId, ValueId};
@@ -7,7 +7,7 @@ use passdock_ir::{Function, NewOp, NewPort, NewRegion, Position};
 use super::edits::{chain, check};
 use super::{op, value};
 
-/// A pass need name nothing that it makes: graphs, inputs and outputs get names of their own.
+/// A pass needn't name anything that it creates: graphs, inputs and outputs get names.
 #[test]
 fn made_regions_have_names() {
     check(
@@ -40,7 +40,7 @@ fn made_regions_have_names() {
             };
             let neg = f.create_op(&neg, Position::end(body)).unwrap();
             let neg = f.result(neg, 0).unwrap();
-            // An input, a value twice, one from outside twice.
+            // An input, one value twice, and an outer value three times.
             let results = [args[1], neg, neg, outer, outer, outer];
             f.set_results(body, &results, &[unnamed; 6]).unwrap();
         },

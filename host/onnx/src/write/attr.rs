@@ -16,7 +16,7 @@ use crate::format::types::encode_type;
 use crate::format::wire::{Message, Value, WireField, put_bytes, put_float, put_int, string_of};
 
 impl FunctionWriter<'_> {
-    /// Writes the attributes of an op (NONE: of the function) as fields `number`.
+    /// Writes the attributes of an op (`NONE`: of the function) as fields `number`.
     pub(super) fn attrs(
         &mut self,
         number: u32,
@@ -44,7 +44,7 @@ impl FunctionWriter<'_> {
         Ok(())
     }
 
-    /// Writes an attribute of an op (NONE: of the function) as field `number`; `stripped` is its message without the
+    /// Writes an attribute of an op (`NONE`: of the function) as field `number`. `stripped` is its message without the
     /// value.
     fn attr(
         &mut self,
@@ -70,7 +70,7 @@ impl FunctionWriter<'_> {
         });
         let old = stripped.map(Attribute::read).transpose()?;
         let is_same = old.map(|old| self.is_same(attr, old)).transpose()? == Some(true);
-        // In old files no type stands; without one, a list of nothing wouldn't be a list.
+        // Old files have no types. An empty list needs one, because its kind can't be derived from a value.
         let is_empty_list = is_list(attr.kind) && attr.list.len == 0;
         let is_typed = stripped.is_none() || is_empty_list || rest.has(attr::TYPE);
         rest.take_if(|field| field.number == attr::TYPE);
@@ -89,8 +89,8 @@ impl FunctionWriter<'_> {
         Ok(())
     }
 
-    /// Whether an attribute of numbers or strings has the value of its original. Where that has none, ONNX's default is
-    /// meant.
+    /// Whether an attribute of numbers or strings has the same value as its original. An absent value is ONNX's
+    /// default.
     fn is_same(&self, attr: &Attr, old: Attribute<'_>) -> Result<bool> {
         let f = self.f;
         let bits = |float: &f32| float.to_bits();
@@ -112,7 +112,7 @@ impl FunctionWriter<'_> {
             })
     }
 
-    /// Refuses an attribute in ONNX's form that would be read as something else, or not at all.
+    /// Rejects an attribute in ONNX's form that the reader would reject or read differently.
     fn check_opaque(&self, op: OpId, attr: &Attr) -> Result {
         let name = self.f.text(attr.name);
         let wrong = |what: &str| {
@@ -126,7 +126,7 @@ impl FunctionWriter<'_> {
         if read.name != name {
             return Err(wrong(&format!("its bytes call it {:?}", read.name)));
         }
-        // Of a default, the reader keeps all but numbers and strings in this form.
+        // The reader keeps a default in this form unless it consists of numbers or strings.
         let plain = match read.kind {
             AttrKind::OPAQUE => false,
             AttrKind::INT | AttrKind::FLOAT | AttrKind::STRING => true,
@@ -156,7 +156,7 @@ impl FunctionWriter<'_> {
         }
     }
 
-    /// Writes the value's records; `original` are those of another form.
+    /// Writes the value's records. `original` are the records of a value in another form.
     fn value(&mut self, number: u32, op: OpId, attr: &Attr, original: &[WireField<'_>]) -> Result {
         let f = self.f;
         let one = [attr.bits as u32];

@@ -26,7 +26,7 @@ use crate::layout::sparse::sparse_value;
 use crate::layout::version::function_name;
 
 impl<'w> FunctionWriter<'w> {
-    /// Writes the main graph, and the opset import that it needs beside the function's.
+    /// Writes the main graph, and an import of ONNX's own domain if it needs one in addition to the function's.
     pub(super) fn graph(mut self) -> Result {
         self.nested()?;
         let outer = self.store.open();
@@ -46,7 +46,7 @@ impl<'w> FunctionWriter<'w> {
         Ok(())
     }
 
-    /// The import of ONNX's own ops, if nodes of them were added to a function that has none.
+    /// Writes an import of ONNX's own domain, if a function without one got nodes of it.
     fn own_import(&mut self, number: u32) {
         if self.added_nodes && self.f.opset(passdock_abi::symbol::EMPTY).is_none() {
             let version = newest_opset(self.ir_version);
@@ -55,7 +55,7 @@ impl<'w> FunctionWriter<'w> {
         }
     }
 
-    /// Writes the regions inside, innermost first.
+    /// Writes the nested regions, innermost first.
     fn nested(&mut self) -> Result {
         if let Some(clash) = &self.plan.clash {
             return Err(OnnxError::new(clash));
@@ -132,7 +132,7 @@ impl<'w> FunctionWriter<'w> {
         Ok(())
     }
 
-    /// The name of a graph. It has to have one; one that came without stays so.
+    /// Returns the name of a graph. ONNX requires one, but a graph that was read without a name stays without one.
     fn graph_name(&self, region: RegionId, original: &StrippedMessage<'_>) -> &'w str {
         let record = self.f.region(region);
         let own = match region == self.f.body() {
@@ -144,7 +144,7 @@ impl<'w> FunctionWriter<'w> {
             .unwrap_or_else(|| self.f.text(own))
     }
 
-    /// The attribute parameters of a function: those without and with a default.
+    /// Returns the attribute parameters of a function: those without and those with a default.
     fn params(&self) -> (Vec<Attr>, Vec<Attr>) {
         let attrs = self.f.attrs(OpId::NONE).iter().copied();
         attrs
@@ -152,7 +152,7 @@ impl<'w> FunctionWriter<'w> {
             .partition(|attr| attr.kind == AttrKind::NONE)
     }
 
-    /// The extras of a region: the function's for its own.
+    /// Returns the extras of a region; for the body, those of the function.
     fn importer_data(&self, region: RegionId) -> ImporterData<'w> {
         let entity = match region == self.f.body() {
             true => Entity::Function,
@@ -161,7 +161,7 @@ impl<'w> FunctionWriter<'w> {
         ImporterData::from_entity(self.f, entity)
     }
 
-    /// Writes the nodes, and an `Identity` for each output that no op of the region makes.
+    /// Writes the nodes, and an `Identity` for each output that isn't a result of the region's ops.
     fn nodes(&mut self, region: RegionId, kind: BodyKind, body: &StrippedBody<'_>) -> Result {
         let no_initializers = kind == BodyKind::Function || self.ir_version < 4;
         let mut items = self.layout.sequence(region, &body.nodes, no_initializers);
@@ -192,13 +192,13 @@ impl<'w> FunctionWriter<'w> {
         Ok(())
     }
 
-    /// Whether a constant has to be encoded.
+    /// Whether a constant has to be encoded again.
     fn is_dirty(&self, id: ConstId) -> bool {
         let touched = self.f.constant(id).flags & Constant::TOUCHED != 0;
         touched || self.plan.is_constant_dirty(id)
     }
 
-    /// Writes the initializers in the order of the file, then new ones.
+    /// Writes the initializers: imported ones in the order of the file, then new ones.
     fn initializers(&mut self, region: RegionId, rest: &mut RestFields<'_>) -> Result {
         let f = self.f;
         let mut ids = self.layout.initializers(region);
@@ -227,8 +227,8 @@ impl<'w> FunctionWriter<'w> {
         self.tensor(graph::INITIALIZER, id, Some(name), &stripped)
     }
 
-    /// Writes a repeated field in the order of the file, and then what is new: `items` with their positions in the
-    /// file, and the records that stay whole.
+    /// Writes a repeated field in the order of the file, followed by new records. `items` have their starts in the
+    /// file; records that remain unchanged come from `rest`.
     fn repeated<T: Clone>(
         &mut self,
         region: RegionId,
@@ -253,7 +253,7 @@ impl<'w> FunctionWriter<'w> {
         Ok(())
     }
 
-    /// Writes the inputs, and before IR version 4 those that initializers are too.
+    /// Writes the inputs; before IR version 4, including initializers that are also inputs.
     fn inputs(
         &mut self,
         region: RegionId,
@@ -285,7 +285,7 @@ impl<'w> FunctionWriter<'w> {
         })
     }
 
-    /// Writes an input or output; a function's is nothing but a name.
+    /// Writes an input or output. In a function, it consists of a name only.
     fn port(
         &mut self,
         number: u32,
@@ -304,7 +304,7 @@ impl<'w> FunctionWriter<'w> {
         }
     }
 
-    /// Writes a constant as the input that it is too, before IR version 4; `message`: that of the file.
+    /// Writes the input of an initializer that is also an input, before IR version 4. `message` is the one in the file.
     fn constant_input(&mut self, id: ConstId, message: Option<Message<'_>>) -> Result {
         let record = self.f.constant(id);
         let (name, ty) = (self.name(record.value), record.ty);
@@ -321,7 +321,7 @@ impl<'w> FunctionWriter<'w> {
                 StrippedMessage::from_records(data.input)?
             }
         };
-        // A type that says something else than the constant's.
+        // The original has a type that isn't the constant's.
         let mut fields = stripped.records.iter();
         let is_typed = fields.any(|field| field.number == value_info::TYPE);
         let ty = if is_typed { TypeId::NONE } else { ty };
@@ -344,7 +344,7 @@ impl<'w> FunctionWriter<'w> {
         Ok(())
     }
 
-    /// Writes the declarations of values, and those of no value.
+    /// Writes the value infos of values, and those without a value.
     fn infos(
         &mut self,
         region: RegionId,
@@ -369,7 +369,7 @@ impl<'w> FunctionWriter<'w> {
         })
     }
 
-    /// Makes all copies of a sparse initializer but the first in its graph nodes.
+    /// Finds the sparse initializers that have to be nodes: all copies except the first in the original's graph.
     fn check_sparse(&mut self, region: RegionId, kind: BodyKind, starts: &[u64]) {
         if self.layout.sparse.is_empty() {
             return;
@@ -394,7 +394,7 @@ impl<'w> FunctionWriter<'w> {
         let ops = self.f.ops_in(region);
         let ops = ops.filter_map(|op| Some((*self.layout.sparse.get(&op)?, op)));
         let mut ops: Vec<(u64, OpId)> = ops.collect();
-        // Those that stood in no file come last.
+        // Those that aren't in a file come last.
         ops.sort_by_key(|&(at, _)| (at == 0, at));
         for (_, op) in ops {
             if let Some(value) = sparse_value(self.f, op) {
@@ -404,7 +404,7 @@ impl<'w> FunctionWriter<'w> {
         Ok(())
     }
 
-    /// Writes a sparse initializer with its value's name.
+    /// Writes a sparse initializer under its value's name.
     fn sparse_initializer(&mut self, op: OpId, message: Message<'w>) -> Result {
         let name = self.f.result(op, 0).map_or("", |value| self.name(value));
         let outer = self.store.begin();
@@ -428,7 +428,7 @@ impl<'w> FunctionWriter<'w> {
         Ok(())
     }
 
-    /// Writes the metadata of a body, which attributes of the function are too.
+    /// Writes the metadata of a body, including the function's attributes.
     fn body_metadata(
         &mut self,
         region: RegionId,
@@ -464,6 +464,6 @@ impl<'w> FunctionWriter<'w> {
 #[derive(Clone, Copy)]
 enum Input<'w> {
     Argument(ValueId),
-    /// An initializer that is an input too, and the message of that in the file.
+    /// An initializer that is also an input, with the input's message in the file.
     Constant(ConstId, Option<Message<'w>>),
 }

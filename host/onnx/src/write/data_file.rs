@@ -1,4 +1,4 @@
-//! The files that go beside the model file.
+//! The external data files of the output model.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -10,12 +10,12 @@ use rustc_hash::FxHashMap;
 
 use crate::file::external::ExternalFile;
 
-/// Data from this size on can be mapped on its own.
+/// The size from which data is aligned to pages, so that it can be mapped by itself.
 pub(super) const LARGE: u64 = 1024 * 1024;
 pub(super) const PAGE: u64 = 4096;
 pub(super) const WORD: u64 = 64;
 
-/// A file that goes beside the model file.
+/// An external data file of the output model.
 pub struct DataFile {
     pub(super) location: String,
     pub(super) content: Content,
@@ -23,9 +23,9 @@ pub struct DataFile {
 }
 
 pub(super) enum Content {
-    /// A file of the model that was read.
+    /// A file of the input model.
     Whole(Arc<ExternalFile>),
-    /// Parts, ascending by offset, with gaps.
+    /// Parts in ascending order of offsets, with gaps for alignment.
     Packed {
         parts: Vec<(u64, Arc<ConstantData>)>,
         len: u64,
@@ -33,13 +33,13 @@ pub(super) enum Content {
 }
 
 impl DataFile {
-    /// Its path from the model's directory, as the model spells it.
+    /// Returns the location, relative to the model's directory, as in the model.
     #[must_use]
     pub fn location(&self) -> &str {
         &self.location
     }
 
-    /// The number of its bytes; `None` of a file that was read and can't be found any more.
+    /// Returns the size in bytes; `None` for a file of the input model that isn't found.
     #[must_use]
     pub fn size(&self) -> Option<u64> {
         match &self.content {
@@ -48,10 +48,10 @@ impl DataFile {
         }
     }
 
-    /// Whether the file at a path is this one already, so that nothing has to be written.
+    /// Whether the file at a path already is this one, so that it needn't be written.
     ///
     /// # Errors
-    /// If it can't be told because the file that the data is in can't be read.
+    /// If the file with the data can't be read.
     pub fn is_at(&self, path: &Path) -> io::Result<bool> {
         match &self.content {
             Content::Whole(file) => Ok(file.is_at(path)),
@@ -74,18 +74,17 @@ impl DataFile {
         }
     }
 
-    /// Whether the model can say another location for it: all that point to it are initializers of the
-    /// main graph.
+    /// Whether the model can reference the file under another location: only initializers of the main graph use it.
     #[must_use]
     pub fn can_move(&self) -> bool {
         self.can_move
     }
 
-    /// Whether a file holds the same bytes. `None` for one that is put together: that is known when it
-    /// is written.
+    /// Whether the file at a path has the same bytes. Returns `None` for a new file, whose contents are determined when
+    /// it is written.
     ///
     /// # Errors
-    /// If one of them can't be read.
+    /// If one of the files can't be read.
     pub fn is_equal(&self, path: &Path) -> io::Result<Option<bool>> {
         match &self.content {
             Content::Whole(file) => file.is_equal(path).map(Some),
@@ -93,11 +92,11 @@ impl DataFile {
         }
     }
 
-    /// Makes it at a free path: as a second name of the file that was read, or as a copy where the
-    /// system makes no links.
+    /// Creates the file at an unused path: as a hard link to the file of the input model, or as a copy if the system
+    /// can't create one.
     ///
     /// # Errors
-    /// If data can't be read, or what the system says.
+    /// If data can't be read or the file can't be written.
     pub fn place(&self, path: &Path) -> io::Result<()> {
         if let Content::Whole(file) = &self.content
             && file
@@ -109,10 +108,10 @@ impl DataFile {
         self.write_file(&mut File::create_new(path)?)
     }
 
-    /// Writes it to an empty file. What is in a file already, the system copies.
+    /// Writes the contents to an empty file. Data in other files is copied by the system.
     ///
     /// # Errors
-    /// If data can't be read, or what the system says.
+    /// If data can't be read or the file can't be written.
     pub fn write_file(&self, to: &mut File) -> io::Result<()> {
         let parts = match &self.content {
             Content::Whole(file) => return file.copy_all(to),
@@ -128,7 +127,7 @@ impl DataFile {
     }
 }
 
-/// Appends a constant's bytes to a file: by the system, if they are in one.
+/// Appends a constant's bytes to a file. Bytes in a file are copied by the system.
 pub(super) fn copy_data(data: &ConstantData, to: &mut File) -> io::Result<()> {
     match data.in_file() {
         Some(range) => range.copy_to(to),
@@ -136,11 +135,11 @@ pub(super) fn copy_data(data: &ConstantData, to: &mut File) -> io::Result<()> {
     }
 }
 
-/// Writes a constant's bytes; those of a splat are never in memory all at once.
+/// Writes a constant's bytes. A splat is written in parts.
 pub(super) fn write_data(data: &ConstantData, to: &mut impl Write) -> io::Result<()> {
     const PART: usize = 1 << 16;
     let element = match data.payload() {
-        // Elements of less than a byte are packed, and strings have a table.
+        // Elements below a byte are packed, and strings have a table of offsets.
         Payload::Splat { dtype, element, .. } if dtype.bits() >= 8 => element,
         _ => return to.write_all(data.bytes().map_err(io::Error::other)?),
     };

@@ -1,4 +1,4 @@
-//! Opset imports: those of functions, and the domains of the functions that they call.
+//! Opset imports of functions, including the domains of the functions that they call.
 
 use passdock_abi::{FunctionKind, SymbolId};
 use passdock_ir::{Function, MAX_OPSETS, Module, OpName};
@@ -12,17 +12,16 @@ use crate::format::opsets::{Opsets, put_import, read_opset};
 use crate::format::schema::opset;
 use crate::layout::version::is_made;
 
-/// The opset imports that the functions of a module need beside those they declare. A call needs an
-/// import of the function's domain in its own function and in the model; the main graph's imports
-/// are the model's.
+/// The opset imports that a module's functions need in addition to their own. For a call, the caller and the model have
+/// to import the domain of the callee. The model's imports are those of the main graph.
 #[derive(Default)]
 pub(crate) struct Domains {
-    /// The imports that calls made by passes need, by function.
+    /// The imports that are needed for calls that passes added, by function.
     added: FxHashMap<SymbolId, Opsets>,
-    /// The domains that no function imports: the function, the domain and an op of it. Where the
-    /// model's import is missing, the op is a call.
+    /// The domains that a function uses and doesn't import: the function, the domain and an op of it. If the model's
+    /// import is missing, the op is a call.
     pub(crate) missing: Vec<(SymbolId, String, SymbolId)>,
-    /// The functions that each function calls.
+    /// The callees of each function.
     callees: FxHashMap<SymbolId, Vec<SymbolId>>,
 }
 
@@ -44,7 +43,7 @@ impl Domains {
                     continue;
                 };
                 let callee = module.function(name);
-                // A function may be called as an operator is: whose import it is, is anybody's guess.
+                // A function can be called like an operator, so the import may be meant for either.
                 if callee.is_some() {
                     domains.callees.entry(f.name()).or_default().push(name);
                 }
@@ -70,8 +69,7 @@ impl Domains {
         domains
     }
 
-    /// Refuses functions that call themselves, as ONNX does. Those that are all `copied` are as the
-    /// file has them.
+    /// Rejects recursive functions, as ONNX does. A cycle is allowed if all its functions are `copied` from the file.
     pub(super) fn check_recursion(
         &self,
         module: &Module,
@@ -90,7 +88,7 @@ impl Domains {
         }
     }
 
-    /// The first functions found that call each other in a circle that counts.
+    /// Returns the first cycle of functions that call each other for which `counts` holds.
     pub(crate) fn circle(
         &self,
         module: &Module,
@@ -126,7 +124,7 @@ impl Domains {
         None
     }
 
-    /// The opset versions that a function is written with.
+    /// Returns the opset imports that a function is written with.
     pub(super) fn opsets_of(&self, f: &Function) -> Opsets {
         let own = f.opsets().iter();
         let own = own.map(|opset| (f.text(opset.domain).to_owned(), opset.version));
@@ -135,7 +133,7 @@ impl Domains {
     }
 }
 
-/// `@acme.A calls @acme.B calls @acme.A`.
+/// Describes a cycle: `@acme.A calls @acme.B calls @acme.A`.
 pub(crate) fn calls(module: &Module, circle: &[SymbolId]) -> String {
     let names = circle.iter().chain(circle.first());
     let names: Vec<String> = names
@@ -144,14 +142,14 @@ pub(crate) fn calls(module: &Module, circle: &[SymbolId]) -> String {
     names.join(" calls ")
 }
 
-/// The version of a domain of functions that others have; there are no others.
+/// Returns the version under which a function imports a domain; 1 if none does.
 fn version_of(module: &Module, domain: &str) -> i64 {
     let symbol = module.symbols().find(domain);
     let mut known = module.functions().filter_map(|f| f.opset(symbol?));
     known.next().unwrap_or(1)
 }
 
-/// Writes opset imports: the original's as long as they say what the function does.
+/// Writes opset imports. The original ones are copied if they are equivalent to the function's.
 pub(super) fn put_imports(
     opsets: &Opsets,
     number: u32,
@@ -166,7 +164,7 @@ pub(super) fn put_imports(
     }
     let original = rest.take(number);
     let mut old = Opsets::new();
-    // The original's spelling of ONNX's own domain: none, "" or "ai.onnx".
+    // The original's spelling of ONNX's own domain: absent, "" or "ai.onnx".
     let mut own = Some("");
     for field in &original {
         read_opset(field.body(), &mut old)?;

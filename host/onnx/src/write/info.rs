@@ -13,8 +13,8 @@ use crate::format::types::{check_dtypes, encode_type};
 use crate::format::wire::string_of;
 
 impl FunctionWriter<'_> {
-    /// Writes the value info of an argument, a port or a declared value: as it is in the file, unless it has another
-    /// name there or was touched.
+    /// Writes the value info of an argument, a port or a declared value. The original is copied unless it is touched or
+    /// its name in the file differs.
     pub(super) fn info(
         &mut self,
         number: u32,
@@ -33,7 +33,7 @@ impl FunctionWriter<'_> {
         self.value_info(number, name, ty, &stripped)
     }
 
-    /// Writes a value info. Without a type it keeps the one it had.
+    /// Writes a value info. If the IR has no type, the original's is kept.
     pub(super) fn value_info(
         &mut self,
         number: u32,
@@ -63,7 +63,7 @@ impl FunctionWriter<'_> {
         Ok(())
     }
 
-    /// Writes a type that the file doesn't say.
+    /// Writes a type that differs from the original's.
     pub(super) fn new_type(&mut self, number: u32, id: TypeId, encoded: &[u8]) -> Result {
         check_dtypes(self.f, id)?;
         self.store.field(number, encoded);

@@ -1,4 +1,4 @@
-//! Locations of ops in a file: a node has one name, and its sources are metadata.
+//! Locations of ops in the file: the node's name, and metadata with the names of its sources.
 
 use std::borrow::Cow;
 
@@ -12,14 +12,14 @@ use crate::format::schema::node;
 use crate::format::wire::{fields_of, string_of};
 use crate::layout::names::numbered;
 
-/// The key of a node's metadata that names the nodes it was made of, one a line.
+/// The metadata key for the names of the nodes that a node was merged from, one per line.
 const MERGED_FROM: &str = "passdock.merged_from";
 
-/// The most names of nodes in there.
+/// The maximum number of these names.
 const MOST_SOURCES: usize = 64;
 
 impl<'w> FunctionWriter<'w> {
-    /// The name of an op's node.
+    /// Returns the name of an op's node.
     pub(super) fn node_name(&self, op: OpId) -> Option<Cow<'w, str>> {
         match self.node_names.get(&op) {
             Some(name) => Some(Cow::Owned(name.clone())),
@@ -27,8 +27,8 @@ impl<'w> FunctionWriter<'w> {
         }
     }
 
-    /// Finds other names for nodes of a region that passes made and that would have the name of
-    /// another: many ops may come from one place, but a node's name is its own.
+    /// Renames nodes of a region that passes created and whose names aren't unique. Several ops may have the same
+    /// location, but a node's name has to be unique.
     pub(super) fn name_nodes(&mut self, region: RegionId) -> Result {
         let f = self.f;
         let named = |op: OpId| Some((op, self.loc_name(f.op(op).loc)?));
@@ -45,11 +45,11 @@ impl<'w> FunctionWriter<'w> {
         if shared.is_empty() {
             return Ok(());
         }
-        // Whose name it was in the file keeps it.
+        // The node that has the name in the file keeps it.
         let (mut kept, mut originals, mut made) =
             (FxHashSet::default(), FxHashSet::default(), vec![]);
         let mut sharing: Vec<_> = all().filter(|(_, name)| shared.contains(name)).collect();
-        // Of the ops that one node became, the one that makes its first result comes first.
+        // Of several ops derived from one node, the op that defines its first result comes first.
         let makes_result = |op| {
             let node = self.stripper.span(Entity::Op(op))?;
             let result = f.results(op).next()?;
@@ -97,12 +97,12 @@ impl<'w> FunctionWriter<'w> {
         Ok(())
     }
 
-    /// The node name that a location gives; a fused one gives its first.
+    /// Returns the node name of a location; for a fused location, the first one.
     pub(super) fn loc_name(&self, loc: LocId) -> Option<&'w str> {
         self.loc_names(loc).next()
     }
 
-    /// All names that a location gives.
+    /// Returns all node names of a location.
     fn loc_names(&self, loc: LocId) -> impl Iterator<Item = &'w str> {
         let f = self.f;
         let one = [loc];
@@ -114,7 +114,7 @@ impl<'w> FunctionWriter<'w> {
         named.map(|loc| f.text(loc.name))
     }
 
-    /// The metadata of an op's node, with the names of what it was merged from, if it is more than one.
+    /// Returns the metadata of an op's node. If the op has several sources, their names are added.
     pub(super) fn with_sources<'m>(
         &self,
         op: OpId,

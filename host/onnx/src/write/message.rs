@@ -1,7 +1,7 @@
-//! Encoded messages: the fields that the IR doesn't represent, and the order and encoding of the original.
+//! Encoding of touched messages: the fields that the IR doesn't model, and the original's order and form.
 //!
-//! The writer encodes the fields that the IR represents, then the others. A comparison with the original, record by
-//! record, restores its order and its encodings.
+//! The writer first encodes the fields that the IR models, then the remaining ones. The new message and the original
+//! are then compared record by record, to restore the original's order and any longer encodings.
 
 use std::collections::VecDeque;
 
@@ -14,23 +14,23 @@ use crate::format::schema::tensor;
 use crate::format::tensor::EXTERNAL;
 use crate::format::wire::{Message, Value, WireField, varint};
 
-/// The number of an original's records that a new one is compared with.
+/// The maximum number of an original's records that a new record is compared with.
 const LOOKAHEAD: usize = 16;
 
-/// The largest record whose bytes are compared.
+/// The maximum size of records whose bytes are compared.
 const MAX_COMPARED: u64 = 1 << 16;
 
-/// The fields of a message that the IR doesn't say, which are written after those that it says.
+/// The fields of a message that the IR doesn't model. They are written after the others.
 pub(super) struct RestFields<'m> {
     fields: Vec<WireField<'m>>,
-    /// The message in the file.
+    /// The original message in the file.
     original: Option<Message<'m>>,
-    /// The piece with which the message starts.
+    /// The index of the message's first piece.
     start: usize,
 }
 
 impl<'m> RestFields<'m> {
-    /// The fields of a message that begins where the store ends.
+    /// Returns the remaining fields of a message, which begins at the end of the store.
     pub(super) fn new(message: &'m StrippedMessage<'_>, store: &Store) -> Result<RestFields<'m>> {
         let mut fields = Vec::with_capacity(message.records.len());
         for field in Message::detached(&message.marks).fields() {
@@ -44,7 +44,7 @@ impl<'m> RestFields<'m> {
         })
     }
 
-    /// Takes the fields that are chosen.
+    /// Removes and returns the fields for which `is_chosen` holds.
     pub(super) fn take_if(
         &mut self,
         is_chosen: impl Fn(&WireField<'m>) -> bool,
@@ -54,17 +54,17 @@ impl<'m> RestFields<'m> {
             .collect()
     }
 
-    /// Takes the messages or strings of a field.
+    /// Removes and returns the messages or strings of a field.
     pub(super) fn take(&mut self, number: u32) -> Vec<WireField<'m>> {
         self.take_if(|field| field.number == number && matches!(field.value, Value::Bytes(_)))
     }
 
-    /// Whether there is one of a number.
+    /// Whether a field with this number remains.
     pub(super) fn has(&self, number: u32) -> bool {
         self.fields.iter().any(|field| field.number == number)
     }
 
-    /// Whether they say of a tensor that its data is in another file; said twice, the last counts.
+    /// Whether the fields of a tensor mark its data as external. Of several marks, the last one counts.
     pub(super) fn has_external_data(&self) -> bool {
         let places = self.fields.iter().rev();
         let mut codes = places.filter_map(|field| match (field.number, field.value) {
@@ -74,7 +74,7 @@ impl<'m> RestFields<'m> {
         codes.next() == Some(EXTERNAL)
     }
 
-    /// Writes the fields that are left, and puts all of them into the original's order.
+    /// Writes the remaining fields, and restores the order of the original.
     pub(super) fn finish(self, store: &mut Store) -> Result {
         let fields = self.fields.into_iter();
         fields.for_each(|field| store.copy(field.record));
@@ -92,8 +92,8 @@ struct Record {
 }
 
 impl Store {
-    /// Puts the records of the message whose pieces start at `start` into the order of the original. Those that say the
-    /// same as one of the original are copied from it; a changed one has the position of the one that it replaces.
+    /// Sorts the records of the message that starts at piece `start` into the order of the original. Records that are
+    /// equal to one of the original are copied from it. A changed record gets the position of the one that it replaces.
     pub(super) fn restore(&mut self, start: usize, original: Message<'_>) -> Result {
         let mut originals: FxHashMap<u32, Vec<WireField<'_>>> = FxHashMap::default();
         for field in original.fields() {
@@ -107,7 +107,7 @@ impl Store {
         for records in records.chunk_by_mut(|a, b| a.number == b.number) {
             let number = records[0].number;
             let fields = originals.get(&number).map_or(&[][..], Vec::as_slice);
-            // A field that the original doesn't have comes before the next higher one.
+            // A field that the original doesn't have comes before the next higher number.
             let higher = originals.iter().filter(|(other, _)| **other > number);
             let higher = higher.map(|(_, fields)| fields[0].record.at).min();
             let first = fields.first().map(|field| field.record.at);
@@ -139,12 +139,12 @@ impl Store {
         Ok(())
     }
 
-    /// Pairs records with the fields of an original that say the same, in its order: the indices of both.
+    /// Pairs records with equal fields of the original, in ascending order. Returns the indices of both.
     fn matches(&self, records: &[Record], fields: &[WireField<'_>]) -> Vec<(usize, usize)> {
         let mut next = 0;
         let mut pairs = Vec::new();
         for (index, record) in records.iter().enumerate() {
-            // The record itself, or its value below another tag and length.
+            // The record itself, or its value with another tag and length.
             let is_span_of = |field: &WireField<'_>| match record.pieces[..] {
                 [span] => span == Piece::of_source(field.record),
                 [_, span] => span == Piece::of_source(field.body()),
@@ -170,7 +170,7 @@ impl Store {
         pairs
     }
 
-    /// The bytes of a record, if they are few and at hand.
+    /// Returns the bytes of a record, if they are in memory and at most [`MAX_COMPARED`].
     fn bytes_of(&self, record: &Record) -> Option<Vec<u8>> {
         let len: u64 = record.pieces.iter().map(|piece| piece.len).sum();
         if len > MAX_COMPARED {
@@ -183,7 +183,7 @@ impl Store {
         Some(bytes)
     }
 
-    /// The bytes of a piece, if they are at hand.
+    /// Returns the bytes of a piece, if they are in memory.
     fn piece(&self, piece: Piece) -> Option<&[u8]> {
         let all = match piece.place {
             PieceSource::Own => &self.own,
@@ -193,7 +193,7 @@ impl Store {
         all.get(piece.start as usize..(piece.start + piece.len) as usize)
     }
 
-    /// Takes a message's pieces apart into its records.
+    /// Splits the pieces of a message into its records.
     fn records(&self, pieces: Vec<Piece>) -> Vec<Record> {
         let mut pieces: VecDeque<Piece> = pieces.into();
         let mut records = Vec::new();
@@ -232,7 +232,7 @@ impl Store {
     }
 }
 
-/// Whether two values are the same, wherever they stand.
+/// Whether two values are equal, regardless of their encoding.
 fn is_same(a: Value<'_>, b: Value<'_>) -> bool {
     match (a, b) {
         (Value::Varint(a), Value::Varint(b)) | (Value::Fixed64(a), Value::Fixed64(b)) => a == b,

@@ -1,9 +1,8 @@
-//! Writing: a module to an ONNX file.
+//! Writing a module as an ONNX file.
 //!
-//! A message that a pass touched is encoded from the IR and its stripped message ([`crate::detach`]). Then the order and
-//! encoding of its original are restored ([`message`]), so that only changed fields differ. Untouched messages in it are
-//! copied from the file, and adjacent spans are merged.
-//! Regions are written innermost first, so nothing recurses.
+//! A touched message is encoded from the IR and its stripped message ([`crate::detach`]). Then the order and form of
+//! its original are restored ([`message`]), so that only changes differ. Untouched messages in it are copied from the
+//! file, and spans that are adjacent in the file are merged. Regions are written innermost first, without recursion.
 
 mod attr;
 mod body;
@@ -34,14 +33,13 @@ use crate::format::error::{OnnxError, Result};
 use crate::format::header::MAIN;
 use crate::layout::version::final_version;
 
-/// The largest size of a protobuf message: 2 GiB.
+/// The maximum size of a protobuf message: 2 GiB.
 const MESSAGE_LIMIT: u64 = i32::MAX as u64;
 
-/// Encodes a module. Weights stay where they are until the output is written.
+/// Encodes a module. Weights aren't copied until the output is written.
 ///
 /// # Errors
-/// If the module has something that ONNX can't say, or the model file would be larger than protobuf
-/// can hold.
+/// If the module has something that ONNX can't represent, or if the model file would exceed protobuf's limit.
 pub fn write(
     module: &Module,
     options: EncodeOptions<'_>,
@@ -55,7 +53,7 @@ pub fn write(
     };
     let output = encode(module, options, options.external == ExternalData::All)?;
     let fits = |output: &EncodedModel| {
-        // Whoever gives a larger file has readers for it.
+        // The input file was already larger, so its readers support that.
         let source = output.store.source.as_ref();
         let large = source.is_some_and(|source| source.bytes().len() as u64 > MESSAGE_LIMIT);
         large || output.len() <= MESSAGE_LIMIT

@@ -41,7 +41,7 @@ impl Writer<'_> {
         let mut rest = RestFields::new(&stripped, &self.store)?;
         let raised = raised_version(module);
         for (number, _) in METADATA {
-            // Of those that the file has several times the last one counts.
+            // Of several records in the file, the last one counts.
             let original = rest.take_if(|field| field.number == number);
             let old = original.split_last().map_or(&[][..], |(_, old)| old);
             old.iter().for_each(|field| self.store.copy(field.record));
@@ -70,7 +70,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Whether a module is its file.
+    /// Whether a module is the same as its file.
     fn is_unchanged(&self, main: &Function, file: Message<'_>) -> Result<bool> {
         let module = self.module;
         let start = |f: &Function| f.origins().get(Entity::Function).start;
@@ -89,7 +89,7 @@ impl Writer<'_> {
             && self.domains.opsets_of(main) == header.opsets)
     }
 
-    /// Whether a function is copied from the file.
+    /// Whether a function's message is copied from the file.
     fn is_copied(&self, f: &Function) -> bool {
         let is_in_file = self.source.is_some() && f.origins().get(Entity::Function).is_some();
         is_in_file && !f.is_touched()

@@ -53,13 +53,14 @@ impl<'w> FunctionWriter<'w> {
         Ok(())
     }
 
-    /// Writes a string; an empty one as the original says it, if it does.
+    /// Writes a string. For an empty one, the original's record is kept, if it has one.
     pub(super) fn text(&mut self, number: u32, text: &str, rest: &mut RestFields<'_>) {
         let new = Some(text).filter(|text| !text.is_empty());
         self.name_field(number, new, rest);
     }
 
-    /// Writes a string, if there is one, or leaves the original's. Of several in one message the last one counts.
+    /// Writes a string, or keeps the original's if `new` is `None`. Of several records in a message, the last one
+    /// counts.
     pub(super) fn name_field(&mut self, number: u32, new: Option<&str>, rest: &mut RestFields<'_>) {
         let mut original = rest.take(number);
         if new.is_some() {
@@ -93,7 +94,7 @@ impl<'w> FunctionWriter<'w> {
         self.metadata(metadata, &stripped.metadata);
     }
 
-    /// An op's attributes, and its regions that no attribute names: in a node, each is one.
+    /// Returns an op's attributes. Regions without an attribute get one, since a node's graphs are attributes.
     fn attrs_of(&self, op: OpId) -> Result<Cow<'w, [Attr]>> {
         let f = self.f;
         let mut attrs = Cow::Borrowed(f.attrs(op));
@@ -140,14 +141,14 @@ impl<'w> FunctionWriter<'w> {
         Ok(attrs)
     }
 
-    /// A result's name; "" for one that is left out.
+    /// Returns a result's name; empty for an omitted result.
     fn result_name(&self, value: ValueId) -> &'w str {
         let record = self.f.value(value);
         let absent = record.flags & ValueRecord::ABSENT != 0 && record.use_count == 0;
         if absent { "" } else { self.name(value) }
     }
 
-    /// An `Identity` that gives an output its name.
+    /// Writes an `Identity` whose result is an output's name.
     pub(super) fn identity(&mut self, number: u32, from: &str, to: &str) {
         self.added_nodes = true;
         let mark = self.store.begin();

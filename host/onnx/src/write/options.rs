@@ -5,41 +5,40 @@ use serde::{Deserialize, Serialize};
 /// Options for encoding a module.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct EncodeOptions<'a> {
-    /// Copy no span of the file: the module is [detached](crate::detach()) and encoded anew. The result
-    /// is equal field by field instead of byte by byte, which shows that the IR lost nothing.
+    /// Whether to copy no spans of the file: the module is made self-contained ([`detach`](crate::detach())) and
+    /// encoded again. The result has equal fields, but not the same bytes, which shows that the IR lost nothing.
     pub drop_spans: bool,
-    /// The place for the data of initializers.
+    /// Where the data of initializers is stored.
     pub external: ExternalData,
-    /// The name of the data file that may be made beside the model; `None`: there is no place for
-    /// one.
+    /// The location of the data file that may be created; `None` if none may be.
     pub data_file: Option<&'a str>,
-    /// Whether data files stay whole though nothing references a part of them any more: for a model that is read right
-    /// away, and whose data files are links.
+    /// Whether data files are copied unchanged even if parts of them are no longer referenced. This is for a model that
+    /// is read right away and whose data files are links.
     pub whole_files: bool,
-    /// Data files that go by another location than their own, since that one is taken.
+    /// Data files with a new location, because theirs is in use.
     pub moved: &'a [Moved],
 }
 
-/// A data file that goes by another location.
+/// A data file with a new location.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Moved {
-    /// The location that it would have.
+    /// The original location.
     pub from: String,
-    /// The one that it has.
+    /// The new location.
     pub to: String,
 }
 
-/// The place for the data of a model's initializers.
+/// Where the data of a model's initializers is stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ExternalData {
-    /// The place where it is: data in other files goes with the model. New data goes to a data file
-    /// (`OUT.data`) if the model has such files, or would outgrow the 2 GiB of its format. So does the data of a file
-    /// of which a part is no longer referenced.
+    /// Where it is now: external files are copied with the model. New data goes to a data file (`OUT.data`) if the
+    /// model has external data, or would exceed the 2 GiB limit of the format. So does the data of a file of which a
+    /// part is no longer referenced.
     #[default]
     Keep,
-    /// One data file (`OUT.data`) for all but the small, without what nobody uses.
+    /// In one data file (`OUT.data`), except for small or unused data.
     All,
-    /// The model file.
+    /// In the model file.
     None,
 }

@@ -1,4 +1,4 @@
-//! An encoded model, ready to be written.
+//! An encoded model that can be written to files.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -9,7 +9,7 @@ use super::data_file::{DataFile, copy_data, write_data};
 use super::placement::DroppedData;
 use super::rope::{Piece, PieceSource, Store};
 
-/// An encoded model, ready to be written.
+/// An encoded model that can be written to files.
 pub struct EncodedModel {
     pub(super) store: Store,
     pub(super) files: Vec<DataFile>,
@@ -17,41 +17,41 @@ pub struct EncodedModel {
 }
 
 impl EncodedModel {
-    /// The number of bytes of the model file.
+    /// Returns the size of the model file in bytes.
     #[must_use]
     pub fn len(&self) -> u64 {
         self.store.chain.len
     }
 
-    /// Whether there is nothing to write.
+    /// Whether the model file is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The files that go beside the model file; before it, because it points to them.
+    /// Returns the external data files. They should be written before the model file, which references them.
     #[must_use]
     pub fn data_files(&self) -> &[DataFile] {
         &self.files
     }
 
-    /// The data files of the model that was read which aren't among [`EncodedModel::data_files`], and those that are
-    /// there with data that nothing references any more.
+    /// Returns the data files of the input model that aren't among [`EncodedModel::data_files`], and those among them
+    /// with data that is no longer referenced.
     #[must_use]
     pub fn dropped(&self) -> &[DroppedData] {
         &self.dropped
     }
 
-    /// Whether the module was read from a model file, and not from a text that names its data.
+    /// Whether the module was read from an ONNX file, and not from IR text.
     #[must_use]
     pub fn is_from_model(&self) -> bool {
         self.store.source.is_some()
     }
 
-    /// Writes the model file. Weights go from the mapped input to `to` without being copied between.
+    /// Writes the model file. Weights are written directly from the mapped input to `to`.
     ///
     /// # Errors
-    /// What `to` says; or that a constant's data can't be read.
+    /// If `to` returns an error, or if a constant's data can't be read.
     pub fn write_to(&self, to: &mut impl Write) -> io::Result<()> {
         self.write_pieces(to, |to, piece| match piece.place {
             PieceSource::Held(id) => write_data(&self.store.held[id as usize], to),
@@ -59,12 +59,12 @@ impl EncodedModel {
         })
     }
 
-    /// Writes the model file to a file: what is in a file already, the system copies.
+    /// Writes the model file to a file. Data in other files is copied by the system.
     ///
     /// # Errors
-    /// What the system says; or that a constant's data can't be read.
+    /// If the file can't be written, or if a constant's data can't be read.
     pub fn write_file(&self, to: &mut File) -> io::Result<()> {
-        /// Below this, asking the system costs more than the copy.
+        /// Below this size, a system call costs more than the copy.
         const LARGE: u64 = 1 << 20;
         self.write_pieces(to, |to, piece| match (piece.place, &self.store.source) {
             (PieceSource::Source, Some(source)) if piece.len >= LARGE => {
@@ -78,13 +78,13 @@ impl EncodedModel {
         })
     }
 
-    /// Walks all pieces; `large` writes those that aren't worth gathering.
+    /// Writes all pieces. `large` writes those that aren't gathered.
     fn write_pieces<W: Write>(
         &self,
         to: &mut W,
         mut large: impl FnMut(&mut W, Piece) -> io::Result<()>,
     ) -> io::Result<()> {
-        /// Below this, pieces are gathered first.
+        /// Pieces below this size are gathered in a buffer.
         const LARGE: u64 = 1 << 16;
         let mut small = Vec::with_capacity(2 * LARGE as usize);
         let mut stack = vec![self.store.chain.pieces.iter()];
@@ -111,12 +111,12 @@ impl EncodedModel {
         to.write_all(&small)
     }
 
-    /// The bytes of the model file, in memory.
+    /// Returns the bytes of the model file.
     ///
     /// # Errors
     /// If a constant's data can't be read.
     pub fn to_bytes(&self) -> io::Result<Vec<u8>> {
-        // Not as many as it says at once: data that a shape asks for may not be there.
+        // The capacity is limited, since a shape may claim more data than there is.
         let mut bytes = Vec::with_capacity(self.len().min(1 << 20) as usize);
         self.write_to(&mut bytes)?;
         Ok(bytes)

@@ -1,9 +1,8 @@
-//! Placement of the data of initializers: in the model file, a file it is in already, or a new one.
+//! Placement of the data of initializers: in the model file, in an existing data file, or in a new one.
 //!
-//! Data stays where it is unless the options say otherwise, or a part of its file is no longer referenced. What passes
-//! add to a model whose data is in other files, or to one that would outgrow what protobuf can hold, goes to one data
-//! file beside the model, packed in the order it had; nothing is appended to a file that is there, so writing twice
-//! makes the same file twice.
+//! Data isn't moved unless the options require it, or a part of its file is no longer referenced. New data goes to a
+//! new data file if the model has external data or would exceed protobuf's limit. The data file is packed in the
+//! previous order. Existing files aren't appended to, so writing twice creates the same file twice.
 
 use std::sync::Arc;
 
@@ -21,23 +20,23 @@ use crate::format::tensor::{EXTERNAL, EXTERNAL_KEYS};
 use crate::format::wire::{put_bytes, put_int};
 use crate::layout::constants::is_imported;
 
-/// Data smaller than this stays in the model file, as ONNX's own tools do it.
+/// The size below which data stays in the model file, as in ONNX's own tools.
 const SMALL: u64 = 1024;
-/// New data smaller than this stays in the model file of a model that has data files.
+/// The size below which new data stays in the model file, if the model has data files.
 const SMALL_NEW: u64 = 64 * 1024;
 
-/// The part of a model's data that may be what nothing references any more.
+/// The divisor of the fraction of a model's data that may be unreferenced.
 const PART: u64 = 100;
 
-/// The place for the data of one initializer.
+/// The placement of an initializer's data.
 pub(super) enum Home {
-    /// Into the model file.
+    /// In the model file.
     Inline,
-    /// Into a data file.
+    /// In a data file.
     At(Place),
 }
 
-/// A place in a data file.
+/// A range in a data file.
 pub(super) struct Place {
     location: Arc<str>,
     offset: u64,
@@ -45,7 +44,7 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// Appends the fields of a tensor that say it.
+    /// Appends the fields of a tensor that reference the range.
     pub(super) fn put(&self, to: &mut Vec<u8>) {
         let values = [
             &*self.location,
@@ -61,7 +60,7 @@ impl Place {
     }
 }
 
-/// The data that moves, and the files beside the model.
+/// The placement of moved data, and the data files.
 #[derive(Default)]
 pub(super) struct Placement {
     pub(super) homes: FxHashMap<ConstId, Home>,
@@ -69,20 +68,20 @@ pub(super) struct Placement {
     pub(super) dropped: Vec<DroppedData>,
 }
 
-/// A data file of the model that was read which doesn't go along with the one that is written, or does so whole
-/// although nothing references a part of it any more.
+/// A data file of the input model that isn't written with the output, or that is written unchanged although a part of
+/// it is no longer referenced.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DroppedData {
-    /// The file's location, as the model spelled it.
+    /// The file's location, as in the input model.
     pub location: String,
-    /// The bytes in it that tensors were in, and are no longer.
+    /// The number of bytes in it that tensors used before and no longer do.
     pub bytes: u64,
-    /// Whether it goes along: more than initializers of the main graph point to it.
+    /// Whether it is written, because not only initializers of the main graph reference it.
     pub stays: bool,
 }
 
 impl Placement {
-    /// Plans for a module; `all`: as if all data was asked to go to the data file.
+    /// Plans the placement for a module. With `all`, all data goes to the data file, whatever the options.
     pub(super) fn new(
         module: &Module,
         main: &Function,
@@ -101,7 +100,7 @@ impl Placement {
             .collect();
         let mut placement = Placement::default();
         let mut moving: Vec<ConstId> = Vec::new();
-        // Stays in the data file if that isn't written anew.
+        // Data that stays in the data file, unless the file is written again.
         let mut there: Vec<ConstId> = Vec::new();
         for (id, record) in main.live_constants() {
             if !is_initializer(main, id, record, ir_version) {
@@ -123,7 +122,7 @@ impl Placement {
                 }
                 _ => match (place, external) {
                     (Some(place), _) if options.data_file == Some(place) => there.push(id),
-                    // A pass's copy of a constant: a second reference.
+                    // A pass's copy of a constant gets a second reference to the data.
                     (Some(place), Some(range)) if new => {
                         placement.put(id, place, range.offset, range.len);
                     }
@@ -160,7 +159,7 @@ impl Placement {
         placement
     }
 
-    /// Lists the files that don't go along, and those that are `whole` for what else refers to them.
+    /// Finds the dropped files, and the files in `whole`, which are written unchanged.
     fn find_dropped(&mut self, module: &Module, now: &[u64], whole: &FxHashSet<&str>) {
         let Some(model) = ModelFile::from_module(module) else {
             return;
@@ -185,7 +184,7 @@ impl Placement {
         self.dropped = dropped.collect();
     }
 
-    /// Gives a constant's data a place in a data file.
+    /// Places a constant's data in a range of a data file.
     fn put(&mut self, id: ConstId, location: impl Into<Arc<str>>, offset: u64, len: u64) {
         let location = location.into();
         let place = Place {
@@ -196,8 +195,8 @@ impl Placement {
         self.homes.insert(id, Home::At(place));
     }
 
-    /// Puts constants into the data file: those of other files in the order they have there, then
-    /// new ones. What several share is there once.
+    /// Packs constants into the data file: those of other files in the order of their offsets, then new ones. Shared
+    /// data is stored once.
     fn pack(&mut self, f: &Function, location: &str, mut ids: Vec<ConstId>) {
         ids.sort_by_cached_key(|&id| match f.constant_data(id).payload() {
             Payload::External(range) => (0, range.source.name().to_owned(), range.offset, id),
@@ -226,7 +225,7 @@ impl Placement {
         });
     }
 
-    /// The files that tensors go on pointing to.
+    /// Adds the files that tensors still reference.
     fn keep(
         &mut self,
         module: &Module,
@@ -240,7 +239,7 @@ impl Placement {
             .enumerate()
             .map(|(at, file)| (file.name(), at))
             .collect();
-        // Of each file: whether it is used, and whether all that use it can be told of another location.
+        // By file: whether it is used, and whether all its users can reference another location.
         let mut used: Vec<Option<bool>> = vec![None; files.len()];
         for f in module.functions() {
             let is_main = std::ptr::eq(&**f, main);
@@ -282,10 +281,10 @@ impl Placement {
     }
 }
 
-/// The initializers in files that are worth to be written without what nothing references any more: because that is
-/// more than a hundredth of such a file, or makes the model's data larger by more than a hundredth together with `new`
-/// bytes, wherever those go. `now`: the bytes of each file that are referenced. `None` for a file that stays whole, as
-/// more than initializers of the main function point to it.
+/// Returns the initializers of data files that should be written again without their unreferenced parts. This is the
+/// case if more than a hundredth of a file is unreferenced, or if those parts and `new` bytes together grow the model's
+/// data by more than a hundredth. `now` has the number of referenced bytes of each file. `None` means that a file stays
+/// unchanged, because not only initializers of the main function reference it.
 fn stale<'m>(
     module: &'m Module,
     main: &Function,
@@ -328,7 +327,7 @@ fn stale<'m>(
     stale
 }
 
-/// Whether a constant of the main function goes out as an initializer whose data can be elsewhere.
+/// Whether a constant of the main function is written as an initializer whose data can be external.
 fn is_initializer(f: &Function, id: ConstId, record: &Constant, ir_version: i64) -> bool {
     let Some(value) = record.value.option() else {
         return false;
@@ -341,7 +340,7 @@ fn is_initializer(f: &Function, id: ConstId, record: &Constant, ir_version: i64)
         && (imported || default || (ir_version >= 4 && value.use_count > 0))
 }
 
-/// A key that is equal for constants with the same bytes in the same place.
+/// Returns a key that is equal for constants with the same bytes at the same location.
 fn identity(data: &Arc<ConstantData>) -> (usize, u64, u64) {
     match data.in_file() {
         Some(range) => {

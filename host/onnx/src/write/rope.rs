@@ -1,8 +1,8 @@
-//! The bytes to be written, as pieces: own bytes, spans of the input file, constants' data.
+//! The output as a list of pieces: newly encoded bytes, spans of the input file, and constants' data.
 //!
-//! Protobuf puts a message's length before it, so lengths have to be known before anything is
-//! written; weights must not be copied to find them out. A chain is a list of pieces that knows its
-//! length; what is copied from neighbouring places in the input becomes one piece.
+//! In protobuf, a message's length precedes it, so lengths have to be known before anything is written, and without
+//! copying weights. A chain is a list of pieces with its total length. Pieces that are adjacent in the input are
+//! merged.
 
 use std::sync::Arc;
 
@@ -12,26 +12,26 @@ use crate::file::source::Source;
 use crate::format::fields::put_pair;
 use crate::format::wire::{Message, put_bytes, put_head};
 
-/// The chain that is being written, and the bytes that pieces mean.
+/// The current chain, and the bytes that pieces refer to.
 #[derive(Default)]
 pub(super) struct Store {
     /// The input file.
     pub(super) source: Option<Arc<Source>>,
-    /// What is appended goes here.
+    /// The chain that pieces are appended to.
     pub(super) chain: Chain,
     pub(super) own: Vec<u8>,
     pub(super) held: Vec<Arc<ConstantData>>,
     pub(super) chains: Vec<Chain>,
 }
 
-/// Pieces, one after the other.
+/// A sequence of pieces.
 #[derive(Default)]
 pub(super) struct Chain {
     pub(super) pieces: Vec<Piece>,
     pub(super) len: u64,
 }
 
-/// A chain that is a piece of another.
+/// The index of a chain that is a piece of another.
 #[derive(Clone, Copy)]
 pub(super) struct ChainId(u32);
 
@@ -43,7 +43,7 @@ pub(super) struct Piece {
 }
 
 impl Piece {
-    /// A span of the input file.
+    /// Returns the piece for a span of the input file.
     pub(super) fn of_source(span: Message<'_>) -> Piece {
         Piece {
             place: PieceSource::Source,
@@ -61,7 +61,7 @@ pub(super) enum PieceSource {
     Chain(u32),
 }
 
-/// The place where a message began whose length isn't known yet.
+/// The start of a message whose length isn't known yet.
 #[must_use]
 pub(super) struct Mark {
     piece: usize,
@@ -69,7 +69,7 @@ pub(super) struct Mark {
 }
 
 impl Store {
-    /// Appends the bytes that `put` makes.
+    /// Appends the bytes that `put` writes.
     pub(super) fn put<R>(&mut self, put: impl FnOnce(&mut Vec<u8>) -> R) -> R {
         let start = self.own.len() as u64;
         let done = put(&mut self.own);
@@ -102,7 +102,7 @@ impl Store {
         self.put(|to| put_bytes(to, number, bytes));
     }
 
-    /// Appends a field whose bytes are a constant's data.
+    /// Appends a field with a constant's data, which isn't copied.
     pub(super) fn hold(&mut self, number: u32, data: &Arc<ConstantData>) {
         self.put(|to| put_head(to, number, data.len()));
         let place = PieceSource::Held(self.held.len() as u32);
@@ -112,7 +112,7 @@ impl Store {
 
     /// Begins a message field.
     pub(super) fn begin(&mut self) -> Mark {
-        // Room for tag and length; a start that nothing follows on.
+        // A placeholder for tag and length. No piece is merged with it, because of its start.
         self.chain.pieces.push(Piece {
             place: PieceSource::Own,
             start: u64::MAX,
@@ -137,25 +137,25 @@ impl Store {
         self.chain.len += len;
     }
 
-    /// Begins a chain of its own; the answer is the one to go on with behind it.
+    /// Begins a new chain. Returns the previous one, to be passed to `keep`.
     pub(super) fn open(&mut self) -> Chain {
         std::mem::take(&mut self.chain)
     }
 
-    /// Keeps the chain that was opened, to be a piece of another, and goes on with `outer`.
+    /// Stores the current chain, so that it can be a piece of another, and continues with `outer`.
     pub(super) fn keep(&mut self, outer: Chain) -> ChainId {
         self.chains.push(std::mem::replace(&mut self.chain, outer));
         ChainId(self.chains.len() as u32 - 1)
     }
 
-    /// Appends a message field that is a kept chain.
+    /// Appends a message field that consists of a stored chain.
     pub(super) fn message(&mut self, number: u32, id: ChainId) {
         let len = self.chains[id.0 as usize].len;
         self.put(|to| put_head(to, number, len));
         self.chain.push(PieceSource::Chain(id.0), 0, len);
     }
 
-    /// Appends a pair of a key and a value.
+    /// Appends a field with a key-value entry.
     pub(super) fn pair(&mut self, number: u32, key: impl AsRef<[u8]>, value: impl AsRef<[u8]>) {
         let mut pair = Vec::new();
         put_pair(&mut pair, key.as_ref(), value.as_ref());
@@ -164,7 +164,7 @@ impl Store {
 }
 
 impl Chain {
-    /// Removes the pieces from `start` on and returns them.
+    /// Removes and returns the pieces from `start` on.
     pub(super) fn truncate(&mut self, start: usize) -> Vec<Piece> {
         let mut pieces = self.pieces.split_off(start);
         pieces.retain(|piece| piece.len > 0);

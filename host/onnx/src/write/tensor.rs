@@ -1,4 +1,4 @@
-//! `TensorProto`, and constants as `Constant` nodes.
+//! Encoding `TensorProto`, and constants as `Constant` nodes.
 
 use passdock_abi::{ConstId, Constant, DType};
 use passdock_ir::FileRange;
@@ -17,28 +17,28 @@ use crate::format::types::check_dtype;
 use crate::format::wire::{Message, Value, WireField, put_bytes, put_float, put_int, string_of};
 use crate::layout::constants::is_imported;
 
-/// The form of a tensor's data.
+/// The form in which a tensor's data is written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum DataForm {
-    /// Bytes in the field for raw data.
+    /// In the field for raw data.
     Raw,
-    /// Elements in the field for its type.
+    /// In the field for its element type.
     Typed,
-    /// Bytes in another file, as it was.
+    /// In the same external file as before.
     External,
-    /// Bytes in another file than it was.
+    /// In a new external file.
     Moved,
 }
 
-/// Whether an entry says where data is. What else external data has, a checksum perhaps, stays true of the same bytes
-/// in another file.
+/// Whether an entry of external data is a part of its location. Other entries, such as a checksum, remain valid if the
+/// same bytes move to another file.
 fn is_location(entry: &WireField<'_>) -> bool {
     let key = string_of(entry.body(), entry::KEY);
     key.is_ok_and(|key| EXTERNAL_KEYS.contains(&key))
 }
 
 impl<'w> FunctionWriter<'w> {
-    /// Writes a tensor as field `number`. `name`: the name of the value it is; `None`: whatever name it had.
+    /// Writes a tensor as field `number`. With `name`, it gets a value's name; otherwise it keeps its own.
     pub(super) fn tensor(
         &mut self,
         number: u32,
@@ -94,7 +94,7 @@ impl<'w> FunctionWriter<'w> {
             self.store.hold(number, self.f.constant_data(id));
             return Ok(());
         }
-        // In the file it has this form; of a type that isn't known, all fields are its data.
+        // The data in the file has this form. For an unknown type, all fields are data.
         if let Some(message) = self.stripper.tensor(id)? {
             let is_known = typed_field(dtype).is_some();
             for field in message.fields() {
@@ -109,7 +109,7 @@ impl<'w> FunctionWriter<'w> {
         self.store.put(|to| put_typed(to, dtype, bytes, count))
     }
 
-    /// Writes where a tensor's data is, if it is in another file.
+    /// Writes the location of a tensor's external data, if it has some.
     fn external_data(
         &mut self,
         id: ConstId,
@@ -147,7 +147,7 @@ impl<'w> FunctionWriter<'w> {
         Ok(())
     }
 
-    /// Writes one key of external data with its value; a value that is there says more than the IR.
+    /// Writes an entry of external data. An existing value is kept, except for the location.
     fn external_entry(&mut self, id: ConstId, body: Message<'_>) -> Result {
         let (key, value) = (string_of(body, entry::KEY)?, string_of(body, entry::VALUE)?);
         let Some(FileRange {
@@ -161,7 +161,7 @@ impl<'w> FunctionWriter<'w> {
             return Err(OnnxError::new(what));
         };
         let known = match key {
-            // A directory of the model's that the text doesn't stand in.
+            // The location is relative to the model's directory, which may differ from the text's.
             b"location" if stands_at(source.name(), value) => String::new(),
             b"location" => source.location().to_owned(),
             b"offset" => offset.to_string(),
@@ -177,7 +177,7 @@ impl<'w> FunctionWriter<'w> {
         Ok(())
     }
 
-    /// The bytes of a constant, and the number of its elements.
+    /// Returns the bytes of a constant, and the number of its elements.
     fn elements(&self, id: ConstId) -> Result<(&'w [u8], u64)> {
         let f = self.f;
         self.check_constant(id)?;
@@ -186,13 +186,13 @@ impl<'w> FunctionWriter<'w> {
         Ok((f.constant_data(id).bytes().map_err(OnnxError::new)?, count))
     }
 
-    /// Refuses a constant whose element type ONNX doesn't have.
+    /// Rejects a constant whose element type ONNX doesn't have.
     fn check_constant(&self, id: ConstId) -> Result {
         let constant = self.f.constant(id);
         let checked = check_dtype(self.f.ty(constant.ty).dtype);
         match constant.value.option() {
             Some(value) => checked.within(|| self.f.describe(value)),
-            // One of an attribute has its op.
+            // A constant in an attribute is described with its op.
             None => checked,
         }
     }
@@ -202,10 +202,10 @@ impl<'w> FunctionWriter<'w> {
         let record = *self.f.constant(id);
         let mut stripped = self.stripper.constant(id)?;
         if record.flags & Constant::NODE == 0 {
-            // They are a tensor's.
+            // The records are those of a tensor and not of a node.
             stripped.records.clear();
         }
-        // Added, if it isn't what a file or a text has.
+        // A new node, unless it was read from a file or from text.
         self.added_nodes |= !is_imported(self.f, id);
         let name = self.name(record.value);
         let mark = self.store.begin();
@@ -228,7 +228,8 @@ impl<'w> FunctionWriter<'w> {
         Ok(())
     }
 
-    /// Writes the usual fields of a `Constant`'s attribute; `form`: the field of its value, if it isn't a tensor.
+    /// Writes the standard fields of a `Constant`'s attribute. `form` is the field of its value, if that isn't a
+    /// tensor.
     fn constant_value(&mut self, id: ConstId, form: Option<u32>) -> Result {
         let form = PLAIN_VALUES.iter().find(|plain| Some(plain.1) == form);
         let &(name, field, kind) = form.unwrap_or(&("value", attr::T, attr_type::TENSOR));
@@ -243,7 +244,7 @@ impl<'w> FunctionWriter<'w> {
         Ok(())
     }
 
-    /// The attribute of a `Constant`, encoded again in the form it has.
+    /// Writes the attribute of a `Constant` in the form of the original.
     fn constant_attr(&mut self, id: ConstId, original: Message<'_>) -> Result {
         let attribute = Attribute::read(original)?;
         let mut written = false;
@@ -270,7 +271,7 @@ impl<'w> FunctionWriter<'w> {
     }
 }
 
-/// The value of a `Constant`'s plain attribute, from the constant's bytes.
+/// Appends the value of a `Constant`'s plain attribute from the constant's bytes.
 fn put_plain(to: &mut Vec<u8>, number: u32, bytes: &[u8], count: u64) {
     match number {
         attr::I | attr::INTS => {

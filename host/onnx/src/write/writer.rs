@@ -1,4 +1,4 @@
-//! The state of the writer: of a module, and of the function that is being written.
+//! The state of the writer: for the module, and for the current function.
 
 use std::sync::Arc;
 
@@ -24,13 +24,13 @@ pub(super) struct Writer<'m> {
     pub(super) module: &'m Module,
     pub(super) source: Option<Arc<Source>>,
     pub(super) ir_version: i64,
-    /// Whether graphs have inputs beside their initializers that they may not keep: from version 4 on these would make
-    /// parameters of constants.
+    /// Whether inputs of initializers are dropped, because the IR version is raised from below 4. From version 4 on,
+    /// they would turn constants into parameters with defaults.
     pub(super) drops_entries: bool,
-    /// Whether graphs and functions have metadata.
+    /// Whether graphs and functions can have metadata.
     pub(super) has_metadata: bool,
     pub(super) domains: Domains,
-    /// The places for the data of the main graph's initializers.
+    /// The placement of the data of the main graph's initializers.
     pub(super) homes: FxHashMap<ConstId, Home>,
     pub(super) store: Store,
 }
@@ -63,18 +63,18 @@ pub(super) struct FunctionWriter<'w> {
     pub(super) plan: NamePlan,
     pub(super) stripper: Stripper<'w>,
     pub(super) ir_version: i64,
-    /// Whether graphs and functions have metadata.
+    /// Whether graphs and functions can have metadata.
     pub(super) has_metadata: bool,
     pub(super) domains: &'w Domains,
-    /// The places for data that moves.
+    /// The placement of moved data.
     pub(super) homes: Option<&'w FxHashMap<ConstId, Home>>,
     pub(super) store: &'w mut Store,
-    /// The regions written so far.
+    /// The chains of the regions that are already written.
     pub(super) done: FxHashMap<RegionId, ChainId>,
     pub(super) layout: Layout<'w>,
-    /// Whether it wrote `Identity` or `Constant` nodes that no pass asked for.
+    /// Whether `Identity` or `Constant` nodes were added that aren't ops of the function.
     pub(super) added_nodes: bool,
-    /// The names of nodes that can't have that of their location.
+    /// The names of nodes that can't have the name of their location.
     pub(super) node_names: FxHashMap<OpId, String>,
 }
 
@@ -91,7 +91,7 @@ impl<'w> FunctionWriter<'w> {
         let source = writer.source.as_deref();
         let graph = source.filter(|_| is_old);
         let graph = graph.and_then(|source| source.message(f.origins().get(Entity::Function)));
-        // Their names stay when nobody uses the constants.
+        // These names stay reserved even if the constants become unused.
         let constant_inputs = graph.map(constant_inputs).transpose()?.unwrap_or_default();
         let names = constant_inputs.keys();
         let names = names.filter_map(|name| std::str::from_utf8(name).ok());
@@ -116,7 +116,7 @@ impl<'w> FunctionWriter<'w> {
         })
     }
 
-    /// A value's name in the file; "" for an operand left out.
+    /// Returns a value's name in the file; empty for an omitted operand.
     pub(super) fn name(&self, value: ValueId) -> &'w str {
         if value.is_none() {
             ""

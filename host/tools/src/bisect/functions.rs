@@ -1,4 +1,4 @@
-//! The fewest functions whose changes break the module, by delta debugging.
+//! The minimal set of functions whose changes break the module, found by delta debugging.
 
 use std::sync::Arc;
 
@@ -8,12 +8,12 @@ use super::Verdict;
 use crate::reduce::ddmin;
 use passdock_core::{PassError, PassRun, verify};
 
-/// Returns the names of the functions whose changes make the module bad together. None of them can be left out.
+/// Returns a minimal set of functions whose changes together make the module bad: each of them is necessary.
 pub(super) fn narrow(
     run: &PassRun,
     judge: &mut dyn FnMut(String, &Module) -> Result<Verdict, PassError>,
 ) -> Result<Vec<String>, PassError> {
-    // New functions are added for those that call them.
+    // New functions are part of the base, since changed functions may call them.
     let (mut base, mut changed) = (run.before.clone(), Vec::new());
     for (_, function, known) in run.after.changed_since(&run.before) {
         match known {
@@ -35,7 +35,7 @@ pub(super) fn narrow(
         let candidate = format!("before it, with {}", listed(&names));
         Ok(judge(candidate, &module)? == Verdict::Bad)
     };
-    // The fault may be in the functions that the pass removed.
+    // If the changed functions alone aren't bad, the fault may be in the removed ones: inconclusive.
     let mut names = run.before.names();
     if names.any(|name| run.after.function(name).is_none()) && !test(&changed)? {
         return Ok(Vec::new());
@@ -43,7 +43,7 @@ pub(super) fn narrow(
     Ok(ddmin(changed, &mut test)?.iter().map(name).collect())
 }
 
-/// Returns a few names in full, and the number of the others.
+/// Joins the first few names, and the number of the rest.
 fn listed(names: &[String]) -> String {
     match names {
         [] => "nothing".to_owned(),

@@ -1,9 +1,10 @@
-//! The pass that breaks a model: a search among the modules that a pipeline computes.
+//! The pass that breaks a model, found by a binary search over the modules that a pipeline computes.
 //!
-//! The pipeline runs once. The module after each pass is kept, which is a clone of pointers, and the caller's check
-//! judges some of them: the untouched one has to be good and the last one bad, then the search halves what is between.
-//! The functions that the pass changed are narrowed down by delta debugging, with the others as they were before. If
-//! the pass rewrites by rules, the rewrite is found by running the pass again with fewer of them.
+//! The pipeline runs once. The module after each pass is kept, at the cost of a clone of pointers, and the caller's
+//! check tests some of them. The untouched module has to be good and the last one bad; the search halves the range
+//! between. Delta debugging then narrows down the functions that the pass changed, while the others stay as they were
+//! before. If the pass rewrites by rules, the pass runs again with fewer rewrites to find the one that breaks the
+//! model.
 
 mod functions;
 pub(crate) mod rewrites;
@@ -19,7 +20,7 @@ use passdock_driver::reproducer::Failure;
 pub use rewrites::BadRewrite;
 use rewrites::Narrowed;
 
-/// A module that was judged.
+/// A module that the check tested.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Judged {
     /// A description of the module: `after 3 of 7: relax.transform.FoldConstant`.
@@ -50,25 +51,25 @@ pub struct Bisection {
     pub passes: usize,
     /// The number of them that changed the module.
     pub changed: usize,
-    /// The modules that were judged, in order.
+    /// The modules that the check tested, in order.
     pub checks: Vec<Judged>,
-    /// The pass that breaks the model; several if the check can't tell them apart.
+    /// The pass that breaks the model; several if the check is inconclusive for the modules between.
     pub suspects: Vec<Suspect>,
     /// The functions whose changes break it together; empty if that is inconclusive.
     pub functions: Vec<String>,
-    /// The rewrite by a rule that breaks it, if the pass rewrites and one rewrite is enough.
+    /// The rewrite that breaks the model, if the pass rewrites by rules and a single rewrite is responsible.
     pub rewrite: Option<BadRewrite>,
-    /// The failure of the pass, if it didn't take a search.
+    /// The failure of the pass, if a pass failed and no search was needed.
     pub failure: Option<Failure>,
     /// The last good module, the first bad one, and the pass between, or its rewrite.
     #[serde(skip)]
     pub proof: Option<Proof>,
 }
 
-/// The modules that show that a pass breaks a model.
+/// The modules around a pass or rewrite that breaks a model.
 #[derive(Clone, Debug)]
 pub struct Proof {
-    /// The module before the pass, or before the rewrite if one is bisection.
+    /// The module before the pass, or before the rewrite if one was found.
     pub good: Module,
     /// The module after it.
     pub bad: Module,
@@ -78,13 +79,12 @@ pub struct Proof {
     pub error: Option<PassError>,
 }
 
-/// Finds the pass of a request's pipeline that breaks a module, and the function in which it does.
-/// Names are looked up in the registry, to which the plugins of the request's directories come.
-/// `log` receives each check.
+/// Finds the pass of a request's pipeline that breaks a module, and the functions in which it does.
+/// Plugins of the request's directories are added to the registry. `log` receives each check.
 ///
 /// # Errors
-/// If the pipeline can't be built; if the module isn't good before or isn't bad after, so that there
-/// is nothing to find; and those of the check itself.
+/// If the pipeline can't be built; if the module is bad before the pipeline or good after it; or if the check
+/// fails.
 pub fn bisect(
     registry: &Registry,
     request: &Request,
@@ -148,7 +148,7 @@ pub fn bisect(
 }
 
 impl Bisection {
-    /// Ends the search with a pass that fails.
+    /// Ends the search at a pass that failed.
     fn set_failure(&mut self, error: PassError, site: FailureSite) {
         let narrowed = rewrites::narrow_failed(&error, &site);
         self.failure = Some(Failure::from(&error));
@@ -172,10 +172,10 @@ impl Bisection {
 }
 
 impl Proof {
-    /// Narrows the proof to a rewrite.
+    /// Narrows the proof down to a rewrite.
     fn narrow(&mut self, narrowed: Narrowed) -> BadRewrite {
         self.site.context = narrowed.context;
-        // A pass that fails is shown by what it fails on.
+        // A failing pass has no module after the rewrite.
         if let (Some((good, bad)), None) = (narrowed.around, &self.error) {
             (self.good, self.bad) = (good, bad);
         }
@@ -185,7 +185,7 @@ impl Proof {
         narrowed.rewrite
     }
 
-    /// Returns the pass's error, or one that says what the check bisection.
+    /// Returns the pass's error, or an error of kind [`ErrorKind::Check`] if the pass doesn't fail.
     pub fn error(&self) -> PassError {
         if let Some(error) = &self.error {
             return error.clone();
@@ -200,7 +200,7 @@ impl Proof {
     }
 }
 
-/// Searches the untouched module and the ones after each run: the last state that is good, and the first bad one.
+/// Searches the untouched module and those after each run for the last good and the first bad one.
 fn first_bad_run(
     untouched: &Module,
     runs: &[PassRun],

@@ -1,7 +1,7 @@
-//! The rewrite by a rule that breaks the module: a search among the numbers of rewrites that a pass may do.
+//! The rewrite that breaks the module, found by a binary search over the number of rewrites that a pass may do.
 //!
-//! The pass runs again on the module before it, in the same order and with rules that stop after so many rewrites. What
-//! the last good number makes and what the first bad one makes differ by that rewrite.
+//! The pass runs again on its input module with a limit on the number of rewrites. Rewrites happen in the same order,
+//! so the outputs of the last good limit and the first bad one differ by one rewrite.
 
 use passdock_ir::Module;
 use serde::Serialize;
@@ -12,33 +12,33 @@ use crate::search::first_bad;
 use passdock_core::{ErrorKind, FailureSite, PassContext, PassError, PassRef, PassRun, run};
 use passdock_driver::reproducer::Failure;
 
-/// The rewrite that breaks a model, or that a pass fails over.
+/// The rewrite that breaks a model, or in which a pass fails.
 #[derive(Clone, Debug, Serialize)]
 pub struct BadRewrite {
     /// The 1-based index of the rewrite within the pass.
     pub number: u64,
-    /// The number of rewrites that the pass does, with the one that it fails in.
+    /// The number of rewrites that the pass does, including one in which it fails.
     pub of: u64,
     /// The rule.
     pub rule: String,
-    /// The function that is rewritten; `None` if the pass fails first.
+    /// The function that is rewritten; `None` if the pass fails before the rewrite is done.
     pub function: Option<String>,
-    /// The ONNX node that is rewritten, or its op as IR text has it if it came from none.
+    /// The ONNX node that is rewritten, or the op's line in IR text if it comes from no node.
     pub op: Option<String>,
-    /// The changes of the rewrite; `None` if the pass fails first.
+    /// The changes of the rewrite; `None` if the pass fails before it is done.
     pub diff: Option<Diff>,
 }
 
-/// A rewrite, with its context and modules.
+/// A rewrite with its context and the modules around it.
 pub(super) struct Narrowed {
     pub(super) rewrite: BadRewrite,
-    /// The pass's context, under which it is the last rewrite.
+    /// The pass's context, with a limit that makes this rewrite the last one.
     pub(super) context: PassContext,
-    /// The modules without it and with it; `None`: the pass fails.
+    /// The modules before and after the rewrite; `None` if the pass fails.
     pub(super) around: Option<(Module, Module)>,
 }
 
-/// Finds the rewrite that makes a good module bad; `None` if none does by itself, or the check can't tell which.
+/// Finds the rewrite that makes a good module bad; `None` if no single one does or the check is inconclusive.
 pub(super) fn narrow(
     pass: &PassRun,
     context: &PassContext,
@@ -51,7 +51,7 @@ pub(super) fn narrow(
     };
     let (all, cx) = again.run(u64::MAX);
     let (total, _) = cx.last_rewrite();
-    // Without the passes around it, a pass may do something else.
+    // The pass may behave differently when it runs alone.
     let is_same = |module| diff::compare(&pass.after, &module).is_ok_and(|diff| diff.is_same());
     if total == 0 || !all.is_ok_and(is_same) {
         return Ok(None);
@@ -62,7 +62,7 @@ pub(super) fn narrow(
             number => format!("it, with {number} of {total} rewrites"),
         };
         match again.run(number).0 {
-            // It was judged.
+            // The module without rewrites was tested before.
             Ok(module) if module.is_same(again.before) => Ok(Verdict::Good),
             Ok(module) => judge(candidate, &module),
             Err(_) => Ok(Verdict::Unknown),
@@ -71,8 +71,8 @@ pub(super) fn narrow(
     Ok(number.and_then(|number| again.narrowed(number, total)))
 }
 
-/// Finds the rewrite in which a pass fails; `None` if it fails without any. If the process crashes, the supervisor runs
-/// this search again in another one, where the pass fails instead.
+/// Finds the rewrite in which a pass fails; `None` if it fails without rewriting. If the process crashes, the
+/// supervisor repeats this search in another process, where the crash is an error of the pass.
 pub(super) fn narrow_failed(error: &PassError, site: &FailureSite) -> Option<Narrowed> {
     let failure = Failure::from(error);
     let again = LimitedPass {
@@ -93,13 +93,13 @@ pub(super) fn narrow_failed(error: &PassError, site: &FailureSite) -> Option<Nar
     if last.is_none() || verdict(all) != Verdict::Bad {
         return None;
     }
-    // It may fail in the middle of one that isn't counted yet.
+    // The pass may fail in a rewrite that isn't counted yet.
     let mut judge = |number| Ok(verdict(again.run_watched(number).0));
     let number = again.search(done + 1, &mut judge).ok()??;
     again.narrowed(number, done)
 }
 
-/// The number of rewrites that a run did which failed, and the rule that was at it.
+/// Returns the number of rewrites that a failed run completed, and the rule that it was applying.
 fn last_rewrite(error: &PassError, cx: &PassContext) -> (u64, Option<String>) {
     let crash = error.termination.as_ref();
     match crash.filter(|_| error.kind == ErrorKind::Crashed) {
@@ -111,7 +111,7 @@ fn last_rewrite(error: &PassError, cx: &PassContext) -> (u64, Option<String>) {
     }
 }
 
-/// A pass that runs again on the module before it.
+/// A pass that can run again on its input module with a limit on rewrites.
 pub(crate) struct LimitedPass<'r> {
     pub(crate) context: &'r PassContext,
     pub(crate) pass: &'r PassRef,
@@ -119,20 +119,20 @@ pub(crate) struct LimitedPass<'r> {
 }
 
 impl LimitedPass<'_> {
-    /// Runs the pass alone with at most so many rewrites, which the context counts.
+    /// Runs the pass alone with at most `rewrites` rewrites. The returned context has counted them.
     pub(crate) fn run(&self, rewrites: u64) -> (Result<Module, PassError>, PassContext) {
         let cx = self.context.limited(rewrites);
         (run::call(&**self.pass, self.before, &cx, false), cx)
     }
 
-    /// As `run`, with the instruments that judge passes.
+    /// As `run`, with the instruments that can fail passes.
     fn run_watched(&self, rewrites: u64) -> (Result<Module, PassError>, PassContext) {
         let cx = self.context.limited(rewrites);
         let result = cx.scope(|cx| self.pass.call_in(self.before.clone(), cx));
         (result, cx)
     }
 
-    /// Finds the first number of rewrites that is bad, up to one that is; `None` if no single rewrite is to blame.
+    /// Finds the lowest bad number of rewrites, up to `bad`; `None` if no single rewrite is responsible.
     pub(crate) fn search(
         &self,
         bad: u64,

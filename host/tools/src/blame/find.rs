@@ -1,4 +1,4 @@
-//! The lookup of an op by name or number.
+//! Lookup of an op by name or number.
 
 use passdock_abi::{OpId, ValueId};
 use passdock_core::{ErrorKind, PassError, suggest};
@@ -39,7 +39,7 @@ pub(super) fn line(f: &Function, op: OpId) -> String {
     Pieces::new(f).op(op)
 }
 
-/// Describes the producer of a value: an op's line, a constant, or an argument's name.
+/// Describes the producer of a value: an op's line, a constant, or a parameter's name.
 pub(super) fn maker(f: &Function, value: ValueId) -> String {
     if value.is_none() {
         return "nothing".to_owned();
@@ -58,14 +58,14 @@ pub(super) fn maker(f: &Function, value: ValueId) -> String {
     }
 }
 
-/// Returns the names of the ONNX nodes that an op comes from, each once.
+/// Returns the names of the ONNX nodes that an op comes from, without duplicates.
 pub(super) fn names(f: &Function, op: OpId) -> Vec<String> {
     let mut unique = FxHashSet::default();
     let names = node_names(f, f.op(op).loc).filter(|name| unique.insert(*name));
     names.map(str::to_owned).collect()
 }
 
-/// Whether an op of these names is from a node, or from what a call of this name was inlined to.
+/// Whether one of the names is the node's, or that of a node inlined from a call of this name.
 pub(super) fn is_from(names: &[String], node: &str) -> bool {
     let inlined = |name: &String| {
         let rest = name.strip_prefix(node);
@@ -80,7 +80,7 @@ pub(super) fn result_names(f: &Function, op: OpId) -> impl Iterator<Item = &str>
     names.filter(|name| name.is_some()).map(|name| f.text(name))
 }
 
-/// Finds the op with a result of this name, or from the node of this name; in the main graph first.
+/// Finds the op with a result of this name, or from the ONNX node of this name. The main graph is searched first.
 pub(super) fn op(module: &Module, name: &str) -> Option<OpRef> {
     let name = name.strip_prefix('%').unwrap_or(name);
     let by_result = |f: &Function, op: OpId| result_names(f, op).any(|known| known == name);
@@ -90,7 +90,7 @@ pub(super) fn op(module: &Module, name: &str) -> Option<OpRef> {
         .or_else(|| first(module, by_node))
 }
 
-/// Finds the op that makes an output of the main graph.
+/// Finds the op that produces an output of the main graph.
 pub(super) fn output(module: &Module, name: &str) -> Option<OpRef> {
     let f = module.function_named("main")?;
     let end = f.terminator(f.body())?;
@@ -109,10 +109,10 @@ fn first(module: &Module, is_meant: impl Fn(&Function, OpId) -> bool) -> Option<
     ops.next()
 }
 
-/// Finds the op whose result has a number in the brief text of the main graph.
+/// Finds the op whose result has this number in the brief text of the main graph.
 pub(super) fn number(module: &Module, number: &str) -> Option<OpRef> {
     let number = number.strip_prefix('%').unwrap_or(number).parse().ok()?;
-    // A text is written of the module without its file, whose ops and values have the same ids.
+    // Text is printed from a self-contained copy of the module, whose ops and values have the same ids.
     let written = passdock_onnx::detach(module).ok()?;
     let f = written.function_named("main")?;
     let value = text::brief_value(f, number)?;

@@ -1,8 +1,9 @@
-//! The passes that made or changed an op.
+//! The passes that created or changed an op.
 //!
-//! The pipeline runs once, and the modules around each pass are kept. From the result back, an op is followed through
-//! the pairs of [`diff`](mod@crate::diff). Where a pass made it, the ops that it was made of are followed: those with
-//! its nodes' names. The rule that did it is found by a search among the pass's rewrites, as bisecting does it.
+//! The pipeline runs once, and the modules around each pass are kept. The op is followed backwards from the result
+//! through the pairs of [`diff`](mod@crate::diff). At a pass that created it, its sources are followed: ops that shared
+//! a result name or an ONNX node with it. The responsible rule is found by a search over the pass's rewrites, as in
+//! `bisect`.
 
 mod find;
 mod paired;
@@ -20,17 +21,17 @@ use self::trail::Trail;
 pub struct Blame {
     /// The op's line in IR text.
     pub op: String,
-    /// Its function.
+    /// The function that contains the op.
     pub function: String,
     /// The ONNX nodes that it comes from.
     pub names: Vec<String>,
-    /// Whether it is in the pipeline's result, and not only in the model.
+    /// Whether the op is in the pipeline's result; otherwise it is only in the model.
     pub is_there: bool,
-    /// The changes, in the order of the passes.
+    /// The changes, in the order in which the passes ran.
     pub steps: Vec<BlameStep>,
 }
 
-/// A change of an op, or of one that it was made of, by a pass.
+/// A change of an op, or of one of its sources, by a pass.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BlameStep {
     /// The pass.
@@ -39,7 +40,7 @@ pub struct BlameStep {
     pub requested_by: Option<String>,
     /// The kind of change.
     pub what: BlameAction,
-    /// The rule that did it, if one did.
+    /// The rule that made the change, if one did.
     pub rule: Option<String>,
     /// The ONNX nodes that the op comes from.
     pub names: Vec<String>,
@@ -47,11 +48,11 @@ pub struct BlameStep {
     pub before: Vec<String>,
     /// The lines of the ops after.
     pub after: Vec<String>,
-    /// The producers of operands, for an op whose line is the same.
+    /// The operands with new producers, for an op whose line didn't change.
     pub makers: Vec<Makers>,
 }
 
-/// The producer of an operand before and after a pass: an op's line, a constant or an argument.
+/// The producer of an operand before and after a pass: an op's line, a constant or a parameter.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Makers {
     /// The producer before.
@@ -64,7 +65,7 @@ pub struct Makers {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum BlameAction {
-    /// The pass made the op.
+    /// The pass created the op.
     Made,
     /// The pass changed the op's operands or attributes.
     Changed,
@@ -74,8 +75,8 @@ pub enum BlameAction {
     Moved,
 }
 
-/// Runs a pipeline on a module, and returns the history of an op: one of the result or, if it is gone there,
-/// of the module. The op is named by a result or a node, or by its number in the brief text of the result.
+/// Runs a pipeline on a module and returns the history of an op of the result, or of the module if the result doesn't
+/// have it. The op is given by a result or node name, or by its number in the brief text of the result.
 ///
 /// # Errors
 /// If the pipeline can't be built or fails, or if there is no such op.

@@ -1,4 +1,4 @@
-//! The paired ops of one function in two modules.
+//! The paired ops of a function in two modules.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ pub(super) struct PairedFunction<'m> {
     pub(super) new: &'m Function,
     /// The pairs of ops of one kind.
     pub(super) pairs: Vec<PairedOp>,
-    /// The ops before that have a pair of the same kind.
+    /// The ops of the first function that have a pair of the same kind.
     paired: FxHashSet<OpId>,
     /// The pairs of ops of different kinds.
     others: Vec<PairedOp>,
@@ -24,7 +24,7 @@ pub(super) struct PairedFunction<'m> {
 }
 
 impl<'m> PairedFunction<'m> {
-    /// Pairs a function of two modules; `None` if only one has it, or if they share it.
+    /// Pairs the ops of a function in two modules; `None` if only one module has it, or both share it.
     pub(super) fn new(
         old: &'m Module,
         new: &'m Module,
@@ -64,7 +64,7 @@ impl<'m> PairedFunction<'m> {
         pair.changed || counts[0] != counts[1] || self.other_operands(pair).next().is_some()
     }
 
-    /// Returns the producers of the operands that have another one now, for a step that leaves the op's line the same.
+    /// Returns the operands with new producers, if the step leaves the op's line unchanged.
     pub(super) fn makers(&self, pair: &PairedOp, step: &BlameStep) -> Vec<Makers> {
         if step.before != step.after {
             return Vec::new();
@@ -76,7 +76,7 @@ impl<'m> PairedFunction<'m> {
         makers.collect()
     }
 
-    /// Returns the operands of an op before and after that have different producers.
+    /// Returns the operands of a pair of ops that have different producers.
     fn other_operands(&self, pair: &PairedOp) -> impl Iterator<Item = [ValueId; 2]> {
         let old = self.old.operands(pair.before).iter();
         let slots = old.zip(self.new.operands(pair.after));
@@ -88,13 +88,13 @@ impl<'m> PairedFunction<'m> {
         })
     }
 
-    /// Returns the ops that `made` was made of.
+    /// Returns the ops that `made` was created from.
     pub(super) fn sources(&self, made: OpId) -> Vec<OpId> {
         let ops = self.old.walk(self.old.body());
         ops.filter(|&op| self.is_source(op, made)).collect()
     }
 
-    /// Returns the ops that were made of `gone`.
+    /// Returns the ops that were created from `gone`.
     pub(super) fn heirs(&self, gone: OpId) -> Vec<OpId> {
         let stayed: FxHashSet<OpId> = self.pairs.iter().map(|pair| pair.after).collect();
         let ops = self.new.walk(self.new.body());
@@ -102,7 +102,8 @@ impl<'m> PairedFunction<'m> {
         made.filter(|&made| self.is_source(gone, made)).collect()
     }
 
-    /// Whether an op had a result of the name of one of `made`, or went and became it or shares a node with it.
+    /// Whether `op` had a result with the name of one of `made`'s, or was removed and is paired or shares a node with
+    /// it.
     fn is_source(&self, op: OpId, made: OpId) -> bool {
         let mut results = find::result_names(self.old, op);
         if results.any(|name| find::result_names(self.new, made).any(|other| other == name)) {

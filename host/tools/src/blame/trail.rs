@@ -1,4 +1,4 @@
-//! An op followed through the passes that ran.
+//! Following an op through the passes that ran.
 
 use passdock_abi::OpId;
 use passdock_core::{PassError, PassRun};
@@ -13,7 +13,7 @@ use super::{BlameAction, BlameStep};
 use crate::bisect::rewrites::LimitedPass;
 use crate::diff::PairedOp;
 
-/// The most ops that are followed at once.
+/// The maximum number of ops that are followed at once.
 const MOST_OPS: usize = 64;
 
 /// The runs of passes through which an op is followed.
@@ -23,8 +23,8 @@ pub(super) struct Trail<'r> {
 }
 
 impl Trail<'_> {
-    /// Follows an op of the last module back, and the ops that it was made of. If `name` is an output's, also follows
-    /// the ops that produced that output before.
+    /// Follows an op of the last module and its sources backwards. If `name` is an output, also follows the ops that
+    /// produced the output earlier.
     pub(super) fn back(&self, op: OpRef, name: &str) -> Result<Vec<BlameStep>, PassError> {
         let mut steps = Vec::new();
         let mut ops = vec![op];
@@ -47,7 +47,7 @@ impl Trail<'_> {
         Ok(steps)
     }
 
-    /// Returns the op before a pass, or the ops that the pass made it of.
+    /// Returns the op before a pass, or its sources if the pass created it.
     fn before(
         &self,
         run: &PassRun,
@@ -95,7 +95,7 @@ impl Trail<'_> {
             let Some(pair) = paired.pairs.iter().find(|pair| pair.before == op.op) else {
                 let before = lines(paired.old, &[op.op]);
                 let after = lines(paired.new, &paired.heirs(op.op));
-                // The rewrite from which on the op is gone.
+                // The first rewrite after which the op is gone.
                 let rule = self.rule(run, |output| {
                     let paired = PairedFunction::new(&run.before, output, &op.function);
                     let is_gone = |paired: PairedFunction<'_>| {
@@ -118,7 +118,8 @@ impl Trail<'_> {
         Ok(steps)
     }
 
-    /// Returns the step in which a pass changed `op`, its result, or the producers of the op's operands, if it did.
+    /// Returns the step in which a pass changed `op`, its result, or the producers of its operands; `None` if it
+    /// didn't.
     fn changed(
         &self,
         run: &PassRun,
@@ -138,8 +139,8 @@ impl Trail<'_> {
         Some(step)
     }
 
-    /// Returns the op that produced an output until a pass replaced it by another existing op. An op that the pass made
-    /// of the producer is reported as made.
+    /// Returns the op that produced an output until a pass replaced it with another existing op. An op that the pass
+    /// created from the producer is reported as created.
     fn moved(&self, run: &PassRun, name: &str) -> Result<Option<(OpRef, BlameStep)>, PassError> {
         let name = name.strip_prefix('%').unwrap_or(name);
         let producers = [&run.before, &run.after].map(|module| find::output(module, name));
@@ -156,7 +157,7 @@ impl Trail<'_> {
         if is_kept {
             return Ok(None);
         }
-        // The rewrite from which on another op produces the output.
+        // The first rewrite after which another op produces the output.
         let rule = self.rule(run, |output| {
             let paired = PairedFunction::new(&run.before, output, &old.function);
             let (Ok(Some(paired)), Some(producer)) = (paired, find::output(output, name)) else {
@@ -171,8 +172,8 @@ impl Trail<'_> {
         Ok(Some((old, step)))
     }
 
-    /// Finds the rule of the first rewrite with which `is_done` holds of the pass's output: the pass runs again, and
-    /// stops after so many rewrites. `None` if the pass did it without a rule, or does something else by itself.
+    /// Finds the rule of the first rewrite after which `is_done` holds for the pass's output. The pass runs again with
+    /// limits on rewrites. Returns `None` if no rule is responsible, or if the pass behaves differently alone.
     fn rule(&self, run: &PassRun, is_done: impl Fn(&Module) -> bool) -> Option<String> {
         let limited = LimitedPass {
             context: self.rerun.context(),
@@ -192,7 +193,7 @@ impl Trail<'_> {
     }
 }
 
-/// Whether a module has an op of the pass's output, and with `exactly` unchanged.
+/// Whether a module has an op of the pass's output; with `exactly`, also unchanged.
 fn has(module: &Module, run: &PassRun, op: &OpRef, exactly: bool) -> bool {
     match PairedFunction::new(module, &run.after, &op.function) {
         Ok(Some(paired)) => {
@@ -204,8 +205,8 @@ fn has(module: &Module, run: &PassRun, op: &OpRef, exactly: bool) -> bool {
     }
 }
 
-/// Returns the ops that a pass made an op of: ops of its function or, if there are none, of other functions that the
-/// pass changed or removed, as one that outlines or inlines does.
+/// Returns the ops that a pass created an op from. If the op's function has none, they are ops of other functions that
+/// the pass changed or removed, as outlining and inlining do.
 fn sources(
     run: &PassRun,
     paired: Option<&PairedFunction<'_>>,

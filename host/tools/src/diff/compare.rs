@@ -1,4 +1,4 @@
-//! The report of two functions: the differences of paired nodes, and the nodes without a counterpart.
+//! The comparison of two functions: the differences of paired nodes, and the nodes without a counterpart.
 
 use passdock_abi::{Attr, ConstId, FunctionKind, LocId, OpId, RegionId, SymbolId, TypeId, ValueId};
 use passdock_core::PassError;
@@ -16,7 +16,7 @@ use super::settings;
 use super::side::{Node, Side, text_of};
 use crate::queries::is_present;
 
-/// Two functions side by side.
+/// The comparison of two functions.
 pub(crate) struct Comparison<'f> {
     pub(super) sides: [Side<'f>; 2],
     pub(super) interface: Interface,
@@ -26,9 +26,9 @@ pub(crate) struct Comparison<'f> {
     paired_regions: [FxHashSet<RegionId>; 2],
     /// The changes of each op of the second function.
     changes: FxHashMap<OpId, Vec<OpChange>>,
-    /// The operands that came or went with each op or constant without a counterpart.
+    /// The operands that became or stopped being a value of an op or constant without a counterpart, by that node.
     pub(super) rewired: [FxHashMap<Node, Vec<Rewired>>; 2],
-    /// Removed ops and the added constants that replace their results; and back.
+    /// The removed ops and the added constants that replace their results, in both directions.
     pub(super) folded: [FxHashMap<Node, Node>; 2],
 }
 
@@ -58,7 +58,7 @@ impl<'f> Comparison<'f> {
         })
     }
 
-    /// Compares the paired ops of two functions, without a report.
+    /// Pairs the ops of two functions and compares the pairs, without a report.
     pub(crate) fn of_pairs(a: &'f Function, b: &'f Function) -> Result<Comparison<'f>, PassError> {
         let mut comparison = Comparison::new(a, b)?;
         comparison.compare_pairs();
@@ -85,7 +85,7 @@ impl<'f> Comparison<'f> {
         self.sides.each_ref().map(|side| side.f)
     }
 
-    /// Reports all differences.
+    /// Builds the report of all differences.
     pub(super) fn report(mut self) -> FunctionDiff {
         self.settings();
         self.ports();
@@ -124,7 +124,7 @@ impl<'f> Comparison<'f> {
         self.out.settings.extend(attributes);
     }
 
-    /// Compares the attributes of two ops (NONE: of the functions) by name; their order means nothing.
+    /// Compares the attributes of two ops (`NONE`: of the functions) by name. Their order has no meaning.
     fn attributes(&self, ops: [OpId; 2]) -> Vec<Setting> {
         let [old, new] = [0, 1].map(|side: usize| -> Vec<(&str, &Attr)> {
             let f = self.sides[side].f;
@@ -157,7 +157,7 @@ impl<'f> Comparison<'f> {
                     let [f, g] = self.functions();
                     let [old, new] = [f.constant(old), g.constant(new)];
                     let names = [f.value(old.value).name, g.value(new.value).name];
-                    // A difference of their types is listed with their contents.
+                    // The constants' own entry reports a difference of their types.
                     self.named(names, [TypeId::NONE; 2], |side| side.value_text(new.value));
                     self.located([old.loc, new.loc], |side| {
                         format!("{} = const", side.value_text(new.value))
@@ -276,7 +276,7 @@ impl<'f> Comparison<'f> {
         self.named(names, types, |side| side.value_text(values[1]));
     }
 
-    /// Compares two names, and two types, of what `value` describes.
+    /// Compares the names and types of two values. `value` describes the value in the report.
     fn named(
         &mut self,
         names: [SymbolId; 2],
@@ -294,13 +294,13 @@ impl<'f> Comparison<'f> {
         self.out.types.extend(retyped);
     }
 
-    /// Returns two names as texts, if they differ.
+    /// Returns two names, if they differ.
     pub(super) fn renamed(&self, names: [SymbolId; 2]) -> Option<[Option<String>; 2]> {
         let [old, new] = [0, 1].map(|side| text_of(self.sides[side].f, names[side]));
         (old != new).then(|| [old, new].map(|name| name.map(str::to_owned)))
     }
 
-    /// Returns two types as texts, if they differ.
+    /// Returns two types in IR text, if they differ.
     pub(super) fn retyped(&self, types: [TypeId; 2]) -> Option<[String; 2]> {
         let [old, new] = [0, 1].map(|side| text::type_text(self.sides[side].f, types[side]));
         (old != new).then_some([old, new])
@@ -358,7 +358,7 @@ impl<'f> Comparison<'f> {
         let folded = self.folded[side].get(&node).copied();
         let this = &self.sides[side];
         match node {
-            // The interface, or a change of the op around.
+            // Part of the interface, or a change of the enclosing op.
             Node::Arg(_) => {}
             Node::Const(id) => {
                 let text = Some(this.constant_text(id));
@@ -400,7 +400,7 @@ impl<'f> Comparison<'f> {
         }
     }
 
-    /// Returns an op without its differences.
+    /// Returns an entry for an op, without its differences.
     fn op(&self, side: usize, op: OpId) -> OpDiff {
         let side = &self.sides[side];
         OpDiff {
@@ -412,7 +412,7 @@ impl<'f> Comparison<'f> {
         }
     }
 
-    /// Returns a constant without its differences.
+    /// Returns an entry for a constant, without its differences.
     fn constant(&self, side: usize, id: ConstId) -> ConstantDiff {
         let side = &self.sides[side];
         ConstantDiff {

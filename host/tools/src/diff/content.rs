@@ -1,7 +1,7 @@
-//! Constants by content: equal classes are equal types and equal bytes.
+//! Equivalence classes of constants: two constants are in one class if their types and bytes are equal.
 //!
-//! A constant's bytes are read only if the other function has one of the same type and length, and
-//! not if both are at the same offset of the same file. Equal hashes are confirmed byte by byte.
+//! A constant's bytes are read only if the other function has a constant of the same type and length, and not if both
+//! are at the same offset of the same file. Equal hashes are confirmed byte by byte.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ pub(super) struct Contents {
     classes: [FxHashMap<ConstId, u32>; 2],
 }
 
-/// The difference of the numbers of two constants of one type.
+/// The numerical difference of two constants of one type.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Numbers {
     /// The number of elements.
@@ -32,21 +32,21 @@ pub struct Numbers {
 /// Constants with their data.
 type Constants<'f> = Vec<(ConstId, &'f ConstantData)>;
 
-/// A key of constants that may be equal.
+/// A key under which equal constants are found.
 #[derive(PartialEq, Eq, Hash)]
 enum Key<'d> {
-    /// A file that is mapped, whose name may be another file's by now, and an offset.
+    /// A mapping and an offset. The file's name isn't enough, because another file may have it by now.
     Mapped(*const (), u64),
-    /// A file of this name, and an offset.
+    /// A file name and an offset.
     External(&'d str, u64),
     /// The hash of the bytes.
     Hash(u64),
-    /// A constant without an equal in the other function.
+    /// A constant without an equal one in the other function.
     Unique(usize, ConstId),
 }
 
 impl Key<'_> {
-    /// Returns the place of bytes in a file: those of equal places are equal.
+    /// Returns the location of the data in a file. Data at equal locations is equal.
     fn place(data: &ConstantData) -> Option<Key<'_>> {
         match data.payload() {
             Payload::Mapped(range) => {
@@ -61,7 +61,7 @@ impl Key<'_> {
 impl Contents {
     pub(super) fn new(functions: [&Function; 2]) -> Result<Contents, PassError> {
         let unreadable = |message: String| PassError::new(ErrorKind::Read, message);
-        // Constants that may be equal, by type and length.
+        // Candidates for equality, by type and length.
         let mut buckets: FxHashMap<(String, u64), [Constants<'_>; 2]> = FxHashMap::default();
         for (side, f) in functions.into_iter().enumerate() {
             for (id, constant) in f.live_constants() {

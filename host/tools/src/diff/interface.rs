@@ -1,7 +1,7 @@
 //! Pairs of parameters and of results of two functions.
 //!
-//! By name first. What is left is paired by type, between the same neighbours and in order: it was
-//! renamed.
+//! Ports are paired by name first. The remaining ones are paired by type, in order and between the same neighbours:
+//! they were renamed.
 
 use passdock_abi::{SymbolId, TypeId};
 use passdock_ir::text;
@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 use super::matching::common;
 use super::side::{Side, text_of};
 
-/// The pairs of parameters and of results, by their positions.
+/// The pairs of parameters and of results, as indices.
 pub(super) struct Interface {
     pub(super) params: Vec<(usize, usize)>,
     pub(super) results: Vec<(usize, usize)>,

@@ -1,14 +1,14 @@
-//! Pairs of nodes of two functions.
+//! The pairing of nodes of two functions.
 //!
-//! Region by region, from the body inwards; the regions of two ops that are paired are paired by name. In a pair
-//! of regions the nodes are paired in steps, surest first:
+//! Regions are paired from the body inwards; the regions of two paired ops are paired by name. In a pair of regions,
+//! nodes are paired in steps, the most reliable first:
 //!
 //! 1. by name and kind, unless the values were renumbered (`names_hold`);
-//! 2. by a hash of the label and of all that flows into the node;
+//! 2. by a hash of the label and of all operands, transitively;
 //! 3. by the longest common subsequence, of labels, kinds and then operands, between nodes that are paired.
 //!
-//! By a name or a hash a node is paired only if one node of either side has it. A pair only proposes how to describe
-//! the difference: a bad pair makes a longer report, never a wrong one.
+//! By name or hash, a node is paired only if the name or hash is unique on both sides. A pair only determines how the
+//! difference is described: a bad pair makes the report longer, but never wrong.
 
 use std::hash::{Hash, Hasher};
 
@@ -37,7 +37,7 @@ impl Matching {
         self.counterparts[side].contains_key(&node)
     }
 
-    /// Returns the first function's node of a pair, as a name for both.
+    /// Returns the first function's node of a pair, which identifies the pair.
     pub(super) fn pair(&self, side: usize, node: Node) -> Option<Node> {
         let other = self.counterpart(side, node)?;
         Some([node, other][side])
@@ -49,7 +49,7 @@ impl Matching {
     }
 }
 
-/// Returns the positions of a longest common subsequence; of very different sequences, of a common one that is long.
+/// Returns the index pairs of a longest common subsequence. For very different sequences it may not be the longest.
 pub(super) fn common<T: Eq + Hash>(a: &[T], b: &[T]) -> Vec<(usize, usize)> {
     let ops = capture_diff_slices(Algorithm::Myers, a, b);
     let equal = ops.into_iter().filter_map(|op| match op {
@@ -63,7 +63,7 @@ pub(super) fn common<T: Eq + Hash>(a: &[T], b: &[T]) -> Vec<(usize, usize)> {
     equal.flatten().collect()
 }
 
-/// Returns the numbers that aren't in order among the others, as few as possible.
+/// Returns a minimal set of numbers whose removal leaves the others in ascending order.
 pub(super) fn moved(numbers: &[usize]) -> FxHashSet<usize> {
     let mut sorted = numbers.to_vec();
     sorted.sort_unstable();
@@ -112,7 +112,7 @@ struct Matcher<'s, 'f> {
     m: Matching,
     /// Hashes of the nodes' kinds, attributes and constant operands.
     labels: [FxHashMap<Node, u64>; 2],
-    /// Hashes of all that flows into the nodes.
+    /// Hashes of the nodes' labels and all transitive operands.
     flows: [FxHashMap<Node, u64>; 2],
 }
 
@@ -133,7 +133,7 @@ impl Matcher<'_, '_> {
             let side = &m.sides[side];
             Some(hash((side.name(node)?, side.kind(node))))
         });
-        // An exporter that numbers its values gives all of them other names when one is added.
+        // If an exporter numbers values, one additional value changes the names of all after it.
         let same = named
             .iter()
             .filter(|&&(a, b)| self.label(0, a) == self.label(1, b));
@@ -155,7 +155,7 @@ impl Matcher<'_, '_> {
         self.in_order(&nodes, names_hold, |m, side, node| {
             hash(m.sides[side].kind(node))
         });
-        // An op of another kind with the same operands.
+        // Ops of different kinds with the same operands.
         self.in_order(&nodes, names_hold, |m, side, node| {
             m.flow(side, node, u64::from(node.constant().is_some()))
         });
@@ -194,7 +194,7 @@ impl Matcher<'_, '_> {
             attrs.map(|attr| hash((side.f.text(attr.name), attr_key(side, contents, op, attr))));
         let regions = side.f.regions_of(op);
         let regions = regions.map(|region| hash(text_of(side.f, side.f.region(region).name)));
-        // Their order means nothing.
+        // The order of attributes and regions has no meaning.
         let sum = attrs.chain(regions).fold(0, u64::wrapping_add);
         let constants = side
             .operands(node)
@@ -209,7 +209,7 @@ impl Matcher<'_, '_> {
         pairs.into_iter().for_each(|(a, b)| self.m.add(a, b));
     }
 
-    /// Finds the nodes without a counterpart that alone on their side have a key.
+    /// Finds unpaired nodes whose key is unique on both sides.
     fn unique(
         &self,
         nodes: &[Vec<Node>; 2],
@@ -230,16 +230,16 @@ impl Matcher<'_, '_> {
         pairs.collect()
     }
 
-    /// Whether a node is a constant that is told from others by its name: two are not one because both are 1.
+    /// Whether a node is a small constant with a name. Equal contents don't make two of them the same constant.
     fn has_little_data(&self, side: usize, node: Node) -> bool {
-        /// More data than is the same by chance.
+        /// The minimum size of data that isn't equal by chance.
         const BYTES: u64 = 32;
         let side = &self.sides[side];
         let is_small = |id| side.f.constant_data(id).len() < BYTES && side.is_named(id);
         node.constant().is_some_and(is_small)
     }
 
-    /// Hashes a label and what flows into a node, whose hashes are computed.
+    /// Hashes a label and the operands of a node. The hashes of their definitions are already computed.
     fn flow(&self, side: usize, node: Node, label: u64) -> u64 {
         let operands = self.sides[side].operands(node);
         operands.fold(label, |flow, value| {
@@ -256,8 +256,8 @@ impl Matcher<'_, '_> {
         })
     }
 
-    /// Pairs nodes that are in order between paired ones and have the same key. A constant with a name isn't paired by
-    /// its position, if names hold.
+    /// Pairs nodes with equal keys that are in the same order between paired nodes. If `names_hold`, a constant with a
+    /// name isn't paired by position.
     fn in_order(
         &mut self,
         nodes: &[Vec<Node>; 2],
@@ -283,7 +283,7 @@ impl Matcher<'_, '_> {
         }
     }
 
-    /// Pairs the regions of paired ops: by name, the first with the first.
+    /// Pairs the regions of paired ops: by name and, for several regions of one name, in order.
     fn descend(&mut self, nodes: &[Node]) {
         for &a in nodes {
             let Some(b) = self.m.counterpart(0, a) else {
@@ -305,7 +305,7 @@ impl Matcher<'_, '_> {
     }
 }
 
-/// Returns the kind, flags and value of an attribute: equal keys are equal attributes of either function.
+/// Returns a key for the kind, flags and value of an attribute. Equal keys mean equal attributes, across functions.
 pub(super) fn attr_key(
     side: &Side<'_>,
     contents: &Contents,

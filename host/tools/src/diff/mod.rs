@@ -22,22 +22,21 @@
 //! # }
 //! ```
 //!
-//! Functions are paired by name. In a pair of functions each op, constant and argument is paired
-//! with at most one of the other side (`matching.rs` says how), and what isn't the same in a pair is
-//! reported, field by field. The rules that keep a report as short as the edits:
+//! Functions are paired by name. In a pair of functions, each op, constant and argument is paired with at most one of
+//! the other function (see `matching.rs`), and the differences of a pair are reported field by field. These rules keep
+//! a report as short as the edits:
 //!
-//! - An operand that is a result of an added op (or an added constant), or was one of a removed one,
-//!   is listed there, as [`Rewired`]: it is no change of its user.
-//! - A value under another name is one [`Renaming`], and no change of its users; so is a type.
-//! - Ops in the regions of an added or removed op are counted there and not listed.
-//! - A different spelling of the same meaning is no difference: the order of attributes, operands left out at the end,
-//!   and in graph functions the order of ops, which [`FunctionDiff::moved`] lists nevertheless.
+//! - An operand that becomes a result of an added op (or an added constant), or stops being one of a removed op, is
+//!   listed at that op, as [`Rewired`]. It isn't a change of its user.
+//! - A renamed value is one [`Renaming`], and no change of its users; so is a value with a new type.
+//! - Ops in the regions of an added or removed op are counted there, but not listed.
+//! - Another spelling of the same meaning isn't a difference: the order of attributes, and trailing operands that are
+//!   omitted. In graph functions, neither is the order of ops, but [`FunctionDiff::moved`] lists it.
 //!
-//! The content of a file beyond the IR (doc strings, unknown fields) isn't compared.
+//! Contents of a file that the IR doesn't model (doc strings, unknown fields) aren't compared.
 //!
-//! Time and memory are linear in the number of ops and uses, and nothing recurses, however
-//! deep regions nest. A constant's bytes are read only where the other module has one of the same type
-//! and length at another place.
+//! Time and memory are linear in the number of ops and uses, and no walk is recursive over regions. A constant's bytes
+//! are read only if the other module has a constant of the same type and length at another location.
 
 mod compare;
 mod content;
@@ -64,7 +63,7 @@ pub use report::{
 /// Compares two modules.
 ///
 /// # Errors
-/// If a constant's bytes have to be read and can't.
+/// If a constant's bytes are needed and can't be read.
 pub fn compare(a: &Module, b: &Module) -> Result<Diff, PassError> {
     let mut diff = Diff {
         model: settings([a.metadata(), b.metadata()], String::eq, |_, v| v.clone()),
@@ -89,7 +88,7 @@ pub fn compare(a: &Module, b: &Module) -> Result<Diff, PassError> {
     Ok(diff)
 }
 
-/// Reports a function that only one module has.
+/// Returns an entry for a function that only one module has.
 fn alone(f: &Function, change: Change) -> FunctionDiff {
     let ops = f.op_count();
     FunctionDiff {
@@ -100,7 +99,7 @@ fn alone(f: &Function, change: Change) -> FunctionDiff {
     }
 }
 
-/// Returns the differences of two lists of names and values: in order of the second, then what it doesn't have.
+/// Returns the differences of two lists of names and values: in the second list's order, followed by removed ones.
 fn settings<N: AsRef<str>, V>(
     lists: [&[(N, V)]; 2],
     is_same: impl Fn(&V, &V) -> bool,
@@ -124,7 +123,7 @@ fn settings<N: AsRef<str>, V>(
     all.collect()
 }
 
-/// An op that two functions have.
+/// An op of the first function and its counterpart in the second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PairedOp {
     /// The op of the first function.
@@ -133,14 +132,14 @@ pub struct PairedOp {
     pub after: OpId,
     /// Whether both ops have one kind.
     pub same_kind: bool,
-    /// Whether its kind, its attributes, its regions, or what it takes or gives differ; types and names don't count.
+    /// Whether the kind, attributes, regions, operands or results differ, apart from types and names.
     pub changed: bool,
 }
 
 /// Pairs the ops of two functions, in the second one's order.
 ///
 /// # Errors
-/// If a constant's bytes have to be read and can't.
+/// If a constant's bytes are needed and can't be read.
 pub fn pairs(old: &Function, new: &Function) -> Result<Vec<PairedOp>, PassError> {
     Ok(Comparison::of_pairs(old, new)?.paired_ops())
 }

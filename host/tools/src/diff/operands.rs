@@ -1,4 +1,4 @@
-//! The operands of two ops that differ, and whether another difference lists them.
+//! The operands that differ in two paired ops, unless another difference lists them.
 
 use passdock_abi::{OpId, ValueId};
 
@@ -22,8 +22,8 @@ impl Comparison<'_> {
         [0, 1].map(|side: usize| self.sides[side].operands(nodes[side]).collect())
     }
 
-    /// Returns the operands that differ: slot by slot, or, where one op has more than the other and none is
-    /// left out, next to what they have in common. So one operand less isn't a change of all slots after it.
+    /// Returns the operands that differ. Slots are compared by index. If the numbers of operands differ and no slot is
+    /// omitted, the operands are aligned first, so that one removed operand doesn't change all slots after it.
     fn differing(&self, nodes: [Node; 2]) -> Vec<(usize, ValueId, ValueId)> {
         let values = self.values_of(nodes);
         let [olds, news] = &values;
@@ -35,7 +35,7 @@ impl Comparison<'_> {
                 let keys = [0, 1].map(|side: usize| {
                     let key = |&value: &ValueId| {
                         let (node, index) = self.sides[side].definition(value)?;
-                        // Nodes without a counterpart are never the same.
+                        // Nodes without a counterpart are never equal.
                         let pair = self.m.pair(side, node);
                         Some((pair, pair.is_none().then_some((side, node)), index))
                     };
@@ -70,8 +70,8 @@ impl Comparison<'_> {
         }
     }
 
-    /// Lists a differing operand with the op or the constant that came or went with it. Returns the texts of both
-    /// values if none did. `user` names the op that has the slot.
+    /// Lists a differing operand at the op or constant without a counterpart that causes the difference. If there is
+    /// none, returns the texts of both values. `user` describes the op with the operand.
     pub(super) fn not_rewired(
         &mut self,
         old: ValueId,

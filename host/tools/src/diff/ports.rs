@@ -10,7 +10,7 @@ use super::report::{PortChange, PortDiff};
 use super::side::Node;
 
 impl Comparison<'_> {
-    /// Compares parameters, and the names and types of results.
+    /// Compares the parameters, and the names and types of results.
     pub(super) fn ports(&mut self) {
         let params = self.sides.each_ref().map(|side| side.params());
         let pairs = self.interface.params.clone();

@@ -1,4 +1,4 @@
-//! The report: plain data, and its counts.
+//! The report of a comparison, as plain data, and its counts.
 
 use passdock_ir::Function;
 use serde::Serialize;
@@ -8,34 +8,33 @@ pub use super::content::Numbers;
 /// The differences of two modules.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Diff {
-    /// Key-value pairs of the module: a model's header.
+    /// The module's metadata: for a model from ONNX, its header.
     pub model: Vec<Setting>,
-    /// The functions that differ: those of the second module in its order, then those it doesn't
-    /// have.
+    /// The functions that differ: those of the second module in its order, then removed ones.
     pub functions: Vec<FunctionDiff>,
 }
 
-/// Whether something is only in the second module, only in the first, or in both and not the same.
+/// The kind of a difference.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Change {
-    /// Something that is only in the second.
+    /// Only the second module has it.
     Added,
-    /// Something that is only in the first.
+    /// Only the first module has it.
     Removed,
-    /// Something that is in both, and not the same.
+    /// Both modules have it, with differences.
     #[default]
     Changed,
 }
 
-/// Something with a name and a value, as text; `None` where it isn't.
+/// A named value in both modules, as text; `None` where it is absent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Setting {
     /// The setting's name: `onnx.ir_version`, `opset ""`, `attribute SkipOptimization`.
     pub name: String,
-    /// The first module's.
+    /// The value in the first module.
     pub old: Option<String>,
-    /// The second one's.
+    /// The value in the second module.
     pub new: Option<String>,
 }
 
@@ -44,72 +43,72 @@ pub struct Setting {
 pub struct FunctionDiff {
     /// The function's canonical name.
     pub name: String,
-    /// The kind of difference; a function that is only in one module has only its number of ops.
+    /// The kind of difference. For a function that only one module has, only the numbers of ops are set.
     pub change: Change,
     /// The number of ops in the first module, without terminators.
     pub ops_before: usize,
     /// The number of ops in the second.
     pub ops_after: usize,
-    /// Kind, opset versions, attributes.
+    /// Differences of kind, opset versions and attributes.
     pub settings: Vec<Setting>,
-    /// Parameters and results.
+    /// Differences of parameters and results.
     pub interface: Vec<PortDiff>,
-    /// Ops, in program order.
+    /// Differences of ops, in program order.
     pub ops: Vec<OpDiff>,
-    /// Constants, in program order.
+    /// Differences of constants, in program order.
     pub constants: Vec<ConstantDiff>,
-    /// Values inside with another type.
+    /// Inner values with a new type.
     pub types: Vec<Renaming>,
-    /// Values inside with another name.
+    /// Inner values with a new name.
     pub renamed: Vec<Renaming>,
-    /// Ops that come from another ONNX node than before, by the nodes' names.
+    /// Ops that come from another ONNX node than before, according to the nodes' names.
     pub relocated: Vec<Relocation>,
-    /// Ops at another position among the others.
+    /// Ops at another position relative to the others.
     pub moved: Vec<String>,
-    /// Whether the order of ops has a meaning here, so that `moved` is a difference.
+    /// Whether the order of ops has a meaning in this function, so that `moved` is a difference.
     pub ordered: bool,
 }
 
-/// A difference at a parameter or a result.
+/// A difference of a parameter or a result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PortDiff {
     /// `input` or `output`.
     pub port: &'static str,
-    /// The port's position; the new one, if it was moved.
+    /// The port's index; the new one, if it was moved.
     pub index: usize,
-    /// The port's name, in the second module if it is there.
+    /// The port's name, from the second module unless the port was removed.
     pub name: String,
     /// The difference.
     #[serde(flatten)]
     pub what: PortChange,
 }
 
-/// The kinds of differences at a parameter or a result.
+/// The kinds of differences of a parameter or a result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase", tag = "what")]
 pub enum PortChange {
-    /// The port is new.
+    /// The port was added.
     Added {
         /// The port's type.
         ty: String,
     },
-    /// The port is gone.
+    /// The port was removed.
     Removed {
         /// The port's type.
         ty: String,
     },
-    /// The port has another name.
+    /// The port was renamed.
     Renamed {
         /// The name before.
         old: Option<String>,
         /// The name now.
         new: Option<String>,
     },
-    /// The port is at another position among the others.
+    /// The port is at another position relative to the others.
     Moved {
-        /// The position before, from 0.
+        /// The 0-based index before.
         old: usize,
-        /// The position now.
+        /// The 0-based index after.
         new: usize,
     },
     /// The port has another type.
@@ -140,76 +139,76 @@ pub enum PortChange {
 pub struct OpDiff {
     /// The kind of difference.
     pub change: Change,
-    /// The op's canonical name, in the second module if it is there.
+    /// The op's canonical name, from the second module unless the op was removed.
     pub kind: String,
-    /// The op's line as IR text has it, cut where it gets long.
+    /// The op's line in IR text, shortened.
     pub op: String,
-    /// The ONNX node it comes from.
+    /// The ONNX node that the op comes from.
     pub location: Option<String>,
-    /// The region that it is in; `None`: the function's body.
+    /// The region that contains the op; `None`: the function's body.
     pub inside: Option<String>,
-    /// The added constant that replaces its result: it was folded.
+    /// The added constant that replaces the op's result, if the op was folded.
     pub folded: Option<String>,
-    /// The number of ops that came or went with it, in its regions; those aren't listed themselves.
+    /// The number of ops in the regions of an added or removed op. They aren't listed themselves.
     pub nested: usize,
-    /// Operands of other ops, and results, that became one of its results, or no longer are one.
+    /// Operands of other ops, and results, that became or stopped being a result of this op.
     pub rewired: Vec<Rewired>,
     /// The changes of the op.
     pub changes: Vec<OpChange>,
 }
 
-/// An operand that came or went with an op or a constant. It isn't a change of its user.
+/// An operand that changed because a node was added or removed. It isn't a change of its user.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Rewired {
-    /// The user: an op as [`OpDiff::op`] begins, or a result.
+    /// The user: the beginning of [`OpDiff::op`], or a result of the function.
     pub user: String,
-    /// The slot.
+    /// The index of the operand.
     pub operand: usize,
-    /// The value before; `None`: it was left out.
+    /// The value before; `None` if the operand was omitted.
     pub old: Option<String>,
-    /// The value now.
+    /// The value after.
     pub new: Option<String>,
 }
 
-/// One thing that changed in an op.
+/// One change of an op.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase", tag = "what")]
 pub enum OpChange {
-    /// Another operator.
+    /// The op is another operator.
     Kind {
         /// The name before.
         old: String,
         /// The name now.
         new: String,
     },
-    /// An attribute.
+    /// An attribute was added, removed or changed.
     Attribute {
         /// The attribute's name.
         name: String,
-        /// The value before; `None`: there was none.
+        /// The value before; `None` if the attribute was absent.
         old: Option<String>,
         /// The value now.
         new: Option<String>,
     },
-    /// An operand.
+    /// An operand changed.
     Operand {
-        /// The slot.
+        /// The index of the operand.
         index: usize,
-        /// The value before; `None`: it was left out.
+        /// The value before; `None` if the operand was omitted.
         old: Option<String>,
         /// The value now.
         new: Option<String>,
     },
-    /// A result that is left out in one of the two.
+    /// A result is omitted in one of the two ops.
     Result {
         /// The result's index.
         index: usize,
-        /// The value before; `None`: it was left out.
+        /// The value before; `None` if the result was omitted.
         old: Option<String>,
         /// The value now.
         new: Option<String>,
     },
-    /// A region that is in one of the two only.
+    /// Only one of the two ops has the region.
     Region {
         /// The region's name.
         name: String,
@@ -218,7 +217,7 @@ pub enum OpChange {
         /// The number of its ops.
         ops: usize,
     },
-    /// An argument of a region that is in one of the two only.
+    /// Only one of the two regions has the argument.
     Argument {
         /// The region's name.
         region: String,
@@ -229,86 +228,86 @@ pub enum OpChange {
     },
 }
 
-/// A constant that was added, removed, or has other content or another type.
+/// A constant that was added or removed, or whose content or type changed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ConstantDiff {
     /// The kind of difference.
     pub change: Change,
-    /// The constant's name, in the second module if it is there.
+    /// The constant's name, from the second module unless the constant was removed.
     pub name: String,
-    /// The region that it is in; `None`: the function's body.
+    /// The region that contains the constant; `None`: the function's body.
     pub inside: Option<String>,
-    /// Type and data before, short.
+    /// The type and data before, shortened.
     pub old: Option<String>,
-    /// Type and data now.
+    /// The type and data after, shortened.
     pub new: Option<String>,
-    /// The difference of the numbers, if the type is the same.
+    /// The numerical difference, if the type is the same.
     pub numbers: Option<Numbers>,
     /// The removed op whose result it replaces.
     pub replaces: Option<String>,
-    /// Whether all ops that use it came or went with it.
+    /// Whether all ops that use the constant were added or removed with it.
     pub with_users: bool,
-    /// Operands that became it, or no longer are it.
+    /// Operands that became or stopped being this constant.
     pub rewired: Vec<Rewired>,
 }
 
-/// A value with another name or another type.
+/// A value with a new name or a new type.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Renaming {
     /// The value's name in the second module.
     pub value: String,
-    /// Before; `None`: it had no name.
+    /// The name or type before; `None` if there was none.
     pub old: Option<String>,
-    /// Now.
+    /// The name or type after.
     pub new: Option<String>,
 }
 
-/// An op whose ONNX node has another name.
+/// An op whose ONNX node was renamed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Relocation {
     /// The op.
     pub op: String,
-    /// The node's name before, or the names.
+    /// The nodes' names before.
     pub old: Option<String>,
-    /// The names now.
+    /// The nodes' names after.
     pub new: Option<String>,
 }
 
-/// The counts of the differences.
+/// The numbers of differences.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Summary {
-    /// Key-value pairs of the model; kinds, opset versions and attributes of functions.
+    /// Metadata of the module; kinds, opset versions and attributes of functions.
     pub settings: usize,
-    /// Functions that are only in the second module.
+    /// Functions that only the second module has.
     pub functions_added: usize,
-    /// Functions that are only in the first.
+    /// Functions that only the first module has.
     pub functions_removed: usize,
     /// Differences of parameters and results.
     pub interface: usize,
-    /// Ops that are only in the second; those in regions of listed ops aren't counted.
+    /// Ops that only the second module has, without those in regions of listed ops.
     pub ops_added: usize,
-    /// Ops that are only in the first.
+    /// Ops that only the first module has, without those in regions of listed ops.
     pub ops_removed: usize,
     /// Ops that changed.
     pub ops_changed: usize,
-    /// Constants that are only in the second.
+    /// Constants that only the second module has.
     pub constants_added: usize,
-    /// Constants that are only in the first.
+    /// Constants that only the first module has.
     pub constants_removed: usize,
-    /// Constants with another content or type.
+    /// Constants whose content or type changed.
     pub constants_changed: usize,
-    /// Values with another type.
+    /// Values with a new type.
     pub types: usize,
-    /// Values that have another name.
+    /// Values with a new name.
     pub renamed: usize,
-    /// Ops whose ONNX node has another name.
+    /// Ops whose ONNX node was renamed.
     pub relocated: usize,
-    /// Ops at another position where order has a meaning.
+    /// Ops that moved in functions where the order of ops has a meaning.
     pub moved: usize,
 }
 
 impl Diff {
-    /// Whether nothing differs that has a meaning: the order of ops in a graph has none.
+    /// Whether the modules have the same meaning. A different order of ops in a graph function counts as the same.
     pub fn is_same(&self) -> bool {
         self.summary() == Summary::default()
     }
@@ -331,7 +330,7 @@ impl Diff {
 }
 
 impl FunctionDiff {
-    /// Creates the report of a function without differences.
+    /// Creates the report of a function, without differences.
     pub(super) fn new(f: &Function) -> FunctionDiff {
         FunctionDiff {
             name: f.text(f.name()).to_owned(),

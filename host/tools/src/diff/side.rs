@@ -1,4 +1,4 @@
-//! One of the two functions: its nodes, and their text in a report.
+//! One of the two functions of a comparison: its nodes, and their text in the report.
 
 use std::cell::OnceCell;
 
@@ -12,17 +12,17 @@ use rustc_hash::FxHashMap;
 
 use crate::queries::{is_terminator, node_names};
 
-/// The longest text of a report, in characters.
+/// The maximum length of a text in the report, in characters.
 const LONGEST: usize = 160;
-/// The longest data of a constant.
+/// The maximum length of a constant's data in the report, in characters.
 const LONGEST_DATA: usize = 64;
-/// The most results of an op that are named.
+/// The maximum number of results of an op that are named.
 const MOST_RESULTS: usize = 3;
 
-/// A definition of values, or a terminator.
+/// A value definition or a terminator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Node {
-    /// A region's argument; of the body, a parameter.
+    /// An argument of a region; a parameter if the region is the body.
     Arg(ValueId),
     /// A constant that is a value.
     Const(ConstId),
@@ -46,14 +46,14 @@ impl Node {
     }
 }
 
-/// One of the two functions.
+/// One of the two functions of a comparison.
 pub(super) struct Side<'f> {
     pub(super) f: &'f Function,
     /// 0 for the first function, 1 for the second.
     pub(super) index: usize,
     /// The constants that are values, by region.
     constants: FxHashMap<RegionId, Vec<Node>>,
-    /// The parts of the function's text, computed when they are first needed.
+    /// The printed parts of the function, computed on first use.
     pieces: OnceCell<text::Pieces<'f>>,
 }
 
@@ -83,7 +83,7 @@ impl<'f> Side<'f> {
         args.chain(constants).chain(ops).collect()
     }
 
-    /// Returns an op's name, or that of another kind of nodes.
+    /// Returns an op's name, or a fixed name for the other kinds of nodes.
     pub(super) fn kind(&self, node: Node) -> &'f str {
         match node {
             Node::Arg(_) => "=argument",
@@ -92,7 +92,7 @@ impl<'f> Side<'f> {
         }
     }
 
-    /// Returns the first name among a node's values.
+    /// Returns the first name among the values that a node defines.
     pub(super) fn name(&self, node: Node) -> Option<&'f str> {
         let name = |value: ValueId| text_of(self.f, self.f.value(value).name);
         match node {
@@ -107,7 +107,7 @@ impl<'f> Side<'f> {
         self.name(Node::Const(id)).is_some() || node_name(self.f, self.f.constant(id).loc).is_some()
     }
 
-    /// Returns the node that defines a value and the index of the value in it; `None` for an operand left out.
+    /// Returns the node that defines a value and the value's index in it; `None` for an omitted operand.
     pub(super) fn definition(&self, value: ValueId) -> Option<(Node, u32)> {
         let value = value.option()?;
         let record = self.f.value(value);
@@ -120,7 +120,7 @@ impl<'f> Side<'f> {
         )
     }
 
-    /// Returns an op's operands, without those left out at the end; of other nodes none.
+    /// Returns an op's operands without trailing omitted ones; none for other nodes.
     pub(super) fn operands(&self, node: Node) -> impl ExactSizeIterator<Item = ValueId> + '_ {
         let slots = node.op().map_or(&[][..], |op| self.f.operands(op));
         let last = slots.iter().rposition(|slot| slot.value.is_some());
@@ -134,7 +134,7 @@ impl<'f> Side<'f> {
             .map_or(Vec::new(), |op| self.f.regions_of(op).collect())
     }
 
-    /// Returns the region that a constant is in.
+    /// Returns the region that contains a constant.
     pub(super) fn constant_region(&self, id: ConstId) -> RegionId {
         self.f.constant(id).region.option().unwrap_or(self.f.body())
     }
@@ -217,7 +217,7 @@ impl<'f> Side<'f> {
     /// Returns a constant's type, and its data if it is short.
     pub(super) fn constant_text(&self, id: ConstId) -> String {
         let (f, data) = (self.f, self.f.constant_data(id));
-        // Long data isn't printed only to be thrown away.
+        // Long data isn't printed, since it would be discarded.
         let is_short = data.len() <= LONGEST_DATA as u64 * 2 || data.storage() == Storage::SPLAT;
         let whole = is_short.then(|| self.pieces().constant(id));
         let is_shown = |text: &String| {
@@ -228,7 +228,7 @@ impl<'f> Side<'f> {
             .unwrap_or_else(|| text::type_text(f, f.constant(id).ty))
     }
 
-    /// Returns the names of the ONNX nodes that something comes from. A position in a text isn't one.
+    /// Returns the names of the ONNX nodes at a location. A position in a text file has none.
     pub(super) fn node_names(&self, loc: LocId) -> Option<String> {
         let names: Vec<&str> = node_names(self.f, loc).collect();
         (!names.is_empty()).then(|| names.join(", "))

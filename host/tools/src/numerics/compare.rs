@@ -1,7 +1,7 @@
-//! The comparison of what two models compute from the same samples, output by output.
+//! The comparison of the results of two models for the same samples, output by output.
 //!
-//! The model before is the reference: the sizes that it refuses are left out, and if it runs with none, or doesn't
-//! compute the same twice, nothing is compared, which is an error. A model after that is refused or fails to run is a
+//! The model before is the reference. Sizes that it rejects are skipped. It is an error if it runs with no size or
+//! isn't reproducible, since nothing is compared then. If only the model after is rejected or fails to run, that is a
 //! difference.
 
 use std::collections::BTreeMap;
@@ -23,7 +23,7 @@ use super::sizes::{self, ApartSample, SampleSize};
 use super::text;
 use super::tolerance::Overrides;
 
-/// The help where ONNX Runtime isn't found.
+/// The help for users without ONNX Runtime.
 const GET_ONNX_RUNTIME: &str = "`pip install onnxruntime` for the `python3` in PATH is enough; or `ORT_DYLIB_PATH` \
     names the library: \
                       `libonnxruntime.so`, `libonnxruntime.dylib` or `onnxruntime.dll`, of any version 1.x.";
@@ -31,9 +31,9 @@ const GET_ONNX_RUNTIME: &str = "`pip install onnxruntime` for the `python3` in P
 /// The options of a comparison.
 #[derive(Clone, Debug)]
 pub struct CompareOptions {
-    /// ONNX Runtime's library; `None`: `ORT_DYLIB_PATH`, then the usual places.
+    /// ONNX Runtime's library; `None`: `ORT_DYLIB_PATH`, then the standard locations.
     pub library: Option<PathBuf>,
-    /// Sample inputs, as the instrument's option `inputs`; `None`: they are generated.
+    /// Sample inputs, as the instrument's option `inputs`; `None` if they are generated.
     pub inputs: Option<PathBuf>,
     /// Sizes of dims that inputs leave open, by symbol.
     pub dims: BTreeMap<String, i64>,
@@ -41,11 +41,11 @@ pub struct CompareOptions {
     pub seed: u32,
     /// The number of generated samples of each size.
     pub runs: usize,
-    /// The number of sizes, for a model that leaves some open.
+    /// The number of sizes, for a model with open dims.
     pub sizes: usize,
-    /// The part of an element by which it may be off, instead of its type's.
+    /// The relative tolerance, instead of the one of the element type.
     pub rtol: Option<f64>,
-    /// The distance by which every element may be off, instead of what its type and the largest element allow.
+    /// The absolute tolerance, instead of the one that follows from the element type and the largest element.
     pub atol: Option<f64>,
 }
 
@@ -65,7 +65,7 @@ impl Default for CompareOptions {
 }
 
 impl CompareOptions {
-    /// Returns the tolerances for models of which the later one brings a type in.
+    /// Returns the tolerances for two models. `computed_in` is the type that only the model after computes in.
     pub(super) fn overrides(&self, computed_in: Option<DType>) -> Overrides {
         Overrides {
             relative: self.rtol,
@@ -75,11 +75,11 @@ impl CompareOptions {
     }
 }
 
-/// The reason why nothing of a model is checked.
+/// The reason why a model isn't checked.
 #[derive(Clone, Debug)]
 pub(super) struct Reason {
     pub(super) text: String,
-    /// The option that is wrong, if that is the reason.
+    /// The invalid option, if one is the reason.
     pub(super) option: Option<&'static str>,
 }
 
@@ -89,64 +89,64 @@ impl From<String> for Reason {
     }
 }
 
-/// The library that ran the models.
+/// The ONNX Runtime library that ran the models.
 #[derive(Clone, Debug, Serialize)]
 pub struct RuntimeUsed {
-    /// Its file, or the name that the system's loader found it by.
+    /// The library's file, or the name under which the system's loader found it.
     pub library: String,
-    /// Its version.
+    /// The library's version.
     pub version: String,
 }
 
 /// The result of comparing two models.
 #[derive(Clone, Debug, Serialize)]
 pub struct Comparison {
-    /// Whether the model after computes the same, and has the same interface.
+    /// Whether the model after computes the same results and has the same interface.
     pub same: bool,
     /// ONNX Runtime.
     pub onnxruntime: RuntimeUsed,
-    /// The seed of the inputs; `None`: they were read from files.
+    /// The seed of the inputs; `None` if they were read from files.
     pub seed: Option<u32>,
-    /// The sizes that the models ran with, and those that the model before refused.
+    /// The sizes that the models ran with, and those that the model before rejected.
     pub sizes: Vec<SampleSize>,
-    /// Inputs and outputs that aren't alike.
+    /// Differences of inputs and outputs.
     pub interface: Vec<InterfaceDifference>,
-    /// The float type that only the model after computes in, and whose tolerance counts.
+    /// The float type that only the model after computes in. Its tolerance applies.
     pub computed_in: Option<&'static str>,
-    /// Each output that both models have.
+    /// The outputs that both models have.
     pub outputs: Vec<OutputComparison>,
-    /// Differences for sizes that contradict what the model before declares: one symbol has several sizes.
+    /// Differences for samples in which one symbol has several sizes, contrary to what the model before declares.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub apart: Vec<ApartSizes>,
-    /// The reason why the model after doesn't run where the one before does.
+    /// The failure of the model after, if the model before runs.
     pub failure: Option<RunFailure>,
 }
 
-/// Inputs in which a symbol has another size each, and the difference for them. It isn't the fault of the model after:
-/// the one before declares that the sizes are equal.
+/// Inputs in which a symbol has a different size in each, and the difference for them. The model after may be correct,
+/// since the model before declares that the sizes are equal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ApartSizes {
     /// The symbol.
     pub symbol: String,
-    /// Each input with its type.
+    /// The types of the inputs, by name.
     pub inputs: BTreeMap<String, String>,
     /// The difference.
     pub difference: String,
 }
 
-/// A model that doesn't run.
+/// The failure of a model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RunFailure {
-    /// Whether ONNX Runtime takes it, and only fails to run it.
+    /// Whether ONNX Runtime loads the model, and only fails to run it.
     pub is_taken: bool,
-    /// Its message.
+    /// ONNX Runtime's message.
     pub message: String,
 }
 
-/// Finds ONNX Runtime and loads it: the library's file, or the name that the system's loader found it by.
+/// Loads ONNX Runtime. Returns the library's file, or the name under which the system's loader found it.
 ///
 /// # Errors
-/// Where it was looked for, and how to get it.
+/// If it isn't found. The error lists the locations that were searched and explains how to install it.
 pub fn find() -> Result<PathBuf, PassError> {
     load(&CompareOptions::default()).map(|runtime| runtime.path.clone())
 }
@@ -163,11 +163,11 @@ pub(super) fn load(options: &CompareOptions) -> Result<Arc<Runtime>, PassError> 
     Ok(Arc::new(runtime))
 }
 
-/// Compares what two models compute.
+/// Compares the results of two models.
 ///
 /// # Errors
-/// If nothing is compared: ONNX Runtime isn't found, the model before doesn't run with any input, or doesn't compute
-/// the same twice; and if an option is wrong.
+/// If nothing can be compared: ONNX Runtime isn't found, or the model before runs with no input or isn't reproducible;
+/// or if an option is invalid.
 pub fn compare(
     before: &Module,
     after: &Module,
@@ -176,7 +176,7 @@ pub fn compare(
     let runtime = load(options)?;
     let not_opened = |error| not_compared(&format!("of the model before: {error}").into());
     let directory = || Sessions::new(runtime.clone()).map_err(not_opened);
-    // Two, since data files of both may have the same names.
+    // Two directories, since data files of the models may have the same names.
     let sessions = [directory()?, directory()?];
     let first = sessions[0].open(before).map_err(not_opened)?;
     let second = sessions[1].open(after);
@@ -218,7 +218,7 @@ pub fn compare(
     })
 }
 
-/// Compares the results for sizes that contradict the declared ones; returns the first difference for each symbol.
+/// Compares the results for samples in which a symbol has several sizes. Returns the first difference for each symbol.
 fn compare_apart(
     after: &OrtSession<'_>,
     samples: Vec<ApartSample>,
@@ -247,7 +247,7 @@ fn compare_apart(
     apart
 }
 
-/// The error of a comparison that can't be made.
+/// Returns the error for models that can't be compared.
 fn not_compared(reason: &Reason) -> PassError {
     if reason.option.is_some() {
         return PassError::new(ErrorKind::Config, capitalized(&reason.text));

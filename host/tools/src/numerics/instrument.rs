@@ -1,8 +1,8 @@
 //! The instrument `numerics`: compares the module after each pass with the one before it.
 //!
-//! The module after a pass is the module before the next, so its results are kept. A pass that changed nothing isn't
-//! compared, nor is one that others ran inside and that added nothing to their changes, such as a Sequential. If ONNX
-//! Runtime refuses a module, the next one that it takes is compared with the last one that it took.
+//! The module after a pass is the module before the next, so its results are reused. A pass that changed nothing isn't
+//! compared, nor is a pass like a Sequential that only ran others. If ONNX Runtime rejects a module, the next accepted
+//! one is compared with the last accepted one.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -36,29 +36,29 @@ const NAME: &str = "numerics";
 passdock_core::sdk::options! {
     /// The instrument's fields, as a pipeline sets them.
     struct Fields {
-        /// ONNX Runtime's library; without it `ORT_DYLIB_PATH`, then the usual places.
+        /// ONNX Runtime's library. Without it `ORT_DYLIB_PATH`, then the standard locations.
         library: String = "",
         /// Whether "not checked" is an error. It always is where the environment variable `CI` is true.
         required: bool = false,
         /// Sample inputs: a file `input_0.pb`, `input_0.npy` or `SAMPLE.npz`, a directory of such files, or one of such
-        /// directories. Without it they are generated.
+        /// directories. Without it, inputs are generated.
         inputs: String = "",
         /// Sizes of dims that the model's inputs leave open: `{ batch = 2 }`.
         dims: Table<i64> = [],
-        /// How many samples are generated.
+        /// The number of generated samples.
         #[range(1..=64)]
         samples: i64 = 2,
-        /// The part of an element by which it may be off; below 0: what its type allows.
+        /// The relative tolerance; negative: that of the element type.
         rtol: f64 = -1.0,
-        /// The distance by which every element may be off; below 0: what its type and the largest element allow.
+        /// The absolute tolerance; negative: the one that follows from the element type and the largest element.
         atol: f64 = -1.0,
-        /// What a difference is: an error, or a warning after which the run goes on.
+        /// Whether a difference is an error, or a warning after which the run continues.
         #[choices("error", "warn")]
         on_difference: String = "error",
     }
 }
 
-/// Returns the instrument `numerics`, for a registry. Nothing is loaded before the first pass.
+/// Returns the instrument `numerics`, for a registry. ONNX Runtime is loaded before the first pass.
 pub fn instrument() -> InstrumentSpec {
     InstrumentSpec::judging(
         NAME,
@@ -81,37 +81,37 @@ struct Numerics {
 
 #[derive(Default)]
 struct State {
-    /// ONNX Runtime, loaded when the first pass begins, or the reason why it can't be.
+    /// ONNX Runtime, or the reason why it can't be loaded. Set when the first pass begins.
     runtime: Option<Result<Arc<Runtime>, Reason>>,
     chains: HashMap<ThreadId, Chain>,
     rows: Vec<Row>,
-    /// The samples of the first model, and why it isn't checked.
+    /// The samples of the first model, and the reason if it isn't checked.
     samples: Vec<Sample>,
     not_checked: Option<String>,
 }
 
 /// The versions of one model on one thread.
 struct Chain {
-    /// How versions are run; otherwise why none is checked.
+    /// The runner, or the reason why no version is checked.
     runner: Result<Runner, Reason>,
     first: Module,
-    /// The last version that a pass began or ended with.
+    /// The module when a pass last began or ended.
     current: Module,
-    /// The passes that run.
+    /// The running passes, innermost last.
     running: Vec<String>,
-    /// Whether no other pass ran inside the innermost one.
+    /// Whether the innermost pass ran no other pass.
     is_leaf: bool,
-    /// The passes since the last version that ran.
+    /// The passes since the last version that ran in ONNX Runtime.
     pending: Vec<String>,
 }
 
-/// Runs the versions of a model with the same samples.
+/// A runner of the versions of a model, with the same samples.
 struct Runner {
     sessions: Sessions,
     samples: Vec<Sample>,
     ports: ModelPorts,
     original: Vec<Vec<ModelOutput>>,
-    /// The results of the last version that ran.
+    /// The results of the last version that ran in ONNX Runtime.
     last: Vec<Vec<ModelOutput>>,
 }
 
@@ -138,7 +138,7 @@ impl Runner {
         })
     }
 
-    /// Runs a version.
+    /// Runs a version on all samples.
     fn run(&self, module: &Module) -> Result<Vec<Vec<ModelOutput>>, RunFailure> {
         let session = self.sessions.open(module).map_err(RunFailure::refused)?;
         let differences = interface::compare(&self.ports, &session.ports);
@@ -153,7 +153,7 @@ impl Runner {
 impl Chain {
     fn begin(&mut self, module: &Module, pass: &str) {
         if !self.current.is_same(module) {
-            // The pass around it changed something first.
+            // The enclosing pass changed the module before this pass.
             self.pending.extend(self.running.last().cloned());
             self.current = module.clone();
         }
@@ -161,7 +161,7 @@ impl Chain {
         self.is_leaf = true;
     }
 
-    /// Ends the innermost pass; `None` if only those inside it changed something.
+    /// Ends the innermost pass. Returns `None` if only passes inside it changed something.
     fn end(&mut self, module: &Module, options: &CompareOptions) -> Option<Row> {
         let pass = self.running.pop()?;
         let is_leaf = std::mem::take(&mut self.is_leaf);
@@ -248,13 +248,13 @@ impl Numerics {
         })
     }
 
-    /// Begins a pass; returns an error if no version of this model can be checked.
+    /// Begins a pass. Returns an error if no version of this model can be checked.
     fn begin(&self, call: &PassCall<'_>) -> Option<PassError> {
         let mut state = util::lock(&self.state);
         let state = &mut *state;
         let (module, thread) = (call.module, thread::current().id());
         let mut not_checked = None;
-        // A module that no pass made from the current one is another model.
+        // If the module isn't the current one and no pass is running, it is another model.
         let is_new = |chain: &Chain| chain.running.is_empty() && !chain.current.is_same(module);
         if state.chains.get(&thread).is_none_or(is_new) {
             let library = self.options.library.as_deref();
@@ -310,8 +310,8 @@ impl Numerics {
         }
     }
 
-    /// Reports a difference, or something that isn't checked: as an error if the options ask for one, or else as a
-    /// warning about a pass. The other errors are always errors.
+    /// Reports a difference or an unchecked pass: as an error if the options say so, otherwise as a warning. Errors of
+    /// other kinds are always returned.
     fn report(&self, error: PassError, call: Option<&PassCall<'_>>) -> InstrumentResult {
         let ci = std::env::var("CI").unwrap_or_default().to_ascii_lowercase();
         let is_ci = matches!(&*ci, "1" | "true" | "yes" | "on");
@@ -357,7 +357,7 @@ impl PassInstrument for Numerics {
         let Some(error) = self.begin(call) else {
             return Ok(());
         };
-        // The pass isn't going to run if it is an error.
+        // With an error, the pass doesn't run.
         self.report(error, None).inspect_err(|_| self.end_failed())
     }
 
@@ -394,8 +394,8 @@ impl PassInstrument for Numerics {
 }
 
 impl State {
-    /// Renders a table: the pass, what it did, its largest error over what is allowed, the same since the start. `None`
-    /// before the first pass.
+    /// Renders a table with the columns: pass, result, largest error relative to the tolerance, and the same since the
+    /// start. Returns `None` before the first pass.
     fn text(&self) -> Option<String> {
         let text = match (&self.not_checked, self.runtime.as_ref()?) {
             (Some(reason), _) => format!("not checked: {reason}\n"),
@@ -415,7 +415,7 @@ impl State {
         let columns = ["pass", "results", ">error/allowed", ">since the start", ""];
         let number = |error: Option<f64>| error.map_or(String::new(), |e| format!("{e:.4}"));
         let rows = self.rows.iter().map(|row| {
-            // Where nothing is checked, the reason is above.
+            // If nothing is checked, the reason is printed above the table.
             let reason = row.note().filter(|_| self.not_checked.is_none());
             let (error, total) = (number(row.error), number(row.total));
             let (pass, result) = (row.pass.clone(), row.result.name().to_owned());
@@ -424,7 +424,7 @@ impl State {
         Some(text + &table::TextTable::from_rows(columns, rows).render())
     }
 
-    /// Returns the table's content as an object, with the library's file.
+    /// Returns the table and the path of the library as an object.
     fn data(&self) -> Option<Value> {
         let runtime = self.runtime.as_ref()?.as_ref().ok();
         let row = |row: &Row| {

@@ -1,4 +1,4 @@
-//! Inputs and outputs of two models: names, element types, dims.
+//! The comparison of two models' inputs and outputs: names, element types, dims.
 
 use std::fmt;
 
@@ -6,20 +6,20 @@ use serde::Serialize;
 
 use super::ort::{ModelPort, ModelPorts, PortDim, describe};
 
-/// An input or an output that isn't the same in two models.
+/// A difference of an input or output in two models.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct InterfaceDifference {
     /// `input` or `output`.
     pub port: &'static str,
-    /// Its name; of an order, all names.
+    /// The name of the port; all names if the order differs.
     pub name: String,
-    /// Whether `name`, `type`, `dims` or `order` differ.
+    /// The kind of difference: `name`, `type`, `dims` or `order`.
     pub what: &'static str,
-    /// How it is in the model before; `None`: it isn't there.
+    /// The port in the model before; `None` if it is absent.
     pub before: Option<String>,
-    /// How it is in the model after; `None`: it isn't there.
+    /// The port in the model after; `None` if it is absent.
     pub after: Option<String>,
-    /// Whether users of the model may notice: a size that only one of them knows is no contradiction.
+    /// Whether users of the model may notice. A size that only one model declares isn't a contradiction.
     pub breaks: bool,
 }
 
@@ -49,7 +49,7 @@ pub(super) fn compare(before: &ModelPorts, after: &ModelPorts) -> Vec<InterfaceD
     differences
 }
 
-/// Whether a model runs with inputs of another one.
+/// Whether a model accepts the inputs of another one.
 pub(super) fn takes(before: &ModelPorts, after: &ModelPorts) -> bool {
     after.inputs.iter().all(|new| {
         let old = before.inputs.iter().find(|old| old.name == new.name);
@@ -100,7 +100,7 @@ fn ports(port: &'static str, old: &[ModelPort], new: &[ModelPort]) -> Vec<Interf
     differences
 }
 
-/// Returns the difference of two types, and whether it breaks anything.
+/// Returns the difference of two types, and whether it breaks users of the model.
 fn typed(old: &ModelPort, new: &ModelPort) -> Option<(&'static str, bool)> {
     match (&old.ty, &new.ty) {
         (Ok(old), Ok(new)) if old.dtype != new.dtype => Some(("type", true)),
@@ -115,7 +115,7 @@ fn typed(old: &ModelPort, new: &ModelPort) -> Option<(&'static str, bool)> {
     }
 }
 
-/// Whether a shape may be one of both.
+/// Whether a tensor can have both shapes.
 fn are_compatible(old: &[PortDim], new: &[PortDim]) -> bool {
     // ONNX Runtime reports an unknown rank as 0.
     if old.len() != new.len() {

@@ -1,4 +1,4 @@
-//! The options of both instruments.
+//! The options that both instruments have.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use passdock_core::{InstrumentSetup, PassError};
 
 use super::compare::CompareOptions;
 
-/// Reads the options that both instruments have: library and inputs, sizes of dims, and the two tolerances.
+/// Reads the common options: the library, the inputs, the sizes of dims, and the two tolerances.
 ///
 /// # Errors
 /// If a file doesn't exist or a size is negative.

@@ -1,4 +1,4 @@
-//! The outputs of two models, run by run and element by element.
+//! The comparison of two models' outputs, run by run and element by element.
 
 use serde::Serialize;
 
@@ -6,26 +6,26 @@ use super::ort::{ModelOutput, OutputValue, Tensor};
 use super::tolerance::{self, ElementDifference, Overrides, Peak};
 use crate::elements::Element;
 
-/// An output, over all runs.
+/// The comparison of an output, over all runs.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct OutputComparison {
-    /// Its name; of a sequence or a map, each tensor in it with its position.
+    /// The output's name; for a tensor of a sequence or map, followed by its path.
     pub name: String,
-    /// Whether it is the same.
+    /// Whether the output is the same in all runs.
     pub same: bool,
-    /// The number of elements that were compared; two for a complex one.
+    /// The number of compared elements; a complex element counts as two.
     pub elements: u64,
-    /// The number of elements that are further apart than is allowed.
+    /// The number of elements beyond the tolerance.
     pub differing: u64,
-    /// The largest distance as a part of what is allowed; `null` in JSON: no number.
+    /// The largest distance relative to the tolerance; `null` in JSON if it isn't finite.
     pub ratio: f64,
-    /// The largest distance; `None`: all are equal, or they are no numbers.
+    /// The largest absolute distance; `None` if all elements are equal, or aren't numbers.
     pub absolute: Option<ElementDifference>,
-    /// The largest distance as a part of the larger of two elements.
+    /// The largest distance relative to the larger of the two elements.
     pub relative: Option<ElementDifference>,
-    /// The element that is furthest beyond what is allowed.
+    /// The element that exceeds the tolerance most.
     pub worst: Option<ElementDifference>,
-    /// The types, where these differ, or the kind of an output that can't be compared.
+    /// The types, if they differ, or the kind of an output that can't be compared.
     pub what: Option<String>,
 }
 
@@ -102,7 +102,7 @@ impl OutputComparison {
     }
 }
 
-/// Returns the comparison of the output of a name.
+/// Returns the comparison of an output by name. Creates it on first use.
 fn named(outputs: &mut Vec<OutputComparison>, name: String) -> &mut OutputComparison {
     let position = outputs.iter().position(|output| output.name == name);
     let at = position.unwrap_or_else(|| {
@@ -116,7 +116,7 @@ fn named(outputs: &mut Vec<OutputComparison>, name: String) -> &mut OutputCompar
     &mut outputs[at]
 }
 
-/// Compares the results of two models, run by run. Outputs that only one model has are left out.
+/// Compares the results of two models, run by run. Outputs that only one model has are skipped.
 pub(super) fn compare_results(
     before: &[Vec<ModelOutput>],
     after: &[Vec<ModelOutput>],
@@ -143,7 +143,7 @@ pub(super) fn compare_results(
                         named(&mut outputs, name() + position).add(run, before, after, overrides);
                     }
                 }
-                // An optional value that is absent.
+                // An absent optional.
                 (OutputValue::Opaque("nothing"), OutputValue::Opaque("nothing")) => {
                     named(&mut outputs, name());
                 }
@@ -228,7 +228,7 @@ mod tests {
             f32s(&[1e-6, 1.0]),
             expect!["same, 0.100"],
         );
-        // Where all is tiny, only the distance counts.
+        // For tiny numbers, only the absolute tolerance matters.
         check(f32s(&[0.0]), f32s(&[1e-30]), expect!["same, 0.000"]);
         check(
             f16s(&[1.0, 2.0]),
@@ -297,7 +297,7 @@ mod tests {
             f32s(&[-inf]),
             expect!["output `y`[0] was inf and is -inf now; 1 of 1 elements differ"],
         );
-        // Beside an infinity not everything is allowed.
+        // An infinite element doesn't make the tolerance of the others infinite.
         check(
             f32s(&[inf, 1.0]),
             f32s(&[inf, 2.0]),
@@ -329,7 +329,7 @@ mod tests {
             bools([0, 0]),
             expect!["output `y`[1] was true and is false now; 1 of 2 elements differ"],
         );
-        // What is behind the last element isn't an element.
+        // Bits after the last element are ignored.
         let i4s = |values: [u8; 2]| tensor(DType::I4, &[3], values);
         check(
             i4s([0x21, 0x03]),

@@ -1,15 +1,15 @@
-//! Float types that a module computes in and the one before it didn't: its results are as far off as these round.
+//! Float types that passes introduced, whose rounding determines the tolerance.
 
 use passdock_abi::{DType, ValueId};
 use passdock_ir::Module;
 
-/// The coarsest float type below `f32` of a value in a module that the one before has none of.
+/// Returns the coarsest float type below `f32` that occurs in the module after, but not in the one before.
 pub(super) fn brought_in(before: &Module, after: &Module) -> Option<DType> {
     let mut types = [DType::BF16, DType::F16].into_iter();
     types.find(|&dtype| has(after, dtype) && !has(before, dtype))
 }
 
-/// Whether an op makes a value of a type, or a constant is of it.
+/// Whether a result of an op, or a constant, has an element type.
 fn has(module: &Module, dtype: DType) -> bool {
     module.functions().any(|f| {
         let is_of = |value: ValueId| {
@@ -49,7 +49,7 @@ mod tests {
             of(&cast_to("f16", "f32"), &cast_to("bf16", "f16")),
             Some("bf16")
         );
-        // It computed so before, or computes in no smaller type.
+        // The model before already computed in this type, or the new one isn't smaller.
         assert_eq!(of(&cast_to("f32", "f16"), &cast_to("f16", "f32")), None);
         assert_eq!(of(&plain, &cast_to("f64", "f32")), None);
         assert_eq!(of(&cast_to("f16", "f32"), &plain), None);

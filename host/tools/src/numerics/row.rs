@@ -1,21 +1,21 @@
-//! A row of the table of `numerics`: a pass, and its effect on the results.
+//! A row of the table of `numerics`: the effect of a pass on the results.
 
 use passdock_abi::DType;
 use passdock_core::{ErrorKind, PassError};
 
-/// A pass, and its effect on the results.
+/// The effect of a pass on the results.
 #[derive(Default)]
 pub(super) struct Row {
     pub(super) pass: String,
     pub(super) result: RowResult,
-    /// The difference, or the reason why nothing is checked.
+    /// The difference, or the reason why the pass isn't checked.
     pub(super) detail: Option<String>,
-    /// The largest distance as a part of what is allowed, of this pass and since the first one.
+    /// The largest distance relative to the tolerance, for this pass and since the first one.
     pub(super) error: Option<f64>,
     pub(super) total: Option<f64>,
     /// The type that passes introduced, whose tolerance applies.
     pub(super) computed_in: Option<DType>,
-    /// Passes before it that couldn't be compared, and are compared together with it.
+    /// Earlier passes that couldn't be compared, and are compared together with this one.
     pub(super) together: Vec<String>,
 }
 
@@ -40,12 +40,12 @@ impl RowResult {
 }
 
 impl Row {
-    /// Sets the result, with the difference or the reason.
+    /// Sets the result, and the difference or the reason.
     pub(super) fn set(&mut self, result: RowResult, detail: String) {
         (self.result, self.detail) = (result, Some(detail));
     }
 
-    /// Returns the error to report at once.
+    /// Returns the error that the instrument reports for this row; `None` if there is no detail.
     pub(super) fn failure(&self) -> Option<PassError> {
         let detail = self.detail.as_deref()?.trim_end_matches('.');
         if self.result == RowResult::NotChecked {
@@ -65,7 +65,7 @@ impl Row {
         Some(error.help("`--print-changed` shows what it changed."))
     }
 
-    /// Returns the last cell of the row.
+    /// Returns the text of the row's last column.
     pub(super) fn note(&self) -> Option<String> {
         if self.result == RowResult::NotChecked {
             return self.detail.clone();

@@ -1,4 +1,4 @@
-//! Models in ONNX Runtime, written to a temporary directory.
+//! ONNX Runtime sessions of modules, which are written to a temporary directory.
 
 use std::cell::Cell;
 use std::fs::{self, File};
@@ -13,7 +13,7 @@ use passdock_onnx::{EncodeOptions, ExternalData};
 use super::ort::{ModelOutput, OrtSession, Runtime};
 use super::samples::Sample;
 
-/// Opens versions of one model.
+/// A factory of sessions for the versions of one model.
 pub(super) struct Sessions {
     pub(super) runtime: Arc<Runtime>,
     directory: TemporaryDirectory,
@@ -21,7 +21,7 @@ pub(super) struct Sessions {
 }
 
 impl Sessions {
-    /// Creates the directory of the versions.
+    /// Creates the temporary directory.
     ///
     /// # Errors
     /// If it can't be created.
@@ -36,7 +36,7 @@ impl Sessions {
     /// Opens a version of the model.
     ///
     /// # Errors
-    /// If it can't be written, or ONNX Runtime refuses it.
+    /// If it can't be written, or if ONNX Runtime rejects it.
     pub(super) fn open(&self, module: &Module) -> Result<OrtSession<'_>, String> {
         let number = self.count.replace(self.count.get() + 1);
         let data_file = format!("{number}.onnx.data");
@@ -53,7 +53,7 @@ impl Sessions {
         for data in written.data_files() {
             let to = passdock_onnx::place_external(directory, data.location())
                 .map_err(|error| error.to_string())?;
-            // The data of the model's own files doesn't change from pass to pass.
+            // The data files of the original model don't change from pass to pass.
             if !to.exists() {
                 fs::create_dir_all(passdock_files::directory_of(&to)).map_err(not_written)?;
                 data.place(&to).map_err(not_written)?;
@@ -64,7 +64,7 @@ impl Sessions {
         file.and_then(|mut file| written.write_file(&mut file))
             .map_err(not_written)?;
         let session = self.runtime.session(&path);
-        // The model was read; its data files stay mapped.
+        // The session has read the model; data files stay mapped.
         _ = fs::remove_file(&path);
         _ = fs::remove_file(directory.join(data_file));
         session.map_err(|error| format!("ONNX Runtime refuses the model: {}", short(&error)))
@@ -75,7 +75,7 @@ fn not_written(error: io::Error) -> String {
     format!("it can't be written for ONNX Runtime: {error}")
 }
 
-/// Runs a model with samples, of which it gets the inputs that it has.
+/// Runs a model with samples. Of each sample, it receives the inputs that it has.
 ///
 /// # Errors
 /// ONNX Runtime's message.
@@ -92,7 +92,7 @@ pub(super) fn run_all(
     samples.iter().map(run).collect()
 }
 
-/// Returns a message as one line of limited length.
+/// Shortens a message to one line.
 fn short(message: &str) -> String {
     const LONGEST: usize = 400;
     let words: Vec<&str> = message.split_whitespace().collect();

@@ -1,4 +1,4 @@
-//! Samples of several sizes with which the model before runs.
+//! Samples of several sizes that the reference model runs with.
 
 use std::collections::BTreeMap;
 
@@ -13,17 +13,17 @@ use super::samples::{self, Sample};
 use super::sessions::run_all;
 use super::tolerance::{self, Overrides};
 
-/// The sizes of one or several samples.
+/// The input sizes of one or several samples.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SampleSize {
-    /// Each input with its type.
+    /// The types of the inputs, by name.
     pub inputs: BTreeMap<String, String>,
     /// The number of runs with inputs of these sizes.
     pub runs: usize,
-    /// The symbol that has another size in each input, if one has.
+    /// The symbol that has a different size in each input, if one has.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub apart: Option<String>,
-    /// The reason why the model before doesn't run with them.
+    /// The error of the model before, if it doesn't run with these sizes.
     pub refused: Option<String>,
 }
 
@@ -47,17 +47,17 @@ pub(super) struct Samples {
     pub(super) apart: Vec<ApartSample>,
 }
 
-/// A sample in which a symbol that the model declares to be one size has another one in each input.
+/// A sample in which a symbol has a different size in each input, although the model declares one size.
 pub(super) struct ApartSample {
     pub(super) symbol: String,
     pub(super) sample: Sample,
     pub(super) results: Vec<ModelOutput>,
 }
 
-/// Reads samples or generates some, and runs the model before on them. With `after` sizes fit that model, too.
+/// Reads or generates samples, and runs the model before on them. The sizes also fit `after`, if given.
 ///
 /// # Errors
-/// If the model runs with none, its results can't be compared, or an option is wrong.
+/// If the model runs with no sample, if its results can't be compared, or if an option is invalid.
 pub(super) fn samples(
     before: &OrtSession<'_>,
     after: Option<&ModelPorts>,
@@ -94,10 +94,10 @@ pub(super) fn samples(
         let reason = "each result of the model is NaN for the sample inputs";
         return Err(reason.to_owned().into());
     }
-    // The seed of a random op may depend on its position in the module: its results can't be compared.
+    // A random op's seed may depend on its position in the module, so its results can't be compared.
     let is_reproducible = run_all(before, &all.samples[..1]).is_ok_and(|again| {
         let outputs = outputs::compare_results(&all.results[..1], &again, Overrides::default());
-        // An output that can't be compared isn't random for that.
+        // Outputs that can't be compared don't count as random.
         let mut outputs = outputs.iter();
         outputs.all(|output| output.same || output.what.is_some())
     });
@@ -108,7 +108,7 @@ pub(super) fn samples(
     Ok(all)
 }
 
-/// Rejects sizes of dims that no input has.
+/// Rejects sizes for dims that no input has.
 fn check_dims(inputs: &[ModelPort], dims: &BTreeMap<String, i64>) -> Result<(), Reason> {
     let symbols = samples::symbols(inputs);
     let Some(unknown) = dims.keys().find(|dim| !symbols.contains(&dim.as_str())) else {
@@ -127,7 +127,7 @@ fn check_dims(inputs: &[ModelPort], dims: &BTreeMap<String, i64>) -> Result<(), 
     })
 }
 
-/// Generates samples of as many sizes as are asked for and the model takes.
+/// Generates samples of as many sizes as requested, as far as the model accepts them.
 fn generate(
     before: &OrtSession<'_>,
     after: Option<&ModelPorts>,
@@ -156,7 +156,7 @@ fn generate(
         let samples = runs.map(|run| samples::generate(&inputs, &shapes, guess, [seed, run]));
         let samples = samples.collect::<Result<Vec<Sample>, String>>()?;
         let mut size = SampleSize::new(&samples[0]);
-        // Other values of these sizes may have been refused.
+        // The model may have rejected other values of these sizes before.
         let index = all
             .sizes
             .iter()
@@ -185,14 +185,14 @@ fn generate(
         });
         return Err(refused.or(too_large).unwrap_or_default().into());
     };
-    // A version that isn't compared with another model runs with one size.
+    // A version of the instrument `numerics` runs with one size only.
     if after.is_some() {
         for (symbol, shapes) in samples::apart(&inputs, &dims, &shapes) {
             let sample = samples::generate(&inputs, &shapes, guess, [seed, 0])?;
             let Ok(results) = run_all(before, std::slice::from_ref(&sample)) else {
                 continue;
             };
-            // Exporters write such a name for any unknown size: it doesn't say that sizes are equal.
+            // Exporters write such a name for any unknown size. It doesn't mean that sizes are equal.
             if passdock_onnx::is_placeholder(&symbol) {
                 all.sizes.push(SampleSize {
                     apart: Some(symbol),
@@ -213,7 +213,7 @@ fn generate(
     Ok(all)
 }
 
-/// Returns inputs and sizes of symbols that fit both models: a size that the one after has fixed is used.
+/// Returns inputs and sizes of symbols that fit both models. Sizes that are constant in the model after are used.
 fn fitting(
     before: &[ModelPort],
     after: Option<&ModelPorts>,
@@ -242,7 +242,7 @@ fn fitting(
     (inputs, dims)
 }
 
-/// Whether every number of these outputs is NaN, so that comparing them proves nothing.
+/// Whether all numbers in these outputs are NaN, so that comparing them is inconclusive.
 fn is_all_nan(outputs: &[ModelOutput]) -> bool {
     let tensors = outputs.iter().flat_map(|output| match &output.value {
         OutputValue::Tensors(parts) => &parts[..],

@@ -1,4 +1,4 @@
-//! The text of a comparison.
+//! The text rendering of a comparison.
 
 use std::collections::BTreeMap;
 
@@ -46,7 +46,7 @@ fn sized(size: &SampleSize) -> String {
     let inputs = typed(&size.inputs);
     match (&size.refused, size.runs, &size.apart) {
         (Some(reason), ..) => {
-            // A position in ONNX Runtime's source is before that.
+            // The part before that is a position in ONNX Runtime's source.
             let reason = reason.rsplit("Status Message: ").next().unwrap_or(reason);
             format!("skipped, the model before doesn't take it: {inputs} ({reason})")
         }

@@ -6,18 +6,18 @@ use serde::Serialize;
 use super::ort::Tensor;
 use crate::elements::{self, Element};
 
-/// The user's tolerances, and the type that a model computes in.
+/// The user's tolerances, and the precision that passes introduced.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Overrides {
-    /// The allowed part of an element, instead of `Tolerance::of_element`.
+    /// The relative tolerance, instead of `Tolerance::of_element`.
     pub(super) relative: Option<f64>,
-    /// The allowed distance of all elements, instead of what the largest of them allows.
+    /// The absolute tolerance, instead of the one that follows from the largest element.
     pub(super) absolute: Option<f64>,
-    /// The type that is computed in, whose tolerance floats of a finer one have.
+    /// The type that is computed in. Its tolerance applies to floats of a finer type.
     pub(super) computed_in: Option<DType>,
 }
 
-/// The distance that is allowed between two elements: `max(tiny, of_largest · max|a|) + of_element · |a|`.
+/// The allowed distance of two elements: `max(tiny, of_largest · max|a|) + of_element · |a|`.
 #[derive(Clone, Copy)]
 struct Tolerance {
     tiny: f64,
@@ -64,14 +64,14 @@ impl Tolerance {
     }
 }
 
-/// Two elements of two tensors, and their distance.
+/// Two elements with their distance and position.
 #[derive(Clone, Debug, Serialize)]
 pub struct ElementDifference {
-    /// The distance; `null` in JSON: an infinite one, or only equality counts.
+    /// The distance; `null` in JSON if it is infinite, or if elements of this type have to be equal.
     pub value: f64,
-    /// The run, from 0.
+    /// The 0-based index of the run.
     pub run: usize,
-    /// The index of the element.
+    /// The index of the element in each dimension.
     pub index: Vec<u64>,
     /// The element before.
     pub before: String,
@@ -79,11 +79,11 @@ pub struct ElementDifference {
     pub after: String,
 }
 
-/// The largest value of a pair of elements, and these.
+/// A maximum over pairs of elements, and the pair that has it.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Peak<'t> {
     pub(super) value: f64,
-    /// The position in the tensor, and the elements before and after.
+    /// The linear index, and the elements before and after.
     pub(super) pair: Option<(u64, Element<'t>, Element<'t>)>,
 }
 
@@ -98,12 +98,12 @@ impl<'t> Peak<'t> {
 /// The differences of two tensors.
 #[derive(Default)]
 pub(super) struct Differences<'t> {
-    /// The number of elements that are further apart than is allowed.
+    /// The number of elements beyond the tolerance.
     pub(super) beyond: u64,
-    /// The largest distance as a part of what is allowed.
+    /// The largest distance relative to the tolerance.
     pub(super) ratio: Peak<'t>,
     pub(super) absolute: Peak<'t>,
-    /// The largest distance as a part of the larger element.
+    /// The largest distance relative to the larger element.
     pub(super) relative: Peak<'t>,
 }
 
@@ -113,7 +113,7 @@ fn elements(tensor: &Tensor) -> elements::Elements<'_> {
     elements::elements(tensor.dtype, &tensor.data, count)
 }
 
-/// Returns the number of numbers in an element: two for a complex one.
+/// Returns the number of numbers per element: two for complex types.
 pub(super) fn parts(dtype: DType) -> u64 {
     match dtype {
         DType::C64 | DType::C128 => 2,
@@ -137,7 +137,7 @@ pub(super) fn compare<'t>(
     for (at, (x, y)) in (0_u64..).zip(elements(before).zip(elements(after))) {
         let distance = x.distance(y);
         let ratio = match tolerance {
-            // 0 / 0: nothing is allowed, and nothing is wrong.
+            // 0 / 0: equal elements without tolerance.
             Some(tolerance) => distance / tolerance.allowed(x, largest),
             None if x == y => 0.0,
             None => f64::INFINITY,
@@ -150,7 +150,7 @@ pub(super) fn compare<'t>(
     differences
 }
 
-/// Returns the index of an element in a shape, from its position.
+/// Converts a linear index to an index in each dimension.
 pub(super) fn index(shape: &[i64], mut at: u64) -> Vec<u64> {
     let mut index = vec![0; shape.len()];
     for (index, &dim) in index.iter_mut().zip(shape).rev() {

@@ -1,7 +1,6 @@
 //! The instrument of `--verify-outputs`: compares the module after all passes with the one before the first.
 //!
-//! It runs when the outermost pass is done, so that a difference is an error of the run, whose output isn't written
-//! then.
+//! It runs when the outermost pass ends. A difference is an error of the run, so the output isn't written.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -23,25 +22,25 @@ pub const VERIFY_OUTPUTS: &str = "verify-outputs";
 passdock_core::sdk::options! {
     /// The instrument's fields, as a pipeline sets them.
     struct Fields {
-        /// ONNX Runtime's library; without it `ORT_DYLIB_PATH`, then the usual places.
+        /// ONNX Runtime's library. Without it `ORT_DYLIB_PATH`, then the standard locations.
         library: String = "",
         /// Sample inputs: a file `input_0.pb` or `input_0.npy`, a directory of such files, or one of such directories.
-        /// Without it they are generated.
+        /// Without it, inputs are generated.
         inputs: String = "",
         /// Sizes of dims that the model's inputs leave open: `{ batch = 2 }`.
         dims: Table<i64> = [],
         /// The seed of generated inputs.
         #[range(0..=4294967295)]
         seed: i64 = 0,
-        /// How many samples of each size are generated.
+        /// The number of generated samples of each size.
         #[range(1..=64)]
         runs: i64 = 2,
-        /// How many sizes are tried where inputs leave some open.
+        /// The number of sizes, if inputs leave dims open.
         #[range(1..=8)]
         sizes: i64 = 3,
-        /// The part of an element by which it may be off; below 0: what its type allows.
+        /// The relative tolerance; negative: that of the element type.
         rtol: f64 = -1.0,
-        /// The distance by which every element may be off; below 0: what its type and the largest element allow.
+        /// The absolute tolerance; negative: the one that follows from the element type and the largest element.
         atol: f64 = -1.0,
     }
 }
@@ -64,7 +63,7 @@ struct VerifyOutputs {
 
 #[derive(Default)]
 struct State {
-    /// The number of passes that run, and the module before the outermost, by thread.
+    /// The number of running passes and the module before the outermost one, by thread.
     running: HashMap<ThreadId, (usize, Module)>,
     comparisons: Vec<Comparison>,
 }
@@ -85,7 +84,7 @@ impl VerifyOutputs {
         })
     }
 
-    /// Ends a pass; returns the module before it if it is the outermost.
+    /// Ends a pass. Returns the module before it if it is the outermost.
     fn end(&self) -> Option<Module> {
         let mut state = util::lock(&self.state);
         let thread = thread::current().id();

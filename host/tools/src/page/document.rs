@@ -1,4 +1,4 @@
-//! The page's data: one JSON object with a version.
+//! The data of the HTML report: one JSON object with a version.
 
 use passdock_core::{PassRecord, PassStatus, Severity};
 use passdock_driver::pipeline::Report;
@@ -6,23 +6,23 @@ use serde::Serialize;
 
 use super::recorder::Recorded;
 
-/// The version of the data that the page's script reads.
+/// The version of the format that the report's script reads.
 const VERSION: u32 = 1;
 
-/// What the run's report doesn't say, and its program knows.
+/// Facts about a run that its program supplies, because its [`Report`] doesn't contain them.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct RunFacts {
     /// The program's name and version.
     pub program: String,
     /// The command line.
     pub command: Vec<String>,
-    /// The bytes of the model's file; `None`: it isn't one.
+    /// The size of the model's file in bytes; `None` if the model isn't a file.
     pub bytes_before: Option<u64>,
-    /// The bytes of the file that was written.
+    /// The size of the output file in bytes.
     pub bytes_after: Option<u64>,
 }
 
-/// The data of a page.
+/// The data of an HTML report.
 #[derive(Serialize)]
 pub struct Document<'r> {
     version: u32,
@@ -34,7 +34,7 @@ pub struct Document<'r> {
     passes: Vec<ListedPass<'r>>,
     diagnostics: Vec<Said<'r>>,
     reproducer: Option<&'r str>,
-    /// `None`: the process of the passes died.
+    /// `None` if the process that ran the passes crashed.
     recorded: Option<&'r Recorded>,
 }
 
@@ -43,7 +43,7 @@ pub struct Document<'r> {
 struct ListedPass<'r> {
     #[serde(flatten)]
     record: &'r PassRecord,
-    /// The number of what it left: none of a pass that didn't run.
+    /// The index of the pass's [`PassTrail`](super::PassTrail); `None` if the pass didn't run.
     trail: Option<usize>,
 }
 
@@ -52,12 +52,12 @@ struct ListedPass<'r> {
 struct Said<'r> {
     severity: Severity,
     message: &'r str,
-    /// All of it, as a terminal shows it.
+    /// The whole diagnostic, rendered for a terminal without colors.
     text: String,
 }
 
 impl<'r> Document<'r> {
-    /// The data of a run's page.
+    /// Creates the data of a run's HTML report.
     pub fn new(report: &'r Report, recorded: Option<&'r Recorded>, facts: &'r RunFacts) -> Self {
         let diagnostics = report.diagnostics.iter().map(|diagnostic| Said {
             severity: diagnostic.severity,
@@ -79,8 +79,8 @@ impl<'r> Document<'r> {
     }
 }
 
-/// The passes, with the numbers of what they left: both lists are in the order in which passes started. Only the report
-/// has those that didn't run, and only the trails have the pipeline itself.
+/// Returns the passes of the report with the indices of their trails. Both lists are in the order in which passes
+/// started. Skipped passes have no trail, and the pipeline itself has a trail but no record.
 fn listed<'r>(records: &'r [PassRecord], recorded: Option<&Recorded>) -> Vec<ListedPass<'r>> {
     let trails = recorded.map_or(&[][..], |recorded| &recorded.passes);
     let mut next = 0;

@@ -1,4 +1,4 @@
-//! The page as a file: the data put into what `web/` was built into.
+//! The report as a file: the template that is built from `web/`, with the data inserted.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -9,19 +9,19 @@ use passdock_files::Target;
 
 use super::document::Document;
 
-/// The page without its data.
+/// The template.
 const PAGE: &str = include_str!("../../assets/page.html");
-/// Where the data goes.
+/// The placeholder of the data.
 const PLACE: &str = "<!--passdock-data-->";
-/// The bytes of JSON from which it is compressed. Below that it stays readable.
+/// The size of JSON in bytes from which it is compressed. Smaller data stays readable.
 const LARGE: usize = 64 << 10;
-/// How hard to compress: more takes long and gains little.
+/// The compression level. Higher levels take long and gain little.
 const LEVEL: u8 = 6;
 
-/// The page of a run.
+/// Renders an HTML report.
 ///
 /// # Errors
-/// If the data is no JSON.
+/// If the data can't be serialized as JSON.
 pub fn render(document: &Document<'_>) -> serde_json::Result<String> {
     let json = serde_json::to_string(document)?;
     let (kind, data) = match json.len() {
@@ -37,15 +37,15 @@ pub fn render(document: &Document<'_>) -> serde_json::Result<String> {
     ))
 }
 
-/// JSON that ends no element and begins no comment, whatever its texts say: `<` stands in texts alone.
+/// Escapes JSON so that it can't end the element or begin a comment. In JSON, `<` occurs in strings only.
 fn inert(json: &str) -> String {
     json.replace('<', "\\u003c")
 }
 
-/// Writes the page of a run to a file, which is there whole or not at all.
+/// Writes an HTML report to a file atomically.
 ///
 /// # Errors
-/// What the system says.
+/// If the file can't be written.
 pub fn write(path: &Path, document: &Document<'_>) -> io::Result<()> {
     let page = render(document)?;
     Target::new(path)?.write(false, |file| file.write_all(page.as_bytes()))

@@ -1,8 +1,8 @@
-//! Ops followed through passes: which pass made each, changed it, removed it.
+//! The history of ops: the passes that created, changed and removed each.
 //!
-//! A pass may deal out ids anew, and the host does when much is dead, so an op isn't followed by its id: the ops
-//! before and after each pass are paired as `passdock diff` pairs them. An op that became one of another kind was
-//! removed, and another made.
+//! Op ids aren't stable: a pass may assign new ones, and so does the host when it compacts a function. The ops before
+//! and after each pass are therefore paired as by `passdock diff`. An op whose kind changed counts as removed, and its
+//! successor as created.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,16 +16,16 @@ use rustc_hash::FxHashMap;
 use super::picture::OpFate;
 use super::recorder::PassTrail;
 
-/// The pasts of all ops of a module, and what became of those of the first one.
+/// The histories of all ops of the current module, and the fates of the first module's ops.
 #[derive(Default)]
 pub(crate) struct Lineage {
-    /// By function and op; an op that isn't here is as it was in the first module, under the same id.
+    /// The histories by function and op. An op without an entry is unchanged since the first module, under the same id.
     now: BTreeMap<String, FxHashMap<OpId, Past>>,
-    /// What became of the first module's ops, by function.
+    /// The fates of ops of the first module that were removed, by function.
     first: BTreeMap<String, FxHashMap<OpId, OpFate>>,
 }
 
-/// The past of an op.
+/// The history of an op.
 #[derive(Clone, Default)]
 struct Past {
     /// The op of the first module, in the function of the same name.
@@ -34,7 +34,7 @@ struct Past {
 }
 
 impl Lineage {
-    /// Starts with a module's ops.
+    /// Creates the lineage of a module on which no pass ran yet.
     pub(crate) fn new(module: &Module) -> Lineage {
         let mut lineage = Lineage::default();
         for f in module.functions() {
@@ -49,7 +49,7 @@ impl Lineage {
         lineage
     }
 
-    /// Goes on with the module that a pass made, and counts in the pass's trail what it did.
+    /// Adds the changes of a pass, and counts them in its trail.
     pub(crate) fn step(
         &mut self,
         pass: u32,
@@ -113,14 +113,14 @@ impl Lineage {
         }
     }
 
-    /// What passes did with an op of the last module.
+    /// Returns the fate of an op of the last module.
     pub(crate) fn of_last(&self, f: &Function, op: OpId) -> OpFate {
         let ops = self.now.get(f.text(f.name()));
         let past = ops.and_then(|ops| ops.get(&op));
         past.map(|past| past.fate.clone()).unwrap_or_default()
     }
 
-    /// What passes did with the ops of the first module, those that are still there included.
+    /// Returns the fates of the first module's ops, including those that weren't removed.
     pub(crate) fn of_first(&self) -> BTreeMap<String, FxHashMap<OpId, OpFate>> {
         let mut all = self.first.clone();
         for (name, pasts) in &self.now {

@@ -1,14 +1,14 @@
-//! The page of a run: one HTML file that says what each pass did, and needs no network.
+//! The HTML report of a run: one file that shows the effect of each pass, and needs no network.
 //!
-//! [`instrument`] watches the passes and keeps what only the process that runs them knows; its report is a
-//! [`Recorded`]. With the run's own [`Report`](passdock_driver::pipeline::Report) it makes a [`Document`], the
-//! page's data: JSON with a version. [`write()`] puts that into the page, whose text, styles and scripts are one file,
-//! `assets/page.html`, which `web/` is built into.
+//! [`instrument`] records the data that only the process of the passes has; its report is a [`Recorded`]. A
+//! [`Document`] is the report's data, computed from it and from the run's
+//! [`Report`](passdock_driver::pipeline::Report): JSON with a version. [`write()`] inserts the data into the template
+//! `assets/page.html`, which is built from `web/` and has all text, styles and scripts.
 //!
-//! [`register`] puts [`instrument`] into the registry of a program, with the rest that the command and the Python
-//! package have beside the library.
+//! [`register`] adds [`instrument`] to a program's registry, with the other instruments and passes that the command
+//! and the Python package register in addition to the library's.
 //!
-//! A run that died without a report of the instrument has a page, too, with what is known.
+//! A run that crashed before the instrument reported has an HTML report, too, with less data.
 
 mod document;
 mod html;

@@ -1,4 +1,4 @@
-//! The ops of a module, as the page draws them.
+//! The ops of a module in the form that the HTML report draws.
 
 use passdock_abi::{OpId, ValueId};
 use passdock_core::terminal::shortened;
@@ -9,71 +9,71 @@ use serde::{Deserialize, Serialize};
 
 use crate::queries::{is_present, node_names};
 
-/// The most characters of an op's text.
+/// The maximum length of an op's text, in characters.
 const MAX_TEXT: usize = 600;
-/// The most names of an op that came from several.
+/// The maximum number of node names of an op.
 const MAX_NAMES: usize = 8;
 
-/// A function, drawn.
+/// A function in an HTML report.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DrawnFunction {
     /// The function's name.
     pub name: String,
-    /// Its values: arguments, constants, results.
+    /// The function's values: arguments, constants and results.
     pub values: Vec<DrawnValue>,
-    /// Its ops in program order, each before those in its regions.
+    /// The function's ops in program order; an op precedes those in its regions.
     pub ops: Vec<DrawnOp>,
 }
 
-/// A value that an op takes or gives, drawn.
+/// An operand or result in an HTML report.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DrawnValue {
-    /// The value as the text has it.
+    /// The value as IR text spells it.
     pub name: String,
-    /// Its type.
+    /// The value's type.
     #[serde(rename = "type")]
     pub ty: String,
-    /// What defines it: an op's index, -1 for an argument, -2 for a constant.
+    /// The index of the defining op; -1 for an argument, -2 for a constant.
     pub from: i64,
 }
 
-/// An op, drawn.
+/// An op in an HTML report.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DrawnOp {
     /// The op's kind.
     pub kind: String,
-    /// The names of the nodes that it comes from.
+    /// The names of the ONNX nodes that the op comes from.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub names: Vec<String>,
-    /// The op's line.
+    /// The op's line in IR text.
     pub text: String,
-    /// The indices of the values that it takes.
+    /// The indices of the operands in [`DrawnFunction::values`].
     pub operands: Vec<u32>,
-    /// The indices of the values that it gives.
+    /// The indices of the results in [`DrawnFunction::values`].
     pub results: Vec<u32>,
-    /// The index of the op that it is inside of.
+    /// The index of the op whose region contains this op.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inside: Option<u32>,
-    /// What passes did with it.
+    /// The passes that created, changed or removed the op.
     #[serde(flatten)]
     pub fate: OpFate,
 }
 
-/// What passes did with an op: they are numbers of [`super::PassTrail`]s.
+/// The passes that affected an op, as indices of [`super::PassTrail`]s.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct OpFate {
-    /// The pass that made it; `None`: it was in the model.
+    /// The pass that created the op; `None` if it was in the first module.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub made: Option<u32>,
-    /// The passes that changed it.
+    /// The passes that changed the op.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<u32>,
-    /// The pass that removed it: of ops of the first module alone.
+    /// The pass that removed the op; only for ops of the first module.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub removed: Option<u32>,
 }
 
-/// Draws the functions of a module. `fate` says what became of each op.
+/// Converts the functions of a module. `fate` returns the fate of each op.
 pub(crate) fn draw(
     module: &Module,
     mut fate: impl FnMut(&Function, OpId) -> OpFate,
@@ -95,7 +95,7 @@ fn draw_function(f: &Function, fate: &mut impl FnMut(&Function, OpId) -> OpFate)
         known: FxHashMap::default(),
         drawn: Vec::new(),
     };
-    // A function's arguments come first, also those that nobody takes.
+    // All parameters come first, including unused ones.
     f.args(f.body()).for_each(|arg| _ = values.place(arg));
     let mut ops = Vec::new();
     for &id in &ids {
@@ -124,7 +124,7 @@ fn draw_function(f: &Function, fate: &mut impl FnMut(&Function, OpId) -> OpFate)
     }
 }
 
-/// The values of a function that were met.
+/// The values of a function that were converted so far.
 struct Values<'f> {
     f: &'f Function,
     pieces: &'f Pieces<'f>,

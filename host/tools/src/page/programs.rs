@@ -1,11 +1,11 @@
-//! What the command and the Python package have in their registries beside what the library has.
+//! The instruments and passes that the command and the Python package register in addition to the library's.
 
 use crate::numerics;
 use passdock_core::instrument::stderr;
 use passdock_core::{Registry, printing};
 
 /// Registers the instruments `numerics`, `verify-outputs` and `page`, and the pass `PrintIR`, which prints to standard
-/// error. What has such a name stays.
+/// error. Existing entries of these names aren't replaced.
 pub fn register(registry: &Registry) {
     let instruments = [
         numerics::instrument(),

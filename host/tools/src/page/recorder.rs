@@ -1,4 +1,4 @@
-//! The instrument: what only the process that runs the passes knows.
+//! The instrument `page`, which records the data of the HTML report.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -21,23 +21,23 @@ use super::picture::{DrawnFunction, OpFate, draw};
 /// The instrument's name.
 pub const NAME: &str = "page";
 
-/// The most lines of the differences of one pass, and of all.
+/// The maximum number of diff lines of a pass, and of all passes.
 const MAX_LINES: usize = 1_500;
 const MAX_ALL_LINES: usize = 12_000;
-/// The most characters of a line.
+/// The maximum length of a line, in characters.
 const MAX_WIDTH: usize = 400;
 
 sdk::options! {
     /// The options of `page`.
     struct PageOptions {
-        /// The file that the page is written to when the run has ended.
+        /// The file that the HTML report is written to after the run.
         file: String,
     }
 }
 
-/// The instrument `page`, for a registry.
+/// Returns the instrument `page`, for a registry.
 ///
-/// It records only: the program writes the page, so that there is one when the passes' process died, too.
+/// The instrument only records. The program writes the report, so a run whose process crashed has one, too.
 pub fn instrument() -> InstrumentSpec {
     let summary = "Records what each pass did, for the page that `--report` writes.";
     InstrumentSpec::watching(NAME, summary, |options: PageOptions, setup| {
@@ -50,14 +50,14 @@ pub fn instrument() -> InstrumentSpec {
     .paths(["file"])
 }
 
-/// What the instrument reports.
+/// The data that the instrument reports.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Recorded {
-    /// The file that the page goes to.
+    /// The file that the HTML report is written to.
     pub file: PathBuf,
     /// The passes that ran, in the order in which they started.
     pub passes: Vec<PassTrail>,
-    /// The plugins of those passes.
+    /// The plugins that those passes come from.
     pub plugins: Vec<PluginRelease>,
     /// The ops by kind before the first pass and after the last.
     pub kinds: BTreeMap<String, [usize; 2]>,
@@ -69,33 +69,33 @@ pub struct Recorded {
     pub after: Vec<DrawnFunction>,
 }
 
-/// What a pass left.
+/// The effect of one run of a pass.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PassTrail {
     /// The pass's name.
     pub name: String,
     /// The differences of op counts, by kind.
     pub kinds: BTreeMap<String, i64>,
-    /// How many ops it made, that aren't what became of others.
+    /// The number of ops that the pass created. An op that it changed isn't counted.
     pub made: usize,
-    /// How many ops it changed.
+    /// The number of ops that the pass changed.
     pub changed: usize,
-    /// How many ops it removed.
+    /// The number of ops that the pass removed.
     pub removed: usize,
-    /// What it changed in the text, as a diff.
+    /// The changes of the IR text, as a unified diff.
     pub diff: String,
-    /// The lines of the diff that are left out.
+    /// The number of lines of the diff that were omitted.
     pub left_out: usize,
 }
 
-/// A plugin, and which release of it.
+/// A plugin and its version.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PluginRelease {
     /// The plugin's name.
     pub name: String,
-    /// Its version.
+    /// The plugin's version.
     pub version: String,
-    /// Its file, or that it is inside the program.
+    /// The plugin's file, or a note that it is built into the program.
     pub from: String,
 }
 
@@ -106,15 +106,15 @@ struct PageRecorder {
 
 #[derive(Default)]
 struct State {
-    /// The first module, and the last one that was seen.
+    /// The first module and the most recent one.
     modules: Option<[Module; 2]>,
     lineage: Lineage,
     passes: Vec<PassTrail>,
-    /// The passes that run: the last one is inside the others.
+    /// The indices of the running passes, innermost last.
     running: Vec<usize>,
     plugins: BTreeSet<String>,
     lines: usize,
-    /// The times that the context is entered.
+    /// The number of contexts that are entered and not left yet.
     entered: u32,
 }
 
@@ -140,7 +140,7 @@ impl PassInstrument for PageRecorder {
 
     fn run_before_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
         let mut state = util::lock(&self.state);
-        // What a pass did before it ran this one is its own.
+        // Changes up to here belong to the pass around this one.
         state.see(call.module)?;
         let number = state.passes.len();
         state.passes.push(PassTrail {
@@ -162,7 +162,7 @@ impl PassInstrument for PageRecorder {
 
     fn pass_failed(&self, call: &PassCall<'_>, _: &PassError) -> InstrumentResult {
         let mut state = util::lock(&self.state);
-        // What passes inside of it did is undone with it.
+        // A failed pass changes nothing: this records that the changes of inner passes were undone.
         state.see(call.module)?;
         state.running.pop();
         Ok(())
@@ -191,7 +191,7 @@ impl PassInstrument for PageRecorder {
 }
 
 impl State {
-    /// Meets the module as it is now: what is new in it was done by the pass that runs.
+    /// Records the current module. Changes since the last one are attributed to the innermost running pass.
     fn see(&mut self, module: &Module) -> Result<(), PassError> {
         let Some([_, last]) = &mut self.modules else {
             self.modules = Some([module.clone(), module.clone()]);

@@ -1,4 +1,4 @@
-//! The page of a run, out of its report.
+//! Writing the HTML report from the report of a run.
 
 use std::path::PathBuf;
 
@@ -9,11 +9,11 @@ use super::document::{Document, RunFacts};
 use super::html;
 use super::recorder::{NAME, Recorded};
 
-/// The page of a run. It is written before the output is put in its place, so that a run has failed if its page can't
-/// be written.
+/// Settings for the HTML report of a run. The report is written before the output file is moved to its final path, so
+/// that the run fails if the report can't be written.
 #[derive(Clone)]
 pub struct RunPage {
-    /// The file that `--report` names; without one, that of an instrument of the pipeline is written, if there is one.
+    /// The file that `--report` names; `None`: that of the pipeline's instrument `page`, if it has one.
     pub asked: Option<PathBuf>,
     /// The program's name and version.
     pub program: String,
@@ -22,21 +22,21 @@ pub struct RunPage {
 }
 
 impl RunPage {
-    /// Writes the page, and takes its data out of the report. Returns the page's file, if there is one.
+    /// Writes the HTML report, and removes its data from `report`. Returns the file, or `None` if none was requested.
     ///
     /// # Errors
-    /// If the page can't be written.
+    /// If the file can't be written.
     pub fn write(&self, report: &mut Report) -> Result<Option<PathBuf>, PassError> {
         let recorded = take_recorded(report);
         let recorded_file = recorded.as_ref().map(|recorded| recorded.file.clone());
         let Some(file) = self.asked.clone().or(recorded_file) else {
             return Ok(None);
         };
-        // What can't be run for the command line's sake has no page.
+        // A usage error has no HTML report.
         if report.exit_status == 2 && report.passes.is_empty() {
             return Ok(None);
         }
-        // The instrument found out before anything ran.
+        // The instrument found before the run that the file can't be written.
         let name = format!("`{}`", file.display());
         let is_refusal = |said: &Diagnostic| said.code == "write" && said.message.contains(&name);
         if recorded.is_none() && report.diagnostics.iter().any(is_refusal) {
@@ -57,7 +57,7 @@ impl RunPage {
     }
 }
 
-/// What the instrument recorded: none if the process that ran it died.
+/// Takes the data of the instrument `page`; `None` if its process crashed.
 fn take_recorded(report: &mut Report) -> Option<Recorded> {
     let at = report
         .instruments

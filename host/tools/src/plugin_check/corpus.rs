@@ -1,4 +1,4 @@
-//! The corpus: modules that every pass should handle, and those of the plugin's author.
+//! The modules that the checks run passes on: built-in ones, and those of the plugin's author.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use passdock_core::{ErrorKind, PassError, PassKind};
 use passdock_driver::model_file;
 use passdock_ir::Module;
 
-/// Modules as text, by name.
+/// Built-in modules: names and IR text.
 const TEXTS: [(&str, &str); 8] = [
     ("small.ir", include_str!("corpus/small.ir")),
     ("elementwise.ir", include_str!("corpus/elementwise.ir")),
@@ -18,7 +18,7 @@ const TEXTS: [(&str, &str); 8] = [
     ("prim.ir", include_str!("corpus/prim.ir")),
     ("unknown_types.ir", include_str!("corpus/unknown_types.ir")),
 ];
-/// A model, by name.
+/// A built-in ONNX model: its name and bytes.
 const MODEL: (&str, &[u8]) = (
     "digits.onnx",
     include_bytes!("../../../../examples/models/digits.onnx"),
@@ -39,7 +39,7 @@ impl Sample {
         })
     }
 
-    /// Whether the module has what a pass of this kind runs on.
+    /// Whether the module contains functions that passes of this kind run on.
     pub(super) fn concerns(&self, kind: PassKind) -> bool {
         let has = |kind| self.module.functions().any(|f| f.kind() == kind);
         match kind {
@@ -49,18 +49,18 @@ impl Sample {
         }
     }
 
-    /// Copies the module for one run, so that a pass that writes where it mustn't changes no other run's module.
+    /// Copies the module for one run, so that a pass with illegal writes doesn't affect other runs.
     pub(super) fn fresh(&self) -> Module {
         let mut copy = self.module.clone();
         for function in self.module.functions() {
-            // The function exists under this name.
+            // The function exists under this name, so `replace` succeeds.
             _ = copy.replace((**function).clone());
         }
         copy
     }
 }
 
-/// Returns the corpus, and the models of these files.
+/// Returns the built-in modules, and the models in these files.
 ///
 /// # Errors
 /// If a model can't be read.
@@ -80,10 +80,10 @@ pub(super) fn samples(models: &[PathBuf]) -> Result<Vec<Sample>, PassError> {
     Ok(samples)
 }
 
-/// Returns a module with enough functions of each kind, and enough ops, that passes run on several threads.
+/// Returns a module with enough functions of each kind, and enough ops, for passes to run on several threads.
 ///
 /// # Errors
-/// If the generated text is wrong, which is a defect.
+/// If the generated IR text is invalid, which is a bug.
 pub(super) fn many() -> Result<Sample, PassError> {
     let (mut ops, mut last) = (String::new(), "x".to_owned());
     for (at, op) in OPS.iter().cycle().take(100).enumerate() {
@@ -108,11 +108,11 @@ pub(super) fn many() -> Result<Sample, PassError> {
     )
 }
 
-/// Ops that passes simplify next to each other.
+/// Ops that passes simplify when they are adjacent.
 const OPS: [&str; 8] = [
     "Relu", "Relu", "Sigmoid", "Identity", "Add", "Abs", "Sub", "Mul",
 ];
-/// The ops of two operands among them.
+/// The ops in `OPS` with two operands.
 const BINARY: [&str; 3] = ["Add", "Sub", "Mul"];
 
 #[cfg(test)]

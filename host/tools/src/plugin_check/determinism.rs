@@ -1,4 +1,4 @@
-//! The same outputs of passes each time, in each process, and on any number of threads.
+//! Determinism: passes compute the same output in each run, in each process, and on any number of threads.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -10,10 +10,10 @@ use super::CheckResult;
 use super::corpus::{self, Sample};
 use super::subject::Subject;
 
-/// More threads than one, on any machine.
+/// A number of threads above 1, on any machine.
 const JOBS: usize = 8;
 
-/// Checks that a pass makes the same module of the same module.
+/// Checks that a pass computes the same output for the same module.
 pub(super) fn determinism(subject: &Subject<'_>) -> CheckResult {
     if subject.passes().is_empty() {
         return CheckResult::skipped("The plugin has no pass to run.");

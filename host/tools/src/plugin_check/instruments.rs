@@ -1,4 +1,4 @@
-//! Instruments around passes.
+//! The check of a plugin's instruments.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::CheckResult;
 use super::corpus::Sample;
 use super::subject::{Subject, mandatory};
 
-/// Checks that each instrument observes the plugin's passes, and one that does nothing.
+/// Checks that each instrument can observe the plugin's passes and a pass that does nothing.
 pub(super) fn instruments(subject: &Subject<'_>) -> CheckResult {
     let all = &subject.plugin.manifest().instruments;
     if all.is_empty() {
@@ -27,7 +27,7 @@ pub(super) fn instruments(subject: &Subject<'_>) -> CheckResult {
     CheckResult::new(findings.collect(), Vec::new())
 }
 
-/// Runs passes on a sample under an instrument, gets its report, and frees it.
+/// Runs passes on a sample under an instrument, reads its report, and drops it.
 fn observe(
     subject: &Subject<'_>,
     instrument: &InstrumentDeclaration,
@@ -47,7 +47,7 @@ fn observe(
         let output = subject.call(pass, sample.fresh(), |context| {
             context.shared_instrument(instrument.clone())
         });
-        // The passes' own errors are another check's.
+        // Errors of passes are reported by other checks.
         output.map(drop).or_else(|error| match error.kind {
             ErrorKind::Instrument => Err(error),
             _ => Ok(()),

@@ -1,11 +1,11 @@
-//! The manifest of a plugin, and the loading of its library.
+//! The check of a plugin's manifest and of loading its library.
 
 use passdock_core::{Field, PanicStrategy, Plugin, boundary, capitalized};
 
 use super::subject::Subject;
 use super::{CheckResult, Trail};
 
-/// Checks that the manifest is complete and matches the library, which loads twice.
+/// Checks that the manifest is complete and matches the library, and that the library loads twice.
 pub(super) fn manifest(subject: &Subject<'_>) -> CheckResult {
     let plugin = &subject.plugin;
     let unknown = plugin.unknown_keys().into_iter().map(|diagnostic| {

@@ -1,8 +1,7 @@
-//! Checks of a plugin for its author: its manifest, and its passes, op definitions and instruments on a corpus of
-//! modules.
+//! Checks of a plugin for its author: the manifest, and the passes, op definitions and instruments on a set of modules.
 //!
-//! [`run`] runs one of [`CHECKS`] in this process, which the plugin's code may end: `passdock plugin check` starts a
-//! process for each. [`Trail`] has the step at which such a process ended.
+//! [`run`] runs one of [`CHECKS`] in this process, which the plugin's code may terminate. `passdock plugin check`
+//! therefore starts a process for each check. [`Trail`] records the step at which such a process terminated.
 
 mod corpus;
 mod determinism;
@@ -30,25 +29,25 @@ pub use trail::Trail;
 pub struct PluginCheck {
     /// The check's name.
     pub name: &'static str,
-    /// The property of a plugin that passes, in a sentence.
+    /// The property that the check tests, as a sentence.
     pub description: &'static str,
-    /// Whether it runs in two processes, whose outputs have to be the same.
+    /// Whether the check runs in two processes, whose outputs are compared.
     pub twice: bool,
-    /// Whether it loads the library itself.
+    /// Whether the check itself loads the library.
     loads: bool,
     check: fn(&Subject<'_>) -> CheckResult,
 }
 
-/// The plugin to check, and the files that it is checked with.
+/// The plugin to check, and the files that the checks use.
 #[derive(Clone, Debug, Default)]
 pub struct CheckedPlugin {
     /// The plugin's file.
     pub file: PathBuf,
-    /// Other plugins, which its passes may require.
+    /// Other plugins, which the plugin's passes may require.
     pub plugins: Request,
-    /// Models that its passes run on, next to the corpus.
+    /// Models that the passes run on, in addition to the built-in modules.
     pub models: Vec<PathBuf>,
-    /// Passes that aren't run by themselves, because they hung in another check.
+    /// Passes that are skipped, because they hung in another check.
     pub without: Vec<String>,
 }
 
@@ -124,7 +123,7 @@ impl PluginCheck {
     }
 }
 
-/// Runs a check in this process, which the plugin may end. `trail` records each step.
+/// Runs a check in this process, which the plugin may terminate. `trail` records each step.
 pub fn run(check: &PluginCheck, plugin: &CheckedPlugin, trail: &Trail) -> CheckResult {
     let subject = match Subject::new(plugin, trail) {
         Ok(subject) => subject,

@@ -1,4 +1,4 @@
-//! The plugin in a host of an older ABI.
+//! The check of a plugin in hosts with an older ABI.
 
 use passdock_abi as abi;
 use passdock_core::{ErrorKind, PassError, boundary, capitalized};
@@ -6,8 +6,8 @@ use passdock_core::{ErrorKind, PassError, boundary, capitalized};
 use super::subject::Subject;
 use super::{CheckResult, instruments, ops, passes};
 
-/// Checks that the plugin works in the oldest host that it supports: one whose tables end where those of its `min_host`
-/// do, and that has no extension.
+/// Checks that the plugin works in the oldest host that it supports. The tables of that host have the size of its
+/// `min_host`, and it has no extensions.
 pub(super) fn older_hosts(subject: &Subject<'_>) -> CheckResult {
     let min_host = subject.plugin.manifest().plugin.min_host;
     let Some(host) = boundary::older_host(min_host.minor.max(abi::OLDEST_MINOR)) else {

@@ -1,4 +1,4 @@
-//! Op definitions: queried about the ops of the corpus, and about calls that are generated from their declarations.
+//! The check of op definitions, with the ops of the built-in modules and with calls generated from their declarations.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,18 +12,18 @@ use passdock_ir::Module;
 use super::CheckResult;
 use super::subject::Subject;
 
-/// The bytes of a result that an evaluation may compute.
+/// The maximum size of an evaluated result, in bytes.
 const MAX_BYTES: u64 = 1 << 20;
-/// The operands of generated calls: of unknown type, shaped, and constant.
+/// The operands of generated calls: of unknown type, with a shape, and constant.
 const OPERANDS: [(&str, &str); 4] = [
     ("", "%x: ?"),
     ("", "%x: f32[2,3]"),
     ("%x = const f32[2,3] [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]", ""),
     ("%x = const i64[1] [1]", ""),
 ];
-/// The version of ONNX's own ops next to those of another domain.
+/// The version of ONNX's own operators in functions with ops of another domain.
 const ONNX_OPSET: i64 = 17;
-/// The operands beyond the minimum that a generated call has.
+/// The number of operands beyond the minimum that a generated call has at most.
 const MORE_OPERANDS: u32 = 2;
 
 /// Checks that op definitions return results, or errors with a message.
@@ -41,7 +41,7 @@ pub(super) fn ops(subject: &Subject<'_>) -> CheckResult {
     let definitions: Vec<OpInfo> = infos.iter().filter(|op| !op.extends).cloned().collect();
     infos.retain(|info| info.plugin == subject.plugin.name());
     for info in infos.iter_mut().filter(|info| info.extends) {
-        // An extension has the signature of the definition.
+        // An extension has the signature of the definition that it extends.
         let mut newest_first = definitions.iter().rev();
         if let Some(definition) = newest_first.find(|other| other.name == info.name) {
             info.since = info.since.max(definition.since);
@@ -76,7 +76,7 @@ pub(super) fn ops(subject: &Subject<'_>) -> CheckResult {
             };
             let queries = query(subject, module, &scope);
             count += queries.count;
-            // A generated call may be wrong, and the definition right to reject it.
+            // A generated call may be invalid, so the definition may reject it.
             let faults = queries.errors.into_iter();
             errors.extend(faults.filter(|error| !error.contains(IS_WRONG)));
         }
@@ -99,14 +99,14 @@ struct Scope {
     targets: BTreeSet<&'static str>,
 }
 
-/// The number of queries about a module, and their errors.
+/// The number of queries about a module, and the errors.
 #[derive(Default)]
 struct Queries {
     count: usize,
     errors: Vec<String>,
 }
 
-/// Queries the definitions of all ops of a module that are in the scope, in a pass.
+/// Runs a pass that queries the definitions of all ops of a module that are in the scope.
 fn query(subject: &Subject<'_>, module: Module, scope: &Arc<Scope>) -> Queries {
     let queries = Arc::new(Mutex::new(Queries::default()));
     let (scope, shared) = (scope.clone(), queries.clone());
@@ -122,7 +122,7 @@ fn query(subject: &Subject<'_>, module: Module, scope: &Arc<Scope>) -> Queries {
     });
     let output = subject.call(pass, module, |context| context.jobs(1));
     let mut queries = std::mem::take(&mut *queries.lock().unwrap_or_else(PoisonError::into_inner));
-    // A definition that can't be loaded, or that wrote over the module.
+    // A definition couldn't be loaded, or wrote to the module.
     queries
         .errors
         .extend(output.err().map(|error| error.message.clone()));
@@ -130,7 +130,7 @@ fn query(subject: &Subject<'_>, module: Module, scope: &Arc<Scope>) -> Queries {
 }
 
 impl Queries {
-    /// Adds all queries about an op. Nothing more is asked about one that its definition rejects.
+    /// Runs all queries about an op. An op that its definition rejects isn't queried further.
     fn add(&mut self, f: &mut Function, cx: &PassContext, op: OpId, targets: &BTreeSet<&str>) {
         if !self.record(cx.check_op(f, op)) || !self.record(cx.infer(f, op)) {
             return;
@@ -146,7 +146,7 @@ impl Queries {
         }
     }
 
-    /// Records the result of a query; returns whether it isn't an error.
+    /// Records the result of a query. Returns `true` if it isn't an error.
     fn record<T>(&mut self, result: Result<T, EditError>) -> bool {
         self.count += 1;
         let Err(error) = result else { return true };
@@ -157,7 +157,7 @@ impl Queries {
     }
 }
 
-/// Generates modules with a call of an operator each. A graph attribute can't be generated.
+/// Generates modules with one call of an operator each. Graph attributes can't be generated.
 fn calls(info: &OpInfo) -> Vec<String> {
     let attributes = info.attributes.iter().flatten();
     let attributes = attributes.filter(|attr| attr.required).map(|attr| {
@@ -181,11 +181,11 @@ fn calls(info: &OpInfo) -> Vec<String> {
         true => String::new(),
         false => format!(" {{{}}}", attributes.join(", ")),
     };
-    // `onnx.Relu` is of ONNX's own domain, which has no name.
+    // The name `onnx.Relu` is in ONNX's own domain, `""`.
     let domain = info.name.rsplit_once('.').map_or("", |(domain, _)| domain);
     let opset = match domain {
         "onnx" => format!("opset(\"\" = {})", info.since),
-        // Bodies consist of ONNX's own ops.
+        // Bodies contain ONNX's own ops.
         domain => format!("opset(\"\" = {ONNX_OPSET}, {domain:?} = {})", info.since),
     };
     let most = info.max_operands.unwrap_or(u32::MAX);

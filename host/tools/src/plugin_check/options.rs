@@ -1,11 +1,11 @@
-//! The options of passes: their values at the limits.
+//! The check of pass options with values at the limits of their schema.
 
 use passdock_core::{Field, FieldType, ManifestPass, toml};
 
 use super::CheckResult;
 use super::subject::{Subject, described, mandatory};
 
-/// Checks that passes run with the values that their options allow.
+/// Checks that passes run with all values that their options allow.
 pub(super) fn options(subject: &Subject<'_>) -> CheckResult {
     let has_options = |pass: &&ManifestPass| !pass.declaration.options.is_empty();
     let passes: Vec<&ManifestPass> = subject.passes().iter().filter(has_options).collect();
@@ -15,7 +15,7 @@ pub(super) fn options(subject: &Subject<'_>) -> CheckResult {
     let (mut findings, mut notes) = (Vec::new(), Vec::new());
     for pass in passes {
         let name = pass.name();
-        // A fault without options is one of another check.
+        // A fault with the default options is reported by another check.
         let Ok(runs_at_all) = runs(subject, pass, &toml::Table::new()) else {
             continue;
         };
@@ -24,7 +24,7 @@ pub(super) fn options(subject: &Subject<'_>) -> CheckResult {
                 let options = toml::Table::from_iter([(field.name.clone(), value.clone())]);
                 let mut all = mandatory(&pass.declaration.options);
                 all.extend(options.clone());
-                // The schema may have rules for the entries of a list.
+                // The schema may restrict the entries of a list.
                 if subject.registry.get_pass_with_options(name, &all).is_err() {
                     continue;
                 }
@@ -72,7 +72,7 @@ fn values(field: &Field) -> Vec<toml::Value> {
     match (field.ty, field.range) {
         (FieldType::Bool, _) => values.extend([false.into(), true.into()]),
         (FieldType::Int, Some((min, max))) => {
-            // One end may be open.
+            // The range may have only one limit.
             let ends = [min, max].into_iter();
             let ends = ends.filter(|end| ![i64::MIN, i64::MAX].contains(end));
             values.extend(ends.map(toml::Value::from));

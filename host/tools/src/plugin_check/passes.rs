@@ -1,4 +1,4 @@
-//! The faults of passes on the corpus.
+//! The checks that run each pass on each module.
 
 use passdock_core::{ContextBuilder, ErrorKind, PassError, Verify, toml};
 use passdock_driver::pipeline::UsedOperators;
@@ -33,7 +33,7 @@ pub(super) fn passes(subject: &Subject<'_>) -> CheckResult {
     result.into_check(subject)
 }
 
-/// Checks that the module that a pass gets isn't written into.
+/// Checks that passes don't write to their input module.
 pub(super) fn read_only(subject: &Subject<'_>) -> CheckResult {
     let immutable = |context: ContextBuilder| context.config("testing.immutable_module", true);
     let written = |error: &PassError| error.kind == ErrorKind::Verify;
@@ -42,7 +42,7 @@ pub(super) fn read_only(subject: &Subject<'_>) -> CheckResult {
     result.into_check(subject)
 }
 
-/// The faults and refusals of all passes.
+/// The faults of all passes, and the modules that they reject.
 pub(super) struct Survey {
     pub(super) findings: Vec<String>,
     refusals: Vec<String>,
@@ -50,8 +50,8 @@ pub(super) struct Survey {
     untried: usize,
 }
 
-/// Runs each pass on each sample. Collects the first fault of each pass: an error that `is_meant`, or what `wrong`
-/// says of its output.
+/// Runs each pass on each sample and collects its first fault: an error for which `is_meant` holds, or the message
+/// that `wrong` returns for its output.
 pub(super) fn survey(
     subject: &Subject<'_>,
     configure: impl Fn(ContextBuilder) -> ContextBuilder,
@@ -72,7 +72,7 @@ pub(super) fn survey(
                     refused.push(described(name, &sample.name, &error));
                     None
                 }
-                // A pass that it runs has a finding of its own.
+                // Faults of a pass that this one runs are reported for that pass.
                 Err(error) if !is_own(name, &error) || !is_meant(&error) => None,
                 Err(error) => Some(described(name, &sample.name, &error)),
             }
@@ -109,7 +109,7 @@ impl Survey {
     }
 }
 
-/// Whether a fault is the pass's own, and not that of another pass that it runs.
+/// Whether a fault is in the pass itself, and not in another pass that it runs.
 fn is_own(pass: &str, error: &PassError) -> bool {
     error.pass.as_deref().is_none_or(|failed| failed == pass)
 }

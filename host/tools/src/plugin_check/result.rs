@@ -13,7 +13,7 @@ pub enum CheckVerdict {
     Pass,
     /// The check found faults.
     Fail,
-    /// The process of the check ended, or was ended, without a result.
+    /// The process of the check crashed or was terminated without a result.
     Crashed,
     /// The check doesn't apply to the plugin, or can't run.
     Skipped,
@@ -24,17 +24,17 @@ pub enum CheckVerdict {
 pub struct CheckResult {
     /// The verdict.
     pub verdict: CheckVerdict,
-    /// The faults, a sentence each; or why the check crashed or was skipped.
+    /// The faults, one sentence each; or the reason for a crash or a skipped check.
     pub reasons: Vec<String>,
-    /// Observations that are no faults.
+    /// Observations that aren't faults.
     pub notes: Vec<String>,
-    /// The hash of what each pass made of each sample, to compare with another process.
+    /// Hashes of the outputs by pass and sample, to compare with another process.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub outputs: BTreeMap<String, u64>,
     /// Whether the plugin can't be loaded, so that no other check can run.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unusable: bool,
-    /// The pass that ran when the check took too long.
+    /// The pass that was running when the check exceeded its time limit.
     #[serde(skip)]
     pub hung: Option<String>,
 }
@@ -45,7 +45,7 @@ impl CheckVerdict {
         matches!(self, CheckVerdict::Fail | CheckVerdict::Crashed)
     }
 
-    /// The verdict's name.
+    /// Returns the verdict's name.
     pub fn name(self) -> &'static str {
         match self {
             CheckVerdict::Pass => "pass",
@@ -57,7 +57,7 @@ impl CheckVerdict {
 }
 
 impl CheckResult {
-    /// Creates the result of a check with these findings, which passes if there are none.
+    /// Creates the result of a check: a pass if there are no findings.
     pub(super) fn new(findings: Vec<String>, notes: Vec<String>) -> CheckResult {
         CheckResult {
             verdict: match findings.is_empty() {
@@ -70,7 +70,7 @@ impl CheckResult {
         }
     }
 
-    /// Creates the result of a check that doesn't run.
+    /// Creates the result of a skipped check.
     pub fn skipped(reason: impl Into<String>) -> CheckResult {
         CheckResult {
             verdict: CheckVerdict::Skipped,
@@ -78,7 +78,7 @@ impl CheckResult {
         }
     }
 
-    /// Creates the result of a check whose process ended early.
+    /// Creates the result of a check whose process terminated early.
     pub fn crashed(reason: impl Into<String>) -> CheckResult {
         CheckResult {
             verdict: CheckVerdict::Crashed,
@@ -86,7 +86,7 @@ impl CheckResult {
         }
     }
 
-    /// Creates the result of a check of a plugin that can't be loaded.
+    /// Creates the result for a plugin that can't be loaded.
     pub(super) fn unusable(reason: String) -> CheckResult {
         CheckResult {
             unusable: true,
@@ -94,7 +94,7 @@ impl CheckResult {
         }
     }
 
-    /// Adds the result of the same check in another process, where passes have to make the same modules.
+    /// Merges the result of the same check in another process. Differences of the outputs are faults.
     #[must_use]
     pub fn repeated(mut self, other: CheckResult) -> CheckResult {
         if other.verdict.is_bad() && !self.verdict.is_bad() {

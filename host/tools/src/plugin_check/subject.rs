@@ -1,4 +1,4 @@
-//! The plugin under check among the plugins that it needs, and the runs of its passes.
+//! The plugin under check, with the plugins that it needs, and functions that run its passes.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub(super) struct Subject<'t> {
 }
 
 impl<'t> Subject<'t> {
-    /// Registers the plugin first, then the others.
+    /// Registers the plugin, then the other plugins.
     ///
     /// # Errors
     /// If the file isn't a plugin, or a model or a directory can't be read.
@@ -55,12 +55,12 @@ impl<'t> Subject<'t> {
         })
     }
 
-    /// The plugin's file.
+    /// Returns the plugin's file.
     pub(super) fn file(&self) -> &Path {
         &self.checked.file
     }
 
-    /// The plugin's passes that are run.
+    /// Returns the plugin's passes, without the skipped ones.
     pub(super) fn passes(&self) -> &[ManifestPass] {
         &self.passes
     }
@@ -80,7 +80,7 @@ impl<'t> Subject<'t> {
         self.call(pass, sample.fresh(), configure)
     }
 
-    /// Runs a pass on a module that isn't used elsewhere, since the pass may write into it. Frees what the pass caches.
+    /// Runs a pass on a module that isn't shared, since the pass may write to it. Drops what the pass caches.
     pub(super) fn call(
         &self,
         pass: PassRef,
@@ -100,8 +100,8 @@ impl<'t> Subject<'t> {
         endings.take().map_or(Ok(output), Err)
     }
 
-    /// Whether an error is a fault of the plugin. A pass may refuse a module with a message, and another plugin's pass
-    /// that it requires may fail.
+    /// Whether an error is a fault of the plugin. It isn't one if the pass rejects a module with a message, or if a
+    /// required pass of another plugin fails.
     pub(super) fn is_fault(&self, error: &PassError) -> bool {
         let plugin = error.plugin.as_deref();
         if plugin.is_some_and(|plugin| plugin != self.plugin.name()) {
@@ -109,14 +109,14 @@ impl<'t> Subject<'t> {
         }
         match error.kind {
             ErrorKind::Failed | ErrorKind::Diagnostics => error.fault.is_some(),
-            // The pass itself refuses what its schema allows, such as a name that the model doesn't have.
+            // The pass rejects a value that its schema allows, such as a name that isn't in the model.
             ErrorKind::Config if plugin.is_some() && !error.is_inner => error.fault.is_some(),
             _ => true,
         }
     }
 }
 
-/// Describes an error of a pass on a sample in one sentence.
+/// Describes an error of a pass on a sample.
 pub(super) fn described(pass: &str, on: &str, error: &PassError) -> String {
     let inner = match error.pass.as_deref() {
         Some(inner) if inner != pass => format!(" (in `{inner}`)"),

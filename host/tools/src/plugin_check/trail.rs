@@ -1,14 +1,14 @@
-//! The trail of a check: its next step, in a file that outlives its process.
+//! The trail of a check: a file with the current step, which remains if the process terminates.
 
 use std::cell::RefCell;
 use std::fs::{self, File};
 use std::io::{self, Seek, Write};
 use std::path::Path;
 
-/// The text between a pass and the sample that it ran on.
+/// The separator of pass and sample in a step.
 const RAN_ON: &str = "` ran on ";
 
-/// The file of a check's next step.
+/// A file with the current step of a check.
 #[derive(Debug)]
 pub struct Trail(RefCell<File>);
 
@@ -35,7 +35,7 @@ impl Trail {
         Some(pass)
     }
 
-    /// Records the next step. If it can't be written, the check goes on without.
+    /// Records the next step. Write errors are ignored.
     pub(super) fn at(&self, step: &str) {
         let mut file = self.0.borrow_mut();
         _ = file

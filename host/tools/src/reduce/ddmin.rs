@@ -1,7 +1,7 @@
-//! Delta debugging: the fewest of many things with which something still happens.
+//! Delta debugging: a minimal subset that still passes a test.
 
-/// Finds a part of `all` that passes `test`, in which nothing can be left out alone. All together
-/// are known to pass. (Zeller and Hildebrandt, "Simplifying and isolating failure-inducing input".)
+/// Returns a subset of `all` that passes `test` and from which no single element can be removed. `all` itself has to
+/// pass. (Zeller and Hildebrandt, "Simplifying and isolating failure-inducing input".)
 pub(crate) fn ddmin<T: Clone, E>(
     mut all: Vec<T>,
     test: &mut dyn FnMut(&[T]) -> Result<bool, E>,
@@ -10,7 +10,7 @@ pub(crate) fn ddmin<T: Clone, E>(
     while all.len() > 1 {
         let size = all.len().div_ceil(pieces);
         let pieces_alone = all.chunks(size).map(|piece| (piece.to_vec(), 2));
-        // Of two pieces, each is what is left without the other.
+        // With two pieces, the complement of one is the other.
         let starts = (0..all.len()).step_by(size).filter(|_| pieces > 2);
         let rests = starts.map(|start| {
             let end = (start + size).min(all.len());
@@ -39,7 +39,7 @@ mod tests {
 
     use super::*;
 
-    /// What is left of 0..1000 if these numbers are needed, and how many tests that takes.
+    /// Minimizes 0..1000 if these numbers are needed. Returns the result and the number of tests.
     fn minimize(needed: &[u32]) -> (Vec<u32>, usize) {
         let mut tests = 0;
         let mut test = |part: &[u32]| -> Result<bool, Infallible> {

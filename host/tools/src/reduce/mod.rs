@@ -1,11 +1,11 @@
-//! Shrinking a model to the ops on which a pipeline still goes wrong.
+//! Reduction of a model to the ops on which a pipeline still fails.
 //!
-//! First the ops around the failure are looked for (`window`). Then delta debugging, from coarse to fine and until
-//! nothing more can be removed: functions, results, ops (the results of a removed op become parameters, and values that
-//! only it used become results), ops that an operand can replace, attributes, data. A candidate has to be valid IR;
-//! then the pipeline runs on it, and it is taken if the same goes wrong: the same pass fails in the same way, or the
-//! caller's check calls the candidate good and the pipeline's result bad. The order is fixed, so that the same model
-//! gives the same result.
+//! First, large steps find the ops around the failure (`window`). Delta debugging follows, from coarse to fine, until
+//! nothing can be removed: functions, results, ops (the results of a removed op become parameters, and values that only
+//! it used become results), ops that an operand can replace, attributes, data. A candidate has to be valid IR. The
+//! pipeline runs on it, and it is accepted if the failure is the same: the same pass fails in the same way, or the
+//! caller's check finds the candidate good and the pipeline's result bad. The order of steps is fixed, so a model
+//! always reduces to the same result.
 
 mod ddmin;
 mod ops;
@@ -26,12 +26,12 @@ use passdock_driver::pipeline::Trials;
 use passdock_driver::reproducer::Failure;
 use target::Target;
 
-/// The limits of reducing.
+/// The limits of a reduction.
 #[derive(Clone, Copy, Debug)]
 pub struct ReduceOptions {
-    /// Runs of the pipeline, at most.
+    /// The maximum number of pipeline runs.
     pub max_checks: usize,
-    /// Time, at most.
+    /// The maximum time.
     pub max_time: Option<Duration>,
 }
 
@@ -44,42 +44,41 @@ impl Default for ReduceOptions {
     }
 }
 
-/// A change that the model got smaller by.
+/// A change that made the model smaller.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ReduceStep {
-    /// The change, in words.
+    /// A description of the change.
     pub change: String,
-    /// Ops that are left.
+    /// The number of remaining ops.
     pub ops: usize,
-    /// The number of runs of the pipeline by then.
+    /// The number of pipeline runs so far.
     pub checks: usize,
 }
 
-/// The result of shrinking a model.
+/// The result of a reduction.
 #[derive(Clone, Debug, Serialize)]
 pub struct Reduction {
-    /// The smallest model that was found.
+    /// The smallest model that fails.
     #[serde(skip)]
     pub module: Module,
-    /// Ops of the model that was given.
+    /// The number of ops of the original model.
     pub ops_before: usize,
-    /// Ops of the smallest one.
+    /// The number of ops of the smallest model.
     pub ops_after: usize,
-    /// The number of runs of the pipeline.
+    /// The number of pipeline runs.
     pub checks: usize,
-    /// Whether it ended because nothing can be removed, and not because of a limit.
+    /// Whether the result is minimal; otherwise a limit ended the reduction.
     pub minimal: bool,
-    /// The failure that was kept; `None`: the check's verdict was.
+    /// The failure of the smallest model; `None` if the check's verdict was used instead.
     pub failure: Option<Failure>,
     /// The changes, in order.
     pub steps: Vec<ReduceStep>,
 }
 
-/// Shrinks a module on which a pipeline goes wrong. Without a check, a pass has to fail. `log` receives each change.
+/// Reduces a module on which a pipeline fails. Without a check, a pass has to fail. `log` receives each change.
 ///
 /// # Errors
-/// If the pipeline can't be built; if nothing goes wrong with the module as it is; and those of the
-/// check.
+/// If the pipeline can't be built, if nothing fails for the original module, or if the check fails.
 pub fn reduce(
     trials: &mut dyn Trials,
     module: &Module,
@@ -87,7 +86,7 @@ pub fn reduce(
     options: ReduceOptions,
     log: &mut dyn FnMut(&ReduceStep),
 ) -> Result<Reduction, PassError> {
-    // A span of a file means nothing to half of a graph.
+    // Spans of a file have no meaning in a part of the graph.
     let detached = passdock_onnx::detach(module);
     let module = detached.map_err(|error| model_file::unusable(ErrorKind::Read, error))?;
     let mut target = Target::new(trials, &module, check)?;
@@ -123,7 +122,7 @@ pub fn reduce(
     })
 }
 
-/// The smallest module so far, and what decides on the next.
+/// The state of a reduction: the smallest module so far, the test, and the limits.
 struct Reducer<'r> {
     best: Module,
     test: &'r mut dyn FnMut(&Module) -> Result<bool, PassError>,
@@ -134,16 +133,16 @@ struct Reducer<'r> {
     log: &'r mut dyn FnMut(&ReduceStep),
 }
 
-/// The reason why reducing ends early.
+/// The reason why a reduction ends early.
 enum Stop {
-    /// The limits are reached.
+    /// A limit was reached.
     Budget,
-    /// The check can't be made.
+    /// The check failed.
     Failed(PassError),
 }
 
 impl Reducer<'_> {
-    /// Takes a candidate if the same goes wrong with it.
+    /// Tests a candidate, and accepts it if the failure is the same. Returns whether it was accepted.
     fn offer(&mut self, candidate: Module, change: impl FnOnce() -> String) -> Result<bool, Stop> {
         if verify::all(&candidate).is_err() {
             return Ok(false);
@@ -167,8 +166,8 @@ impl Reducer<'_> {
         Ok(true)
     }
 
-    /// Finds the fewest of `all` that have to be kept: `without` builds the candidate in which only
-    /// some are left, from the best module.
+    /// Finds a minimal subset of `all` that has to be kept. `without` builds the candidate with only that subset from
+    /// the best module.
     fn keep_fewest<T: Clone>(
         &mut self,
         all: Vec<T>,
@@ -181,7 +180,7 @@ impl Reducer<'_> {
         let base = self.best.clone();
         let total = all.len();
         let mut test = |kept: &[T]| match without(&base, kept) {
-            // Nothing could go.
+            // Nothing was removed.
             Some(candidate) if candidate.is_same(&self.best) => Ok(false),
             Some(candidate) => {
                 self.offer(candidate, || format!("{} of {total} {what}", kept.len()))

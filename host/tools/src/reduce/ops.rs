@@ -1,4 +1,4 @@
-//! The removal of ops, parameters and constants from a function, which stays valid.
+//! Removal of ops, parameters and constants from a function, which stays valid.
 
 use passdock_abi::{AttrKind, ConstId, DType, OpId, SymbolId, TypeKind, Value, ValueId};
 use passdock_ir::edit::NewPort;
@@ -7,24 +7,24 @@ use rustc_hash::FxHashSet;
 
 use crate::queries::{callee, function_results, is_terminator, set_results, unused_constants};
 
-/// The replacement of the results of an op that is removed.
+/// The replacement of a removed op's results.
 #[derive(Clone, Copy)]
 pub(super) enum Instead {
-    /// A new parameter of the function. Values that become unused are its results.
+    /// A new parameter of the function. Values that become unused are added to the function's results.
     ParameterAndResult,
-    /// A new parameter of the function; its results stay.
+    /// A new parameter of the function. The function's results don't change.
     Parameter,
-    /// An operand of the same type; an op without one stays.
+    /// An operand of the same type. An op without one isn't removed.
     Operand,
 }
 
-/// Returns the ops of a function, nested ones too, without terminators.
+/// Returns the ops of a function, including nested ones, without terminators.
 pub(super) fn ops(f: &Function) -> Vec<OpId> {
     let ops = f.walk(f.body());
     ops.filter(|&op| !is_terminator(f, op)).collect()
 }
 
-/// Removes the ops that aren't kept, each with all that is nested in it.
+/// Removes all ops except `kept`, each with the ops nested in it.
 pub(super) fn keep_ops(f: &mut Function, kept: &[OpId], instead: Instead) -> Option<()> {
     let all = ops(f);
     let kept: FxHashSet<OpId> = kept.iter().copied().collect();
@@ -40,7 +40,7 @@ pub(super) fn keep_ops(f: &mut Function, kept: &[OpId], instead: Instead) -> Opt
         }
         _ => Vec::new(),
     };
-    // From the end, so that the users of an op are removed before it.
+    // In reverse order, so that the users of an op are removed before it.
     for op in all.into_iter().rev() {
         if kept.contains(&op) || f.live_op(op).is_err() {
             continue;
@@ -57,7 +57,7 @@ pub(super) fn keep_ops(f: &mut Function, kept: &[OpId], instead: Instead) -> Opt
     add_results(f, &unused)
 }
 
-/// Whether a model can run with any elements of a value: a tensor of floats, of a rank that is known.
+/// Whether a model can run with arbitrary elements of a value: a float tensor of known rank.
 pub(super) fn may_be_parameter(f: &Function, value: ValueId) -> bool {
     let id = f.value(value).ty;
     let is_float = |dtype| [DType::F16, DType::BF16, DType::F32, DType::F64].contains(&dtype);
@@ -65,7 +65,7 @@ pub(super) fn may_be_parameter(f: &Function, value: ValueId) -> bool {
     f.shape(id).is_some() && ty.is_some_and(|ty| ty.kind == TypeKind::TENSOR && is_float(ty.dtype))
 }
 
-/// Makes values results, instead of parameters that are results.
+/// Adds values to the results, in exchange for results that are parameters.
 pub(super) fn add_results(f: &mut Function, values: &[ValueId]) -> Option<()> {
     let Some(mut results) = function_results(f).filter(|_| !values.is_empty()) else {
         return Some(());
@@ -79,7 +79,7 @@ pub(super) fn add_results(f: &mut Function, values: &[ValueId]) -> Option<()> {
     set_results(f, &results).ok()
 }
 
-/// Removes an op; parameters replace its results that are used.
+/// Removes an op, and replaces its used results with parameters.
 pub(super) fn cut(f: &mut Function, op: OpId) -> Option<()> {
     let results: Vec<ValueId> = f.results(op).collect();
     let mut named: Vec<(ValueId, SymbolId)> = Vec::new();
@@ -98,13 +98,13 @@ pub(super) fn cut(f: &mut Function, op: OpId) -> Option<()> {
         named.push((param, name));
     }
     f.erase_op(op).ok()?;
-    // Its name is free now.
+    // The names of the op's results are free now.
     named
         .into_iter()
         .try_for_each(|(param, name)| rename(f, param, name))
 }
 
-/// Gives a value the name that another one had.
+/// Renames a value to a name that another value had.
 fn rename(f: &mut Function, value: ValueId, name: SymbolId) -> Option<()> {
     let Some(name) = name.option() else {
         return Some(());
@@ -113,7 +113,7 @@ fn rename(f: &mut Function, value: ValueId, name: SymbolId) -> Option<()> {
     f.set_name(value, &name).ok()
 }
 
-/// Replaces an op by its operands, if each result has one of its type.
+/// Replaces an op with its operands, if each result has one of its type.
 fn bypass(f: &mut Function, op: OpId) {
     let results: Vec<ValueId> = f.results(op).collect();
     let operands: Vec<ValueId> = f.operands(op).iter().map(|slot| slot.value).collect();
@@ -127,7 +127,7 @@ fn bypass(f: &mut Function, op: OpId) {
     };
     let replacements: Option<Vec<ValueId>> = results.iter().map(replacement).collect();
     if let Some(replacements) = replacements {
-        // If the edit isn't allowed, the op stays.
+        // An op whose replacement is rejected stays.
         _ = f.replace_op_with(op, &replacements);
     }
 }
@@ -140,7 +140,7 @@ pub(super) fn unused_params(f: &Function) -> Vec<ValueId> {
         .collect()
 }
 
-/// Erases the unused constants that aren't among some; one that can't be erased stays.
+/// Erases the unused constants except `but`. A constant that can't be erased stays.
 pub(super) fn erase_unused(f: &mut Function, but: &FxHashSet<ConstId>) {
     for id in unused_constants(f) {
         if !but.contains(&id) {
@@ -149,7 +149,7 @@ pub(super) fn erase_unused(f: &mut Function, but: &FxHashSet<ConstId>) {
     }
 }
 
-/// Returns the constants of more elements than text shows that can be filled with one.
+/// Returns the constants that text abbreviates and that can be filled with one element.
 pub(super) fn large_constants(f: &Function) -> Vec<ConstId> {
     let large = f.live_constants().filter(|(id, constant)| {
         let data = f.constant_data(*id);
@@ -162,7 +162,7 @@ pub(super) fn large_constants(f: &Function) -> Vec<ConstId> {
     large.map(|(id, _)| id).collect()
 }
 
-/// Fills a constant with its first element.
+/// Fills a constant with its first element, as a splat.
 pub(super) fn flatten(f: &mut Function, id: ConstId) -> Option<()> {
     let record = *f.live_constant(id).ok()?;
     let dtype = f.ty(record.ty).dtype;
@@ -173,7 +173,7 @@ pub(super) fn flatten(f: &mut Function, id: ConstId) -> Option<()> {
         element: data.bytes().ok()?.get(..size)?.into(),
         count: data.len() / size as u64,
     });
-    // A parameter's default is no value of its own.
+    // A parameter's default isn't a value by itself.
     if f.value(record.value).flags & Value::KIND != Value::CONST {
         return f.set_default(record.value, record.ty, splat).ok().map(drop);
     }
@@ -184,7 +184,7 @@ pub(super) fn flatten(f: &mut Function, id: ConstId) -> Option<()> {
     rename(f, new, name)
 }
 
-/// Returns the attributes of ops that aren't regions, and those of the function itself.
+/// Returns the non-region attributes of ops, and the attributes of the function.
 pub(super) fn attrs(f: &Function) -> Vec<(OpId, SymbolId)> {
     let is_region = |kind: AttrKind| matches!(kind, AttrKind::REGION | AttrKind::REGIONS);
     let attrs_of = |op: OpId| {
@@ -195,7 +195,7 @@ pub(super) fn attrs(f: &Function) -> Vec<(OpId, SymbolId)> {
     ops.flat_map(attrs_of).collect()
 }
 
-/// Whether anything calls a function, so that its parameters can't change.
+/// Whether a function has callers, so that its parameters can't change.
 pub(super) fn is_called(module: &Module, name: SymbolId) -> bool {
     let mut functions = module.functions();
     functions.any(|f| f.walk(f.body()).any(|op| callee(f, op) == Some(name)))

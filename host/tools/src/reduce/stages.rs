@@ -1,4 +1,4 @@
-//! The stages of reducing, in order.
+//! The stages of a reduction, in order.
 
 use std::sync::Arc;
 
@@ -10,13 +10,12 @@ use super::ops::{self, Instead};
 use super::{Reducer, Stop, window};
 use crate::queries::{function_results, set_results, unused_constants};
 
-/// Attributes are tried one by one, so only when few are left.
+/// The maximum number of attributes that are removed one by one.
 const FEW_ATTRS: usize = 256;
 
-/// Runs all stages, again and again until none changes anything. `typed` is the module with the types
-/// that can be inferred.
+/// Runs all stages until a fixed point. `typed` is the module with inferred types.
 pub(super) fn all(r: &mut Reducer<'_>, typed: Option<Module>) -> Result<(), Stop> {
-    // A parameter needs a type, so that the model can run.
+    // A new parameter needs a type for the model to run.
     if let Some(typed) = typed {
         r.offer(typed, || "with inferred types".to_owned())?;
     }
@@ -45,8 +44,8 @@ pub(super) fn all(r: &mut Reducer<'_>, typed: Option<Module>) -> Result<(), Stop
     extras(r)
 }
 
-/// Removes most of the ops in few runs: those of the entry that aren't needed, then functions, then those of the
-/// entries that are left.
+/// Removes most of the ops in few runs: unneeded ops of the entry, then functions, then unneeded ops of the remaining
+/// entries.
 fn large_steps(r: &mut Reducer<'_>) -> Result<(), Stop> {
     let entries = |r: &Reducer<'_>| -> Vec<SymbolId> {
         let names = r.best.names();
@@ -58,7 +57,7 @@ fn large_steps(r: &mut Reducer<'_>) -> Result<(), Stop> {
         unused(r, name)?;
     }
     let first = entries(r);
-    // Of several it may be any.
+    // With several entries, the failure may be in any of them.
     if let [entry] = first[..] {
         window::narrow(r, entry)?;
     }
@@ -111,9 +110,9 @@ fn fewest_ops(r: &mut Reducer<'_>, name: SymbolId, instead: Instead) -> Result<(
     r.keep_fewest(all, &what, |base, kept| {
         edited(base, name, |f| {
             ops::keep_ops(f, kept, instead)?;
-            // A constant goes with the ops that used it: a small candidate is checked fast, and it may be the last.
+            // A constant is removed with its users, since small candidates run fast and this may be the final one.
             ops::erase_unused(f, &idle);
-            // An op that nothing can replace stays.
+            // An op without a replacement stays.
             (ops::ops(f).len() < before).then_some(())
         })
     })
@@ -147,14 +146,14 @@ fn attrs(r: &mut Reducer<'_>, name: SymbolId) -> Result<(), Stop> {
     take_most(r, name, |f| format!("attributes in {f}"), few, remove)
 }
 
-/// Removes one thing after the other.
+/// Returns a function that removes elements one by one.
 fn each<T>(
     take: impl Fn(&mut Function, &T) -> Option<()>,
 ) -> impl Fn(&mut Function, &[T]) -> Option<()> {
     move |f, gone| gone.iter().try_for_each(|thing| take(f, thing))
 }
 
-/// Removes as many things of a function as can go; `take` removes those it gets.
+/// Removes as many elements of a function as possible. `take` removes the elements that it receives.
 fn take_most<T: Clone + PartialEq>(
     r: &mut Reducer<'_>,
     name: SymbolId,
@@ -175,10 +174,10 @@ fn take_most<T: Clone + PartialEq>(
     })
 }
 
-/// Removes metadata, and what only a file says.
+/// Removes metadata, and data of the file that the IR doesn't model.
 fn extras(r: &mut Reducer<'_>) -> Result<(), Stop> {
     let mut module = r.best.clone();
-    // The meaning of the rest of an ONNX file depends on its version.
+    // The meaning of the rest depends on ONNX's IR version.
     let kept = module.metadata().iter();
     let kept = kept.filter(|(key, _)| key == "onnx.ir_version").cloned();
     let kept: Vec<(String, String)> = kept.collect();
@@ -203,7 +202,7 @@ fn extras(r: &mut Reducer<'_>) -> Result<(), Stop> {
         .map(drop)
 }
 
-/// Edits one function of a module; `None` if that isn't possible.
+/// Edits one function of a copy of a module; `None` if the edit is rejected.
 fn edited(
     base: &Module,
     name: SymbolId,

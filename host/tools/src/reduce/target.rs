@@ -1,4 +1,4 @@
-//! The failure to keep, and whether another module has it.
+//! The failure that a reduction preserves.
 
 use passdock_core::{ErrorKind, PassError};
 use passdock_driver::judge::{Judge, Verdict};
@@ -8,16 +8,16 @@ use passdock_ir::Module;
 
 use crate::search::require_broken;
 
-/// The failure to keep.
+/// The failure that a reduction preserves.
 pub(super) enum Target<'c> {
-    /// A pass fails like this.
+    /// A pass fails in this way.
     Fails(Failure),
-    /// The check calls a module good, and the pipeline's result bad.
+    /// The check finds a module good, and the pipeline's result bad.
     Judged(Box<Judge<'c>>),
 }
 
 impl<'c> Target<'c> {
-    /// Runs the pipeline on the whole module, to see the failure.
+    /// Runs the pipeline on the whole module, to determine the failure.
     pub(super) fn new(
         trials: &mut dyn Trials,
         module: &Module,

@@ -1,10 +1,10 @@
-//! The large steps: a function is cut down to the ops around the failure, in about as many runs as its number of ops
-//! has bits.
+//! The large steps of a reduction, which cut a function down to the ops around the failure. The number of runs is
+//! logarithmic in the number of ops.
 //!
-//! The first ops of a function compute the same whatever is removed after them, so the fewest of them that fail are
-//! found by halving. The ops that the last of those doesn't need are removed at once. Then fewer and fewer of the ops
-//! that it needs are kept, and parameters replace the results of the others. Parameters have random elements when a
-//! check runs the model, so integers aren't replaced, which may be shapes or indices, nor values of an unknown type.
+//! The first ops of a function compute the same results whatever is removed after them. So a binary search finds the
+//! shortest prefix that fails, and the ops that its last op doesn't need are removed at once. Then the suffix of the
+//! remaining ops is shortened, with parameters for the results of the others. When a check runs the model, parameters
+//! have random elements. Values of unknown type aren't replaced, nor are integers, which may be shapes or indices.
 
 use passdock_abi::{OpId, SymbolId, ValueId};
 use passdock_driver::judge::Verdict;
@@ -18,10 +18,10 @@ use crate::queries::{
 };
 use crate::search::first_bad;
 
-/// With fewer ops, the small steps are enough.
+/// The number of ops from which large steps are used. Below, the small steps are enough.
 const FEW: usize = 8;
 
-/// Cuts down a function that no other calls.
+/// Cuts down a function that isn't called by others.
 pub(super) fn narrow(r: &mut Reducer<'_>, name: SymbolId) -> Result<(), Stop> {
     let base = r.best.clone();
     let Some(f) = base.function(name) else {
@@ -51,7 +51,7 @@ pub(super) fn narrow(r: &mut Reducer<'_>, name: SymbolId) -> Result<(), Stop> {
     search.last(r, &needed)
 }
 
-/// Returns the verdict on some of the ops: with too few the failure is gone.
+/// Converts the result of a test: without the failure, a prefix or suffix is too short.
 fn verdict(fails: bool) -> Verdict {
     match fails {
         true => Verdict::Bad,
@@ -59,7 +59,7 @@ fn verdict(fails: bool) -> Verdict {
     }
 }
 
-/// A function to cut down, as it was.
+/// The function to cut down, before any step.
 struct Search<'s> {
     base: &'s Module,
     name: SymbolId,
@@ -67,14 +67,14 @@ struct Search<'s> {
 }
 
 impl Search<'_> {
-    /// Returns the fewest first ops that fail.
+    /// Returns the shortest prefix of the body that fails.
     fn first<'o>(&self, r: &mut Reducer<'_>, body: &'o [OpId]) -> Result<&'o [OpId], Stop> {
         let mut judge = |count: usize| Ok(verdict(self.offer(r, &body[..count])?));
         let (_, count) = first_bad((0, body.len()), &mut judge)?;
         Ok(&body[..count])
     }
 
-    /// Keeps few of the last ops, with the producers that parameters can't replace.
+    /// Shortens the suffix of `ops` that is kept. Producers that parameters can't replace are kept with it.
     fn last(&self, r: &mut Reducer<'_>, ops: &[OpId]) -> Result<(), Stop> {
         let Some(f) = self.base.function(self.name) else {
             return Ok(());
@@ -91,7 +91,7 @@ impl Search<'_> {
         first_bad((too_few, count.min(ops.len())), &mut judge).map(drop)
     }
 
-    /// Whether these ops of the function alone fail.
+    /// Whether the function with these ops alone fails.
     fn offer(&self, r: &mut Reducer<'_>, kept: &[OpId]) -> Result<bool, Stop> {
         let mut candidate = self.base.clone();
         let cut = candidate
@@ -110,15 +110,15 @@ impl Search<'_> {
     }
 }
 
-/// Keeps only these ops of a function's body. Parameters replace what they use of others; results that none of them
-/// uses are the function's.
+/// Keeps only these ops of a function's body. Parameters replace the values of removed ops. Values that lose all users
+/// become results of the function.
 fn cut_out(f: &mut Function, kept: &[OpId]) -> Option<()> {
     let kept: FxHashSet<OpId> = kept.iter().copied().collect();
     let is_kept = |f: &Function, value: ValueId| {
         let defined = f.defining_op(value);
         defined.is_some_and(|op| kept.contains(&op))
     };
-    // Results of the function stay results, also if they are used.
+    // Results of kept ops stay results, even if they have users.
     let mut results = function_results(f)?;
     results.retain(|(value, ..)| is_kept(f, *value));
     set_results(f, &results).ok()?;
@@ -135,14 +135,14 @@ fn cut_out(f: &mut Function, kept: &[OpId]) -> Option<()> {
     }
     used.retain(|&value| f.value(value).use_count == 0);
     ops::add_results(f, &used)?;
-    // If the edit isn't allowed, they stay.
+    // If the edit is rejected, the parameters stay.
     let params = ops::unused_params(f);
     _ = f.remove_args(&params);
     ops::erase_unused(f, &unused);
     Some(())
 }
 
-/// Returns the ops of `all` that are reached from some ops through the values that `follows` accepts.
+/// Returns the ops of `all` that are reachable from `from` through operands for which `follows` holds.
 fn reached(
     f: &Function,
     all: &[OpId],
@@ -150,7 +150,7 @@ fn reached(
     follows: impl Fn(ValueId) -> bool,
 ) -> Vec<OpId> {
     let mut reached: FxHashSet<OpId> = from.iter().copied().collect();
-    // Each stands before those that use it.
+    // In reverse order, users come before definitions.
     for &op in all.iter().rev() {
         if reached.contains(&op) {
             let values = operands_inside(f, op).filter(|value| value.is_some() && follows(*value));

@@ -1,4 +1,4 @@
-//! The calls among functions, and the size of the entry with all calls inlined.
+//! The calls between functions, and the size of the entry after inlining all calls.
 
 use passdock_abi::{self as abi, SymbolId};
 use passdock_ir::{Function, Module};
@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use super::{FunctionKind, FunctionStats, Stats, interface};
 use crate::queries::callee;
 
-/// Describes each function, and counts calls.
+/// Adds each function to the statistics, and counts calls.
 pub(super) fn count(module: &Module, entry: Option<SymbolId>, stats: &mut Stats) {
     let names = module.names().enumerate().map(|(at, name)| (name, at));
     let positions: FxHashMap<SymbolId, usize> = names.collect();
@@ -47,9 +47,9 @@ pub(super) fn count(module: &Module, entry: Option<SymbolId>, stats: &mut Stats)
 
 /// The calls of one function.
 struct Calls {
-    /// The number of ops that aren't calls of functions of the module.
+    /// The number of ops that don't call a function of the module.
     own_ops: u64,
-    /// The callees by their position in the module, each once, with the number of calls.
+    /// The callees as indices into the module's functions, without duplicates, with the number of calls.
     callees: Vec<(usize, u64)>,
 }
 
@@ -68,10 +68,10 @@ impl Calls {
     }
 }
 
-/// Returns how often the body of each function would be in the entry with all calls inlined; `None` if the entry
-/// reaches a circle of calls, or if a count has more than 64 bits.
+/// Returns the number of copies of each function's body in the entry after inlining all calls. Returns `None` if the
+/// entry reaches a cycle of calls, or if a number has more than 64 bits.
 fn copies(graph: &[Calls], entry: usize) -> Option<Vec<u64>> {
-    // The number of callers that the entry reaches and whose copies aren't counted yet.
+    // The number of reachable callers whose copies aren't counted yet.
     let mut callers = vec![0_u32; graph.len()];
     let mut reached = vec![entry];
     let mut at = 0;

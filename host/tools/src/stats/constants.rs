@@ -1,4 +1,4 @@
-//! The sizes and places of constants, whose elements aren't read.
+//! The sizes and storage of constants. Elements aren't read.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -28,16 +28,16 @@ impl Role {
     }
 }
 
-/// The place of data: what has the same place is shared.
+/// The location of data. Constants with equal locations share their data.
 #[derive(PartialEq, Eq, Hash)]
 enum Place<'m> {
     Memory(*const ConstantData),
     File(&'m str, u64, u64),
 }
 
-/// Data, whoever shares it.
+/// The data of one or several constants.
 struct Entry<'m> {
-    /// The first constant of those that share it.
+    /// The first constant with the data.
     f: &'m Function,
     id: ConstId,
     role: Role,
@@ -73,7 +73,7 @@ pub(super) fn measure(module: &Module, top: usize, stats: &mut Stats) -> Result<
                         add(&mut parameters.shared, &entry);
                     }
                     let used = first.used || entry.used;
-                    // Of an attribute and a parameter, the parameter counts.
+                    // If a parameter and an attribute share data, the parameter counts.
                     if entry.role.is_parameter() && !first.role.is_parameter() {
                         *first = entry;
                     }
@@ -94,7 +94,7 @@ pub(super) fn measure(module: &Module, top: usize, stats: &mut Stats) -> Result<
 }
 
 fn place(data: &Arc<ConstantData>) -> Place<'_> {
-    // Nothing at one place isn't shared.
+    // Empty data is never shared.
     match data.in_file().filter(|_| !data.is_empty()) {
         Some(range) => Place::File(range.source.name(), range.offset, range.len),
         None => Place::Memory(Arc::as_ptr(data)),
@@ -136,7 +136,7 @@ fn entry<'m>(
 
 fn add(to: &mut Amount, entry: &Entry<'_>) {
     to.tensors += 1;
-    // A splat may claim any size.
+    // A splat may have any size.
     to.elements = to.elements.saturating_add(entry.elements);
     to.bytes = to.bytes.saturating_add(entry.bytes);
 }
@@ -174,7 +174,7 @@ fn sum_up(entries: &[Entry<'_>], stats: &mut Stats) {
     parameters.by_dtype = by_dtype.collect();
 }
 
-/// Returns the largest parameters; of equal ones those that come first.
+/// Returns the largest parameters; equal ones in module order.
 fn largest(entries: &[Entry<'_>], top: usize) -> Vec<LargeConstant> {
     let mut order: Vec<&Entry<'_>> = entries.iter().collect();
     order.retain(|entry| entry.role.is_parameter());
@@ -237,7 +237,7 @@ fn external_files(entries: &[Entry<'_>]) -> Vec<ConstantsFile> {
     files.collect()
 }
 
-/// Adds an op that is a sparse constant.
+/// Adds a sparse constant, which is an op.
 fn sparse(f: &Function, id: passdock_abi::OpId, to: &mut Sparse) -> Result<(), PassError> {
     let Some(attr) = f.attrs(id).first() else {
         return Ok(());

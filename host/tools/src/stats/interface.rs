@@ -24,7 +24,7 @@ pub(super) fn read(f: &Function, stats: &mut Stats) {
     stats.opsets = opsets(f);
 }
 
-/// A function's opset versions.
+/// Returns a function's opset versions.
 pub(super) fn opsets(f: &Function) -> Vec<OpsetVersion> {
     let opsets = f.opsets().iter().map(|opset| OpsetVersion {
         domain: f.text(opset.domain).to_owned(),
@@ -33,7 +33,7 @@ pub(super) fn opsets(f: &Function) -> Vec<OpsetVersion> {
     opsets.collect()
 }
 
-/// The name of an element type in messages and tables.
+/// Returns the name of an element type for messages and tables.
 pub(super) fn dtype_name(dtype: DType) -> String {
     match dtype.name() {
         Some(name) => name.to_owned(),
@@ -42,7 +42,7 @@ pub(super) fn dtype_name(dtype: DType) -> String {
     }
 }
 
-/// Returns the names and types of the results, from the values where the interface has none.
+/// Returns the names and types of the results; the types are those of the values where the interface has none.
 fn results(f: &Function) -> impl Iterator<Item = (SymbolId, TypeId)> + '_ {
     let end = f.terminator(f.body());
     let slots = end.map_or(&[][..], |op| f.operands(op));
@@ -85,13 +85,13 @@ fn size(f: &Function, dim: Dim) -> Option<DimSize> {
     }
 }
 
-/// Adds the names of a type's dims that aren't among `symbols`, and counts its unknown dims.
+/// Adds the names of a type's dims to `symbols`, if they are new, and counts unknown dims.
 fn add_dims(f: &Function, ty: TypeId, symbols: &mut FxHashSet<SymbolId>, stats: &mut Stats) {
     let mut types = vec![ty];
     while let Some(id) = types.pop() {
         let Ok(ty) = f.live_type(id) else { continue };
         types.extend(f.items_of(ty));
-        // From the back, because the last of a stack comes first.
+        // In reverse order, since the last element of a stack comes first.
         let mut dims: Vec<Dim> = f.shape(id).into_iter().flatten().rev().copied().collect();
         while let Some(dim) = dims.pop() {
             match dim.kind {

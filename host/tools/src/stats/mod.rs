@@ -1,10 +1,10 @@
-//! The content of a module: its interface, its ops by kind, its parameters by type, and the places of their bytes.
+//! Statistics of a module: its interface, ops by kind, parameters by type, and the storage of their data.
 //!
-//! Only headers are read: no element of a constant, and of an external file only its length. Time is linear in the
-//! ops and constants, and regions may nest to any depth.
+//! Only headers are read: no elements of constants, and only the length of external files. Time is linear in the number
+//! of ops and constants. Regions may nest to any depth.
 //!
-//! `passdock stats --json` prints [`Stats`] under these names. A name is never removed; new ones may be added. Lists
-//! are in the order of the module where they don't say otherwise.
+//! `passdock stats --json` prints [`Stats`] under these names. Names are never removed; new ones may be added. Lists
+//! are in module order unless stated otherwise.
 
 mod calls;
 mod constants;
@@ -18,12 +18,12 @@ use serde::{Deserialize, Serialize};
 use passdock_core::{ErrorKind, PassError};
 use passdock_driver::model_file;
 
-/// The contents of a module, counted.
+/// The statistics of a module.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Stats {
-    /// ONNX's IR version; `None` if the module says nothing of it.
+    /// ONNX's IR version; `None` if the module doesn't have one.
     pub ir_version: Option<i64>,
-    /// The program that made the model.
+    /// The program that created the model.
     pub producer_name: String,
     /// The program's version.
     pub producer_version: String,
@@ -31,18 +31,18 @@ pub struct Stats {
     pub domain: String,
     /// The model's own version.
     pub model_version: Option<i64>,
-    /// The model's other keys and values: ONNX's `metadata_props`.
+    /// The model's other metadata: ONNX's `metadata_props`.
     pub metadata: Vec<Property>,
-    /// The function whose interface is the model's: `main`, or the first one if there is no `main`.
+    /// The function whose interface is the model's: `main`, or the first function if there is no `main`.
     pub entry: Option<String>,
     /// The entry's parameters.
     pub inputs: Vec<Input>,
-    /// The number of input entries, of a file before IR version 4, that belong to initializers and are
-    /// no inputs, because initializers are constant there. From 4 on 0.
+    /// The number of graph inputs that are initializers' and don't count as inputs. Before IR version 4, each
+    /// initializer has such an input and is constant. From version 4 on, the number is 0.
     pub initializer_inputs: usize,
     /// The entry's results.
     pub outputs: Vec<Port>,
-    /// The names of dims in the types of inputs and outputs, in order of appearance.
+    /// The names of dims in the types of inputs and outputs, in order of first occurrence.
     pub symbols: Vec<String>,
     /// The number of dims in the types of inputs and outputs that have neither size nor name.
     pub unknown_dims: usize,
@@ -50,7 +50,7 @@ pub struct Stats {
     pub opsets: Vec<OpsetVersion>,
     /// The ops.
     pub ops: OpStats,
-    /// Domains of ops that are neither ONNX's own nor the IR's nor local functions; most ops first.
+    /// The domains of ops that aren't ONNX's, the IR's or local functions; most ops first.
     pub custom_domains: Vec<CustomDomain>,
     /// The results of ops.
     pub results: ResultStats,
@@ -58,9 +58,9 @@ pub struct Stats {
     pub parameters: Parameters,
     /// The regions nested in ops.
     pub subgraphs: Subgraphs,
-    /// The functions, the entry among them.
+    /// The functions, including the entry.
     pub functions: Vec<FunctionStats>,
-    /// The files that constants are in, other than the ONNX file that was read; by path.
+    /// The files that contain constants, other than the ONNX file that was read; sorted by path.
     pub external_files: Vec<ConstantsFile>,
 }
 
@@ -79,25 +79,25 @@ pub struct Input {
     /// The parameter's name and type.
     #[serde(flatten)]
     pub port: Port,
-    /// Whether callers may leave it out, because it has a default.
+    /// Whether callers may omit the input, because it has a default.
     pub overridable: bool,
 }
 
 /// A name and a type.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Port {
-    /// The name, if it has one.
+    /// The name; `None` if the value has none.
     pub name: Option<String>,
-    /// The type as IR text spells it: `f32[n,3,32,32]`, `seq<i64[?]>`; `?` if nothing is known.
+    /// The type as in IR text: `f32[n,3,32,32]`, `seq<i64[?]>`; `?` if it is unknown.
     #[serde(rename = "type")]
     pub ty: String,
     /// The element type of a tensor or buffer.
     pub dtype: Option<String>,
-    /// The dims of a tensor or buffer; `None` if the rank isn't known.
+    /// The dims of a tensor or buffer, `None` for an unknown dim; `None` if the rank is unknown.
     pub shape: Option<Vec<Option<DimSize>>>,
 }
 
-/// A dim that isn't `?`.
+/// A known dim.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum DimSize {
@@ -116,33 +116,32 @@ pub struct OpsetVersion {
     pub version: i64,
 }
 
-/// Counts of ops: those of all functions and regions, without constants and terminators. The body
-/// of a loop counts once.
+/// Numbers of ops in all functions and regions, without constants and terminators. The body of a loop counts once.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct OpStats {
-    /// The number of ops, the body of each function once. What `run` reports.
+    /// The number of ops, as `passdock run` reports it. The body of each function counts once.
     pub total: u64,
     /// The number of ops in subgraphs.
     pub nested: u64,
-    /// The number of ops that the entry would have with every call replaced by the body of the function that it
-    /// calls; `None` if functions call each other in a circle, or if it has more than 64 bits.
+    /// The number of ops of the entry after inlining all calls; `None` if calls are recursive, or if the number has
+    /// more than 64 bits.
     pub inlined: Option<u64>,
-    /// The kinds of ops; most ops first, then by name.
+    /// The kinds of ops; most ops first, then sorted by name.
     pub kinds: Vec<OpKindStats>,
 }
 
-/// The ops of one name.
+/// The ops of one kind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OpKindStats {
     /// The canonical name: `onnx.Conv`, `com.microsoft.Gelu`, `call`.
     pub op: String,
     /// The name's domain; `""` is ONNX's own, `None` the IR's.
     pub domain: Option<String>,
-    /// The definer of the op.
+    /// The definer of the op: ONNX, the IR, the module or another domain.
     pub provider: OpProvider,
     /// The number of these ops.
     pub count: u64,
-    /// The number of them in subgraphs.
+    /// The number of these ops in subgraphs.
     pub nested: u64,
 }
 
@@ -152,7 +151,7 @@ pub struct OpKindStats {
 pub enum OpProvider {
     /// ONNX: one of its own domains.
     Onnx,
-    /// The IR: structured control flow, the loop level.
+    /// The IR: structured control flow and the loop level.
     Ir,
     /// A function of the module.
     Function,
@@ -165,66 +164,65 @@ pub enum OpProvider {
 pub struct CustomDomain {
     /// The domain.
     pub domain: String,
-    /// The versions that functions declare; empty: it is used and not declared.
+    /// The versions that functions import; empty if the domain is used without an import.
     pub versions: Vec<i64>,
     /// The number of its ops.
     pub ops: u64,
-    /// The number of kinds of its ops.
+    /// The number of different operators of the domain.
     pub kinds: u64,
 }
 
 /// The types of the results of ops.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ResultStats {
-    /// The number of values, without those that ops leave out.
+    /// The number of results, without omitted ones.
     pub total: u64,
-    /// The number of values whose type says something.
+    /// The number of results with a type that isn't unknown.
     pub typed: u64,
-    /// Tensors and buffers whose dims are all constant.
+    /// The number of tensors and buffers whose dims are all constant.
     pub static_shape: u64,
 }
 
-/// A number of tensors, and the elements in them.
+/// A number of tensors, their elements and bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Amount {
     /// The number of tensors.
     pub tensors: u64,
     /// The number of elements.
     pub elements: u64,
-    /// Bytes of the elements, packed as ONNX packs raw data; of strings their text, an offset of 8
-    /// bytes for each and one more; of dtypes that ONNX doesn't know 0.
+    /// The size of the elements in bytes, packed as ONNX packs raw data. For strings: the text, an offset of 8 bytes
+    /// for each, and one more offset. For dtypes that ONNX doesn't define: 0.
     pub bytes: u64,
 }
 
-/// Parameters: the constants that are values, so initializers, defaults of inputs and `Constant`
-/// nodes, wherever they stand. Data that several constants share counts once.
+/// The parameters: all constants that are values, so initializers, defaults of inputs and `Constant` nodes, in all
+/// regions. Data that several constants share counts once.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Parameters {
-    /// The sum of the next three.
+    /// The sum of the next three fields.
     #[serde(flatten)]
     pub all: Amount,
-    /// Constants that stand for themselves.
+    /// Initializers that aren't defaults of inputs.
     pub initializers: Amount,
     /// Defaults of inputs.
     pub defaults: Amount,
     /// `Constant` nodes.
     pub constant_nodes: Amount,
-    /// Not part of the sum: data that was counted with another constant.
+    /// Data that was already counted with another constant. Not part of the sum.
     pub shared: Amount,
-    /// Part of the sum: no op or result uses it.
+    /// Parameters without users. Part of the sum.
     pub unused: Amount,
-    /// Part of the sum: one element that fills a shape. `bytes` are those of all elements; the model
-    /// holds one.
+    /// Parameters that one element fills. Part of the sum. `bytes` counts all elements, although only one is stored.
     pub splats: Amount,
-    /// Not part of the sum: tensors that are attributes of ops.
+    /// Tensors in attributes of ops. Not part of the sum.
     pub attributes: Amount,
-    /// Not part of the sum: scalars of loop-level functions.
+    /// Scalars of loop-level functions. Not part of the sum.
     pub scalars: Amount,
-    /// Not part of the sum, because they are ops: sparse constants.
+    /// Sparse constants. Not part of the sum, because they are ops.
     pub sparse: Sparse,
-    /// The sum by element type; most bytes first.
+    /// The sum, by element type; most bytes first.
     pub by_dtype: Vec<DTypeAmount>,
-    /// The largest of the sum, as many as were asked for; most bytes first.
+    /// The largest parameters, as many as requested; most bytes first.
     pub largest: Vec<LargeConstant>,
 }
 
@@ -233,20 +231,20 @@ pub struct Parameters {
 pub struct Sparse {
     /// The number of tensors.
     pub tensors: u64,
-    /// The number of elements that their shapes have.
+    /// The number of elements of their shapes.
     pub elements: u64,
     /// The number of elements that are stored.
     pub stored: u64,
-    /// Bytes of the stored elements and their indices.
+    /// The size of the stored elements and their indices, in bytes.
     pub bytes: u64,
 }
 
 /// The tensors of one element type.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DTypeAmount {
-    /// The element type: `f32`; `dtype99` for a code that isn't known.
+    /// The element type, such as `f32`; `dtype99` for an unknown code.
     pub dtype: String,
-    /// The amount of it.
+    /// The tensors of this type.
     #[serde(flatten)]
     pub amount: Amount,
 }
@@ -254,60 +252,60 @@ pub struct DTypeAmount {
 /// One of the largest constants.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LargeConstant {
-    /// The constant's name, if it has one; of shared data, that of the first constant.
+    /// The constant's name, if it has one; the first constant's for shared data.
     pub name: Option<String>,
-    /// The function that it is in.
+    /// The function that contains the constant.
     pub function: String,
-    /// The type as IR text spells it.
+    /// The type as in IR text.
     #[serde(rename = "type")]
     pub ty: String,
     /// The number of elements.
     pub elements: u64,
-    /// Bytes of the elements.
+    /// The size of the elements in bytes.
     pub bytes: u64,
-    /// The place of the elements.
+    /// The storage of the elements.
     pub storage: Storage,
-    /// The file that they are in, if that isn't the ONNX file that was read.
+    /// The file with the elements, if it isn't the ONNX file that was read.
     pub file: Option<String>,
 }
 
-/// The place of a constant's elements.
+/// The storage of a constant's elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Storage {
-    /// Memory: IR text, or what a pass made.
+    /// Memory: constants from IR text, or created by a pass.
     Inline,
     /// The ONNX file that was read.
     Mapped,
     /// Another file.
     External,
-    /// One element fills the shape.
+    /// One element that fills the shape.
     Splat,
 }
 
-/// Regions nested in ops: the graphs of ONNX's control flow, the bodies of loops.
+/// Regions nested in ops: graphs of ONNX's control flow and bodies of loops.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Subgraphs {
     /// The number of regions.
     pub regions: u64,
-    /// The depth to which they nest; 0 if there are none.
+    /// The maximum nesting depth; 0 if there are no regions.
     pub depth: u32,
-    /// The ops that hold them; most regions first, then by name.
+    /// The ops with regions, by kind; most regions first, then sorted by name.
     pub holders: Vec<RegionHolder>,
 }
 
-/// The ops of one name that hold regions.
+/// The ops of one kind that have regions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RegionHolder {
     /// The canonical name.
     pub op: String,
-    /// The number of them that hold regions.
+    /// The number of ops of this kind with regions.
     pub ops: u64,
-    /// The number of regions that they hold.
+    /// The number of their regions.
     pub regions: u64,
 }
 
-/// A function.
+/// The statistics of a function.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FunctionStats {
     /// The function's canonical name.
@@ -318,12 +316,12 @@ pub struct FunctionStats {
     pub inputs: u64,
     /// The number of results.
     pub outputs: u64,
-    /// The number of ops, those in subgraphs included, without constants and terminators.
+    /// The number of ops, including those in subgraphs, without constants and terminators.
     pub ops: u64,
-    /// The number of ops of the module that call it.
+    /// The number of ops that call the function.
     pub calls: u64,
-    /// The number of times its body would stand in the entry with every call replaced by the body that it
-    /// calls (the entry's own: 1); `None` as for [`OpStats::inlined`].
+    /// The number of copies of its body in the entry after inlining all calls; 1 for the entry itself. `None` as for
+    /// [`OpStats::inlined`].
     pub copies: Option<u64>,
     /// The function's opset versions.
     pub opsets: Vec<OpsetVersion>,
@@ -339,27 +337,27 @@ pub enum FunctionKind {
     Prim,
 }
 
-/// A file that constants are in.
+/// A file that contains constants.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ConstantsFile {
-    /// The whole path.
+    /// The path, including the directory.
     pub path: String,
-    /// The number of tensors in it.
+    /// The number of tensors in the file.
     pub tensors: u64,
-    /// The number of its bytes that are theirs.
+    /// The number of bytes that the tensors use.
     pub bytes_used: u64,
-    /// The length that it needs for the last of them.
+    /// The minimum length of the file for its last tensor.
     pub bytes_needed: u64,
-    /// The file's length; `None` if that can't be told.
+    /// The file's length; `None` if it can't be determined.
     pub bytes: Option<u64>,
-    /// The problem with the file, as a sentence; `None`: it is there and long enough.
+    /// A description of a problem with the file; `None` if the file exists and is long enough.
     pub problem: Option<String>,
 }
 
-/// Counts the content of a module. `top` is the number of the largest constants to list.
+/// Computes the statistics of a module, with the `top` largest constants.
 ///
 /// # Errors
-/// If a part of the model that reading it skipped is invalid.
+/// If a part of the model that was skipped when reading is invalid.
 pub fn stats(module: &Module, top: usize) -> Result<Stats, PassError> {
     let mut stats = Stats::default();
     read_header(module, &mut stats)?;
@@ -375,7 +373,7 @@ pub fn stats(module: &Module, top: usize) -> Result<Stats, PassError> {
     Ok(stats)
 }
 
-/// Reads the header.
+/// Reads the module's metadata.
 fn read_header(module: &Module, stats: &mut Stats) -> Result<(), PassError> {
     for (key, value) in module.metadata() {
         match key.as_str() {

@@ -1,4 +1,4 @@
-//! The ops by kind, their regions and their results.
+//! The numbers of ops by kind, of their regions and of their results.
 
 use passdock_abi::{SymbolId, TypeKind, Value};
 use passdock_ir::{Module, OpName};
@@ -17,7 +17,7 @@ const ONNX_DOMAINS: [&str; 5] = [
 /// The domain of the IR's loop level.
 const LOOP_DOMAIN: &str = "tir";
 
-/// The counts of the ops of one name.
+/// The counts of the ops of one kind.
 #[derive(Clone, Copy, Default)]
 struct Kind {
     count: u64,
@@ -94,7 +94,7 @@ pub(super) fn count(module: &Module, stats: &mut Stats) {
         }
     }
     stats.custom_domains = custom.into_values().collect();
-    // A hash map has no order.
+    // The iteration order of a hash map is arbitrary.
     let kinds = &mut stats.ops.kinds;
     kinds.sort_unstable_by(|a, b| (b.count, &a.op).cmp(&(a.count, &b.op)));
     let holders = &mut stats.subgraphs.holders;
@@ -103,7 +103,7 @@ pub(super) fn count(module: &Module, stats: &mut Stats) {
     domains.sort_unstable_by(|a, b| (b.ops, &a.domain).cmp(&(a.ops, &b.domain)));
 }
 
-/// Returns the versions of a domain that functions declare, each once.
+/// Returns the versions of a domain that functions import, without duplicates.
 fn versions(module: &Module, domain: &str) -> Vec<i64> {
     let Some(domain) = module.symbols().find(domain) else {
         return Vec::new();

@@ -1,5 +1,5 @@
-//! What differs between two modules: random edits are listed as they were made, and large modules are
-//! no trouble. Each kind of difference, as people see it, is in the command's tests.
+//! Differences of two modules: random edits are reported exactly, and large modules take linear time. The command's
+//! tests show each kind of difference as it is printed.
 
 mod random;
 mod scale;

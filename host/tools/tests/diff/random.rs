@@ -1,19 +1,18 @@
-//! Random modules, random known edits: they are listed, and nothing else.
+//! Random modules with random known edits: the report has these edits and no others.
 //!
-//! In half of the modules each op has a number of its own (`tag`), so an edit can be told in one way
-//! only, and the report has to be exactly what was done; so it has in those whose values have names. In the others a
-//! few kinds of ops repeat without anything to tell them apart: there a report may be longer than the edits, by a few
-//! lines in a hundred.
+//! In half of the modules, each op has a unique number (`tag`). There, and in modules whose values have names, an edit
+//! has only one description, so the report has to match the edits exactly. The other modules have a few kinds of ops
+//! that repeat and can't be distinguished. There, a report may be longer than the edits by a few percent.
 
 use passdock::model_file::parse_text;
 use passdock_tools::diff::{self, Change, Diff, OpChange, PortChange};
 
 use crate::spec::{Block, Const, Op, Spec, Val};
 
-/// The lines that are listed of equal ops for a hundred edits, at most.
+/// The maximum number of reported lines per hundred edits, for ops that can't be distinguished.
 const LONGER: usize = 125;
 
-/// Numbers that are the same in every run (splitmix64).
+/// A random number generator with the same sequence in every run (splitmix64).
 struct Random(u64);
 
 impl Random {
@@ -28,9 +27,9 @@ impl Random {
 
 #[derive(Clone, Copy, Debug)]
 struct Style {
-    /// Each op has a number of its own.
+    /// Whether each op has a unique number.
     tagged: bool,
-    /// Values have names.
+    /// Whether values have names.
     named: bool,
 }
 
@@ -66,7 +65,7 @@ impl Maker {
         };
         for at in 0..2 {
             let value = maker.spec.value(false);
-            // Interfaces have names, always.
+            // Parameters and results always have names.
             maker.spec.names[value] = Some(format!("in{at}"));
             maker.spec.params.push((value, "f32[n]".into()));
         }
@@ -81,7 +80,7 @@ impl Maker {
         maker
     }
 
-    /// A chain with side branches, so that no op is without users: each uses the one before it.
+    /// Generates a chain with side branches, in which each op has a user.
     fn block(&mut self, visible: &[Val], count: usize, depth: usize) -> Block {
         let mut visible = visible.to_vec();
         let mut ops = Vec::new();
@@ -130,10 +129,10 @@ impl Maker {
     }
 }
 
-/// Where an op is: a place in each block, from the body inwards, and which block.
+/// The path of an op: its index in each block from the body inwards, and the index of the next block.
 type Path = Vec<(usize, usize)>;
 
-/// All ops, by path.
+/// Returns the paths of all ops.
 fn paths(block: &Block) -> Vec<Path> {
     let mut paths = Vec::new();
     let mut open: Vec<(Path, &Block, usize)> = vec![(Vec::new(), block, 0)];
@@ -159,7 +158,7 @@ fn block_of<'s>(body: &'s mut Block, path: &Path) -> &'s mut Block {
     block
 }
 
-/// What is said about an edit of an op: its number if it has one, and else its kind.
+/// Describes an op: by its number if it has one, otherwise by its kind.
 fn called(kind: &str, tag: Option<i64>) -> String {
     match tag {
         Some(tag) => format!("#{tag}"),
@@ -175,10 +174,10 @@ fn tag_of(op: &Op) -> Option<i64> {
 }
 
 impl Maker {
-    /// Edits the module in so many places that don't touch each other, and says what it did.
+    /// Makes `count` edits that don't affect each other, and describes them.
     fn edit(&mut self, count: usize) -> Vec<String> {
         let mut done = Vec::new();
-        // Values that an edit is about: the next one keeps away from them.
+        // Values affected by an edit. Later edits avoid them.
         let mut taken: Vec<Val> = Vec::new();
         let mut once = [false; 8];
         for _ in 0..count * 8 {
@@ -198,7 +197,7 @@ impl Maker {
             let op = block_of(&mut self.spec.body, &path).ops[at].clone();
             let mut near = vec![op.result];
             near.extend(&op.operands);
-            // Whoever uses what it uses or makes is near, too.
+            // Ops with a common operand, and users of results, are also avoided.
             for path in &all {
                 let at = path[path.len() - 1].1;
                 let other = &block_of(&mut self.spec.body, path).ops[at];
@@ -266,7 +265,7 @@ impl Maker {
         let at = path[path.len() - 1].1;
         let name = called(&op.kind, tag_of(op));
         match what {
-            // An op on one of its operands.
+            // Inserts an op on one of the operands.
             8 | 9 => {
                 let slot = self.random.below(op.operands.len());
                 let new = self.op(vec![op.operands[slot]]);
@@ -276,7 +275,7 @@ impl Maker {
                 block.ops.insert(at, new);
                 Some(edit)
             }
-            // The op is gone.
+            // Removes the op.
             10 | 11 => {
                 if !op.blocks.is_empty() {
                     return None;
@@ -309,11 +308,11 @@ impl Maker {
                 let name = called("onnx.Other", tag_of(op));
                 Some(format!("{name}: kind {} → onnx.Other", op.kind))
             }
-            // Another operand: a parameter, which everybody sees.
+            // Replaces an operand with a parameter, which is visible everywhere.
             _ => {
                 let slot = self.random.below(op.operands.len());
                 let other = self.spec.params[self.random.below(2)].0;
-                // Its only operand would take what stands before it out of use.
+                // Without its only operand, the producer would have no user.
                 if slot == 0 || op.operands[slot] == other {
                     return None;
                 }
@@ -324,7 +323,7 @@ impl Maker {
     }
 }
 
-/// All uses of a value become uses of another.
+/// Replaces all uses of a value.
 fn rewire(block: &mut Block, from: Val, to: Val) {
     if block.result == from {
         block.result = to;
@@ -341,7 +340,7 @@ fn rewire(block: &mut Block, from: Val, to: Val) {
     }
 }
 
-/// A report in the words of the edits.
+/// Formats a report like the descriptions of edits.
 fn listed(diff: &Diff) -> Vec<String> {
     let or_none = |text: &Option<String>| text.clone().unwrap_or("-".into());
     let mut all = Vec::new();
@@ -404,7 +403,7 @@ fn listed(diff: &Diff) -> Vec<String> {
     all
 }
 
-/// What was done and what is said, with both texts.
+/// The edits, the report and both texts, for a failure message.
 struct Case {
     seed: u64,
     done: Vec<String>,

@@ -1,4 +1,4 @@
-//! Many ops, deep regions, values with many users: nothing recurses, nothing is quadratic.
+//! Many ops, deep regions, values with many users: no recursion, and no quadratic time.
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use passdock_tools::diff::{self, Change, Summary};
 
 const OPS: usize = 50_000;
 
-/// Each op uses the one before and the parameter, which so has many users.
+/// Builds a chain in which each op uses the previous one and the parameter.
 fn chain(kind: impl Fn(usize) -> Option<&'static str>) -> Module {
     let mut text = String::from("module { fn @f(%x: f32[n]) -> (%y: f32[n]) {\n");
     let mut last = "%x".to_owned();
@@ -73,7 +73,7 @@ fn an_op_of_many_operands() {
 fn nothing_in_common() {
     let a = chain(|_| Some("t.A"));
     let b = chain(|at| (at % 2 == 0).then_some("t.B"));
-    // The first op has the same operands in both.
+    // The first op has the same operands in both modules.
     let expected = Summary {
         ops_added: OPS / 2 - 1,
         ops_removed: OPS - 1,
@@ -104,7 +104,7 @@ fn kinds_in_random_order() {
     assert_eq!(summary.ops_added, summary.ops_removed);
 }
 
-/// Regions in regions; each uses a value of the body.
+/// Builds nested regions, each of which uses a value of the body.
 fn deep(levels: usize, innermost: &str) -> Module {
     let mut text =
         String::from("module { fn @f(%c: bool[]) -> (%y: f32[]) {\n%z = onnx.Const() : f32[]\n");

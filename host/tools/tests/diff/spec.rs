@@ -1,8 +1,8 @@
-//! Modules as plain data that is easily edited, and their text.
+//! Modules as plain data that is easy to edit, and their text.
 
 use std::fmt::Write;
 
-/// A value: its number, which is nobody else's.
+/// A value, identified by a unique number.
 pub(crate) type Val = usize;
 
 #[derive(Clone, Debug)]
@@ -15,7 +15,7 @@ pub(crate) struct Op {
     pub(crate) blocks: Vec<Block>,
 }
 
-/// The ops of a region and what it gives out.
+/// The ops of a region and the value that it yields.
 #[derive(Clone, Debug)]
 pub(crate) struct Block {
     pub(crate) ops: Vec<Op>,
@@ -37,7 +37,7 @@ pub(crate) struct Spec {
     pub(crate) body: Block,
     pub(crate) output: String,
     pub(crate) functions: Vec<String>,
-    /// Per value; `None`: it has no name.
+    /// Names by value; `None` if the value has no name.
     pub(crate) names: Vec<Option<String>>,
 }
 
@@ -86,7 +86,7 @@ impl Spec {
         out
     }
 
-    /// Nesting is shallow here.
+    /// Prints a block. Recursive, since nesting is shallow here.
     fn block(&self, out: &mut String, block: &Block, end: &str) {
         for op in &block.ops {
             let operands: Vec<String> = op.operands.iter().map(|&v| self.name(v)).collect();

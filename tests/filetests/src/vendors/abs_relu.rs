@@ -1,4 +1,4 @@
-//! Another accelerator's plugin, which replaces an operator that `npu` replaces, too.
+//! A plugin that legalizes an operator that the plugin `npu` legalizes, too.
 
 use passdock_plugin_api::prelude::*;
 

@@ -1,13 +1,13 @@
-//! A vendor's plugin, whose accelerator convolves blocks of four channels: it wants `Conv` so, where channels are whole
-//! blocks, with packed weights.
+//! A plugin for an accelerator that convolves blocks of four channels. It requests this layout and packed weights for
+//! `Conv`, if the number of channels is a multiple of four.
 
 use passdock_plugin_api::op::{Layout, LayoutStep};
 use passdock_plugin_api::prelude::*;
 
-/// What it adds to ONNX's definition of `Conv`.
+/// The extension of ONNX's definition of `Conv`.
 const CONV: OpDef = OpDef::extending("onnx.Conv", 1).alter_layout(alter);
 
-/// Lines of IR text that bring a value into a layout or back, and the name of what they make.
+/// Returns lines of IR text that convert a value to or from a layout, and the name of the result.
 fn steps(steps: Option<Vec<LayoutStep>>, from: &str) -> Result<(String, String), Refusal> {
     let (mut lines, mut name) = (String::new(), from.to_owned());
     for (at, step) in steps.ok_or("it isn't of whole blocks")?.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! A plugin that says which convolutions its accelerator takes.
+//! A plugin that declares which convolutions its accelerator supports.
 
 use passdock_plugin_api::prelude::*;
 

@@ -1,8 +1,8 @@
-//! An accelerator's operators, and what is run without it.
+//! An accelerator's operators, and their legalization.
 
 use passdock_plugin_api::prelude::*;
 
-/// Legal as it is up to rank 2; else in two halves, which are legal.
+/// Legal up to rank 2; otherwise split into two halves, which are legal.
 const FMA: OpDef = OpDef::new("npu.FMA", 1)
     .operands(3, 3)
     .traits(OpTraits::PURE)
@@ -25,7 +25,7 @@ const MUL: OpDef = OpDef::new("npu.Mul", 1)
         Ok(())
     });
 
-/// Its legal form has itself.
+/// Its legalization contains the op itself.
 const LOOP: OpDef = OpDef::new("npu.Loop", 1).legalize(|call| {
     call.set_body("fn @again(%x) { %y = npu.Loop(%x) return %y }")?;
     Ok(())

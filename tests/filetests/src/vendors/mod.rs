@@ -1,4 +1,4 @@
-//! Plugins of vendors, which a case names by `vendors`.
+//! Plugins of vendors, which a case uses by `vendors`.
 
 mod abs_relu;
 mod blocks;
@@ -11,7 +11,7 @@ mod types;
 
 use passdock_plugin_api::StaticPlugin;
 
-/// The plugins by their names.
+/// The plugins, by name.
 pub(crate) const VENDORS: [(&str, StaticPlugin); 8] = [
     ("abs_relu", abs_relu::PLUGIN),
     ("blocks", blocks::PLUGIN),

@@ -1,8 +1,8 @@
-//! An accelerator's plugin: which of ONNX's operators it can't run as they are, and what is run in their stead.
+//! A plugin for an accelerator: the ONNX operators that it doesn't support, and their legalizations.
 
 use passdock_plugin_api::prelude::*;
 
-/// It convolves blocks of four channels: what lacks some is padded.
+/// The accelerator convolves blocks of four channels, so other numbers are padded.
 const CONV: OpDef = OpDef::extending("onnx.Conv", 1).legalize(|call| {
     let dims = call.operand_type(0).dims().ok_or("its rank isn't known")?;
     let channels = dims.get(1).and_then(Dim::as_const);
@@ -28,7 +28,7 @@ const CONV: OpDef = OpDef::extending("onnx.Conv", 1).legalize(|call| {
     Ok(())
 });
 
-/// It has a Max, of any element type.
+/// The accelerator has a `Max` for all element types.
 const RELU: OpDef = OpDef::extending("onnx.Relu", 1).legalize(|call| {
     let dtype = call.operand_type(0).dtype();
     let name = dtype.name().ok_or("its elements aren't known")?;
@@ -42,7 +42,7 @@ const RELU: OpDef = OpDef::extending("onnx.Relu", 1).legalize(|call| {
     Ok(())
 });
 
-/// It joins two at a time.
+/// The accelerator concatenates two operands at a time.
 const CONCAT: OpDef = OpDef::extending("onnx.Concat", 1).legalize(|call| {
     let count = call.operand_count();
     if count <= 2 {
@@ -66,7 +66,7 @@ const CONCAT: OpDef = OpDef::extending("onnx.Concat", 1).legalize(|call| {
     Ok(())
 });
 
-/// At inference it gives its operand.
+/// At inference, the result is the operand.
 const DROPOUT: OpDef = OpDef::extending("onnx.Dropout", 1).legalize(|call| {
     call.set_body(
         "fn @dropout(%x) {
@@ -78,7 +78,7 @@ const DROPOUT: OpDef = OpDef::extending("onnx.Dropout", 1).legalize(|call| {
     Ok(())
 });
 
-/// Of nothing but itself, with twice the weights.
+/// The legalization contains a `MatMul` itself, with twice the weights.
 const MATMUL: OpDef = OpDef::extending("onnx.MatMul", 1).legalize(|call| {
     call.set_body(
         "fn @matmul(%x, %w) {
@@ -91,7 +91,7 @@ const MATMUL: OpDef = OpDef::extending("onnx.MatMul", 1).legalize(|call| {
     Ok(())
 });
 
-/// An operator of its own, of others that it has to replace in turn.
+/// An operator of the accelerator, which is legalized to ops that have to be legalized, too.
 const CONV_RELU: OpDef = OpDef::new("npu.ConvRelu", 1)
     .operands(2, 2)
     .traits(OpTraits::PURE)

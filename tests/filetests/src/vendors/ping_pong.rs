@@ -1,4 +1,4 @@
-//! Operators whose bodies have each other.
+//! Operators whose bodies contain each other.
 
 use passdock_plugin_api::prelude::*;
 

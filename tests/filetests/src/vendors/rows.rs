@@ -1,4 +1,4 @@
-//! A plugin that says of ONNX's operators, which are another plugin's, what its accelerator takes.
+//! A plugin that declares which of ONNX's operators, defined by another plugin, its accelerator supports.
 
 use passdock_plugin_api::prelude::*;
 

@@ -1,8 +1,8 @@
-//! Operators that take some element types only.
+//! Operators that support some element types only.
 
 use passdock_plugin_api::prelude::*;
 
-/// Results in what its operand is of, and a float32 number.
+/// The results have the operand's element type and float32.
 const SCALE: OpDef = OpDef::new("acme.Scale", 1).operands(2, 2).infer(scale);
 
 fn scale(call: &OpCall) -> OpResult {
@@ -17,7 +17,7 @@ fn scale(call: &OpCall) -> OpResult {
     Ok(())
 }
 
-/// Takes float32 alone.
+/// Supports float32 only.
 const PICKY: OpDef = OpDef::new("acme.Picky", 1).operands(1, 1).infer(picky);
 
 fn picky(call: &OpCall) -> OpResult {

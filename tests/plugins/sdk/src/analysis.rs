@@ -1,4 +1,4 @@
-//! Analyses of the plugin's own, and the host's columns.
+//! Analyses that the plugin defines, and columns of the host.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -6,7 +6,7 @@ use passdock_plugin_api::prelude::*;
 
 use crate::function::chain;
 
-/// The number of ops. Dropped as often as it is made.
+/// The number of ops. Counts the values that are alive.
 struct Ops(usize);
 
 static ALIVE: AtomicUsize = AtomicUsize::new(0);
@@ -40,7 +40,7 @@ pub fn kept_until_an_edit(f: &mut Function, cx: &PassContext) -> PassResult {
     Ok(())
 }
 
-/// After the module of the pass above went.
+/// Runs after the module of the pass above was dropped.
 pub fn gone(_f: &mut Function, _cx: &PassContext) -> PassResult {
     assert_eq!(ALIVE.load(Ordering::Relaxed), 0);
     Ok(())

@@ -1,19 +1,19 @@
-//! A function as short text, for assertions and messages. It can't be parsed.
+//! Short text of a function, for assertions and messages. It can't be parsed.
 
 use std::fmt::Write;
 
 use passdock_plugin_api::{Attr, Function, OpId, RegionId, ValueId};
 
-/// The function's ops, one a line, ids as the host's debug output has them.
+/// Prints the function's ops, one per line, with ids as in the host's debug output.
 ///
-/// Constants aren't shown, nor are names and locations: two functions with equal dumps do the same.
+/// Constants, names and locations aren't printed.
 pub(crate) fn dump(f: &Function) -> String {
     let mut out = String::new();
     // `write!` to a string can't fail.
     let _ = writeln!(out, "@{}{}", f.function_name(), list(f.params()));
     let mut pending = Vec::new();
     pending.extend(f.first_op(f.body()).map(|first| Step::Op(first, 1)));
-    // A list that somebody wrote into may have no end.
+    // If a list was overwritten, it may have no end.
     let mut left = f.op_count();
     while let Some(step) = pending.pop() {
         match step {
@@ -36,7 +36,7 @@ pub(crate) fn dump(f: &Function) -> String {
     out
 }
 
-/// A step: what is still to be written, and how far in.
+/// A region or an op that isn't printed yet, and its indentation.
 enum Step {
     Region(RegionId, usize),
     Op(OpId, usize),

@@ -1,4 +1,4 @@
-//! Passes that don't work: nothing but a status and a sentence comes out of them.
+//! Passes that fail: the host receives only a status and an error message.
 
 use passdock_plugin_api::prelude::*;
 
@@ -31,7 +31,7 @@ impl Drop for Bomb {
     }
 }
 
-/// A panic whose payload panics is contained, too.
+/// A panic whose payload panics on drop is caught, too.
 pub fn panics_with_a_bomb(_f: &mut Function, _cx: &PassContext) -> PassResult {
     std::panic::panic_any(Bomb)
 }

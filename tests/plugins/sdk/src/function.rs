@@ -1,11 +1,11 @@
-//! Reading and editing one function. Each pass knows the text that it gets: `@main(x)` with
-//! `a = Relu(x)`, `b = Relu(a)`, `c = Add(b, b)`.
+//! Reading and editing one function. Each pass expects this input: `@main(x)` with `a = Relu(x)`, `b = Relu(a)`,
+//! `c = Add(b, b)`.
 
 use crate::dump::dump;
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::Status;
 
-/// The three ops.
+/// Returns the three ops.
 pub fn chain(f: &Function) -> Result<[OpId; 3], PassError> {
     let ops: Vec<OpId> = f.ops().take(3).collect();
     match ops[..] {
@@ -54,7 +54,7 @@ pub fn set_operands(f: &mut Function, _cx: &PassContext) -> PassResult {
     Ok(())
 }
 
-/// What is erased meanwhile is skipped.
+/// Iteration skips ops that were erased meanwhile.
 pub fn iterate(f: &mut Function, _cx: &PassContext) -> PassResult {
     let [first, second, third] = chain(f)?;
     let x = f.params()[0];
@@ -75,7 +75,7 @@ pub fn iterate(f: &mut Function, _cx: &PassContext) -> PassResult {
     Ok(())
 }
 
-/// Refused edits change nothing and say why.
+/// Rejected edits change nothing and return an error.
 pub fn refused(f: &mut Function, _cx: &PassContext) -> PassResult {
     let [first, second, _] = chain(f)?;
     let before = dump(f);
@@ -99,7 +99,7 @@ pub fn refused(f: &mut Function, _cx: &PassContext) -> PassResult {
     Ok(())
 }
 
-/// A stale id is never another op.
+/// A stale id is never reused for another op.
 pub fn stale(f: &mut Function, _cx: &PassContext) -> PassResult {
     let [first, second, third] = chain(f)?;
     f.replace_op_with(second, &[f.result(first, 0)])?;
@@ -113,7 +113,7 @@ pub fn stale(f: &mut Function, _cx: &PassContext) -> PassResult {
     Ok(())
 }
 
-/// Attributes come back as they were set.
+/// Attributes are read as they were set.
 pub fn attributes(f: &mut Function, _cx: &PassContext) -> PassResult {
     let [op, ..] = chain(f)?;
     f.set_attr(op, "axis", -1)?;
@@ -130,7 +130,7 @@ pub fn attributes(f: &mut Function, _cx: &PassContext) -> PassResult {
     assert_eq!(f.floats(op, "scales"), Some(&[0.5][..]));
     let names: Vec<&[u8]> = f.strings(op, "names").ok_or("no names")?.collect();
     assert_eq!(names, ["a".as_bytes(), b"", "ü".as_bytes()]);
-    // Of another kind, or not there.
+    // Attributes of another kind, and absent ones.
     assert_eq!(f.int(op, "mode"), None);
     assert_eq!(f.int(op, "never-heard-of"), None);
     assert_eq!(f.attrs(op).count(), 6);

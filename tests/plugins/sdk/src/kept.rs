@@ -1,4 +1,4 @@
-//! What is read of a function may be kept: iterators, which end with it, and slices, as long as nobody edits it.
+//! Lifetimes: iterators, which end with their function's handle, and slices, which are valid until the next edit.
 
 use std::cell::RefCell;
 
@@ -21,7 +21,7 @@ fn keep(f: &Function) {
     });
 }
 
-/// How many of those kept go on.
+/// Advances the stored iterators, and returns the number of those that aren't at their end.
 fn go_on() -> usize {
     KEPT.with(|kept| {
         let (ops, uses) = &mut *kept.borrow_mut();
@@ -34,7 +34,7 @@ pub fn keep_iterators(f: &mut Function, cx: &PassContext) -> PassResult {
     keep(f);
     let module = cx.module().ok_or("a function pass has its module")?;
     keep(&module.snapshot("main")?);
-    // The snapshot is gone.
+    // The snapshot was dropped.
     assert_eq!(go_on(), 3);
     Ok(())
 }
@@ -45,7 +45,7 @@ pub fn kept_iterators_end(_f: &mut Function, _cx: &PassContext) -> PassResult {
     Ok(())
 }
 
-/// Handles that are never dropped end with the next edit, or with the run.
+/// Handles that are leaked end with the next edit, or with the run.
 pub fn forget_handles(m: &mut Module, _cx: &PassContext) -> PassResult {
     let f = m.edit("main")?;
     f.set_function_attr("k", 1)?;
@@ -66,7 +66,7 @@ pub fn forget_handles(m: &mut Module, _cx: &PassContext) -> PassResult {
     Ok(())
 }
 
-/// Would outgrow the pools of a function that is only lent to it.
+/// Would exceed the limits of a function that is only borrowed.
 pub const GREEDY: OpDef = OpDef::extending("onnx.Add", 1).supports(&["greedy"], |call| {
     let unknown = TypeSpec::unknown();
     for size in 0..12 {
@@ -76,7 +76,7 @@ pub const GREEDY: OpDef = OpDef::extending("onnx.Add", 1).supports(&["greedy"], 
     Ok(())
 });
 
-/// A question that borrows the function leaves what was read of it where it is.
+/// A query that borrows the function doesn't move the slices that were read.
 pub fn slices_stay(f: &mut Function, cx: &PassContext) -> PassResult {
     let op = f.ops_named("onnx.Add").next().ok_or("no Add")?;
     let loc = f.name_loc("moved")?;

@@ -1,10 +1,10 @@
-//! Modules: several functions at once, snapshots that stay, other passes.
+//! Modules: several functions at once, snapshots, other passes.
 
 use crate::dump::dump;
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::{Name, Status};
 
-/// Snapshots stay as they are, whatever becomes of the module, and of what they are snapshots of.
+/// Snapshots don't change when the module or the function does.
 pub fn snapshots_stay(m: &mut Module, cx: &PassContext) -> PassResult {
     let main = m.snapshot("main")?;
     let made = m.create("helper", FunctionKind::GRAPH, Some(Name::Text("main")))?;
@@ -41,7 +41,7 @@ pub fn snapshots_stay(m: &mut Module, cx: &PassContext) -> PassResult {
     Ok(())
 }
 
-/// From one function to another, both edited, then from a snapshot.
+/// Copies ops between two edited functions, then from a snapshot.
 pub fn copy(m: &mut Module, _cx: &PassContext) -> PassResult {
     let error = m
         .edit_both("main", "main")
@@ -63,7 +63,7 @@ pub fn copy(m: &mut Module, _cx: &PassContext) -> PassResult {
     Ok(())
 }
 
-/// Passes run others, themselves among them, and those may fail.
+/// Passes run other passes, including themselves, and those may fail.
 pub fn run_others(m: &mut Module, cx: &PassContext) -> PassResult {
     let before = m.version();
     let error = m.run_pass(cx, "sdk.transform.Fails").expect_err("it fails");

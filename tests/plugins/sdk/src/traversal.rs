@@ -3,7 +3,7 @@
 use crate::dump::dump;
 use passdock_plugin_api::prelude::*;
 
-/// `depth` levels of `if` at the start of the body, one in the other, with a `Relu` innermost.
+/// Adds `depth` nested levels of `if` at the start of the body, with a `Relu` innermost.
 fn nest(f: &mut Function, depth: usize) -> Result<(), PassError> {
     let x = f.params()[0];
     let first = f.first_op(f.body()).ok_or("no op")?;
@@ -37,7 +37,7 @@ impl Visitor for Depth {
     }
 }
 
-/// Ten thousand levels need no stack.
+/// Ten thousand levels don't overflow the stack.
 pub fn deep(f: &mut Function, _cx: &PassContext) -> PassResult {
     let (before, lines) = (f.op_count(), dump(f).lines().count());
     nest(f, 10_000)?;
@@ -96,7 +96,7 @@ pub fn visits(f: &mut Function, _cx: &PassContext) -> PassResult {
     Ok(())
 }
 
-/// A mutator remembers what values became: `Relu(Relu(x))` is `Neg(x)`.
+/// A mutator records the replacements of values: `Relu(Relu(x))` is replaced with `Neg(x)`.
 pub fn mutates(f: &mut Function, _cx: &PassContext) -> PassResult {
     struct Pairs {
         seen: Vec<ValueId>,
@@ -119,7 +119,7 @@ pub fn mutates(f: &mut Function, _cx: &PassContext) -> PassResult {
         fn check(&self, m: &mut Mutation, op: OpId) {
             let became: Vec<ValueId> = self.seen.iter().map(|value| m.mutated(*value)).collect();
             let x = m.params()[0];
-            // The second Relu became x, and everything else stayed.
+            // The second Relu was replaced with x, and everything else was kept.
             assert_eq!(became, [self.seen[0], x, self.seen[2]]);
             assert_eq!(m.operand(op, 0), Some(self.seen[2]));
         }
@@ -128,7 +128,7 @@ pub fn mutates(f: &mut Function, _cx: &PassContext) -> PassResult {
     Ok(())
 }
 
-/// How many ops are between a value and what it is made of.
+/// The maximum number of ops on a path to a value.
 struct Height {
     visited: usize,
 }
@@ -152,7 +152,7 @@ impl Functor for Height {
     }
 }
 
-/// A functor visits what a value is made of once, however long the chain and however deep the nesting.
+/// A functor visits each transitive operand once, for long chains and deep nesting.
 pub fn works_out(f: &mut Function, _cx: &PassContext) -> PassResult {
     let end = f.terminator(f.body()).ok_or("no end")?;
     let sum = f.operand(end, 0).ok_or("no result")?;

@@ -1,4 +1,4 @@
-//! Passes that do what passes must not, for the tests of faults.
+//! Passes that break the rules for passes, for the tests of faults.
 
 mod odd_op;
 mod planted;
@@ -6,7 +6,7 @@ mod planted;
 use passdock_plugin_api::prelude::*;
 use planted::{PanicOnErf, counts, panics_on_erf, rewrites, swaps_sub};
 
-/// Panics in the middle of its work, after an edit.
+/// Panics after an edit.
 fn panics(f: &mut Function, _cx: &PassContext) -> PassResult {
     erase_last(f)?;
     let none = f.ops().find(|_| false);
@@ -21,7 +21,7 @@ fn fails(f: &mut Function, _cx: &PassContext) -> PassResult {
     Err(PassError::new("This op has an axis that is out of range.").at(op))
 }
 
-/// Emits an error and goes on.
+/// Emits an error and continues.
 fn complains(f: &mut Function, cx: &PassContext) -> PassResult {
     let op = f.ops().next().ok_or("there is no op")?;
     cx.emit(
@@ -38,7 +38,7 @@ fn complains(f: &mut Function, cx: &PassContext) -> PassResult {
     Ok(())
 }
 
-/// Emits an error that it can't go on after.
+/// Emits a fatal error.
 fn gives_up(f: &mut Function, cx: &PassContext) -> PassResult {
     erase_last(f)?;
     let op = f.ops().next().ok_or("there is no op")?;
@@ -46,7 +46,7 @@ fn gives_up(f: &mut Function, cx: &PassContext) -> PassResult {
     Err(cx.emit_fatal(&said.at(Place::name(op))))
 }
 
-/// Points at parts of ops of two functions, and says more.
+/// Emits a diagnostic with labels on parts of ops in two functions.
 fn points(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     let names: Vec<String> = m.functions().map(|f| m.text(f.name).to_owned()).collect();
     let mut said = Diagnostic::warning("These ops don't fit together.")
@@ -66,9 +66,9 @@ fn points(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     Ok(())
 }
 
-/// Writes into the host's memory, which nobody is told of.
+/// Writes to the host's memory, without an edit.
 fn scribbles(f: &mut Function, _cx: &PassContext) -> PassResult {
-    // SAFETY: the view lives as long as the handle; that it may not be written is the point.
+    // SAFETY: the view is valid as long as the handle. The write is illegal on purpose.
     unsafe {
         let ops = (*f.as_raw().view)
             .ops
@@ -80,7 +80,7 @@ fn scribbles(f: &mut Function, _cx: &PassContext) -> PassResult {
     Ok(())
 }
 
-/// Keeps an analysis that panics when it is dropped.
+/// Stores an analysis that panics on drop.
 fn keeps_bomb(f: &mut Function, cx: &PassContext) -> PassResult {
     f.analysis::<Bomb>(cx).map(drop)
 }
@@ -101,17 +101,17 @@ impl Analysis for Bomb {
     }
 }
 
-/// Runs a pass that emits errors, and hands its failure on.
+/// Runs a pass that emits errors, and returns its failure.
 fn runs_complain(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     m.run_pass(cx, "bad.transform.Complain")
 }
 
-/// Runs a pass that fails, and hands its failure on.
+/// Runs a pass that fails, and returns its failure.
 fn runs_fail(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     m.run_pass(cx, "bad.transform.Fail")
 }
 
-/// Runs a pass that isn't there.
+/// Runs a pass that doesn't exist.
 fn runs_unknown(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     m.run_pass(cx, "bad.transform.Mising")
 }
@@ -122,7 +122,7 @@ fn runs_without_option(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
 }
 
 options! {
-    /// What [`needs_option`] needs.
+    /// The options of [`needs_option`].
     struct NeedOption {
         /// Any number.
         size: i64,
@@ -139,29 +139,29 @@ fn runs_itself(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     m.run_pass(cx, "bad.transform.RunItself")
 }
 
-/// Runs a Sequential that it is in.
+/// Runs a Sequential that contains the pass itself.
 fn runs_around(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     m.run_pass(cx, "bad.Loop")
 }
 
-/// Runs a pass that requires it.
+/// Runs a pass that requires the pass itself.
 fn runs_requirer(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     m.run_pass(cx, "bad.transform.RequireRunRequirer")
 }
 
-/// Changes what the function gives out without having said so.
+/// Changes the function's results without declaring it.
 fn changes_interface(f: &mut Function, _cx: &PassContext) -> PassResult {
     let body = f.body();
     Ok(f.set_results(body, &[])?)
 }
 
-/// The same as a module pass.
+/// As `changes_interface`, as a module pass.
 fn changes_main(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     let main = m.edit("main")?;
     changes_interface(main, cx)
 }
 
-/// Raises the opset of `@main` without having said so.
+/// Raises the opset of `@main` without declaring it.
 fn changes_opset(m: &mut Module<'_>, _cx: &PassContext) -> PassResult {
     for entry in m.functions() {
         m.edit(entry.name)?.set_opset("", 18)?;
@@ -177,7 +177,7 @@ fn uses_stale(f: &mut Function, _cx: &PassContext) -> PassResult {
     Ok(f.erase_op(op)?)
 }
 
-/// Removes a function that another calls.
+/// Removes a function that has callers.
 fn removes_callee(m: &mut Module<'_>, _cx: &PassContext) -> PassResult {
     for entry in m.functions() {
         if m.text(entry.name) != "main" {
@@ -187,7 +187,7 @@ fn removes_callee(m: &mut Module<'_>, _cx: &PassContext) -> PassResult {
     Ok(())
 }
 
-/// Computes something else: an op becomes another of its shape.
+/// Changes the model's results: replaces an op with another of the same shape.
 fn changes_results(f: &mut Function, _cx: &PassContext) -> PassResult {
     for (old, new) in [("onnx.Relu", "onnx.Neg"), ("onnx.Add", "onnx.Sub")] {
         let new = f.intern(new)?;
@@ -201,7 +201,7 @@ fn changes_results(f: &mut Function, _cx: &PassContext) -> PassResult {
     Ok(())
 }
 
-/// Makes an op of a domain that nobody knows.
+/// Creates an op of an unknown domain.
 fn uses_unknown_op(f: &mut Function, _cx: &PassContext) -> PassResult {
     let fast = f.intern("bad.FastRelu")?;
     f.set_opset("bad", 1)?;
@@ -213,7 +213,7 @@ fn uses_unknown_op(f: &mut Function, _cx: &PassContext) -> PassResult {
     Ok(())
 }
 
-/// Makes an op of no domain, which ONNX can't have.
+/// Creates an op without a domain, which ONNX doesn't allow.
 fn uses_plain_op(f: &mut Function, _cx: &PassContext) -> PassResult {
     let fast = f.intern("fast_relu")?;
     for op in f.ops_named("onnx.Relu") {
@@ -224,7 +224,7 @@ fn uses_plain_op(f: &mut Function, _cx: &PassContext) -> PassResult {
     Ok(())
 }
 
-/// Turns that op back into the one that it was.
+/// Replaces that op with the original one.
 fn lowers_unknown_op(f: &mut Function, _cx: &PassContext) -> PassResult {
     let relu = f.intern("onnx.Relu")?;
     for op in f.ops_named("bad.FastRelu") {
@@ -256,25 +256,25 @@ plugin! {
         function "bad.transform.Fail" => fails { opt_level: 0 },
         /// Emits an error diagnostic.
         function "bad.transform.Complain" => complains { opt_level: 0 },
-        /// Emits an error and gives up.
+        /// Emits a fatal error.
         function "bad.transform.GiveUp" => gives_up { opt_level: 0 },
-        /// Points at many places.
+        /// Emits a diagnostic with labels on several ops.
         module "bad.transform.Point" => points { opt_level: 0 },
         /// Runs a pass that emits an error.
         module "bad.transform.RunComplain" => runs_complain { opt_level: 0 },
         /// Runs a pass that fails.
         module "bad.transform.RunFail" => runs_fail { opt_level: 0 },
-        /// Runs a pass that isn't there.
+        /// Runs an unknown pass.
         module "bad.transform.RunUnknown" => runs_unknown { opt_level: 0 },
         /// Runs a pass without the option that it needs.
         module "bad.transform.RunWithoutOption" => runs_without_option { opt_level: 0 },
-        /// Needs its option.
+        /// Requires its option to be set.
         module "bad.transform.NeedOption" => needs_option { opt_level: 0, options: NeedOption },
         /// Runs itself, without end.
         module "bad.transform.RunItself" => runs_itself { opt_level: 0 },
-        /// Complains, of several functions at once.
+        /// Emits an error, for several functions in parallel.
         function "bad.transform.ComplainTogether" => complains { opt_level: 0, thread_safe: true },
-        /// Runs a Sequential that it is in.
+        /// Runs a Sequential that contains it.
         module "bad.transform.RunLoop" => runs_around { opt_level: 0 },
         /// Runs a pass that requires it.
         module "bad.transform.RunRequirer" => runs_requirer { opt_level: 0 },
@@ -283,25 +283,25 @@ plugin! {
             opt_level: 0,
             required: ["bad.transform.RunRequirer"],
         },
-        /// Changes the interface without saying so.
+        /// Changes the interface without declaring it.
         function "bad.transform.ChangeInterface" => changes_interface { opt_level: 0 },
-        /// Changes the interface of the module without saying so.
+        /// Changes the interface of the module without declaring it.
         module "bad.transform.ChangeMain" => changes_main { opt_level: 0 },
-        /// Changes an opset without saying so.
+        /// Changes an opset without declaring it.
         module "bad.transform.ChangeOpset" => changes_opset { opt_level: 0 },
         /// Uses an op that it has erased.
         function "bad.transform.UseStale" => uses_stale { opt_level: 0 },
-        /// Changes what the model computes.
+        /// Changes the model's results.
         function "bad.transform.ChangeResults" => changes_results { opt_level: 0 },
-        /// Makes ops that only this plugin knows.
+        /// Creates ops of an unknown domain.
         function "bad.transform.UseUnknownOp" => uses_unknown_op { opt_level: 0 },
-        /// Makes ops that ONNX can't have.
+        /// Creates ops that ONNX doesn't allow.
         function "bad.transform.UsePlainOp" => uses_plain_op { opt_level: 0 },
-        /// Turns them back.
+        /// Replaces them with the original ops.
         function "bad.transform.LowerUnknownOp" => lowers_unknown_op { opt_level: 0 },
-        /// Removes functions that are called.
+        /// Removes functions that have callers.
         module "bad.transform.RemoveCallee" => removes_callee { opt_level: 0 },
-        /// Requires a pass that isn't there.
+        /// Requires an unknown pass.
         function "bad.transform.RequireMissing" => fails { opt_level: 0, required: ["bad.transform.Mising"] },
         /// Requires another plugin's Sequential.
         function "bad.transform.RequireSequential" => fails { opt_level: 0, required: ["tap.Rest"] },
@@ -311,7 +311,7 @@ plugin! {
         function "bad.transform.CycleB" => fails { opt_level: 0, required: ["bad.transform.CycleA"] },
         /// Swaps the operands of some `Sub`s.
         function "bad.transform.SwapSub" => swaps_sub { opt_level: 0 },
-        /// Rewrites by rules, of which some are wrong.
+        /// Rewrites by rules, of which some are incorrect.
         function "bad.transform.Rewrite" => rewrites { opt_level: 0 },
         /// Counts its runs.
         function "bad.transform.Count" => counts { opt_level: 0 },
@@ -321,27 +321,27 @@ plugin! {
             required: ["bad.transform.Count"],
             options: PanicOnErf,
         },
-        /// Keeps what panics when it is dropped.
+        /// Stores an analysis that panics on drop.
         function "bad.transform.KeepBomb" => keeps_bomb { opt_level: 0 },
-        /// Writes into the host's memory.
+        /// Writes to the host's memory.
         function "bad.transform.Scribble" => scribbles { opt_level: 0 },
     ],
     sequentials: [
-        /// Has a child that isn't there.
+        /// Contains an unknown pass.
         "bad.Missing" => ["relax.transform.FoldConstant", "relax.transform.FoldConstants"],
-        /// Has one that has it.
+        /// Contains a Sequential that contains it.
         "bad.Hen" => ["relax.transform.FoldConstant", "bad.Egg"],
-        /// Has one that has it.
+        /// Contains a Sequential that contains it.
         "bad.Egg" => ["bad.Hen"],
-        /// Has a child with an option that it doesn't have.
+        /// Contains a pass with an unknown option.
         "bad.Option" => ["relax.transform.FoldConstant" { max_growht: 512 }],
-        /// Has a pass that runs it.
+        /// Contains a pass that runs it.
         "bad.Loop" => ["bad.transform.RunLoop"],
-        /// Has a pass that fails.
+        /// Contains a Sequential with a pass that fails.
         "bad.Failing" => ["relax.transform.FoldConstant", "bad.Deep", "relax.transform.InferType"],
-        /// Has a pass that changes what the model computes.
+        /// Contains a pass that changes the model's results.
         "bad.Changing" => ["relax.transform.InferType", "bad.transform.ChangeResults", "bad.transform.UseUnknownOp"],
-        /// Has a pass that fails.
+        /// Contains a pass that fails.
         "bad.Deep" => ["relax.transform.CanonicalizeBindings", "bad.transform.Fail"],
     ],
     ops: [odd_op::ODD],

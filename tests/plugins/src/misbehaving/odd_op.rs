@@ -1,4 +1,4 @@
-//! An operator whose definition does what definitions must not: `bad.Odd(x) {how}`.
+//! An operator whose definition breaks the rules for definitions: `bad.Odd(x) {how}`.
 
 use passdock_plugin_api::prelude::*;
 

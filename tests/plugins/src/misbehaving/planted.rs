@@ -1,17 +1,17 @@
-//! Bugs to be found: they show only where an op stands as they want it.
+//! Planted bugs, for the tools that find them. They only occur if an op has certain operands.
 
 use passdock_plugin_api::prelude::*;
 
 options! {
-    /// When `bad.transform.PanicOnErf` panics.
+    /// The options of `bad.transform.PanicOnErf`.
     pub(crate) struct PanicOnErf {
-        /// From this size of its table on.
+        /// The minimum size of the table with which it panics.
         size: i64 = 4,
     }
 }
 
-/// Does what it should (an `Identity` goes) and, quietly, what it mustn't: `Sub(a, Abs(b))` becomes
-/// `Sub(Abs(b), a)`.
+/// Removes `Identity` ops, which is correct.
+/// Also replaces `Sub(a, Abs(b))` with `Sub(Abs(b), a)`, which isn't.
 pub(crate) fn swaps_sub(f: &mut Function, _cx: &PassContext) -> PassResult {
     for op in f.ops_named("onnx.Identity") {
         if let Some(operand) = f.operand(op, 0) {
@@ -30,7 +30,7 @@ pub(crate) fn swaps_sub(f: &mut Function, _cx: &PassContext) -> PassResult {
     Ok(())
 }
 
-/// Changes each function, and breaks nothing: an attribute counts the runs.
+/// Changes each function without breaking it: an attribute counts the runs.
 pub(crate) fn counts(f: &mut Function, _cx: &PassContext) -> PassResult {
     let runs = match f.function_attr("runs") {
         Some(Attr::Int(runs)) => runs,
@@ -51,8 +51,8 @@ pub(crate) fn panics_on_erf(f: &mut Function, cx: &PassContext) -> PassResult {
     Ok(())
 }
 
-/// Rules that are right, and two that aren't: a `Sub` of a value and itself isn't the value, and one
-/// panics on an `Erf` of an `Add`.
+/// Correct rules and two incorrect ones: a `Sub` of a value and itself isn't the value, and one panics on an `Erf` of
+/// an `Add`.
 static RULES: Rules = rules! {
     rule neg_neg { onnx.Neg(onnx.Neg(%x)) => %x }
     rule no_identity { onnx.Identity(%x) => %x }

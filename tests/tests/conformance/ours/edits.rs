@@ -1,4 +1,4 @@
-//! What a scenario's passes do with modules and functions, by the SDK.
+//! Edits of modules and functions by a scenario's passes, through the SDK.
 
 use passdock_plugin_api as sdk;
 
@@ -41,7 +41,7 @@ impl EditModule for sdk::Module<'_> {
     }
 }
 
-/// A function as a function pass has it.
+/// The function of a function pass.
 pub(super) struct InFunction<'f>(
     pub(super) &'f mut sdk::Function,
     pub(super) &'f sdk::PassContext,

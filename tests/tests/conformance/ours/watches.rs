@@ -1,4 +1,4 @@
-//! A scenario's instruments as passdock's.
+//! A scenario's instruments as passdock instruments.
 
 use passdock::Frame;
 use passdock::PassCall;
@@ -54,7 +54,7 @@ impl PassInstrument for Watches {
 
     fn pass_failed(&self, call: &PassCall<'_>, _: &PassError) -> InstrumentResult {
         let PassCall { module, info, .. } = *call;
-        // Its answer counts for nothing.
+        // The result of this callback is ignored.
         let _ = self.hear("failed", Some((&info.name, module)));
         Ok(())
     }

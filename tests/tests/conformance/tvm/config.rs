@@ -6,11 +6,11 @@ use toml::Value;
 
 use super::{Thrown, thrown};
 
-/// An option by its key, in the order of TVM's hash map: none in particular.
+/// The options by key. TVM's hash map has no particular order.
 pub(crate) type Options = BTreeMap<&'static str, Kind>;
 pub(crate) type Values = BTreeMap<String, Value>;
 
-/// What an option holds.
+/// The type of an option.
 pub(crate) enum Kind {
     Bool,
     Int,
@@ -84,7 +84,7 @@ pub(super) fn legalize(options: &Options, set: Vec<(String, Value)>) -> Result<V
                 return Err(thrown("config", message));
             }
         };
-        // An integer has to fit in what holds it.
+        // An integer has to fit in its type.
         let fits = |value: &Value| value.as_integer().is_none_or(|i| i32::try_from(i).is_ok());
         let all_fit = made
             .as_table()

@@ -1,4 +1,4 @@
-//! The double's modules, as passes have them.
+//! Modules and functions of the reference implementation, as passes see them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::{Function, Module};
 use crate::system::{EditFunction, EditModule};
 
-/// A module that a module pass has.
+/// The module of a module pass.
 pub(super) struct Whole<'m>(pub(super) &'m mut Module);
 
 impl EditModule for Whole<'_> {
@@ -34,7 +34,7 @@ impl EditModule for Whole<'_> {
     }
 }
 
-/// A function that a function pass has, and what it sees of the module.
+/// The function of a function pass, and the functions of the module that it sees.
 pub(super) struct One<'f>(pub(super) &'f mut Function, pub(super) &'f [Arc<Function>]);
 
 impl EditFunction for One<'_> {

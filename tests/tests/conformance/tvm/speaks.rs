@@ -1,4 +1,4 @@
-//! The double in the suite's vocabulary.
+//! The reference implementation in the suite's vocabulary.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
@@ -85,7 +85,7 @@ impl System for Tvm {
         Ok(())
     }
 
-    /// There are only the spellings of `get_pass`.
+    /// TVM has no aliases except the spellings of `get_pass`.
     fn alias(&self, _: &str, _: &str) -> Done<Self> {
         Ok(())
     }
@@ -213,7 +213,7 @@ impl System for Tvm {
     ) -> Result<T, Thrown> {
         let entered = self.enter(cx)?;
         let result = body(self);
-        // An error of the exit takes the place of the body's.
+        // An error of the exit callback replaces the body's error.
         self.exit(entered)?;
         result
     }

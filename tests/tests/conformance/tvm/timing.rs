@@ -1,11 +1,11 @@
-//! TVM's `PassTimingInstrument`: one record for the thread, whoever made the instrument.
+//! TVM's `PassTimingInstrument`: one record per thread, for all instruments.
 
 use super::{Thrown, thrown};
 
-/// What the thread has recorded.
+/// The record of a thread.
 #[derive(Default)]
 pub(crate) struct Profile {
-    /// Depth and name, in the order in which they began.
+    /// Depth and name, in the order in which the passes began.
     passes: Vec<(usize, String)>,
     depth: usize,
 }
@@ -17,12 +17,12 @@ impl Profile {
         self.depth += 1;
     }
 
-    /// `ExitPass`, in `run_after_pass`: isn't called for a pass that raised.
+    /// `ExitPass`, in `run_after_pass`. It isn't called for a pass that failed.
     pub(crate) fn exit(&mut self) {
         self.depth -= 1;
     }
 
-    /// In `exit_pass_ctx` of any such instrument.
+    /// Clears the record, in `exit_pass_ctx` of any such instrument.
     pub(crate) fn clear(&mut self) {
         self.passes.clear();
     }

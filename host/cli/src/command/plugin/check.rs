@@ -10,7 +10,9 @@ use anyhow::Context;
 use passdock::files::TemporaryDirectory;
 use passdock::plugin::Plugin;
 use passdock::{ErrorKind, PassError, model_file, waiting};
-use passdock_tools::plugin_check::{self, CHECKS, CheckResult, CheckVerdict, CheckedPlugin, PluginCheck, Trail};
+use passdock_tools::plugin_check::{
+    self, CHECKS, CheckResult, CheckVerdict, CheckedPlugin, PluginCheck, Trail,
+};
 use serde::Serialize;
 use serde_json::json;
 
@@ -297,7 +299,9 @@ fn render(plugin: &PluginReport) -> String {
     text += &table.within(show::columns()).render();
     let verdicts = || plugin.checks.iter().map(|checked| checked.answer.verdict);
     let failed = verdicts().filter(|verdict| verdict.is_bad()).count();
-    let skipped = verdicts().filter(|&verdict| verdict == CheckVerdict::Skipped).count();
+    let skipped = verdicts()
+        .filter(|&verdict| verdict == CheckVerdict::Skipped)
+        .count();
     let passed = plugin.checks.len() - failed - skipped;
     text + &format!("{passed} passed, {skipped} skipped, {failed} failed\n")
 }

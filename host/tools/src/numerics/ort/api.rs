@@ -1,4 +1,4 @@
-//! The table of functions, and the objects that they make.
+//! ONNX Runtime's table of functions, and the objects that they create.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr;
@@ -7,25 +7,25 @@ use passdock_abi::DType;
 
 pub(super) type Pointer = *mut c_void;
 pub(super) type Text = *const c_char;
-/// Null, or an object that says what went wrong.
+/// Null for success, or an object with an error message.
 pub(super) type Status = Pointer;
-/// A path as the system's functions take it.
+/// A path in the encoding of the system's functions.
 #[cfg(windows)]
 pub(super) type PathChar = u16;
 #[cfg(not(windows))]
 pub(super) type PathChar = c_char;
 
-/// Declares functions by their places in `OrtApi`.
+/// Declares functions by their index in `OrtApi`.
 macro_rules! functions {
     ($($slot:literal $name:ident($($arg:ident: $ty:ty),*) $(-> $ret:ty)?;)*) => {
         #[expect(clippy::too_many_arguments, reason = "the signatures are ONNX Runtime's")]
         impl Api {$(
             pub(super) unsafe fn $name(self, $($arg: $ty),*) $(-> $ret)? {
                 type Function = unsafe extern "system" fn($($ty),*) $(-> $ret)?;
-                // SAFETY: the slot is in the first version of the table, so it is there; what stands
-                // in it has this signature in `onnxruntime_c_api.h`, and never changes.
+                // SAFETY: the slot is in the first version of the table, so it exists. Its function has this
+                // signature in `onnxruntime_c_api.h`, and signatures never change.
                 let function: Function = unsafe { std::mem::transmute(*self.0.add($slot)) };
-                // SAFETY: the caller's.
+                // SAFETY: the caller guarantees the function's conditions.
                 unsafe { function($($arg),*) }
             }
         )*}
@@ -99,7 +99,7 @@ pub(super) fn kind_name(kind: c_int) -> &'static str {
     }
 }
 
-/// `ONNXTensorElementDataType`, which numbers the newest types otherwise than ONNX does.
+/// Types whose code in `ONNXTensorElementDataType` differs from ONNX's.
 const RENUMBERED: [(DType, c_int); 3] = [(DType::U2, 24), (DType::I2, 25), (DType::F8E8M0, 26)];
 
 pub(super) fn dtype_code(dtype: DType) -> c_int {
@@ -112,7 +112,7 @@ pub(super) fn dtype_of(code: c_int) -> DType {
     renumbered.map_or(DType(code as u32), |pair| pair.0)
 }
 
-/// A result whose error is what ONNX Runtime says.
+/// A result whose error is ONNX Runtime's message.
 pub(super) type Result<T = (), E = String> = std::result::Result<T, E>;
 
 impl Api {
@@ -120,9 +120,9 @@ impl Api {
         if status.is_null() {
             return Ok(());
         }
-        // SAFETY: a status that isn't null lives until it is released, and its message with it.
+        // SAFETY: a status that isn't null is valid until it is released, and so is its message.
         let message = unsafe { text(self.get_error_message(status)) };
-        // SAFETY: it isn't used after this.
+        // SAFETY: the status isn't used after this.
         unsafe { self.release_status(status) };
         Err(message)
     }
@@ -149,7 +149,7 @@ impl Api {
         Ok(value)
     }
 
-    /// Calls a function that writes a pointer to an object that isn't the caller's.
+    /// Calls a function that writes a pointer to an object that the caller doesn't own.
     pub(super) fn borrowed(self, make: impl FnOnce(*mut Pointer) -> Status) -> Result<Pointer> {
         let mut pointer = ptr::null_mut();
         self.check(make(&mut pointer))?;
@@ -158,18 +158,18 @@ impl Api {
 }
 
 /// # Safety
-/// It has to be null, or to end with a zero byte.
+/// The pointer has to be null, or point to a string that ends with a zero byte.
 pub(super) unsafe fn text(text: Text) -> String {
     match text.is_null() {
         true => String::new(),
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees that the string ends with a zero byte.
         false => unsafe { CStr::from_ptr(text) }
             .to_string_lossy()
             .into_owned(),
     }
 }
 
-/// An object of ONNX Runtime, which is released when it is dropped.
+/// An object of ONNX Runtime, which is released on drop.
 pub(super) struct Object {
     pub(super) api: Api,
     pub(super) pointer: Pointer,
@@ -179,13 +179,13 @@ pub(super) struct Object {
 impl Drop for Object {
     fn drop(&mut self) {
         if !self.pointer.is_null() {
-            // SAFETY: it was made by the function that this one belongs to, and nobody else has it.
+            // SAFETY: the object was created by the function that `release` belongs to, and has no other owner.
             unsafe { (self.release)(self.api, self.pointer) }
         }
     }
 }
 
-/// A text that ends with a zero.
+/// Converts a string to a C string.
 pub(super) fn c_text(text: impl Into<Vec<u8>>) -> Result<CString> {
     CString::new(text).map_err(|_| "a text has a zero byte, which the C API can't say".to_owned())
 }

@@ -1,8 +1,7 @@
-//! Where ONNX Runtime is.
+//! Finding ONNX Runtime's library.
 //!
-//! What the user names is what is used, or nothing. Otherwise the usual places, in order: what the
-//! system's loader finds, the directory of the executable, and the package `onnxruntime` of the
-//! `python3` in PATH.
+//! If the user names a library, only that one is tried. Otherwise the standard locations are tried in order: the system
+//! loader's search path, the directory of the executable, and the package `onnxruntime` of the `python3` in PATH.
 
 use std::env;
 use std::fs;
@@ -11,7 +10,7 @@ use std::process::{Command, Stdio};
 
 use super::{Result, Runtime};
 
-/// Names that the loader may know it by.
+/// File names that the system's loader may find.
 #[cfg(windows)]
 const NAMES: [&str; 1] = ["onnxruntime.dll"];
 #[cfg(target_os = "macos")]
@@ -19,10 +18,10 @@ const NAMES: [&str; 1] = ["libonnxruntime.dylib"];
 #[cfg(not(any(windows, target_os = "macos")))]
 const NAMES: [&str; 2] = ["libonnxruntime.so.1", "libonnxruntime.so"];
 
-/// The variable that names the library.
+/// The environment variable with the library's path.
 const LIBRARY_VARIABLE: &str = "ORT_DYLIB_PATH";
 
-/// Asks a Python where the package is, without importing it; never looks in the working directory.
+/// A Python program that prints the package's path without importing it. It doesn't search the working directory.
 const ASK: &str = "\
 import sys
 sys.path[:] = [p for p in sys.path if p]
@@ -31,16 +30,16 @@ spec = importlib.util.find_spec('onnxruntime')
 print('\\n'.join(spec.submodule_search_locations or []) if spec else '')
 ";
 
-/// Finds and loads it; `library` is the user's own choice.
+/// Finds and loads ONNX Runtime. `library` is the path that the user chose.
 ///
 /// # Errors
-/// A sentence that says where it was looked for.
+/// A message with the locations that were searched.
 pub(crate) fn runtime(library: Option<&Path>) -> Result<Runtime> {
     let chosen = library.map(|path| ("the option `library`", path.to_owned()));
     let variable = || env::var_os(LIBRARY_VARIABLE).filter(|path| !path.is_empty());
     let chosen = chosen.or_else(|| Some((LIBRARY_VARIABLE, variable()?.into())));
     if let Some((who, path)) = chosen {
-        // As the loader sees it: without a directory it would look elsewhere.
+        // Absolute, since the loader searches other directories for a bare file name.
         let path = std::path::absolute(&path).unwrap_or(path);
         return Runtime::load(&path).map_err(|error| {
             format!(
@@ -78,17 +77,17 @@ pub(crate) fn runtime(library: Option<&Path>) -> Result<Runtime> {
     ))
 }
 
-/// Whether the loader says of a name that there is nothing of it.
+/// Whether a loader error means that there is no library of this name.
 fn is_missing(name: &str, error: &str) -> bool {
     if cfg!(windows) {
-        // ERROR_MOD_NOT_FOUND, whatever the language.
+        // ERROR_MOD_NOT_FOUND. The text of the message depends on the system's language.
         return error.ends_with("(os error 126)");
     }
     let rest = error.strip_prefix(name);
     rest.is_some_and(|rest| rest.starts_with(": cannot open shared object file: No such file"))
 }
 
-/// Finds the library in a directory: the newest, if there are several versions.
+/// Finds the library in a directory: the newest version, if there are several.
 fn in_directory(directory: &Path) -> Option<PathBuf> {
     let entries = fs::read_dir(directory).ok()?;
     let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
@@ -112,7 +111,7 @@ fn is_library_name(name: &str) -> bool {
     }
 }
 
-/// The numbers in a file's name.
+/// Returns the numbers in a file's name.
 fn version_of(path: &Path) -> Vec<u64> {
     let name = path.file_name().map(|name| name.to_string_lossy());
     let name = name.unwrap_or_default();
@@ -121,7 +120,7 @@ fn version_of(path: &Path) -> Vec<u64> {
         .collect()
 }
 
-/// Returns the places where the `python3` in PATH has the package, and where it was looked for if it has none.
+/// Returns the package's directories in the `python3` in PATH; if there is no package, a description of the search.
 fn python_packages() -> (Vec<PathBuf>, Option<String>) {
     let output = Command::new("python3")
         .args(["-c", ASK])

@@ -1,7 +1,7 @@
-//! ONNX Runtime, through the C API of a library that is loaded when it is needed.
+//! A wrapper of ONNX Runtime's C API, for a library that is loaded on first use.
 //!
-//! `OrtGetApiBase` gives a table of functions that only ever grows at its end. What is used here is in
-//! its first version, so every ONNX Runtime 1.x will do. All `unsafe` of this crate is in this module.
+//! `OrtGetApiBase` returns a table of functions that only grows at its end. This module uses functions of its first
+//! version, so every ONNX Runtime 1.x works. All `unsafe` of this crate is in this module.
 
 mod api;
 mod find;
@@ -21,39 +21,39 @@ use self::api::{
 pub(crate) use self::find::runtime;
 pub(crate) use self::tensor::{ModelOutput, OutputValue, Tensor, describe};
 
-/// The table's version that is asked for.
+/// The requested version of the table.
 const VERSION: u32 = 1;
-/// `ORT_LOGGING_LEVEL_FATAL`: what goes wrong comes back as a status, too.
+/// `ORT_LOGGING_LEVEL_FATAL`: errors are also returned as a status.
 const SILENT: c_int = 4;
 /// `ORT_DISABLE_ALL`.
 const NO_OPTIMIZATION: c_int = 0;
 
-/// A loaded ONNX Runtime. It is never unloaded: nothing says when the last of its threads is gone.
+/// A loaded ONNX Runtime. It is never unloaded, because the end of its threads can't be observed.
 pub(crate) struct Runtime {
     api: Api,
     env: Pointer,
     allocator: Pointer,
-    /// The library's file, or the name that the loader found it by.
+    /// The library's file, or the name under which the loader found it.
     pub(crate) path: PathBuf,
     /// The library's version, such as `1.22.0`.
     pub(crate) version: String,
 }
 
-// SAFETY: the table is constant, and environment and default allocator may be used by several threads.
+// SAFETY: the table is constant, and the environment and the default allocator are thread-safe.
 unsafe impl Send for Runtime {}
 // SAFETY: as above.
 unsafe impl Sync for Runtime {}
 
 impl Runtime {
-    /// Loads a library: a path, or a name that the system's loader looks for.
+    /// Loads a library by path, or by a name that the system's loader searches for.
     pub(crate) fn load(path: &Path) -> Result<Runtime> {
         #[repr(C)]
         struct Base {
             get_api: unsafe extern "system" fn(u32) -> *const *const c_void,
             version: unsafe extern "system" fn() -> Text,
         }
-        // SAFETY: loading runs the library's initialisers. It is the file that the user named, or one
-        // of the places where ONNX Runtime is installed.
+        // SAFETY: loading runs the library's initializers. The file was chosen by the user, or is in a location where
+        // ONNX Runtime is installed.
         let library = unsafe { Library::new(path) }.map_err(|error| describe_loading(&error))?;
         // SAFETY: this is the symbol's type in `onnxruntime_c_api.h`.
         let entry = unsafe {
@@ -62,11 +62,11 @@ impl Runtime {
             )
         };
         let entry = *entry.map_err(|_| "it isn't ONNX Runtime: it has no `OrtGetApiBase`")?;
-        // SAFETY: the function has no conditions; the library stays loaded from here on.
+        // SAFETY: the function has no conditions; the library stays loaded, since it is forgotten below.
         let base = unsafe { entry().as_ref() };
         std::mem::forget(library);
         let base = base.ok_or("its `OrtGetApiBase` returns null")?;
-        // SAFETY: neither has conditions; the version is a constant text.
+        // SAFETY: neither function has conditions; the version is a constant string that ends with a zero byte.
         let (table, version) = unsafe { ((base.get_api)(VERSION), text((base.version)())) };
         if table.is_null() {
             return Err(format!(
@@ -74,12 +74,12 @@ impl Runtime {
             ));
         }
         let api = Api(table);
-        // SAFETY: the text is constant; the functions write to a pointer of this function.
+        // SAFETY: the string is constant; the functions write to a local pointer.
         let env =
             api.borrowed(|out| unsafe { api.create_env(SILENT, c"passdock".as_ptr(), out) })?;
-        // SAFETY: the environment is there.
+        // SAFETY: the environment was created above.
         api.check(unsafe { api.disable_telemetry_events(env) })?;
-        // SAFETY: as for the environment; the allocator isn't to be released.
+        // SAFETY: the function writes to a local pointer; the default allocator is never released.
         let allocator =
             api.borrowed(|out| unsafe { api.get_allocator_with_default_options(out) })?;
         Ok(Runtime {
@@ -92,7 +92,7 @@ impl Runtime {
     }
 }
 
-/// The loader's message, without how it was called.
+/// Returns the loader's message, without the name of the function that failed.
 fn describe_loading(error: &libloading::Error) -> String {
     match std::error::Error::source(error) {
         Some(source) => source.to_string(),
@@ -100,22 +100,22 @@ fn describe_loading(error: &libloading::Error) -> String {
     }
 }
 
-/// An input that has to be given, or an output.
+/// A required input of a model, or an output.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ModelPort {
     pub(crate) name: String,
-    /// Its type; otherwise what it is instead of a tensor.
+    /// The port's type; for a port that isn't a tensor, a description.
     pub(crate) ty: Result<PortType, &'static str>,
 }
 
-/// The type of a tensor that goes in or comes out.
+/// The type of a tensor that is an input or output.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct PortType {
     pub(crate) dtype: DType,
     pub(crate) dims: Vec<PortDim>,
 }
 
-/// A dim of such a tensor.
+/// A dim of an input or output.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum PortDim {
     Known(i64),
@@ -123,21 +123,21 @@ pub(crate) enum PortDim {
     Open,
 }
 
-/// The inputs that have to be given to a model, and its outputs.
+/// A model's required inputs and its outputs.
 #[derive(Clone, Debug)]
 pub(crate) struct ModelPorts {
     pub(crate) inputs: Vec<ModelPort>,
     pub(crate) outputs: Vec<ModelPort>,
 }
 
-/// A model, ready to run.
+/// A loaded model.
 pub(crate) struct OrtSession<'r> {
     runtime: &'r Runtime,
     session: Object,
     pub(crate) ports: ModelPorts,
 }
 
-/// The functions that describe the inputs, or the outputs, of a session.
+/// The functions of the C API that describe either inputs or outputs.
 struct Ports {
     count: unsafe fn(Api, Pointer, *mut usize) -> Status,
     name: unsafe fn(Api, Pointer, usize, Pointer, *mut *mut c_char) -> Status,
@@ -145,15 +145,15 @@ struct Ports {
 }
 
 impl Runtime {
-    /// Prepares the model in a file to be run as it is: nothing optimised, on one thread.
+    /// Loads the model in a file without optimizations, to run on one thread.
     pub(crate) fn session(&self, path: &Path) -> Result<OrtSession<'_>> {
         let (api, env) = (self.api, self.env);
-        // SAFETY: the function writes to the object's pointer.
+        // SAFETY: the function writes to the new object's pointer.
         let options = api.object(Api::release_session_options, |out| unsafe {
             api.create_session_options(out)
         })?;
         let set = options.pointer;
-        // SAFETY: the options are there.
+        // SAFETY: the options were created above.
         unsafe {
             api.check(api.set_session_log_severity_level(set, SILENT))?;
             api.check(api.set_session_graph_optimization_level(set, NO_OPTIMIZATION))?;
@@ -161,7 +161,7 @@ impl Runtime {
             api.check(api.set_inter_op_num_threads(set, 1))?;
         }
         let path = system_path(path)?;
-        // SAFETY: environment and options are there; the path ends with a zero.
+        // SAFETY: environment and options are valid; the path ends with a zero.
         let session = api.object(Api::release_session, |out| unsafe {
             api.create_session(env, path.as_ptr(), set, out)
         })?;
@@ -185,10 +185,10 @@ impl Runtime {
         })
     }
 
-    /// Returns the inputs, or the outputs, of a session.
+    /// Returns the inputs or the outputs of a session.
     fn ports(&self, session: &Object, functions: &Ports) -> Result<Vec<ModelPort>> {
         let session = session.pointer;
-        // SAFETY: the session is there.
+        // SAFETY: the session is valid.
         let count = self
             .api
             .value(|out| unsafe { (functions.count)(self.api, session, out) })?;
@@ -199,35 +199,35 @@ impl Runtime {
     fn port(&self, session: Pointer, at: usize, functions: &Ports) -> Result<ModelPort> {
         let (api, allocator) = (self.api, self.allocator);
         let mut name = ptr::null_mut();
-        // SAFETY: the session has an input, or output, of this index.
+        // SAFETY: the session is valid and has an input, or output, of this index.
         api.check(unsafe { (functions.name)(api, session, at, allocator, &mut name) })?;
-        // SAFETY: a name ends with a zero.
+        // SAFETY: a name ends with a zero byte.
         let copy = unsafe { text(name) };
-        // SAFETY: the name is the default allocator's, and isn't used after this.
+        // SAFETY: the name was allocated by the default allocator, and isn't used after this.
         api.check(unsafe { api.allocator_free(allocator, name.cast()) })?;
         let name = copy;
-        // SAFETY: the session has an input, or output, of this index.
+        // SAFETY: the session is valid and has an input, or output, of this index.
         let info = api.object(Api::release_type_info, |out| unsafe {
             (functions.ty)(api, session, at, out)
         })?;
-        // SAFETY: the type is there.
+        // SAFETY: the type was created above.
         let kind =
             api.value(|out| unsafe { api.get_onnx_type_from_type_info(info.pointer, out) })?;
         if kind != TENSOR {
             let ty = Err(kind_name(kind));
             return Ok(ModelPort { name, ty });
         }
-        // SAFETY: it is a tensor's; what comes back is a part of it.
+        // SAFETY: the type is a tensor's; the result is a part of it.
         let tensor =
             api.borrowed(|out| unsafe { api.cast_type_info_to_tensor_info(info.pointer, out) })?;
         let (dtype, sizes) = self.tensor_type(tensor)?;
         let mut symbols = vec![ptr::null(); sizes.len()];
-        // SAFETY: there is room for as many names as there are dims; they are the type's.
+        // SAFETY: `symbols` has a slot for each dim; the type owns the names.
         api.check(unsafe {
             api.get_symbolic_dimensions(tensor, symbols.as_mut_ptr(), symbols.len())
         })?;
         let dims = sizes.iter().zip(symbols).map(|(&size, symbol)| {
-            // SAFETY: it ends with a zero, and the type that it belongs to is still there.
+            // SAFETY: the name ends with a zero byte, and the type that owns it is still valid.
             let symbol = unsafe { text(symbol) };
             match size {
                 0.. => PortDim::Known(size),
@@ -243,12 +243,12 @@ impl Runtime {
     /// Returns the element type and the shape of a description.
     fn tensor_type(&self, info: Pointer) -> Result<(DType, Vec<i64>)> {
         let api = self.api;
-        // SAFETY: the description is there.
+        // SAFETY: the caller passes a valid description.
         let dtype = api.value(|out| unsafe { api.get_tensor_element_type(info, out) })?;
         // SAFETY: as above.
         let rank = api.value(|out| unsafe { api.get_dimensions_count(info, out) })?;
         let mut shape = vec![0; rank];
-        // SAFETY: there is room for as many dims as it has.
+        // SAFETY: `shape` has a slot for each dim.
         api.check(unsafe { api.get_dimensions(info, shape.as_mut_ptr(), rank) })?;
         Ok((dtype_of(dtype), shape))
     }
@@ -269,7 +269,7 @@ fn system_path(path: &Path) -> Result<Vec<PathChar>> {
 }
 
 impl OrtSession<'_> {
-    /// Runs the model; returns all outputs, in order.
+    /// Runs the model and returns all outputs, in order.
     pub(crate) fn run(&self, inputs: &[(String, Tensor)]) -> Result<Vec<ModelOutput>> {
         let api = self.runtime.api;
         let names = |names: &mut dyn Iterator<Item = &String>| -> Result<Vec<CString>> {
@@ -283,8 +283,8 @@ impl OrtSession<'_> {
         let objects = values.collect::<Result<Vec<Object>>>()?;
         let values: Vec<Pointer> = objects.iter().map(|value| value.pointer).collect();
         let mut outputs = vec![ptr::null_mut(); to.len()];
-        // SAFETY: there are as many names and values as the counts say, and they live longer than the call, which
-        // creates the outputs that are null. No run options is allowed.
+        // SAFETY: the counts are the lengths of the arrays, which outlive the call. Null outputs are allocated by the
+        // call, and null run options are allowed.
         let status = unsafe {
             api.run(
                 self.session.pointer,
@@ -297,7 +297,7 @@ impl OrtSession<'_> {
                 outputs.as_mut_ptr(),
             )
         };
-        // A run that failed may have created some, too, which are released.
+        // A failed run may have created some outputs. They are released, too.
         let outputs = outputs.into_iter().map(|pointer| Object {
             api,
             pointer,

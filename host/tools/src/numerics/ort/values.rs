@@ -1,4 +1,4 @@
-//! Values to and from ONNX Runtime: each is copied.
+//! Copying values to and from ONNX Runtime.
 
 use std::ffi::{CString, c_int};
 use std::ptr;
@@ -16,7 +16,7 @@ impl OrtSession<'_> {
         let (api, allocator) = (self.runtime.api, self.runtime.allocator);
         let (shape, code) = (&tensor.shape, dtype_code(tensor.dtype));
         let count = Tensor::elements(shape).ok_or("a shape is negative or too large")?;
-        // SAFETY: the shape lives longer than the call.
+        // SAFETY: the shape outlives the call.
         let value = api.object(Api::release_value, |out| unsafe {
             api.create_tensor_as_ort_value(allocator, shape.as_ptr(), shape.len(), code, out)
         })?;
@@ -25,7 +25,7 @@ impl OrtSession<'_> {
                 string_elements(&tensor.data, count).ok_or("a table of strings is wrong")?;
             let texts = texts.map(c_text).collect::<Result<Vec<CString>>>()?;
             let pointers: Vec<Text> = texts.iter().map(|text| text.as_ptr()).collect();
-            // SAFETY: as many texts as the tensor has elements; they are copied.
+            // SAFETY: there are as many strings as elements; the call copies them.
             api.check(unsafe {
                 api.fill_string_tensor(value.pointer, pointers.as_ptr(), pointers.len())
             })?;
@@ -46,7 +46,7 @@ impl OrtSession<'_> {
         Ok(value)
     }
 
-    /// Copies a value out of ONNX Runtime, with the tensors of sequences and maps.
+    /// Copies a value out of ONNX Runtime, including the tensors of sequences and maps.
     pub(super) fn read_value(&self, value: Object) -> Result<OutputValue> {
         let (api, allocator) = (self.runtime.api, self.runtime.allocator);
         let mut tensors = Vec::new();
@@ -55,7 +55,7 @@ impl OrtSession<'_> {
             if value.pointer.is_null() {
                 return Ok(OutputValue::Opaque("nothing"));
             }
-            // SAFETY: the value is there.
+            // SAFETY: the value is valid until it is dropped.
             let kind = api.value(|out| unsafe { api.get_value_type(value.pointer, out) });
             let parts = match kind {
                 Ok(TENSOR) => {
@@ -68,7 +68,7 @@ impl OrtSession<'_> {
                     api.value(|out| unsafe { api.get_value_count(value.pointer, out) })?
                 }
                 Ok(other) => return Ok(OutputValue::Opaque(kind_name(other))),
-                // An optional output that has no value.
+                // An absent optional.
                 Err(_) => return Ok(OutputValue::Opaque("nothing")),
             };
             for part in (0..parts).rev() {
@@ -78,7 +78,7 @@ impl OrtSession<'_> {
                     _ => format!("{position}[{part}]"),
                 };
                 let index = part as c_int;
-                // SAFETY: the value has a part of this index; what comes back is a value of its own.
+                // SAFETY: the value has a part of this index; the result is a new object.
                 let part = api.object(Api::release_value, |out| unsafe {
                     api.get_value(value.pointer, index, allocator, out)
                 })?;
@@ -88,7 +88,7 @@ impl OrtSession<'_> {
         Ok(OutputValue::Tensors(tensors))
     }
 
-    /// Copies a tensor.
+    /// Copies a tensor out of ONNX Runtime.
     fn read(&self, value: &Object) -> Result<Tensor> {
         let api = self.runtime.api;
         // SAFETY: the value is a tensor.
@@ -108,8 +108,8 @@ impl OrtSession<'_> {
             api.borrowed(|out| unsafe { api.get_tensor_mutable_data(value.pointer, out) })?;
         let data = match len == 0 || from.is_null() {
             true => Vec::new(),
-            // SAFETY: a tensor of this type and shape has this many bytes; they are copied while
-            // the value is there.
+            // SAFETY: a tensor of this type and shape has this many bytes. They are copied while the value is
+            // valid.
             false => unsafe { std::slice::from_raw_parts(from.cast::<u8>(), len) }.to_vec(),
         };
         Ok(Tensor { dtype, shape, data })
@@ -121,7 +121,7 @@ impl OrtSession<'_> {
         let len = api.value(|out| unsafe { api.get_string_tensor_data_length(value, out) })?;
         let (mut bytes, mut starts) = (vec![0_u8; len], vec![0_usize; count]);
         let (to, offsets) = (bytes.as_mut_ptr(), starts.as_mut_ptr());
-        // SAFETY: there is room for as many bytes and offsets as is said.
+        // SAFETY: the buffers have the lengths that are passed.
         api.check(unsafe { api.get_string_tensor_content(value, to, len, offsets, count) })?;
         let ends = starts.iter().skip(1).copied().chain([len]);
         let texts: Option<Vec<&[u8]>> = starts

@@ -1,5 +1,4 @@
-//! Sample inputs from files: `TensorProto`s, as ONNX's model zoo and test data have them, and NumPy's `.npy` and
-//! `.npz` files.
+//! Sample inputs from files: `TensorProto`s as in ONNX's model zoo and test data, and NumPy's `.npy` and `.npz` files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -44,7 +43,7 @@ pub(in crate::numerics) fn read(path: &Path, inputs: &[ModelPort]) -> Result<Vec
     Ok(samples)
 }
 
-/// Lists a directory, with numbers in names in their order.
+/// Lists a directory, with numbers in names in numerical order.
 fn sorted(directory: &Path) -> Result<Vec<PathBuf>, String> {
     let failed = |error| format!("`{}` can't be read: {error}", directory.display());
     let entries = fs::read_dir(directory).map_err(failed)?;
@@ -66,7 +65,7 @@ fn has_extension(path: &Path, extension: &str) -> bool {
     path.extension().is_some_and(|own| own == extension)
 }
 
-/// Returns the input of a file: that of the name of a `.npy` file, or `N` of `input_N.pb` and `input_N.npy`.
+/// Returns the index of a file's input: by name for `NAME.npy`, by number for `input_N.pb` and `input_N.npy`.
 fn position(path: &Path, inputs: &[ModelPort]) -> Option<usize> {
     let name = path.file_stem()?.to_str()?;
     let number = || name.strip_prefix("input_")?.parse().ok();
@@ -81,7 +80,7 @@ fn named(name: &str, inputs: &[ModelPort]) -> Option<usize> {
     inputs.iter().position(|input| input.name == name)
 }
 
-/// Reads one sample. A tensor belongs to the input that has its name, or its number.
+/// Reads one sample. Tensors are matched with inputs by name or number.
 fn sample(files: &[PathBuf], inputs: &[ModelPort], path: &Path) -> Result<Sample, String> {
     let mut sample: Vec<Option<Tensor>> = vec![None; inputs.len()];
     for file in files {
@@ -104,7 +103,7 @@ fn sample(files: &[PathBuf], inputs: &[ModelPort], path: &Path) -> Result<Sample
     inputs.iter().zip(sample).map(pair).collect()
 }
 
-/// Reads the tensors of a file, each with its name in messages and its input's number, if that is known.
+/// Reads the tensors of a file, each with its name for messages and the index of its input, if known.
 fn tensors(
     path: &Path,
     inputs: &[ModelPort],
@@ -120,7 +119,7 @@ fn tensors(
         let arrays = read.and_then(|bytes| passdock_npy::read_npz_from(&bytes));
         let arrays = arrays.map_err(|error| format!("{file} gives no tensors: {error}"))?;
         let tensors = arrays.into_iter().map(|(name, array)| {
-            // NumPy names those `arr_N` that were given no name.
+            // NumPy names arrays without a name `arr_N`.
             let number = || {
                 name.strip_prefix("input_")
                     .or(name.strip_prefix("arr_"))?
@@ -157,7 +156,7 @@ mod tests {
     use super::*;
     use crate::numerics::ort::PortType;
 
-    /// A `TensorProto` of one `f32`.
+    /// Returns a `TensorProto` with one `f32`.
     fn tensor(name: &str, value: f32) -> Vec<u8> {
         let mut bytes = vec![0x10, 1];
         if !name.is_empty() {
@@ -233,7 +232,7 @@ mod tests {
         );
     }
 
-    /// A `.npy` file of one number.
+    /// Returns a `.npy` file with one number.
     fn npy(descr: &str, value: f32) -> Vec<u8> {
         let header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': (), }}");
         let mut bytes = b"\x93NUMPY\x01\x00".to_vec();

@@ -1,7 +1,8 @@
 //! Sample inputs: generated from a seed, by type and shape, or read from files (`files`).
 //!
-//! A symbol of a shape is one size wherever it occurs, except in [`apart`]. Sizes that the options don't bind are tried
-//! from a short list, as are bounds of integers, until the model runs: an index into a table of two rows can't be 7.
+//! A symbol has the same size wherever it occurs, except in [`apart`]. For sizes that the options don't bind, and for
+//! bounds of integers, a short list of guesses is tried until the model runs. For example, an index into a table of two
+//! rows can't be 7.
 
 mod files;
 
@@ -17,7 +18,7 @@ use crate::elements::is_integer;
 
 pub(super) use files::read;
 
-/// The inputs of one run, by name.
+/// The inputs of one run: names and tensors.
 pub(super) type Sample = Vec<(String, Tensor)>;
 
 /// Returns the type of each input of a sample.
@@ -28,7 +29,7 @@ pub(super) fn types(sample: &Sample) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// Sizes to try: of an open first axis, and of any other.
+/// Sizes to try: of an open first axis, and of any other axis.
 const SIZES: [(i64, i64); 8] = [
     (2, 3),
     (2, 8),
@@ -39,21 +40,21 @@ const SIZES: [(i64, i64); 8] = [
     (2, 576),
     (1, 1024),
 ];
-/// Integers are below this: ids first, flags and small indices where that fails.
+/// Upper bounds of integers to try: 8 for ids, then 2 for flags and small indices.
 const BELOW: [i64; 2] = [8, 2];
-/// An input with more elements isn't generated.
+/// The maximum number of elements of a generated input.
 const MOST_ELEMENTS: u64 = 1 << 24;
 
-/// A guess at what a model leaves open.
+/// A guess of the open sizes and of the bound of integers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Guess {
     first: i64,
     other: i64,
-    /// Integers are below this.
+    /// The exclusive upper bound of integers.
     pub(super) below: i64,
 }
 
-/// Returns everything to try, in order.
+/// Returns all guesses, in the order in which they are tried.
 pub(super) fn guesses() -> impl Iterator<Item = Guess> {
     let sizes = SIZES.into_iter();
     sizes.flat_map(|(first, other)| {
@@ -74,7 +75,7 @@ pub(super) fn shapes(
     let size = |axis| if axis == 0 { guess.first } else { guess.other };
     let mut bound: HashMap<&str, i64> = HashMap::new();
     bound.extend(dims.iter().map(|(symbol, size)| (&**symbol, *size)));
-    // Plain symbols first, so that `past + 1` fits to `past`.
+    // Plain symbols first, so that `past + 1` is consistent with `past`.
     let types = inputs.iter().filter_map(|input| input.ty.as_ref().ok());
     for (axis, dim) in types.flat_map(|ty| ty.dims.iter().enumerate()) {
         if let PortDim::Symbol(symbol) = dim
@@ -112,14 +113,14 @@ pub(super) fn shapes(
     inputs.iter().map(shape).collect()
 }
 
-/// Returns shapes in which a symbol that several inputs have is another size in each, given shapes that the model
-/// takes: a runtime doesn't check that it is one size.
+/// Returns shapes in which a symbol of several inputs has a different size in each, given shapes that the model
+/// accepts. A runtime doesn't check that the sizes of a symbol are equal.
 pub(super) fn apart(
     inputs: &[ModelPort],
     dims: &BTreeMap<String, i64>,
     shapes: &[Vec<i64>],
 ) -> Vec<(String, Vec<Vec<i64>>)> {
-    // Operands that broadcast take a 1 on either side; others may take anything.
+    // Operands that broadcast accept a 1 on either side; others may accept any size.
     type Sizes = fn(usize, i64) -> i64;
     const SIZES: [Sizes; 3] = [
         |at, size| if at == 0 { 1 } else { size.max(2) },
@@ -155,7 +156,7 @@ fn is_name(symbol: &str) -> bool {
     !symbol.contains(['+', '-', '*', '(', ')', '/', ' '])
 }
 
-/// Evaluates an expression such as `a + b*2 - 1`; `None` if it is something else.
+/// Evaluates an expression such as `a + b*2 - 1`; `None` if it can't be parsed.
 fn evaluate(text: &str, value: impl Fn(&str) -> i64) -> Option<i64> {
     let atom = |text: &str| {
         let text = text.trim();
@@ -193,10 +194,10 @@ pub(super) fn symbols(inputs: &[ModelPort]) -> Vec<&str> {
     symbols
 }
 
-/// Generates inputs of these shapes; each pair of seeds gives another sample.
+/// Generates inputs of these shapes. Each pair of seeds yields a different sample.
 ///
 /// # Errors
-/// If an input is of a type that can't be generated.
+/// If an input has a type that can't be generated.
 pub(super) fn generate(
     inputs: &[ModelPort],
     shapes: &[Vec<i64>],
@@ -209,7 +210,7 @@ pub(super) fn generate(
         let ty =
             ty.map_err(|kind| format!("the input `{name}` is {kind}; only tensors are generated"))?;
         let [seed, number] = seeds.map(|seed| seed as u64);
-        // The seed 0 is that of the instrument, which has none.
+        // The instrument has no seed and uses 0.
         let seed = seed.rotate_left(32) ^ number ^ (at as u64) << 16;
         let data = elements(ty.dtype, shape, guess.below, &mut Rng::with_seed(seed));
         let data = data.ok_or_else(|| {
@@ -254,7 +255,7 @@ fn elements(dtype: DType, shape: &[i64], below: i64, random: &mut Rng) -> Option
             let bits = u64::from(dtype.bits());
             data.resize(dtype.byte_len(count)? as usize, 0);
             for at in 0..count {
-                // A small positive number fits into the lowest byte.
+                // A small nonnegative number fits into the lowest byte.
                 let (bit, value) = (at * bits, random.i64(0..below.max(1)) as u8);
                 data[(bit / 8) as usize] |= value << (bit % 8);
             }
