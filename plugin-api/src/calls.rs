@@ -20,7 +20,8 @@ use crate::op::OpCall;
 use crate::pass::PassContext;
 
 impl Function {
-    /// The sentence of the last call on this handle that didn't answer OK; lives until the next.
+    /// Returns the error message of the last call on this handle that returned a status other than OK. The string
+    /// belongs to the host and is valid until the next call on the handle.
     pub(crate) fn raw_last_error(&self) -> &str {
         match self.tables().functions.last_error {
             Some(ask) => unsafe { text(ask(self.raw.handle)) },
@@ -28,11 +29,11 @@ impl Function {
         }
     }
 
-    /// The elements of a constant.
+    /// Returns the bytes of a constant's elements. They aren't aligned.
     ///
     /// # Errors
     ///
-    /// If the constant is stale, or the file that holds its bytes can't be read.
+    /// If the constant is stale, or the file that stores its bytes can't be read.
     pub fn constant_bytes(&self, constant: ConstId) -> Result<&[u8], EditError> {
         let ask = there(self.tables().functions.constant_data, "constant_data", None)?;
         let mut out = unsafe { zeroed::<Bytes>() };
@@ -41,7 +42,9 @@ impl Function {
         Ok(unsafe { bytes(out) })
     }
 
-    /// Makes an op.
+    /// Creates an op at a position. `out` receives its id.
+    ///
+    /// Returns REFUSED if an operand isn't visible at the position, or the op would break another invariant.
     pub(crate) fn raw_create_op(
         &mut self,
         desc: OpDesc<'_>,
@@ -54,7 +57,11 @@ impl Function {
         Ok(out)
     }
 
-    /// Makes an op before `old`, moves all uses of the old results to the new ones, erases `old`.
+    /// Creates an op before `old`, moves all uses of the results of `old` to its results, and erases `old`. `out`
+    /// receives the id of the new op.
+    ///
+    /// Types, the location, attributes and regions may be taken from `old`: see passdock_op_desc. Returns REFUSED if
+    /// the new op doesn't have as many results, or a result contradicts a declared type.
     pub(crate) fn raw_replace_op(
         &mut self,
         old: OpId,
@@ -71,13 +78,13 @@ impl Function {
         Ok(out)
     }
 
-    /// Moves all uses of the results of `old` to these values, and erases `old`. A value without a name gets that of
-    /// the result it replaces.
+    /// Moves all uses of the results of `old` to other values, one for each result, and erases `old`. A value without
+    /// a name gets the name of the result.
     ///
     /// # Errors
     ///
-    /// If `old` is stale, there isn't one value for each result, or a value isn't visible to a user or contradicts
-    /// its declared type.
+    /// If `old` is stale, if the number of values differs, or if a value isn't visible to a user or contradicts the
+    /// declared type.
     pub fn replace_op_with(&mut self, old: OpId, values: &[ValueId]) -> Result<(), EditError> {
         let ask = there(
             self.tables().functions.replace_op_with,
@@ -88,34 +95,33 @@ impl Function {
         self.done(status, "replace_op_with", old.option())
     }
 
-    /// Erases an op whose results nobody uses, with its regions.
+    /// Erases an op, with its regions.
     ///
     /// # Errors
     ///
-    /// If a result is used, or the op is a terminator or stale.
+    /// If a result has a user, or the op is a terminator or stale.
     pub fn erase_op(&mut self, op: OpId) -> Result<(), EditError> {
         let ask = there(self.tables().functions.erase_op, "erase_op", op.option())?;
         let status = unsafe { ask(self.raw.handle, op) };
         self.done(status, "erase_op", op.option())
     }
 
-    /// Moves an op inside its region, which it can't leave: to another place of the order in which its region's ops
-    /// are run. Into another region or function it can be copied ([`Function::clone_ops`]).
+    /// Moves an op within its region. [`Function::clone_ops`] copies it to another region or function.
     ///
     /// # Errors
     ///
-    /// If the place is in another region, before what the op uses, or behind a user.
+    /// If the position is in another region, before the definition of an operand, or after a user.
     pub fn move_op(&mut self, op: OpId, at: Position) -> Result<(), EditError> {
         let ask = there(self.tables().functions.move_op, "move_op", op.option())?;
         let status = unsafe { ask(self.raw.handle, op, &at) };
         self.done(status, "move_op", op.option())
     }
 
-    /// Sets an operand, or appends one (`index` = the number of operands); [`ValueId::NONE`] leaves it out.
+    /// Sets an operand. An `index` equal to the number of operands appends one; [`ValueId::NONE`] omits the operand.
     ///
     /// # Errors
     ///
-    /// If there is no such slot, or the value isn't visible to the op.
+    /// If there is no such operand, or the value isn't visible to the op.
     pub fn set_operand(&mut self, op: OpId, index: usize, value: ValueId) -> Result<(), EditError> {
         let ask = there(
             self.tables().functions.set_operand,
@@ -127,18 +133,19 @@ impl Function {
         self.done(status, "set_operand", op.option())
     }
 
-    /// Moves all uses of one value to another.
+    /// Moves all uses of `from` to `to`.
     ///
     /// # Errors
     ///
-    /// If the new value isn't visible to a user of the old one.
+    /// If `to` isn't visible to a user of `from`.
     pub fn replace_uses(&mut self, from: ValueId, to: ValueId) -> Result<(), EditError> {
         let ask = there(self.tables().functions.replace_uses, "replace_uses", None)?;
         let status = unsafe { ask(self.raw.handle, from, to) };
         self.done(status, "replace_uses", None)
     }
 
-    /// Sets an attribute of an op; op NONE: of the function. A `return` or `yield` has none.
+    /// Sets an attribute of an op, or of the function if `op` is NONE. The host copies the value. Returns REFUSED for
+    /// a `return` or `yield`, which have no attributes.
     pub(crate) fn raw_set_attr(
         &mut self,
         op: OpId,
@@ -149,7 +156,8 @@ impl Function {
         self.done(status, "set_attr", op.option())
     }
 
-    /// Removes an attribute of an op; op NONE: of the function. NOT_FOUND if there is none of that name.
+    /// Removes an attribute of an op, or of the function if `op` is NONE. Returns NOT_FOUND if there is no attribute
+    /// of that name.
     pub(crate) fn raw_remove_attr(&mut self, op: OpId, name: SymbolId) -> Result<(), EditError> {
         let ask = there(
             self.tables().functions.remove_attr,
@@ -160,12 +168,12 @@ impl Function {
         self.done(status, "remove_attr", op.option())
     }
 
-    /// Refines a value's type: what `ty` doesn't say stays known, and a type that contradicts is refused. The unknown
-    /// type ([`TypeSpec::unknown`]) forgets what was known; a constant's is then that of its bytes.
+    /// Refines the type of a value: parts that `ty` leaves unknown keep their current type. The unknown type
+    /// ([`TypeSpec::unknown`]) resets the type, for a constant to that of its bytes.
     ///
     /// # Errors
     ///
-    /// If the type contradicts what is known of the value.
+    /// If `ty` contradicts the current type.
     pub fn set_type(&mut self, value: ValueId, ty: TypeId) -> Result<(), EditError> {
         let ask = there(
             self.tables().functions.set_value_type,
@@ -176,7 +184,7 @@ impl Function {
         self.done(status, "set_value_type", None)
     }
 
-    /// Names a value; a name that is taken gets a number.
+    /// Sets the name of a value. If the name is in use, a number is appended.
     ///
     /// # Errors
     ///
@@ -191,7 +199,7 @@ impl Function {
         self.done(status, "set_value_name", None)
     }
 
-    /// Interns a type.
+    /// Interns a type. `out` receives its id.
     pub(crate) fn raw_add_type(&mut self, desc: TypeDesc<'_>) -> Result<TypeId, EditError> {
         let ask = there(self.tables().functions.add_type, "add_type", None)?;
         let mut out = unsafe { zeroed::<TypeId>() };
@@ -200,11 +208,11 @@ impl Function {
         Ok(out)
     }
 
-    /// A dim expression, in canonical form.
+    /// Returns a dim expression in canonical form.
     ///
     /// # Errors
     ///
-    /// If a side names nothing.
+    /// If a side refers to an unknown symbol or expression.
     pub fn add_expr(&mut self, kind: ExprKind, lhs: Dim, rhs: Dim) -> Result<Dim, EditError> {
         let ask = there(self.tables().functions.add_expr, "add_expr", None)?;
         let mut out = unsafe { zeroed::<Dim>() };
@@ -213,7 +221,7 @@ impl Function {
         Ok(out)
     }
 
-    /// Makes a constant.
+    /// Creates a constant with a copy of the data. `out` receives its value.
     pub(crate) fn raw_add_constant(
         &mut self,
         desc: ConstantDesc<'_>,
@@ -225,11 +233,11 @@ impl Function {
         Ok(out)
     }
 
-    /// Removes a constant that nobody uses.
+    /// Erases a constant.
     ///
     /// # Errors
     ///
-    /// If somebody uses it.
+    /// If it has a user.
     pub fn erase_constant(&mut self, constant: ConstId) -> Result<(), EditError> {
         let ask = there(
             self.tables().functions.erase_constant,
@@ -240,14 +248,17 @@ impl Function {
         self.done(status, "erase_constant", None)
     }
 
-    /// Copies a region's ops to a place.
+    /// Copies the ops of a region, without its terminator, to a position in the function. See passdock_clone_desc.
+    ///
+    /// Returns REFUSED if an op would have another meaning with the opsets of the function.
     pub(crate) fn raw_clone_region(&mut self, desc: CloneDesc<'_>) -> Result<(), EditError> {
         let ask = there(self.tables().functions.clone_region, "clone_region", None)?;
         let status = unsafe { ask(self.raw.handle, desc.borrowed().get()) };
         self.done(status, "clone_region", None)
     }
 
-    /// Appends an argument to a region; to the body: a parameter, which changes the interface.
+    /// Appends an argument to a region. `out` receives its value. For the body, the argument is a parameter of the
+    /// function, and the interface changes.
     pub(crate) fn raw_add_arg(
         &mut self,
         region: RegionId,
@@ -260,9 +271,11 @@ impl Function {
         Ok(out)
     }
 
-    /// Ends a region: makes its `return` or `yield` if it has none, and sets its operands and ports. A name or type
-    /// that a port doesn't say stays what it was: of the port in its place if there are as many as before, else of
-    /// the port that had the value. Of a body that had results, this changes the interface.
+    /// Sets the operands and ports of a region's terminator, and creates the `return` or `yield` if there is none.
+    ///
+    /// If a port omits the name or type, it keeps its current one. It is the port at the same position if the number
+    /// of ports is unchanged, otherwise the port of the same value. The interface changes if the region is a body
+    /// that had results.
     pub(crate) fn raw_set_results(
         &mut self,
         region: RegionId,
@@ -273,25 +286,26 @@ impl Function {
         self.done(status, "set_results", None)
     }
 
-    /// Sets the version of a domain that the function's ops mean; ONNX's own domain is `""`.
+    /// Sets the version of a domain that the function imports; ONNX's own domain is `""`.
     ///
-    /// Raising one that is there changes the interface, and is for passes that see to it that all the function's ops
-    /// mean what they meant. Version 0 takes a domain back that none of the ops is of.
+    /// Raising the version of an imported domain changes the interface. The pass must ensure that all ops of the
+    /// function keep their meaning. Version 0 removes the import of a domain without ops.
     ///
     /// # Errors
     ///
-    /// If the domain has a later version already, is to be taken back and an op is of it, or is the 1,025th.
+    /// If the version is lower than the current one, if a domain to remove has ops, or if the domain is the 1,025th.
     pub fn set_opset(&mut self, domain: &str, version: i64) -> Result<(), EditError> {
         let ask = there(self.tables().functions.set_opset, "set_opset", None)?;
         let status = unsafe { ask(self.raw.handle, Str::new(domain), version) };
         self.done(status, "set_opset", None)
     }
 
-    /// The location that [`Function::fused_loc`] makes, of locations: of ops that may be gone by now.
+    /// Returns the location of an op that was merged from ops with these locations. As [`Function::fused_loc`], for
+    /// ops that may be erased.
     ///
     /// # Errors
     ///
-    /// If a location names nothing.
+    /// If a location is invalid.
     pub fn fused_locs(&mut self, locs: &[LocId]) -> Result<LocId, EditError> {
         let ask = there(self.tables().functions.fuse_locs, "fuse_locs", None)?;
         let mut out = unsafe { zeroed::<LocId>() };
@@ -300,9 +314,11 @@ impl Function {
         Ok(out)
     }
 
-    /// Moves a region's ops and constants right before the op that holds it; `args` stand for the region's arguments
-    /// from now on. Nothing is copied: the region is left with its terminator, whose operands can be used in the op's
-    /// place, and the op is there until it is replaced. A name that others have, too, gets a number.
+    /// Moves the ops and constants of a region directly before the op that contains it. `args` replace the arguments
+    /// of the region.
+    ///
+    /// Nothing is copied. The region keeps only its terminator, whose operands can then replace the results of the
+    /// op. The op stays until the pass replaces it. A name that is in use gets a number.
     pub(crate) fn raw_inline_region(
         &mut self,
         region: RegionId,
@@ -313,22 +329,23 @@ impl Function {
         self.done(status, "inline_region", None)
     }
 
-    /// Sets an op's location.
+    /// Sets the location of an op.
     ///
     /// # Errors
     ///
-    /// If the op is stale, or the location names nothing.
+    /// If the op is stale, or the location is invalid.
     pub fn set_loc(&mut self, op: OpId, loc: LocId) -> Result<(), EditError> {
         let ask = there(self.tables().functions.set_loc, "set_loc", op.option())?;
         let status = unsafe { ask(self.raw.handle, op, loc) };
         self.done(status, "set_loc", op.option())
     }
 
-    /// A hash of a constant's bytes: equal bytes have equal ones. Of a large constant only a part is read.
+    /// Returns a hash of the bytes of a constant. Equal bytes have equal hashes. For a large constant, only a part of
+    /// the bytes is read.
     ///
     /// # Errors
     ///
-    /// If the file that holds the bytes can't be read, or the host is older than this function.
+    /// If the file that stores the bytes can't be read, or the host is older than this function.
     pub fn constant_hash(&self, constant: ConstId) -> Result<u64, EditError> {
         let ask = there(self.tables().functions.constant_hash, "constant_hash", None)?;
         let mut out = unsafe { zeroed::<u64>() };
@@ -337,8 +354,8 @@ impl Function {
         Ok(out)
     }
 
-    /// Whether two constants have the same bytes: 1, or 0. Types aren't compared, lengths are before anything is
-    /// read. IO if a file that holds them can't be read.
+    /// Compares the bytes of two constants: `out` is 1 if they are equal, else 0. Types aren't compared. If the
+    /// lengths differ, no byte is read. Returns IO if a file that stores the bytes can't be read.
     pub(crate) fn raw_constants_equal(
         &self,
         constant: ConstId,
@@ -355,11 +372,11 @@ impl Function {
         Ok(out)
     }
 
-    /// The location that is an ONNX node's name.
+    /// Returns the location of an ONNX node with this name.
     ///
     /// # Errors
     ///
-    /// If the host refuses the name.
+    /// If the host rejects the name.
     pub fn name_loc(&mut self, name: &str) -> Result<LocId, EditError> {
         let ask = there(self.tables().functions.name_loc, "name_loc", None)?;
         let mut out = unsafe { zeroed::<LocId>() };
@@ -368,9 +385,11 @@ impl Function {
         Ok(out)
     }
 
-    /// Puts dims in the place of dim symbols, of all at once, in all types of the function; of its parameters and
-    /// results, this changes the interface. Refused if a size would be negative, or a type would contradict what is
-    /// known.
+    /// Replaces dim symbols with dims, simultaneously, in all types of the function. The interface changes if a
+    /// parameter or result contains one.
+    ///
+    /// `dims` has one entry for each of `symbols`. Returns REFUSED if a size would be negative, or a type would
+    /// contradict a known one.
     pub(crate) fn raw_replace_symbols(
         &mut self,
         symbols: &[SymbolId],
@@ -386,19 +405,19 @@ impl Function {
         self.done(status, "replace_symbols", None)
     }
 
-    /// Removes arguments that nobody uses, all or none; of the body: parameters, which changes the interface.
+    /// Removes unused arguments, all of them or none. Arguments of the body are parameters: the interface changes.
     ///
     /// # Errors
     ///
-    /// If one of them is used, or isn't an argument.
+    /// If one of them has a user, or isn't an argument.
     pub fn remove_args(&mut self, args: &[ValueId]) -> Result<(), EditError> {
         let ask = there(self.tables().functions.remove_args, "remove_args", None)?;
         let status = unsafe { ask(self.raw.handle, args.as_ptr(), args.len()) };
         self.done(status, "remove_args", None)
     }
 
-    /// Makes parameters that have a default the constants that they default to, under the same ids, all or none,
-    /// which changes the interface.
+    /// Converts parameters with a default into constants with that value, all of them or none. They keep their ids,
+    /// and the interface changes.
     ///
     /// # Errors
     ///
@@ -409,24 +428,27 @@ impl Function {
         self.done(status, "freeze_args", None)
     }
 
-    /// Copies ops to a place, with their types, attributes, locations and regions. Constants that they use come
-    /// along, unless `captures` names others for them; another value that they use and don't make has to be among
-    /// `captures`, or, of the edited function, visible at the place. REFUSED if one has nothing that stands for it,
-    /// or the ops aren't of one region. What refers to an attribute parameter of its function refers to the one of
-    /// that name here.
+    /// Copies ops to a position, with their types, attributes, locations and regions. See passdock_clone_ops_desc.
+    ///
+    /// Constants that the ops use are copied too, unless `captures` maps them to other values. Any other value that
+    /// they use but don't define must be in `captures`, or, if the ops are copied within the function, be visible at
+    /// the position. A reference to an attribute parameter refers to the parameter of the same name in this function.
+    ///
+    /// Returns REFUSED if a captured value is missing, if the ops aren't in one region, or if an op would have
+    /// another meaning with the opsets of the function.
     pub(crate) fn raw_clone_ops(&mut self, desc: CloneOpsDesc<'_>) -> Result<(), EditError> {
         let ask = there(self.tables().functions.clone_ops, "clone_ops", None)?;
         let status = unsafe { ask(self.raw.handle, desc.borrowed().get()) };
         self.done(status, "clone_ops", None)
     }
 
-    /// A type of another function of the module as a type of this one: ids of types belong to one function. Dims keep
-    /// their symbols; what these mean is the function's own, so a name of a parameter's size may have to become the
-    /// size of what is handed over.
+    /// Converts a type of another function of the module to a type of this one, since type ids belong to one
+    /// function. Dims keep their symbols, which are scoped to a function. A symbol for the size of a parameter may
+    /// have to be replaced with the size of the argument.
     ///
     /// # Errors
     ///
-    /// If the other function has no such type, or is of another module.
+    /// If the other function has no such type, or belongs to another module.
     pub fn type_from(&mut self, source: &Function, ty: TypeId) -> Result<TypeId, EditError> {
         let ask = there(self.tables().functions.type_from, "type_from", None)?;
         self.tables().expect(source.tables(), "the function")?;
@@ -436,22 +458,22 @@ impl Function {
         Ok(out)
     }
 
-    /// Whether an op of this name may be a call: 1 if a function of the module, as it is now, has this name, else 0.
-    /// An operator that has the name, too, is PASSDOCK_TRAIT_AMBIGUOUS. Any name: a symbol of the module.
+    /// Returns 1 if the current module has a function of this name, so that an op of this name may be a call, else 0.
+    /// If an operator has the same name, its traits include AMBIGUOUS. `name` may be any symbol of the module.
     #[inline]
     pub(crate) fn raw_names_function(&self, name: SymbolId) -> Option<u32> {
         let ask = self.tables().functions.names_function?;
         Some(unsafe { ask(self.raw.handle, name) })
     }
 
-    /// Replaces the body with a copy of that of another function of the module. Parameters are matched by position,
-    /// and sizes that `from` names after its parameters become those of this function's. Domains that only `from`
-    /// imports are imported.
+    /// Replaces the body with a copy of the body of another function of the module. Parameters are matched by
+    /// position. Sizes that are named after parameters of `source` become those of this function. Domains that only
+    /// `source` imports are imported.
     ///
     /// # Errors
     ///
-    /// Before anything is changed: if the functions haven't as many parameters and results, of types that fit, or an
-    /// op would mean something else in this function's opset.
+    /// If the numbers of parameters or results differ, if their types are incompatible, or if an op would have
+    /// another meaning with the opsets of this function. Nothing is changed then.
     pub fn replace_body(&mut self, source: &Function) -> Result<(), EditError> {
         let ask = there(self.tables().functions.replace_body, "replace_body", None)?;
         self.tables().expect(source.tables(), "the function")?;
@@ -471,7 +493,8 @@ impl Function {
 }
 
 impl Module<'_> {
-    /// The sentence of the last call on this handle that didn't answer OK; lives until the next.
+    /// Returns the error message of the last call on this handle that returned a status other than OK. The string
+    /// belongs to the host and is valid until the next call on the handle.
     pub(crate) fn raw_last_error(&self) -> &str {
         match self.tables().modules.last_error {
             Some(ask) => unsafe { text(ask(self.handle)) },
@@ -479,8 +502,8 @@ impl Module<'_> {
         }
     }
 
-    /// A read-only handle of a function as it is now. It is the plugin's until `release`, or until the module's
-    /// handle ends.
+    /// Returns a read-only handle to the current state of a function. The handle is valid until `release`, or until
+    /// the handle of the module ends. Returns NOT_FOUND if there is no function of that name.
     pub(crate) fn raw_snapshot(&self, name: SymbolId) -> Result<FunctionRef, EditError> {
         let ask = there(self.tables().modules.snapshot, "snapshot", None)?;
         let mut out = unsafe { zeroed::<FunctionRef>() };
@@ -489,8 +512,8 @@ impl Module<'_> {
         Ok(out)
     }
 
-    /// A handle to edit a function in place: the same one each time. It lives until the function is removed, or the
-    /// next call of `run_pass` on this module.
+    /// Returns a handle to edit a function in place, the same one for each call. It is valid until the function is
+    /// removed, or until the next `run_pass` on this module. Returns NOT_FOUND if there is no function of that name.
     pub(crate) fn raw_edit(&mut self, name: SymbolId) -> Result<FunctionRef, EditError> {
         let ask = there(self.tables().modules.edit, "edit", None)?;
         let mut out = unsafe { zeroed::<FunctionRef>() };
@@ -499,7 +522,7 @@ impl Module<'_> {
         Ok(out)
     }
 
-    /// Makes a function with an empty body, and hands it out as `edit` does.
+    /// Creates a function with an empty body at the end of the module. `out` receives a handle as from `edit`.
     pub(crate) fn raw_create_function(
         &mut self,
         desc: FunctionDesc<'_>,
@@ -515,7 +538,7 @@ impl Module<'_> {
         Ok(out)
     }
 
-    /// Removes a function.
+    /// Removes a function. Its handles end. Returns NOT_FOUND if there is no function of that name.
     pub(crate) fn raw_remove_function(&mut self, name: SymbolId) -> Result<(), EditError> {
         let ask = there(
             self.tables().modules.remove_function,
@@ -526,10 +549,13 @@ impl Module<'_> {
         self.done(status, "remove_function", None)
     }
 
-    /// Runs a registered pass or Sequential on the module, instruments included: whatever its level, also if it is
-    /// disabled, after what it requires, unless that ran and the module is unchanged since. A pass may run itself, as
-    /// long as that comes to an end: 64 passes run each other at most. Only a module pass runs others. NOT_FOUND if
-    /// none is called so; FAILED if it, or what it requires, failed.
+    /// Runs a registered pass or Sequential on the module, with instruments. Only a module pass may run others.
+    ///
+    /// The pass runs at any level, even if it is disabled. The passes that it requires run first, unless they already
+    /// ran and the module hasn't changed since. A pass may run itself; the nesting is limited to 64 passes.
+    ///
+    /// Returns NOT_FOUND if no pass has that name, and FAILED if the pass or a required pass failed. Handles of
+    /// `edit` end.
     pub(crate) fn raw_run_pass(
         &mut self,
         context: &PassContext,
@@ -541,13 +567,16 @@ impl Module<'_> {
         self.done(status, "run_pass", None)
     }
 
-    /// Makes a graph function of ops, at the end of the module, and puts a call of it in their place, which is behind
-    /// what they use: ops between them that use what they make go behind the call. The function has the opsets of
-    /// theirs. Its parameters are the values that they use and don't make, in the order in which they use them;
-    /// constants that nobody else uses move into it. Its results are those of the ops that others use. REFUSED if the
-    /// ops aren't of one region, one ends it, a value leaves them and comes back through others, nobody uses what
-    /// they make, or one refers to an attribute parameter. Answers the function's name and the call. A handle that
-    /// `edit` gave out lives on.
+    /// Moves ops into a new graph function at the end of the module, and replaces them with a call. `function`
+    /// receives the name, `call` the op.
+    ///
+    /// The call is placed after the definitions of its operands. Ops between the outlined ops that use their results
+    /// move after the call. The new function imports the same opsets. Its parameters are the values that the ops use
+    /// but don't define, in order of their use. Constants without other users move into it. Its results are the
+    /// values that other ops use. Handles of `edit` stay valid.
+    ///
+    /// Returns REFUSED if the ops aren't in one region, if one is a terminator or refers to an attribute parameter,
+    /// if a result reaches one of the ops through other ops, or if no result has a user.
     pub(crate) fn raw_outline(
         &mut self,
         desc: OutlineDesc<'_>,
@@ -574,15 +603,16 @@ impl Module<'_> {
 }
 
 impl PassContext {
-    /// The context's optimization level.
+    /// Returns the optimization level of the context.
     #[inline]
     pub(crate) fn raw_opt_level(&self) -> Option<u32> {
         let ask = self.tables().context.opt_level?;
         Some(unsafe { ask(self.handle) })
     }
 
-    /// An option of the running pass: its default, overridden by config, overridden by the pipeline. NOT_FOUND if the
-    /// manifest declares none of that name.
+    /// Returns an option of the running pass in `out`. The pipeline's value overrides that of the config, which
+    /// overrides the default. The value is valid as long as the context. Returns NOT_FOUND if the manifest doesn't
+    /// declare the option.
     pub(crate) fn raw_option(&self, name: &str) -> Result<Setting, EditError> {
         let ask = there(self.tables().context.option, "option", None)?;
         let mut out = Setting::EMPTY;
@@ -591,8 +621,8 @@ impl PassContext {
         Ok(out)
     }
 
-    /// A registered config value: a key, and the field of a struct (or empty). What nobody set has its default;
-    /// NOT_FOUND if no such key or field is registered.
+    /// Returns a registered config value in `out`, or its default if it isn't set. `field` is the name of a field, or
+    /// empty for a key without fields. Returns NOT_FOUND if the key or field isn't registered.
     pub(crate) fn raw_config(&self, key: &str, field: &str) -> Result<Setting, EditError> {
         let ask = there(self.tables().context.config, "config", None)?;
         let mut out = Setting::EMPTY;
@@ -601,9 +631,10 @@ impl PassContext {
         Ok(out)
     }
 
-    /// Tells the user something, when the pass has returned; the host copies it. After a BUG or an ERROR the pass
-    /// counts as failed, whatever it answers. A pass that can't go on after one answers FAILED and needn't call
-    /// `fail`.
+    /// Reports a diagnostic, which the host copies and shows after the pass returns.
+    ///
+    /// If the severity is BUG or ERROR, the pass fails, whatever it returns. A pass that can't continue after such a
+    /// diagnostic returns FAILED, and needn't call `fail`.
     pub(crate) fn raw_emit(
         &self,
         diagnostic: &Borrowed<'_, abi::Diagnostic>,
@@ -613,15 +644,16 @@ impl PassContext {
         self.done(status, "emit", None)
     }
 
-    /// Says why the pass is about to answer FAILED or PANICKED; the last call counts.
+    /// Sets the reason for a following status FAILED, PANICKED or CONFIG. The host copies it. If the pass calls it
+    /// several times, the last one counts.
     pub(crate) fn raw_fail(&self, failure: &Borrowed<'_, abi::Failure>) {
         if let Some(ask) = self.tables().context.fail {
             unsafe { ask(self.handle, failure.get()) }
         }
     }
 
-    /// Whether a pass or Sequential of that name is registered (OK or NOT_FOUND), and of which kind: a Sequential is
-    /// of the kind MODULE.
+    /// Looks up a pass or Sequential by name. `out` receives its kind; a Sequential has the kind MODULE. Returns
+    /// NOT_FOUND if no pass has that name.
     pub(crate) fn raw_find_pass(&self, name: &str) -> Result<PassKind, EditError> {
         let ask = there(self.tables().context.find_pass, "find_pass", None)?;
         let mut out = unsafe { zeroed::<PassKind>() };
@@ -630,7 +662,8 @@ impl PassContext {
         Ok(out)
     }
 
-    /// The sentence of the last call on this handle that didn't answer OK; lives until the next.
+    /// Returns the error message of the last call on this handle that returned a status other than OK. The string
+    /// belongs to the host and is valid until the next call on the handle.
     pub(crate) fn raw_last_error(&self) -> &str {
         match self.tables().context.last_error {
             Some(ask) => unsafe { text(ask(self.handle)) },
@@ -638,23 +671,23 @@ impl PassContext {
         }
     }
 
-    /// Asked before each rewrite that a rule of this name is about to do: REFUSED if the user disabled the rule, or
-    /// is looking for the rewrite that breaks a model and wants no more of them.
+    /// Checks whether a rule may do a rewrite; a pass calls it before each one. Returns REFUSED if the user disabled
+    /// the rule, or limited the number of rewrites to bisect a failure.
     pub(crate) fn raw_may_rewrite(&self, rule: &str) -> Result<(), EditError> {
         let ask = there(self.tables().context.may_rewrite, "may_rewrite", None)?;
         let status = unsafe { ask(self.handle, Str::new(rule)) };
         self.done(status, "may_rewrite", None)
     }
 
-    /// Counts a rewrite by a rule of this name, which the report shows below the pass.
+    /// Counts a rewrite by a rule of this name. The report lists the counts below the pass.
     pub fn rewrote(&self, rule: &str) {
         if let Some(ask) = self.tables().context.rewrote {
             unsafe { ask(self.handle, Str::new(rule)) }
         }
     }
 
-    /// The name and version of the host, for what a plugin reports: "passdock 0.1.0". The text lives as long as the
-    /// host.
+    /// Returns the name and version of the host in `out`, for reports: "passdock 0.1.0". The string is valid as long
+    /// as the host.
     pub(crate) fn raw_host_version(&self) -> Result<&str, EditError> {
         let ask = there(self.tables().context.host_version, "host_version", None)?;
         let mut out = unsafe { zeroed::<Str>() };
@@ -677,15 +710,17 @@ impl PassContext {
 }
 
 impl Function {
-    /// PASSDOCK_TRAIT_* of an op by its name in this function; 0 if nobody defines it.
+    /// Returns the traits of an op's name in this function as PASSDOCK_TRAIT_*, or 0 if there is no definition.
     #[inline]
     pub(crate) fn raw_traits(&self, name: SymbolId) -> Option<u64> {
         let ask = self.tables().ops.traits?;
         Some(unsafe { ask(self.raw.handle, name) })
     }
 
-    /// What `infer` found of the elements of a result, a small tensor of integers, row by row, while this pass had
-    /// the function. They live until the next call on the function. NOT_FOUND if nothing is known.
+    /// Returns the known elements of a small integer tensor in row-major order, as inferred by `infer` during this
+    /// pass.
+    ///
+    /// The dims are valid until the next call on the function. Returns NOT_FOUND if nothing is known.
     pub(crate) fn raw_known_dims(&self, value: ValueId) -> Result<&[Dim], EditError> {
         let ask = there(self.tables().ops.known_dims, "known_dims", None)?;
         let (mut out, mut count) = (std::ptr::null(), 0);
@@ -696,12 +731,11 @@ impl Function {
 }
 
 impl PassContext {
-    /// Infers and refines the types of an op's results by its definition. Nothing known: nothing done. An error says
-    /// what is wrong with the op.
+    /// Infers the types of an op's results and refines them. Does nothing if nothing can be inferred.
     ///
     /// # Errors
     ///
-    /// If the op is wrong, in the definition's words.
+    /// If the definition rejects the op, or infers a type that contradicts a known one.
     pub fn infer(&self, f: &mut Function, op: OpId) -> Result<(), EditError> {
         let ask = there(self.tables().ops.infer, "infer", op.option())?;
         self.tables().expect(f.tables(), "the function")?;
@@ -709,9 +743,11 @@ impl PassContext {
         f.done(status, "infer", op.option())
     }
 
-    /// Evaluates an op whose operands are all constant and makes a constant of each of its results; `count` = number
-    /// of results. NOT_FOUND if it can't be evaluated, or a result would be larger than `max_bytes`. The function's
-    /// `last_error` says why.
+    /// Evaluates an op whose operands are all constant, and creates a constant for each result. `count` is the number
+    /// of results, and `out` receives their values.
+    ///
+    /// Returns NOT_FOUND if the op can't be evaluated, or if a result would be larger than `max_bytes`. `last_error`
+    /// of the function has the reason.
     pub(crate) fn raw_evaluate(
         &self,
         f: &mut Function,
@@ -734,9 +770,10 @@ impl PassContext {
         f.done(status, "evaluate", op.option())
     }
 
-    /// Copies the body that the definition of an op gives it to the place before the op, and answers what stands for
-    /// each of the op's results; `count` = number of results. The op stays, to be replaced with these. NOT_FOUND if
-    /// it has no body; the function's `last_error` says why.
+    /// Inserts the decomposition of an op before the op. `count` is the number of results, and `out` receives a
+    /// replacement for each of them. The op stays until the pass replaces it.
+    ///
+    /// Returns NOT_FOUND if the definition has no decomposition. `last_error` of the function has the reason.
     pub(crate) fn raw_decompose(
         &self,
         f: &mut Function,
@@ -749,11 +786,15 @@ impl PassContext {
         f.done(status, "decompose", op.option())
     }
 
-    /// As `evaluate`, with these in place of the op's operands, of which there are as many; the op stays as it is.
-    /// The constants are scratch (PASSDOCK_VALUE_SCRATCH): making and erasing them is no edit, they may be operands
-    /// of further calls, and as soon as an op uses one it is a constant like others. The caller erases those that no
-    /// op will use. If the results are small integers, `infer` knows them from now on. NOT_FOUND if there is no
-    /// answer: `last_error` of the function is the reason alone, without a subject and a full stop.
+    /// Evaluates an op as `evaluate`, but with other operands. `operands` has one value for each operand of the op,
+    /// which doesn't change.
+    ///
+    /// The results are scratch constants (PASSDOCK_VALUE_SCRATCH). Creating and erasing them is not an edit, and they
+    /// may be operands of further calls. A scratch constant becomes an ordinary one when an op uses it. The caller
+    /// erases the unused ones. If the results are small integers, later calls of `infer` use their values.
+    ///
+    /// Returns NOT_FOUND if the op can't be evaluated. `last_error` of the function then has only the reason, without
+    /// a subject and a full stop.
     pub(crate) fn raw_evaluate_with(
         &self,
         f: &mut Function,
@@ -783,8 +824,8 @@ impl PassContext {
         f.done(status, "evaluate_with", op.option())
     }
 
-    /// REFUSED if an op hasn't as many operands as its definition says, or not the attributes that it lists; the
-    /// function's `last_error` says in what. OK also if nothing is known.
+    /// Checks the number of operands and the attributes of an op against its definition. Returns REFUSED if they
+    /// don't match; `last_error` of the function has the reason. Also returns OK if there is no definition.
     pub(crate) fn raw_check_op(&self, f: &Function, op: OpId) -> Result<(), EditError> {
         let ask = there(self.tables().ops.check_op, "check_op", op.option())?;
         self.tables().expect(f.tables(), "the function")?;
@@ -792,9 +833,11 @@ impl PassContext {
         f.done(status, "check_op", op.option())
     }
 
-    /// REFUSED if an op couldn't be right with these in place of its operands, of which there are as many: its
-    /// definition's `infer` is asked, and nothing that it says is kept. `last_error` of the function is the reason
-    /// alone, without a subject and a full stop. OK also if nothing is known.
+    /// Checks whether an op would be valid with other operands. `operands` has one value for each operand of the op.
+    /// The types that `infer` of the definition sets are discarded.
+    ///
+    /// Returns REFUSED if the op would be invalid. `last_error` of the function then has only the reason, without a
+    /// subject and a full stop. Also returns OK if nothing is known.
     pub(crate) fn raw_infer_with(
         &self,
         f: &mut Function,
@@ -815,8 +858,8 @@ impl PassContext {
         f.done(status, "infer_with", op.option())
     }
 
-    /// The attributes that the definition of an op lists, with their defaults: `count` entries, `stride` bytes apart,
-    /// which live for ever. NOT_FOUND if nothing is known.
+    /// Returns the attributes that the definition of an op lists, with their defaults: `count` entries, `stride`
+    /// bytes apart. They are valid as long as the process runs. Returns NOT_FOUND if there is no list.
     pub(crate) fn raw_attributes(
         &self,
         f: &Function,
@@ -841,7 +884,8 @@ impl PassContext {
         Ok((out, count, stride))
     }
 
-    /// As `decompose`, with the body that the op's definition gives it for back ends.
+    /// Inserts the body that `legalize` of the op's definition sets for back ends. Arguments and statuses are those
+    /// of `decompose`.
     pub(crate) fn raw_legalize(
         &self,
         f: &mut Function,
@@ -854,10 +898,11 @@ impl PassContext {
         f.done(status, "legalize", op.option())
     }
 
-    /// What the definition of an op makes of it in other layouts. `wanted` has one for each of its operands, as
-    /// passdock_laid_out says; empty: as it is. What `out` says lives until the next call of `layout` or
-    /// `alter_layout` on the function. NOT_FOUND if the op stays as it is: `last_error` of the function is the reason
-    /// alone.
+    /// Returns the form of an op in requested layouts, as its definition describes it.
+    ///
+    /// `wanted` has the layout of each operand, in the syntax of passdock_laid_out; an empty string leaves the
+    /// operand unchanged. The pointers in `out` are valid until the next call of `layout` or `alter_layout` on the
+    /// function. Returns NOT_FOUND if the op has no such form. `last_error` of the function then has only the reason.
     pub(crate) unsafe fn raw_layout(
         &self,
         f: &mut Function,
@@ -881,8 +926,8 @@ impl PassContext {
         Ok(out)
     }
 
-    /// As `layout`, in the layouts that the op's definition wants; `given` has those that its operands can be had in
-    /// without an op more.
+    /// Returns the form of an op in the layouts that its definition prefers. `given` has the layouts in which the
+    /// operands are available without an additional op. `out` and the statuses are those of `layout`.
     pub(crate) unsafe fn raw_alter_layout(
         &self,
         f: &mut Function,
@@ -906,7 +951,7 @@ impl PassContext {
         Ok(out)
     }
 
-    /// Copies ops as text to the place before an op.
+    /// Parses ops and inserts them before an op. See passdock_text_desc. Returns INVALID for a syntax error.
     pub(crate) fn raw_insert_text(
         &self,
         f: &mut Function,
@@ -918,9 +963,11 @@ impl PassContext {
         f.done(status, "insert_text", None)
     }
 
-    /// Whether a target takes an op, as the definitions of its operator say that speak for the target. REFUSED if it
-    /// doesn't: `last_error` of the function is the reason alone. NOT_FOUND if no definition speaks for the target.
-    /// Another status: a definition failed.
+    /// Checks whether a target supports an op, according to the definitions and extensions of its operator for that
+    /// target.
+    ///
+    /// Returns OK if it does. Returns REFUSED if it doesn't; `last_error` of the function then has only the reason.
+    /// Returns NOT_FOUND if no definition decides. Any other status means that a definition failed.
     pub(crate) fn raw_supports(
         &self,
         f: &Function,
@@ -935,7 +982,8 @@ impl PassContext {
 }
 
 impl OpCall {
-    /// The sentence of the last call on this handle that didn't answer OK; lives until the next.
+    /// Returns the error message of the last call on this handle that returned a status other than OK. The string
+    /// belongs to the host and is valid until the next call on the handle.
     pub(crate) fn raw_last_error(&self) -> &str {
         match self.tables().definitions.last_error {
             Some(ask) => unsafe { text(ask(self.handle)) },
@@ -943,7 +991,8 @@ impl OpCall {
         }
     }
 
-    /// INVALID, as of the others, if the op has no result of this index.
+    /// Sets the type of a result. This function, and the others of this table, return INVALID if the op has no result
+    /// or operand with this index.
     pub(crate) fn raw_set_result_type(
         &self,
         index: usize,
@@ -959,11 +1008,12 @@ impl OpCall {
         self.done(status, "set_result_type", Some(self.op()))
     }
 
-    /// A result, a small tensor of integers or booleans, holds these, row by row. More than 256 may be dropped.
+    /// Sets the known elements of a result, a small tensor of integers or booleans, in row-major order. The host may
+    /// drop more than 256 elements.
     ///
     /// # Errors
     ///
-    /// If there is no such result, or a dim means nothing here.
+    /// If there is no such result, or a dim is invalid.
     pub fn set_result_dims(&self, index: usize, dims: &[Dim]) -> Result<(), EditError> {
         let ask = there(
             self.tables().definitions.set_result_dims,
@@ -975,8 +1025,8 @@ impl OpCall {
         self.done(status, "set_result_dims", Some(self.op()))
     }
 
-    /// The elements of an operand, as far as known, as dims that live until the definition returns; NOT_FOUND if
-    /// nothing is.
+    /// Returns the known elements of an operand in row-major order, as dims. They are valid until the definition
+    /// returns. Returns NOT_FOUND if nothing is known.
     pub(crate) fn raw_operand_dims(&self, index: usize) -> Result<&[Dim], EditError> {
         let ask = there(
             self.tables().definitions.operand_dims,
@@ -990,11 +1040,11 @@ impl OpCall {
         Ok(unsafe { elements(out, count) })
     }
 
-    /// A dim expression, in canonical form.
+    /// Returns a dim expression in canonical form.
     ///
     /// # Errors
     ///
-    /// If a side names nothing, and in `supports`, which only reads.
+    /// If a side is invalid, and in `supports`, which only reads.
     pub fn add_expr(&self, kind: ExprKind, lhs: Dim, rhs: Dim) -> Result<Dim, EditError> {
         let ask = there(
             self.tables().definitions.add_expr,
@@ -1007,7 +1057,7 @@ impl OpCall {
         Ok(out)
     }
 
-    /// Interns a type, to be used in another.
+    /// Interns a type, to use it in another type.
     pub(crate) fn raw_add_type(&self, desc: TypeDesc<'_>) -> Result<TypeId, EditError> {
         let ask = there(
             self.tables().definitions.add_type,
@@ -1020,8 +1070,10 @@ impl OpCall {
         Ok(out)
     }
 
-    /// In `evaluate`: room for a result's elements, all zero, the host's, not aligned; to be filled before returning.
-    /// Once per result. NOT_FOUND if `len` is over the limit that the asker set.
+    /// In `evaluate`: allocates the elements of a result. It may be called once for each result.
+    ///
+    /// The memory in `out` is zeroed and not aligned. It belongs to the host; the definition fills it before it
+    /// returns. Returns NOT_FOUND if `len` is larger than the caller's limit.
     pub(crate) fn raw_allocate_result(
         &self,
         index: usize,
@@ -1040,23 +1092,30 @@ impl OpCall {
         Ok(out)
     }
 
-    /// Says why the definition is about to answer REFUSED: it has no answer (`evaluate`), or the op is wrong
-    /// (`infer`: the types that it has set before are kept).
+    /// Sets the reason for a following status REFUSED: `evaluate` has no result, or `infer` found the op to be
+    /// invalid. Types that `infer` set before stay.
     pub(crate) fn raw_refuse(&self, reason: &str) {
         if let Some(ask) = self.tables().definitions.refuse {
             unsafe { ask(self.handle, Str::new(reason)) }
         }
     }
 
-    /// Sets the op's body, in any part of a definition but its types and its evaluation: the IR text of one function,
-    /// written for this very op. Its parameter `i` is the op's operand slot `i` (that of an operand that is left out
-    /// may not be used), its first results are the op's, and it has the opsets of the op's function.
+    /// Sets the body of the op, in each function of a definition except inference and evaluation. The text is the IR
+    /// of one function, written for this op.
     ///
-    /// ``` use passdock_plugin_api::prelude::*;
+    /// Parameter `i` is operand `i` of the op; the parameter of an omitted operand must not be used. The first
+    /// results of the function are the results of the op. Its opsets are those of the op's function.
     ///
-    /// const SILU: OpDef = OpDef::new("acme.Silu", 1).operands(1, 1).decompose(|call| { call.set_body("fn @silu(%x) {
-    /// %s = onnx.Sigmoid(%x) %y = onnx.Mul(%x, %s) return %y }")?; Ok(()) }); #
-    /// assert!(SILU.all_traits().decomposes()); ```
+    /// # Examples
+    ///
+    /// ```
+    /// use passdock_plugin_api::prelude::*;
+    /// const SILU: OpDef = OpDef::new("acme.Silu", 1).operands(1, 1).decompose(|call| {
+    ///     call.set_body("fn @silu(%x) { %s = onnx.Sigmoid(%x) %y = onnx.Mul(%x, %s) return %y }")?;
+    ///     Ok(())
+    /// });
+    /// # assert!(SILU.all_traits().decomposes());
+    /// ```
     ///
     /// # Errors
     ///
@@ -1071,8 +1130,9 @@ impl OpCall {
         self.done(status, "set_body", Some(self.op()))
     }
 
-    /// In `layout` and `alter_layout`: the layout (see passdock_laid_out) that an operand is asked for in, or has;
-    /// NOT_FOUND if it is as it is. It lives until the definition returns.
+    /// In `layout` and `alter_layout`: returns the requested or available layout of an operand, in the syntax of
+    /// passdock_laid_out. The string is valid until the definition returns. Returns NOT_FOUND if the operand keeps
+    /// its layout.
     pub(crate) fn raw_wanted_layout(&self, index: usize) -> Result<&str, EditError> {
         let ask = there(
             self.tables().definitions.wanted_layout,
@@ -1086,7 +1146,8 @@ impl OpCall {
         Ok(unsafe { text(out) })
     }
 
-    /// In the same: sets the layout in which the body takes an operand; where it isn't set, as it is.
+    /// In `layout` and `alter_layout`: sets the layout in which the body takes an operand. The default is the
+    /// unchanged layout.
     ///
     /// # Errors
     ///
@@ -1102,7 +1163,8 @@ impl OpCall {
         self.done(status, "set_operand_layout", Some(self.op()))
     }
 
-    /// In the same: sets the layout in which the body gives a result; where it isn't set, as it is.
+    /// In `layout` and `alter_layout`: sets the layout in which the body returns a result. The default is the
+    /// unchanged layout.
     ///
     /// # Errors
     ///
@@ -1118,7 +1180,7 @@ impl OpCall {
         self.done(status, "set_result_layout", Some(self.op()))
     }
 
-    /// In `supports`: the target that is asked about. It lives until the definition returns.
+    /// In `supports`: returns the target in question. The string is valid until the definition returns.
     pub(crate) fn raw_target(&self) -> Result<&str, EditError> {
         let ask = there(self.tables().definitions.target, "target", Some(self.op()))?;
         let mut out = unsafe { zeroed::<Str>() };
@@ -1141,9 +1203,11 @@ impl OpCall {
 }
 
 impl Function {
-    /// The host's analysis of a name, worked out if it isn't there yet, in time linear in the function. The records
-    /// are the host's, and live until the function's next edit or the end of its handle. NOT_FOUND if this host has
-    /// no analysis of that name.
+    /// Returns one of the host's analyses as a column, and computes it if it isn't cached. The cost is linear in the
+    /// size of the function.
+    ///
+    /// `name` is one of PASSDOCK_ANALYSIS_*. The records in `out` belong to the host. They are valid until the next
+    /// edit of the function or until its handle ends. Returns NOT_FOUND if this host has no analysis of that name.
     pub(crate) fn raw_column(&self, name: &str) -> Result<Column, EditError> {
         let ask = there(self.tables().analyses.column, "column", None)?;
         let mut out = unsafe { zeroed::<Column>() };
@@ -1152,11 +1216,15 @@ impl Function {
         Ok(out)
     }
 
-    /// The data that the plugin keeps under a key: good until the function's next edit or the end of its handle.
-    /// NOT_FOUND, without a sentence, if nothing is kept for the function as it is. `owner` is an address of the
-    /// plugin's (of its passdock_plugin, say), the same each time: it tells its keys from those of others. With null
-    /// the data is shared by all plugins of the process: the key then says whose it is, what it is, and how it is
-    /// laid out ("acme.Cost/1").
+    /// Returns the data that a plugin stored under a key with `put`.
+    ///
+    /// `owner` is the address of an object of the plugin, for example its passdock_plugin. It must be the same
+    /// address in each call, and separates the plugin's keys from those of other plugins. With a null `owner` the
+    /// data is shared by all plugins of the process: then the key must name the vendor, the analysis and the version
+    /// of its layout ("acme.Cost/1"). The data in `out` is valid until the next edit of the function or until its
+    /// handle ends.
+    ///
+    /// Returns NOT_FOUND, without an error message, if nothing is stored for the current state of the function.
     pub(crate) unsafe fn raw_get(
         &self,
         owner: *const c_void,
@@ -1169,11 +1237,14 @@ impl Function {
         Ok(out)
     }
 
-    /// Gives `data` to the host, whatever the answer is, and answers in `out` what is kept, which lives as with
-    /// `get`. It is `data`, or what was kept under the key already. The host calls `drop` once, when the data is of
-    /// no use any more: on any thread, during a call or after the pass. It calls nothing of the host but `fail` of
-    /// `current`, if it went wrong. `data` isn't null; `drop` may be. REFUSED if the function has 4,096 analyses:
-    /// what belongs together has one key.
+    /// Stores an analysis for the current state of the function, and passes ownership of `data` to the host, whatever
+    /// the status.
+    ///
+    /// `owner` and `key` are as for `get`. `data` must not be null. `drop` may be null; otherwise the host calls it
+    /// once, when the data is no longer needed. `out` receives the stored pointer: `data`, or the existing one if the
+    /// key was already set. It is valid as long as that of `get`.
+    ///
+    /// Returns REFUSED if the function already has 4,096 analyses. Store related data under one key.
     pub(crate) unsafe fn raw_put(
         &self,
         owner: *const c_void,
@@ -1188,8 +1259,10 @@ impl Function {
         Ok(out)
     }
 
-    /// Says that what is kept under a key is right for the function as it is now, although this pass edited it.
-    /// NOT_FOUND if nothing is kept that was right when the pass began, or since.
+    /// Marks an analysis as valid for the current state of the function, although the pass edited the function.
+    ///
+    /// `owner` and `key` are as for `get`. Returns NOT_FOUND if no analysis is stored that was valid when the pass
+    /// began or later.
     pub(crate) unsafe fn raw_preserve(
         &mut self,
         owner: *const c_void,

@@ -4,54 +4,58 @@
 use core::ffi::c_void;
 use core::mem::size_of;
 
-/// The layout (records, tables, symbols): a break; nothing of another major is loaded.
+/// The version of the layout (records, tables, symbols); plugins and hosts of different majors are incompatible.
 pub const ABI_MAJOR: u32 = 0;
-/// The number of additions since.
+/// The number of additions within the major version.
 pub const ABI_MINOR: u32 = 4;
-/// The oldest minor of this major that a side with this header understands.
+/// The oldest compatible minor version of this major version.
 pub const ABI_OLDEST_MINOR: u32 = 4;
-/// The meaning: names of ops that the IR knows, kinds, invariants.
+/// The version of the meaning: names of ops that the IR defines, kinds, invariants.
 pub const IR_MAJOR: u32 = 0;
-/// The number of additions to it.
+/// The number of additions within the major version of the IR.
 pub const IR_MINOR: u32 = 1;
 
-/// `major.minor`. Sides with the same major talk, and both use the smaller minor.
+/// `major.minor`. Two sides with the same major version are compatible, and both use the smaller minor version.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Version {
-    /// A break: nothing of another major is loaded.
+    /// Changes with each incompatible change; another major version is rejected.
     pub major: u32,
     /// The number of additions.
     pub minor: u32,
 }
 
-/// The outcome of a call. On anything but OK nothing was changed, unless the call's comment says otherwise, and
-/// `last_error` of the table that was called has the sentence that says why. A pass that can't go on answers
-/// FAILED, after saying why with `passdock_context_api.fail`; the host then throws away all that the pass did.
+/// The result of a call. If a call doesn't return OK, it has changed nothing, unless its documentation states
+/// otherwise, and `last_error` of the same table has an error message.
+///
+/// A pass that can't continue calls `fail` of passdock_context_api with the reason and returns FAILED. The host
+/// then discards all edits of the pass.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Status(pub u32);
 
 impl Status {
-    /// The call was done.
+    /// The call succeeded.
     pub const OK: Status = Status(0);
-    /// An id names nothing, or something erased. A mistake of the caller; forget the id.
+    /// An id is invalid or its entity was erased. This is a bug in the caller: discard the id.
     pub const STALE: Status = Status(1);
-    /// The edit would break an invariant of the IR. Leave it, or do another.
+    /// The edit would break an invariant of the IR. Skip it, or make another one.
     pub const REFUSED: Status = Status(2);
-    /// An argument is malformed: a null pointer, text that isn't UTF-8, a length over the limit.
+    /// An argument is malformed: a null pointer, a string that isn't UTF-8, a length over the limit.
     pub const INVALID: Status = Status(3);
-    /// There is no such symbol, option, function, definition.
+    /// The symbol, option, function or definition doesn't exist.
     pub const NOT_FOUND: Status = Status(4);
-    /// The host doesn't do this: it is too old, or not here. Go on without.
+    /// The host doesn't support the request: it is too old, or the function isn't available here. Continue without
+    /// it.
     pub const UNSUPPORTED: Status = Status(5);
-    /// The pass failed and said why.
+    /// The pass failed and reported the reason with `fail`.
     pub const FAILED: Status = Status(6);
-    /// The plugin panicked (or caught an exception) and said where.
+    /// The plugin panicked, or caught an exception, and reported the location with `fail`.
     pub const PANICKED: Status = Status(7);
-    /// Bytes couldn't be read from the file that holds them.
+    /// The file that stores the bytes couldn't be read.
     pub const IO: Status = Status(8);
-    /// An option of the pass is wrong for this model, and the pass said why: a mistake of the user.
+    /// An option of the pass is invalid for this model: an error of the user. The pass reported the reason with
+    /// `fail`.
     pub const CONFIG: Status = Status(9);
 }
 
@@ -131,40 +135,41 @@ pub struct Range {
     pub len: u32,
 }
 
-/// An op. Its meaning is its name and the function's version of the name's domain.
+/// An op. Its meaning is determined by its name and by the version of the name's domain that the function
+/// imports.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Op {
-    /// The canonical spelling, domain included: "onnx.Conv", "return".
+    /// The canonical name, domain included: "onnx.Conv", "return".
     pub name: SymbolId,
     /// Flags, none of which isn't listed.
     pub flags: u32,
-    /// Slots in `uses`.
+    /// Operand slots in `uses`.
     pub operands: Range,
     /// Value ids in `ids`.
     pub results: Range,
-    /// In `attrs`.
+    /// Attributes in `attrs`.
     pub attrs: Range,
     /// Region ids in `ids`.
     pub regions: Range,
-    /// The region that holds it.
+    /// The region that contains it.
     pub parent: RegionId,
     /// The op before it in its region.
     pub prev: OpId,
     /// The op after it.
     pub next: OpId,
-    /// The location that it comes from.
+    /// The op's location.
     pub loc: LocId,
-    /// In one region, `a` stands before `b` if a.order < b.order.
+    /// Within a region, op `a` precedes `b` if a.order < b.order.
     pub order: u64,
 }
 
 impl Op {
-    /// Erased.
+    /// The op is erased.
     pub const DEAD: u32 = 1;
     /// Fields of the op changed since it was imported.
     pub const TOUCHED: u32 = 2;
-    /// Its file says more of it than this does: documentation, metadata.
+    /// The model file has more data for the op: documentation, metadata.
     pub const ANNOTATED: u32 = 4;
 }
 
@@ -174,11 +179,11 @@ impl Op {
 pub struct Value {
     /// The value's type.
     pub ty: TypeId,
-    /// Or NONE.
+    /// The value's name, or NONE.
     pub name: SymbolId,
-    /// A kind in the low bits, and flags.
+    /// The kind in the low bits, and flags.
     pub flags: u32,
-    /// The op, region or constant that defines it.
+    /// The id of the op, region or constant that defines it.
     pub def: u32,
     /// The index of the result or argument.
     pub index: u32,
@@ -186,7 +191,7 @@ pub struct Value {
     pub first_use: UseId,
     /// The length of its use list.
     pub use_count: u32,
-    /// The constant it is, or the default of a parameter.
+    /// The constant's id, or the default value of a parameter.
     pub constant: ConstId,
 }
 
@@ -199,15 +204,15 @@ impl Value {
     pub const ARG: u32 = 1;
     /// A constant.
     pub const CONST: u32 = 2;
-    /// The value is gone.
+    /// The value is erased.
     pub const DEAD: u32 = 16;
     /// The value changed since it was imported.
     pub const TOUCHED: u32 = 32;
-    /// A result that its op leaves out.
+    /// An optional result that its op omits.
     pub const ABSENT: u32 = 64;
     /// The type was declared in the imported file.
     pub const DECLARED: u32 = 128;
-    /// A constant of `evaluate_with` that nobody used.
+    /// An unused constant that `evaluate_with` created.
     pub const SCRATCH: u32 = 256;
 }
 
@@ -215,9 +220,9 @@ impl Value {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Use {
-    /// Or NONE: left out.
+    /// The operand, or NONE if it is omitted.
     pub value: ValueId,
-    /// NONE: no longer used.
+    /// The op, or NONE if the slot is no longer used.
     pub user: OpId,
     /// The next use of the value.
     pub next: UseId,
@@ -225,40 +230,40 @@ pub struct Use {
     pub prev: UseId,
 }
 
-/// A region: arguments, ops in order, a terminator (`return` or `yield`).
+/// A region: arguments, a list of ops, and a terminator (`return` or `yield`).
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Region {
-    /// NONE: the body.
+    /// The op that contains it; NONE for the body.
     pub parent: OpId,
-    /// Among its op's regions: "then_branch".
+    /// The name among the regions of its op: "then_branch".
     pub name: SymbolId,
     /// Value ids in `ids`.
     pub args: Range,
-    /// In `ports`: what its terminator's operands go out by.
+    /// Ports in `ports`: name and type of each operand of the terminator.
     pub ports: Range,
     /// The first op.
     pub first: OpId,
-    /// The last op, its terminator once it is whole.
+    /// The last op: the terminator, once the region is complete.
     pub last: OpId,
     /// Flags, none of which isn't listed.
     pub flags: u32,
-    /// The location that it comes from.
+    /// The region's location.
     pub loc: LocId,
 }
 
 impl Region {
-    /// The region is gone.
+    /// The region is erased.
     pub const DEAD: u32 = 1;
-    /// Something in it, at any depth, changed.
+    /// The region, or something nested in it, changed since it was imported.
     pub const TOUCHED: u32 = 2;
 }
 
-/// A port: what a region gives out at one position.
+/// A port: the name and declared type of one result of a region.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Port {
-    /// Or NONE.
+    /// The name, or NONE.
     pub name: SymbolId,
     /// The declared type, or NONE.
     pub ty: TypeId,
@@ -273,7 +278,7 @@ impl Port {
     pub const TOUCHED: u32 = 2;
 }
 
-/// The kind of an attribute's value: how it is kept.
+/// The kind of an attribute's value, and how it is stored.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct AttrKind(pub u32);
@@ -307,7 +312,7 @@ impl AttrKind {
     pub const REGIONS: AttrKind = AttrKind(12);
     /// `bits` is the symbol of an attribute parameter.
     pub const REFERENCE: AttrKind = AttrKind(13);
-    /// `list` is a range of `bytes`, the importer's business.
+    /// `list` is a range of `bytes`, in the format of the importer.
     pub const OPAQUE: AttrKind = AttrKind(14);
 }
 
@@ -319,22 +324,22 @@ pub struct Attr {
     pub name: SymbolId,
     /// The kind of its value.
     pub kind: AttrKind,
-    /// A value that fits.
+    /// A value that fits in 64 bits.
     pub bits: u64,
-    /// A value that doesn't.
+    /// The range of any other value.
     pub list: Range,
     /// Flags, none of which isn't listed.
     pub flags: u32,
-    /// Of a REFERENCE: the kind of value it stands for, or NONE.
+    /// For a REFERENCE, the kind of the value that it refers to, or NONE.
     pub stands_for: AttrKind,
 }
 
 impl Attr {
-    /// Of a function: a parameter that callers may set.
+    /// An attribute parameter of a function: callers may set it.
     pub const PARAM: u32 = 1;
 }
 
-/// An element type: those below 0x8000 are ONNX's TensorProto.DataType.
+/// An element type. Those below 0x8000 are the numbers of ONNX's TensorProto.DataType.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DType(pub u32);
@@ -575,7 +580,7 @@ impl TypeKind {
     pub const SPARSE: TypeKind = TypeKind(10);
 }
 
-/// A type. In one function, equal ids are equal types.
+/// A type. Within a function, equal ids are equal types.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Type {
@@ -589,18 +594,18 @@ pub struct Type {
     pub flags: u32,
     /// The shape, in `dims`.
     pub dims: Range,
-    /// More, by kind: in `dims` or in `ids`.
+    /// Further parts, depending on the kind: in `dims` or in `ids`.
     pub aux: Range,
-    /// A name, by kind; the denotation of a tensor.
+    /// A name, depending on the kind; the denotation of a tensor.
     pub name: SymbolId,
     /// reserved: 0.
     pub reserved: u32,
 }
 
 impl Type {
-    /// A tensor whose rank isn't known.
+    /// A tensor of unknown rank.
     pub const UNRANKED: u32 = 1;
-    /// A buffer that other buffers may overlap.
+    /// A buffer that may overlap other buffers.
     pub const MAY_ALIAS: u32 = 2;
 }
 
@@ -610,7 +615,7 @@ impl Type {
 pub struct DimKind(pub u32);
 
 impl DimKind {
-    /// Equal to nothing, itself included.
+    /// Not equal to any dim, including itself.
     pub const UNKNOWN: DimKind = DimKind(0);
     /// `value` is the size.
     pub const CONST: DimKind = DimKind(1);
@@ -626,9 +631,9 @@ impl DimKind {
 pub struct Dim {
     /// The dim's kind.
     pub kind: DimKind,
-    /// ONNX's, or NONE.
+    /// ONNX's denotation, or NONE.
     pub denotation: SymbolId,
-    /// The size or id, by kind.
+    /// The size or the id, depending on the kind.
     pub value: i64,
 }
 
@@ -650,11 +655,11 @@ impl ExprKind {
     pub const MIN: ExprKind = ExprKind(5);
     /// The max.
     pub const MAX: ExprKind = ExprKind(6);
-    /// The size that two broadcast to: the other one of one that is 1.
+    /// The broadcast size of two dims: if one is 1, the other one.
     pub const BROADCAST: ExprKind = ExprKind(7);
 }
 
-/// A dim expression in canonical form. In one function, equal ids are equal expressions.
+/// A dim expression in canonical form. Within a function, equal ids are equal expressions.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct DimExpr {
@@ -674,7 +679,7 @@ pub struct DimExpr {
 pub struct Storage(pub u32);
 
 impl Storage {
-    /// Memory.
+    /// In memory.
     pub const INLINE: Storage = Storage(1);
     /// In the mapped model file.
     pub const MAPPED: Storage = Storage(2);
@@ -684,42 +689,42 @@ impl Storage {
     pub const SPLAT: Storage = Storage(4);
 }
 
-/// A constant. Its bytes are read with `passdock_function_api.constant_data`.
+/// A constant. `constant_data` of passdock_function_api reads its bytes.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Constant {
-    /// Or the parameter it is the default of; NONE: an attribute's.
+    /// The constant's value, or the parameter whose default it is; NONE: part of an attribute.
     pub value: ValueId,
-    /// A tensor type of known shape.
+    /// A tensor type with constant dims.
     pub ty: TypeId,
     /// The region it is visible in.
     pub region: RegionId,
-    /// The storage of its bytes.
+    /// The kind of storage of its bytes.
     pub storage: Storage,
     /// Flags, none of which isn't listed.
     pub flags: u32,
-    /// The location that it comes from.
+    /// The constant's location.
     pub loc: LocId,
-    /// Of one that was an op in the file: the op it stood before.
+    /// For a constant that was a node in the file, the op after it.
     pub anchor: OpId,
     /// reserved: 0.
     pub reserved: u32,
-    /// Of all elements, also of a splat.
+    /// The size of all elements, also for a splat.
     pub byte_len: u64,
 }
 
 impl Constant {
-    /// The constant is gone.
+    /// The constant is erased.
     pub const DEAD: u32 = 1;
     /// The constant changed since it was imported.
     pub const TOUCHED: u32 = 2;
-    /// Was a passdock_constant node in the file, and goes out as one.
+    /// Was a Constant node in the file, and is exported as one.
     pub const NODE: u32 = 4;
-    /// Its bytes stay in the file, as an input, also when it is gone.
+    /// The exported file keeps its bytes, as an input, even if the constant is erased.
     pub const KEPT: u32 = 8;
 }
 
-/// The version of a domain that a function's ops mean; "" is ONNX's own domain.
+/// A domain that a function imports, with its version.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Opset {
@@ -751,15 +756,15 @@ impl LocKind {
 pub struct Loc {
     /// The location's kind.
     pub kind: LocKind,
-    /// A name, by kind.
+    /// A name, depending on the kind.
     pub name: SymbolId,
-    /// A number, by kind.
+    /// A number, depending on the kind.
     pub a: u32,
-    /// A number, by kind.
+    /// A number, depending on the kind.
     pub b: u32,
 }
 
-/// UTF-8 text, not terminated.
+/// A UTF-8 string, not NUL-terminated.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Str {
@@ -833,7 +838,7 @@ pub struct OpCall {
     _opaque: [u8; 0],
 }
 
-/// A function's arenas.
+/// A read-only view of a function's arenas.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct FunctionView {
@@ -845,9 +850,9 @@ pub struct FunctionView {
     pub name: SymbolId,
     /// The function's body.
     pub body: RegionId,
-    /// Grows with every edit.
+    /// Increases with each edit.
     pub version: u64,
-    /// Lives as long as the module.
+    /// The module's symbols, valid as long as the module.
     pub symbols: *const Symbols,
     /// passdock_op.
     pub ops: Column,
@@ -883,9 +888,9 @@ pub struct FunctionView {
     pub strings: Column,
     /// uint8_t.
     pub bytes: Column,
-    /// The function's own, in `attrs`.
+    /// The function's attributes, in `attrs`.
     pub function_attrs: Range,
-    /// Live ops, terminators included.
+    /// The number of live ops, terminators included.
     pub op_count: u32,
     /// reserved: 0.
     pub reserved: u32,
@@ -895,17 +900,17 @@ pub struct FunctionView {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FunctionEntry {
-    /// PASSDOCK_NONE: it was removed during the pass; skip the entry.
+    /// The name; PASSDOCK_NONE if the function was removed during the pass: skip the entry.
     pub name: SymbolId,
     /// Graph or prim.
     pub kind: FunctionKind,
-    /// The number of its live ops.
+    /// The number of live ops.
     pub op_count: u32,
     /// reserved: 0.
     pub reserved: u32,
 }
 
-/// A module's list of functions, in order.
+/// A read-only view of a module: its functions, in order.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct ModuleView {
@@ -913,46 +918,46 @@ pub struct ModuleView {
     pub struct_size: u32,
     /// reserved: 0.
     pub reserved: u32,
-    /// Grows when the list of functions changes; the function's own says the rest. Of the module that a function pass
-    /// may read it is of this call of the pass alone.
+    /// Increases when the list of functions changes; each function has its own version. In a function pass, it is
+    /// valid only during this call of the pass.
     pub version: u64,
     /// The symbols, for passdock_symbol_api.
     pub symbols: *const Symbols,
-    /// passdock_function_entry; `op_count` is as of then.
+    /// passdock_function_entry; `op_count` is that of the version.
     pub functions: Column,
 }
 
-/// References that a plugin is handed.
+/// A function that the host passes to a plugin: a handle and a view.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct FunctionRef {
     /// The handle, for passdock_function_api.
     pub handle: *mut Function,
-    /// The view to read through.
+    /// The read-only view.
     pub view: *const FunctionView,
 }
 
-/// A module that a plugin was handed.
+/// A module that the host passes to a plugin: a handle and a view.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct ModuleRef {
     /// The handle, for passdock_module_api.
     pub handle: *mut Module,
-    /// The view to read through.
+    /// The read-only view.
     pub view: *const ModuleView,
 }
 
-/// The place of an op to create or move.
+/// The position of an op to create, move or copy.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Position {
     /// Ignored if `before` is set.
     pub region: RegionId,
-    /// The op behind; NONE: at the region's end, before its terminator if any.
+    /// The op after the position; NONE: the region's end, before its terminator if any.
     pub before: OpId,
 }
 
-/// A type to make; fields as in passdock_type.
+/// A type to intern. Its fields are those of passdock_type.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct TypeDesc {
@@ -976,7 +981,7 @@ pub struct TypeDesc {
     pub layout: *const Dim,
     /// The number of entries of the layout.
     pub layout_count: usize,
-    /// Types it is made of.
+    /// The component types.
     pub items: *const TypeId,
     /// The number of items.
     pub item_count: usize,
@@ -994,20 +999,21 @@ pub struct AttrDesc {
     pub name: SymbolId,
     /// Flags, none of which isn't listed.
     pub flags: u32,
-    /// INT; FLOAT (the float's bits, the rest 0); TENSOR, TYPE, REFERENCE (an id). The tensor of an attribute is a
-    /// constant that `add_constant` makes: what it answers is a value, whose `constant` is the id.
+    /// The value of an INT; FLOAT (bits of the float in the lower half, the rest 0); TENSOR, TYPE, REFERENCE (an id).
+    /// For a tensor, create a constant with `add_constant`: the id is the `constant` of the resulting value.
     pub bits: u64,
-    /// INTS: int64_t; FLOATS: float; STRING, OPAQUE: uint8_t; STRINGS: passdock_bytes; TYPES, TENSORS: ids.
+    /// The value of other kinds. INTS: int64_t; FLOATS: float; STRING, OPAQUE: uint8_t; STRINGS: passdock_bytes;
+    /// TYPES, TENSORS: ids.
     pub data: *const c_void,
-    /// Elements of `data`.
+    /// The number of elements of `data`.
     pub count: usize,
-    /// REFERENCE: the kind of value it stands for, or NONE, as else.
+    /// For a REFERENCE, the kind of the value that it refers to, or NONE; otherwise NONE.
     pub stands_for: AttrKind,
     /// reserved: 0.
     pub reserved: u32,
 }
 
-/// A port to make: what a region gives out, or takes, at one position.
+/// A port to create: the type and name of one argument or result of a region.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct PortDesc {
@@ -1015,15 +1021,15 @@ pub struct PortDesc {
     pub struct_size: u32,
     /// Flags, none of which isn't listed.
     pub flags: u32,
-    /// Or NONE.
+    /// The type, or NONE.
     pub ty: TypeId,
     /// reserved: 0.
     pub reserved: u32,
-    /// empty: none.
+    /// The name, or empty.
     pub name: Str,
 }
 
-/// The results to give a region.
+/// The results of a region.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct ResultsDesc {
@@ -1035,7 +1041,7 @@ pub struct ResultsDesc {
     pub values: *const ValueId,
     /// The port of each value.
     pub ports: *const PortDesc,
-    /// Of values, and of ports.
+    /// The number of values and of ports.
     pub count: usize,
     /// sizeof(passdock_port_desc).
     pub port_stride: u32,
@@ -1043,7 +1049,7 @@ pub struct ResultsDesc {
     pub reserved: u32,
 }
 
-/// A region to make, empty.
+/// An empty region to create.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct RegionDesc {
@@ -1061,7 +1067,7 @@ pub struct RegionDesc {
     pub arg_count: usize,
 }
 
-/// An op to make.
+/// An op to create.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct OpDesc {
@@ -1071,17 +1077,17 @@ pub struct OpDesc {
     pub flags: u32,
     /// The op's canonical name.
     pub name: SymbolId,
-    /// A location; NONE: for `replace_op`, that of the replaced op.
+    /// The location; NONE: for `replace_op`, that of the replaced op.
     pub loc: LocId,
-    /// NONE entries are left out.
+    /// The operands; NONE entries are omitted ones.
     pub operands: *const ValueId,
     /// The number of operands.
     pub operand_count: usize,
-    /// NONE: for `replace_op`, that of the replaced result, else unknown.
+    /// The types of the results; NONE: for `replace_op`, that of the replaced result, else unknown.
     pub result_types: *const TypeId,
     /// The number of results.
     pub result_count: usize,
-    /// Attributes.
+    /// The attributes.
     pub attrs: *const AttrDesc,
     /// The number of attributes.
     pub attr_count: usize,
@@ -1096,13 +1102,13 @@ pub struct OpDesc {
 }
 
 impl OpDesc {
-    /// Its regions.
+    /// Moves the regions.
     pub const TAKE_REGIONS: u32 = 1;
-    /// Its attributes, before `attrs`.
+    /// Copies the attributes; those in `attrs` override them.
     pub const TAKE_ATTRS: u32 = 2;
 }
 
-/// A constant to make.
+/// A constant to create.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct ConstantDesc {
@@ -1110,14 +1116,14 @@ pub struct ConstantDesc {
     pub struct_size: u32,
     /// Flags, none of which isn't listed.
     pub flags: u32,
-    /// A tensor type whose dims are all constant.
+    /// A tensor type with constant dims.
     pub ty: TypeId,
     /// The region it is visible in; NONE: the whole function.
     pub region: RegionId,
-    /// empty: none; one that is taken gets a number.
+    /// The name, or empty; if it is in use, a number is appended.
     pub name: Str,
-    /// Elements, little-endian, packed as ONNX packs them; strings: n + 1 uint64_t offsets, then the bytes they
-    /// bound; of any alignment.
+    /// The elements, little-endian, packed as in ONNX, with any alignment; for strings, n + 1 uint64_t offsets and
+    /// then the bytes.
     pub data: Bytes,
 }
 
@@ -1126,7 +1132,7 @@ impl ConstantDesc {
     pub const SPLAT: u32 = 1;
 }
 
-/// A region to copy, without its terminator, to a place in a function.
+/// A region to copy, without its terminator, to a position in a function.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct CloneDesc {
@@ -1138,25 +1144,25 @@ pub struct CloneDesc {
     pub region: RegionId,
     /// reserved: 0.
     pub reserved: u32,
-    /// The function that holds it; null handle: the edited one.
+    /// The function that contains it; null handle: the edited one.
     pub source: FunctionRef,
-    /// The place that its ops go to.
+    /// The position of the copies.
     pub at: Position,
-    /// The values that stand for its arguments.
+    /// The values that replace the arguments of the region.
     pub args: *const ValueId,
-    /// As many as it has.
+    /// The number of arguments of the region.
     pub arg_count: usize,
-    /// Pairs (value seen from inside, value here); from the same function, others stand for themselves.
+    /// Pairs (value from outside the region, replacement); within one function, other values stay the same.
     pub captures: *const [ValueId; 2],
     /// The number of pairs.
     pub capture_count: usize,
-    /// Receives what stands for each operand of its terminator.
+    /// Receives the copy of each operand of the terminator.
     pub results: *mut ValueId,
-    /// As many as the terminator has operands.
+    /// The number of operands of the terminator.
     pub result_count: usize,
 }
 
-/// Ops to copy, with what is nested in them, to a place in a function.
+/// Ops to copy, with their regions, to a position in a function.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct CloneOpsDesc {
@@ -1164,25 +1170,25 @@ pub struct CloneOpsDesc {
     pub struct_size: u32,
     /// Flags, none of which isn't listed.
     pub flags: u32,
-    /// The function that holds them; null handle: the edited one.
+    /// The function that contains them; null handle: the edited one.
     pub source: FunctionRef,
-    /// Of one region, in any order; the copies have the program's.
+    /// Ops of one region, in any order; the copies are in program order.
     pub ops: *const OpId,
     /// The number of ops.
     pub op_count: usize,
-    /// The place that the copies go to.
+    /// The position of the copies.
     pub at: Position,
-    /// Pairs (value that the ops use and don't make, value here).
+    /// Pairs (value that the ops use but don't define, replacement).
     pub captures: *const [ValueId; 2],
     /// The number of captures.
     pub capture_count: usize,
-    /// Receives what stands for the results of the first op of the list, then for those of the next, and so on.
+    /// Receives the copies of the results of the first op in `ops`, then of the second one, and so on.
     pub results: *mut ValueId,
-    /// As many as the ops have results.
+    /// The total number of results of the ops.
     pub result_count: usize,
 }
 
-/// Ops as text, to copy to the place before an op.
+/// Ops as IR text, to insert before an op.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct TextDesc {
@@ -1190,27 +1196,28 @@ pub struct TextDesc {
     pub struct_size: u32,
     /// Flags, none of which isn't listed.
     pub flags: u32,
-    /// The op that they come from: they stand before it, and have its location.
+    /// The op to insert before; the new ops get its location.
     pub op: OpId,
     /// reserved: 0.
     pub reserved: u32,
     /// The IR text of one function, as for `set_body` of passdock_definition_api.
     pub text: Str,
-    /// The values that stand for its parameters; NONE for one that nothing uses.
+    /// The values that replace its parameters; NONE for an unused one.
     pub args: *const ValueId,
-    /// As many as it has.
+    /// The number of parameters.
     pub arg_count: usize,
-    /// Receives what stands for each value that it returns.
+    /// Receives the value of each result.
     pub results: *mut ValueId,
-    /// As many as it returns.
+    /// The number of results.
     pub result_count: usize,
 }
 
-/// An op in other layouts, as its definition says. The reader sets `struct_size` before the call, as of a
+/// An op in other layouts, as its definition describes it. The plugin sets `struct_size` before the call, as for
 /// passdock_setting.
 ///
-/// A layout is "NCHW->NHWC": a capital for each axis in the order in which the op has them, then in the order in
-/// which they lie; "NCHW->NCHW4c": the axis C in blocks of 4, whose number stays in C's place.
+/// A layout is a string such as "NCHW->NHWC": one upper-case letter for each axis, first in the order of the
+/// operator, then in memory order. In "NCHW->NCHW4c" the axis C is split into blocks of 4, and the number of
+/// blocks stays at the position of C.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct LaidOut {
@@ -1218,19 +1225,19 @@ pub struct LaidOut {
     pub struct_size: u32,
     /// reserved: 0.
     pub reserved: u32,
-    /// The layout of each operand; empty: as it is.
+    /// The layout of each operand; empty: unchanged.
     pub operands: *const Str,
     /// The number of operands.
     pub operand_count: usize,
-    /// The layout of each result; empty: as it is.
+    /// The layout of each result; empty: unchanged.
     pub results: *const Str,
     /// The number of results.
     pub result_count: usize,
-    /// The op in these layouts, for `insert_text` of passdock_op_api.
+    /// The op in these layouts, as IR text for `insert_text` of passdock_op_api.
     pub body: Str,
 }
 
-/// Ops to make a function of.
+/// Ops to move into a new function.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct OutlineDesc {
@@ -1238,19 +1245,19 @@ pub struct OutlineDesc {
     pub struct_size: u32,
     /// Flags, none of which isn't listed.
     pub flags: u32,
-    /// The function that holds them.
+    /// The function that contains the ops.
     pub function: SymbolId,
     /// reserved: 0.
     pub reserved: u32,
-    /// Of one region, in any order.
+    /// Ops of one region, in any order.
     pub ops: *const OpId,
     /// The number of ops.
     pub op_count: usize,
-    /// Of the new function, canonical, with a domain: "acme.Block"; one that is taken gets a number.
+    /// The canonical name of the new function, with a domain: "acme.Block"; if it is in use, a number is appended.
     pub name: Str,
 }
 
-/// A function to make, with an empty body.
+/// A function with an empty body to create.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct FunctionDesc {
@@ -1260,9 +1267,9 @@ pub struct FunctionDesc {
     pub flags: u32,
     /// Graph or prim.
     pub kind: FunctionKind,
-    /// A function whose opset versions it has; NONE: it has none.
+    /// A function whose opsets it imports; NONE: no opsets.
     pub opsets_of: SymbolId,
-    /// Canonical.
+    /// The canonical name.
     pub name: Str,
 }
 
@@ -1274,11 +1281,11 @@ pub struct RunDesc {
     pub struct_size: u32,
     /// Flags, none of which isn't listed.
     pub flags: u32,
-    /// Of a registered pass or Sequential.
+    /// The name of a registered pass or Sequential.
     pub name: Str,
 }
 
-/// An evaluation.
+/// The limits of an evaluation.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct EvaluateDesc {
@@ -1286,11 +1293,11 @@ pub struct EvaluateDesc {
     pub struct_size: u32,
     /// Flags, none of which isn't listed.
     pub flags: u32,
-    /// The most bytes that a result may have.
+    /// The maximum size of a result in bytes.
     pub max_bytes: u64,
 }
 
-/// Rules to rewrite by.
+/// Rules to apply.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct RewriteDesc {
@@ -1298,11 +1305,11 @@ pub struct RewriteDesc {
     pub struct_size: u32,
     /// Flags, none of which isn't listed.
     pub flags: u32,
-    /// The text of a `.rules` file, which is read once.
+    /// The text of a `.rules` file; the host parses it once.
     pub rules: Str,
 }
 
-/// Strings of a module. Any thread.
+/// Interned strings of a module. These functions may be called on any thread.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct SymbolApi {
@@ -1310,15 +1317,20 @@ pub struct SymbolApi {
     pub struct_size: u32,
     /// reserved: 0.
     pub reserved: u32,
-    /// The text of a symbol: it lives, and stays where it is, as long as the module. Empty for a symbol that isn't.
+    /// Returns the string of a symbol, or an empty string for an unknown symbol. The string belongs to the module and
+    /// is valid, at the same address, as long as the module.
     pub text: Option<unsafe extern "C" fn(symbols: *const Symbols, name: SymbolId) -> Str>,
-    /// The symbol of a text, made if it is new; NONE if the text isn't UTF-8 or too long.
+    /// Returns the symbol of a string, and interns the string if it is new. Returns NONE if the string isn't UTF-8 or
+    /// is too long.
     pub intern: Option<unsafe extern "C" fn(symbols: *const Symbols, text: Str) -> SymbolId>,
-    /// The symbol of a text; NONE if nothing in the module is called so.
+    /// Returns the symbol of a string, or NONE if the string isn't interned.
     pub find: Option<unsafe extern "C" fn(symbols: *const Symbols, text: Str) -> SymbolId>,
 }
 
-/// One function. Each edit is done whole, or refused and changes nothing.
+/// Reading and editing one function.
+///
+/// An edit is done completely, or returns an error and changes nothing. Edits are available in passes only: on a
+/// snapshot, and in an instrument, they return REFUSED. An id that names no entity, or an erased one, is STALE.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct FunctionApi {
@@ -1326,14 +1338,19 @@ pub struct FunctionApi {
     pub struct_size: u32,
     /// reserved: 0.
     pub reserved: u32,
-    /// The sentence of the last call on this handle that didn't answer OK; lives until the next.
+    /// Returns the error message of the last call on this handle that returned a status other than OK. The string
+    /// belongs to the host and is valid until the next call on the handle.
     pub last_error: Option<unsafe extern "C" fn(f: *const Function) -> Str>,
-    /// A constant's bytes: all elements, of a splat too. They live until the next edit. They aren't aligned, also not
-    /// those of a string's offsets: copy elements out (`memcpy`). IO if the file that holds them can't be read.
+    /// Returns the bytes of a constant, with all elements, also for a splat.
+    ///
+    /// The bytes belong to the host and are valid until the next edit. They aren't aligned, nor are the offsets of a
+    /// string tensor: copy elements with `memcpy`. Returns IO if the file that stores the bytes can't be read.
     pub constant_data: Option<
         unsafe extern "C" fn(f: *const Function, constant: ConstId, out: *mut Bytes) -> Status,
     >,
-    /// Makes an op.
+    /// Creates an op at a position. `out` receives its id.
+    ///
+    /// Returns REFUSED if an operand isn't visible at the position, or the op would break another invariant.
     pub create_op: Option<
         unsafe extern "C" fn(
             f: *mut Function,
@@ -1342,7 +1359,11 @@ pub struct FunctionApi {
             out: *mut OpId,
         ) -> Status,
     >,
-    /// Makes an op before `old`, moves all uses of the old results to the new ones, erases `old`.
+    /// Creates an op before `old`, moves all uses of the results of `old` to its results, and erases `old`. `out`
+    /// receives the id of the new op.
+    ///
+    /// Types, the location, attributes and regions may be taken from `old`: see passdock_op_desc. Returns REFUSED if
+    /// the new op doesn't have as many results, or a result contradicts a declared type.
     pub replace_op: Option<
         unsafe extern "C" fn(
             f: *mut Function,
@@ -1351,8 +1372,11 @@ pub struct FunctionApi {
             out: *mut OpId,
         ) -> Status,
     >,
-    /// Moves all uses of the old results to these values, one per result, and erases `old`. A value without a name
-    /// gets that of the result it replaces.
+    /// Moves all uses of the results of `old` to other values, one for each result, and erases `old`. A value without
+    /// a name gets the name of the result.
+    ///
+    /// Returns REFUSED if the number of values differs, or if a value isn't visible to a user or contradicts the
+    /// declared type of the result.
     pub replace_op_with: Option<
         unsafe extern "C" fn(
             f: *mut Function,
@@ -1361,37 +1385,44 @@ pub struct FunctionApi {
             count: usize,
         ) -> Status,
     >,
-    /// Erases an op whose results nobody uses, with its regions.
+    /// Erases an op, with its regions. Returns REFUSED if a result has a user, or if the op is a terminator.
     pub erase_op: Option<unsafe extern "C" fn(f: *mut Function, op: OpId) -> Status>,
-    /// Moves an op inside its region, which it can't leave; not before what it uses, nor behind its users. Into
-    /// another region or function it is copied (`clone_ops`).
+    /// Moves an op within its region. To copy it to another region or function, use `clone_ops`.
+    ///
+    /// Returns REFUSED if the position is in another region, before the definition of an operand, or after a user of
+    /// a result.
     pub move_op:
         Option<unsafe extern "C" fn(f: *mut Function, op: OpId, at: *const Position) -> Status>,
-    /// Sets an operand slot, or the next one (index = number of slots); NONE leaves it out.
+    /// Sets an operand of an op. An `index` equal to the number of operands appends one. The value NONE omits the
+    /// operand.
+    ///
+    /// Returns REFUSED if there is no such operand, or if the value isn't visible to the op.
     pub set_operand: Option<
         unsafe extern "C" fn(f: *mut Function, op: OpId, index: u32, value: ValueId) -> Status,
     >,
-    /// Moves all uses of one value to another.
+    /// Moves all uses of `from` to `to`. Returns REFUSED if `to` isn't visible to a user of `from`.
     pub replace_uses:
         Option<unsafe extern "C" fn(f: *mut Function, from: ValueId, to: ValueId) -> Status>,
-    /// Sets an attribute of an op; op NONE: of the function. A `return` or `yield` has none.
+    /// Sets an attribute of an op, or of the function if `op` is NONE. The host copies the value. Returns REFUSED for
+    /// a `return` or `yield`, which have no attributes.
     pub set_attr:
         Option<unsafe extern "C" fn(f: *mut Function, op: OpId, desc: *const AttrDesc) -> Status>,
-    /// Removes an attribute of an op; op NONE: of the function. NOT_FOUND if there is none of that name.
+    /// Removes an attribute of an op, or of the function if `op` is NONE. Returns NOT_FOUND if there is no attribute
+    /// of that name.
     pub remove_attr:
         Option<unsafe extern "C" fn(f: *mut Function, op: OpId, name: SymbolId) -> Status>,
-    /// Refines a value's type: what the type doesn't say stays known, one that contradicts is refused. The unknown
-    /// type forgets what was known; a constant's is then that of its bytes.
+    /// Refines the type of a value: parts that `ty` leaves unknown keep their current type. The unknown type resets
+    /// the type, for a constant to that of its bytes. Returns REFUSED if `ty` contradicts the current type.
     pub set_value_type:
         Option<unsafe extern "C" fn(f: *mut Function, value: ValueId, ty: TypeId) -> Status>,
-    /// Names a value; a name that is taken gets a number.
+    /// Sets the name of a value. If the name is in use, a number is appended.
     pub set_value_name:
         Option<unsafe extern "C" fn(f: *mut Function, value: ValueId, name: Str) -> Status>,
-    /// Interns a type.
+    /// Interns a type. `out` receives its id.
     pub add_type: Option<
         unsafe extern "C" fn(f: *mut Function, desc: *const TypeDesc, out: *mut TypeId) -> Status,
     >,
-    /// A dim expression, brought into canonical form.
+    /// Interns a dim expression. `out` receives its canonical form, which may be a constant or a symbol.
     pub add_expr: Option<
         unsafe extern "C" fn(
             f: *mut Function,
@@ -1401,7 +1432,7 @@ pub struct FunctionApi {
             out: *mut Dim,
         ) -> Status,
     >,
-    /// Makes a constant.
+    /// Creates a constant with a copy of the data. `out` receives its value.
     pub add_constant: Option<
         unsafe extern "C" fn(
             f: *mut Function,
@@ -1409,12 +1440,15 @@ pub struct FunctionApi {
             out: *mut ValueId,
         ) -> Status,
     >,
-    /// Removes a constant that nobody uses.
+    /// Erases a constant. Returns REFUSED if it has a user.
     pub erase_constant: Option<unsafe extern "C" fn(f: *mut Function, constant: ConstId) -> Status>,
-    /// Copies a region's ops to a place.
+    /// Copies the ops of a region, without its terminator, to a position in the function. See passdock_clone_desc.
+    ///
+    /// Returns REFUSED if an op would have another meaning with the opsets of the function.
     pub clone_region:
         Option<unsafe extern "C" fn(f: *mut Function, desc: *const CloneDesc) -> Status>,
-    /// Appends an argument to a region; to the body: a parameter, which changes the interface.
+    /// Appends an argument to a region. `out` receives its value. For the body, the argument is a parameter of the
+    /// function, and the interface changes.
     pub add_arg: Option<
         unsafe extern "C" fn(
             f: *mut Function,
@@ -1423,9 +1457,11 @@ pub struct FunctionApi {
             out: *mut ValueId,
         ) -> Status,
     >,
-    /// Ends a region: makes its `return` or `yield` if it has none, and sets its operands and ports. A name or type
-    /// that a port doesn't say stays what it was: of the port in its place if there are as many as before, else of
-    /// the port that had the value. Of a body that had results, this changes the interface.
+    /// Sets the operands and ports of a region's terminator, and creates the `return` or `yield` if there is none.
+    ///
+    /// If a port omits the name or type, it keeps its current one. It is the port at the same position if the number
+    /// of ports is unchanged, otherwise the port of the same value. The interface changes if the region is a body
+    /// that had results.
     pub set_results: Option<
         unsafe extern "C" fn(
             f: *mut Function,
@@ -1433,15 +1469,17 @@ pub struct FunctionApi {
             desc: *const ResultsDesc,
         ) -> Status,
     >,
-    /// Says which version of a domain the function's ops mean; ONNX's own domain is "". Raising one that is there
-    /// changes the interface, and is for who sees to it that the function's ops mean what they meant. Version 0 takes
-    /// a domain back that none of the ops is of. Refused for another version below the one that is there, for a
-    /// domain to be taken back that an op is of, and for the 1,025th domain. "ai.onnx" is taken for ""; "onnx", and a
-    /// negative version, is INVALID.
+    /// Sets the version of a domain that the function imports. ONNX's own domain is ""; "ai.onnx" is an alias of it.
+    ///
+    /// Raising the version of an imported domain changes the interface. The pass must ensure that all ops of the
+    /// function keep their meaning. Version 0 removes the import of a domain without ops.
+    ///
+    /// Returns REFUSED for a version lower than the current one, for the removal of a domain that has ops, and for
+    /// the 1,025th domain. Returns INVALID for the domain "onnx" and for a negative version.
     pub set_opset:
         Option<unsafe extern "C" fn(f: *mut Function, domain: Str, version: i64) -> Status>,
-    /// The location of what came from several places: each of them, once, in this order. NONE among them says
-    /// nothing; of one place it is that one's own location.
+    /// Creates the location of an op that was merged from several ops: their distinct locations, in order. NONE
+    /// entries are ignored. For a single location, `out` is that location.
     pub fuse_locs: Option<
         unsafe extern "C" fn(
             f: *mut Function,
@@ -1450,9 +1488,11 @@ pub struct FunctionApi {
             out: *mut LocId,
         ) -> Status,
     >,
-    /// Moves a region's ops and constants right before the op that holds it; `args` stand for the region's arguments
-    /// from now on. Nothing is copied: the region is left with its terminator, whose operands can be used in the op's
-    /// place, and the op is there until it is replaced. A name that others have, too, gets a number.
+    /// Moves the ops and constants of a region directly before the op that contains it. `args` replace the arguments
+    /// of the region.
+    ///
+    /// Nothing is copied. The region keeps only its terminator, whose operands can then replace the results of the
+    /// op. The op stays until the pass replaces it. A name that is in use gets a number.
     pub inline_region: Option<
         unsafe extern "C" fn(
             f: *mut Function,
@@ -1461,16 +1501,18 @@ pub struct FunctionApi {
             count: usize,
         ) -> Status,
     >,
-    /// Sets an op's location.
+    /// Sets the location of an op.
     pub set_loc: Option<unsafe extern "C" fn(f: *mut Function, op: OpId, loc: LocId) -> Status>,
-    /// A hash of a constant's bytes: equal bytes have equal ones. Of a large constant only a part is read; a splat
-    /// isn't spread. It is the same in each run on a machine, and not beyond. IO if the file that holds the bytes
-    /// can't be read.
+    /// Returns a hash of the bytes of a constant in `out`. Equal bytes have equal hashes.
+    ///
+    /// For a large constant, only a part of the bytes is read; a splat isn't expanded. The hash is the same in each
+    /// run on a machine, but may differ on another machine. Returns IO if the file that stores the bytes can't be
+    /// read.
     pub constant_hash: Option<
         unsafe extern "C" fn(f: *const Function, constant: ConstId, out: *mut u64) -> Status,
     >,
-    /// Whether two constants have the same bytes: 1, or 0. Types aren't compared, lengths are before anything is
-    /// read. IO if a file that holds them can't be read.
+    /// Compares the bytes of two constants: `out` is 1 if they are equal, else 0. Types aren't compared. If the
+    /// lengths differ, no byte is read. Returns IO if a file that stores the bytes can't be read.
     pub constants_equal: Option<
         unsafe extern "C" fn(
             f: *const Function,
@@ -1479,12 +1521,14 @@ pub struct FunctionApi {
             out: *mut u32,
         ) -> Status,
     >,
-    /// The location that is a node's name.
+    /// Creates the location of an ONNX node with this name. `out` receives its id.
     pub name_loc:
         Option<unsafe extern "C" fn(f: *mut Function, name: Str, out: *mut LocId) -> Status>,
-    /// Puts dims in the place of dim symbols, of all at once, in all types of the function; of its parameters and
-    /// results, this changes the interface. Refused if a size would be negative, or a type would contradict what is
-    /// known.
+    /// Replaces dim symbols with dims, simultaneously, in all types of the function. The interface changes if a
+    /// parameter or result contains one.
+    ///
+    /// `dims` has one entry for each of `symbols`. Returns REFUSED if a size would be negative, or a type would
+    /// contradict a known one.
     pub replace_symbols: Option<
         unsafe extern "C" fn(
             f: *mut Function,
@@ -1493,25 +1537,29 @@ pub struct FunctionApi {
             count: usize,
         ) -> Status,
     >,
-    /// Removes arguments that nobody uses, all or none; those behind them move up. Of the body: parameters, which
-    /// changes the interface.
+    /// Removes unused arguments, all of them or none. Later arguments move up. Arguments of the body are parameters:
+    /// the interface changes. Returns REFUSED if one of them has a user, or isn't an argument.
     pub remove_args: Option<
         unsafe extern "C" fn(f: *mut Function, args: *const ValueId, count: usize) -> Status,
     >,
-    /// Makes parameters that have a default the constants that they default to, all or none. The values stay, with
-    /// their names and uses; the interface changes.
+    /// Converts parameters with a default into constants with that value, all of them or none. The values keep their
+    /// ids, names and uses. The interface changes. Returns REFUSED if one of them isn't a parameter with a default.
     pub freeze_args: Option<
         unsafe extern "C" fn(f: *mut Function, args: *const ValueId, count: usize) -> Status,
     >,
-    /// Copies ops to a place, with their types, attributes, locations and regions. Constants that they use come
-    /// along, unless `captures` names others for them; another value that they use and don't make has to be among
-    /// `captures`, or, of the edited function, visible at the place. REFUSED if one has nothing that stands for it,
-    /// or the ops aren't of one region. What refers to an attribute parameter of its function refers to the one of
-    /// that name here.
+    /// Copies ops to a position, with their types, attributes, locations and regions. See passdock_clone_ops_desc.
+    ///
+    /// Constants that the ops use are copied too, unless `captures` maps them to other values. Any other value that
+    /// they use but don't define must be in `captures`, or, if the ops are copied within the function, be visible at
+    /// the position. A reference to an attribute parameter refers to the parameter of the same name in this function.
+    ///
+    /// Returns REFUSED if a captured value is missing, if the ops aren't in one region, or if an op would have
+    /// another meaning with the opsets of the function.
     pub clone_ops:
         Option<unsafe extern "C" fn(f: *mut Function, desc: *const CloneOpsDesc) -> Status>,
-    /// The type of another function of the module (a snapshot, or one that is edited) as a type of this one, symbols
-    /// of dims by their names.
+    /// Converts a type of another function of the module to a type of this one. Dim symbols are mapped by name.
+    ///
+    /// `source` is a snapshot or a function that is being edited. Returns REFUSED if it belongs to another module.
     pub type_from: Option<
         unsafe extern "C" fn(
             f: *mut Function,
@@ -1520,25 +1568,32 @@ pub struct FunctionApi {
             out: *mut TypeId,
         ) -> Status,
     >,
-    /// Whether an op of this name may be a call: 1 if a function of the module, as it is now, has this name, else 0.
-    /// An operator that has the name, too, is PASSDOCK_TRAIT_AMBIGUOUS. Any name: a symbol of the module.
+    /// Returns 1 if the current module has a function of this name, so that an op of this name may be a call, else 0.
+    /// If an operator has the same name, its traits include AMBIGUOUS. `name` may be any symbol of the module.
     pub names_function: Option<unsafe extern "C" fn(f: *const Function, name: SymbolId) -> u32>,
-    /// Replaces the body with a copy of that of another function of the module (a snapshot, or one that is edited).
-    /// Parameters are matched by position, and sizes that `source` names after its parameters become those of this
-    /// function's. Domains that only `source` imports are imported. REFUSED, and nothing is changed, if the functions
-    /// haven't as many parameters and results, of types that fit, or an op would mean something else in this
-    /// function's opset; `clone_region` and `clone_ops` refuse such an op, too.
+    /// Replaces the body with a copy of the body of another function of the module. Parameters are matched by
+    /// position.
+    ///
+    /// `source` is a snapshot or a function that is being edited. Sizes that are named after its parameters become
+    /// those of this function. Domains that only `source` imports are imported.
+    ///
+    /// Returns REFUSED if the numbers of parameters or results differ, if their types are incompatible, or if an op
+    /// would have another meaning with the opsets of this function.
     pub replace_body:
         Option<unsafe extern "C" fn(f: *mut Function, source: *const Function) -> Status>,
 }
 
-/// A module. In a function pass it is the pass's input, and edits are refused.
+/// Reading and editing a module. In a function pass the module is the input of the pass and read-only: edits
+/// return REFUSED.
 ///
-/// A function is called by an op of its name, "acme.Block": operand i is its parameter i, result i what its body
-/// gives out at i, an attribute is the value of the attribute parameter of that name. That is ONNX's call,
-/// whether `create_function`, `outline` or the model made the function. One whose name has no domain ("block"),
-/// and a loop-level function, is called by an op `call` whose attribute `callee` is the name; ONNX files can't
-/// say that. Types of the callee are types of the caller by `type_from`.
+/// An op calls the function of its name, for example "acme.Block". Operand i is parameter i of the function,
+/// result i is the value that its body returns at position i. An attribute of the op sets the attribute parameter
+/// of that name. These are ONNX's calls of local functions, whether the model, `create_function` or `outline`
+/// created the function.
+///
+/// A function whose name has no domain ("block"), or a loop-level function, is called by an op `call`, whose
+/// attribute `callee` is the name. ONNX files can't represent such a call. `type_from` converts types of the
+/// callee to types of the caller.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct ModuleApi {
@@ -1546,21 +1601,22 @@ pub struct ModuleApi {
     pub struct_size: u32,
     /// reserved: 0.
     pub reserved: u32,
-    /// The sentence of the last call on this handle that didn't answer OK; lives until the next.
+    /// Returns the error message of the last call on this handle that returned a status other than OK. The string
+    /// belongs to the host and is valid until the next call on the handle.
     pub last_error: Option<unsafe extern "C" fn(m: *const Module) -> Str>,
-    /// A read-only handle of a function as it is now. It is the plugin's until `release`, or until the module's
-    /// handle ends.
+    /// Returns a read-only handle to the current state of a function. The handle is valid until `release`, or until
+    /// the handle of the module ends. Returns NOT_FOUND if there is no function of that name.
     pub snapshot: Option<
         unsafe extern "C" fn(m: *const Module, name: SymbolId, out: *mut FunctionRef) -> Status,
     >,
-    /// Ends a snapshot.
+    /// Releases a snapshot. Its handle and view must not be used afterwards.
     pub release: Option<unsafe extern "C" fn(m: *const Module, function: FunctionRef)>,
-    /// A handle to edit a function in place: the same one each time. It lives until the function is removed, or the
-    /// next call of `run_pass` on this module.
+    /// Returns a handle to edit a function in place, the same one for each call. It is valid until the function is
+    /// removed, or until the next `run_pass` on this module. Returns NOT_FOUND if there is no function of that name.
     pub edit: Option<
         unsafe extern "C" fn(m: *mut Module, name: SymbolId, out: *mut FunctionRef) -> Status,
     >,
-    /// Makes a function with an empty body, and hands it out as `edit` does.
+    /// Creates a function with an empty body at the end of the module. `out` receives a handle as from `edit`.
     pub create_function: Option<
         unsafe extern "C" fn(
             m: *mut Module,
@@ -1568,22 +1624,28 @@ pub struct ModuleApi {
             out: *mut FunctionRef,
         ) -> Status,
     >,
-    /// Removes a function.
+    /// Removes a function. Its handles end. Returns NOT_FOUND if there is no function of that name.
     pub remove_function: Option<unsafe extern "C" fn(m: *mut Module, name: SymbolId) -> Status>,
-    /// Runs a registered pass or Sequential on the module, instruments included: whatever its level, also if it is
-    /// disabled, after what it requires, unless that ran and the module is unchanged since. A pass may run itself, as
-    /// long as that comes to an end: 64 passes run each other at most. Only a module pass runs others. NOT_FOUND if
-    /// none is called so; FAILED if it, or what it requires, failed.
+    /// Runs a registered pass or Sequential on the module, with instruments. Only a module pass may run others.
+    ///
+    /// The pass runs at any level, even if it is disabled. The passes that it requires run first, unless they already
+    /// ran and the module hasn't changed since. A pass may run itself; the nesting is limited to 64 passes.
+    ///
+    /// Returns NOT_FOUND if no pass has that name, and FAILED if the pass or a required pass failed. Handles of
+    /// `edit` end.
     pub run_pass: Option<
         unsafe extern "C" fn(m: *mut Module, context: *mut Context, desc: *const RunDesc) -> Status,
     >,
-    /// Makes a graph function of ops, at the end of the module, and puts a call of it in their place, which is behind
-    /// what they use: ops between them that use what they make go behind the call. The function has the opsets of
-    /// theirs. Its parameters are the values that they use and don't make, in the order in which they use them;
-    /// constants that nobody else uses move into it. Its results are those of the ops that others use. REFUSED if the
-    /// ops aren't of one region, one ends it, a value leaves them and comes back through others, nobody uses what
-    /// they make, or one refers to an attribute parameter. Answers the function's name and the call. A handle that
-    /// `edit` gave out lives on.
+    /// Moves ops into a new graph function at the end of the module, and replaces them with a call. `function`
+    /// receives the name, `call` the op.
+    ///
+    /// The call is placed after the definitions of its operands. Ops between the outlined ops that use their results
+    /// move after the call. The new function imports the same opsets. Its parameters are the values that the ops use
+    /// but don't define, in order of their use. Constants without other users move into it. Its results are the
+    /// values that other ops use. Handles of `edit` stay valid.
+    ///
+    /// Returns REFUSED if the ops aren't in one region, if one is a terminator or refers to an attribute parameter,
+    /// if a result reaches one of the ops through other ops, or if no result has a user.
     pub outline: Option<
         unsafe extern "C" fn(
             m: *mut Module,
@@ -1594,8 +1656,8 @@ pub struct ModuleApi {
     >,
 }
 
-/// The smaller, the graver. One that the host doesn't know counts as the next milder one that it knows, and the
-/// user is told.
+/// The severity of a diagnostic; smaller numbers are more severe. The host treats an unknown severity as the next
+/// milder known one, and reports that to the user.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Severity(pub u32);
@@ -1603,7 +1665,7 @@ pub struct Severity(pub u32);
 impl Severity {
     /// The bug.
     pub const BUG: Severity = Severity(10);
-    /// The pass counts as failed.
+    /// The pass fails.
     pub const ERROR: Severity = Severity(20);
     /// The warning.
     pub const WARNING: Severity = Severity(30);
@@ -1613,7 +1675,7 @@ impl Severity {
     pub const HELP: Severity = Severity(50);
 }
 
-/// The part of an op that is meant.
+/// The part of an op that a label points to.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct OpPart(pub u32);
@@ -1631,29 +1693,30 @@ impl OpPart {
     pub const ATTR: OpPart = OpPart(4);
 }
 
-/// A place in the IR, which the user sees underlined. Of a part that isn't in the op's text, the whole op is.
+/// A location in the IR, which is underlined in the host's output. If the part isn't in the printed op, the whole
+/// op is underlined.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Label {
     /// The size of this struct in bytes, as the side that filled it knows it.
     pub struct_size: u32,
-    /// The op that is meant.
+    /// The op.
     pub op: OpId,
-    /// The part of it that is meant.
+    /// The part of the op.
     pub part: OpPart,
     /// The index of the operand or result.
     pub index: u32,
-    /// That the op is in; 0: that of the diagnostic.
+    /// The function of the op; 0: that of the diagnostic.
     pub function: SymbolId,
     /// Flags, none of which isn't listed.
     pub flags: u32,
     /// The attribute's name.
     pub attr: Str,
-    /// A few words that stand under the place, or empty.
+    /// A short text below the location, or empty.
     pub text: Str,
 }
 
-/// Something that the user is told.
+/// A message to the user.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Diagnostic {
@@ -1661,25 +1724,25 @@ pub struct Diagnostic {
     pub struct_size: u32,
     /// The severity.
     pub severity: Severity,
-    /// The op that it is about, or NONE; not read if there are labels.
+    /// The op that the message is about, or NONE; ignored if there are labels.
     pub op: OpId,
     /// Flags, none of which isn't listed.
     pub flags: u32,
-    /// Short and stable ("acme::bad-axis"), or empty.
+    /// A short, stable identifier ("acme::bad-axis"), or empty.
     pub code: Str,
-    /// A sentence.
+    /// The message.
     pub message: Str,
-    /// Advice what to do, or empty.
+    /// A suggestion for a fix, or empty.
     pub help: Str,
-    /// That the op is in; 0: the one that the pass works on.
+    /// The function of the op; 0: the one that the pass runs on.
     pub function: SymbolId,
     /// sizeof(passdock_label), if there are labels.
     pub label_stride: u32,
-    /// The first is what it is about.
+    /// Locations in the IR; the first one is the primary location.
     pub labels: *const Label,
     /// The number of labels.
     pub label_count: usize,
-    /// More sentences.
+    /// Additional messages.
     pub notes: *const Str,
     /// The number of notes.
     pub note_count: usize,
@@ -1691,17 +1754,17 @@ pub struct Diagnostic {
 pub struct Failure {
     /// The size of this struct in bytes, as the side that filled it knows it.
     pub struct_size: u32,
-    /// The op that it failed on, or NONE.
+    /// The op that the pass failed on, or NONE.
     pub op: OpId,
-    /// A sentence, or the panic's message.
+    /// The error message, or the panic's message.
     pub message: Str,
-    /// Of a panic: the source file; else empty.
+    /// The source file of a panic, else empty.
     pub file: Str,
-    /// From 1; 0: unknown.
+    /// The line of a panic, from 1; 0: unknown.
     pub line: u32,
-    /// The column, from 1; 0 if unknown.
+    /// The column of a panic, from 1; 0: unknown.
     pub column: u32,
-    /// That the op is in; 0: the one that the pass works on.
+    /// The function of the op; 0: the one that the pass runs on.
     pub function: SymbolId,
     /// Flags, none of which isn't listed.
     pub flags: u32,
@@ -1725,26 +1788,26 @@ impl SettingKind {
     pub const STRING: SettingKind = SettingKind(4);
     /// `items`, without names.
     pub const LIST: SettingKind = SettingKind(5);
-    /// `items`, with names: entries that the user named.
+    /// `items`, with names that the user chose.
     pub const TABLE: SettingKind = SettingKind(6);
 }
 
-/// The value of an option or config field. The reader sets `struct_size` before the call; the host fills as much
-/// as both know, and says in `struct_size` how much that is.
+/// The value of an option or config field. The plugin sets `struct_size` before the call. The host fills the
+/// fields that both sides know, and sets `struct_size` to the size of these.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Setting {
     /// The size of this struct in bytes, as the side that filled it knows it.
     pub struct_size: u32,
-    /// The kind, which says which field is set.
+    /// The kind of the value, which selects the field.
     pub kind: SettingKind,
     /// The value of a BOOL (0 or 1) or INT.
     pub int: i64,
     /// The value of a FLOAT.
     pub float: f64,
-    /// Lives as long as the context, as `items` do.
+    /// Valid as long as the context, as are `items`.
     pub string: Str,
-    /// The elements of a LIST or a TABLE, `item_stride` bytes apart. They live as long as the context.
+    /// The elements of a LIST or a TABLE, `item_stride` bytes apart. Valid as long as the context.
     pub items: *const SettingItem,
     /// The number of items.
     pub item_count: u32,
@@ -1752,17 +1815,17 @@ pub struct Setting {
     pub item_stride: u32,
 }
 
-/// An element of a list or a table of settings.
+/// An element of a LIST or a TABLE.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct SettingItem {
-    /// Empty in a list.
+    /// The name in a TABLE; empty in a LIST.
     pub name: Str,
     /// The value.
     pub value: Setting,
 }
 
-/// The kind of a pass: what it works on.
+/// The kind of a pass: the unit of IR that it runs on.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PassKind(pub u32);
@@ -1776,7 +1839,7 @@ impl PassKind {
     pub const MODULE: PassKind = PassKind(3);
 }
 
-/// The running pass.
+/// The context of a running pass, instrument or analysis.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct ContextApi {
@@ -1784,15 +1847,16 @@ pub struct ContextApi {
     pub struct_size: u32,
     /// reserved: 0.
     pub reserved: u32,
-    /// The context's optimization level.
+    /// Returns the optimization level of the context.
     pub opt_level: Option<unsafe extern "C" fn(context: *const Context) -> u32>,
-    /// An option of the running pass: its default, overridden by config, overridden by the pipeline. NOT_FOUND if the
-    /// manifest declares none of that name.
+    /// Returns an option of the running pass in `out`. The pipeline's value overrides that of the config, which
+    /// overrides the default. The value is valid as long as the context. Returns NOT_FOUND if the manifest doesn't
+    /// declare the option.
     pub option: Option<
         unsafe extern "C" fn(context: *const Context, name: Str, out: *mut Setting) -> Status,
     >,
-    /// A registered config value: a key, and the field of a struct (or empty). What nobody set has its default;
-    /// NOT_FOUND if no such key or field is registered.
+    /// Returns a registered config value in `out`, or its default if it isn't set. `field` is the name of a field, or
+    /// empty for a key without fields. Returns NOT_FOUND if the key or field isn't registered.
     pub config: Option<
         unsafe extern "C" fn(
             context: *const Context,
@@ -1801,31 +1865,34 @@ pub struct ContextApi {
             out: *mut Setting,
         ) -> Status,
     >,
-    /// Tells the user something, when the pass has returned; the host copies it. After a BUG or an ERROR the pass
-    /// counts as failed, whatever it answers. A pass that can't go on after one answers FAILED and needn't call
-    /// `fail`.
+    /// Reports a diagnostic, which the host copies and shows after the pass returns.
+    ///
+    /// If the severity is BUG or ERROR, the pass fails, whatever it returns. A pass that can't continue after such a
+    /// diagnostic returns FAILED, and needn't call `fail`.
     pub emit: Option<
         unsafe extern "C" fn(context: *mut Context, diagnostic: *const Diagnostic) -> Status,
     >,
-    /// Says why the pass is about to answer FAILED or PANICKED; the last call counts.
+    /// Sets the reason for a following status FAILED, PANICKED or CONFIG. The host copies it. If the pass calls it
+    /// several times, the last one counts.
     pub fail: Option<unsafe extern "C" fn(context: *mut Context, failure: *const Failure)>,
-    /// The context on top of this thread's stack; null outside a pass. It lives until the pass that is asking
-    /// returns.
+    /// Returns the innermost context of the calling thread, or null outside a pass. It is valid until the pass that
+    /// calls this function returns.
     pub current: Option<unsafe extern "C" fn(host: *const Host) -> *mut Context>,
-    /// Whether a pass or Sequential of that name is registered (OK or NOT_FOUND), and of which kind: a Sequential is
-    /// of the kind MODULE.
+    /// Looks up a pass or Sequential by name. `out` receives its kind; a Sequential has the kind MODULE. Returns
+    /// NOT_FOUND if no pass has that name.
     pub find_pass: Option<
         unsafe extern "C" fn(context: *const Context, name: Str, out: *mut PassKind) -> Status,
     >,
-    /// The sentence of the last call on this handle that didn't answer OK; lives until the next.
+    /// Returns the error message of the last call on this handle that returned a status other than OK. The string
+    /// belongs to the host and is valid until the next call on the handle.
     pub last_error: Option<unsafe extern "C" fn(context: *const Context) -> Str>,
-    /// Asked before each rewrite that a rule of this name is about to do: REFUSED if the user disabled the rule, or
-    /// is looking for the rewrite that breaks a model and wants no more of them.
+    /// Checks whether a rule may do a rewrite; a pass calls it before each one. Returns REFUSED if the user disabled
+    /// the rule, or limited the number of rewrites to bisect a failure.
     pub may_rewrite: Option<unsafe extern "C" fn(context: *const Context, rule: Str) -> Status>,
-    /// Counts a rewrite by a rule, which the report shows by name.
+    /// Counts a rewrite by a rule. The report lists the counts by name.
     pub rewrote: Option<unsafe extern "C" fn(context: *mut Context, rule: Str)>,
-    /// Rewrites a function by rules until none applies. The function's `last_error` says what is wrong with them, or
-    /// went wrong, and the status is that of what went wrong. What was rewritten before stays.
+    /// Applies rules to a function until a fixed point. `last_error` of the function has the error message, for
+    /// invalid rules too, and the status is that of the first error. Rewrites before the error stay.
     pub rewrite: Option<
         unsafe extern "C" fn(
             context: *mut Context,
@@ -1833,13 +1900,14 @@ pub struct ContextApi {
             desc: *const RewriteDesc,
         ) -> Status,
     >,
-    /// The name and version of the host, for what a plugin reports: "passdock 0.1.0". The text lives as long as the
-    /// host.
+    /// Returns the name and version of the host in `out`, for reports: "passdock 0.1.0". The string is valid as long
+    /// as the host.
     pub host_version:
         Option<unsafe extern "C" fn(context: *const Context, out: *mut Str) -> Status>,
 }
 
-/// Asking op definitions, in a pass. `last_error` of passdock_function_api has an error's sentence.
+/// Queries to op definitions, available in passes and, for functions that only read, elsewhere. `last_error` of
+/// passdock_function_api has the error message.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct OpApi {
@@ -1847,15 +1915,19 @@ pub struct OpApi {
     pub struct_size: u32,
     /// reserved: 0.
     pub reserved: u32,
-    /// PASSDOCK_TRAIT_* of an op by its name in this function; 0 if nobody defines it.
+    /// Returns the traits of an op's name in this function as PASSDOCK_TRAIT_*, or 0 if there is no definition.
     pub traits: Option<unsafe extern "C" fn(f: *const Function, name: SymbolId) -> u64>,
-    /// Infers the types of an op's results and refines them. OK also if nothing is known. REFUSED if the definition
-    /// calls the op wrong, or says what contradicts what is known; types that were found beside that stay.
+    /// Infers the types of an op's results and refines them. Also returns OK if nothing can be inferred.
+    ///
+    /// Returns REFUSED if the definition rejects the op, or infers a type that contradicts a known one. Other types
+    /// that it inferred stay.
     pub infer:
         Option<unsafe extern "C" fn(context: *mut Context, f: *mut Function, op: OpId) -> Status>,
-    /// Evaluates an op whose operands are all constant and makes a constant of each of its results; `count` = number
-    /// of results. NOT_FOUND if it can't be evaluated, or a result would be larger than `max_bytes`. The function's
-    /// `last_error` says why.
+    /// Evaluates an op whose operands are all constant, and creates a constant for each result. `count` is the number
+    /// of results, and `out` receives their values.
+    ///
+    /// Returns NOT_FOUND if the op can't be evaluated, or if a result would be larger than `max_bytes`. `last_error`
+    /// of the function has the reason.
     pub evaluate: Option<
         unsafe extern "C" fn(
             context: *mut Context,
@@ -1866,9 +1938,10 @@ pub struct OpApi {
             count: usize,
         ) -> Status,
     >,
-    /// Copies the body that the definition of an op gives it to the place before the op, and answers what stands for
-    /// each of the op's results; `count` = number of results. The op stays, to be replaced with these. NOT_FOUND if
-    /// it has no body; the function's `last_error` says why.
+    /// Inserts the decomposition of an op before the op. `count` is the number of results, and `out` receives a
+    /// replacement for each of them. The op stays until the pass replaces it.
+    ///
+    /// Returns NOT_FOUND if the definition has no decomposition. `last_error` of the function has the reason.
     pub decompose: Option<
         unsafe extern "C" fn(
             context: *mut Context,
@@ -1878,11 +1951,15 @@ pub struct OpApi {
             count: usize,
         ) -> Status,
     >,
-    /// As `evaluate`, with these in place of the op's operands, of which there are as many; the op stays as it is.
-    /// The constants are scratch (PASSDOCK_VALUE_SCRATCH): making and erasing them is no edit, they may be operands
-    /// of further calls, and as soon as an op uses one it is a constant like others. The caller erases those that no
-    /// op will use. If the results are small integers, `infer` knows them from now on. NOT_FOUND if there is no
-    /// answer: `last_error` of the function is the reason alone, without a subject and a full stop.
+    /// Evaluates an op as `evaluate`, but with other operands. `operands` has one value for each operand of the op,
+    /// which doesn't change.
+    ///
+    /// The results are scratch constants (PASSDOCK_VALUE_SCRATCH). Creating and erasing them is not an edit, and they
+    /// may be operands of further calls. A scratch constant becomes an ordinary one when an op uses it. The caller
+    /// erases the unused ones. If the results are small integers, later calls of `infer` use their values.
+    ///
+    /// Returns NOT_FOUND if the op can't be evaluated. `last_error` of the function then has only the reason, without
+    /// a subject and a full stop.
     pub evaluate_with: Option<
         unsafe extern "C" fn(
             context: *mut Context,
@@ -1895,8 +1972,10 @@ pub struct OpApi {
             count: usize,
         ) -> Status,
     >,
-    /// What `infer` found of the elements of a result, a small tensor of integers, row by row, while this pass had
-    /// the function. They live until the next call on the function. NOT_FOUND if nothing is known.
+    /// Returns the known elements of a small integer tensor in row-major order, as inferred by `infer` during this
+    /// pass.
+    ///
+    /// The dims are valid until the next call on the function. Returns NOT_FOUND if nothing is known.
     pub known_dims: Option<
         unsafe extern "C" fn(
             f: *const Function,
@@ -1905,13 +1984,15 @@ pub struct OpApi {
             count: *mut usize,
         ) -> Status,
     >,
-    /// REFUSED if an op hasn't as many operands as its definition says, or not the attributes that it lists; the
-    /// function's `last_error` says in what. OK also if nothing is known.
+    /// Checks the number of operands and the attributes of an op against its definition. Returns REFUSED if they
+    /// don't match; `last_error` of the function has the reason. Also returns OK if there is no definition.
     pub check_op:
         Option<unsafe extern "C" fn(context: *mut Context, f: *const Function, op: OpId) -> Status>,
-    /// REFUSED if an op couldn't be right with these in place of its operands, of which there are as many: its
-    /// definition's `infer` is asked, and nothing that it says is kept. `last_error` of the function is the reason
-    /// alone, without a subject and a full stop. OK also if nothing is known.
+    /// Checks whether an op would be valid with other operands. `operands` has one value for each operand of the op.
+    /// The types that `infer` of the definition sets are discarded.
+    ///
+    /// Returns REFUSED if the op would be invalid. `last_error` of the function then has only the reason, without a
+    /// subject and a full stop. Also returns OK if nothing is known.
     pub infer_with: Option<
         unsafe extern "C" fn(
             context: *mut Context,
@@ -1921,8 +2002,8 @@ pub struct OpApi {
             count: usize,
         ) -> Status,
     >,
-    /// The attributes that the definition of an op lists, with their defaults: `count` entries, `stride` bytes apart,
-    /// which live for ever. NOT_FOUND if nothing is known.
+    /// Returns the attributes that the definition of an op lists, with their defaults: `count` entries, `stride`
+    /// bytes apart. They are valid as long as the process runs. Returns NOT_FOUND if there is no list.
     pub attributes: Option<
         unsafe extern "C" fn(
             context: *mut Context,
@@ -1933,7 +2014,8 @@ pub struct OpApi {
             stride: *mut u32,
         ) -> Status,
     >,
-    /// As `decompose`, with the body that the op's definition gives it for back ends.
+    /// Inserts the body that `legalize` of the op's definition sets for back ends. Arguments and statuses are those
+    /// of `decompose`.
     pub legalize: Option<
         unsafe extern "C" fn(
             context: *mut Context,
@@ -1943,10 +2025,11 @@ pub struct OpApi {
             count: usize,
         ) -> Status,
     >,
-    /// What the definition of an op makes of it in other layouts. `wanted` has one for each of its operands, as
-    /// passdock_laid_out says; empty: as it is. What `out` says lives until the next call of `layout` or
-    /// `alter_layout` on the function. NOT_FOUND if the op stays as it is: `last_error` of the function is the reason
-    /// alone.
+    /// Returns the form of an op in requested layouts, as its definition describes it.
+    ///
+    /// `wanted` has the layout of each operand, in the syntax of passdock_laid_out; an empty string leaves the
+    /// operand unchanged. The pointers in `out` are valid until the next call of `layout` or `alter_layout` on the
+    /// function. Returns NOT_FOUND if the op has no such form. `last_error` of the function then has only the reason.
     pub layout: Option<
         unsafe extern "C" fn(
             context: *mut Context,
@@ -1957,8 +2040,8 @@ pub struct OpApi {
             out: *mut LaidOut,
         ) -> Status,
     >,
-    /// As `layout`, in the layouts that the op's definition wants; `given` has those that its operands can be had in
-    /// without an op more.
+    /// Returns the form of an op in the layouts that its definition prefers. `given` has the layouts in which the
+    /// operands are available without an additional op. `out` and the statuses are those of `layout`.
     pub alter_layout: Option<
         unsafe extern "C" fn(
             context: *mut Context,
@@ -1969,7 +2052,7 @@ pub struct OpApi {
             out: *mut LaidOut,
         ) -> Status,
     >,
-    /// Copies ops as text to the place before an op.
+    /// Parses ops and inserts them before an op. See passdock_text_desc. Returns INVALID for a syntax error.
     pub insert_text: Option<
         unsafe extern "C" fn(
             context: *mut Context,
@@ -1977,9 +2060,11 @@ pub struct OpApi {
             desc: *const TextDesc,
         ) -> Status,
     >,
-    /// Whether a target takes an op, as the definitions of its operator say that speak for the target. REFUSED if it
-    /// doesn't: `last_error` of the function is the reason alone. NOT_FOUND if no definition speaks for the target.
-    /// Another status: a definition failed.
+    /// Checks whether a target supports an op, according to the definitions and extensions of its operator for that
+    /// target.
+    ///
+    /// Returns OK if it does. Returns REFUSED if it doesn't; `last_error` of the function then has only the reason.
+    /// Returns NOT_FOUND if no definition decides. Any other status means that a definition failed.
     pub supports: Option<
         unsafe extern "C" fn(
             context: *mut Context,
@@ -1990,11 +2075,13 @@ pub struct OpApi {
     >,
 }
 
-/// Answering in an op definition: the handle is the one that `infer` or another function of a passdock_op_entry
-/// got, until it returns. Beside these, a definition may call what only reads: passdock_symbol_api, and of
-/// passdock_function_api what takes a const function. These calls may add to the columns of the function's view;
-/// what was read before stays readable until the definition returns. `supports` only reads: to it, what would add
-/// a type or an expression is REFUSED.
+/// The functions with which an op definition returns its results. The handle is the `call` argument of `infer` or
+/// another function of a passdock_op_entry. It is valid until that function returns.
+///
+/// A definition may also call functions that only read: passdock_symbol_api, and the functions of
+/// passdock_function_api that take a const function. The functions of this table may append to the columns of the
+/// function's view, and memory that was read before stays valid until the definition returns. In `supports`,
+/// calls that would add a type or an expression return REFUSED.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct DefinitionApi {
@@ -2002,13 +2089,16 @@ pub struct DefinitionApi {
     pub struct_size: u32,
     /// reserved: 0.
     pub reserved: u32,
-    /// The sentence of the last call on this handle that didn't answer OK; lives until the next.
+    /// Returns the error message of the last call on this handle that returned a status other than OK. The string
+    /// belongs to the host and is valid until the next call on the handle.
     pub last_error: Option<unsafe extern "C" fn(call: *const OpCall) -> Str>,
-    /// INVALID, as of the others, if the op has no result of this index.
+    /// Sets the type of a result. This function, and the others of this table, return INVALID if the op has no result
+    /// or operand with this index.
     pub set_result_type: Option<
         unsafe extern "C" fn(call: *mut OpCall, index: u32, desc: *const TypeDesc) -> Status,
     >,
-    /// The result, a small tensor of integers or booleans, holds these, row by row. More than 256 may be dropped.
+    /// Sets the known elements of a result, a small tensor of integers or booleans, in row-major order. The host may
+    /// drop more than 256 elements.
     pub set_result_dims: Option<
         unsafe extern "C" fn(
             call: *mut OpCall,
@@ -2017,8 +2107,8 @@ pub struct DefinitionApi {
             count: usize,
         ) -> Status,
     >,
-    /// The elements of an operand, as far as known, as dims that live until the definition returns; NOT_FOUND if
-    /// nothing is.
+    /// Returns the known elements of an operand in row-major order, as dims. They are valid until the definition
+    /// returns. Returns NOT_FOUND if nothing is known.
     pub operand_dims: Option<
         unsafe extern "C" fn(
             call: *mut OpCall,
@@ -2027,7 +2117,7 @@ pub struct DefinitionApi {
             count: *mut usize,
         ) -> Status,
     >,
-    /// Interns a dim expression in canonical form.
+    /// Interns a dim expression. `out` receives its canonical form.
     pub add_expr: Option<
         unsafe extern "C" fn(
             call: *mut OpCall,
@@ -2037,12 +2127,14 @@ pub struct DefinitionApi {
             out: *mut Dim,
         ) -> Status,
     >,
-    /// Interns a type, to be used in another.
+    /// Interns a type, to use it in another type.
     pub add_type: Option<
         unsafe extern "C" fn(call: *mut OpCall, desc: *const TypeDesc, out: *mut TypeId) -> Status,
     >,
-    /// In `evaluate`: room for a result's elements, all zero, the host's, not aligned; to be filled before returning.
-    /// Once per result. NOT_FOUND if `len` is over the limit that the asker set.
+    /// In `evaluate`: allocates the elements of a result. It may be called once for each result.
+    ///
+    /// The memory in `out` is zeroed and not aligned. It belongs to the host; the definition fills it before it
+    /// returns. Returns NOT_FOUND if `len` is larger than the caller's limit.
     pub allocate_result: Option<
         unsafe extern "C" fn(
             call: *mut OpCall,
@@ -2052,33 +2144,36 @@ pub struct DefinitionApi {
             out: *mut *mut u8,
         ) -> Status,
     >,
-    /// Says why the definition is about to answer REFUSED: it has no answer (`evaluate`), or the op is wrong
-    /// (`infer`: the types that it has set before are kept).
+    /// Sets the reason for a following status REFUSED: `evaluate` has no result, or `infer` found the op to be
+    /// invalid. Types that `infer` set before stay.
     pub refuse: Option<unsafe extern "C" fn(call: *mut OpCall, reason: Str)>,
-    /// In `decompose`, `legalize`, `layout` and `alter_layout` of a passdock_op_entry: the op's body, copied by the
-    /// host. It is the IR text of one function, "fn @body(%0, %1) { %2 = onnx.Mul(%0, %1) return %2 }", written for
-    /// this very op: its parameter i is the op's operand slot i (that of an operand that is left out may not be
-    /// used), its first results are the op's, and it has the opsets of the op's function.
+    /// In `decompose`, `legalize`, `layout` and `alter_layout`: sets the body of the op. The host copies the text.
+    ///
+    /// The text is the IR of one function, written for this op: "fn @body(%0, %1) { %2 = onnx.Mul(%0, %1) return %2
+    /// }". Parameter i is operand i of the op; the parameter of an omitted operand must not be used. The first
+    /// results of the function are the results of the op. Its opsets are those of the op's function.
     pub set_body: Option<unsafe extern "C" fn(call: *mut OpCall, text: Str) -> Status>,
-    /// In `layout` and `alter_layout`: the layout (see passdock_laid_out) that an operand is asked for in, or has;
-    /// NOT_FOUND if it is as it is. It lives until the definition returns.
+    /// In `layout` and `alter_layout`: returns the requested or available layout of an operand, in the syntax of
+    /// passdock_laid_out. The string is valid until the definition returns. Returns NOT_FOUND if the operand keeps
+    /// its layout.
     pub wanted_layout:
         Option<unsafe extern "C" fn(call: *mut OpCall, index: u32, out: *mut Str) -> Status>,
-    /// In the same: the layouts in which the body takes an operand and gives a result. What isn't said, or empty, is
-    /// as it is.
+    /// In `layout` and `alter_layout`: sets the layout in which the body takes an operand. The default, and an empty
+    /// string, is the unchanged layout.
     pub set_operand_layout:
         Option<unsafe extern "C" fn(call: *mut OpCall, index: u32, layout: Str) -> Status>,
-    /// The same: sets the layout in which the body gives a result; empty: as it is.
+    /// In `layout` and `alter_layout`: sets the layout in which the body returns a result. An empty string is the
+    /// unchanged layout.
     pub set_result_layout:
         Option<unsafe extern "C" fn(call: *mut OpCall, index: u32, layout: Str) -> Status>,
-    /// In `supports`: the target that is asked about. It lives until the definition returns.
+    /// In `supports`: returns the target in question. The string is valid until the definition returns.
     pub target: Option<unsafe extern "C" fn(call: *mut OpCall, out: *mut Str) -> Status>,
 }
 
-/// An optional power by its id.
+/// Returns an optional extension of the host by its id.
 pub type HostExtension = unsafe extern "C" fn(host: *const Host, id: Str) -> *const c_void;
 
-/// Everything the host offers.
+/// The table of the host. Valid as long as the process runs.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Host {
@@ -2086,9 +2181,9 @@ pub struct Host {
     pub struct_size: u32,
     /// reserved: 0.
     pub reserved: u32,
-    /// The layout it speaks.
+    /// The ABI version of the host.
     pub abi: Version,
-    /// The meaning it speaks.
+    /// The IR version of the host.
     pub ir: Version,
     /// Interned strings.
     pub symbols: *const SymbolApi,
@@ -2096,17 +2191,18 @@ pub struct Host {
     pub functions: *const FunctionApi,
     /// Reading and editing modules.
     pub modules: *const ModuleApi,
-    /// The running pass.
+    /// The context of a running pass.
     pub context: *const ContextApi,
-    /// Asking op definitions.
+    /// Queries to op definitions.
     pub ops: *const OpApi,
-    /// Answering in op definitions.
+    /// Results of op definitions.
     pub definitions: *const DefinitionApi,
-    /// An optional power by its id, for ever; null if the host doesn't have it. Any thread.
+    /// Returns an optional extension of the host by its id, or null if the host doesn't have it. The extension is
+    /// valid as long as the process runs. May be called on any thread.
     pub get_extension: Option<HostExtension>,
 }
 
-/// The id for which `get_extension` of passdock_host answers a passdock_analysis_api.
+/// The id for which `get_extension` of passdock_host returns a passdock_analysis_api.
 pub const ANALYSIS_EXTENSION: &str = "passdock.analysis.v0";
 
 /// A passdock_liveness per value id.
@@ -2122,31 +2218,32 @@ pub const ANALYSIS_NAMES: &str = "names";
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Liveness {
-    /// The last op in the value's own region that uses it, or that holds an op which does: behind it, nobody needs
-    /// the value. NONE if nobody uses it at all.
+    /// The last op in the value's region that uses the value, or that contains such a user. The value is dead after
+    /// this op. NONE if the value has no users.
     pub last_use: OpId,
 }
 
-/// The place of an op in the whole function: op `a` is run before op `b` if its position is smaller; `b` is
+/// The position of an op in the whole function. Op `a` runs before op `b` if its position is smaller. `b` is
 /// nested in `a` if a.position < b.position && b.position < a.end.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct OpOrder {
-    /// The number of ops before it, in all regions; PASSDOCK_NONE: it is gone.
+    /// The number of ops before it, in all regions; PASSDOCK_NONE if the op is erased.
     pub position: u32,
-    /// The position behind the last op that is nested in it.
+    /// The position after the last op that is nested in it.
     pub end: u32,
-    /// Of the region that it stands in; the body is at 0.
+    /// Nesting depth of the region that contains it; 0 for the body.
     pub depth: u32,
 }
 
-/// The effects of running an op beside giving results, in PASSDOCK_TRAIT_*.
+/// The side effects of an op, as PASSDOCK_TRAIT_*.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct OpEffects {
     /// Traits of its definition. `return`, `yield`, `tuple` and `tuple_get` are PURE.
     pub traits: u64,
-    /// Of it and of everything nested in it: PURE if all are; RANDOM, STATEFUL, READS, WRITES, ALLOCATES if one is.
+    /// Effects of the op and of all ops nested in it: PURE if all of them are; RANDOM, STATEFUL, READS, WRITES,
+    /// ALLOCATES if one of them is.
     pub effects: u64,
 }
 
@@ -2154,33 +2251,36 @@ pub struct OpEffects {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct NameUse {
-    /// The name of ops, or of the function that they call.
+    /// The name of the ops, or of the function that they call.
     pub name: SymbolId,
-    /// The number of ops.
+    /// The number of ops with this name.
     pub count: u32,
-    /// The first of them in program order.
+    /// The first of these ops in program order.
     pub first: OpId,
     /// PASSDOCK_NAME_CALLEE.
     pub flags: u32,
-    /// Traits as in passdock_op_effects; 0 of a callee.
+    /// Traits as in passdock_op_effects; 0 for a callee.
     pub traits: u64,
 }
 
 impl NameUse {
-    /// Not the name of ops, but what they say in their attribute `callee`.
+    /// The name is a callee: the value of the attribute `callee`, not the name of an op.
     pub const CALLEE: u32 = 1;
 }
 
-/// Drops what a plugin left with the host; any thread, any time, once.
+/// Frees the data of a plugin's analysis. The host calls it exactly once for each `put`, on any thread, during a
+/// call or after the pass. It may call no function of the host except `fail` of the `current` context, to report
+/// an error.
 pub type DropAnalysis = unsafe extern "C" fn(data: *mut c_void);
 
-/// Analyses of a function. They are found again, also by later passes, as long as the function is what it was;
-/// the first edit ends them. `last_error` of the function has an error's sentence.
+/// Analyses of a function. The host caches them with the function, and later passes get the cached result as long
+/// as the function doesn't change. An edit invalidates all of them. `last_error` of the function has the error
+/// message.
 ///
-/// A plugin's own analysis is opaque to the host: `data`, kept under a key for the function as it is now. It must
-/// depend on the function and the op definitions alone (traits too, AMBIGUOUS among them), not on options, config
-/// or other functions, nor on which there are (`names_function`): passes that have others find it too. It may be
-/// read on several threads at once.
+/// A plugin's analysis is opaque to the host: a pointer that is stored under a key for the current state of the
+/// function. It may depend only on the function and on op definitions, including their traits and AMBIGUOUS. It
+/// must not depend on options, on config, on other functions or on their names (`names_function`), because passes
+/// with other settings get the same result. Several threads may read it at the same time.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct AnalysisApi {
@@ -2188,16 +2288,22 @@ pub struct AnalysisApi {
     pub struct_size: u32,
     /// reserved: 0.
     pub reserved: u32,
-    /// The host's analysis of a name, worked out if it isn't there yet, in time linear in the function. The records
-    /// are the host's, and live until the function's next edit or the end of its handle. NOT_FOUND if this host has
-    /// no analysis of that name.
+    /// Returns one of the host's analyses as a column, and computes it if it isn't cached. The cost is linear in the
+    /// size of the function.
+    ///
+    /// `name` is one of PASSDOCK_ANALYSIS_*. The records in `out` belong to the host. They are valid until the next
+    /// edit of the function or until its handle ends. Returns NOT_FOUND if this host has no analysis of that name.
     pub column:
         Option<unsafe extern "C" fn(f: *const Function, name: Str, out: *mut Column) -> Status>,
-    /// The data that the plugin keeps under a key: good until the function's next edit or the end of its handle.
-    /// NOT_FOUND, without a sentence, if nothing is kept for the function as it is. `owner` is an address of the
-    /// plugin's (of its passdock_plugin, say), the same each time: it tells its keys from those of others. With null
-    /// the data is shared by all plugins of the process: the key then says whose it is, what it is, and how it is
-    /// laid out ("acme.Cost/1").
+    /// Returns the data that a plugin stored under a key with `put`.
+    ///
+    /// `owner` is the address of an object of the plugin, for example its passdock_plugin. It must be the same
+    /// address in each call, and separates the plugin's keys from those of other plugins. With a null `owner` the
+    /// data is shared by all plugins of the process: then the key must name the vendor, the analysis and the version
+    /// of its layout ("acme.Cost/1"). The data in `out` is valid until the next edit of the function or until its
+    /// handle ends.
+    ///
+    /// Returns NOT_FOUND, without an error message, if nothing is stored for the current state of the function.
     pub get: Option<
         unsafe extern "C" fn(
             f: *const Function,
@@ -2206,11 +2312,14 @@ pub struct AnalysisApi {
             out: *mut *mut c_void,
         ) -> Status,
     >,
-    /// Gives `data` to the host, whatever the answer is, and answers in `out` what is kept, which lives as with
-    /// `get`. It is `data`, or what was kept under the key already. The host calls `drop` once, when the data is of
-    /// no use any more: on any thread, during a call or after the pass. It calls nothing of the host but `fail` of
-    /// `current`, if it went wrong. `data` isn't null; `drop` may be. REFUSED if the function has 4,096 analyses:
-    /// what belongs together has one key.
+    /// Stores an analysis for the current state of the function, and passes ownership of `data` to the host, whatever
+    /// the status.
+    ///
+    /// `owner` and `key` are as for `get`. `data` must not be null. `drop` may be null; otherwise the host calls it
+    /// once, when the data is no longer needed. `out` receives the stored pointer: `data`, or the existing one if the
+    /// key was already set. It is valid as long as that of `get`.
+    ///
+    /// Returns REFUSED if the function already has 4,096 analyses. Store related data under one key.
     pub put: Option<
         unsafe extern "C" fn(
             f: *const Function,
@@ -2221,13 +2330,15 @@ pub struct AnalysisApi {
             out: *mut *mut c_void,
         ) -> Status,
     >,
-    /// Says that what is kept under a key is right for the function as it is now, although this pass edited it.
-    /// NOT_FOUND if nothing is kept that was right when the pass began, or since.
+    /// Marks an analysis as valid for the current state of the function, although the pass edited the function.
+    ///
+    /// `owner` and `key` are as for `get`. Returns NOT_FOUND if no analysis is stored that was valid when the pass
+    /// began or later.
     pub preserve:
         Option<unsafe extern "C" fn(f: *mut Function, owner: *const c_void, key: Str) -> Status>,
 }
 
-/// The pass that an instrument is called about; alive until the function returns.
+/// The pass that an instrument is called for. Valid until the function returns.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct PassInfo {
@@ -2237,21 +2348,21 @@ pub struct PassInfo {
     pub opt_level: u32,
     /// The pass's registered name.
     pub name: Str,
-    /// The plugin that gives the pass, or empty.
+    /// The plugin that provides the pass, or empty.
     pub plugin: Str,
-    /// Names of passes.
+    /// The names of the required passes.
     pub required: *const Str,
     /// The number of required passes.
     pub required_count: usize,
-    /// In `pass_failed`: why, in a sentence; else empty.
+    /// In `pass_failed` the error message, else empty.
     pub error: Str,
 }
 
-/// The context is about to be entered, or was left.
+/// Called before the context is entered or after it is left.
 pub type WatchContext =
     unsafe extern "C" fn(instance: *mut c_void, context: *mut Context) -> Status;
 
-/// A pass is about to run, ran or failed.
+/// Called before a pass runs, after it ran, or after it failed.
 pub type WatchPass = unsafe extern "C" fn(
     instance: *mut c_void,
     context: *mut Context,
@@ -2259,17 +2370,17 @@ pub type WatchPass = unsafe extern "C" fn(
     pass: *const PassInfo,
 ) -> Status;
 
-/// Makes an instance; `out` gets what the callbacks get.
+/// Creates an instance. The pointer in `out` is passed to the other functions of the instrument.
 pub type CreateInstrument = unsafe extern "C" fn(
     state: *mut c_void,
     context: *mut Context,
     out: *mut *mut c_void,
 ) -> Status;
 
-/// Frees an instance; nothing is called on it any more.
+/// Destroys an instance. The host makes no further calls on it.
 pub type DestroyInstrument = unsafe extern "C" fn(instance: *mut c_void);
 
-/// Whether a pass may run: `out` is 1, and is set to 0 to veto it.
+/// Decides whether a pass runs: `*out` is 1, and 0 skips the pass.
 pub type ShouldRun = unsafe extern "C" fn(
     instance: *mut c_void,
     context: *mut Context,
@@ -2278,7 +2389,7 @@ pub type ShouldRun = unsafe extern "C" fn(
     out: *mut u32,
 ) -> Status;
 
-/// Reports what the instrument has to show; the text lives until the next call on the instance.
+/// Returns the instrument's report in `out`. The string must be valid until the next call on the instance.
 pub type Report =
     unsafe extern "C" fn(instance: *mut c_void, context: *mut Context, out: *mut Str) -> Status;
 
@@ -2286,35 +2397,37 @@ pub type Report =
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct InstrumentEntry {
-    /// NAMESPACE.name.
+    /// The registered name, NAMESPACE.name.
     pub name: Str,
-    /// The plugin's own, handed to `create`; may be null.
+    /// The plugin's data, passed to `create`. May be null.
     pub state: *mut c_void,
-    /// Makes an instance: what the other functions get, null if it needs nothing.
+    /// Creates an instance, the first argument of the other functions. It may be null if the instrument has no state.
     pub create: Option<CreateInstrument>,
-    /// Frees an instance. Nothing is called on it any more. No context is there but `current`, for `fail`: the run
-    /// fails then.
+    /// Destroys an instance, after which the host makes no call on it. The only available context is `current`, to
+    /// report an error with `fail`: the run then fails.
     pub destroy: Option<DestroyInstrument>,
-    /// The context is about to be entered.
+    /// Called before the context is entered.
     pub enter_pass_ctx: Option<WatchContext>,
-    /// The context was left.
+    /// Called after the context is left.
     pub exit_pass_ctx: Option<WatchContext>,
-    /// `*out` is 1; 0 vetoes the pass. All instruments are asked. Not asked of passes that the context requires.
+    /// Decides whether a pass runs. `*out` is initially 1; set it to 0 to skip the pass. All instruments are called,
+    /// even if one of them skips the pass. The host doesn't call it for passes in `required_pass` of the context.
     pub should_run: Option<ShouldRun>,
-    /// The pass is about to run.
+    /// Called before the pass runs.
     pub run_before_pass: Option<WatchPass>,
-    /// The pass ran.
+    /// Called after the pass succeeded.
     pub run_after_pass: Option<WatchPass>,
-    /// The pass failed.
+    /// Called after the pass failed.
     pub pass_failed: Option<WatchPass>,
-    /// The report: what there is to show, or an empty text. It lives until the next call on the instance.
+    /// Returns the report, or an empty string. The string belongs to the plugin and must be valid until the next call
+    /// on the instance.
     pub report: Option<Report>,
 }
 
 // SAFETY: immutable after the plugin's entry returned it; `state` is the plugin's own business.
 unsafe impl Sync for InstrumentEntry {}
 
-/// Runs a function or prim-function pass on one function. `module` is the input, to read.
+/// Runs a function or prim-function pass on one function. `module` is the read-only input module.
 pub type RunFunctionPass = unsafe extern "C" fn(
     state: *mut c_void,
     context: *mut Context,
@@ -2329,29 +2442,30 @@ pub type RunModulePass = unsafe extern "C" fn(
     module: *const ModuleRef,
 ) -> Status;
 
-/// A pass. All that is said about it stands in the manifest, under the same name.
+/// A pass. Its metadata is in the manifest, under the same name.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct PassEntry {
-    /// The pass's registered name.
+    /// The pass's registered name, as in the manifest.
     pub name: Str,
     /// The pass's kind.
     pub kind: PassKind,
     /// reserved: 0.
     pub reserved: u32,
-    /// The plugin's own, handed to `run_*`; may be null.
+    /// The plugin's data, passed to `run_function` or `run_module`. May be null.
     pub state: *mut c_void,
-    /// Of a function or prim-function pass, else null: runs it on one function. `module` is the module before the
-    /// pass, to read. It may be null if the host has none.
+    /// Runs a function or prim-function pass on one function; null for a module pass. `module` is the read-only
+    /// module before the pass. It may be null if the host has none.
     pub run_function: Option<RunFunctionPass>,
-    /// Of a module pass, else null.
+    /// Runs a module pass; null for other passes.
     pub run_module: Option<RunModulePass>,
 }
 
 // SAFETY: immutable after the plugin's entry returned it; `state` is the plugin's own business.
 unsafe impl Sync for PassEntry {}
 
-/// Answers about one op; any thread, several at once. `function` is to read, until it returns.
+/// A function of an op definition, called for one op. The host may call it on any thread, and on several threads
+/// at the same time. `function` is read-only and valid until the call returns.
 pub type OpFn = unsafe extern "C" fn(
     state: *mut c_void,
     call: *mut OpCall,
@@ -2362,13 +2476,13 @@ pub type OpFn = unsafe extern "C" fn(
 impl OpEntry {
     /// The op has a definition. Set by the host.
     pub const DEFINED: u64 = 1 << 0;
-    /// No effect but its results.
+    /// The op has no side effects.
     pub const PURE: u64 = 1 << 1;
     /// The op is random: two runs give different results.
     pub const RANDOM: u64 = 1 << 2;
     /// The op keeps state between runs.
     pub const STATEFUL: u64 = 1 << 3;
-    /// Operands may change places.
+    /// Operands may be swapped.
     pub const COMMUTATIVE: u64 = 1 << 4;
     /// The op works element by element, with broadcasting.
     pub const ELEMENTWISE: u64 = 1 << 5;
@@ -2376,56 +2490,56 @@ impl OpEntry {
     pub const IDEMPOTENT: u64 = 1 << 6;
     /// The first result is the first operand.
     pub const IDENTITY: u64 = 1 << 7;
-    /// Makes much out of little.
+    /// The results may be much larger than the operands.
     pub const GROWS: u64 = 1 << 8;
-    /// The op reads what operand 0 points at.
+    /// The op reads memory that operand 0 points to.
     pub const READS: u64 = 1 << 9;
-    /// The op writes what an operand points at.
+    /// The op writes memory that an operand points to.
     pub const WRITES: u64 = 1 << 10;
-    /// The op makes memory.
+    /// The op allocates memory.
     pub const ALLOCATES: u64 = 1 << 11;
-    /// Has an evaluation.
+    /// The definition has an `evaluate`. Set by the host.
     pub const FOLDS: u64 = 1 << 12;
-    /// Depends on its operands' types only.
+    /// The results depend only on the types of the operands.
     pub const SHAPE_ONLY: u64 = 1 << 13;
-    /// Has a body of other ops.
+    /// The definition has a `decompose`. Set by the host.
     pub const DECOMPOSES: u64 = 1 << 14;
-    /// A function of the module has the operator's name. Which of both an op means is its runtime's to say, so
-    /// nothing else is said of it.
+    /// A function of the module has the operator's name. A runtime may use either of them, so the host reports no
+    /// other trait. Set by the host.
     pub const AMBIGUOUS: u64 = 1 << 15;
     /// Moves, resizes, samples or quantizes elements.
     pub const INJECTIVE: u64 = 1 << 16;
     /// Reduces axes.
     pub const REDUCTION: u64 = 1 << 17;
-    /// Elementwise ops behind it can become part of it.
+    /// Elementwise users of the result can be fused into the op.
     pub const OUT_FUSABLE: u64 = 1 << 18;
-    /// Has a `legalize`.
+    /// A definition or an extension has a `legalize`. Set by the host.
     pub const LEGALIZES: u64 = 1 << 19;
-    /// Has a `layout`.
+    /// A definition or an extension has a `layout`. Set by the host.
     pub const KNOWS_LAYOUT: u64 = 1 << 20;
-    /// Has an `alter_layout`.
+    /// A definition or an extension has an `alter_layout`. Set by the host.
     pub const ALTERS_LAYOUT: u64 = 1 << 21;
-    /// Is defined only in a later version of its domain.
+    /// The op is defined only in a later version of its domain. Set by the host.
     pub const LATER: u64 = 1 << 22;
 }
 
-/// An attribute that an operator has. The default counts only with the flag.
+/// An attribute of an operator. The default value counts only with the flag DEFAULT.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct AttrEntry {
     /// The attribute's name.
     pub name: Str,
-    /// May be empty.
+    /// Documentation, may be empty.
     pub doc: Str,
     /// The kind of its value.
     pub kind: AttrKind,
     /// Flags, none of which isn't listed.
     pub flags: u32,
-    /// The default: INT; FLOAT (the float's bits, the rest 0).
+    /// The default value of an INT or a FLOAT (bits of the float in the lower half, the rest 0).
     pub bits: u64,
-    /// The default: INTS: int64_t; FLOATS: float; STRING: char; STRINGS: passdock_str.
+    /// The default value of other kinds: int64_t of INTS, float of FLOATS, char of STRING, passdock_str of STRINGS.
     pub data: *const c_void,
-    /// Elements of `data`.
+    /// The number of elements of `data`.
     pub count: usize,
 }
 
@@ -2433,55 +2547,57 @@ pub struct AttrEntry {
 unsafe impl Sync for AttrEntry {}
 
 impl AttrEntry {
-    /// An op without it is wrong.
+    /// The op is invalid without the attribute.
     pub const REQUIRED: u32 = 1;
-    /// An op without it means the default.
+    /// The attribute has the default value if the op doesn't set it.
     pub const DEFAULT: u32 = 2;
 }
 
-/// An op definition; or what a plugin adds to one that may be another's, if its manifest says `extends = true`:
-/// then it has any of `legalize`, `layout`, `alter_layout` and `supports` alone (no traits, no number of
-/// operands), and is asked before the definition.
+/// An op definition. With `extends = true` in the manifest, it is an extension of an operator that may be defined
+/// by another plugin. An extension has only `legalize`, `layout`, `alter_layout` and `supports`: no traits and no
+/// number of operands. The host calls it before the definition.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct OpEntry {
-    /// Canonical, domain included.
+    /// The canonical name, domain included.
     pub name: Str,
-    /// The first version of its domain with this meaning.
+    /// The first version of its domain that the definition applies to.
     pub since: i64,
-    /// The fewest operands.
+    /// The minimum number of operands.
     pub min_operands: u32,
-    /// UINT32_MAX: any number.
+    /// The maximum number of operands; UINT32_MAX: no limit.
     pub max_operands: u32,
-    /// PASSDOCK_TRAIT_*.
+    /// A combination of PASSDOCK_TRAIT_*.
     pub traits: u64,
-    /// The plugin's own; may be null.
+    /// The plugin's data, passed to each function of the entry. May be null.
     pub state: *mut c_void,
-    /// Says the types of results by attributes, versions of domains, and the types and known elements of operands,
-    /// and by nothing else that it can see: while these are the same, a host needn't ask again; null: types aren't
-    /// inferred.
+    /// Infers the types of the results (`set_result_type`, `set_result_dims`). They may depend only on attributes,
+    /// the versions of domains, and the types and known elements of operands: as long as these are the same, a host
+    /// may reuse the result. Null: types aren't inferred.
     pub infer: Option<OpFn>,
-    /// null: never folded.
+    /// Evaluates the op on constant operands (`allocate_result`). Null: the op is never folded.
     pub evaluate: Option<OpFn>,
-    /// The attributes it may have; null: not said.
+    /// The attributes that the operator has; null: unknown.
     pub attrs: *const AttrEntry,
     /// The number of attributes.
     pub attr_count: u32,
     /// Bytes from one passdock_attr_entry to the next.
     pub attr_stride: u32,
-    /// null: it isn't made of others.
+    /// Sets a body of other ops that computes the same (`set_body`). Null: the op isn't decomposed.
     pub decompose: Option<OpFn>,
-    /// Sets a body, as `decompose`, for back ends that don't have the op; null: it stays as it is.
+    /// Sets a body, as `decompose`, for back ends without the op. Null: the op isn't legalized.
     pub legalize: Option<OpFn>,
-    /// Says what the op is in the layouts that it is asked for: `wanted_layout`, `set_operand_layout`,
-    /// `set_result_layout`, `set_body`; null: it can't be in another.
+    /// Describes the op in requested layouts, with `wanted_layout`, `set_operand_layout`, `set_result_layout` and
+    /// `set_body`. Null: the op has no other layout.
     pub layout: Option<OpFn>,
-    /// The same, in the layouts that its maker wants; null: it wants none.
+    /// Describes the op in the layouts that the vendor prefers, with the same functions as `layout`. Null: no
+    /// preference.
     pub alter_layout: Option<OpFn>,
-    /// Whether the target that `target` of passdock_definition_api names takes the op: OK; or `refuse` says why not;
-    /// or NOT_FOUND, and another definition is asked; null: nothing is said.
+    /// Decides whether the target that `target` of passdock_definition_api returns supports the op. Returns OK if it
+    /// does. If it doesn't, calls `refuse` with the reason and returns REFUSED. Returns NOT_FOUND if the next
+    /// definition should decide. Null: no opinion.
     pub supports: Option<OpFn>,
-    /// Those that `supports` speaks for.
+    /// The targets that `supports` applies to.
     pub targets: *const Str,
     /// The number of targets.
     pub target_count: usize,
@@ -2490,10 +2606,10 @@ pub struct OpEntry {
 // SAFETY: immutable after the plugin's entry returned it; `state` is the plugin's own business.
 unsafe impl Sync for OpEntry {}
 
-/// An optional power by its id.
+/// Returns an optional extension of the plugin by its id.
 pub type PluginExtension = unsafe extern "C" fn(plugin: *const Plugin, id: Str) -> *const c_void;
 
-/// A plugin's table; lives as long as the library is loaded.
+/// A plugin's table. Valid as long as the library is loaded.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Plugin {
@@ -2501,32 +2617,34 @@ pub struct Plugin {
     pub struct_size: u32,
     /// The number of passes.
     pub pass_count: u32,
-    /// `pass_stride` bytes apart.
+    /// The passes, `pass_stride` bytes apart.
     pub passes: *const PassEntry,
     /// Bytes from one pass to the next.
     pub pass_stride: u32,
     /// Bytes from one passdock_op_entry to the next.
     pub op_stride: u32,
-    /// `op_stride` bytes apart.
+    /// The op definitions, `op_stride` bytes apart.
     pub ops: *const OpEntry,
     /// The number of op definitions.
     pub op_count: u32,
     /// reserved: 0.
     pub reserved: u32,
-    /// `instrument_stride` bytes apart.
+    /// The instruments, `instrument_stride` bytes apart.
     pub instruments: *const InstrumentEntry,
     /// The number of instruments.
     pub instrument_count: u32,
     /// Bytes from one passdock_instrument_entry to the next.
     pub instrument_stride: u32,
-    /// An optional power of the plugin's by its id, for ever; null if it hasn't it. May be null. Any thread.
+    /// Returns an optional extension of the plugin by its id, or null if the plugin doesn't have it. The extension is
+    /// valid as long as the process runs. May be called on any thread. May be null.
     pub get_extension: Option<PluginExtension>,
 }
 
 // SAFETY: immutable after the plugin's entry returned it; `state` is the plugin's own business.
 unsafe impl Sync for Plugin {}
 
-/// What a plugin is told when it is attached to a host, and may answer beside its table.
+/// The argument of a plugin's entry function: information about the library, and the reason if the plugin rejects
+/// the host.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Attach {
@@ -2534,9 +2652,9 @@ pub struct Attach {
     pub struct_size: u32,
     /// reserved: 0.
     pub reserved: u32,
-    /// The library's file, absolute; empty if it is part of the program, or the path isn't UTF-8.
+    /// The absolute path of the library; empty if the plugin is part of the program or the path isn't UTF-8.
     pub path: Str,
-    /// Set by the plugin that answers null: why, in a sentence that lives as long as the library.
+    /// Set by a plugin that returns null: an error message, valid as long as the library.
     pub reason: Str,
 }
 

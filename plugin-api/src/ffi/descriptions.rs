@@ -8,7 +8,7 @@ use passdock_abi::*;
 
 use super::describe::Borrowed;
 
-/// A type to make; fields as in passdock_type.
+/// A type to intern. Its fields are those of passdock_type.
 #[derive(Clone, Copy)]
 pub(crate) struct TypeDesc<'a> {
     /// The type's kind, as in passdock_type.
@@ -25,7 +25,7 @@ pub(crate) struct TypeDesc<'a> {
     pub(crate) dims: &'a [Dim],
     /// A buffer's strides and, last, its offset.
     pub(crate) layout: &'a [Dim],
-    /// Types it is made of.
+    /// The component types.
     pub(crate) items: &'a [TypeId],
 }
 
@@ -49,14 +49,14 @@ impl<'a> TypeDesc<'a> {
     }
 }
 
-/// A port to make: what a region gives out, or takes, at one position.
+/// A port to create: the type and name of one argument or result of a region.
 #[derive(Clone, Copy)]
 pub(crate) struct PortDesc<'a> {
     /// The flags.
     pub(crate) flags: u32,
-    /// Or NONE.
+    /// The type, or NONE.
     pub(crate) ty: TypeId,
-    /// empty: none.
+    /// The name, or empty.
     pub(crate) name: &'a str,
 }
 
@@ -72,7 +72,7 @@ impl<'a> PortDesc<'a> {
     }
 }
 
-/// The results to give a region.
+/// The results of a region.
 #[derive(Clone, Copy)]
 pub(crate) struct ResultsDesc<'a> {
     /// The flags.
@@ -98,7 +98,7 @@ impl<'a> ResultsDesc<'a> {
     }
 }
 
-/// A region to make, empty.
+/// An empty region to create.
 #[derive(Clone, Copy)]
 pub(crate) struct RegionDesc<'a> {
     /// The flags.
@@ -123,20 +123,20 @@ impl<'a> RegionDesc<'a> {
     }
 }
 
-/// An op to make.
+/// An op to create.
 #[derive(Clone, Copy)]
 pub(crate) struct OpDesc<'a> {
     /// The flags.
     pub(crate) flags: u32,
     /// The op's canonical name.
     pub(crate) name: SymbolId,
-    /// A location; NONE: for `replace_op`, that of the replaced op.
+    /// The location; NONE: for `replace_op`, that of the replaced op.
     pub(crate) loc: LocId,
-    /// NONE entries are left out.
+    /// The operands; NONE entries are omitted ones.
     pub(crate) operands: &'a [ValueId],
-    /// NONE: for `replace_op`, that of the replaced result, else unknown.
+    /// The types of the results; NONE: for `replace_op`, that of the replaced result, else unknown.
     pub(crate) result_types: &'a [TypeId],
-    /// Attributes.
+    /// The attributes.
     pub(crate) attrs: &'a [Borrowed<'a, abi::AttrDesc>],
     /// Regions to create.
     pub(crate) regions: &'a [Borrowed<'a, abi::RegionDesc>],
@@ -164,19 +164,19 @@ impl<'a> OpDesc<'a> {
     }
 }
 
-/// A constant to make.
+/// A constant to create.
 #[derive(Clone, Copy)]
 pub(crate) struct ConstantDesc<'a> {
     /// The flags.
     pub(crate) flags: u32,
-    /// A tensor type whose dims are all constant.
+    /// A tensor type with constant dims.
     pub(crate) ty: TypeId,
     /// The region it is visible in; NONE: the whole function.
     pub(crate) region: RegionId,
-    /// empty: none; one that is taken gets a number.
+    /// The name, or empty; if it is in use, a number is appended.
     pub(crate) name: &'a str,
-    /// Elements, little-endian, packed as ONNX packs them; strings: n + 1 uint64_t offsets, then the bytes they
-    /// bound; of any alignment.
+    /// The elements, little-endian, packed as in ONNX, with any alignment; for strings, n + 1 uint64_t offsets and
+    /// then the bytes.
     pub(crate) data: &'a [u8],
 }
 
@@ -194,21 +194,21 @@ impl<'a> ConstantDesc<'a> {
     }
 }
 
-/// A region to copy, without its terminator, to a place in a function.
+/// A region to copy, without its terminator, to a position in a function.
 pub(crate) struct CloneDesc<'a> {
     /// The flags.
     pub(crate) flags: u32,
     /// The region to copy.
     pub(crate) region: RegionId,
-    /// The function that holds it; null handle: the edited one.
+    /// The function that contains it; null handle: the edited one.
     pub(crate) source: FunctionRef,
-    /// The place that its ops go to.
+    /// The position of the copies.
     pub(crate) at: Position,
-    /// The values that stand for its arguments.
+    /// The values that replace the arguments of the region.
     pub(crate) args: &'a [ValueId],
-    /// Pairs (value seen from inside, value here); from the same function, others stand for themselves.
+    /// Pairs (value from outside the region, replacement); within one function, other values stay the same.
     pub(crate) captures: &'a [[ValueId; 2]],
-    /// Receives what stands for each operand of its terminator.
+    /// Receives the copy of each operand of the terminator.
     pub(crate) results: &'a mut [ValueId],
 }
 
@@ -231,19 +231,19 @@ impl<'a> CloneDesc<'a> {
     }
 }
 
-/// Ops to copy, with what is nested in them, to a place in a function.
+/// Ops to copy, with their regions, to a position in a function.
 pub(crate) struct CloneOpsDesc<'a> {
     /// The flags.
     pub(crate) flags: u32,
-    /// The function that holds them; null handle: the edited one.
+    /// The function that contains them; null handle: the edited one.
     pub(crate) source: FunctionRef,
-    /// Of one region, in any order; the copies have the program's.
+    /// Ops of one region, in any order; the copies are in program order.
     pub(crate) ops: &'a [OpId],
-    /// The place that the copies go to.
+    /// The position of the copies.
     pub(crate) at: Position,
-    /// Pairs (value that the ops use and don't make, value here).
+    /// Pairs (value that the ops use but don't define, replacement).
     pub(crate) captures: &'a [[ValueId; 2]],
-    /// Receives what stands for the results of the first op of the list, then for those of the next, and so on.
+    /// Receives the copies of the results of the first op in `ops`, then of the second one, and so on.
     pub(crate) results: &'a mut [ValueId],
 }
 
@@ -265,17 +265,17 @@ impl<'a> CloneOpsDesc<'a> {
     }
 }
 
-/// Ops as text, to copy to the place before an op.
+/// Ops as IR text, to insert before an op.
 pub(crate) struct TextDesc<'a> {
     /// The flags.
     pub(crate) flags: u32,
-    /// The op that they come from: they stand before it, and have its location.
+    /// The op to insert before; the new ops get its location.
     pub(crate) op: OpId,
     /// The IR text of one function, as for `set_body` of passdock_definition_api.
     pub(crate) text: &'a str,
-    /// The values that stand for its parameters; NONE for one that nothing uses.
+    /// The values that replace its parameters; NONE for an unused one.
     pub(crate) args: &'a [ValueId],
-    /// Receives what stands for each value that it returns.
+    /// Receives the value of each result.
     pub(crate) results: &'a mut [ValueId],
 }
 
@@ -295,16 +295,16 @@ impl<'a> TextDesc<'a> {
     }
 }
 
-/// Ops to make a function of.
+/// Ops to move into a new function.
 #[derive(Clone, Copy)]
 pub(crate) struct OutlineDesc<'a> {
     /// The flags.
     pub(crate) flags: u32,
-    /// The function that holds them.
+    /// The function that contains the ops.
     pub(crate) function: SymbolId,
-    /// Of one region, in any order.
+    /// Ops of one region, in any order.
     pub(crate) ops: &'a [OpId],
-    /// Of the new function, canonical, with a domain: "acme.Block"; one that is taken gets a number.
+    /// The canonical name of the new function, with a domain: "acme.Block"; if it is in use, a number is appended.
     pub(crate) name: &'a str,
 }
 
@@ -322,16 +322,16 @@ impl<'a> OutlineDesc<'a> {
     }
 }
 
-/// A function to make, with an empty body.
+/// A function with an empty body to create.
 #[derive(Clone, Copy)]
 pub(crate) struct FunctionDesc<'a> {
     /// The flags.
     pub(crate) flags: u32,
     /// Graph or prim.
     pub(crate) kind: FunctionKind,
-    /// A function whose opset versions it has; NONE: it has none.
+    /// A function whose opsets it imports; NONE: no opsets.
     pub(crate) opsets_of: SymbolId,
-    /// Canonical.
+    /// The canonical name.
     pub(crate) name: &'a str,
 }
 
@@ -353,7 +353,7 @@ impl<'a> FunctionDesc<'a> {
 pub(crate) struct RunDesc<'a> {
     /// The flags.
     pub(crate) flags: u32,
-    /// Of a registered pass or Sequential.
+    /// The name of a registered pass or Sequential.
     pub(crate) name: &'a str,
 }
 
@@ -368,12 +368,12 @@ impl<'a> RunDesc<'a> {
     }
 }
 
-/// An evaluation.
+/// The limits of an evaluation.
 #[derive(Clone, Copy)]
 pub(crate) struct EvaluateDesc {
     /// The flags.
     pub(crate) flags: u32,
-    /// The most bytes that a result may have.
+    /// The maximum size of a result in bytes.
     pub(crate) max_bytes: u64,
 }
 
