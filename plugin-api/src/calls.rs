@@ -61,7 +61,7 @@ impl Function {
     /// receives the id of the new op.
     ///
     /// Types, the location, attributes and regions may be taken from `old`: see passdock_op_desc. Returns REFUSED if
-    /// the new op doesn't have as many results, or a result contradicts a declared type.
+    /// a result with users has no replacement, or if a replacement contradicts the declared type.
     pub(crate) fn raw_replace_op(
         &mut self,
         old: OpId,
@@ -951,7 +951,8 @@ impl PassContext {
         Ok(out)
     }
 
-    /// Parses ops and inserts them before an op. See passdock_text_desc. Returns INVALID for a syntax error.
+    /// Parses IR text and inserts its ops before an op. See passdock_text_desc. Returns REFUSED if the text is
+    /// invalid or doesn't fit the description.
     pub(crate) fn raw_insert_text(
         &self,
         f: &mut Function,

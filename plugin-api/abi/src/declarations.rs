@@ -1363,7 +1363,7 @@ pub struct FunctionApi {
     /// receives the id of the new op.
     ///
     /// Types, the location, attributes and regions may be taken from `old`: see passdock_op_desc. Returns REFUSED if
-    /// the new op doesn't have as many results, or a result contradicts a declared type.
+    /// a result with users has no replacement, or if a replacement contradicts the declared type.
     pub replace_op: Option<
         unsafe extern "C" fn(
             f: *mut Function,
@@ -1373,10 +1373,10 @@ pub struct FunctionApi {
         ) -> Status,
     >,
     /// Moves all uses of the results of `old` to other values, one for each result, and erases `old`. A value without
-    /// a name gets the name of the result.
+    /// a name gets the name of the result. NONE is allowed for a result without users.
     ///
-    /// Returns REFUSED if the number of values differs, or if a value isn't visible to a user or contradicts the
-    /// declared type of the result.
+    /// Returns INVALID if the number of values differs. Returns REFUSED if a value isn't visible to a user or
+    /// contradicts the declared type of the result, or if `old` is a terminator.
     pub replace_op_with: Option<
         unsafe extern "C" fn(
             f: *mut Function,
@@ -1396,7 +1396,8 @@ pub struct FunctionApi {
     /// Sets an operand of an op. An `index` equal to the number of operands appends one. The value NONE omits the
     /// operand.
     ///
-    /// Returns REFUSED if there is no such operand, or if the value isn't visible to the op.
+    /// Returns REFUSED if the value isn't visible to the op, and for an additional operand of a terminator. Returns
+    /// INVALID for a larger `index`.
     pub set_operand: Option<
         unsafe extern "C" fn(f: *mut Function, op: OpId, index: u32, value: ValueId) -> Status,
     >,
@@ -2052,7 +2053,8 @@ pub struct OpApi {
             out: *mut LaidOut,
         ) -> Status,
     >,
-    /// Parses ops and inserts them before an op. See passdock_text_desc. Returns INVALID for a syntax error.
+    /// Parses IR text and inserts its ops before an op. See passdock_text_desc. Returns REFUSED if the text is
+    /// invalid or doesn't fit the description.
     pub insert_text: Option<
         unsafe extern "C" fn(
             context: *mut Context,

@@ -53,15 +53,16 @@ typedef struct passdock_function_api {
      * erases `old`. `out` receives the id of the new op.
      *
      * Types, the location, attributes and regions may be taken from `old`: see passdock_op_desc.
-     * Returns REFUSED if the new op doesn't have as many results, or a result contradicts a
-     * declared type. */
+     * Returns REFUSED if a result with users has no replacement, or if a replacement contradicts
+     * the declared type. */
     passdock_status (*replace_op)(passdock_function *f, passdock_op_id old,
                                   const passdock_op_desc *desc, passdock_op_id *out);
     /* Moves all uses of the results of `old` to other values, one for each result, and erases
-     * `old`. A value without a name gets the name of the result.
+     * `old`. A value without a name gets the name of the result. NONE is allowed for a result
+     * without users.
      *
-     * Returns REFUSED if the number of values differs, or if a value isn't visible to a user or
-     * contradicts the declared type of the result. */
+     * Returns INVALID if the number of values differs. Returns REFUSED if a value isn't visible
+     * to a user or contradicts the declared type of the result, or if `old` is a terminator. */
     passdock_status (*replace_op_with)(passdock_function *f, passdock_op_id old,
                                        const passdock_value_id *values, size_t count);
     /* Erases an op, with its regions. Returns REFUSED if a result has a user, or if the op is a
@@ -76,7 +77,8 @@ typedef struct passdock_function_api {
     /* Sets an operand of an op. An `index` equal to the number of operands appends one. The
      * value NONE omits the operand.
      *
-     * Returns REFUSED if there is no such operand, or if the value isn't visible to the op. */
+     * Returns REFUSED if the value isn't visible to the op, and for an additional operand of a
+     * terminator. Returns INVALID for a larger `index`. */
     passdock_status (*set_operand)(passdock_function *f, passdock_op_id op, uint32_t index,
                                    passdock_value_id value);
     /* Moves all uses of `from` to `to`. Returns REFUSED if `to` isn't visible to a user of
@@ -525,8 +527,8 @@ typedef struct passdock_op_api {
     passdock_status (*alter_layout)(passdock_context *context, passdock_function *f,
                                     passdock_op_id op, const passdock_str *given, size_t count,
                                     passdock_laid_out *out);
-    /* Parses ops and inserts them before an op. See passdock_text_desc. Returns INVALID for a
-     * syntax error. */
+    /* Parses IR text and inserts its ops before an op. See passdock_text_desc. Returns REFUSED
+     * if the text is invalid or doesn't fit the description. */
     passdock_status (*insert_text)(passdock_context *context, passdock_function *f,
                                    const passdock_text_desc *desc);
     /* Checks whether a target supports an op, according to the definitions and extensions of its
