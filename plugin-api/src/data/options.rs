@@ -19,19 +19,19 @@
 /// use passdock_plugin_api::prelude::*;
 ///
 /// options! {
-///     /// How far loops are unrolled.
+///     /// Options of loop unrolling.
 ///     pub struct Unroll {
-///         /// The most iterations that are unrolled without being asked to.
+///         /// The maximum number of iterations of a loop that is unrolled automatically.
 ///         #[range(0..=4096)]
 ///         pub auto_max_step: i64 = 0,
 ///         /// Whether `unroll` loops are unrolled.
 ///         pub explicit: bool = true,
-///         /// What to look for first.
+///         /// The optimization goal.
 ///         #[choices("speed", "size")]
 ///         pub goal: String = "speed",
-///         /// Loops that are left as they are, by the names of their variables.
+///         /// The variables of loops that aren't unrolled.
 ///         pub except: Vec<String> = ["i", "j"],
-///         /// How often loops are unrolled, by the names of their variables.
+///         /// Unroll factors by loop variable.
 ///         #[range(1..)]
 ///         #[rest]
 ///         pub times: Table<i64> = [],

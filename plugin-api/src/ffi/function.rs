@@ -23,7 +23,7 @@ use super::tables::{RawSymbols, Tables};
 /// ```
 /// use passdock_plugin_api::prelude::*;
 ///
-/// /// Erases ops whose results nobody uses, the last one first.
+/// /// Erases dead ops, users before their operands.
 /// fn erase_unused(f: &mut Function, _cx: &PassContext) -> PassResult {
 ///     for op in f.ops().rev() {
 ///         let is_used = f.results(op).iter().any(|&result| f.use_count(result) > 0);
@@ -41,7 +41,7 @@ use super::tables::{RawSymbols, Tables};
 /// use passdock_plugin_api::prelude::*;
 ///
 /// fn swap(one: &mut Function, other: &mut Function) {
-///     std::mem::swap(one, other); // it has no size
+///     std::mem::swap(one, other); // the type is unsized
 /// }
 /// ```
 #[repr(C)]

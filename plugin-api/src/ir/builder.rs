@@ -21,7 +21,7 @@ use crate::ffi::descriptions::{ConstantDesc, OpDesc, RegionDesc};
 /// ```
 /// use passdock_plugin_api::prelude::*;
 ///
-/// /// Replaces `Sum` of two by `Add`.
+/// /// Replaces a `Sum` of two operands with `Add`.
 /// fn sum_to_add(f: &mut Function, _cx: &PassContext) -> PassResult {
 ///     for op in f.ops_named("onnx.Sum") {
 ///         if let (2, Some(a), Some(b)) = (f.operand_count(op), f.operand(op, 0), f.operand(op, 1)) {

@@ -57,7 +57,7 @@ impl Module<'_> {
 /// ```
 /// use passdock_plugin_api::prelude::*;
 ///
-/// /// Removes functions that nobody calls, but for `main`.
+/// /// Removes functions without callers, except `main`.
 /// fn remove_uncalled(m: &mut Module, _cx: &PassContext) -> PassResult {
 ///     let calls = m.call_graph()?;
 ///     for function in calls.functions() {

@@ -49,7 +49,7 @@ impl Function {
     /// ```
     /// use passdock_plugin_api::prelude::*;
     ///
-    /// /// Puts a copy of an op of `main`, which has one operand, at the end of a function.
+    /// /// Copies an op of `main`, which has one operand, to the end of a function.
     /// fn copy(m: &mut Module, op: OpId, to: &str) -> Result<(), EditError> {
     ///     let main = m.snapshot("main")?;
     ///     let f = m.edit(to)?;

@@ -17,7 +17,7 @@ impl Function {
     /// ```
     /// use passdock_plugin_api::prelude::*;
     ///
-    /// /// Replaces `Sqrt(Mul(x, x))` by `Abs(x)`; the `Mul` goes unless another op uses it.
+    /// /// Replaces `Sqrt(Mul(x, x))` with `Abs(x)`, and erases the `Mul` unless it has another user.
     /// fn abs(f: &mut Function, cx: &PassContext) -> PassResult {
     ///     for sqrt in f.ops_named("onnx.Sqrt") {
     ///         let mul = match f.operand(sqrt, 0).and_then(|v| f.defining_op(v)) {

@@ -25,7 +25,7 @@ use crate::ffi::{seen, Alive, Function, FunctionHandle, RawSymbols, Records, Tab
 /// ```
 /// use passdock_plugin_api::prelude::*;
 ///
-/// /// Notes how many ops each function has.
+/// /// Records the number of ops of each function.
 /// fn stamp(m: &mut Module, _cx: &PassContext) -> PassResult {
 ///     for function in m.functions() {
 ///         m.edit(function.name)?.set_function_attr("ops", i64::from(function.op_count))?;
@@ -219,7 +219,7 @@ impl<'h> Module<'h> {
     /// ```
     /// use passdock_plugin_api::prelude::*;
     ///
-    /// /// Makes functions of ops that the model's author marked: those with an attribute `block`.
+    /// /// Outlines the ops that the model's author marked with an attribute `block`.
     /// fn outline_marked(m: &mut Module, _cx: &PassContext) -> PassResult {
     ///     let main = m.snapshot("main")?;
     ///     let marked: Vec<OpId> = main.ops_in(main.body()).filter(|op| main.attr(*op, "block").is_some()).collect();

@@ -74,7 +74,7 @@ impl From<SymbolId> for Name<'_> {
 /// use passdock_plugin_api::prelude::*;
 /// use passdock_plugin_api::FreeNames;
 ///
-/// /// Makes a function called `acme.block`, or `acme.block_1`, and so on.
+/// /// Creates a function `acme.block`, or `acme.block_1`, and so on.
 /// fn new_block(m: &mut Module) -> Result<SymbolId, EditError> {
 ///     let name = FreeNames::of(m, "acme")?.take("block");
 ///     let f = m.create(&name, FunctionKind::GRAPH, None)?;

@@ -19,7 +19,7 @@ use crate::ir::{Function, Type, TypeSpec};
 /// ```
 /// use passdock_plugin_api::prelude::*;
 ///
-/// /// The type rule of an op whose result has its operand's type.
+/// /// Infers the type of a result that is the type of the operand.
 /// fn same_as_operand(call: &OpCall) -> OpResult {
 ///     let x = call.operand(0).ok_or("its operand is left out")?;
 ///     call.set_result_like(0, x)?;

@@ -27,7 +27,7 @@ use crate::ir::Function;
 /// ```
 /// use passdock_plugin_api::prelude::*;
 ///
-/// /// How many ops there are on the longest path to each value.
+/// /// The number of ops on the longest path to each value.
 /// struct Heights(Vec<u32>);
 ///
 /// impl Analysis for Heights {
@@ -67,7 +67,7 @@ use crate::ir::Function;
 /// fn wrong(f: &mut Function, cx: &PassContext, op: OpId) -> PassResult {
 ///     let heights = f.analysis::<Heights>(cx)?;
 ///     f.erase_op(op)?;
-///     drop(heights); // of a function that is no more
+///     drop(heights); // borrowed across the edit
 ///     Ok(())
 /// }
 /// ```

@@ -131,7 +131,7 @@ impl PassContext {
     ///
     /// const NEW_FUNC: &str = "fn @f1(%x) { %y = onnx.Neg(%x) return %y }";
     ///
-    /// /// The documents' `TestReplaceFunc`.
+    /// /// TVM's `TestReplaceFunc`.
     /// fn replace_func(f: &mut Function, cx: &PassContext) -> PassResult {
     ///     Ok(cx.replace_body(f, NEW_FUNC)?)
     /// }

@@ -71,7 +71,7 @@ impl<'a> PassInfo<'a> {
 /// plugin! {
 ///     name: "acme",
 ///     instruments: [
-///         /// Reports the passes that made the module larger.
+///         /// Reports the passes that increased the number of ops.
 ///         "acme.growth" => Growth,
 ///     ],
 /// }

@@ -33,7 +33,7 @@ impl PassContext {
     ///     rule conv_relu { onnx.Relu(onnx.Conv(%x, %w)) => acme.ConvRelu(%x, %w) }
     /// };
     ///
-    /// /// How many convolutions have a `Relu` behind them.
+    /// /// Counts the convolutions that are followed by a `Relu`.
     /// fn count(f: &mut Function, cx: &PassContext) -> Result<usize, PassError> {
     ///     let mut count = 0;
     ///     cx.find(f, &[&KERNELS], |_, found| {

@@ -16,7 +16,7 @@ use crate::ir::Function;
 /// ```
 /// use passdock_plugin_api::prelude::*;
 ///
-/// /// Lets what is copied stand for each copy.
+/// /// Replaces copies with the original values.
 /// fn forward(f: &mut Function, _cx: &PassContext) -> PassResult {
 ///     let mut region_results = RegionResults::new(f);
 ///     for op in f.ops_named("onnx.Identity") {

@@ -256,7 +256,7 @@ impl Rules {
 /// use passdock_plugin_api::prelude::*;
 ///
 /// static RULES: Rules = rules! {
-///     /// The function that exporters write out, in models that have its operator.
+///     /// Fuses the expression that exporters write for `Gelu`, if the opset has the operator.
 ///     rule erf_gelu {
 ///         onnx.Mul(onnx.Mul(%x, ~0.5), onnx.Add(onnx.Erf(onnx.Div(%x, ~1.41421356)), 1.0)) => onnx.Gelu(%x)
 ///     }

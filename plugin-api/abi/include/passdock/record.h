@@ -315,8 +315,7 @@ typedef struct passdock_dim_expr {
 
 /* The storage of a constant's bytes. */
 typedef uint32_t passdock_storage;
-/* In memory. */
-#define PASSDOCK_STORAGE_INLINE 1u
+#define PASSDOCK_STORAGE_INLINE 1u   /* in memory */
 #define PASSDOCK_STORAGE_MAPPED 2u   /* in the mapped model file */
 #define PASSDOCK_STORAGE_EXTERNAL 3u /* in another file */
 #define PASSDOCK_STORAGE_SPLAT 4u    /* one element that fills the shape */
