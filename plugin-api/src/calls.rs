@@ -157,7 +157,7 @@ impl Function {
     }
 
     /// Removes an attribute of an op, or of the function if `op` is NONE. Returns NOT_FOUND if there is no attribute
-    /// of that name.
+    /// of that name, and REFUSED if the attribute is a region.
     pub(crate) fn raw_remove_attr(&mut self, op: OpId, name: SymbolId) -> Result<(), EditError> {
         let ask = there(
             self.tables().functions.remove_attr,
@@ -222,6 +222,8 @@ impl Function {
     }
 
     /// Creates a constant with a copy of the data. `out` receives its value.
+    ///
+    /// Returns REFUSED if the data has the wrong length, or if the type isn't a tensor type with constant dims.
     pub(crate) fn raw_add_constant(
         &mut self,
         desc: ConstantDesc<'_>,
@@ -250,7 +252,8 @@ impl Function {
 
     /// Copies the ops of a region, without its terminator, to a position in the function. See passdock_clone_desc.
     ///
-    /// Returns REFUSED if an op would have another meaning with the opsets of the function.
+    /// Returns REFUSED if a captured value is missing, if a region would be copied into itself, or if an op would
+    /// have another meaning with the opsets of the function. Returns INVALID if `result_count` doesn't match.
     pub(crate) fn raw_clone_region(&mut self, desc: CloneDesc<'_>) -> Result<(), EditError> {
         let ask = there(self.tables().functions.clone_region, "clone_region", None)?;
         let status = unsafe { ask(self.raw.handle, desc.borrowed().get()) };
@@ -275,7 +278,7 @@ impl Function {
     ///
     /// If a port omits the name or type, it keeps its current one. It is the port at the same position if the number
     /// of ports is unchanged, otherwise the port of the same value. The interface changes if the region is a body
-    /// that had results.
+    /// that had results. Returns REFUSED if a value isn't visible at the region's end.
     pub(crate) fn raw_set_results(
         &mut self,
         region: RegionId,
@@ -318,7 +321,8 @@ impl Function {
     /// of the region.
     ///
     /// Nothing is copied. The region keeps only its terminator, whose operands can then replace the results of the
-    /// op. The op stays until the pass replaces it. A name that is in use gets a number.
+    /// op. The op stays until the pass replaces it. A name that is in use gets a number. Returns REFUSED if the
+    /// region is the body of the function.
     pub(crate) fn raw_inline_region(
         &mut self,
         region: RegionId,
@@ -523,6 +527,8 @@ impl Module<'_> {
     }
 
     /// Creates a function with an empty body at the end of the module. `out` receives a handle as from `edit`.
+    ///
+    /// Returns REFUSED if the name is in use, and INVALID if it isn't canonical.
     pub(crate) fn raw_create_function(
         &mut self,
         desc: FunctionDesc<'_>,
@@ -538,7 +544,7 @@ impl Module<'_> {
         Ok(out)
     }
 
-    /// Removes a function. Its handles end. Returns NOT_FOUND if there is no function of that name.
+    /// Removes a function. Its handles end. Returns STALE if there is no function of that name.
     pub(crate) fn raw_remove_function(&mut self, name: SymbolId) -> Result<(), EditError> {
         let ask = there(
             self.tables().modules.remove_function,
@@ -576,7 +582,8 @@ impl Module<'_> {
     /// values that other ops use. Handles of `edit` stay valid.
     ///
     /// Returns REFUSED if the ops aren't in one region, if one is a terminator or refers to an attribute parameter,
-    /// if a result reaches one of the ops through other ops, or if no result has a user.
+    /// if a result reaches one of the ops through other ops, if no result has a user, or if the name is in ONNX's own
+    /// domain. Returns INVALID if the name isn't canonical.
     pub(crate) fn raw_outline(
         &mut self,
         desc: OutlineDesc<'_>,

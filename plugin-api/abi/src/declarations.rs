@@ -918,8 +918,8 @@ pub struct ModuleView {
     pub struct_size: u32,
     /// reserved: 0.
     pub reserved: u32,
-    /// Increases when the list of functions changes; each function has its own version. In a function pass, it is
-    /// valid only during this call of the pass.
+    /// Increases when the list of functions changes; each function has its own version. In a function pass, the
+    /// number is unique to this call of the pass.
     pub version: u64,
     /// The symbols, for passdock_symbol_api.
     pub symbols: *const Symbols,
@@ -1409,7 +1409,7 @@ pub struct FunctionApi {
     pub set_attr:
         Option<unsafe extern "C" fn(f: *mut Function, op: OpId, desc: *const AttrDesc) -> Status>,
     /// Removes an attribute of an op, or of the function if `op` is NONE. Returns NOT_FOUND if there is no attribute
-    /// of that name.
+    /// of that name, and REFUSED if the attribute is a region.
     pub remove_attr:
         Option<unsafe extern "C" fn(f: *mut Function, op: OpId, name: SymbolId) -> Status>,
     /// Refines the type of a value: parts that `ty` leaves unknown keep their current type. The unknown type resets
@@ -1434,6 +1434,8 @@ pub struct FunctionApi {
         ) -> Status,
     >,
     /// Creates a constant with a copy of the data. `out` receives its value.
+    ///
+    /// Returns REFUSED if the data has the wrong length, or if the type isn't a tensor type with constant dims.
     pub add_constant: Option<
         unsafe extern "C" fn(
             f: *mut Function,
@@ -1441,11 +1443,12 @@ pub struct FunctionApi {
             out: *mut ValueId,
         ) -> Status,
     >,
-    /// Erases a constant. Returns REFUSED if it has a user.
+    /// Erases a constant. Returns REFUSED if it has a user, or if it is the tensor of an attribute.
     pub erase_constant: Option<unsafe extern "C" fn(f: *mut Function, constant: ConstId) -> Status>,
     /// Copies the ops of a region, without its terminator, to a position in the function. See passdock_clone_desc.
     ///
-    /// Returns REFUSED if an op would have another meaning with the opsets of the function.
+    /// Returns REFUSED if a captured value is missing, if a region would be copied into itself, or if an op would
+    /// have another meaning with the opsets of the function. Returns INVALID if `result_count` doesn't match.
     pub clone_region:
         Option<unsafe extern "C" fn(f: *mut Function, desc: *const CloneDesc) -> Status>,
     /// Appends an argument to a region. `out` receives its value. For the body, the argument is a parameter of the
@@ -1462,7 +1465,7 @@ pub struct FunctionApi {
     ///
     /// If a port omits the name or type, it keeps its current one. It is the port at the same position if the number
     /// of ports is unchanged, otherwise the port of the same value. The interface changes if the region is a body
-    /// that had results.
+    /// that had results. Returns REFUSED if a value isn't visible at the region's end.
     pub set_results: Option<
         unsafe extern "C" fn(
             f: *mut Function,
@@ -1493,7 +1496,8 @@ pub struct FunctionApi {
     /// of the region.
     ///
     /// Nothing is copied. The region keeps only its terminator, whose operands can then replace the results of the
-    /// op. The op stays until the pass replaces it. A name that is in use gets a number.
+    /// op. The op stays until the pass replaces it. A name that is in use gets a number. Returns REFUSED if the
+    /// region is the body of the function.
     pub inline_region: Option<
         unsafe extern "C" fn(
             f: *mut Function,
@@ -1618,6 +1622,8 @@ pub struct ModuleApi {
         unsafe extern "C" fn(m: *mut Module, name: SymbolId, out: *mut FunctionRef) -> Status,
     >,
     /// Creates a function with an empty body at the end of the module. `out` receives a handle as from `edit`.
+    ///
+    /// Returns REFUSED if the name is in use, and INVALID if it isn't canonical.
     pub create_function: Option<
         unsafe extern "C" fn(
             m: *mut Module,
@@ -1625,7 +1631,7 @@ pub struct ModuleApi {
             out: *mut FunctionRef,
         ) -> Status,
     >,
-    /// Removes a function. Its handles end. Returns NOT_FOUND if there is no function of that name.
+    /// Removes a function. Its handles end. Returns STALE if there is no function of that name.
     pub remove_function: Option<unsafe extern "C" fn(m: *mut Module, name: SymbolId) -> Status>,
     /// Runs a registered pass or Sequential on the module, with instruments. Only a module pass may run others.
     ///
@@ -1646,7 +1652,8 @@ pub struct ModuleApi {
     /// values that other ops use. Handles of `edit` stay valid.
     ///
     /// Returns REFUSED if the ops aren't in one region, if one is a terminator or refers to an attribute parameter,
-    /// if a result reaches one of the ops through other ops, or if no result has a user.
+    /// if a result reaches one of the ops through other ops, if no result has a user, or if the name is in ONNX's own
+    /// domain. Returns INVALID if the name isn't canonical.
     pub outline: Option<
         unsafe extern "C" fn(
             m: *mut Module,
@@ -2403,7 +2410,8 @@ pub struct InstrumentEntry {
     pub name: Str,
     /// The plugin's data, passed to `create`. May be null.
     pub state: *mut c_void,
-    /// Creates an instance, the first argument of the other functions. It may be null if the instrument has no state.
+    /// Creates an instance, which the host passes to the other functions. The instance may be null if the instrument
+    /// has no state.
     pub create: Option<CreateInstrument>,
     /// Destroys an instance, after which the host makes no call on it. The only available context is `current`, to
     /// report an error with `fail`: the run then fails.
@@ -2429,7 +2437,8 @@ pub struct InstrumentEntry {
 // SAFETY: immutable after the plugin's entry returned it; the plugin synchronizes the data of `state`.
 unsafe impl Sync for InstrumentEntry {}
 
-/// Runs a function or prim-function pass on one function. `module` is the read-only input module.
+/// Runs a function or prim-function pass on one function. `module` is the read-only input module. Returns OK; or
+/// FAILED, CONFIG or PANICKED after a call of `fail` with the reason.
 pub type RunFunctionPass = unsafe extern "C" fn(
     state: *mut c_void,
     context: *mut Context,
@@ -2437,7 +2446,7 @@ pub type RunFunctionPass = unsafe extern "C" fn(
     module: *const ModuleRef,
 ) -> Status;
 
-/// Runs a module pass.
+/// Runs a module pass. Returns OK; or FAILED, CONFIG or PANICKED after a call of `fail` with the reason.
 pub type RunModulePass = unsafe extern "C" fn(
     state: *mut c_void,
     context: *mut Context,
@@ -2457,17 +2466,22 @@ pub struct PassEntry {
     /// The plugin's data, passed to `run_function` or `run_module`. May be null.
     pub state: *mut c_void,
     /// Runs a function or prim-function pass on one function; null for a module pass. `module` is the read-only
-    /// module before the pass. It may be null if the host has none.
+    /// module before the pass. It may be null if the host has none. Returns OK; or FAILED, CONFIG or PANICKED after a
+    /// call of `fail` with the reason.
     pub run_function: Option<RunFunctionPass>,
-    /// Runs a module pass; null for other passes.
+    /// Runs a module pass; null for other passes. `module` is the module to edit. The statuses are those of
+    /// `run_function`.
     pub run_module: Option<RunModulePass>,
 }
 
 // SAFETY: immutable after the plugin's entry returned it; the plugin synchronizes the data of `state`.
 unsafe impl Sync for PassEntry {}
 
-/// A function of an op definition, called for one op. The host may call it on any thread, and on several threads
-/// at the same time. `function` is read-only and valid until the call returns.
+/// A function of an op definition, called for one op. `function` is read-only and valid until the call returns.
+/// The host may call it on any thread, and on several threads at the same time.
+///
+/// It returns OK after it set its results with the functions of passdock_definition_api, or NOT_FOUND if there
+/// are none. To reject the op, it calls `refuse` with the reason and returns REFUSED.
 pub type OpFn = unsafe extern "C" fn(
     state: *mut c_void,
     call: *mut OpCall,

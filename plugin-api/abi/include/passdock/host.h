@@ -90,7 +90,7 @@ typedef struct passdock_function_api {
     passdock_status (*set_attr)(passdock_function *f, passdock_op_id op,
                                 const passdock_attr_desc *desc);
     /* Removes an attribute of an op, or of the function if `op` is NONE. Returns NOT_FOUND if
-     * there is no attribute of that name. */
+     * there is no attribute of that name, and REFUSED if the attribute is a region. */
     passdock_status (*remove_attr)(passdock_function *f, passdock_op_id op,
                                    passdock_symbol_id name);
     /* Refines the type of a value: parts that `ty` leaves unknown keep their current type. The
@@ -108,15 +108,21 @@ typedef struct passdock_function_api {
      * symbol. */
     passdock_status (*add_expr)(passdock_function *f, passdock_expr_kind kind, passdock_dim lhs,
                                 passdock_dim rhs, passdock_dim *out);
-    /* Creates a constant with a copy of the data. `out` receives its value. */
+    /* Creates a constant with a copy of the data. `out` receives its value.
+     *
+     * Returns REFUSED if the data has the wrong length, or if the type isn't a tensor type with
+     * constant dims. */
     passdock_status (*add_constant)(passdock_function *f, const passdock_constant_desc *desc,
                                     passdock_value_id *out);
-    /* Erases a constant. Returns REFUSED if it has a user. */
+    /* Erases a constant. Returns REFUSED if it has a user, or if it is the tensor of an
+     * attribute. */
     passdock_status (*erase_constant)(passdock_function *f, passdock_const_id constant);
     /* Copies the ops of a region, without its terminator, to a position in the function. See
      * passdock_clone_desc.
      *
-     * Returns REFUSED if an op would have another meaning with the opsets of the function. */
+     * Returns REFUSED if a captured value is missing, if a region would be copied into itself,
+     * or if an op would have another meaning with the opsets of the function. Returns INVALID if
+     * `result_count` doesn't match. */
     passdock_status (*clone_region)(passdock_function *f, const passdock_clone_desc *desc);
     /* Appends an argument to a region. `out` receives its value. For the body, the argument is a
      * parameter of the function, and the interface changes. */
@@ -127,7 +133,8 @@ typedef struct passdock_function_api {
      *
      * If a port omits the name or type, it keeps its current one. It is the port at the same
      * position if the number of ports is unchanged, otherwise the port of the same value. The
-     * interface changes if the region is a body that had results. */
+     * interface changes if the region is a body that had results. Returns REFUSED if a value
+     * isn't visible at the region's end. */
     passdock_status (*set_results)(passdock_function *f, passdock_region_id region,
                                    const passdock_results_desc *desc);
     /* Sets the version of a domain that the function imports. ONNX's own domain is ""; "ai.onnx"
@@ -150,7 +157,7 @@ typedef struct passdock_function_api {
      *
      * Nothing is copied. The region keeps only its terminator, whose operands can then replace
      * the results of the op. The op stays until the pass replaces it. A name that is in use gets
-     * a number. */
+     * a number. Returns REFUSED if the region is the body of the function. */
     passdock_status (*inline_region)(passdock_function *f, passdock_region_id region,
                                      const passdock_value_id *args, size_t count);
     /* Sets the location of an op. */
@@ -249,11 +256,12 @@ typedef struct passdock_module_api {
     passdock_status (*edit)(passdock_module *m, passdock_symbol_id name,
                             passdock_function_ref *out);
     /* Creates a function with an empty body at the end of the module. `out` receives a handle as
-     * from `edit`. */
+     * from `edit`.
+     *
+     * Returns REFUSED if the name is in use, and INVALID if it isn't canonical. */
     passdock_status (*create_function)(passdock_module *m, const passdock_function_desc *desc,
                                        passdock_function_ref *out);
-    /* Removes a function. Its handles end. Returns NOT_FOUND if there is no function of that
-     * name. */
+    /* Removes a function. Its handles end. Returns STALE if there is no function of that name. */
     passdock_status (*remove_function)(passdock_module *m, passdock_symbol_id name);
     /* Runs a registered pass or Sequential on the module, with instruments. Only a module pass
      * may run others.
@@ -276,8 +284,9 @@ typedef struct passdock_module_api {
      * Handles of `edit` stay valid.
      *
      * Returns REFUSED if the ops aren't in one region, if one is a terminator or refers to an
-     * attribute parameter, if a result reaches one of the ops through other ops, or if no result
-     * has a user. */
+     * attribute parameter, if a result reaches one of the ops through other ops, if no result
+     * has a user, or if the name is in ONNX's own domain. Returns INVALID if the name isn't
+     * canonical. */
     passdock_status (*outline)(passdock_module *m, const passdock_outline_desc *desc,
                                passdock_symbol_id *function, passdock_op_id *call);
 } passdock_module_api;
@@ -348,7 +357,7 @@ typedef struct passdock_failure {
 #define PASSDOCK_FAILURE_INIT \
     {sizeof(passdock_failure), PASSDOCK_NONE, {NULL, 0}, {NULL, 0}, 0, 0, 0, 0}
 
-/* Initializers of a diagnostic and its parts, as for the descriptions of view.h. */
+/* ---- Settings: values of options and config fields ---------------------------------------------- */
 
 /* The kind of a setting's value. */
 typedef uint32_t passdock_setting_kind;

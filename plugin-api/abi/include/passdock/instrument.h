@@ -57,8 +57,8 @@ typedef struct passdock_instrument_entry {
     passdock_str name; /* the registered name, NAMESPACE.name */
     /* The plugin's data, passed to `create`. May be null. */
     void *state;
-    /* Creates an instance, the first argument of the other functions. It may be null if the
-     * instrument has no state. */
+    /* Creates an instance, which the host passes to the other functions. The instance may be
+     * null if the instrument has no state. */
     passdock_status (*create)(void *state, passdock_context *context, void **out);
     /* Destroys an instance, after which the host makes no call on it. The only available context
      * is `current`, to report an error with `fail`: the run then fails. */

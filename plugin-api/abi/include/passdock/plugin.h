@@ -18,17 +18,23 @@ typedef struct passdock_pass_entry {
     /* The plugin's data, passed to `run_function` or `run_module`. May be null. */
     void *state;
     /* Runs a function or prim-function pass on one function; null for a module pass. `module` is
-     * the read-only module before the pass. It may be null if the host has none. */
+     * the read-only module before the pass. It may be null if the host has none. Returns OK; or
+     * FAILED, CONFIG or PANICKED after a call of `fail` with the reason. */
     passdock_status (*run_function)(void *state, passdock_context *context,
                                     const passdock_function_ref *function,
                                     const passdock_module_ref *module);
-    /* Runs a module pass; null for other passes. */
+    /* Runs a module pass; null for other passes. `module` is the module to edit. The statuses
+     * are those of `run_function`. */
     passdock_status (*run_module)(void *state, passdock_context *context,
                                   const passdock_module_ref *module);
 } passdock_pass_entry;
 
-/* A function of an op definition, called for one op. The host may call it on any thread, and on
- * several threads at the same time. `function` is read-only and valid until the call returns. */
+/* A function of an op definition, called for one op. `function` is read-only and valid until the
+ * call returns. The host may call it on any thread, and on several threads at the same time.
+ *
+ * It returns OK after it set its results with the functions of passdock_definition_api, or
+ * NOT_FOUND if there are none. To reject the op, it calls `refuse` with the reason and returns
+ * REFUSED. */
 typedef passdock_status (*passdock_op_fn)(void *state, passdock_op_call *call,
                                           const passdock_function_ref *function, passdock_op_id op);
 

@@ -84,7 +84,7 @@ typedef struct passdock_module_view {
     uint32_t struct_size;
     uint32_t reserved;
     /* Increases when the list of functions changes; each function has its own version. In a
-     * function pass, it is valid only during this call of the pass. */
+     * function pass, the number is unique to this call of the pass. */
     uint64_t version;
     const passdock_symbols *symbols; /* the symbols, for passdock_symbol_api */
     passdock_column functions; /* passdock_function_entry; `op_count` is that of the version */
