@@ -4,6 +4,15 @@ use super::setting::{OptionDefault, OptionType, OptionValue};
 
 /// An option that is a table: entries with names that the user chooses, sorted by name. In
 /// [`options!`](crate::options), its type is `Table<i64>` or `Table<OptionValue>`.
+///
+/// # Examples
+///
+/// ```
+/// use passdock_plugin_api::prelude::*;
+///
+/// let sizes: Table<i64> = vec![("batch".to_owned(), 8)].into_iter().collect();
+/// assert_eq!(sizes.get("batch"), Some(&8));
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table<T> {
     entries: Vec<(String, T)>,

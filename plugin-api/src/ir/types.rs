@@ -10,6 +10,17 @@ use crate::ffi::descriptions::TypeDesc;
 use crate::ffi::Records;
 
 /// A type of a function, which borrows the function.
+///
+/// # Examples
+///
+/// ```
+/// use passdock_plugin_api::prelude::*;
+///
+/// fn is_f32_matrix(f: &Function, value: ValueId) -> bool {
+///     let ty = f.type_of(value);
+///     ty.dtype() == DType::F32 && ty.rank() == Some(2)
+/// }
+/// ```
 #[derive(Clone, Copy)]
 pub struct Type<'a> {
     function: &'a Function,
