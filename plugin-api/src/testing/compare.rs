@@ -142,7 +142,7 @@ mod tests {
         assert!(exact("a 1.0\n", "a 1.0000001\n").is_some());
     }
 
-    /// Whether a text is taken for another with a relative, then with an absolute tolerance of 0.1.
+    /// Whether two texts are equal with a relative, and with an absolute, tolerance of 0.1.
     fn near(expected: &str, actual: &str) -> [bool; 2] {
         let relative = Tolerance {
             relative: 0.1,
@@ -195,7 +195,7 @@ mod tests {
                 actual
             );
         }
-        // A string is skipped as a whole, and what comes after it isn't.
+        // A string is one token, and the comparison continues after it.
         let after = [r#"{k = "a\"b", l = 1.0}"#, r#"{k = "a\"b", l = 1.01}"#];
         assert_eq!(near(after[0], after[1]), [true; 2]);
     }
