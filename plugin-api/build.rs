@@ -1,5 +1,5 @@
-//! The compiler's name and version, for the manifests of plugins: the SDK is built by the compiler
-//! that builds the plugin.
+//! Determines the compiler's name and version, for the manifests of plugins. The compiler of the SDK is that of the
+//! plugin.
 
 use std::env;
 use std::process::Command;

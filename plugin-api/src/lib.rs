@@ -1,7 +1,7 @@
-//! Write compiler passes that load into every passdock host.
+//! SDK for compiler passes that every passdock host can load.
 //!
-//! A pass is a function; a plugin is a shared library with passes in it. Depend on this crate, say
-//! `crate-type = ["cdylib", "rlib"]` in `Cargo.toml`, and write:
+//! A pass is a function; a plugin is a shared library with passes. Depend on this crate, set `crate-type = ["cdylib",
+//! "rlib"]` in `Cargo.toml`, and write:
 //!
 //! ```
 //! use passdock_plugin_api::prelude::*;
@@ -27,38 +27,39 @@
 //! export_plugin!(PLUGIN);
 //! ```
 //!
-//! `cargo build` makes a file that `passdock inspect` describes, and that `passdock run
-//! --plugin-dir target/debug --passes acme.transform.FuseDoubleRelu model.onnx -o out.onnx` runs.
+//! `cargo build` creates a library that `passdock inspect` describes. `passdock run --plugin-dir target/debug --passes
+//! acme.transform.FuseDoubleRelu model.onnx -o out.onnx` runs its pass.
 //!
-//! The [`guide`] goes on from here, step by step.
+//! The [`guide`] continues from here, step by step.
 //!
 //! # The IR
 //!
-//! A [`Module`] has [`Function`]s; a function's body is a region of **ops**; an op has operands and
-//! results, which are **values**, and attributes and nested regions. Constants are values too. All
-//! are named by small ids ([`OpId`], [`ValueId`], …) that belong to one function.
+//! A [`Module`] has [`Function`]s. The body of a function is a region of **ops**. An op has operands and results, which
+//! are **values**, and attributes and nested regions. Constants are values, too. All entities are referred to by small
+//! ids ([`OpId`], [`ValueId`], …) that belong to one function.
 //!
-//! - Going over ops: [`Function::ops`], [`Function::ops_named`], [`Function::ops_in`] are snapshots:
-//!   edit as you go, what you erase is skipped. [`Function::iter`] borrows, and copies nothing.
-//!   [`Visitor`], [`Mutator`] and [`Functor`] go over ops of any nesting.
-//! - Reading: [`Function::operand`], [`Function::result`], [`Function::defining_op`],
-//!   [`Function::users`], [`Function::type_of`], [`Function::int`] and its like for attributes,
-//!   [`Function::constant_data`]. Reads go straight to the host's memory.
-//! - Editing: [`Function::replace_op`], [`Function::replace_op_with`], [`Function::create_op`],
-//!   [`Function::erase_op`], [`Function::set_attr`], …. Each is done whole, or refused in a sentence.
-//!   [`Function::replace_with_and_erase_dead`] takes along what only the replaced op used.
-//! - Functions: [`Module::outline`] makes one of ops, [`Function::create_call`] calls one, [`Function::callee`] tells
-//!   what an op calls, [`Function::clone_ops_from`] copies ops from one to another.
-//! - What was worked out before: [`Function::liveness`], [`Function::order`], [`Function::effects`],
-//!   [`Function::names`], [`Module::call_graph`]; [`Analysis`] for what a plugin works out itself.
-//! - The run: [`PassContext`] has the level, the pass's [`options!`], diagnostics, and what op
-//!   definitions know ([`PassContext::infer`], [`PassContext::evaluate`]).
+//! - Iterating over ops: [`Function::ops`], [`Function::ops_named`] and [`Function::ops_in`] return snapshots: the
+//!   function may be edited during the iteration, and erased ops are skipped. [`Function::iter`] borrows the function
+//!   and copies nothing. [`Visitor`], [`Mutator`] and [`Functor`] traverse nested regions.
+//! - Reading: [`Function::operand`], [`Function::result`], [`Function::defining_op`], [`Function::users`],
+//!   [`Function::type_of`], [`Function::int`] and similar functions for attributes, [`Function::constant_data`]. These
+//!   functions read the host's memory directly.
+//! - Editing: [`Function::replace_op`], [`Function::replace_op_with`], [`Function::create_op`], [`Function::erase_op`],
+//!   [`Function::set_attr`], …. An edit is done completely, or returns an error and changes nothing.
+//!   [`Function::replace_with_and_erase_dead`] also erases ops that become dead.
+//! - Functions: [`Module::outline`] moves ops to a new function, [`Function::create_call`] creates a call,
+//!   [`Function::callee`] returns the function that an op calls, [`Function::clone_ops_from`] copies ops from another
+//!   function.
+//! - Analyses: [`Function::liveness`], [`Function::order`], [`Function::effects`], [`Function::names`],
+//!   [`Module::call_graph`]; [`Analysis`] for those that a plugin defines.
+//! - The run: [`PassContext`] has the level, the pass's [`options!`], diagnostics, and queries to op definitions
+//!   ([`PassContext::infer`], [`PassContext::evaluate`]).
 //!
-//! # When something goes wrong
+//! # Errors
 //!
-//! A pass answers [`PassResult`]; `?` turns a refused edit into the pass's failure, which names the
-//! op. A panic is caught at the plugin's edge and becomes a failure with its place. A failed pass
-//! changes nothing: the host keeps the module as it was.
+//! A pass returns [`PassResult`]. `?` converts a rejected edit into the pass's failure, which names the op. A panic is
+//! caught at the boundary and becomes a failure with its location. A failed pass changes nothing: the host restores the
+//! module.
 //!
 //! # Testing
 //!
@@ -66,8 +67,8 @@
 //!
 //! # Versions
 //!
-//! The project's README says what is promised of the contract between host and plugin, now and from
-//! 1.0 on. The plugin's manifest says what it needs; it is written by [`plugin!`], never by hand.
+//! The project's README describes the compatibility of hosts and plugins, before and after version 1.0. The plugin's
+//! manifest states the versions that it needs; [`plugin!`] generates it.
 #![deny(missing_docs)]
 #![deny(unsafe_code)]
 #![warn(unsafe_op_in_unsafe_fn)]
@@ -87,7 +88,7 @@ pub mod misuse {}
 pub mod op;
 mod pass;
 mod plugin;
-/// What a pass needs: `use passdock_plugin_api::prelude::*;`
+/// The items that most passes need: `use passdock_plugin_api::prelude::*;`
 pub mod prelude {
     pub use crate::rewrite::RegionResults;
     pub use crate::{attrs, export_plugin, options, plugin, rules};
@@ -100,7 +101,7 @@ pub mod prelude {
         RulesText, SymbolId, Table, TypeId, TypeKind, TypeSpec, ValueId, Visit, Visitor,
     };
 }
-/// Records of the contract that the SDK hands out, which are final.
+/// Records of the ABI that the SDK returns. Their layout is final.
 pub mod record {
     pub use passdock_abi::{Constant, DimExpr, NameUse, OpEffects, OpOrder, Port, Storage, Type};
 }
@@ -120,7 +121,7 @@ pub use ir::{
 };
 pub use op::{AttrDef, AttrDefault, OpCall, OpDef, OpFn, OpResult, Refusal};
 pub use pass::{nearest, Analysis, Evaluated, Instrument, PassContext, PassInfo, Support};
-/// The contract, for hosts and for the macros; no part of the promise.
+/// The ABI, for hosts and for the macros. Exempt from semantic versioning.
 #[doc(hidden)]
 pub use passdock_abi as abi;
 pub use passdock_abi::symbol;
@@ -131,7 +132,7 @@ pub use passdock_abi::{
 pub use plugin::StaticPlugin;
 pub use rewrite::{Match, NoMatch, Rewriter, Rewritten, Rules};
 
-/// What the macros need, and hosts; no part of the promise.
+/// Items for the macros and for hosts. Exempt from semantic versioning.
 #[doc(hidden)]
 #[allow(missing_docs)]
 pub mod __private {

@@ -1,4 +1,4 @@
-//! Several hosts in one process: a plugin's library is loaded once, and serves each.
+//! Several hosts in one process: they share the library of a plugin, which is loaded once.
 
 use passdock_abi as abi;
 use passdock_plugin_api::prelude::*;
@@ -21,10 +21,10 @@ fn host() -> &'static abi::Host {
     }))
 }
 
-/// The address of the table that the plugin answers.
+/// Attaches the plugin and returns the address of its table.
 fn attach(host: &'static abi::Host) -> usize {
     let mut told = abi::Attach::EMPTY;
-    // SAFETY: a host's table, which lives for ever.
+    // SAFETY: a valid host table, which is never freed.
     let table = unsafe { (PLUGIN.entry())(host, &mut told) };
     assert_eq!(table.is_null(), told.reason.len > 0);
     table as usize
@@ -36,7 +36,7 @@ fn each_host_has_a_table_of_its_own_and_always_the_same() {
     let attach_all = move |from: usize| {
         let mut tables = vec![0; hosts.len()];
         for at in (0..hosts.len()).map(|at| (at + from) % hosts.len()) {
-            // SAFETY: made above.
+            // SAFETY: the address of a host that was leaked above.
             tables[at] = attach(unsafe { &*(hosts[at] as *const abi::Host) });
         }
         tables

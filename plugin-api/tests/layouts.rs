@@ -1,4 +1,4 @@
-//! Layouts: what is one, what is said of what isn't, and whether the steps do what the places say.
+//! Layouts: parsing, errors, and conversions, which must agree with the positions.
 
 use passdock_plugin_api::op::{Layout, LayoutStep};
 
@@ -121,7 +121,7 @@ fn axes_come_and_go() {
     assert_eq!(layout("OIHW->OIHW16i16o").places_of(0), [0, 5]);
 }
 
-/// Elements that tell where they come from.
+/// A tensor whose elements record their original indices.
 struct Tensor {
     shape: Vec<i64>,
     elements: Vec<i64>,
@@ -190,12 +190,12 @@ fn steps_lead_there_and_back() {
         let numbered = Tensor::numbered(sizes);
         let known: Vec<Option<i64>> = sizes.iter().map(|size| Some(*size)).collect();
         let uncut = (0..sizes.len()).map(|axis| known[axis].filter(|_| layout.block(axis) > 1));
-        // What isn't cut needn't be known.
+        // The sizes of axes that aren't split may be unknown.
         for known in [known.clone(), uncut.collect()] {
             let there = layout.steps(&known).expect("multiples");
             let moved = there.iter().fold(Tensor::numbered(sizes), Tensor::step);
             assert_eq!(Some(&moved.shape), layout.shape(sizes).as_ref(), "{}", text);
-            // Where each element lies is what the places say.
+            // The positions determine where each element is.
             let (old, new) = (strides(sizes), strides(&moved.shape));
             for (index, element) in moved.elements.iter().enumerate() {
                 let mut axes = vec![0; sizes.len()];

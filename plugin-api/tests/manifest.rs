@@ -1,4 +1,4 @@
-//! What `plugin!` writes into the manifest.
+//! The manifests that `plugin!` generates.
 
 use passdock_plugin_api::prelude::*;
 
@@ -272,7 +272,7 @@ default = "tab\u0009here, \nand ü"
         .nth(1)
         .and_then(|rest| rest.split('"').next())
         .unwrap();
-    // `rustc 1.63.0 (…)`: its name and its version, whatever that is.
+    // `rustc 1.63.0 (…)`: the name and a version.
     let mut words = compiler.split(' ');
     assert_eq!(words.next(), Some("rustc"), "{}", compiler);
     let version = words.next().unwrap_or_default();

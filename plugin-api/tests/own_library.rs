@@ -1,5 +1,5 @@
-//! A plugin in a library of its own, attached to several hosts: the gate catches its panics and tells the host that
-//! called.
+//! A plugin in a separate library, attached to several hosts: the gate catches panics and reports them to the calling
+//! host.
 
 use std::cell::{Cell, RefCell};
 use std::ptr;
@@ -26,9 +26,9 @@ extern "C" {
 }
 
 thread_local! {
-    /// The context of the pass that runs, as the host knows it.
+    /// The host's context of the running pass.
     static CURRENT: Cell<*mut abi::Context> = const { Cell::new(ptr::null_mut()) };
-    /// The message of the last failure, and whether it has a place.
+    /// The message of the last failure, and whether it has a location.
     static TOLD: RefCell<(String, bool)> = const { RefCell::new((String::new(), false)) };
 }
 
@@ -45,7 +45,7 @@ unsafe extern "C" fn fail(_: *mut abi::Context, failure: *const abi::Failure) {
     TOLD.with(|told| *told.borrow_mut() = (message, file.len > 0 && line > 0));
 }
 
-/// A host that only hears of failures, and may know which pass runs.
+/// A host that only records failures. `knows`: whether it has a current context.
 fn host(knows: bool) -> &'static abi::Host {
     let context = abi::ContextApi {
         fail: Some(fail),
@@ -61,14 +61,14 @@ fn host(knows: bool) -> &'static abi::Host {
     Box::leak(Box::new(host))
 }
 
-/// Calls the pass as a host does; what it was told.
+/// Calls the pass as a host does, and returns the recorded failure.
 fn call(host: &'static abi::Host) -> (String, bool) {
     let function = abi::FunctionRef {
         handle: ptr::null_mut(),
         view: ptr::null(),
     };
     let context = ptr::NonNull::dangling().as_ptr();
-    // SAFETY: this is the host; the pass looks at nothing that it is handed.
+    // SAFETY: this is the host, and the pass doesn't use its arguments.
     let status = unsafe {
         let mut told = abi::Attach::EMPTY;
         let pass = &*(*passdock_plugin_v0(host, &mut told)).passes;
@@ -93,6 +93,6 @@ fn panics_are_kept_whether_or_not_the_host_knows_what_runs() {
     assert!(PassContext::current(|_| ()).is_none());
     let panic = std::panic::catch_unwind(|| panic!("mine")).unwrap_err();
     assert_eq!(panic.downcast_ref::<&str>(), Some(&"mine"));
-    // Outside, nothing of it was kept for the next one.
+    // Outside of a pass, no failure is kept for the next one.
     assert_eq!(call(first), told(true));
 }

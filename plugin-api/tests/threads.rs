@@ -1,12 +1,11 @@
-//! Handles stay on the thread that they were handed to: none is `Send`, and none may be looked at from
-//! another.
+//! Handles stay on the thread that received them: none is `Send` or `Sync`.
 
 use passdock_plugin_api::ir::{
     Dims, Effects, IterUses, Liveness, Names, Ops, Order, Strings, Walk,
 };
 use passdock_plugin_api::*;
 
-/// Fails to compile if a type has the trait: then there are two ways to read the path.
+/// Fails to compile if a type has the trait, because the path is then ambiguous.
 macro_rules! isnt {
     ($trait:ident: $($type:ty),* $(,)?) => {$({
         trait Ambiguous<A> {

@@ -1,41 +1,40 @@
 /*
- * passdock.hpp: passdock.h for authors in C++17.
+ * passdock.hpp: a C++17 wrapper of passdock.h.
  *
- * It adds nothing to the contract: all of it is inline in the plugin, calls what passdock.h has, and
- * needs the standard library alone. `examples/cpp-pass` is a whole plugin in one file. What isn't made
- * short here is called as in C: each object gives its `handle()`, its `host()` and its table, `api()`,
- * and `x.check(status)` throws the host's sentence.
+ * It is not part of the ABI: everything is inline in the plugin, calls the functions of passdock.h, and
+ * needs only the standard library. `examples/cpp-pass` is a complete plugin in one file. To call a C
+ * function without a wrapper, use an object's `handle()`, `host()` and table `api()`;
+ * `x.check(status)` throws the host's error message.
  *
- * Its parts, in reading order, lie in passdock/cpp: base.hpp (ids, errors), attribute.hpp and
- * describe.hpp (what an op to make is), read.hpp and function.hpp (functions), analysis.hpp (analyses of
- * the plugin's own), context.hpp (options, diagnostics, op definitions asked), module.hpp,
- * definition.hpp (op definitions given), plugin.hpp (instruments, PASSDOCK_PLUGIN).
+ * The parts in passdock/cpp, in reading order: base.hpp (ids, errors), attribute.hpp and describe.hpp
+ * (descriptions of ops to create), read.hpp and function.hpp (functions), analysis.hpp (analyses that a
+ * plugin defines), context.hpp (options, diagnostics, queries to op definitions), module.hpp,
+ * definition.hpp (op definitions), plugin.hpp (instruments, PASSDOCK_PLUGIN).
  *
- * THE RULES are those of passdock.h. What they mean here:
+ * THE RULES are those of passdock.h. In C++:
  *
- *  Ids        Each kind of entity has a type: `op_id`, `value_id`. An id holds nothing, is false if it
- *             is NONE, and outlives edits. Of an id that is NONE, or of something erased, getters
- *             answer nothing; edits are errors.
- *  Lifetime   A `function`, a `module`, a `context`, an `op_call` stand for handles: they live until
- *             the function that got them returns. Don't keep them, nor references to them.
- *             Getters give copies, but for std::string_view of a symbol, which lives as long as the
- *             module, for pointers to records, and for what says otherwise: those are good until the
- *             next edit. A `snapshot` is released with its object.
- *  Ownership  Descriptions (`op_builder`, `type_spec`, `attr_value`, `diagnostic`) own what they say;
- *             a `constant_spec` points to its data.
- *  Errors     A call that the host doesn't answer with OK throws `passdock::error`, with the host's
- *             sentence and the status. What is caught has changed nothing.
- *  Unwinding  Each function of the table is a gate that all exceptions end in. A passdock::error is the
- *             failure of the pass, the instrument or the definition; any other std::exception is
- *             reported as a panic with what it says. A destructor that throws ends the process, and so
- *             does all that C++ itself ends it for.
- *  Threads    No object here may be used by two threads at once. A pass whose manifest says
- *             `thread_safe = true`, and op definitions, are called by several at once: what they share
- *             is the author's to guard.
- *  Hosts      There may be several in a process. Each gets a table of its own, so that a plugin needs
- *             no global variable; those that it has are shared by all hosts.
- *  Names      Write your own functions and classes into an anonymous namespace: those of two plugins
- *             may then have one name.
+ *  Ids        Each kind of entity has an id type: `op_id`, `value_id`. An id is false if it is NONE,
+ *             and may be kept across edits. For NONE or the id of an erased entity, getters return an
+ *             empty result, and edits throw.
+ *  Lifetime   A `function`, `module`, `context` or `op_call` wraps a handle and is valid until the
+ *             function that received it returns. Don't keep them, or references to them. Getters
+ *             return copies, with these exceptions: a std::string_view of a symbol is valid as long
+ *             as the module, and pointers to records until the next edit. A `snapshot` is
+ *             released by its destructor.
+ *  Ownership  Descriptions (`op_builder`, `type_spec`, `attr_value`, `diagnostic`) own their data;
+ *             a `constant_spec` points to it.
+ *  Errors     A call that returns a status other than OK throws `passdock::error` with the host's
+ *             message and the status. A call that throws has changed nothing.
+ *  Unwinding  No exception leaves a function of the plugin's table. A passdock::error is the failure of
+ *             the pass, instrument or definition. Any other std::exception is reported as a panic with
+ *             its `what()`. A destructor that throws terminates the process, as usual in C++.
+ *  Threads    No object may be used on two threads at once. The host may call a pass with
+ *             `thread_safe = true`, and op definitions, on several threads. Their authors must
+ *             synchronize shared data.
+ *  Hosts      A process may have several hosts. Each gets a separate table, so a plugin needs no global
+ *             variables; the existing ones are shared by all hosts.
+ *  Names      Define functions and classes in an anonymous namespace, so that plugins may use the same
+ *             names.
  */
 #ifndef PASSDOCK_HPP
 #define PASSDOCK_HPP

@@ -1,20 +1,21 @@
-//! Structs that grow: tables, views, descriptions.
+//! Structs that may get more fields: tables, views, descriptions.
 
-/// A struct that starts with its size, as the side knows it that filled it, so that fields can be appended to it. The
-/// other side reads what both know; what is missing counts as 0, which means "not there" in every field. 0 is an id as
-/// well: one that is appended counts only with a flag that says so.
+/// A struct that starts with its size, as known to the side that filled it, so that fields can be appended.
+///
+/// The other side reads the fields that both know. A missing field counts as 0, which means "not set". Since 0 is also
+/// a valid id, an appended id counts only with a flag.
 ///
 /// # Safety
-/// `repr(C)`, the first field is `struct_size: u32`, and all zeros is a value of it.
+/// The type is `repr(C)`, its first field is `struct_size: u32`, and all zeros is a valid value.
 pub unsafe trait Grows: Copy {
     /// The struct's name in messages.
     const NAME: &'static str;
-    /// The struct with its size, and nothing else.
+    /// The struct with its size set and all other fields 0.
     const EMPTY: Self;
-    /// Whether it asks the host to do something: a host that doesn't know all that is said in it refuses it.
+    /// Whether it is a request: a host that doesn't know all of its fields rejects it.
     const ASKS: bool;
 
-    /// The flags that it has and this side doesn't know, and the word that means nothing yet.
+    /// Returns the flags that this side doesn't know, combined with the reserved field.
     fn unknown_flags(&self) -> u32 {
         0
     }

@@ -1,22 +1,19 @@
-//! The contract between a passdock host and its pass plugins.
+//! The ABI between a passdock host and its pass plugins.
 //!
-//! Only C crosses: `#[repr(C)]` records, fixed-width integers, `{pointer, length}` UTF-8 strings,
-//! kinds as integer newtypes that have room for values a reader doesn't know, and
-//! `Option<extern "C" fn>`. The normative text (who owns a pointer, how long it lives, whether it
-//! may be null, which thread may use it, what a status asks of the caller) is the C header
-//! `include/passdock.h`.
+//! It is a C ABI: `#[repr(C)]` records, fixed-width integers, `{pointer, length}` UTF-8 strings, integer newtypes for
+//! kinds, which may have unknown values, and `Option<extern "C" fn>`. The normative text is the C header
+//! `include/passdock.h`: ownership, lifetimes, nullability, threads, and the meaning of statuses.
 //!
-//! The table in `contract/` describes all of it; `cargo xtask generate` writes the declarations here, the C headers,
-//! the calls of the SDK and the C functions of the host.
+//! The tables in `contract/` describe the ABI. `cargo xtask generate` generates the declarations here, the C headers,
+//! the calls of the SDK and the C functions of the host from them.
 //!
-//! How it grows, and never breaks:
-//! - tables and argument structs that are passed by pointer start with `struct_size`: a reader uses
-//!   the prefix that both sides know;
-//! - arrays of such structs, and of a table's entries, carry a stride;
-//! - records in columns ([`Column`]) are final, and so is what crosses by value: new data comes as a
-//!   new column, a new field of a struct with a size, a new function of a table; nothing is reordered,
-//!   retyped or reused;
-//! - two versions are negotiated on their own: the layout ([`ABI`]) and the meaning ([`IR`]).
+//! Compatible changes:
+//! - Tables and argument structs that are passed by pointer start with `struct_size`. A reader uses the prefix that
+//!   both sides know.
+//! - Arrays of such structs, and of a table's entries, have a stride.
+//! - Records in columns ([`Column`]), and types that are passed by value, are final. New data is a new column, a new
+//!   field of a struct with a size, or a new function of a table. Nothing is reordered, retyped or reused.
+//! - The versions of the layout ([`ABI`]) and of the meaning ([`IR`]) are negotiated separately.
 #![no_std]
 #![deny(missing_docs)]
 

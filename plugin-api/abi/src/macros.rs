@@ -1,4 +1,4 @@
-//! What the generated declarations are written with.
+//! Macros for the generated declarations.
 
 macro_rules! ids {
     ($($(#[doc = $doc:literal])* $name:ident $prefix:literal)*) => {$(
@@ -8,7 +8,7 @@ macro_rules! ids {
         pub struct $name(pub u32);
 
         impl $name {
-            /// No entity: an operand left out, the end of a list.
+            /// No entity: an omitted operand, the end of a list.
             pub const NONE: $name = $name(u32::MAX);
 
             /// Whether this is [`Self::NONE`].
@@ -17,19 +17,19 @@ macro_rules! ids {
                 self.0 == u32::MAX
             }
 
-            /// Whether this names an entity (which may still be dead).
+            /// Whether this is the id of an entity, which may be erased.
             #[inline]
             pub const fn is_some(self) -> bool {
                 self.0 != u32::MAX
             }
 
-            /// The position in its arena.
+            /// Returns the index in the arena.
             #[inline]
             pub const fn index(self) -> usize {
                 self.0 as usize
             }
 
-            /// The id; `None` for [`Self::NONE`].
+            /// Returns the id, or `None` for [`Self::NONE`].
             #[inline]
             pub const fn option(self) -> Option<$name> {
                 if self.is_none() { None } else { Some(self) }
@@ -50,7 +50,7 @@ macro_rules! ids {
     )*};
 }
 
-/// A struct of which every byte is 0.
+/// A struct whose bytes are all 0.
 macro_rules! zeros {
     ($name:ty) => {{
         union Zeros {
@@ -60,7 +60,7 @@ macro_rules! zeros {
         let zeros = Zeros {
             bytes: [0; core::mem::size_of::<$name>()],
         };
-        // SAFETY: integers, pointers and `Option`s of functions: all zeros is a value.
+        // SAFETY: the struct consists of integers, pointers and `Option`s of functions, for which all zeros is valid.
         unsafe { zeros.value }
     }};
 }
@@ -68,7 +68,7 @@ macro_rules! zeros {
 macro_rules! grows {
     ($($name:ident $(flags ($known:expr) $(; $reserved:ident)?)?),* $(,)?) => {$(
         impl $name {
-            /// The struct with its size, and nothing else.
+            /// The struct with its size set and all other fields 0.
             pub const EMPTY: Self = {
                 let mut empty = zeros!($name);
                 empty.struct_size = core::mem::size_of::<$name>() as u32;
@@ -76,11 +76,11 @@ macro_rules! grows {
             };
         }
 
-        // SAFETY: it starts with its size, and is made of integers, pointers and `Option`s of functions.
+        // SAFETY: it starts with its size, and consists of integers, pointers and `Option`s of functions.
         unsafe impl crate::Grows for $name {
             const NAME: &'static str = stringify!($name);
             const EMPTY: Self = $name::EMPTY;
-            // What asks for something has flags.
+            // Requests have flags.
             const ASKS: bool = {
                 let known: &[u32] = &[$($known)?];
                 !known.is_empty()
@@ -95,11 +95,11 @@ macro_rules! grows {
     )*};
 }
 
-/// Entries of a table, which grow as well: the table says how far apart they are.
+/// Entries of a table, which may get more fields. The table has their stride.
 macro_rules! entries {
     ($($name:ident),* $(,)?) => {$(
         impl $name {
-            /// The entry with nothing in it.
+            /// The entry with all fields 0.
             pub const EMPTY: Self = zeros!($name);
         }
     )*};

@@ -1,33 +1,34 @@
-//! Values of the declared types, and what they mean.
+//! Constants and methods of the declared types.
 
 use core::ptr;
 
 use crate::*;
 
-/// The layout: records, tables, symbols.
+/// The version of the layout: records, tables, symbols.
 pub const ABI: Version = Version {
     major: ABI_MAJOR,
     minor: ABI_MINOR,
 };
 
-/// The oldest minor of the major that this side understands: within major 0, that of the last break.
+/// The oldest compatible minor version: within major version 0, that of the last incompatible change.
 pub const OLDEST_MINOR: u32 = ABI_OLDEST_MINOR;
 
-/// The meaning: op names the IR knows, kinds, invariants.
+/// The version of the meaning: names of ops that the IR defines, kinds, invariants.
 pub const IR: Version = Version {
     major: IR_MAJOR,
     minor: IR_MINOR,
 };
 
-/// The exported function of type [`Entry`].
+/// The name of the exported function of type [`Entry`].
 pub const ENTRY_SYMBOL: &str = "passdock_plugin_v0";
 
-/// The exported manifest: TOML text that ends with a NUL, and that hosts read from the file without loading it.
+/// The name of the exported manifest: TOML text that ends with a NUL. Hosts read it from the file without loading it.
 pub const MANIFEST_SYMBOL: &str = "passdock_manifest_v0";
 
-/// The entry of a library: given the host's table, which outlives the plugin, it answers the
-/// plugin's for this host; null if it refuses, with the reason in `attach`. A host calls entries one at a time; of two
-/// in a process, each may call this one while the other does.
+/// The entry function of a library. It takes the host's table, which outlives the plugin, and returns the plugin's
+/// table for this host. A plugin that rejects the host returns null and sets the reason in `attach`.
+///
+/// A host calls entry functions one at a time. Two hosts in one process may call the same one concurrently.
 pub type Entry = unsafe extern "C" fn(host: *const Host, attach: *mut Attach) -> *const Plugin;
 
 impl Status {
@@ -39,13 +40,13 @@ impl Status {
 }
 
 impl Str {
-    /// The text `""`.
+    /// The string `""`.
     pub const EMPTY: Str = Str {
         ptr: ptr::null(),
         len: 0,
     };
 
-    /// Borrows `text`; the caller keeps it alive as long as the contract says.
+    /// Borrows `text`. The caller keeps it alive as long as the ABI requires.
     pub const fn new(text: &str) -> Str {
         Str {
             ptr: text.as_ptr(),
@@ -55,13 +56,13 @@ impl Str {
 }
 
 impl Bytes {
-    /// A slice without bytes.
+    /// The empty slice.
     pub const EMPTY: Bytes = Bytes {
         ptr: ptr::null(),
         len: 0,
     };
 
-    /// Borrows `bytes`; the caller keeps them alive as long as the contract says.
+    /// Borrows `bytes`. The caller keeps them alive as long as the ABI requires.
     pub const fn new(bytes: &[u8]) -> Bytes {
         Bytes {
             ptr: bytes.as_ptr(),
@@ -71,7 +72,7 @@ impl Bytes {
 }
 
 impl Column {
-    /// A column without records.
+    /// The empty column.
     pub const EMPTY: Column = Column {
         base: ptr::null(),
         len: 0,
@@ -80,12 +81,12 @@ impl Column {
 }
 
 impl Range {
-    /// A range without entries.
+    /// The empty range.
     pub const EMPTY: Range = Range { start: 0, len: 0 };
 }
 
 impl Position {
-    /// The place before an op.
+    /// Returns the position before an op.
     pub const fn before(op: OpId) -> Position {
         Position {
             region: RegionId::NONE,
@@ -93,7 +94,7 @@ impl Position {
         }
     }
 
-    /// The place at a region's end, before its terminator if it has one.
+    /// Returns the position at a region's end, before its terminator if it has one.
     pub const fn end_of(region: RegionId) -> Position {
         Position {
             region,
@@ -110,7 +111,7 @@ impl Dim {
         value: 0,
     };
 
-    /// A constant dim.
+    /// Returns a constant dim.
     pub const fn constant(value: i64) -> Dim {
         Dim {
             kind: DimKind::CONST,
@@ -119,7 +120,7 @@ impl Dim {
         }
     }
 
-    /// A symbolic dim.
+    /// Returns a symbolic dim.
     pub const fn symbol(name: SymbolId) -> Dim {
         Dim {
             kind: DimKind::SYMBOL,
@@ -128,7 +129,7 @@ impl Dim {
         }
     }
 
-    /// The size, if it is one.
+    /// Returns the size of a constant dim.
     pub const fn as_const(self) -> Option<i64> {
         if self.kind.0 == DimKind::CONST.0 {
             Some(self.value)
@@ -137,7 +138,7 @@ impl Dim {
         }
     }
 
-    /// The symbol, if it is one.
+    /// Returns the symbol of a symbolic dim.
     pub const fn as_symbol(self) -> Option<SymbolId> {
         if self.kind.0 == DimKind::SYMBOL.0 {
             Some(SymbolId(self.value as u32))
@@ -148,8 +149,8 @@ impl Dim {
 }
 
 impl DType {
-    /// Bytes of `elements` elements, packed as ONNX packs them: elements of less than a byte as one
-    /// stream of bits, the lowest first. `None` for strings, unknown codes and on overflow.
+    /// Returns the size of `elements` elements, packed as in ONNX: elements smaller than a byte are one stream of bits,
+    /// lowest first. `None` for strings, unknown codes and on overflow.
     pub const fn byte_len(self, elements: u64) -> Option<u64> {
         let bits = self.bits() as u64;
         if bits == 0 {

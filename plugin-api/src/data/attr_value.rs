@@ -1,8 +1,17 @@
-//! [`AttrValue`]: an attribute's value by itself.
+//! [`AttrValue`]: the value of an attribute to set.
 
 use passdock_abi::{AttrKind, ConstId, SymbolId, TypeId};
 
-/// An attribute's value to set.
+/// The value of an attribute to set. Most functions take `impl Into<AttrValue>`.
+///
+/// # Examples
+///
+/// ```
+/// use passdock_plugin_api::prelude::*;
+///
+/// assert_eq!(AttrValue::from(3), AttrValue::Int(3));
+/// assert_eq!(AttrValue::from([1_i64, 2]), AttrValue::Ints(vec![1, 2]));
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum AttrValue {
@@ -10,9 +19,9 @@ pub enum AttrValue {
     Int(i64),
     /// A float.
     Float(f32),
-    /// Text.
+    /// A string.
     String(Vec<u8>),
-    /// A tensor that another attribute of the function holds.
+    /// A constant of another attribute of the function.
     Tensor(ConstId),
     /// A type.
     Type(TypeId),
@@ -20,14 +29,13 @@ pub enum AttrValue {
     Ints(Vec<i64>),
     /// Floats.
     Floats(Vec<f32>),
-    /// Texts.
+    /// Strings.
     Strings(Vec<Vec<u8>>),
-    /// Tensors that other attributes of the function hold.
+    /// Constants of other attributes of the function.
     Tensors(Vec<ConstId>),
     /// Types.
     Types(Vec<TypeId>),
-    /// The value of an attribute parameter of the function, and the kind of value that it stands for
-    /// ([`AttrKind::NONE`]: not known).
+    /// A reference to an attribute parameter of the function, with the kind of its value ([`AttrKind::NONE`]: unknown).
     Reference(SymbolId, AttrKind),
 }
 
@@ -58,7 +66,7 @@ from! {
     &[&str] => |values| AttrValue::Strings(values.iter().map(|&text| text.into()).collect());
 }
 
-/// Rounded to an `f32`, which is what ONNX keeps; so that a plain literal can be written.
+/// Rounds to an `f32`, ONNX's type for float attributes, so that plain literals can be used.
 impl From<f64> for AttrValue {
     fn from(value: f64) -> AttrValue {
         AttrValue::Float(value as f32)

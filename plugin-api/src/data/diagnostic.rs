@@ -1,9 +1,10 @@
-//! What a pass says to the user.
+//! Diagnostics: messages of a pass to the user.
 
 use passdock_abi::{OpId, OpPart, Severity, SymbolId};
 
-/// A diagnostic for the user: a sentence, and the places that it is about, which the user sees
-/// underlined in the text of the IR.
+/// A message to the user with locations in the IR, which the host prints and underlines.
+///
+/// # Examples
 ///
 /// ```
 /// use passdock_plugin_api::prelude::*;
@@ -29,20 +30,20 @@ use passdock_abi::{OpId, OpPart, Severity, SymbolId};
 pub struct Diagnostic {
     /// The severity.
     pub severity: Severity,
-    /// The message: a sentence.
+    /// The message.
     pub message: String,
-    /// A short stable code (`acme::bad-axis`), or empty.
+    /// A short, stable code (`acme::bad-axis`), or empty.
     pub code: String,
-    /// Advice what to do, or empty.
+    /// A suggestion for a fix, or empty.
     pub help: String,
-    /// Notes: more sentences.
+    /// Additional messages.
     pub notes: Vec<String>,
-    /// Places, and a few words about each; the first is what it is about.
+    /// Locations, each with a short text. The first one is the primary location.
     pub labels: Vec<(Place, String)>,
 }
 
 impl Diagnostic {
-    /// A diagnostic of any severity.
+    /// Creates a diagnostic of any severity.
     pub fn new(severity: Severity, message: impl Into<String>) -> Diagnostic {
         Diagnostic {
             severity,
@@ -54,33 +55,33 @@ impl Diagnostic {
         }
     }
 
-    /// A mistake of the pass itself; makes it count as failed.
+    /// Creates a diagnostic for a bug in the pass, which makes the pass fail.
     pub fn bug(message: impl Into<String>) -> Diagnostic {
         Diagnostic::new(Severity::BUG, message)
     }
 
-    /// Makes the pass count as failed.
+    /// Creates an error, which makes the pass fail.
     pub fn error(message: impl Into<String>) -> Diagnostic {
         Diagnostic::new(Severity::ERROR, message)
     }
 
-    /// A warning: something to look at.
+    /// Creates a warning.
     pub fn warning(message: impl Into<String>) -> Diagnostic {
         Diagnostic::new(Severity::WARNING, message)
     }
 
-    /// A note: something to know.
+    /// Creates a note.
     pub fn note(message: impl Into<String>) -> Diagnostic {
         Diagnostic::new(Severity::NOTE, message)
     }
 
-    /// Sets the place that it is about: an op, or a part of one.
+    /// Sets the primary location: an op, or a part of one.
     pub fn at(mut self, place: impl Into<Place>) -> Diagnostic {
         self.labels.insert(0, (place.into(), String::new()));
         self
     }
 
-    /// Points at a place with a few words. The first place is what the diagnostic is about.
+    /// Adds a location with a short text. The first location is the primary one.
     pub fn label(mut self, place: impl Into<Place>, text: impl Into<String>) -> Diagnostic {
         self.labels.push((place.into(), text.into()));
         self
@@ -98,14 +99,14 @@ impl Diagnostic {
         self
     }
 
-    /// Sets the advice what to do.
+    /// Sets the suggestion for a fix.
     pub fn help(mut self, help: impl Into<String>) -> Diagnostic {
         self.help = help.into();
         self
     }
 }
 
-/// A place in the IR: an op, or a part of one.
+/// A location in the IR: an op, or a part of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     pub(crate) op: OpId,
@@ -116,27 +117,27 @@ pub struct Place {
 }
 
 impl Place {
-    /// The place of a whole op.
+    /// Returns the location of a whole op.
     pub fn op(op: OpId) -> Place {
         Place::part(op, OpPart::OP, 0)
     }
 
-    /// An op's name.
+    /// Returns the location of an op's name.
     pub fn name(op: OpId) -> Place {
         Place::part(op, OpPart::NAME, 0)
     }
 
-    /// An operand where it is used.
+    /// Returns the location of an operand.
     pub fn operand(op: OpId, index: usize) -> Place {
         Place::part(op, OpPart::OPERAND, index)
     }
 
-    /// A result where it is made.
+    /// Returns the location of a result.
     pub fn result(op: OpId, index: usize) -> Place {
         Place::part(op, OpPart::RESULT, index)
     }
 
-    /// The place of an attribute.
+    /// Returns the location of an attribute.
     pub fn attr(op: OpId, name: impl Into<String>) -> Place {
         Place {
             attr: name.into(),

@@ -1,5 +1,4 @@
-//! The elements of tensors as numbers, whatever their dtype: [`size_of`] tells how many bytes each takes, [`read`] and
-//! [`push`] translate.
+//! Conversion between tensor elements and numbers, for all numeric dtypes.
 //!
 //! ```
 //! use passdock_plugin_api::prelude::*;
@@ -13,7 +12,7 @@
 
 use passdock_abi::DType;
 
-/// The bytes of an element; `None` for what isn't a number, or takes less than a byte.
+/// Returns the size of an element in bytes; `None` for elements that aren't numbers or are smaller than a byte.
 pub fn size_of(dtype: DType) -> Option<usize> {
     Some(match dtype {
         DType::I8 | DType::U8 | DType::BOOL => 1,
@@ -24,10 +23,10 @@ pub fn size_of(dtype: DType) -> Option<usize> {
     })
 }
 
-/// An element as a number. Integers beyond 2^53 are rounded, which no small number is.
+/// Reads an element as a number. Integers beyond 2^53 are rounded.
 ///
 /// # Panics
-/// If there are more than 8 bytes: a tensor instead of an element.
+/// If `element` has more than 8 bytes.
 pub fn read(dtype: DType, element: &[u8]) -> f64 {
     let bits = match *element {
         [low, high] => u64::from(u16::from_le_bytes([low, high])),
@@ -50,9 +49,10 @@ pub fn read(dtype: DType, element: &[u8]) -> f64 {
     }
 }
 
-/// Appends the element that is nearest to a number, of two that are as near the even one. A float that is too large is
-/// infinite. Nothing is appended, and the answer is `false`, if the dtype is one of integers and doesn't have the
-/// number, or isn't one of numbers.
+/// Appends the element nearest to a number; ties round to even. A float that is too large becomes infinite.
+///
+/// Returns `false`, and appends nothing, if the dtype isn't numeric, or is an integer type that can't represent the
+/// number.
 pub fn push(dtype: DType, number: f64, bytes: &mut Vec<u8>) -> bool {
     let float = match dtype {
         DType::F64 => number.to_bits(),
@@ -86,12 +86,12 @@ fn push_int(dtype: DType, number: f64, bytes: &mut Vec<u8>) -> bool {
     true
 }
 
-/// A power of 2 that isn't subnormal: `powi` needn't be exact.
+/// Returns a power of 2 that isn't subnormal. Unlike `powi`, the result is exact.
 fn power_of_2(exponent: i32) -> f64 {
     f64::from_bits(((exponent + 1023) as u64) << 52)
 }
 
-/// A float of 16 bits, so many of them its digits and its exponent, that is nearest to a number.
+/// Returns the 16-bit float nearest to a number, with this many bits of fraction and exponent.
 fn small(number: f64, digits: u32, exponents: u32) -> u16 {
     let sign = if number.is_sign_negative() { 0x8000 } else { 0 };
     let size = number.abs();
@@ -103,21 +103,21 @@ fn small(number: f64, digits: u32, exponents: u32) -> u16 {
         return sign | infinite as u16;
     }
     let bias = (1 << (exponents - 1)) - 1;
-    // Smaller ones have no leading 1, and all have one exponent.
+    // Subnormal numbers have no leading 1 and share one exponent.
     let exponent = ((size.to_bits() >> 52) as i32 - 1023).max(1 - bias);
-    // The product is exact. The sum has no digits below 1, so it is rounded, to even.
+    // The product is exact. The sum has no digits below 1, so it is rounded to even.
     let rounded = size * power_of_2(digits as i32 - exponent) + power_of_2(52) - power_of_2(52);
-    // Too large for these digits, it carries into the exponent, as it should.
+    // A fraction that overflows carries into the exponent, as it should.
     let bits = (((exponent + bias - 1) as u32) << digits) + rounded as u32;
     sign | bits.min(infinite) as u16
 }
 
-/// A float16 as the float32 that is equal to it.
+/// Converts a float16 to a float32, exactly.
 fn half(bits: u16) -> f32 {
     let sign = u32::from(bits & 0x8000) << 16;
     let (exponent, fraction) = (u32::from(bits >> 10 & 0x1f), u32::from(bits & 0x3ff));
     match exponent {
-        // Zero and what is smaller than 2^-14, in steps of 2^-24.
+        // Zero and subnormal numbers, below 2^-14, in steps of 2^-24.
         0 => f32::from_bits(sign | (fraction as f32 / 16_777_216.0).to_bits()),
         31 => f32::from_bits(sign | 0x7f80_0000 | fraction << 13),
         _ => f32::from_bits(sign | (exponent + 127 - 15) << 23 | fraction << 13),
@@ -139,7 +139,7 @@ mod tests {
     #[test]
     fn floats_of_16_bits_are_what_they_are_read_as() {
         for dtype in [DType::F16, DType::BF16] {
-            // Miri takes minutes for all.
+            // Miri takes minutes for all of them.
             for bits in (0..=u16::MAX).step_by(if cfg!(miri) { 61 } else { 1 }) {
                 let number = read(dtype, &bits.to_le_bytes());
                 let mut again = Vec::new();
@@ -155,7 +155,7 @@ mod tests {
     fn floats_are_rounded_once_to_the_nearest_and_even_ones() {
         let f16 = |number| pushed(DType::F16, number).unwrap();
         let next_to = |number: f64, by: i64| f64::from_bits((number.to_bits() as i64 + by) as u64);
-        // Half-way, and next to it.
+        // Halfway, and next to it.
         assert_eq!(f16(2049.0), 2048.0);
         assert_eq!(f16(next_to(2049.0, 1)), 2050.0);
         assert_eq!(f16(2051.0), 2052.0);
@@ -168,7 +168,7 @@ mod tests {
         assert_eq!(f16(6.1e-5), 1023.0 * power_of_2(-24));
         assert!(f16(-0.0).is_sign_negative());
         let bf16 = |number| pushed(DType::BF16, number).unwrap();
-        // As a float32 first, it would be half-way.
+        // Rounded to a float32 first, it would be halfway.
         let above = 1.0 + power_of_2(-8) + power_of_2(-30);
         assert_eq!(bf16(above), 1.0 + power_of_2(-7));
         assert_eq!(bf16(1.0 + power_of_2(-8)), 1.0);

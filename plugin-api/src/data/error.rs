@@ -1,21 +1,38 @@
-//! What goes wrong: an edit the host refuses, a pass that fails.
+//! Errors: [`EditError`] for a rejected call, [`PassError`] for a failed pass.
 
 use std::error::Error;
 use std::fmt;
 
 use passdock_abi::{OpId, Status, SymbolId};
 
-/// An edit (or another request) that the host refused. Nothing was changed.
+/// The error of an edit, or of another call, that the host rejected. Nothing was changed.
+///
+/// # Examples
+///
+/// A pass may handle the error, or return it with `?`:
+///
+/// ```
+/// use passdock_plugin_api::prelude::*;
+///
+/// fn erase_unused(f: &mut Function, _cx: &PassContext) -> PassResult {
+///     for op in f.ops_named("acme.Marker") {
+///         if let Err(error) = f.erase_op(op) {
+///             assert!(!error.message.is_empty());
+///         }
+///     }
+///     Ok(())
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EditError {
-    /// The kind of refusal.
+    /// The reason for the rejection.
     pub status: Status,
-    /// The host's sentence: what was refused, where, why.
+    /// The host's error message.
     pub message: String,
-    /// The op the request was about.
+    /// The op that the call was about.
     pub op: Option<OpId>,
-    /// The function the request was about.
+    /// The function that the call was about.
     pub function: Option<SymbolId>,
 }
 
@@ -29,7 +46,7 @@ impl EditError {
         }
     }
 
-    /// A failure in words of one's own.
+    /// Creates an error with the status [`Status::FAILED`].
     pub fn failed(message: impl Into<String>) -> EditError {
         EditError::new(Status::FAILED, message, None)
     }
@@ -39,7 +56,7 @@ impl EditError {
         self
     }
 
-    /// The host has no such function.
+    /// Creates the error for a function that the host is too old to have.
     #[cold]
     pub(crate) fn unsupported(function: &str, op: Option<OpId>) -> EditError {
         let message = format!(
@@ -49,7 +66,7 @@ impl EditError {
         EditError::new(Status::UNSUPPORTED, message, op)
     }
 
-    /// The sentence of a host that gave none.
+    /// Creates an error with a generic message if the host provided none.
     #[cold]
     pub(crate) fn described(status: Status, text: &str, call: &str, op: Option<OpId>) -> EditError {
         if !text.is_empty() {
@@ -70,7 +87,7 @@ impl EditError {
     }
 }
 
-/// `None` for what isn't there.
+/// Converts [`Status::NOT_FOUND`] to `None`.
 pub(crate) fn optional<T>(result: Result<T, EditError>) -> Result<Option<T>, EditError> {
     match result {
         Ok(value) => Ok(Some(value)),
@@ -87,8 +104,9 @@ impl fmt::Display for EditError {
 
 impl Error for EditError {}
 
-/// The reason why a pass failed. The host adds plugin, pass and function, and keeps the module as
-/// it was.
+/// The reason why a pass failed. The host adds plugin, pass and function, and restores the module.
+///
+/// # Examples
 ///
 /// ```
 /// use passdock_plugin_api::prelude::*;
@@ -103,23 +121,23 @@ impl Error for EditError {}
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PassError {
-    /// The message: a sentence.
+    /// The error message.
     pub message: String,
-    /// The kind of refusal, if it failed because the host refused something.
+    /// The status of the rejected call that caused the failure, if any.
     pub status: Option<Status>,
-    /// The op it failed on.
+    /// The op that the pass failed on.
     pub op: Option<OpId>,
-    /// The function that the op is in; `None`: the one that the pass works on.
+    /// The function of the op; `None` for the one that the pass runs on.
     pub function: Option<SymbolId>,
-    /// Whether diagnostics say all of it.
+    /// Whether diagnostics already report the failure.
     pub(crate) emitted: bool,
 }
 
-/// The answer of a pass.
+/// The result of a pass.
 pub type PassResult = Result<(), PassError>;
 
 impl PassError {
-    /// A failure that isn't about one op.
+    /// Creates a failure that isn't about one op.
     pub fn new(message: impl Into<String>) -> PassError {
         PassError {
             message: message.into(),
@@ -130,7 +148,7 @@ impl PassError {
         }
     }
 
-    /// A failure because an option doesn't suit the model: an error of the configuration.
+    /// Creates a failure for an option that is invalid for the model: an error of the user.
     pub fn config(message: impl Into<String>) -> PassError {
         PassError {
             status: Some(Status::CONFIG),
@@ -138,7 +156,7 @@ impl PassError {
         }
     }
 
-    /// The pass can't go on after the error diagnostics that it emitted, and has nothing to add.
+    /// Creates the failure of a pass that already reported errors as diagnostics.
     pub(crate) fn emitted() -> PassError {
         PassError {
             emitted: true,
@@ -146,13 +164,13 @@ impl PassError {
         }
     }
 
-    /// Whether diagnostics say all of it; for hosts.
+    /// Whether diagnostics already report the failure; for hosts.
     #[doc(hidden)]
     pub fn is_emitted(&self) -> bool {
         self.emitted
     }
 
-    /// Names the op it failed on.
+    /// Sets the op that the pass failed on.
     pub fn at(mut self, op: OpId) -> PassError {
         self.op = Some(op);
         self

@@ -1,7 +1,9 @@
 //! [`LaidOut`]: an op in other layouts.
 
-/// An op in other layouts, as its definition says. A layout is `NCHW->NHWC`: the axes in the order in which the op has
-/// them, then in the order in which they lie; `NCHW->NCHW4c` has the axis C in blocks of 4. Empty: as it is.
+/// The form of an op in other layouts, as its definition describes it.
+///
+/// A layout such as `NCHW->NHWC` lists the axes in the operator's order, then in memory order. In `NCHW->NCHW4c` the
+/// axis C is split into blocks of 4. An empty string is the unchanged layout.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LaidOut {
@@ -9,7 +11,7 @@ pub struct LaidOut {
     pub operands: Vec<String>,
     /// The layout of each result.
     pub results: Vec<String>,
-    /// The op in these layouts: the IR text of one function, for
+    /// The op in these layouts, as IR text of one function for
     /// [`PassContext::insert_text`](crate::PassContext::insert_text).
     pub body: String,
 }

@@ -1,4 +1,4 @@
-//! Plain values: what passes and the host say to each other, without a host.
+//! Plain data that passes and the host exchange; usable without a host.
 
 mod attr_value;
 mod diagnostic;

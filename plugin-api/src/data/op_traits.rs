@@ -1,10 +1,19 @@
-//! [`OpTraits`]: what definitions say of ops.
+//! [`OpTraits`]: the traits of op definitions.
 
 use std::ops::BitOr;
 
 use passdock_abi::OpEntry;
 
-/// The traits that a definition gives every op of its name.
+/// The traits that a definition declares for all ops of its name.
+///
+/// # Examples
+///
+/// ```
+/// use passdock_plugin_api::prelude::*;
+///
+/// let traits = OpTraits::PURE | OpTraits::COMMUTATIVE;
+/// assert!(traits.is_pure() && !traits.is_random());
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct OpTraits(pub u64);
 
@@ -19,7 +28,7 @@ macro_rules! traits {
                 self.0 & OpEntry::$name != 0
             })*
 
-            /// The union of two sets of traits; in a `const` (elsewhere `|` does).
+            /// Returns the union of two sets of traits. Usable in a `const`; elsewhere, use `|`.
             pub const fn with(self, more: OpTraits) -> OpTraits {
                 OpTraits(self.0 | more.0)
             }
@@ -30,13 +39,13 @@ macro_rules! traits {
 traits! {
     /// The op has a definition.
     DEFINED is_defined;
-    /// The op has no effect but its results; may be erased, merged, moved.
+    /// The op has no side effects: it may be erased, merged and moved.
     PURE is_pure;
     /// The op is random: two runs give different results.
     RANDOM is_random;
     /// The op keeps state between runs.
     STATEFUL is_stateful;
-    /// Operands may change places.
+    /// Operands may be swapped.
     COMMUTATIVE is_commutative;
     /// The op works element by element, with broadcasting.
     ELEMENTWISE is_elementwise;
@@ -44,35 +53,35 @@ traits! {
     IDEMPOTENT is_idempotent;
     /// The first result is the first operand.
     IDENTITY is_identity;
-    /// The op makes much out of little: folding it grows the model.
+    /// The results may be much larger than the operands: folding the op grows the model.
     GROWS grows;
-    /// The op reads what operand 0 points at.
+    /// The op reads memory that operand 0 points to.
     READS reads;
-    /// The op writes what an operand points at.
+    /// The op writes memory that an operand points to.
     WRITES writes;
-    /// The op makes memory.
+    /// The op allocates memory.
     ALLOCATES allocates;
     /// The definition has an evaluation.
     FOLDS folds;
     /// The results depend on the operands' types only.
     SHAPE_ONLY is_shape_only;
-    /// The definition has a body of other ops.
+    /// The definition has a decomposition into other ops.
     DECOMPOSES decomposes;
-    /// A function of the module has the operator's name: whether an op means it or the operator is
-    /// its runtime's to say. It has no other traits.
+    /// A function of the module has the operator's name. A runtime may use either of them, so the op has no other
+    /// traits.
     AMBIGUOUS is_ambiguous;
-    /// Each element of the results is made of elements that are looked up, not of all along an axis:
-    /// the op moves, resizes, samples or quantizes data.
+    /// Each element of a result is computed from selected elements of the operands, not from all elements along an
+    /// axis: the op moves, resizes, samples or quantizes data.
     INJECTIVE is_injective;
     /// The op reduces axes.
     REDUCTION is_reduction;
-    /// Elementwise ops behind it can become part of it, as of a convolution.
+    /// Elementwise users can be fused into the op, for example into a convolution.
     OUT_FUSABLE is_out_fusable;
     /// The definition has a body for back ends.
     LEGALIZES legalizes;
-    /// The definition says what the op is in other layouts.
+    /// The definition describes the op in other layouts.
     KNOWS_LAYOUT knows_layout;
-    /// The definition wants layouts of its own.
+    /// The definition prefers other layouts.
     ALTERS_LAYOUT alters_layout;
     /// The op is defined only in a later version of its domain than the function's. It has no other traits.
     LATER is_later;

@@ -1,31 +1,37 @@
-//! [`options!`](crate::options): a struct whose fields the user sets in a pipeline.
+//! [`options!`](crate::options): declares options of a pass as a struct.
 
-/// Declares a struct of options: each field documented, of type `bool`, an integer, `f64`, `String`,
-/// `Vec<String>`, `Vec<RulesText>`, `Table<i64>` or `Table<OptionValue>`, with a default. One without a
-/// default is mandatory: a pipeline that doesn't set it is refused before anything runs, and only
-/// `Default::default()` has a zero there. The host refuses numbers out of a `#[range(0..=8)]` or
-/// `#[range(0..)]` or of the integer's own type, and strings that aren't among `#[choices(…)]`. A
-/// [`Table`](crate::Table) has entries under names that the user chooses, and `[]` as its default; a
-/// `#[range(1..)]` is each entry's. One with `#[rest]` gets each option that isn't declared:
-/// `options = { batch = 1 }` and `options = { dims = { batch = 1 } }` are the same.
+/// Declares a struct of options. Each field has documentation, a type, and a default.
+///
+/// The types are `bool`, integers, `f64`, `String`, `Vec<String>`, `Vec<RulesText>`, `Table<i64>` and
+/// `Table<OptionValue>`. A field without a default is mandatory: the host rejects a pipeline that doesn't set it before
+/// any pass runs. In `Default::default()`, such a field is zero or empty.
+///
+/// The host rejects integers outside of `#[range(0..=8)]`, `#[range(0..)]` or the integer's type, and strings that
+/// aren't among `#[choices(…)]`.
+///
+/// A [`Table`](crate::Table) has entries with names that the user chooses. Its default is `[]`, and a `#[range(1..)]`
+/// applies to each entry. A table with `#[rest]` receives all undeclared options: `options = { batch = 1 }` is then the
+/// same as `options = { dims = { batch = 1 } }`.
+///
+/// # Examples
 ///
 /// ```
 /// use passdock_plugin_api::prelude::*;
 ///
 /// options! {
-///     /// How far loops are unrolled.
+///     /// Options of loop unrolling.
 ///     pub struct Unroll {
-///         /// The most iterations that are unrolled without being asked to.
+///         /// The maximum number of iterations of a loop that is unrolled automatically.
 ///         #[range(0..=4096)]
 ///         pub auto_max_step: i64 = 0,
 ///         /// Whether `unroll` loops are unrolled.
 ///         pub explicit: bool = true,
-///         /// What to look for first.
+///         /// The optimization goal.
 ///         #[choices("speed", "size")]
 ///         pub goal: String = "speed",
-///         /// Loops that are left as they are, by the names of their variables.
+///         /// The variables of loops that aren't unrolled.
 ///         pub except: Vec<String> = ["i", "j"],
-///         /// How often loops are unrolled, by the names of their variables.
+///         /// Unroll factors by loop variable.
 ///         #[range(1..)]
 ///         #[rest]
 ///         pub times: Table<i64> = [],
@@ -117,7 +123,7 @@ macro_rules! options {
     };
 }
 
-/// A default, as the manifest has it and as the struct has it.
+/// A default, for the manifest and for the struct.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __option_default {

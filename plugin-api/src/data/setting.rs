@@ -1,5 +1,4 @@
-//! Options as values, and their descriptions for the manifest. The macro that declares them is in
-//! `options.rs`.
+//! Values of options, and their descriptions for the manifest. `options.rs` has the macro that declares options.
 
 use std::fmt;
 
@@ -17,11 +16,11 @@ pub enum OptionValue {
     Int(i64),
     /// A float.
     Float(f64),
-    /// Text.
+    /// A string.
     String(String),
-    /// Values, one after the other.
+    /// A list of values.
     List(Vec<OptionValue>),
-    /// Values under names that the user chose.
+    /// Values with names that the user chose.
     Table(Vec<(String, OptionValue)>),
 }
 
@@ -56,11 +55,11 @@ impl fmt::Display for OptionValue {
     }
 }
 
-/// A text of rules, as a `.rules` file has it: an option of type `Vec<RulesText>`. In its place a
-/// pipeline, or who runs one, names a file, which the host reads, and refuses with the place
-/// underlined if it is wrong. A program's texts come as they are given, for
-/// [`Rules::parse`](crate::Rules::parse) or
-/// [`Rules::parse_patterns`](crate::Rules::parse_patterns) to judge.
+/// The text of a `.rules` file, for an option of type `Vec<RulesText>`.
+///
+/// In a pipeline and on the command line, the value is a file name. The host reads the file, and reports errors in it
+/// with their location. A program sets the text itself, which isn't checked until [`Rules::parse`](crate::Rules::parse)
+/// or [`Rules::parse_patterns`](crate::Rules::parse_patterns) parses it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RulesText(pub String);
 
@@ -70,53 +69,54 @@ impl From<&str> for RulesText {
     }
 }
 
-/// A struct of options, made by [`options!`](crate::options) and not by hand; or the value of a
-/// config key that is no struct: a `bool`, an `i64`, an `f64`, a `String`, a `Vec<String>`,
-/// a `Vec<RulesText>`, a [`Table`](crate::Table). `()` has no options.
+/// A struct of options, which [`options!`](crate::options) implements.
+///
+/// Also the value of a config key without fields: a `bool`, an `i64`, an `f64`, a `String`, a `Vec<String>`, a
+/// `Vec<RulesText>` or a [`Table`](crate::Table). `()` has no options.
 pub trait Options: Default {
-    /// The fields as the manifest describes them.
+    /// The descriptions of the fields, for the manifest.
     #[doc(hidden)]
     const OPTIONS: &'static [OptionSpec];
 
-    /// Reads each field from where options are kept.
+    /// Reads each field from `source`, which returns the value of an option by its name.
     #[doc(hidden)]
     fn read(
         source: &dyn Fn(&str) -> Result<Option<OptionValue>, EditError>,
     ) -> Result<Self, PassError>;
 
-    /// The fields' values, in the order of [`Options::OPTIONS`].
+    /// Returns the values of the fields, in the order of [`Options::OPTIONS`].
     #[doc(hidden)]
     fn values(self) -> Vec<OptionValue>;
 }
 
-/// An option as the manifest describes it.
+/// The description of an option for the manifest.
 #[doc(hidden)]
 #[derive(Clone, Copy)]
 pub struct OptionSpec {
     pub name: &'static str,
     pub docs: &'static [&'static str],
     pub default: OptionDefault,
-    /// Without a default of its own: somebody has to set it.
+    /// Whether the option has no default, so that the user must set it.
     pub mandatory: bool,
-    /// The smallest and the largest, of an integer.
+    /// The minimum and maximum of an integer.
     pub range: Option<(i64, i64)>,
-    /// The choices, of a string; empty: any.
+    /// The valid values of a string; empty: any.
     pub choices: &'static [&'static str],
-    /// Whether a table takes what isn't declared.
+    /// Whether a table receives the undeclared options.
     pub rest: bool,
 }
 
-/// A default, and with it the option's type.
+/// A default, which also determines the option's type.
 #[doc(hidden)]
 #[derive(Clone, Copy)]
 pub enum OptionDefault {
     Bool(bool),
     Int(i64),
-    /// A float as it is written in the source.
+    /// A float as in the source code.
     Float(&'static str),
     Str(&'static str),
     Strs(&'static [&'static str]),
-    /// Texts of rules.
+    /// Texts of rule files.
     Rules(&'static [&'static str]),
     /// An empty table of integers.
     Ints,
@@ -124,12 +124,12 @@ pub enum OptionDefault {
     Values,
 }
 
-/// A type a field may have.
+/// A type that an option may have.
 #[doc(hidden)]
 pub trait OptionType: Sized {
-    /// The default of an option that has no other, which says of which type it is.
+    /// The default of an option without an explicit one, which determines its type in the manifest.
     const ZERO: OptionDefault;
-    /// The integers that it can be.
+    /// The valid integers.
     const RANGE: Option<(i64, i64)> = None;
     fn from_value(value: &OptionValue) -> Option<Self>;
     fn into_value(self) -> OptionValue;
@@ -210,7 +210,7 @@ macro_rules! integers {
             }
 
             fn into_value(self) -> OptionValue {
-                // One that no option can hold is refused for its type.
+                // A number that no option can hold is rejected because of its type.
                 i64::try_from(self).map_or(OptionValue::Float(self as f64), OptionValue::Int)
             }
         }
@@ -261,14 +261,14 @@ impl Options for () {
     }
 }
 
-/// The value that a struct of options is: a table of its fields.
+/// Returns a struct of options as a table of its fields.
 #[doc(hidden)]
 pub fn table<T: Options>(options: T) -> OptionValue {
     let names = T::OPTIONS.iter().map(|spec| spec.name.to_owned());
     OptionValue::Table(names.zip(options.values()).collect())
 }
 
-/// The value a field gets: what is set, or its default.
+/// Returns the value of a field: the one that is set, or the default.
 #[doc(hidden)]
 pub fn field<T: OptionType>(
     name: &str,
@@ -285,7 +285,7 @@ pub fn field<T: OptionType>(
                 std::any::type_name::<T>()
             ))
         }),
-        // A pass without such an option, in a host that is strict about it.
+        // A host may reject an option that the pass doesn't declare.
         Err(error) if error.status == Status::NOT_FOUND => Ok(default()),
         Err(error) => Err(error.into()),
     }

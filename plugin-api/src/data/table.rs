@@ -1,9 +1,18 @@
-//! [`Table`]: an option whose entries the user names, and values of such.
+//! [`Table`]: an option whose entries have names that the user chooses.
 
 use super::setting::{OptionDefault, OptionType, OptionValue};
 
-/// An option that is a table: entries under names that the user chooses, sorted by name. Of type
-/// `Table<i64>` or `Table<OptionValue>` in [`options!`](crate::options).
+/// An option that is a table: entries with names that the user chooses, sorted by name. In
+/// [`options!`](crate::options), its type is `Table<i64>` or `Table<OptionValue>`.
+///
+/// # Examples
+///
+/// ```
+/// use passdock_plugin_api::prelude::*;
+///
+/// let sizes: Table<i64> = vec![("batch".to_owned(), 8)].into_iter().collect();
+/// assert_eq!(sizes.get("batch"), Some(&8));
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table<T> {
     entries: Vec<(String, T)>,
@@ -18,23 +27,23 @@ impl<T> Default for Table<T> {
 }
 
 impl<T> Table<T> {
-    /// The value under a name.
+    /// Returns the value of an entry.
     pub fn get(&self, name: &str) -> Option<&T> {
         let mut entries = self.entries.iter();
         entries.find(|(key, _)| key == name).map(|(_, v)| v)
     }
 
-    /// Names and values.
+    /// Iterates over names and values.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &T)> + '_ {
         self.entries.iter().map(|(name, v)| (name.as_str(), v))
     }
 
-    /// The number of entries.
+    /// Returns the number of entries.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether there is none.
+    /// Whether the table is empty.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }

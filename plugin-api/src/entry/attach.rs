@@ -1,4 +1,4 @@
-//! What a plugin's table points to: the functions that the host calls.
+//! Attaching a plugin to a host, and the C functions of the plugin's table.
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
@@ -16,35 +16,36 @@ use crate::op::{OpCall, OpDef};
 use crate::pass::PassContext;
 use crate::plugin::{FunctionPass, ModulePass, PluginSpec};
 
-/// The hosts that a plugin is attached to: an application and a module in it may both be hosts, and
-/// the library is loaded once.
+/// The hosts that a plugin is attached to. An application and a module in it may both be hosts, and the library is
+/// loaded once.
 #[doc(hidden)]
 pub struct Slot(Mutex<Vec<Attached>>);
 
 impl Slot {
-    /// Attached to nobody.
+    /// Creates a slot without hosts.
     #[allow(clippy::new_without_default)]
     pub const fn new() -> Slot {
         Slot(Mutex::new(Vec::new()))
     }
 }
 
-/// A plugin attached to a host; made once for each, lives for ever, as the library does.
+/// A host that the plugin is attached to. It is never freed, because the library is never unloaded.
 struct Attached {
     host: *const abi::Host,
     table: &'static abi::Plugin,
-    /// What the parts of the table refer to. It is reached from here even if there are none.
+    /// The tables that the parts of the plugin refer to. This reference keeps them reachable even if there are no
+    /// parts.
     _tables: &'static Tables,
 }
 
 // SAFETY: the host's address is only compared.
 unsafe impl Send for Attached {}
 
-/// Returns the plugin's table for a host, created at its first call; null for a host it doesn't fit, with
-/// the reason in `attach`.
+/// Returns the plugin's table for a host, created at the first call. Returns null for an incompatible host, with the
+/// reason in `attach`.
 ///
 /// # Safety
-/// `host` is as the contract says and lives for ever; `attach` does until the function returns.
+/// `host` conforms to the ABI and lives for the rest of the process; `attach` is valid until the function returns.
 #[doc(hidden)]
 pub unsafe fn attach(
     slot: &'static Slot,
@@ -56,12 +57,12 @@ pub unsafe fn attach(
     if let Some(own) = attached.iter().find(|attached| attached.host == host) {
         return own.table;
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees a valid `host`.
     let tables = match unsafe { Tables::new(host) } {
         Ok(tables) => tables,
         Err(reason) => {
             let reason: &'static str = Box::leak(reason.into_boxed_str());
-            // SAFETY: the caller's promise; all hosts have this field.
+            // SAFETY: the caller guarantees a valid `attach`; all hosts have this field.
             unsafe { ptr::addr_of_mut!((*attach).reason).write(abi::Str::new(reason)) };
             return ptr::null();
         }
@@ -77,7 +78,7 @@ pub unsafe fn attach(
     table
 }
 
-/// Runs code of the author's inside the gate; a panic is reported as the pass's failure.
+/// Runs code of a pass or instrument inside the gate. A panic is reported as its failure.
 #[inline]
 pub(super) fn enter(cx: &PassContext, body: impl FnOnce() -> Status) -> Status {
     ffi::enter(cx.tables, body, |panic| {
@@ -85,17 +86,17 @@ pub(super) fn enter(cx: &PassContext, body: impl FnOnce() -> Status) -> Status {
     })
 }
 
-// The functions of the entries. SAFETY (all): the contract. `state` is what the entry holds, and the
-// handles live until the function returns.
+// The functions of the entries. SAFETY (all): by the rules of the ABI, `state` is the entry's state, and the handles
+// live until the function returns.
 
-/// The host calls a function or prim-function pass.
+/// Runs a function or prim-function pass.
 pub(super) unsafe extern "C" fn run_function(
     state: *mut c_void,
     context: *mut abi::Context,
     function: *const abi::FunctionRef,
     module: *const abi::ModuleRef,
 ) -> Status {
-    // SAFETY: see above; the function is the pass's.
+    // SAFETY: see above; only this pass has the function.
     let (pass, cx, function) = unsafe {
         let pass = Bound::<FunctionPass>::from_state(state);
         (
@@ -107,13 +108,13 @@ pub(super) unsafe extern "C" fn run_function(
     enter(&cx, calls::function_pass(pass, function, &cx))
 }
 
-/// The host calls a module pass.
+/// Runs a module pass.
 pub(super) unsafe extern "C" fn run_module(
     state: *mut c_void,
     context: *mut abi::Context,
     module: *const abi::ModuleRef,
 ) -> Status {
-    // SAFETY: see above; the module is the pass's.
+    // SAFETY: see above; only this pass has the module.
     let (pass, cx, module) = unsafe {
         let pass = Bound::<ModulePass>::from_state(state);
         (
@@ -125,7 +126,7 @@ pub(super) unsafe extern "C" fn run_module(
     enter(&cx, calls::module_pass(pass, module, &cx))
 }
 
-/// The host asks a function of an op's definition: that of a number in [`OpDef::functions`].
+/// Calls the function of an op's definition with the index `FUNCTION` in [`OpDef::functions`].
 pub(super) unsafe extern "C" fn run_op<const FUNCTION: usize>(
     state: *mut c_void,
     call: *mut abi::OpCall,

@@ -1,4 +1,4 @@
-//! What runs inside the gate: the author's passes are called.
+//! Code that runs inside the gate: the calls of passes.
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
@@ -11,22 +11,22 @@ use crate::ir::Module;
 use crate::pass::PassContext;
 use crate::plugin::{FunctionPass, ModulePass};
 
-/// A part of the plugin and the host that calls it: the state of an entry.
+/// The state of an entry: a part of the plugin, and the host that calls it.
 pub(super) struct Bound<T> {
     pub(super) part: T,
     pub(super) tables: &'static Tables,
 }
 
 impl<T> Bound<T> {
-    /// The pointer that the host gives back at each call.
+    /// Returns the pointer that the host passes to each call.
     pub(super) fn leak(self) -> *mut c_void {
         Box::into_raw(Box::new(self)).cast()
     }
 
     /// # Safety
-    /// `state` is what `leak` gave for a `T`.
+    /// `state` was returned by `leak` for a `T`.
     pub(super) unsafe fn from_state(state: *mut c_void) -> &'static Bound<T> {
-        // SAFETY: the caller's promise; it is never freed.
+        // SAFETY: the caller guarantees that it is from `leak`, and it is never freed.
         unsafe { &*state.cast() }
     }
 }
@@ -49,7 +49,7 @@ pub(super) fn module_pass<'c>(
     move || status((pass.part)(&mut module, cx), cx)
 }
 
-/// Returns the status of a result, and reports to the host why it is an error.
+/// Returns the status of a result, and reports an error to the host.
 #[inline]
 pub(super) fn status(result: PassResult, cx: &PassContext) -> Status {
     match result {

@@ -1,4 +1,4 @@
-//! What the host calls: the plugin's table and the C functions in it, each through the gate.
+//! The plugin's table, and its C functions. Each call passes through the gate.
 
 mod attach;
 mod calls;

@@ -1,4 +1,4 @@
-//! A plugin's table: an entry for each pass, op and instrument.
+//! The plugin's table: an entry for each pass, op and instrument.
 
 use passdock_abi as abi;
 
@@ -9,7 +9,7 @@ use crate::ffi::Tables;
 use crate::op::{AttrDef, OpDef};
 use crate::plugin::{FunctionPass, ModulePass, PassFunction, PassSpec, PluginSpec};
 
-/// The table of a plugin for the host with these tables. Its entries live for ever.
+/// Returns the table of a plugin for the host with these tables. Its entries are never freed.
 pub(super) fn new(plugin: &'static PluginSpec, tables: &'static Tables) -> abi::Plugin {
     let passes = pass_entries(plugin.passes, tables);
     let ops = op_entries(plugin.ops, tables);
@@ -52,7 +52,7 @@ fn pass_entries(passes: &[PassSpec], tables: &'static Tables) -> &'static [abi::
     Box::leak(entries.collect())
 }
 
-// They have all fields today, and not tomorrow.
+// All fields are set, but later versions may add some.
 #[allow(clippy::needless_update)]
 fn op_entries(ops: &'static [OpDef], tables: &'static Tables) -> &'static [abi::OpEntry] {
     let entries = ops.iter().map(|def| abi::OpEntry {
@@ -79,13 +79,13 @@ fn op_entries(ops: &'static [OpDef], tables: &'static Tables) -> &'static [abi::
     Box::leak(entries.collect())
 }
 
-/// The names of targets.
+/// Returns the names of targets as an array that is never freed.
 fn targets(names: &[&'static str]) -> *const abi::Str {
     let names: Box<[abi::Str]> = names.iter().map(|name| abi::Str::new(name)).collect();
     Box::leak(names).as_ptr()
 }
 
-/// The attributes of an operator; not null, also if it has none.
+/// Returns the attributes of an operator. Never null, even if it has none.
 fn attr_entries(attrs: &'static [AttrDef]) -> *const abi::AttrEntry {
     let entries: Box<[abi::AttrEntry]> = attrs.iter().map(AttrDef::entry).collect();
     Box::leak(entries).as_ptr()

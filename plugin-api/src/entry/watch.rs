@@ -1,4 +1,4 @@
-//! Instruments in a plugin's table: the functions that the host calls around passes.
+//! The functions of instruments in the plugin's table.
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
@@ -14,15 +14,15 @@ use crate::ffi::{end, prefix, text, Tables, Texts};
 use crate::ir::Module;
 use crate::pass::{Instrument, InstrumentFunctions, MakeInstrument, PassContext, PassInfo};
 
-/// An instance of an instrument, which the host holds.
+/// An instance of an instrument. The host has the pointer.
 struct Instance {
     instrument: Box<dyn Instrument>,
     tables: &'static Tables,
-    /// The last report, which the host reads.
+    /// The last report, whose text the host reads.
     report: String,
 }
 
-// They have all fields today, and not tomorrow.
+// All fields are set, but later versions may add some.
 #[allow(clippy::needless_update)]
 pub(super) fn entries(
     instruments: &[InstrumentFunctions],
@@ -49,9 +49,8 @@ pub(super) fn entries(
     Box::leak(entries.collect())
 }
 
-// The functions of the entries. SAFETY (all): the contract. `state` is what `entries` made and
-// `instance` what `create` did; nobody else uses the instance, and the handles and records live,
-// until the function returns.
+// The functions of the entries. SAFETY (all): by the rules of the ABI, `state` is from `entries` and `instance` from
+// `create`. The instance isn't used elsewhere, and the handles and records live, until the function returns.
 
 unsafe extern "C" fn create(
     state: *mut c_void,
@@ -76,12 +75,12 @@ unsafe extern "C" fn create(
 }
 
 unsafe extern "C" fn destroy(instance: *mut c_void) {
-    // SAFETY: see above; made by `create`, and not used after this.
+    // SAFETY: see above; created by `create`, and not used after this.
     let instance: Box<Instance> = unsafe { Box::from_raw(instance.cast()) };
     end(instance.tables, instance);
 }
 
-/// Calls an instance.
+/// Calls a function of an instance.
 ///
 /// # Safety
 /// As above.
@@ -91,14 +90,14 @@ unsafe fn call(
     context: *mut abi::Context,
     body: impl FnOnce(&mut Instance, &PassContext) -> Result<(), PassError>,
 ) -> Status {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees a valid instance without other users.
     let instance: &mut Instance = unsafe { &mut *instance.cast() };
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees a valid context.
     let cx = unsafe { PassContext::from_raw(instance.tables, context, ptr::null()) };
     enter(&cx, || status(body(instance, &cx), &cx))
 }
 
-/// Calls an instance around a pass, with the module, the pass and the message of its failure.
+/// Calls a function of an instance for a pass, with the module, the pass and its error message.
 ///
 /// # Safety
 /// As above.
@@ -116,7 +115,7 @@ unsafe fn call_around(
     ) -> Result<(), PassError>,
 ) -> Status {
     let body = |it: &mut Instance, cx: &PassContext| {
-        // SAFETY: the caller's promise; nothing of it is used after the function returned.
+        // SAFETY: the caller guarantees valid pointers; no copy of them outlives this function.
         let (module, pass) = unsafe { (Module::from_raw(it.tables, *module), prefix(pass)) };
         // SAFETY: as above.
         let (info, error) = unsafe {
@@ -134,7 +133,7 @@ unsafe fn call_around(
     unsafe { call(instance, context, body) }
 }
 
-// The callbacks around contexts and around passes.
+// The indices of the callbacks for contexts and for passes.
 const ENTER: usize = 0;
 const EXIT: usize = 1;
 const BEFORE: usize = 2;

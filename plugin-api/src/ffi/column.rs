@@ -1,4 +1,4 @@
-//! Reading a view's columns: records, and pools of numbers and ids.
+//! Access to a view's columns: records, and pools of numbers and ids.
 
 use std::marker::PhantomData;
 
@@ -7,7 +7,7 @@ use passdock_abi as abi;
 /// A record of a column, or an element of a pool.
 ///
 /// # Safety
-/// A number, or `repr(C)` and made of integers.
+/// The type is a number, or `repr(C)` and consists of integers.
 pub(crate) unsafe trait Record: Copy {}
 
 macro_rules! records {
@@ -23,10 +23,10 @@ records! {
     u8, i64, f32, abi::ValueId, abi::RegionId, abi::TypeId, abi::ConstId, abi::LocId,
 }
 
-/// A record, or `None` beyond the end.
+/// Returns a record, or `None` if the index is out of range.
 ///
 /// # Safety
-/// `column` is one of a live view's, of records of kind `T`.
+/// `column` belongs to a live view and has records of type `T`.
 #[inline]
 pub(crate) unsafe fn record<T: Record>(column: &abi::Column, index: u32) -> Option<T> {
     if index < column.len {
@@ -37,24 +37,24 @@ pub(crate) unsafe fn record<T: Record>(column: &abi::Column, index: u32) -> Opti
     }
 }
 
-/// A range of a pool; empty if it isn't inside.
+/// Returns a range of a pool; empty if the range is out of bounds.
 ///
 /// # Safety
-/// `column` is one of a live view's, a pool of `T`, and doesn't change for `'a`.
+/// `column` belongs to a live view, is a pool of `T`, and doesn't change for `'a`.
 #[inline]
 pub(crate) unsafe fn pool<'a, T: Record>(column: &abi::Column, range: abi::Range) -> &'a [T] {
     let end = range.start as u64 + range.len as u64;
     if range.len == 0 || end > column.len as u64 {
         return &[];
     }
-    // SAFETY: in bounds of a dense array that stays as it is for `'a`.
+    // SAFETY: in bounds of a dense array that doesn't change for `'a`.
     unsafe {
         let first = column.base.cast::<T>().add(range.start as usize);
         std::slice::from_raw_parts(first, range.len as usize)
     }
 }
 
-/// A range of a column's records, read one by one.
+/// An iterator over a range of a column's records.
 #[derive(Clone)]
 pub(crate) struct Records<'a, T> {
     column: abi::Column,
@@ -65,7 +65,7 @@ pub(crate) struct Records<'a, T> {
 
 impl<'a, T: Record> Records<'a, T> {
     /// # Safety
-    /// `column` is one of a view's, of records of kind `T`, and stays as it is for `'a`.
+    /// `column` belongs to a view, has records of type `T`, and doesn't change for `'a`.
     #[inline]
     pub(crate) unsafe fn new(column: abi::Column, range: abi::Range) -> Records<'a, T> {
         let end = range.start.saturating_add(range.len);
@@ -78,7 +78,7 @@ impl<'a, T: Record> Records<'a, T> {
         }
     }
 
-    /// All records of a column.
+    /// Iterates over all records of a column.
     ///
     /// # Safety
     /// As [`Records::new`].
@@ -92,13 +92,13 @@ impl<'a, T: Record> Records<'a, T> {
         }
     }
 
-    /// The record `index` places on.
+    /// Returns the record at `index`, relative to the current position.
     #[inline]
     pub(crate) fn get(&self, index: usize) -> Option<T> {
         if index >= self.len() {
             return None;
         }
-        // SAFETY: `new`'s caller vouches for the column.
+        // SAFETY: the caller of `new` guarantees a valid column.
         unsafe { record(&self.column, self.at + index as u32) }
     }
 }

@@ -1,4 +1,4 @@
-//! Descriptions for the host: what they point to is borrowed until the call returns.
+//! C descriptions for the host, which borrow their data until the call returns.
 
 use std::ffi::c_void;
 use std::marker::PhantomData;
@@ -11,7 +11,7 @@ use super::descriptions::PortDesc;
 use super::gate::Panicked;
 use crate::data::{AttrValue, Diagnostic, PassError, Place};
 
-/// A description, while what it points to is there.
+/// A description with the lifetime of the data that it points to.
 #[repr(transparent)]
 pub(crate) struct Borrowed<'a, T> {
     desc: T,
@@ -29,12 +29,12 @@ impl<'a, T> Borrowed<'a, T> {
     }
 }
 
-/// The bytes from one element of an array to the next.
+/// Returns the distance between elements of an array, in bytes.
 fn stride<T>() -> u32 {
     size_of::<T>() as u32
 }
 
-/// The ports of these names and types.
+/// Returns ports with these names and types.
 pub(crate) fn ports<'a>(
     ports: impl IntoIterator<Item = (&'a str, TypeId)>,
 ) -> Vec<Borrowed<'a, abi::PortDesc>> {
@@ -42,7 +42,7 @@ pub(crate) fn ports<'a>(
     ports.into_iter().map(|one| port(one).borrowed()).collect()
 }
 
-/// The strings of an attribute, as its description has them.
+/// Returns the strings of an attribute, for its description.
 pub(crate) fn strings(value: &AttrValue) -> Vec<Borrowed<'_, abi::Bytes>> {
     match value {
         AttrValue::Strings(values) => {
@@ -55,7 +55,7 @@ pub(crate) fn strings(value: &AttrValue) -> Vec<Borrowed<'_, abi::Bytes>> {
     }
 }
 
-/// An attribute, with what [`strings`] makes of its value.
+/// Returns an attribute; `strings` is the result of [`strings`] for its value.
 pub(crate) fn attr<'a>(
     name: SymbolId,
     value: &'a AttrValue,
@@ -89,7 +89,7 @@ pub(crate) fn attr<'a>(
     Borrowed::new(desc)
 }
 
-/// The same, of a function: a parameter. Without a value it has no default.
+/// Returns an attribute parameter of a function. Without a value it has no default.
 pub(crate) fn attr_param<'a>(
     name: SymbolId,
     value: Option<&'a AttrValue>,
@@ -106,7 +106,7 @@ pub(crate) fn attr_param<'a>(
     Borrowed::new(desc)
 }
 
-/// The places of a diagnostic.
+/// Returns the labels of a diagnostic.
 pub(crate) fn labels(diagnostic: &Diagnostic) -> Vec<Borrowed<'_, abi::Label>> {
     let label = |(place, text): &'_ (Place, String)| {
         Borrowed::new(abi::Label {
@@ -122,7 +122,7 @@ pub(crate) fn labels(diagnostic: &Diagnostic) -> Vec<Borrowed<'_, abi::Label>> {
     diagnostic.labels.iter().map(label).collect()
 }
 
-/// Texts.
+/// Returns strings for a description.
 pub(crate) fn texts<'a, T: AsRef<str> + 'a>(
     texts: impl IntoIterator<Item = &'a T>,
 ) -> Vec<Borrowed<'a, Str>> {
@@ -132,7 +132,7 @@ pub(crate) fn texts<'a, T: AsRef<str> + 'a>(
         .collect()
 }
 
-/// A diagnostic, with its places and notes.
+/// Returns a diagnostic with its labels and notes.
 pub(crate) fn diagnostic<'a>(
     diagnostic: &'a Diagnostic,
     labels: &'a [Borrowed<'a, abi::Label>],
@@ -155,7 +155,7 @@ pub(crate) fn diagnostic<'a>(
     })
 }
 
-/// The reason why a pass fails.
+/// Returns the failure of a pass.
 pub(crate) fn failure(error: &PassError) -> Borrowed<'_, abi::Failure> {
     Borrowed::new(abi::Failure {
         op: error.op.unwrap_or(OpId::NONE),
@@ -165,7 +165,7 @@ pub(crate) fn failure(error: &PassError) -> Borrowed<'_, abi::Failure> {
     })
 }
 
-/// The panic of a pass.
+/// Returns the panic of a pass.
 pub(crate) fn panicked(panic: &Panicked) -> Borrowed<'_, abi::Failure> {
     Borrowed::new(abi::Failure {
         op: OpId::NONE,

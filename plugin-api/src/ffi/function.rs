@@ -1,4 +1,4 @@
-//! One function: what a pass holds of it, and reads through its view.
+//! [`Function`]: a handle of a function, and reads through its view.
 
 use std::cell::Cell;
 use std::ops::{Deref, DerefMut};
@@ -13,15 +13,17 @@ use super::tables::{RawSymbols, Tables};
 
 /// A function of the module: read in place through `&self`, edited through `&mut self`.
 ///
-/// Ids (`OpId`, `ValueId`, …) are plain numbers that belong to one function. An id that was
-/// erased, or that belongs to another function, is a mistake in the pass: reads panic with a
-/// sentence that names it (the host reports it as the pass's failure and keeps the module), edits
-/// answer an error. A value may be [`ValueId::NONE`], an operand left out: reads answer "nothing".
+/// Ids (`OpId`, `ValueId`, …) are plain numbers that belong to one function. To use an id of an erased entity, or of
+/// another function, is a bug in the pass. Reads then panic with a message that names the id: the host reports it as
+/// the pass's failure and restores the module. Edits return an error. A value may be [`ValueId::NONE`], an omitted
+/// operand, for which reads return an empty result.
+///
+/// # Examples
 ///
 /// ```
 /// use passdock_plugin_api::prelude::*;
 ///
-/// /// Erases ops whose results nobody uses, the last one first.
+/// /// Erases dead ops, users before their operands.
 /// fn erase_unused(f: &mut Function, _cx: &PassContext) -> PassResult {
 ///     for op in f.ops().rev() {
 ///         let is_used = f.results(op).iter().any(|&result| f.use_count(result) > 0);
@@ -33,24 +35,23 @@ use super::tables::{RawSymbols, Tables};
 /// }
 /// ```
 ///
-/// A function is lent to the pass: it can't be moved, replaced, or swapped with another.
+/// A pass borrows a function: it can't move it, replace it, or swap it with another one.
 ///
 /// ```compile_fail,E0277
 /// use passdock_plugin_api::prelude::*;
 ///
 /// fn swap(one: &mut Function, other: &mut Function) {
-///     std::mem::swap(one, other); // it has no size
+///     std::mem::swap(one, other); // the type is unsized
 /// }
 /// ```
 #[repr(C)]
 pub struct Function {
     pub(crate) raw: RawFunction,
-    /// Makes it a type without a size. What is lent as `&mut` could otherwise be swapped with what
-    /// lives shorter.
+    /// Makes the type unsized. Otherwise a `&mut Function` could be swapped with one of a shorter lifetime.
     no_size: [()],
 }
 
-/// The owner of a [`Function`], which lends it.
+/// The owner of a [`Function`].
 #[doc(hidden)]
 #[repr(transparent)]
 pub struct FunctionHandle(RawFunction);
@@ -61,8 +62,8 @@ impl Deref for FunctionHandle {
     #[inline]
     fn deref(&self) -> &Function {
         let raw: *const RawFunction = &self.0;
-        // SAFETY: a `Function` is a `RawFunction` and, behind it, an array of as many `()` as said:
-        // none.
+        // SAFETY: a `Function` is a `RawFunction` followed by a slice of `()`, whose length is the pointer's metadata:
+        // 0.
         unsafe { &*(slice_from_raw_parts(raw.cast::<()>(), 0) as *const Function) }
     }
 }
@@ -77,12 +78,10 @@ impl DerefMut for FunctionHandle {
 }
 
 impl Function {
-    /// A handle of a host's function, for hosts that hand their own to passes written with this
-    /// SDK.
+    /// Creates a handle to a host's function, for hosts that run passes of this SDK.
     ///
     /// # Safety
-    /// `function` is as the contract says, nobody else edits it while the answer lives, and it
-    /// outlives the answer.
+    /// `function` conforms to the ABI, outlives the handle, and isn't edited by others while the handle lives.
     #[doc(hidden)]
     pub unsafe fn from_raw(tables: &'static Tables, function: abi::FunctionRef) -> FunctionHandle {
         FunctionHandle(RawFunction {
@@ -98,7 +97,7 @@ impl Function {
         self.raw.tables
     }
 
-    /// The reference that the handle was made from; for hosts.
+    /// Returns the reference that the handle was created from; for hosts.
     #[doc(hidden)]
     pub fn as_raw(&self) -> abi::FunctionRef {
         abi::FunctionRef {
@@ -108,17 +107,16 @@ impl Function {
     }
 }
 
-/// One function: a handle, its view, and the tables to call.
+/// A function: a handle, its view, and the host's tables.
 pub(crate) struct RawFunction {
     pub(crate) tables: &'static Tables,
     pub(crate) handle: *mut abi::Function,
     view: *const abi::FunctionView,
-    /// Made when the first iterator is, so that a pass that doesn't iterate pays nothing.
+    /// Created with the first iterator, so that passes without iterators don't pay for it.
     alive: Cell<Option<Alive>>,
 }
 
-/// A watch that an iterator keeps instead of a borrow: tells which ops are still there, and knows
-/// when the function isn't.
+/// A token that an iterator holds instead of a borrow. It checks whether an op, and the function, is still alive.
 #[derive(Clone)]
 pub(crate) struct Alive(Rc<Cell<*const abi::FunctionView>>);
 
@@ -127,24 +125,24 @@ impl Alive {
         Alive(Rc::new(Cell::new(view)))
     }
 
-    /// Ends the function: from now on nothing is there.
+    /// Ends the function: all its ops count as erased.
     pub(crate) fn end(&self) {
         self.0.set(std::ptr::null());
     }
 
-    /// Whether anybody else holds it.
+    /// Whether there is another copy of the token.
     pub(crate) fn is_watched(&self) -> bool {
         Rc::strong_count(&self.0) > 1
     }
 
-    /// Whether an op is there.
+    /// Whether an op is alive.
     #[inline]
     pub(crate) fn has(&self, op: OpId) -> bool {
         let view = self.0.get();
         if view.is_null() {
             return false;
         }
-        // SAFETY: whoever owns the handle ends this before the view goes away.
+        // SAFETY: the owner of the handle calls `end` before the view is freed.
         let ops = unsafe { std::ptr::addr_of!((*view).ops).read() };
         // SAFETY: as above.
         match unsafe { record::<abi::Op>(&ops, op.0) } {
@@ -163,13 +161,12 @@ impl Drop for RawFunction {
     }
 }
 
-/// A field of the view. There is never a reference to the whole view, of which an older host has less
-/// than this side knows: a field that is newer than the oldest host is read only after a look at
-/// `struct_size`.
+/// Reads a field of the view. There is never a reference to the whole view, because that of an older host may be
+/// smaller: a field that is newer than the oldest host is read only after a check of `struct_size`.
 macro_rules! seen {
     ($self:ident.$field:ident) => {{
-        // SAFETY: the view lives as long as `self`, changes only in calls that take `&mut self`, and
-        // has all fields of the oldest host.
+        // SAFETY: the view lives as long as `self`, changes only in calls that take `&mut self`, and has all fields of
+        // the oldest host.
         #[allow(unused_unsafe)]
         let seen = unsafe { std::ptr::addr_of!((*$self.view).$field).read() };
         seen
@@ -177,7 +174,7 @@ macro_rules! seen {
 }
 pub(crate) use seen;
 
-/// Columns of records by the record's type.
+/// Defines accessors of columns of records.
 macro_rules! records {
     ($($name:ident: $record:ident in $column:ident;)*) => {$(
         #[inline]
@@ -189,48 +186,48 @@ macro_rules! records {
 }
 
 impl RawFunction {
-    /// The function's name.
+    /// Returns the function's name.
     pub(crate) fn name(&self) -> SymbolId {
         seen!(self.name)
     }
 
-    /// The function's kind.
+    /// Returns the function's kind.
     pub(crate) fn kind(&self) -> abi::FunctionKind {
         seen!(self.kind)
     }
 
-    /// The function's body.
+    /// Returns the function's body.
     #[inline]
     pub(crate) fn body(&self) -> RegionId {
         seen!(self.body)
     }
 
-    /// The number that grows with every edit.
+    /// Returns the version, which increases with each edit.
     pub(crate) fn version(&self) -> u64 {
         seen!(self.version)
     }
 
-    /// The number of live ops.
+    /// Returns the number of live ops.
     pub(crate) fn op_count(&self) -> u32 {
         seen!(self.op_count)
     }
 
-    /// The number of ops' ids.
+    /// Returns the number of op ids, erased ones included.
     pub(crate) fn op_ids(&self) -> u32 {
         seen!(self.ops).len
     }
 
-    /// The number of constants' ids.
+    /// Returns the number of constant ids, erased ones included.
     pub(crate) fn constant_ids(&self) -> u32 {
         seen!(self.constants).len
     }
 
-    /// The function's own attributes.
+    /// Returns the function's attributes.
     pub(crate) fn function_attrs(&self) -> Range {
         seen!(self.function_attrs)
     }
 
-    /// The function's identity, in messages and while something is computed.
+    /// Returns an identity of the function, for messages and during a computation.
     pub(crate) fn identity(&self) -> (usize, SymbolId) {
         (seen!(self.symbols) as usize, self.name())
     }
@@ -253,7 +250,7 @@ impl RawFunction {
         string: Range in strings;
     }
 
-    /// Ids of a range of the id pool.
+    /// Returns a range of the id pool.
     #[inline]
     pub(crate) fn ids<T: Record>(&self, range: Range) -> &[T] {
         debug_assert_eq!(std::mem::size_of::<T>(), 4);
@@ -279,7 +276,7 @@ impl RawFunction {
         unsafe { pool(&seen!(self.bytes), range) }
     }
 
-    /// A range of operand slots.
+    /// Returns a range of operand slots.
     #[inline]
     pub(crate) fn use_range(&self, range: Range) -> Records<'_, abi::Use> {
         self.range(seen!(self.uses), range)
@@ -308,14 +305,14 @@ impl RawFunction {
 
     #[inline]
     fn range<T: Record>(&self, column: abi::Column, range: Range) -> Records<'_, T> {
-        // SAFETY: the callers above name a column of this view with the record it holds.
+        // SAFETY: the callers pass a column of this view with its type of record.
         unsafe { Records::new(column, range) }
     }
 
-    /// The symbols of the module.
+    /// Returns the symbols of the module.
     #[inline]
     pub(crate) fn symbols(&self) -> RawSymbols<'_> {
-        // SAFETY: they live, and stay where they are, as long as the module.
+        // SAFETY: the symbols live, at the same address, as long as the module.
         unsafe { RawSymbols::new(self.tables, seen!(self.symbols)) }
     }
 }

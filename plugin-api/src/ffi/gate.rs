@@ -1,8 +1,7 @@
-//! The one gate through which every call into a plugin goes: no panic leaves it.
+//! The gate that every call into a plugin passes through: no panic leaves it.
 //!
-//! A panic's message and place are kept by a hook in the plugin's own `std`. The hook is installed
-//! once, when the plugin is attached, keeps quiet only on a thread that is inside the gate, and
-//! otherwise does what the hook before it did.
+//! A hook in the plugin's copy of `std` records a panic's message and location. It is installed once, when the plugin
+//! is attached. On a thread that is inside the gate it is silent; elsewhere it calls the previous hook.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -15,9 +14,9 @@ use super::describe;
 use super::tables::Tables;
 
 thread_local! {
-    /// The host of the call this thread is in.
+    /// The host of the current call on this thread.
     static INSIDE: Cell<Option<&'static Tables>> = const { Cell::new(None) };
-    /// The panic that the hook saw last.
+    /// The last panic that the hook recorded.
     static SEEN: RefCell<Option<Panicked>> = const { RefCell::new(None) };
 }
 
@@ -36,7 +35,7 @@ pub struct Panicked {
 }
 
 impl Panicked {
-    /// Message and place in one sentence.
+    /// Returns message and location as one line.
     pub(crate) fn sentence(&self) -> String {
         if self.file.is_empty() {
             return format!("panicked: {}", self.message);
@@ -90,8 +89,7 @@ pub(crate) fn install_hook() {
     });
 }
 
-/// Runs `body` and answers its status; if it panics, tells `report` and answers
-/// [`Status::PANICKED`].
+/// Runs `body` and returns its status. If it panics, calls `report` and returns [`Status::PANICKED`].
 #[doc(hidden)]
 #[inline]
 pub fn enter(
@@ -99,9 +97,9 @@ pub fn enter(
     body: impl FnOnce() -> Status,
     report: impl FnOnce(&Panicked),
 ) -> Status {
-    // Found once: in a shared library that is a call.
+    // Looked up once, because in a shared library the lookup is a function call.
     let inside: *const Cell<Option<&'static Tables>> = INSIDE.with(|inside| inside as *const _);
-    // SAFETY: this thread's own, without a destructor, so it lives until the thread ends.
+    // SAFETY: the variable belongs to this thread and has no destructor, so it lives until the thread ends.
     let inside = unsafe { &*inside };
     let outer = inside.replace(Some(tables));
     let result = panic::catch_unwind(AssertUnwindSafe(body));
@@ -112,7 +110,7 @@ pub fn enter(
     }
 }
 
-/// Drops what is the plugin's and has no context; the host is told of a panic.
+/// Drops a value of the plugin that has no context. A panic is reported to the host.
 #[doc(hidden)]
 pub fn end<T>(tables: &'static Tables, own: T) {
     let body = move || {
@@ -121,7 +119,7 @@ pub fn end<T>(tables: &'static Tables, own: T) {
     };
     enter(tables, body, |panic| {
         if let (Some(handle), Some(fail)) = (tables.current(), tables.context.fail) {
-            // SAFETY: the host's, for this call.
+            // SAFETY: the host's context is valid for this call.
             unsafe { fail(handle, describe::panicked(panic).get()) };
         }
     });
@@ -134,7 +132,7 @@ fn caught(payload: Box<dyn Any + Send>, report: impl FnOnce(&Panicked)) -> Statu
         message: message(&*payload),
         ..Panicked::default()
     });
-    // A payload is the author's type: dropping it may panic too, and what that throws is leaked.
+    // The payload's type is the author's: its drop may panic too, and that payload is leaked.
     if let Err(second) = panic::catch_unwind(AssertUnwindSafe(move || drop(payload))) {
         std::mem::forget(second);
     }
@@ -142,7 +140,7 @@ fn caught(payload: Box<dyn Any + Send>, report: impl FnOnce(&Panicked)) -> Statu
     Status::PANICKED
 }
 
-/// The host of the call this thread is in. Of two hosts with a pass each on one stack it is the second.
+/// Returns the host of the current call on this thread. If passes of two hosts are on the stack, the inner one.
 pub(crate) fn running() -> Option<&'static Tables> {
     INSIDE.try_with(Cell::get).ok().flatten()
 }

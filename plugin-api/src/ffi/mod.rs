@@ -1,10 +1,9 @@
 //! The host's tables, columns and descriptions, and the gate into plugin code.
 //!
-//! The modules above this one are safe Rust on top of it, but for the generated calls (`calls.rs`), the C functions of
-//! `entry/` and what makes handles of the host's tables. What makes it sound is the contract of `passdock.h`: tables
-//! outlive the plugin, a handle and its view live as long as the call (or the guard) that handed them out, a view
-//! changes only during an edit, and interned text never moves. Edits take `&mut`, so no borrow of a view's pools
-//! survives one.
+//! Most of the SDK is safe Rust on top of this module; the exceptions are the generated calls (`calls.rs`), the C
+//! functions of `entry/`, and code that creates handles. Soundness relies on the rules of `passdock.h`: tables outlive
+//! the plugin. A handle and its view live as long as the call, or the guard, that returned them. A view changes only
+//! during an edit, and interned strings never move. Edits take `&mut`, so no borrow of a view's pools outlives one.
 #![allow(unsafe_code)]
 
 mod column;

@@ -1,4 +1,4 @@
-//! Options and config values, as the host hands them out.
+//! Conversion of options and config values from the host.
 
 use passdock_abi as abi;
 use passdock_abi::{SettingKind, Status};
@@ -6,10 +6,10 @@ use passdock_abi::{SettingKind, Status};
 use super::tables::{prefix, strided, text};
 use crate::data::{EditError, OptionValue};
 
-/// The value of a setting; `None` if it has none.
+/// Returns the value of a setting; `None` if it isn't set.
 ///
 /// # Safety
-/// The host wrote it, and what it points to is alive.
+/// The host wrote it, and the memory that it points to is alive.
 pub(crate) unsafe fn setting(
     setting: &abi::Setting,
     name: &str,
@@ -17,7 +17,7 @@ pub(crate) unsafe fn setting(
     if setting.kind == SettingKind::NONE {
         return Ok(None);
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees a valid setting.
     unsafe { value(setting) }.map(Some).map_err(|kind| {
         let message = format!(
             "{} is of a kind ({}) that this plugin is too old to know",
@@ -27,13 +27,13 @@ pub(crate) unsafe fn setting(
     })
 }
 
-/// The value of a setting, or the kind of one that this side doesn't know.
+/// Returns the value of a setting, or its kind if this side doesn't know it.
 ///
 /// # Safety
 /// As above.
 unsafe fn value(setting: &abi::Setting) -> Result<OptionValue, SettingKind> {
     let (count, stride) = (setting.item_count as usize, setting.item_stride as usize);
-    // SAFETY: the caller's promise; each value begins with its size.
+    // SAFETY: the caller guarantees valid items; each value begins with its size.
     let items =
         unsafe { strided(setting.items, count, stride) }.map(|item: abi::SettingItem| unsafe {
             Ok((text(item.name).to_owned(), value(&prefix(&item.value))?))
@@ -42,7 +42,7 @@ unsafe fn value(setting: &abi::Setting) -> Result<OptionValue, SettingKind> {
         SettingKind::BOOL => OptionValue::Bool(setting.int != 0),
         SettingKind::INT => OptionValue::Int(setting.int),
         SettingKind::FLOAT => OptionValue::Float(setting.float),
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees a valid string.
         SettingKind::STRING => OptionValue::String(unsafe { text(setting.string) }.to_owned()),
         SettingKind::LIST => {
             let values = items.map(|item| item.map(|(_, value)| value));

@@ -1,4 +1,4 @@
-//! The host's tables, as far as both sides know them, and its texts.
+//! The host's tables, truncated to the part that both sides know, and its strings.
 
 use std::ffi::c_void;
 use std::fmt;
@@ -9,10 +9,10 @@ use passdock_abi::{OpId, Status, SymbolId};
 
 use crate::data::EditError;
 
-/// The host's tables as this SDK knows them. What an older host doesn't have is `None`.
+/// The host's tables. Functions that an older host lacks are `None`.
 #[derive(Clone, Copy)]
 pub struct Tables {
-    /// The host itself, which some of its functions want to know.
+    /// The host, an argument of some functions.
     host: *const abi::Host,
     pub(crate) symbols: abi::SymbolApi,
     pub(crate) functions: abi::FunctionApi,
@@ -32,12 +32,12 @@ impl Tables {
     /// Reads the part of the host's tables that both sides know.
     ///
     /// # Errors
-    /// A sentence, if the host speaks another major version, or is older than the last break.
+    /// If the host has another major version, or is older than the last incompatible change.
     ///
     /// # Safety
-    /// `host` and the tables it points to are as the contract says and live for ever.
+    /// `host` and its tables conform to the ABI and live for the rest of the process.
     pub unsafe fn new(host: *const abi::Host) -> Result<Tables, String> {
-        // SAFETY: the caller's promise; `prefix` reads no further than both sides know.
+        // SAFETY: the caller guarantees valid tables; `prefix` reads only the part that both sides know.
         unsafe {
             let table = prefix(host);
             check(table.abi, table.ir)?;
@@ -54,8 +54,7 @@ impl Tables {
         }
     }
 
-    /// Refuses what another host handed out: two hosts may be in one process, and neither knows the
-    /// other's handles.
+    /// Rejects a handle of another host: a process may have two hosts, which don't know each other's handles.
     pub(crate) fn expect(&self, other: &Tables, what: &str) -> Result<(), EditError> {
         if self.host == other.host {
             return Ok(());
@@ -73,16 +72,16 @@ impl Tables {
         EditError::new(Status::INVALID, message, None)
     }
 
-    /// The context on top of this thread's stack.
+    /// Returns the innermost context of this thread.
     pub(crate) fn current(&self) -> Option<*mut abi::Context> {
         let function = self.context.current?;
-        // SAFETY: the host lives for ever.
+        // SAFETY: the host lives for the rest of the process.
         let handle = unsafe { function(self.host) };
         Some(handle).filter(|handle| !handle.is_null())
     }
 }
 
-/// Refuses a host that this plugin doesn't understand.
+/// Rejects an incompatible host.
 fn check(abi: abi::Version, ir: abi::Version) -> Result<(), String> {
     let (own, own_ir) = (abi::ABI, abi::IR);
     if abi.major == own.major && abi.minor >= abi::OLDEST_MINOR && ir.major == own_ir.major {
@@ -104,22 +103,23 @@ fn check(abi: abi::Version, ir: abi::Version) -> Result<(), String> {
     ))
 }
 
-/// An optional power of the host's, or null.
+/// Returns an optional extension of the host, or null.
 ///
 /// # Safety
 /// As [`Tables::new`].
 unsafe fn extension(host: *const abi::Host, table: &abi::Host, id: &str) -> *const c_void {
     match table.get_extension {
-        // SAFETY: the caller's promise; the text lives until the call returns.
+        // SAFETY: the caller guarantees a valid host; the string lives until the call returns.
         Some(function) => unsafe { function(host, abi::Str::new(id)) },
         None => std::ptr::null(),
     }
 }
 
-/// The elements of an array whose stride the other side knows: of each, what both sides know, and zeros.
+/// Iterates over an array with the stride of the other side. Copies the part of each element that both sides know; the
+/// rest is zero.
 ///
 /// # Safety
-/// `first` points to so many elements of such a stride, whose fields may all be 0.
+/// `first` points to `count` elements of this stride, whose fields may all be 0.
 pub(crate) unsafe fn strided<T>(
     first: *const T,
     count: usize,
@@ -128,7 +128,7 @@ pub(crate) unsafe fn strided<T>(
     (0..count).map(move |at| {
         let mut copy = std::mem::MaybeUninit::<T>::zeroed();
         let size = stride.min(std::mem::size_of::<T>());
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees valid elements.
         unsafe {
             let element = first.cast::<u8>().add(at * stride);
             std::ptr::copy_nonoverlapping(element, copy.as_mut_ptr().cast::<u8>(), size);
@@ -137,32 +137,31 @@ pub(crate) unsafe fn strided<T>(
     })
 }
 
-/// The part of a struct that the other side has, the rest zero. A null pointer is an empty one.
+/// Copies the part of a struct that both sides know; the rest is zero. Null counts as an empty struct.
 ///
 /// # Safety
-/// `table` is null, or points to as many readable bytes as its first field says.
+/// `table` is null, or points to as many readable bytes as its first field states.
 pub(crate) unsafe fn prefix<T: abi::Grows>(table: *const T) -> T {
     let mut copy = std::mem::MaybeUninit::<T>::zeroed();
     if !table.is_null() {
-        // SAFETY: at most the bytes that are there are read, at most a `T` is written, and they
-        // don't overlap.
+        // SAFETY: reads at most the bytes of the struct and writes at most a `T`; they don't overlap.
         unsafe {
             let there = *table.cast::<u32>() as usize;
             let size = there.min(std::mem::size_of::<T>());
             std::ptr::copy_nonoverlapping(table.cast::<u8>(), copy.as_mut_ptr().cast::<u8>(), size);
         }
     }
-    // SAFETY: all zeros is a `T`, and so is what the host wrote over it.
+    // SAFETY: all zeros is a valid `T`, and so is the host's prefix.
     unsafe { copy.assume_init() }
 }
 
-/// Text of the host, while its owner lives.
+/// Converts a string of the host.
 ///
 /// # Safety
-/// `text` is as the contract says and lives for `'a`.
+/// `text` conforms to the ABI and lives for `'a`.
 pub(crate) unsafe fn text<'a>(text: abi::Str) -> &'a str {
-    // SAFETY: the caller's promise. The host promises UTF-8, and it is checked all the same where
-    // it isn't on a hot path; here a debug build checks.
+    // SAFETY: the caller guarantees a valid string, which is UTF-8 by the rules of the ABI. For speed, only debug
+    // builds check it here.
     unsafe {
         let bytes = elements(text.ptr, text.len);
         debug_assert!(std::str::from_utf8(bytes).is_ok());
@@ -170,16 +169,16 @@ pub(crate) unsafe fn text<'a>(text: abi::Str) -> &'a str {
     }
 }
 
-/// Bytes of the host, while their owner lives.
+/// Converts bytes of the host.
 ///
 /// # Safety
-/// `bytes` are as the contract says and live for `'a`.
+/// `bytes` conform to the ABI and live for `'a`.
 pub(crate) unsafe fn bytes<'a>(bytes: abi::Bytes) -> &'a [u8] {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees valid bytes.
     unsafe { elements(bytes.ptr, bytes.len) }
 }
 
-/// Elements of the host, while their owner lives.
+/// Converts an array of the host.
 ///
 /// # Safety
 /// `first` is null, or points to `count` elements that live for `'a`.
@@ -187,16 +186,16 @@ pub(crate) unsafe fn elements<'a, T>(first: *const T, count: usize) -> &'a [T] {
     if first.is_null() || count == 0 {
         return &[];
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees valid elements.
     unsafe { std::slice::from_raw_parts(first, count) }
 }
 
-/// Room for what the host writes.
+/// Returns a zeroed value, which the host fills.
 ///
 /// # Safety
-/// All zeros is a value of the type.
+/// All zeros is a valid value of the type.
 pub(crate) unsafe fn zeroed<T>() -> T {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees it.
     unsafe { std::mem::zeroed() }
 }
 
@@ -210,7 +209,7 @@ pub(crate) struct RawSymbols<'a> {
 
 impl<'a> RawSymbols<'a> {
     /// # Safety
-    /// `handle` is that of a view whose module lives for `'a`.
+    /// `handle` belongs to a view whose module lives for `'a`.
     #[inline]
     pub(crate) unsafe fn new(
         tables: &'static Tables,
@@ -224,24 +223,24 @@ impl<'a> RawSymbols<'a> {
         }
     }
 
-    /// The text of a symbol.
+    /// Returns the string of a symbol.
     #[inline]
     pub(crate) fn text(self, symbol: SymbolId) -> &'a str {
         match self.tables.symbols.text {
-            // SAFETY: the promise of `new`'s caller; the text lives as long as the module.
+            // SAFETY: the caller of `new` guarantees a valid handle; the string lives as long as the module.
             Some(function) => unsafe { text(function(self.handle, symbol)) },
             None => "",
         }
     }
 
-    /// The symbol of a text, if the module has one.
+    /// Returns the symbol of a string, if it is interned.
     pub(crate) fn find(self, name: &str) -> Option<SymbolId> {
         let find = self.tables.symbols.find?;
         // SAFETY: as above; `name` lives until the call returns.
         unsafe { find(self.handle, abi::Str::new(name)) }.option()
     }
 
-    /// The symbol of a text, made if it is new.
+    /// Interns a string and returns its symbol.
     pub(crate) fn intern(self, name: &str) -> Result<SymbolId, EditError> {
         let intern = there(self.tables.symbols.intern, "intern", None)?;
         // SAFETY: as above; `name` lives until the call returns.
@@ -256,21 +255,20 @@ impl<'a> RawSymbols<'a> {
     }
 }
 
-/// A list of the host's texts, while their owner lives.
+/// A list of strings of the host.
 #[derive(Clone, Copy)]
 pub(crate) struct Texts<'a>(&'a [abi::Str]);
 
 impl<'a> Texts<'a> {
     /// # Safety
-    /// `first` points to `count` texts that are as the contract says and live for `'a`; it isn't read
-    /// if there are none.
+    /// `first` points to `count` strings that conform to the ABI and live for `'a`. It isn't read if `count` is 0.
     pub(crate) unsafe fn new(first: *const abi::Str, count: usize) -> Texts<'a> {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees valid strings.
         Texts(unsafe { elements(first, count) })
     }
 
     pub(crate) fn iter(self) -> impl Iterator<Item = &'a str> {
-        // SAFETY: the promise of `new`'s caller.
+        // SAFETY: the caller of `new` guarantees valid strings.
         self.0.iter().map(|one| unsafe { text(*one) })
     }
 }
@@ -281,7 +279,7 @@ impl fmt::Debug for Texts<'_> {
     }
 }
 
-/// A function of the host's, unless the host is too old to have it.
+/// Returns a function of the host. Fails if the host is too old to have it.
 pub(crate) fn there<F>(function: Option<F>, name: &str, op: Option<OpId>) -> Result<F, EditError> {
     function.ok_or_else(|| EditError::unsupported(name, op))
 }

@@ -1,4 +1,4 @@
-//! [`Attr`]: attributes as they are read.
+//! [`Attr`]: the value of an attribute of the IR.
 
 use std::fmt;
 
@@ -8,7 +8,9 @@ use passdock_abi::{AttrKind, ConstId, Range, RegionId, SymbolId, TypeId};
 use super::Function;
 use crate::data::AttrValue;
 
-/// An attribute's value, in place.
+/// The value of an attribute, which borrows the function.
+///
+/// # Examples
 ///
 /// ```
 /// use passdock_plugin_api::prelude::*;
@@ -27,9 +29,9 @@ pub enum Attr<'a> {
     Int(i64),
     /// A float.
     Float(f32),
-    /// Text; ONNX doesn't promise UTF-8.
+    /// A string. ONNX doesn't guarantee UTF-8.
     String(&'a [u8]),
-    /// A tensor, to be read with [`Function::constant_bytes`].
+    /// A tensor, whose bytes [`Function::constant_bytes`] returns.
     Tensor(ConstId),
     /// A type.
     Type(TypeId),
@@ -39,7 +41,7 @@ pub enum Attr<'a> {
     Ints(&'a [i64]),
     /// Floats.
     Floats(&'a [f32]),
-    /// Texts.
+    /// Strings.
     Strings(Strings<'a>),
     /// Tensors.
     Tensors(&'a [ConstId]),
@@ -47,12 +49,11 @@ pub enum Attr<'a> {
     Types(&'a [TypeId]),
     /// Regions of the op.
     Regions(&'a [RegionId]),
-    /// The value of an attribute parameter of the function, and the kind of value that it stands for
-    /// ([`AttrKind::NONE`]: not known).
+    /// A reference to an attribute parameter of the function, with the kind of its value ([`AttrKind::NONE`]: unknown).
     Reference(SymbolId, AttrKind),
     /// An attribute parameter without a default.
     Unset,
-    /// A kind that this side doesn't know, or that only the importer understands.
+    /// A kind that is unknown, or in a format of the importer.
     Other(AttrKind),
 }
 
@@ -82,8 +83,8 @@ impl<'a> Attr<'a> {
         }
     }
 
-    /// The value by itself, to set it elsewhere in the same function; `None` for what can't be
-    /// set: regions, and what only the importer understands.
+    /// Returns the value, to set it on another op of the same function. `None` for regions, and for values in a format
+    /// of the importer, which can't be set.
     pub fn to_value(&self) -> Option<AttrValue> {
         Some(match *self {
             Attr::Int(value) => AttrValue::Int(value),
@@ -102,7 +103,7 @@ impl<'a> Attr<'a> {
     }
 }
 
-/// Texts of an attribute.
+/// The strings of an attribute.
 #[derive(Clone, Copy)]
 pub struct Strings<'a> {
     function: &'a Function,

@@ -1,4 +1,4 @@
-//! Describing what to make: an op, a constant; and building a body op by op.
+//! Builders of ops and constants, and [`FunctionBuilder`], which builds a body op by op.
 
 use std::borrow::Cow;
 
@@ -13,13 +13,15 @@ use crate::data::EditError;
 use crate::ffi::describe;
 use crate::ffi::descriptions::{ConstantDesc, OpDesc, RegionDesc};
 
-/// An op to make, for [`Function::create_op`] and [`Function::replace_op`]:
+/// An op to create, for [`Function::create_op`] and [`Function::replace_op`]:
 /// `OpBuilder::new("onnx.Concat").operands([a, b]).attr("axis", 1).result(ty)`.
+///
+/// # Examples
 ///
 /// ```
 /// use passdock_plugin_api::prelude::*;
 ///
-/// /// Replaces `Sum` of two by `Add`.
+/// /// Replaces a `Sum` of two operands with `Add`.
 /// fn sum_to_add(f: &mut Function, _cx: &PassContext) -> PassResult {
 ///     for op in f.ops_named("onnx.Sum") {
 ///         if let (2, Some(a), Some(b)) = (f.operand_count(op), f.operand(op, 0), f.operand(op, 1)) {
@@ -35,14 +37,14 @@ pub struct OpBuilder<'a> {
     flags: u32,
     loc: LocId,
     operands: Few<ValueId>,
-    /// `None`: nothing was said of results.
+    /// `None`: the default number of results.
     result_types: Option<Few<TypeId>>,
     attrs: Vec<(Name<'a>, AttrValue)>,
     regions: Vec<Name<'a>>,
 }
 
 impl<'a> OpBuilder<'a> {
-    /// An op of a name, domain included.
+    /// Creates a builder for an op with this name, domain included.
     pub fn new(name: impl Into<Name<'a>>) -> OpBuilder<'a> {
         OpBuilder {
             name: name.into(),
@@ -55,7 +57,7 @@ impl<'a> OpBuilder<'a> {
         }
     }
 
-    /// Appends an operand; [`ValueId::NONE`] is one left out.
+    /// Appends an operand; [`ValueId::NONE`] omits it.
     pub fn operand(mut self, value: ValueId) -> OpBuilder<'a> {
         self.operands.push(value);
         self
@@ -73,7 +75,7 @@ impl<'a> OpBuilder<'a> {
         self
     }
 
-    /// Appends a result of a type.
+    /// Appends a result with a type.
     pub fn result(mut self, ty: TypeId) -> OpBuilder<'a> {
         self.result_types
             .get_or_insert(Few::new(TypeId::NONE))
@@ -81,7 +83,7 @@ impl<'a> OpBuilder<'a> {
         self
     }
 
-    /// Appends results of these types.
+    /// Appends results with these types.
     pub fn results(mut self, types: impl IntoIterator<Item = TypeId>) -> OpBuilder<'a> {
         self.result_types
             .get_or_insert(Few::new(TypeId::NONE))
@@ -89,38 +91,37 @@ impl<'a> OpBuilder<'a> {
         self
     }
 
-    /// Appends results whose type isn't said: in `replace_op` that of the replaced result,
-    /// otherwise unknown until it is inferred.
+    /// Appends results without a type. In `replace_op` they have the types of the replaced results, otherwise they are
+    /// unknown until they are inferred.
     pub fn untyped_results(self, count: usize) -> OpBuilder<'a> {
         self.results(std::iter::repeat(TypeId::NONE).take(count))
     }
 
-    /// Appends an empty region; [`Function::add_arg`] gives it arguments when the op is made.
+    /// Appends an empty region. To add arguments, call [`Function::add_arg`] once the op is created.
     pub fn region(mut self, name: impl Into<Name<'a>>) -> OpBuilder<'a> {
         self.regions.push(name.into());
         self
     }
 
-    /// Sets the location; without one, `replace_op` takes the replaced op's.
+    /// Sets the location. By default, `replace_op` uses the location of the replaced op.
     pub fn loc(mut self, loc: LocId) -> OpBuilder<'a> {
         self.loc = loc;
         self
     }
 
-    /// Starts with the attributes of the replaced op; in `replace_op`.
+    /// In `replace_op`: copies the attributes of the replaced op; those of the builder override them.
     pub fn take_attrs(mut self) -> OpBuilder<'a> {
         self.flags |= abi::OpDesc::TAKE_ATTRS;
         self
     }
 
-    /// Takes the regions of the replaced op over; in `replace_op`.
+    /// In `replace_op`: moves the regions of the replaced op to the new one.
     pub fn take_regions(mut self) -> OpBuilder<'a> {
         self.flags |= abi::OpDesc::TAKE_REGIONS;
         self
     }
 
-    /// Interns the names, and calls `call` with the description; `results` is how many results there are if nothing was
-    /// said of them.
+    /// Interns the names, and calls `call` with the description. `results` is the default number of results.
     pub(crate) fn described<R>(
         &self,
         function: &mut Function,
@@ -157,7 +158,9 @@ impl<'a> OpBuilder<'a> {
     }
 }
 
-/// A constant to make, for [`Function::add_constant`].
+/// A constant to create, for [`Function::add_constant`].
+///
+/// # Examples
 ///
 /// ```
 /// use passdock_plugin_api::prelude::*;
@@ -172,8 +175,7 @@ impl<'a> OpBuilder<'a> {
 pub struct ConstantSpec<'a>(pub(super) ConstantDesc<'a>);
 
 impl<'a> ConstantSpec<'a> {
-    /// A constant of a tensor type whose dims are all constant, and its elements: little-endian,
-    /// packed as ONNX packs them.
+    /// Creates a constant of a tensor type with constant dims, from its elements: little-endian, packed as in ONNX.
     pub fn new(ty: TypeId, data: &'a [u8]) -> ConstantSpec<'a> {
         ConstantSpec(ConstantDesc {
             flags: 0,
@@ -184,20 +186,20 @@ impl<'a> ConstantSpec<'a> {
         })
     }
 
-    /// A constant that is one element everywhere.
+    /// Creates a constant whose elements are all equal to `element`.
     pub fn splat(ty: TypeId, element: &'a [u8]) -> ConstantSpec<'a> {
         let mut spec = ConstantSpec::new(ty, element);
         spec.0.flags = abi::ConstantDesc::SPLAT;
         spec
     }
 
-    /// Names the constant; a name that is taken gets a number.
+    /// Sets the name. If it is in use, a number is appended.
     pub fn named(mut self, name: &'a str) -> ConstantSpec<'a> {
         self.0.name = name;
         self
     }
 
-    /// Visible in this region only.
+    /// Makes the constant visible in this region only.
     pub fn in_region(mut self, region: RegionId) -> ConstantSpec<'a> {
         self.0.region = region;
         self
@@ -205,6 +207,8 @@ impl<'a> ConstantSpec<'a> {
 }
 
 /// Builds a region op by op, at its end or before an op.
+///
+/// # Examples
 ///
 /// ```
 /// use passdock_plugin_api::prelude::*;
@@ -226,18 +230,18 @@ pub struct FunctionBuilder<'f> {
 }
 
 impl<'f> FunctionBuilder<'f> {
-    /// A builder at the end of the body: for a function that was just created.
+    /// Creates a builder at the end of the body, for a new function.
     pub fn new(function: &'f mut Function) -> FunctionBuilder<'f> {
         let at = Position::end_of(function.body());
         FunctionBuilder { function, at }
     }
 
-    /// A builder at any place.
+    /// Creates a builder at a position.
     pub fn at(function: &'f mut Function, at: Position) -> FunctionBuilder<'f> {
         FunctionBuilder { function, at }
     }
 
-    /// The function being built.
+    /// Returns the function.
     pub fn function(&mut self) -> &mut Function {
         self.function
     }
@@ -251,7 +255,7 @@ impl<'f> FunctionBuilder<'f> {
         self.function.add_arg(body, name, ty)
     }
 
-    /// Makes an op here.
+    /// Creates an op at the builder's position.
     ///
     /// # Errors
     /// As [`Function::create_op`].
@@ -259,7 +263,8 @@ impl<'f> FunctionBuilder<'f> {
         self.function.create_op(op, self.at)
     }
 
-    /// Makes an op with one result here, and answers the result; its type is left to inference.
+    /// Creates an op with one result at the builder's position, and returns the result, whose type is left to
+    /// inference.
     ///
     /// # Errors
     /// As [`Function::create_op`].
@@ -273,10 +278,10 @@ impl<'f> FunctionBuilder<'f> {
         Ok(self.function.result(op, 0))
     }
 
-    /// A builder of a region of an op that was just made.
+    /// Returns a builder for a region of a new op.
     ///
     /// # Errors
-    /// If the op has no region of that name.
+    /// If the op has no region with this name.
     pub fn inside(&mut self, op: OpId, region: &str) -> Result<FunctionBuilder<'_>, EditError> {
         let id = self.function.region(op, region).ok_or_else(|| {
             let name = self.function.name(op);
@@ -286,7 +291,7 @@ impl<'f> FunctionBuilder<'f> {
         Ok(FunctionBuilder::at(self.function, Position::end_of(id)))
     }
 
-    /// Ends the region: its `return` or `yield`.
+    /// Creates the region's terminator, a `return` or `yield`.
     ///
     /// # Errors
     /// As [`Function::set_results`].

@@ -1,5 +1,4 @@
-//! Calls of the module's functions: which function calls which ([`CallGraph`]), what an op calls, and
-//! making calls.
+//! Calls of the module's functions: the call graph ([`CallGraph`]), the callee of an op, and creating calls.
 
 use std::collections::HashMap;
 
@@ -13,10 +12,11 @@ use super::Function;
 use crate::data::EditError;
 
 impl Module<'_> {
-    /// The call graph of the module as it is now. It is put together from the names that
-    /// each function uses ([`crate::Function::names`]), so of functions that didn't change nothing
-    /// is looked at twice. Best asked before functions are edited: looking at one that is being
-    /// edited makes its next edit copy it.
+    /// Returns the current call graph of the module.
+    ///
+    /// It is computed from the names that each function uses ([`crate::Function::names`]), which the host caches for
+    /// unchanged functions. Call it before editing functions: for a function that is being edited, it takes a snapshot,
+    /// and the next edit copies the function.
     ///
     /// # Errors
     /// If the host has no analyses.
@@ -50,12 +50,14 @@ impl Module<'_> {
     }
 }
 
-/// The call graph of a module: calls by ops of a function's name, or by a `callee` attribute.
+/// The call graph of a module: calls by ops with a function's name, or by a `callee` attribute.
+///
+/// # Examples
 ///
 /// ```
 /// use passdock_plugin_api::prelude::*;
 ///
-/// /// Removes functions that nobody calls, but for `main`.
+/// /// Removes functions without callers, except `main`.
 /// fn remove_uncalled(m: &mut Module, _cx: &PassContext) -> PassResult {
 ///     let calls = m.call_graph()?;
 ///     for function in calls.functions() {
@@ -81,28 +83,28 @@ struct CalledFunction {
 }
 
 impl CallGraph {
-    /// The functions, in the module's order.
+    /// Returns the functions, in the module's order.
     pub fn functions(&self) -> impl ExactSizeIterator<Item = FunctionEntry> + '_ {
         self.functions.iter().map(|one| one.entry)
     }
 
-    /// A function of a name, if the module has it.
+    /// Returns the function with this name, if the module has it.
     pub fn function(&self, name: SymbolId) -> Option<FunctionEntry> {
         let at = self.places.get(&name)?;
         Some(self.functions[*at].entry)
     }
 
-    /// The functions that one calls, each once, in the module's order.
+    /// Returns the functions that `function` calls, each once, in the module's order.
     pub fn callees(&self, function: SymbolId) -> impl Iterator<Item = SymbolId> + '_ {
         self.listed(function, |one| &one.callees[..])
     }
 
-    /// The functions that call one, each once, in the module's order.
+    /// Returns the functions that call `function`, each once, in the module's order.
     pub fn callers(&self, function: SymbolId) -> impl Iterator<Item = SymbolId> + '_ {
         self.listed(function, |one| &one.callers[..])
     }
 
-    /// The names that a function uses: of its ops, and those in their `callee` attributes.
+    /// Returns the names that a function uses: of its ops, and of its `callee` attributes.
     pub fn names(&self, function: SymbolId) -> &[NameUse] {
         match self.places.get(&function) {
             Some(at) => &self.functions[*at].names,
@@ -122,9 +124,9 @@ impl CallGraph {
 }
 
 impl Function {
-    /// The function of the module that an op calls: of a `call` the one that its `callee` names, of another op the
-    /// one that has the op's name; `None` if the module, as it is now, has no such function. If an operator has that
-    /// name, too, the op is ambiguous ([`OpTraits::is_ambiguous`](crate::OpTraits::is_ambiguous)).
+    /// Returns the function of the module that an op calls: for a `call` the function of its `callee`, for another op
+    /// the function with the op's name. `None` if the current module has no such function. If an operator has the same
+    /// name, the op is ambiguous ([`OpTraits::is_ambiguous`](crate::OpTraits::is_ambiguous)).
     #[track_caller]
     pub fn callee(&self, op: OpId) -> Option<SymbolId> {
         let name = match self.symbol(op) {
@@ -134,12 +136,16 @@ impl Function {
         Some(name).filter(|name| self.raw_names_function(*name) == Some(1))
     }
 
-    /// Makes a call of another function of the module, with a result for each of its results, whose types are left to
-    /// inference (`relax.transform.InferType`). The call is an op of the function's name, which is what ONNX has; of a
-    /// name without a domain, and of a loop-level function, it is a `call`, which no ONNX file can say.
+    /// Creates a call of another function of the module. It has a result for each result of the function, whose types
+    /// are left to inference (`relax.transform.InferType`).
     ///
-    /// Trailing operands may be missing, and [`ValueId::NONE`] is one left out. Attribute parameters are attributes
-    /// of the call: [`Function::set_attr`].
+    /// The call is an op with the function's name, as in ONNX. For a function whose name has no domain, and for a
+    /// loop-level function, it is a `call`, which ONNX files can't represent.
+    ///
+    /// Trailing operands may be missing, and [`ValueId::NONE`] omits one. Attribute parameters are attributes of the
+    /// call: [`Function::set_attr`].
+    ///
+    /// # Examples
     ///
     /// ```
     /// use passdock_plugin_api::prelude::*;
@@ -157,7 +163,7 @@ impl Function {
     /// ```
     ///
     /// # Errors
-    /// If there are more operands than the callee has parameters, or one isn't visible at the place.
+    /// If there are more operands than the callee has parameters, or one isn't visible at the position.
     pub fn create_call(
         &mut self,
         callee: &Function,
@@ -193,7 +199,7 @@ impl Function {
     }
 }
 
-/// Whether a canonical name has a domain: a point outside of quotes.
+/// Whether a canonical name has a domain: a period outside of quotes.
 fn has_domain(name: &str) -> bool {
     let (mut quoted, mut escaped) = (false, false);
     for c in name.chars() {

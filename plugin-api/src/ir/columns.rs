@@ -1,8 +1,7 @@
-//! The host's analyses of a function, read in place: [`Liveness`], [`Order`], [`Effects`],
-//! [`Names`].
+//! The host's analyses of a function, read in place: [`Liveness`], [`Order`], [`Effects`], [`Names`].
 //!
-//! All are computed when they are first asked for, in time linear in the function, and found again
-//! as long as nobody edits it. They borrow the function.
+//! Each is computed on request, in time linear in the size of the function, and cached until the next edit. They borrow
+//! the function.
 
 use passdock_abi as abi;
 use passdock_abi::{NameUse, OpEntry, OpId, ValueId};
@@ -13,7 +12,7 @@ use crate::data::OpTraits;
 use crate::ffi::{Record, Records};
 
 impl Function {
-    /// The last uses of values.
+    /// Returns the last uses of values.
     ///
     /// # Errors
     /// If the host has no analyses.
@@ -22,7 +21,7 @@ impl Function {
         Ok(Liveness(self.analysed(abi::ANALYSIS_LIVENESS)?))
     }
 
-    /// The places of ops in the whole function.
+    /// Returns the positions of ops in the whole function.
     ///
     /// # Errors
     /// If the host has no analyses.
@@ -31,7 +30,7 @@ impl Function {
         Ok(Order(self.analysed(abi::ANALYSIS_ORDER)?))
     }
 
-    /// The effects of ops, beside giving results.
+    /// Returns the side effects of ops.
     ///
     /// # Errors
     /// If the host has no analyses.
@@ -40,7 +39,7 @@ impl Function {
         Ok(Effects(self.analysed(abi::ANALYSIS_EFFECTS)?))
     }
 
-    /// The names of ops and of called functions.
+    /// Returns the names of ops and of called functions.
     ///
     /// # Errors
     /// If the host has no analyses.
@@ -49,30 +48,29 @@ impl Function {
         Ok(Names(self.analysed(abi::ANALYSIS_NAMES)?))
     }
 
-    /// The records of an analysis, which has those of the name.
+    /// Returns the records of an analysis. `T` must be its record type.
     #[allow(unsafe_code)]
     fn analysed<T: Record>(&self, name: &str) -> Result<Records<'_, T>, EditError> {
         let column = self.raw_column(name)?;
-        // SAFETY: the contract says which records the analysis of a name has; the callers above ask for these.
+        // SAFETY: the ABI defines the records of each analysis; the callers above use these types.
         Ok(unsafe { Records::all(column) })
     }
 }
 
-/// The last uses of values.
+/// The last uses of values: an analysis of the host.
 #[derive(Clone)]
 pub struct Liveness<'f>(Records<'f, abi::Liveness>);
 
 impl Liveness<'_> {
-    /// The last op of the value's own region that uses it, or that holds an op which does: behind
-    /// it nobody needs the value. `None` if nobody uses it.
+    /// Returns the last op in the value's region that uses the value, or that contains such a user. The value is dead
+    /// after this op. `None` if it has no users.
     #[inline]
     pub fn last_use(&self, value: ValueId) -> Option<OpId> {
         self.0.get(value.index())?.last_use.option()
     }
 }
 
-/// The places of ops in the whole function. An op that is gone stands nowhere: every question about
-/// it answers "no".
+/// The positions of ops in the whole function. For an erased op, methods return `false` or `None`.
 #[derive(Clone)]
 pub struct Order<'f>(Records<'f, abi::OpOrder>);
 
@@ -86,19 +84,19 @@ impl Order<'_> {
         Some(order)
     }
 
-    /// The number of ops before an op, in all regions.
+    /// Returns the number of ops before an op, in all regions.
     #[inline]
     pub fn position(&self, op: OpId) -> Option<usize> {
         Some(self.of(op)?.position as usize)
     }
 
-    /// The nesting depth of the region that an op stands in; the body is at 0.
+    /// Returns the nesting depth of the region that contains an op; 0 for the body.
     #[inline]
     pub fn depth(&self, op: OpId) -> Option<usize> {
         Some(self.of(op)?.depth as usize)
     }
 
-    /// Whether `a` stands before `b` in program order; an op stands before what is nested in it.
+    /// Whether `a` precedes `b` in program order. An op precedes the ops that are nested in it.
     #[inline]
     pub fn is_before(&self, a: OpId, b: OpId) -> bool {
         match (self.of(a), self.of(b)) {
@@ -119,44 +117,43 @@ impl Order<'_> {
     }
 }
 
-/// The effects of ops, beside giving results.
+/// The side effects of ops.
 #[derive(Clone)]
 pub struct Effects<'f>(Records<'f, abi::OpEffects>);
 
 impl Effects<'_> {
-    /// The traits that an op's definition gives it, as [`Function::traits`] does; `return`, `yield`, `tuple` and
-    /// `tuple_get` are pure. None of an op that nobody defines.
+    /// Returns the traits of an op, as [`Function::traits`]; `return`, `yield`, `tuple` and `tuple_get` are pure. An op
+    /// without a definition has none.
     #[inline]
     pub fn traits(&self, op: OpId) -> OpTraits {
         OpTraits(self.0.get(op.index()).map_or(0, |record| record.traits))
     }
 
-    /// The effects of an op with everything nested in it: pure if all are; random, stateful,
-    /// reading, writing, allocating if one is.
+    /// Returns the effects of an op and all ops nested in it: pure if all of them are; random, stateful, reading,
+    /// writing, allocating if one of them is.
     #[inline]
     pub fn of(&self, op: OpId) -> OpTraits {
         OpTraits(self.0.get(op.index()).map_or(0, |record| record.effects))
     }
 
-    /// Whether an op, with everything nested in it, has no effect but its results.
+    /// Whether an op, with all ops nested in it, has no side effects.
     #[inline]
     pub fn is_pure(&self, op: OpId) -> bool {
         self.of(op).0 & OpEntry::PURE != 0
     }
 }
 
-/// The names of ops and of called functions: as many as there are different
-/// ones, in the order in which the function first uses them.
+/// The distinct names of ops and of called functions, in the order of their first use.
 #[derive(Clone)]
 pub struct Names<'f>(Records<'f, NameUse>);
 
 impl Names<'_> {
-    /// Names of ops and of callees, as [`NameUse::flags`] says.
+    /// Returns the names of ops and of callees, which [`NameUse::flags`] distinguishes.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = NameUse> + '_ {
         self.0.clone()
     }
 
-    /// The names of ops.
+    /// Returns the names of ops.
     pub fn of_ops(&self) -> impl Iterator<Item = NameUse> + '_ {
         self.iter().filter(|used| used.flags & NameUse::CALLEE == 0)
     }

@@ -1,4 +1,4 @@
-//! [`Function`]: copies of regions and ops, from the function itself and from others of the module.
+//! [`Function`]: copies of regions and ops, within the function and from other functions of the module.
 
 use passdock_abi as abi;
 use passdock_abi::{OpId, Position, RegionId, ValueId};
@@ -11,13 +11,15 @@ use crate::ffi::descriptions::{CloneDesc, CloneOpsDesc};
 const SELF: abi::FunctionRef = abi::CloneDesc::EMPTY.source;
 
 impl Function {
-    /// Copies ops of a region, with all that is nested in them, to a place in this function. `captures` are
-    /// pairs (value that the ops use and don't make, what stands for it in the copies); what isn't among
-    /// them stands for itself. The ops may be given in any order; the copies have the program's. Answers what
-    /// stands for the results of the first op of the list, then for those of the next, and so on.
+    /// Copies ops of one region, with all nested ops, to a position in this function.
+    ///
+    /// `captures` are pairs (value that the ops use but don't define, its replacement in the copies). Values without a
+    /// pair stay the same. The ops may be given in any order; the copies are in program order. Returns the copies of
+    /// the results of the first op in `ops`, then of the second one, and so on.
     ///
     /// # Errors
-    /// If the ops aren't of one region, one of them ends it, or a value that they use isn't visible at the place.
+    /// If the ops aren't in one region, one of them is a terminator, or a value that they use isn't visible at the
+    /// position.
     pub fn clone_ops(
         &mut self,
         ops: &[OpId],
@@ -36,15 +38,18 @@ impl Function {
         Ok(results)
     }
 
-    /// Copies as [`Function::clone_ops`] does, from another function of the module: a
-    /// [`Snapshot`](crate::Snapshot), or the other one of [`Module::edit_both`](crate::Module::edit_both). Types
-    /// with what they are made of, attributes with their tensors, locations and constants that the ops use come along;
-    /// any other value that they use and don't make has to be among `captures`.
+    /// Copies ops as [`Function::clone_ops`], but from another function of the module: a [`Snapshot`](crate::Snapshot),
+    /// or the other function of [`Module::edit_both`](crate::Module::edit_both).
+    ///
+    /// Types, attributes with their tensors, locations, and constants that the ops use are copied. Any other value that
+    /// they use but don't define must be in `captures`.
+    ///
+    /// # Examples
     ///
     /// ```
     /// use passdock_plugin_api::prelude::*;
     ///
-    /// /// Puts a copy of an op of `main`, which has one operand, at the end of a function.
+    /// /// Copies an op of `main`, which has one operand, to the end of a function.
     /// fn copy(m: &mut Module, op: OpId, to: &str) -> Result<(), EditError> {
     ///     let main = m.snapshot("main")?;
     ///     let f = m.edit(to)?;
@@ -56,8 +61,8 @@ impl Function {
     /// ```
     ///
     /// # Errors
-    /// As [`Function::clone_ops`]; also if a value that the ops use is neither constant nor among the pairs, which
-    /// names it.
+    /// As [`Function::clone_ops`]; also if a value that the ops use is neither a constant nor in `captures`. The
+    /// message names it.
     pub fn clone_ops_from(
         &mut self,
         source: &Function,
@@ -78,12 +83,14 @@ impl Function {
         Ok(results)
     }
 
-    /// Copies the ops of a region, without its terminator, to a place in this function. `args` stand for the region's
-    /// arguments; `captures` are pairs (value seen from inside the region, what stands for it in the copy). Returns
-    /// what stands for the terminator's operands.
+    /// Copies the ops of a region, without its terminator, to a position in this function. Returns the copies of the
+    /// terminator's operands.
+    ///
+    /// `args` replace the region's arguments. `captures` are pairs (value from outside of the region, its replacement
+    /// in the copy).
     ///
     /// # Errors
-    /// If there isn't one value for each argument, or something isn't visible at the place.
+    /// If the number of arguments differs, or a value isn't visible at the position.
     pub fn clone_region(
         &mut self,
         region: RegionId,
@@ -104,12 +111,12 @@ impl Function {
         Ok(results)
     }
 
-    /// Copies as [`Function::clone_region`] does, from another function: inlining. `captures` are pairs (value of the
-    /// source that is defined outside of the region, what stands for it here). Constants that aren't among them are
-    /// copied.
+    /// Copies a region as [`Function::clone_region`], but from another function: inlining. `captures` are pairs (value
+    /// of the source that is defined outside of the region, its replacement here). Constants that aren't in `captures`
+    /// are copied.
     ///
     /// # Errors
-    /// As [`Function::clone_region`]; also if a captured value isn't among the pairs.
+    /// As [`Function::clone_region`]; also if a captured value isn't in `captures`.
     pub fn clone_region_from(
         &mut self,
         source: &Function,
@@ -132,21 +139,20 @@ impl Function {
         Ok(results)
     }
 
-    /// A function to copy from, unless it is another host's.
+    /// Returns a function to copy from. Fails if it belongs to another host.
     fn source(&self, source: &Function) -> Result<abi::FunctionRef, EditError> {
         let what = "the function to copy from";
         self.raw.tables.expect(source.raw.tables, what)?;
         Ok(source.as_raw())
     }
 
-    /// The number of results of these ops; of one that isn't there 0, which the host will say.
+    /// Returns the number of results of these ops. Unknown ops count as 0; the host reports them.
     fn result_count_of_all(&self, ops: &[OpId]) -> usize {
         let records = ops.iter().filter_map(|op| self.raw.op(op.0));
         records.map(|record| record.results.len as usize).sum()
     }
 
-    /// The number of values that a region gives out; 0 if there is no such region, which the host
-    /// will say.
+    /// Returns the number of values that a region yields. 0 for an unknown region, which the host reports.
     fn result_count_of(&self, region: RegionId) -> usize {
         let last = self
             .raw

@@ -1,4 +1,4 @@
-//! [`Function`]: erasing what nobody needs any more, after a rewrite.
+//! [`Function`]: erasing dead code after a rewrite.
 
 use passdock_abi::{symbol, LocId, OpId, ValueId};
 
@@ -6,14 +6,18 @@ use super::Function;
 use crate::data::EditError;
 
 impl Function {
-    /// Replaces an op by values as [`Function::replace_op_with`] does, then erases what only it used:
-    /// [`Function::erase_dead`] of each value that it and what is nested in it used. So a rewrite of a whole chain
-    /// leaves nothing of it, if its ops are known to be pure (an op that no loaded plugin defines stays):
+    /// Replaces an op with values as [`Function::replace_op_with`], then erases the ops that became dead: calls
+    /// [`Function::erase_dead`] for each value that the op and its nested ops used.
+    ///
+    /// After the rewrite of a chain of ops, nothing of the chain remains if its ops are known to be pure. Ops without a
+    /// definition aren't erased.
+    ///
+    /// # Examples
     ///
     /// ```
     /// use passdock_plugin_api::prelude::*;
     ///
-    /// /// Replaces `Sqrt(Mul(x, x))` by `Abs(x)`; the `Mul` goes unless another op uses it.
+    /// /// Replaces `Sqrt(Mul(x, x))` with `Abs(x)`, and erases the `Mul` unless it has another user.
     /// fn abs(f: &mut Function, cx: &PassContext) -> PassResult {
     ///     for sqrt in f.ops_named("onnx.Sqrt") {
     ///         let mul = match f.operand(sqrt, 0).and_then(|v| f.defining_op(v)) {
@@ -42,17 +46,18 @@ impl Function {
         self.erase_all_dead(used).map(drop)
     }
 
-    /// Erases what makes a value that nobody uses: the constant, or the op if nobody uses any of its results; then
-    /// what only that used, and so on. Ops stay that may have an effect beside their results, or whose
-    /// definition doesn't say that they have none; arguments stay, too. A value that is used or gone is no error.
+    /// Erases the constant or op that defines a value, if it is dead; then the values that only it used, and so on.
     ///
-    /// So **an op that no loaded plugin defines stays**: nobody knows that it has no effect. In a host without op
-    /// definitions nothing but constants and tuples goes. The command warns of such ops at the start of a run
-    /// (`unknown-operators`), and a program that embeds passdock has to load what defines them: of ONNX's operators
-    /// that is the standard plugin `onnx-ops`.
+    /// An op is dead if its results have no users and its definition declares it as pure. Arguments aren't erased. A
+    /// value that has users or is already erased is not an error.
+    ///
+    /// **An op without a definition is never erased**, because it may have side effects. In a host without op
+    /// definitions only constants and tuples are erased. The command warns of such ops at the start of a run
+    /// (`unknown-operators`). A program that embeds passdock must load the definitions; those of ONNX's operators are
+    /// in the standard plugin `onnx-ops`.
     ///
     /// # Errors
-    /// If the host refuses to erase.
+    /// If the host rejects the edit.
     pub fn erase_dead(&mut self, value: ValueId) -> Result<(), EditError> {
         self.erase_all_dead(vec![value]).map(drop)
     }
@@ -78,7 +83,7 @@ impl Function {
         Ok(erased)
     }
 
-    /// Whether nobody uses an op's results, and it has no effect beside them.
+    /// Whether an op's results have no users, and it has no side effects.
     fn is_dead(&self, op: OpId) -> bool {
         let mut nested = self
             .regions(op)
@@ -98,7 +103,7 @@ impl Function {
         }
     }
 
-    /// The values that an op and what is nested in it use.
+    /// Returns the values that an op and its nested ops use.
     pub(crate) fn used_by(&self, op: OpId) -> Vec<ValueId> {
         if !self.is_live(op) {
             return Vec::new();

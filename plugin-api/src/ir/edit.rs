@@ -1,4 +1,4 @@
-//! [`Function`]: what a pass edits. Each edit is done whole or refused in a whole sentence.
+//! [`Function`]: edits. An edit is done completely, or returns an error and changes nothing.
 
 use passdock_abi::{Dim, LocId, OpId, Position, RegionId, SymbolId, TypeId, ValueId};
 
@@ -12,15 +12,15 @@ use crate::ffi::describe;
 use crate::ffi::descriptions::{PortDesc, ResultsDesc};
 
 impl Function {
-    /// Makes an op.
+    /// Creates an op.
     ///
     /// # Errors
-    /// If an operand isn't visible there, or the place or a type names nothing.
+    /// If an operand isn't visible at the position, or the position or a type is invalid.
     pub fn create_op(&mut self, op: OpBuilder<'_>, at: Position) -> Result<OpId, EditError> {
         self.create_op_of(op, at, 0)
     }
 
-    /// Makes an op as [`Function::create_op`] does, with so many results if the builder says nothing of them.
+    /// Creates an op as [`Function::create_op`], with a default number of results.
     pub(crate) fn create_op_of(
         &mut self,
         op: OpBuilder<'_>,
@@ -30,12 +30,13 @@ impl Function {
         op.described(self, results, |f, desc| f.raw_create_op(desc, at))
     }
 
-    /// Makes an op in place of `old`: all uses of the old results go over to the new ones, then
-    /// `old` is erased. If the builder says nothing of results, there are as many as `old` has,
-    /// of the same types. What `old` used stays, also if nobody uses it any more: [`Function::erase_dead`] erases it.
+    /// Creates an op in place of `old`: moves all uses of the results of `old` to the new results, and erases `old`.
+    ///
+    /// By default, the op has as many results as `old`, with the same types. Operands of `old` aren't erased, even if
+    /// they are dead now: see [`Function::erase_dead`].
     ///
     /// # Errors
-    /// If `old` is stale, or the new op has other results than the uses of the old ones allow.
+    /// If `old` is stale, or the results of the new op don't fit the uses of the old ones.
     pub fn replace_op(&mut self, old: OpId, new: OpBuilder<'_>) -> Result<OpId, EditError> {
         let results = self
             .raw
@@ -47,7 +48,7 @@ impl Function {
     /// Sets an attribute of an op.
     ///
     /// # Errors
-    /// If the op is stale, or the value names nothing of this function.
+    /// If the op is stale, or the value refers to an unknown entity.
     pub fn set_attr<'n>(
         &mut self,
         op: OpId,
@@ -59,10 +60,10 @@ impl Function {
         self.raw_set_attr(op, &describe::attr(name, &value, &strings))
     }
 
-    /// Removes an attribute of an op. No such attribute: an error.
+    /// Removes an attribute of an op.
     ///
     /// # Errors
-    /// If the op is stale, has no such attribute, or it is a region.
+    /// If the op is stale, has no such attribute, or the attribute is a region.
     pub fn remove_attr<'n>(
         &mut self,
         op: OpId,
@@ -72,10 +73,10 @@ impl Function {
         self.raw_remove_attr(op, name)
     }
 
-    /// Sets an attribute of the function itself.
+    /// Sets an attribute of the function.
     ///
     /// # Errors
-    /// If the value names nothing of this function.
+    /// If the value refers to an unknown entity.
     pub fn set_function_attr<'n>(
         &mut self,
         name: impl Into<Name<'n>>,
@@ -84,11 +85,11 @@ impl Function {
         self.set_attr(OpId::NONE, name, value)
     }
 
-    /// Gives the function an attribute parameter: an attribute of its calls, which its ops refer to
-    /// ([`AttrValue::Reference`]), and its value in calls that don't give it.
+    /// Adds an attribute parameter to the function, with the default for calls that don't set it. Ops of the function
+    /// refer to it with [`AttrValue::Reference`].
     ///
     /// # Errors
-    /// If the value names nothing of this function.
+    /// If the value refers to an unknown entity.
     pub fn add_attr_param<'n>(
         &mut self,
         name: impl Into<Name<'n>>,
@@ -100,7 +101,7 @@ impl Function {
         self.raw_set_attr(OpId::NONE, &desc)
     }
 
-    /// Removes an attribute of the function itself.
+    /// Removes an attribute of the function.
     ///
     /// # Errors
     /// If the function has no such attribute.
@@ -108,26 +109,26 @@ impl Function {
         self.remove_attr(OpId::NONE, name)
     }
 
-    /// The id of a type, made if it is new.
+    /// Interns a type and returns its id.
     ///
     /// # Errors
-    /// If the description isn't one of a type: dims of what has none, items that name nothing.
+    /// If the description is invalid: dims of a type without dims, unknown items.
     pub fn add_type(&mut self, spec: &TypeSpec) -> Result<TypeId, EditError> {
         self.raw_add_type(spec.desc())
     }
 
-    /// Makes a constant.
+    /// Creates a constant.
     ///
     /// # Errors
-    /// If the type isn't a tensor's of known shape, or the data has another length.
+    /// If the type isn't a tensor type with constant dims, or the data has the wrong length.
     pub fn add_constant(&mut self, constant: &ConstantSpec<'_>) -> Result<ValueId, EditError> {
         self.raw_add_constant(constant.0)
     }
 
-    /// Makes a constant int64 tensor of rank 1, as shapes and axes are.
+    /// Creates a constant int64 tensor of rank 1, the type of shapes and axes.
     ///
     /// # Errors
-    /// If the host refuses constants of this size.
+    /// If the host rejects constants of this size.
     pub fn add_ints(&mut self, values: &[i64]) -> Result<ValueId, EditError> {
         let ty = TypeSpec::shaped(passdock_abi::DType::I64, &[values.len() as i64]);
         let ty = self.add_type(&ty)?;
@@ -138,15 +139,15 @@ impl Function {
         self.add_constant(&ConstantSpec::new(ty, &bytes))
     }
 
-    /// Moves the ops of a region, without its terminator, right before the op that holds it, where
-    /// `args` stand for the region's arguments. Answers what stands for the terminator's operands: with
-    /// [`Function::replace_op_with`] the region takes the op's place.
+    /// Moves the ops of a region, without its terminator, directly before the op that contains it. `args` replace the
+    /// region's arguments. Returns the terminator's operands: pass them to [`Function::replace_op_with`] to replace the
+    /// op with the region.
     ///
-    /// Nothing is copied, so it takes as long as the region itself has ops, however much is nested in
-    /// them; and the region is left empty, so it can be inlined once.
+    /// Nothing is copied: the cost is linear in the number of the region's own ops, without nested ones. The region is
+    /// empty afterwards, so it can be inlined only once.
     ///
     /// # Errors
-    /// If the region is the body, or there isn't one value for each argument.
+    /// If the region is the body, or the number of arguments differs.
     pub fn inline_region(
         &mut self,
         region: RegionId,
@@ -159,10 +160,10 @@ impl Function {
         Ok(slots.into_iter().flatten().map(|slot| slot.value).collect())
     }
 
-    /// Appends an argument to a region; to the body: a parameter, which changes the interface.
+    /// Appends an argument to a region. For the body it is a parameter, and the interface changes.
     ///
     /// # Errors
-    /// If the region is stale, or the type names nothing.
+    /// If the region is stale, or the type is unknown.
     pub fn add_arg(
         &mut self,
         region: RegionId,
@@ -172,19 +173,18 @@ impl Function {
         self.raw_add_arg(region, PortDesc { flags: 0, ty, name })
     }
 
-    /// Puts dims in the place of dim symbols, of all at once, in all types of the function, which may
-    /// change the interface. Refused if a size would be negative, or contradict what is known.
+    /// Replaces dim symbols with dims, simultaneously, in all types of the function. The interface may change.
     ///
     /// # Errors
-    /// If a size would be negative, or contradict what is known.
+    /// If a size would be negative, or a type would contradict a known one.
     pub fn replace_symbols(&mut self, symbols: &[(SymbolId, Dim)]) -> Result<(), EditError> {
         let (symbols, dims): (Vec<SymbolId>, Vec<Dim>) = symbols.iter().copied().unzip();
         self.raw_replace_symbols(&symbols, &dims)
     }
 
-    /// Ends a region with these values: makes its `return` or `yield`, or changes what it has. Names and
-    /// declared types stay: those of the places if there are as many values as before, else those
-    /// that the same values had.
+    /// Sets the results of a region: creates its `return` or `yield`, or changes the operands of the existing one.
+    ///
+    /// Names and declared types are kept: by position if the number of results is unchanged, otherwise by value.
     ///
     /// # Errors
     /// If a value isn't visible at the region's end.
@@ -193,8 +193,8 @@ impl Function {
         self.set_named_results(region, &results.collect::<Vec<_>>())
     }
 
-    /// Ends a region as [`Function::set_results`] does, under these names and declared types; `""`
-    /// and NONE say nothing.
+    /// Sets the results of a region as [`Function::set_results`], with names and declared types. `""` and NONE keep the
+    /// current ones.
     ///
     /// # Errors
     /// As [`Function::set_results`].
@@ -216,21 +216,21 @@ impl Function {
         )
     }
 
-    /// The location of an op that stands for all of these, the most telling first: what it is merged
-    /// of stays known, `OpBuilder::new("acme.Gelu").loc(f.fused_loc(&[mul, erf])?)`.
+    /// Returns the location of an op that was merged from these ops, the most important one first:
+    /// `OpBuilder::new("acme.Gelu").loc(f.fused_loc(&[mul, erf])?)`.
     ///
     /// # Errors
-    /// If the host refuses a location.
+    /// If the host rejects a location.
     pub fn fused_loc(&mut self, ops: &[OpId]) -> Result<LocId, EditError> {
         let locs: Vec<LocId> = ops.iter().map(|op| self.loc(*op)).collect();
         self.fused_locs(&locs)
     }
 
-    /// Names a domain of the module's own functions among the opsets, as a file needs for calls of them: version 1,
-    /// unless it is there. A function without opsets stays so.
+    /// Imports a domain of functions of the module with version 1, if the function doesn't import it yet. ONNX files
+    /// require the import for calls of these functions. A function without opsets doesn't change.
     ///
     /// # Errors
-    /// If it is the 1,025th.
+    /// If it is the 1,025th domain.
     pub fn add_domain(&mut self, domain: &str) -> Result<(), EditError> {
         match self.opset(domain).is_none() && self.opsets().next().is_some() {
             true => self.set_opset(domain, 1),

@@ -1,16 +1,16 @@
-//! A list that is short nearly always, kept without an allocation then.
+//! A list that is nearly always short, and then needs no allocation.
 
-/// Up to four items in place, more in a vector.
+/// A list with up to four items inline, or more in a vector.
 #[derive(Clone, Debug)]
 pub(crate) enum Few<T> {
-    /// The first so many of them.
+    /// The items, and their number.
     Here([T; 4], usize),
-    /// All of them.
+    /// All items.
     There(Vec<T>),
 }
 
 impl<T: Copy> Few<T> {
-    /// Empty; `filler` is what unused places hold.
+    /// Creates an empty list. `filler` fills unused elements.
     pub(crate) const fn new(filler: T) -> Few<T> {
         Few::Here([filler; 4], 0)
     }

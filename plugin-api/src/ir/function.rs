@@ -1,5 +1,5 @@
-//! [`Function`]: its ops, values and regions. Walks are in `iter.rs`, types in `types.rs`, constants and
-//! attributes in `read.rs`, edits in `edit.rs`.
+//! [`Function`]: its ops, values and regions. Iterators are in `iter.rs`, types in `types.rs`, constants and attributes
+//! in `read.rs`, edits in `edit.rs`.
 
 use std::fmt;
 
@@ -21,45 +21,45 @@ fn stale(what: &dyn fmt::Display) -> ! {
 }
 
 impl Function {
-    /// The canonical name of the function itself.
+    /// Returns the canonical name of the function.
     pub fn function_name(&self) -> &str {
         self.text(self.raw.name())
     }
 
-    /// Graph function (`fn`) or loop-level function (`prim`).
+    /// Returns the kind: graph function (`fn`) or loop-level function (`prim`).
     pub fn kind(&self) -> FunctionKind {
         self.raw.kind()
     }
 
-    /// The function's body.
+    /// Returns the function's body.
     pub fn body(&self) -> RegionId {
         self.raw.body()
     }
 
-    /// The function's parameters: the body's arguments.
+    /// Returns the function's parameters: the body's arguments.
     pub fn params(&self) -> &[ValueId] {
         self.args(self.body())
     }
 
-    /// Grows with every edit; equal versions are equal functions.
+    /// Returns the version, which increases with each edit: if it is the same, the function hasn't changed.
     pub fn version(&self) -> u64 {
         self.raw.version()
     }
 
-    /// The number of ops, in all regions, terminators included.
+    /// Returns the number of ops in all regions, terminators included.
     pub fn op_count(&self) -> usize {
         self.raw.op_count() as usize
     }
 
-    /// The version of a domain that the function's ops mean; `""` is ONNX's own.
+    /// Returns the imported version of a domain; `""` is ONNX's own.
     pub fn opset(&self, domain: &str) -> Option<i64> {
-        // They are few: comparing texts is faster than finding the symbol.
+        // There are few of them: comparing strings is faster than finding the symbol.
         let mut opsets = self.opsets();
         let opset = opsets.find(|(name, _)| *name == domain);
         opset.map(|(_, version)| version)
     }
 
-    /// The versions of domains, as (domain, version).
+    /// Returns the imported domains, as (domain, version).
     pub fn opsets(&self) -> impl Iterator<Item = (&str, i64)> + '_ {
         let opsets = self.raw.opsets();
         opsets.map(move |opset| (self.text(opset.domain), opset.version))
@@ -67,26 +67,26 @@ impl Function {
 
     // Symbols.
 
-    /// The text of a symbol.
+    /// Returns the string of a symbol.
     #[inline]
     pub fn text(&self, symbol: SymbolId) -> &str {
         self.raw.symbols().text(symbol)
     }
 
-    /// The symbol of a text, if the module has one.
+    /// Returns the symbol of a string, if the string is interned in the module.
     pub fn find_symbol(&self, text: &str) -> Option<SymbolId> {
         self.raw.symbols().find(text)
     }
 
-    /// The symbol of a text, made if it is new.
+    /// Interns a string and returns its symbol.
     ///
     /// # Errors
-    /// If the text is longer than the host takes.
+    /// If the string is longer than the host allows.
     pub fn intern(&self, text: &str) -> Result<SymbolId, EditError> {
         self.raw.symbols().intern(text)
     }
 
-    /// Whether an op is still there.
+    /// Whether an op is live: it exists and isn't erased.
     #[inline]
     pub fn is_live(&self, op: OpId) -> bool {
         self.raw
@@ -94,14 +94,14 @@ impl Function {
             .map_or(false, |record| record.flags & abi::Op::DEAD == 0)
     }
 
-    /// Whether a value is still there.
+    /// Whether a value is live: it exists and isn't erased.
     pub fn is_live_value(&self, value: ValueId) -> bool {
         self.raw
             .value(value.0)
             .map_or(false, |record| record.flags & abi::Value::DEAD == 0)
     }
 
-    // Records, live ones only.
+    // Records of live entities.
 
     #[inline]
     #[track_caller]
@@ -112,7 +112,7 @@ impl Function {
         }
     }
 
-    /// `None` for an operand left out.
+    /// Returns the record of a value; `None` for an omitted operand.
     #[inline]
     #[track_caller]
     pub(crate) fn value_record(&self, value: ValueId) -> Option<abi::Value> {
@@ -134,28 +134,28 @@ impl Function {
 
     // Ops.
 
-    /// An op's name, domain included: `onnx.Relu`.
+    /// Returns an op's name, domain included: `onnx.Relu`.
     #[inline]
     #[track_caller]
     pub fn name(&self, op: OpId) -> &str {
         self.text(self.symbol(op))
     }
 
-    /// The symbol of an op's name: comparing symbols is cheaper than comparing texts.
+    /// Returns the symbol of an op's name. Comparing symbols is cheaper than comparing strings.
     #[inline]
     #[track_caller]
     pub fn symbol(&self, op: OpId) -> SymbolId {
         self.op_record(op).name
     }
 
-    /// The number of an op's operands, those left out in between included.
+    /// Returns the number of an op's operands, omitted ones included.
     #[inline]
     #[track_caller]
     pub fn operand_count(&self, op: OpId) -> usize {
         self.op_record(op).operands.len as usize
     }
 
-    /// An operand; `None` if there is no such slot, or it is left out.
+    /// Returns an operand; `None` if it is omitted or `index` is out of range.
     #[inline]
     #[track_caller]
     pub fn operand(&self, op: OpId, index: usize) -> Option<ValueId> {
@@ -163,7 +163,7 @@ impl Function {
         slot.value.option()
     }
 
-    /// An op's operands; one left out is [`ValueId::NONE`].
+    /// Iterates over an op's operands; an omitted one is [`ValueId::NONE`].
     #[inline]
     #[track_caller]
     pub fn operands(&self, op: OpId) -> impl ExactSizeIterator<Item = ValueId> + '_ {
@@ -171,14 +171,14 @@ impl Function {
         slots.map(|slot| slot.value)
     }
 
-    /// The number of an op's results.
+    /// Returns the number of an op's results.
     #[inline]
     #[track_caller]
     pub fn result_count(&self, op: OpId) -> usize {
         self.op_record(op).results.len as usize
     }
 
-    /// A result; [`ValueId::NONE`] if there is no such one.
+    /// Returns a result; [`ValueId::NONE`] if `index` is out of range.
     #[inline]
     #[track_caller]
     pub fn result(&self, op: OpId, index: usize) -> ValueId {
@@ -188,21 +188,21 @@ impl Function {
             .unwrap_or(ValueId::NONE)
     }
 
-    /// An op's results.
+    /// Returns an op's results.
     #[inline]
     #[track_caller]
     pub fn results(&self, op: OpId) -> &[ValueId] {
         self.raw.ids(self.op_record(op).results)
     }
 
-    /// An op's regions.
+    /// Returns an op's regions.
     #[inline]
     #[track_caller]
     pub fn regions(&self, op: OpId) -> &[RegionId] {
         self.raw.ids(self.op_record(op).regions)
     }
 
-    /// An op's region of a name (`"then_branch"`).
+    /// Returns an op's region with this name (`"then_branch"`).
     #[track_caller]
     pub fn region<'n>(&self, op: OpId, name: impl Into<Name<'n>>) -> Option<RegionId> {
         let name = name.into().find(self)?;
@@ -210,24 +210,24 @@ impl Function {
         regions.find(|region| self.region_record(*region).name == name)
     }
 
-    /// The region an op stands in.
+    /// Returns the region that contains an op.
     #[inline]
     #[track_caller]
     pub fn parent_region(&self, op: OpId) -> RegionId {
         self.op_record(op).parent
     }
 
-    /// The op after it in its region.
+    /// Returns the op after `op` in its region.
     #[inline]
     #[track_caller]
     pub fn next_op(&self, op: OpId) -> Option<OpId> {
         let record = self.op_record(op);
-        // A list that somebody wrote into may have no end; the order of its ops has one.
+        // A list that a faulty plugin has written to may be cyclic; its order can't be.
         let next = self.raw.op(record.next.0)?;
         (next.order > record.order).then_some(record.next)
     }
 
-    /// The op before it in its region.
+    /// Returns the op before `op` in its region.
     #[inline]
     #[track_caller]
     pub fn previous_op(&self, op: OpId) -> Option<OpId> {
@@ -236,7 +236,10 @@ impl Function {
         (previous.order < record.order).then_some(record.prev)
     }
 
-    /// Whether `a` stands before `b`; both must stand in the same region.
+    /// Whether `a` precedes `b`.
+    ///
+    /// # Panics
+    /// If they aren't in the same region.
     #[inline]
     #[track_caller]
     pub fn is_before(&self, a: OpId, b: OpId) -> bool {
@@ -248,24 +251,24 @@ impl Function {
         a.order < b.order
     }
 
-    /// The traits that an op's definition gives it.
+    /// Returns the traits of an op's definition.
     #[track_caller]
     pub fn traits(&self, op: OpId) -> OpTraits {
         self.traits_of(self.symbol(op))
     }
 
-    /// The traits that the definition of an operator gives its ops.
+    /// Returns the traits of an operator's definition.
     pub(crate) fn traits_of(&self, operator: SymbolId) -> OpTraits {
         OpTraits(self.raw_traits(operator).unwrap_or(0))
     }
 
-    /// The location that an op comes from.
+    /// Returns an op's location.
     #[track_caller]
     pub fn loc(&self, op: OpId) -> LocId {
         self.op_record(op).loc
     }
 
-    /// The ONNX node's name, if that is where an op comes from.
+    /// Returns the ONNX node's name, if an op's location is one.
     #[track_caller]
     pub fn loc_name(&self, op: OpId) -> Option<&str> {
         let loc = self.raw.loc(self.loc(op).0)?;
@@ -276,8 +279,8 @@ impl Function {
         }
     }
 
-    /// Whether more is known of an op than its record says: documentation, metadata, several places that it comes
-    /// from. A copy has it, too.
+    /// Whether the model has more data for an op than its record: documentation, metadata, several locations. Copies of
+    /// the op have it, too.
     #[track_caller]
     pub fn is_annotated(&self, op: OpId) -> bool {
         let loc = self.raw.loc(self.loc(op).0);
@@ -287,7 +290,7 @@ impl Function {
 
     // Values.
 
-    /// The op that a value is a result of; `None` for an argument, a constant, an operand left out.
+    /// Returns the op that a value is a result of; `None` for an argument, a constant, and an omitted operand.
     #[inline]
     #[track_caller]
     pub fn defining_op(&self, value: ValueId) -> Option<OpId> {
@@ -295,7 +298,7 @@ impl Function {
         (record.flags & abi::Value::KIND == abi::Value::RESULT).then_some(OpId(record.def))
     }
 
-    /// The index of a value among its op's results, or its region's arguments.
+    /// Returns the index of a value among its op's results or its region's arguments.
     #[inline]
     #[track_caller]
     pub fn index(&self, value: ValueId) -> usize {
@@ -303,7 +306,7 @@ impl Function {
             .map_or(0, |record| record.index as usize)
     }
 
-    /// The region that a value is an argument of.
+    /// Returns the region that a value is an argument of.
     #[inline]
     #[track_caller]
     pub fn arg_region(&self, value: ValueId) -> Option<RegionId> {
@@ -311,7 +314,7 @@ impl Function {
         (record.flags & abi::Value::KIND == abi::Value::ARG).then_some(RegionId(record.def))
     }
 
-    /// The number of a value's uses.
+    /// Returns the number of a value's uses.
     #[inline]
     #[track_caller]
     pub fn use_count(&self, value: ValueId) -> usize {
@@ -319,14 +322,14 @@ impl Function {
             .map_or(0, |record| record.use_count as usize)
     }
 
-    /// The name of a value.
+    /// Returns the name of a value.
     #[track_caller]
     pub fn value_name(&self, value: ValueId) -> Option<&str> {
         let name = self.value_record(value)?.name.option()?;
         Some(self.text(name))
     }
 
-    /// The id of a value's type; equal ids are equal types.
+    /// Returns the id of a value's type. Equal ids are equal types.
     #[inline]
     #[track_caller]
     pub fn type_id(&self, value: ValueId) -> TypeId {
@@ -336,14 +339,14 @@ impl Function {
 
     // Regions.
 
-    /// The arguments of a region.
+    /// Returns the arguments of a region.
     #[inline]
     #[track_caller]
     pub fn args(&self, region: RegionId) -> &[ValueId] {
         self.raw.ids(self.region_record(region).args)
     }
 
-    /// The name of a region among its op's regions.
+    /// Returns the name of a region among its op's regions.
     #[track_caller]
     pub fn region_name(&self, region: RegionId) -> &str {
         match self.region_record(region).name.option() {
@@ -352,21 +355,21 @@ impl Function {
         }
     }
 
-    /// The op a region is of; `None` for the body.
+    /// Returns the op that contains a region; `None` for the body.
     #[inline]
     #[track_caller]
     pub fn parent_op(&self, region: RegionId) -> Option<OpId> {
         self.region_record(region).parent.option()
     }
 
-    /// The first op of a region.
+    /// Returns the first op of a region.
     #[inline]
     #[track_caller]
     pub fn first_op(&self, region: RegionId) -> Option<OpId> {
         self.region_record(region).first.option()
     }
 
-    /// The `return` or `yield` that ends a region; its operands are what the region gives out.
+    /// Returns the terminator of a region, a `return` or `yield`, whose operands are the region's results.
     #[inline]
     #[track_caller]
     pub fn terminator(&self, region: RegionId) -> Option<OpId> {
@@ -375,7 +378,7 @@ impl Function {
         (name == abi::symbol::RETURN || name == abi::symbol::YIELD).then_some(last)
     }
 
-    /// The names and declared types under which a region's results go out.
+    /// Returns the names and declared types of a region's results.
     #[track_caller]
     pub fn ports(&self, region: RegionId) -> impl ExactSizeIterator<Item = abi::Port> + '_ {
         self.raw.port_range(self.region_record(region).ports)

@@ -1,9 +1,8 @@
-//! Going over a function's ops.
+//! Iterators over a function's ops.
 //!
-//! [`Ops`] and [`Function::uses`] are snapshots: they own the ids they found when they were made, so the
-//! function can be edited between two steps; what is erased meanwhile is skipped, what is made
-//! meanwhile isn't met. [`Walk`] and [`IterUses`] borrow the function and copy nothing: for passes that
-//! only look.
+//! [`Ops`] and [`Function::uses`] are snapshots: they own the ids, so the function may be edited during the iteration.
+//! Erased ops are skipped, and new ones aren't visited. [`Walk`] and [`IterUses`] borrow the function and copy nothing:
+//! for passes that only read.
 
 use std::collections::HashSet;
 
@@ -13,7 +12,7 @@ use super::name::Name;
 use super::Function;
 use crate::ffi::Alive;
 
-/// Ops, in the order they had when this was made.
+/// A snapshot of ops, in the order at the time of the call.
 pub struct Ops {
     ids: std::vec::IntoIter<OpId>,
     alive: Alive,
@@ -42,7 +41,7 @@ impl Iterator for Ops {
     }
 }
 
-/// From the end: users before what they use.
+/// Iterates from the end, so that users precede their operands.
 impl DoubleEndedIterator for Ops {
     #[inline]
     fn next_back(&mut self) -> Option<OpId> {
@@ -55,18 +54,18 @@ impl DoubleEndedIterator for Ops {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Use {
-    /// The op that uses it.
+    /// The user.
     pub op: OpId,
     /// The index of the operand.
     pub index: usize,
 }
 
-/// Uses of a value, looked up one after the other.
+/// An iterator over the uses of a value.
 #[derive(Clone)]
 pub struct IterUses<'a> {
     function: &'a Function,
     next: UseId,
-    /// The uses that there can be: a list that somebody wrote into may have no end.
+    /// The maximum number of remaining uses: a list that a faulty plugin has written to may be cyclic.
     left: u32,
 }
 
@@ -88,17 +87,17 @@ impl Iterator for IterUses<'_> {
 }
 
 impl Function {
-    /// All ops, those in nested regions included, in program order. A snapshot: editing goes on
-    /// meanwhile, and what is erased is skipped.
+    /// Returns all ops in program order, including nested regions. It is a snapshot: the function may be edited during
+    /// the iteration, and erased ops are skipped.
     pub fn ops(&self) -> Ops {
         self.walk(self.body())
     }
 
-    /// The ops that stand directly in a region, in order. A snapshot.
+    /// Returns the ops of a region in order, without nested ones. A snapshot.
     pub fn ops_in(&self, region: RegionId) -> Ops {
         let mut ids = Vec::new();
         let mut next = self.region_record(region).first;
-        // A list that somebody wrote into may have no end.
+        // A list that a faulty plugin has written to may be cyclic.
         let most = self.op_count();
         while let Some(record) = self.raw.op(next.0).filter(|_| ids.len() < most) {
             ids.push(next);
@@ -107,22 +106,22 @@ impl Function {
         Ops::new(self, ids)
     }
 
-    /// All ops of an operator's name, those in nested regions included, in program order. A snapshot.
+    /// Returns all ops of an operator in program order, including nested regions. A snapshot.
     ///
-    /// None if a function of the module has the operator's name, too: whether an op means the operator or
-    /// the function is its runtime's to say ([`OpTraits::is_ambiguous`](crate::OpTraits::is_ambiguous)), so a
-    /// rewrite that took it for either would be wrong for somebody. [`Function::all_ops_named`] has those as
-    /// well. Of a name that only a function has, these are its calls.
+    /// Returns nothing if a function of the module has the operator's name, too. A runtime may use either of them
+    /// ([`OpTraits::is_ambiguous`](crate::OpTraits::is_ambiguous)), so a rewrite that assumes one of them may be wrong.
+    /// [`Function::all_ops_named`] includes such ops. If only a function has the name, the ops are its calls.
     pub fn ops_named<'n>(&self, name: impl Into<Name<'n>>) -> Ops {
         let mut ids = self.ids_named(name.into());
-        // All have the same traits, so one is asked for.
+        // All have the same traits.
         if matches!(ids.first(), Some(op) if self.traits(*op).is_ambiguous()) {
             ids.clear();
         }
         Ops::new(self, ids)
     }
 
-    /// All ops of a name, be they ops of an operator or calls of a function, in program order. A snapshot.
+    /// Returns all ops with this name in program order, whether they are ops of an operator or calls of a function. A
+    /// snapshot.
     pub fn all_ops_named<'n>(&self, name: impl Into<Name<'n>>) -> Ops {
         Ops::new(self, self.ids_named(name.into()))
     }
@@ -141,7 +140,7 @@ impl Function {
         }
     }
 
-    /// All ops of a region and of the regions in it, in program order. A snapshot.
+    /// Returns all ops of a region and its nested regions, in program order. A snapshot.
     pub fn walk(&self, region: RegionId) -> Ops {
         let mut ids = Vec::new();
         if region == self.body() {
@@ -151,18 +150,18 @@ impl Function {
         Ops::new(self, ids)
     }
 
-    /// The ops of [`Function::ops`], borrowing the function instead of copying ids: the fastest way
-    /// to only look.
+    /// Iterates over the ops of [`Function::ops`], but borrows the function instead of copying ids: the fastest way to
+    /// only read.
     pub fn iter(&self) -> Walk<'_> {
         Walk::new(self, self.body())
     }
 
-    /// The ops of [`Function::walk`], borrowing the function.
+    /// Iterates over the ops of [`Function::walk`], but borrows the function.
     pub fn iter_in(&self, region: RegionId) -> Walk<'_> {
         Walk::new(self, region)
     }
 
-    /// The uses of a value. A snapshot.
+    /// Returns the uses of a value. A snapshot.
     #[track_caller]
     pub fn uses(&self, value: ValueId) -> impl Iterator<Item = Use> {
         let uses: Vec<Use> = self.iter_uses(value).collect();
@@ -170,9 +169,9 @@ impl Function {
         uses.into_iter().filter(move |one| alive.has(one.op))
     }
 
-    /// The uses of a value, as [`Function::uses`], but borrowing the function instead of copying its list: to look
-    /// for one. A value may have as many uses as there are ops, so asking this of each op for one value takes
-    /// quadratic time.
+    /// Iterates over the uses of a value as [`Function::uses`], but borrows the function instead of copying the list:
+    /// for searches. A value may have as many uses as there are ops: iterating over the uses of one value for each op
+    /// takes quadratic time.
     #[track_caller]
     pub fn iter_uses(&self, value: ValueId) -> IterUses<'_> {
         let record = self.value_record(value);
@@ -183,7 +182,7 @@ impl Function {
         }
     }
 
-    /// The ops that use a value, each once. A snapshot.
+    /// Returns the users of a value, each once. A snapshot.
     #[track_caller]
     pub fn users(&self, value: ValueId) -> Ops {
         let count = self.use_count(value);
@@ -197,15 +196,15 @@ impl Function {
     }
 }
 
-/// All ops of a region and of the regions in it, in program order: an op, then what is in it,
-/// then the op after it.
+/// An iterator over all ops of a region and its nested regions in program order: an op, then the ops in its regions,
+/// then the next op.
 #[derive(Clone)]
 pub struct Walk<'a> {
     function: &'a Function,
     next: OpId,
-    /// The ops to go on at, innermost last.
+    /// The ops to continue at, innermost last.
     pending: Vec<OpId>,
-    /// The ops that there can be: a list that somebody wrote into may have no end.
+    /// The maximum number of remaining ops: a list that a faulty plugin has written to may be cyclic.
     left: usize,
 }
 

@@ -1,4 +1,4 @@
-//! The IR as a pass sees it: functions and modules, read in place and edited through the host.
+//! The IR: functions and modules, read in place and edited through the host.
 
 mod attr;
 mod builder;

@@ -1,4 +1,4 @@
-//! [`Module`]: what a module pass sees and edits.
+//! [`Module`]: the module of a module pass.
 #![allow(unsafe_code)]
 
 use std::cell::RefCell;
@@ -15,15 +15,17 @@ use crate::data::EditError;
 use crate::ffi::descriptions::{FunctionDesc, OutlineDesc};
 use crate::ffi::{seen, Alive, Function, FunctionHandle, RawSymbols, Records, Tables};
 
-/// A module: functions in order.
+/// A module: an ordered list of functions.
 ///
-/// Several functions can be looked at while one is edited: [`Module::snapshot`] gives an owned,
-/// read-only function as it is now, [`Module::edit`] one to edit in place, borrowed.
+/// Several functions can be read while one is edited: [`Module::snapshot`] returns an owned, read-only copy of a
+/// function, [`Module::edit`] borrows a function to edit it in place.
+///
+/// # Examples
 ///
 /// ```
 /// use passdock_plugin_api::prelude::*;
 ///
-/// /// Notes how many ops each function has.
+/// /// Records the number of ops of each function.
 /// fn stamp(m: &mut Module, _cx: &PassContext) -> PassResult {
 ///     for function in m.functions() {
 ///         m.edit(function.name)?.set_function_attr("ops", i64::from(function.op_count))?;
@@ -37,18 +39,17 @@ pub struct Module<'h> {
     view: *const abi::ModuleView,
     /// The functions that are being edited: the last one, or the last two.
     edited: [Option<FunctionHandle>; 2],
-    /// The watches of snapshots' iterators.
+    /// The tokens of snapshots' iterators.
     snapshots: RefCell<Vec<Alive>>,
-    /// The pass's run, which no snapshot outlives.
+    /// The run of the pass, which snapshots can't outlive.
     run: PhantomData<&'h ()>,
 }
 
 impl<'h> Module<'h> {
-    /// A handle of a host's module, for hosts that hand their own to passes written with this SDK.
+    /// Creates a handle to a host's module, for hosts that run passes of this SDK.
     ///
     /// # Safety
-    /// `module` is as the contract says, nobody else edits it while the answer lives, and it
-    /// outlives `'h`.
+    /// `module` conforms to the ABI, outlives `'h`, and isn't edited by others while the handle lives.
     #[doc(hidden)]
     pub unsafe fn from_raw(tables: &'static Tables, module: abi::ModuleRef) -> Module<'h> {
         Module {
@@ -66,7 +67,7 @@ impl<'h> Module<'h> {
         self.tables
     }
 
-    /// The reference that the handle was made from; for hosts.
+    /// Returns the reference that the handle was created from; for hosts.
     #[doc(hidden)]
     pub fn as_raw(&self) -> abi::ModuleRef {
         abi::ModuleRef {
@@ -75,27 +76,29 @@ impl<'h> Module<'h> {
         }
     }
 
-    /// Grows when the list of functions changes; [`Function::version`] grows with its edits. That of the module that
-    /// a function pass may read is of this call of the pass alone: what the pass computes of the module it keeps
-    /// under this number.
+    /// Returns the version, which increases when the list of functions changes. Edits of a function increase
+    /// [`Function::version`].
+    ///
+    /// For the read-only module of a function pass, the version is unique to this call of the pass. The pass may cache
+    /// results about the module under it.
     pub fn version(&self) -> u64 {
         seen!(self.version)
     }
 
-    /// The functions, in order: of each its symbol (whose text is [`Module::text`]), kind and size. A
-    /// snapshot: functions may be added and removed meanwhile.
+    /// Returns the functions in order: the symbol of the name (for [`Module::text`]), kind and size. A snapshot:
+    /// functions may be added and removed during the iteration.
     pub fn functions(&self) -> IntoIter<FunctionEntry> {
         self.entries().collect::<Vec<_>>().into_iter()
     }
 
     fn entries(&self) -> impl Iterator<Item = FunctionEntry> + '_ {
         let column = seen!(self.functions);
-        // SAFETY: the view's column of functions, which holds `FunctionEntry`s.
+        // SAFETY: the column of functions of a live view has `FunctionEntry` records.
         let entries: Records<'_, FunctionEntry> = unsafe { Records::all(column) };
         entries.filter(|entry| entry.name.is_some())
     }
 
-    /// A function of a name, if there is one.
+    /// Returns the entry of the function with this name.
     pub fn function<'n>(&self, name: impl Into<Name<'n>>) -> Option<FunctionEntry> {
         let name = self.symbol(name.into()).ok()?;
         self.entries().find(|entry| entry.name == name)
@@ -103,16 +106,16 @@ impl<'h> Module<'h> {
 
     fn symbols(&self) -> RawSymbols<'_> {
         let symbols = seen!(self.symbols);
-        // SAFETY: the table is that of the module's view, whose symbols live as long.
+        // SAFETY: the symbols belong to the module of the view and live as long.
         unsafe { RawSymbols::new(self.tables, symbols) }
     }
 
-    /// The text of a symbol: `m.text(entry.name)`.
+    /// Returns the string of a symbol: `m.text(entry.name)`.
     pub fn text(&self, symbol: SymbolId) -> &str {
         self.symbols().text(symbol)
     }
 
-    /// A function as it is now, to read; it stays so while the module changes.
+    /// Returns a read-only copy of the current state of a function. Later changes of the module don't affect it.
     ///
     /// # Errors
     /// If there is no such function.
@@ -131,10 +134,10 @@ impl<'h> Module<'h> {
         })
     }
 
-    /// A function, to edit in place, until the module is used otherwise.
+    /// Returns a function to edit in place, until the next use of the module.
     ///
     /// # Errors
-    /// If there is no such function, or the module is there to be read only.
+    /// If there is no such function, or the module is read-only.
     pub fn edit<'n>(&mut self, name: impl Into<Name<'n>>) -> Result<&mut Function, EditError> {
         let name = self.symbol(name.into())?;
         self.end_editing();
@@ -142,10 +145,10 @@ impl<'h> Module<'h> {
         Ok(self.edited[0].insert(self.function_handle(reference)))
     }
 
-    /// Two functions, to edit in place: for what goes from one to the other.
+    /// Returns two functions to edit in place.
     ///
     /// # Errors
-    /// As [`Module::edit`]; also if both are one function.
+    /// As [`Module::edit`]; also if both are the same function.
     pub fn edit_both<'n, 'o>(
         &mut self,
         one: impl Into<Name<'n>>,
@@ -165,13 +168,14 @@ impl<'h> Module<'h> {
         Ok((first.insert(one), second.insert(other)))
     }
 
-    /// Makes a function with an empty body: add parameters and ops, then end the body with
-    /// [`Function::set_results`]. It has the opset versions of `like`, if that is given. It is called by an op of
-    /// its name, which [`Function::create_call`] makes; give it a name with a domain (`acme.Block`), without which no
-    /// ONNX file can have it.
+    /// Creates a function with an empty body. Add parameters and ops, then complete the body with
+    /// [`Function::set_results`].
+    ///
+    /// The function imports the opsets of `like`, if given. [`Function::create_call`] creates a call, an op with the
+    /// function's name. Give the function a name with a domain (`acme.Block`): ONNX files can't represent one without.
     ///
     /// # Errors
-    /// If the name is taken, or the module is there to be read only.
+    /// If the name is in use, or the module is read-only.
     pub fn create<'n>(
         &mut self,
         name: &str,
@@ -192,28 +196,30 @@ impl<'h> Module<'h> {
         Ok(self.edited[0].insert(self.function_handle(reference)))
     }
 
-    /// Removes a function that nobody calls.
+    /// Removes a function, which must have no calls.
     ///
     /// # Errors
-    /// If there is no such function, or the module is there to be read only.
+    /// If there is no such function, or the module is read-only.
     pub fn remove<'n>(&mut self, name: impl Into<Name<'n>>) -> Result<(), EditError> {
         let name = self.symbol(name.into())?;
         self.end_editing();
         self.raw_remove_function(name)
     }
 
-    /// Makes a graph function of ops of one region, and puts a call of it in their place, behind what they use; ops
-    /// between them that use what they make go behind the call.
+    /// Moves ops of one region into a new graph function, and replaces them with a call.
     ///
-    /// The parameters are the values that the ops use and don't make, in the order in which they use them; the
-    /// results are those of the ops that others use. Types, names, attributes, locations, regions and the opsets are
-    /// those of the ops; constants that nobody else uses move along. The function stands at the module's end. Its name,
-    /// which needs a domain to be one of an ONNX file, gets a number if it is taken.
+    /// The call is placed after the definitions of its operands. Ops between the outlined ops that use their results
+    /// move after the call. The parameters of the function are the values that the ops use but don't define, in the
+    /// order of their use. Its results are the values that other ops use. Types, names, attributes, locations, regions
+    /// and opsets are kept; constants without other users move along. The function is added at the module's end. If the
+    /// name is in use, it gets a number; without a domain, ONNX files can't represent it.
+    ///
+    /// # Examples
     ///
     /// ```
     /// use passdock_plugin_api::prelude::*;
     ///
-    /// /// Makes functions of ops that the model's author marked: those with an attribute `block`.
+    /// /// Outlines the ops that the model's author marked with an attribute `block`.
     /// fn outline_marked(m: &mut Module, _cx: &PassContext) -> PassResult {
     ///     let main = m.snapshot("main")?;
     ///     let marked: Vec<OpId> = main.ops_in(main.body()).filter(|op| main.attr(*op, "block").is_some()).collect();
@@ -227,9 +233,8 @@ impl<'h> Module<'h> {
     /// ```
     ///
     /// # Errors
-    /// If the ops aren't of one region, one of them ends it, a value leaves them and comes back through
-    /// others, nobody uses what they make, one of them refers to an attribute parameter, or the name is one of ONNX's
-    /// own domain.
+    /// If the ops aren't in one region, one of them is a terminator or refers to an attribute parameter, a result
+    /// reaches one of the ops through other ops, no result has a user, or the name belongs to ONNX's own domain.
     pub fn outline<'n>(
         &mut self,
         function: impl Into<Name<'n>>,
@@ -248,7 +253,8 @@ impl<'h> Module<'h> {
     }
 
     fn function_handle(&self, reference: abi::FunctionRef) -> FunctionHandle {
-        // SAFETY: the host just handed it out; the handle ends before the module does, or is edited otherwise.
+        // SAFETY: the reference is from the host, and the handle ends before the module ends or the host ends the
+        // function's handle.
         unsafe { Function::from_raw(self.tables, reference) }
     }
 
@@ -269,7 +275,7 @@ impl<'h> Module<'h> {
 }
 
 impl Drop for Module<'_> {
-    /// Ends the iterators of snapshots that were forgotten.
+    /// Ends the iterators of leaked snapshots.
     #[inline]
     fn drop(&mut self) {
         self.snapshots.get_mut().iter().for_each(Alive::end);
@@ -283,17 +289,17 @@ impl fmt::Debug for Module<'_> {
     }
 }
 
-/// Ops that [`Module::outline`] made a function of.
+/// The result of [`Module::outline`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Outlined {
-    /// The new function's name.
+    /// The name of the new function.
     pub function: SymbolId,
-    /// The op in their place, which calls it.
+    /// The call that replaces the ops.
     pub call: OpId,
 }
 
-/// A function as it was when this was made; dropping it gives it back to the host.
+/// A read-only copy of a function. Dropping it releases it in the host.
 pub struct Snapshot<'h> {
     function: FunctionHandle,
     module: *const abi::Module,
@@ -303,7 +309,7 @@ pub struct Snapshot<'h> {
 impl Drop for Snapshot<'_> {
     fn drop(&mut self) {
         if let Some(release) = self.function.tables().modules.release {
-            // SAFETY: the module lives as long as the run, and nothing reads the function after this.
+            // SAFETY: the module lives as long as the run, and the function isn't read after this.
             unsafe { release(self.module, self.function.as_raw()) }
         }
     }

@@ -1,4 +1,4 @@
-//! How a name is given: as text, or as the symbol of it that the module already has; and names that nobody has yet.
+//! [`Name`]: a name, as a string or symbol; and [`FreeNames`]: unused names for functions.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,18 +8,18 @@ use super::module::Module;
 use super::Function;
 use crate::data::EditError;
 
-/// A name of an op, an attribute, a function: `"onnx.Relu"`, or its symbol.
+/// The name of an op, attribute or function: `"onnx.Relu"`, or its symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Name<'a> {
-    /// Text, looked up in the module's symbols.
+    /// A string, looked up in the module's symbols.
     Text(&'a str),
     /// A symbol of the module.
     Symbol(SymbolId),
 }
 
 impl Name<'_> {
-    /// Whether it is that symbol's.
+    /// Whether it is the name of a symbol.
     #[inline]
     pub(crate) fn is(self, symbol: SymbolId, function: &Function) -> bool {
         match self {
@@ -28,7 +28,7 @@ impl Name<'_> {
         }
     }
 
-    /// The symbol; `None` if the module has none, so nothing in it is called so.
+    /// Returns the symbol; `None` if the string isn't interned, so that no entity has the name.
     #[inline]
     pub(crate) fn find(self, function: &Function) -> Option<SymbolId> {
         match self {
@@ -37,7 +37,7 @@ impl Name<'_> {
         }
     }
 
-    /// The symbol, made if it is new.
+    /// Returns the symbol, and interns the string if it is new.
     #[inline]
     pub(crate) fn intern(self, function: &Function) -> Result<SymbolId, EditError> {
         match self {
@@ -65,14 +65,16 @@ impl From<SymbolId> for Name<'_> {
     }
 }
 
-/// Names for new functions of a domain: those that neither a function of the module has, nor an op, which would
-/// become a call.
+/// Unused names for new functions of a domain. A name is in use if a function of the module or an op has it: the op
+/// would become a call.
+///
+/// # Examples
 ///
 /// ```
 /// use passdock_plugin_api::prelude::*;
 /// use passdock_plugin_api::FreeNames;
 ///
-/// /// Makes a function called `acme.block`, or `acme.block_1`, and so on.
+/// /// Creates a function `acme.block`, or `acme.block_1`, and so on.
 /// fn new_block(m: &mut Module) -> Result<SymbolId, EditError> {
 ///     let name = FreeNames::of(m, "acme")?.take("block");
 ///     let f = m.create(&name, FunctionKind::GRAPH, None)?;
@@ -83,15 +85,15 @@ impl From<SymbolId> for Name<'_> {
 pub struct FreeNames {
     domain: String,
     taken: HashSet<String>,
-    /// The number to try next, by the name that it goes to.
+    /// The next number to try, by base name.
     next: HashMap<String, usize>,
 }
 
 impl FreeNames {
-    /// The names of a domain that a module leaves.
+    /// Collects the names in use that begin with a domain.
     ///
     /// # Errors
-    /// If the host can't tell the names that a function uses.
+    /// If the host can't list the names that a function uses.
     pub fn of(m: &Module<'_>, domain: &str) -> Result<FreeNames, EditError> {
         let mut taken = HashSet::new();
         for entry in m.functions() {
@@ -110,12 +112,12 @@ impl FreeNames {
         })
     }
 
-    /// The domain.
+    /// Returns the domain.
     pub fn domain(&self) -> &str {
         &self.domain
     }
 
-    /// A name that is free, and is taken from now on: `domain.base`, with a number if that isn't.
+    /// Returns an unused name and marks it as used: `domain.base`, or with a number appended.
     pub fn take(&mut self, base: &str) -> String {
         let base = format!("{}.{}", self.domain, base);
         let mut name = base.clone();

@@ -1,4 +1,4 @@
-//! [`Function`]: reading constants and attributes, and which results are left out.
+//! [`Function`]: reading constants and attributes.
 
 use passdock_abi as abi;
 use passdock_abi::{ConstId, DType, Dim, OpId, SymbolId, ValueId};
@@ -11,7 +11,7 @@ use crate::data::{element, EditError};
 impl Function {
     // Results.
 
-    /// Whether a value is a result that its op leaves out.
+    /// Whether a value is an optional result that its op omits.
     #[track_caller]
     pub fn is_absent(&self, value: ValueId) -> bool {
         self.value_record(value)
@@ -20,7 +20,7 @@ impl Function {
 
     // Constants.
 
-    /// The constant that a value is. A parameter's default isn't one: callers may override it.
+    /// Returns the constant of a value. The default of a parameter doesn't count, because callers may override it.
     #[inline]
     #[track_caller]
     pub fn constant(&self, value: ValueId) -> Option<ConstId> {
@@ -32,7 +32,7 @@ impl Function {
         }
     }
 
-    /// The default of a parameter that callers may override.
+    /// Returns the default of a parameter, which callers may override.
     #[track_caller]
     pub fn default_of(&self, param: ValueId) -> Option<ConstId> {
         let record = self.value_record(param)?;
@@ -43,17 +43,16 @@ impl Function {
         }
     }
 
-    /// The record of a constant: its type, its size, where its bytes are.
+    /// Returns the record of a constant: its type, size and storage.
     pub fn constant_record(&self, constant: ConstId) -> Option<abi::Constant> {
         let record = self.raw.constant(constant.0)?;
         (record.flags & abi::Constant::DEAD == 0).then_some(record)
     }
 
-    /// The elements of a value that is constant, little-endian, packed as ONNX packs them; `None`
-    /// if it isn't constant. An error if the file that holds them can't be read.
+    /// Returns the elements of a constant value, little-endian, packed as in ONNX; `None` if it isn't constant.
     ///
     /// # Errors
-    /// If the file that holds the bytes can't be read.
+    /// If the file that stores the bytes can't be read.
     #[track_caller]
     pub fn constant_data(&self, value: ValueId) -> Result<Option<&[u8]>, EditError> {
         match self.constant(value) {
@@ -65,13 +64,13 @@ impl Function {
     /// Whether two constants have the same bytes: 0.0 and -0.0 differ. Types aren't compared.
     ///
     /// # Errors
-    /// If a file that holds the bytes can't be read, or the host is older than this function.
+    /// If a file that stores the bytes can't be read, or the host is older than this function.
     pub fn constants_equal(&self, a: ConstId, b: ConstId) -> Result<bool, EditError> {
         Ok(a == b || self.raw_constants_equal(a, b)? != 0)
     }
 
-    /// All constants that are values, in the order in which they were made. A parameter's default
-    /// and an attribute's tensor aren't.
+    /// Iterates over all constants that are values, in the order of creation. Defaults of parameters and tensors of
+    /// attributes aren't included.
     pub fn constants(&self) -> impl Iterator<Item = (ConstId, abi::Constant)> + '_ {
         let all = (0..self.raw.constant_ids()).map(ConstId);
         all.filter_map(move |id| {
@@ -82,10 +81,10 @@ impl Function {
         })
     }
 
-    /// The elements of a constant int64 or int32 tensor; `None` if the value is anything else.
+    /// Returns the elements of a constant int64 or int32 tensor; `None` for any other value.
     ///
     /// # Errors
-    /// If the file that holds the bytes can't be read.
+    /// If the file that stores the bytes can't be read.
     #[track_caller]
     pub fn constant_ints(&self, value: ValueId) -> Result<Option<Vec<i64>>, EditError> {
         let bytes = match self.constant_data(value)? {
@@ -99,24 +98,24 @@ impl Function {
         })
     }
 
-    /// The elements of a small tensor of integers as dims, as far as they are known: of a constant all, of an op's
-    /// result what [`PassContext::infer`](crate::PassContext::infer) found since the pass began. `None` if nothing is.
+    /// Returns the known elements of a small integer tensor as dims: all elements of a constant, or those of an op's
+    /// result that [`PassContext::infer`](crate::PassContext::infer) found during this pass. `None` if nothing is
+    /// known.
     #[track_caller]
     pub fn known_dims(&self, value: ValueId) -> Option<Vec<Dim>> {
         match self.constant_ints(value) {
             Ok(Some(ints)) => Some(ints.into_iter().map(Dim::constant).collect()),
             Ok(None) => Some(self.raw_known_dims(value).ok()?.to_vec()),
-            // Its file can't be read: whoever needs the bytes says so.
+            // The file can't be read: a pass that needs the bytes reports it.
             Err(_) => None,
         }
     }
 
-    /// The elements of a constant tensor of floats (float32, float16, bfloat16, float64), rounded to `f32`;
-    /// `None` if the value is anything else. So a pattern means the same in models of every precision;
-    /// what the elements are is [`Function::dtype`].
+    /// Returns the elements of a constant float tensor (float32, float16, bfloat16, float64), rounded to `f32`; `None`
+    /// for any other value. So a pattern matches models of every precision; [`Function::dtype`] has the actual type.
     ///
     /// # Errors
-    /// If the file that holds the bytes can't be read.
+    /// If the file that stores the bytes can't be read.
     #[track_caller]
     pub fn constant_floats(&self, value: ValueId) -> Result<Option<Vec<f32>>, EditError> {
         let dtype = self.dtype(value);
@@ -135,28 +134,28 @@ impl Function {
 
     // Attributes.
 
-    /// An attribute of an op.
+    /// Returns an attribute of an op.
     #[track_caller]
     pub fn attr<'n>(&self, op: OpId, name: impl Into<Name<'n>>) -> Option<Attr<'_>> {
         let attrs = self.op_record(op).attrs;
         if attrs.len == 0 {
             return None;
         }
-        // They are few: comparing texts is faster than finding the symbol.
+        // There are few of them: comparing strings is faster than finding the symbol.
         let name = name.into();
         let mut attrs = self.raw.attr_range(attrs);
         let attr = attrs.find(|attr| name.is(attr.name, self))?;
         Some(Attr::read(self, &attr))
     }
 
-    /// All attributes of an op, with their names' symbols.
+    /// Iterates over all attributes of an op, with the symbols of their names.
     #[track_caller]
     pub fn attrs(&self, op: OpId) -> impl Iterator<Item = (SymbolId, Attr<'_>)> + '_ {
         let attrs = self.raw.attr_range(self.op_record(op).attrs);
         attrs.map(move |attr| (attr.name, Attr::read(self, &attr)))
     }
 
-    /// An attribute of the function itself (`SkipOptimization`).
+    /// Returns an attribute of the function (`SkipOptimization`).
     pub fn function_attr<'n>(&self, name: impl Into<Name<'n>>) -> Option<Attr<'_>> {
         let name = name.into().find(self)?;
         let attrs = self.raw.function_attrs();
@@ -164,9 +163,8 @@ impl Function {
         Some(Attr::read(self, &attr))
     }
 
-    /// Whether it is to stay as it is: `SkipOptimization`, `Compiler` or `Extern` is among its attributes,
-    /// and not 0. The host keeps function passes out of it; a module pass that rewrites functions does
-    /// the same.
+    /// Whether the function must not be optimized: it has an attribute `SkipOptimization`, `Compiler` or `Extern` that
+    /// isn't 0. The host doesn't run function passes on it; module passes should skip it, too.
     pub fn skips_optimization(&self) -> bool {
         const NAMES: [&str; 3] = ["SkipOptimization", "Compiler", "Extern"];
         let mut attrs = self.raw.attr_range(self.raw.function_attrs());
@@ -176,13 +174,13 @@ impl Function {
         })
     }
 
-    /// All attributes of the function itself, with their names' symbols.
+    /// Iterates over all attributes of the function, with the symbols of their names.
     pub fn function_attrs(&self) -> impl Iterator<Item = (SymbolId, Attr<'_>)> + '_ {
         let attrs = self.raw.attr_range(self.raw.function_attrs());
         attrs.map(move |attr| (attr.name, Attr::read(self, &attr)))
     }
 
-    /// An integer attribute.
+    /// Returns an integer attribute.
     #[track_caller]
     pub fn int<'n>(&self, op: OpId, name: impl Into<Name<'n>>) -> Option<i64> {
         match self.attr(op, name)? {
@@ -191,7 +189,7 @@ impl Function {
         }
     }
 
-    /// A float attribute.
+    /// Returns a float attribute.
     #[track_caller]
     pub fn float<'n>(&self, op: OpId, name: impl Into<Name<'n>>) -> Option<f32> {
         match self.attr(op, name)? {
@@ -200,7 +198,7 @@ impl Function {
         }
     }
 
-    /// A text attribute; `None` also if it isn't UTF-8.
+    /// Returns a string attribute; `None` also if it isn't UTF-8.
     #[track_caller]
     pub fn string<'n>(&self, op: OpId, name: impl Into<Name<'n>>) -> Option<&str> {
         match self.attr(op, name)? {
@@ -209,7 +207,7 @@ impl Function {
         }
     }
 
-    /// An attribute that is a list of integers.
+    /// Returns an attribute that is a list of integers.
     #[track_caller]
     pub fn ints<'n>(&self, op: OpId, name: impl Into<Name<'n>>) -> Option<&[i64]> {
         match self.attr(op, name)? {
@@ -218,7 +216,7 @@ impl Function {
         }
     }
 
-    /// An attribute that is a list of floats.
+    /// Returns an attribute that is a list of floats.
     #[track_caller]
     pub fn floats<'n>(&self, op: OpId, name: impl Into<Name<'n>>) -> Option<&[f32]> {
         match self.attr(op, name)? {
@@ -227,7 +225,7 @@ impl Function {
         }
     }
 
-    /// An attribute that is a list of texts.
+    /// Returns an attribute that is a list of strings.
     #[track_caller]
     pub fn strings<'n>(&self, op: OpId, name: impl Into<Name<'n>>) -> Option<Strings<'_>> {
         match self.attr(op, name)? {
@@ -236,7 +234,7 @@ impl Function {
         }
     }
 
-    /// An attribute that is a tensor.
+    /// Returns an attribute that is a tensor.
     #[track_caller]
     pub fn tensor<'n>(&self, op: OpId, name: impl Into<Name<'n>>) -> Option<ConstId> {
         match self.attr(op, name)? {
@@ -246,7 +244,7 @@ impl Function {
     }
 }
 
-/// Little-endian elements of `N` bytes.
+/// Reads little-endian elements of `N` bytes.
 fn elements<T, const N: usize>(bytes: &[u8], read: impl Fn([u8; N]) -> T) -> Vec<T> {
     let chunks = bytes.chunks_exact(N);
     chunks

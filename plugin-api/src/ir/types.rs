@@ -1,4 +1,4 @@
-//! Types: reading them, describing new ones.
+//! [`Type`], which reads a type, and [`TypeSpec`], which describes a new one.
 
 use std::fmt;
 
@@ -9,7 +9,18 @@ use super::Function;
 use crate::ffi::descriptions::TypeDesc;
 use crate::ffi::Records;
 
-/// A type, in place.
+/// A type of a function, which borrows the function.
+///
+/// # Examples
+///
+/// ```
+/// use passdock_plugin_api::prelude::*;
+///
+/// fn is_f32_matrix(f: &Function, value: ValueId) -> bool {
+///     let ty = f.type_of(value);
+///     ty.dtype() == DType::F32 && ty.rank() == Some(2)
+/// }
+/// ```
 #[derive(Clone, Copy)]
 pub struct Type<'a> {
     function: &'a Function,
@@ -21,12 +32,12 @@ impl<'a> Type<'a> {
         Type { function, record }
     }
 
-    /// The type's kind.
+    /// Returns the type's kind.
     pub fn kind(&self) -> TypeKind {
         self.record.kind
     }
 
-    /// The element type; [`DType::NONE`] if it has none or it isn't known.
+    /// Returns the element type; [`DType::NONE`] if it is unknown or doesn't exist.
     pub fn dtype(&self) -> DType {
         self.record.dtype
     }
@@ -36,17 +47,17 @@ impl<'a> Type<'a> {
         self.record.kind == TypeKind::TENSOR
     }
 
-    /// Vector lanes of a scalar; 0 for anything else.
+    /// Returns the vector lanes of a scalar; 0 for other types.
     pub fn lanes(&self) -> u32 {
         self.record.lanes
     }
 
-    /// The number of dims of a tensor or buffer; `None` if that isn't known.
+    /// Returns the number of dims of a tensor or buffer, if it is known.
     pub fn rank(&self) -> Option<usize> {
         self.dims().map(|dims| dims.len())
     }
 
-    /// The dims of a tensor or buffer; `None` if their number isn't known.
+    /// Returns the dims of a tensor or buffer, if the rank is known.
     pub fn dims(&self) -> Option<Dims<'a>> {
         let shaped = matches!(
             self.record.kind,
@@ -58,19 +69,19 @@ impl<'a> Type<'a> {
         Some(Dims(self.function.raw.dim_range(self.record.dims)))
     }
 
-    /// The sizes, if all dims are constant.
+    /// Returns the sizes, if all dims are constant.
     pub fn shape(&self) -> Option<Vec<i64>> {
         self.dims()?.map(Dim::as_const).collect()
     }
 
-    /// The number of elements, if all dims are constant and the number fits.
+    /// Returns the number of elements, if all dims are constant and the product fits.
     pub fn element_count(&self) -> Option<u64> {
         self.dims()?.try_fold(1u64, |product, dim| {
             product.checked_mul(u64::try_from(dim.as_const()?).ok()?)
         })
     }
 
-    /// A buffer's strides and, last, its offset; empty if it is compact.
+    /// Returns a buffer's strides and, last, its offset; empty if it is compact.
     pub fn layout(&self) -> Option<Dims<'a>> {
         if self.record.kind != TypeKind::BUFFER {
             return None;
@@ -78,7 +89,7 @@ impl<'a> Type<'a> {
         Some(Dims(self.function.raw.dim_range(self.record.aux)))
     }
 
-    /// The types that a tuple, sequence, optional, map or function type is made of.
+    /// Returns the component types of a tuple, sequence, optional, map or function type.
     pub fn items(&self) -> &'a [TypeId] {
         match self.record.kind {
             TypeKind::TUPLE
@@ -90,7 +101,7 @@ impl<'a> Type<'a> {
         }
     }
 
-    /// A buffer's scope, an opaque type's name, a tensor's denotation; `""` if there is none.
+    /// Returns a buffer's scope, an opaque type's name, or a tensor's denotation; `""` if there is none.
     pub fn name(&self) -> &'a str {
         match self.record.name.option() {
             Some(symbol) => self.function.text(symbol),
@@ -98,10 +109,10 @@ impl<'a> Type<'a> {
         }
     }
 
-    /// The dim symbols in it, of its items and of expressions too, each once.
+    /// Returns the dim symbols of the type, each once, including those of expressions and component types.
     pub fn symbols(&self) -> Vec<SymbolId> {
         let mut symbols = Vec::new();
-        // Of most types all is known, and passes ask of each.
+        // Most types are static, and passes call this for each type.
         let sizes = self.dims().into_iter().chain(self.layout()).flatten();
         let mut pending: Vec<Dim> = sizes.filter(|dim| dim.kind != DimKind::CONST).collect();
         pending.reverse();
@@ -121,7 +132,7 @@ impl<'a> Type<'a> {
                 _ => {}
             }
         }
-        // Types nest in others that were there before, so this ends.
+        // A type consists of older types only, so the recursion terminates.
         for &item in self.items() {
             for symbol in self.function.ty(item).symbols() {
                 if !symbols.contains(&symbol) {
@@ -132,7 +143,7 @@ impl<'a> Type<'a> {
         symbols
     }
 
-    /// The type's record.
+    /// Returns the type's record.
     pub fn record(&self) -> abi::Type {
         self.record
     }
@@ -166,7 +177,7 @@ impl<'a> Type<'a> {
     }
 }
 
-/// As in IR text for tensors and scalars (`f32[n,3]`); for messages.
+/// Prints tensors and scalars as in IR text (`f32[n,3]`); for messages.
 impl fmt::Display for Type<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let dtype = self.record.dtype.name().unwrap_or("?");
@@ -209,14 +220,14 @@ impl fmt::Debug for Type<'_> {
 }
 
 impl Function {
-    /// A value's type; an unknown type for an operand left out.
+    /// Returns a value's type; the unknown type for an omitted operand.
     #[inline]
     #[track_caller]
     pub fn type_of(&self, value: ValueId) -> Type<'_> {
         self.ty(self.type_id(value))
     }
 
-    /// A type by its id; an unknown type for an id that names none.
+    /// Returns a type by its id; the unknown type for an unknown id.
     #[inline]
     pub fn ty(&self, id: TypeId) -> Type<'_> {
         const UNKNOWN: abi::Type = abi::Type {
@@ -232,28 +243,28 @@ impl Function {
         Type::new(self, self.raw.ty(id.0).unwrap_or(UNKNOWN))
     }
 
-    /// A value's element type; [`abi::DType::NONE`] if it has none or it isn't known.
+    /// Returns a value's element type; [`abi::DType::NONE`] if it is unknown or doesn't exist.
     #[inline]
     #[track_caller]
     pub fn dtype(&self, value: ValueId) -> abi::DType {
         self.type_of(value).dtype()
     }
 
-    /// A value's number of dims, if it is known.
+    /// Returns a value's rank, if it is known.
     #[inline]
     #[track_caller]
     pub fn rank(&self, value: ValueId) -> Option<usize> {
         self.type_of(value).rank()
     }
 
-    /// A value's dims, if their number is known.
+    /// Returns a value's dims, if the rank is known.
     #[inline]
     #[track_caller]
     pub fn dims(&self, value: ValueId) -> Option<Dims<'_>> {
         self.type_of(value).dims()
     }
 
-    /// A value's sizes, if all are constant.
+    /// Returns a value's sizes, if all are constant.
     #[track_caller]
     pub fn shape(&self, value: ValueId) -> Option<Vec<i64>> {
         self.type_of(value).shape()
@@ -266,9 +277,9 @@ impl Function {
         record.map_or(false, |record| record.flags & abi::Value::DECLARED != 0)
     }
 
-    /// The number of a dim symbol that was made up for a size that nobody named: `_1`, `_2`, …
+    /// Returns the number of a generated dim symbol, which names an unknown size: `_1`, `_2`, …
     ///
-    /// Such a symbol says that sizes are equal, and nothing else: not even that they aren't 0.
+    /// Such a symbol means only that sizes are equal; the size may be 0.
     pub fn invented(&self, symbol: SymbolId) -> Option<u64> {
         let digits = self.text(symbol).strip_prefix('_')?;
         let is_number =
@@ -276,7 +287,7 @@ impl Function {
         digits.parse().ok().filter(|_| is_number)
     }
 
-    /// The two sides of a dim that is an expression; `None` if it isn't one.
+    /// Returns the two sides of a dim expression; `None` for other dims.
     #[inline]
     pub fn dim_expr(&self, dim: abi::Dim) -> Option<abi::DimExpr> {
         if dim.kind != abi::DimKind::EXPR {
@@ -286,17 +297,17 @@ impl Function {
     }
 }
 
-/// Dims of a type.
+/// The dims of a type.
 #[derive(Clone)]
 pub struct Dims<'a>(Records<'a, Dim>);
 
 impl Dims<'_> {
-    /// The dim at an index.
+    /// Returns the dim at an index.
     pub fn get(&self, index: usize) -> Option<Dim> {
         self.0.get(index)
     }
 
-    /// Whether there is none: a scalar tensor.
+    /// Whether there are no dims: a tensor of rank 0.
     pub fn is_empty(&self) -> bool {
         self.0.len() == 0
     }
@@ -317,7 +328,9 @@ impl Iterator for Dims<'_> {
 
 impl ExactSizeIterator for Dims<'_> {}
 
-/// A type to make: `TypeSpec::tensor(DType::F32, [Dim::constant(3)])`.
+/// A type to intern with [`Function::add_type`]: `TypeSpec::tensor(DType::F32, [Dim::constant(3)])`.
+///
+/// # Examples
 ///
 /// ```
 /// use passdock_plugin_api::prelude::*;
@@ -355,78 +368,78 @@ impl TypeSpec {
         }
     }
 
-    /// The unknown type.
+    /// Returns the unknown type.
     pub fn unknown() -> TypeSpec {
         TypeSpec::new(TypeKind::UNKNOWN, DType::NONE)
     }
 
-    /// A tensor.
+    /// Returns a tensor type.
     pub fn tensor(dtype: DType, dims: impl IntoIterator<Item = Dim>) -> TypeSpec {
         TypeSpec::new(TypeKind::TENSOR, dtype).with_dims(dims)
     }
 
-    /// A tensor whose sizes are all known.
+    /// Returns a tensor type with constant dims.
     pub fn shaped(dtype: DType, sizes: &[i64]) -> TypeSpec {
         TypeSpec::tensor(dtype, sizes.iter().map(|size| Dim::constant(*size)))
     }
 
-    /// A tensor of unknown rank.
+    /// Returns a tensor type of unknown rank.
     pub fn unranked(dtype: DType) -> TypeSpec {
         let mut spec = TypeSpec::new(TypeKind::TENSOR, dtype);
         spec.flags = abi::Type::UNRANKED;
         spec
     }
 
-    /// A scalar of the loop level.
+    /// Returns a scalar type of the loop level.
     pub fn scalar(dtype: DType) -> TypeSpec {
         TypeSpec::vector(dtype, 1)
     }
 
-    /// A scalar of the loop level with lanes.
+    /// Returns a vector type of the loop level.
     pub fn vector(dtype: DType, lanes: u32) -> TypeSpec {
         let mut spec = TypeSpec::new(TypeKind::SCALAR, dtype);
         spec.lanes = lanes;
         spec
     }
 
-    /// A compact buffer of the loop level.
+    /// Returns the type of a compact buffer of the loop level.
     pub fn buffer(dtype: DType, dims: impl IntoIterator<Item = Dim>) -> TypeSpec {
         TypeSpec::new(TypeKind::BUFFER, dtype).with_dims(dims)
     }
 
-    /// A tuple.
+    /// Returns a tuple type.
     pub fn tuple(items: impl IntoIterator<Item = TypeId>) -> TypeSpec {
         TypeSpec::new(TypeKind::TUPLE, DType::NONE).with_items(items)
     }
 
-    /// A sequence.
+    /// Returns a sequence type.
     pub fn sequence(item: TypeId) -> TypeSpec {
         TypeSpec::new(TypeKind::SEQUENCE, DType::NONE).with_items([item])
     }
 
-    /// An optional value.
+    /// Returns an optional type.
     pub fn optional(item: TypeId) -> TypeSpec {
         TypeSpec::new(TypeKind::OPTIONAL, DType::NONE).with_items([item])
     }
 
-    /// Replaces the dims by as many others.
+    /// Replaces the dims, with the same number of them.
     pub fn with_dims(mut self, dims: impl IntoIterator<Item = Dim>) -> TypeSpec {
         self.dims = dims.into_iter().collect();
         self
     }
 
-    /// Made of these types instead of its own: as many.
+    /// Replaces the component types, with the same number of them.
     pub fn with_items(mut self, items: impl IntoIterator<Item = TypeId>) -> TypeSpec {
         self.items = items.into_iter().collect();
         self
     }
 
-    /// A map from keys of an element type.
+    /// Returns a map type, whose keys have an element type.
     pub fn map(key: DType, value: TypeId) -> TypeSpec {
         TypeSpec::new(TypeKind::MAP, key).with_items([value])
     }
 
-    /// A buffer's scope, an opaque type's name, a tensor's denotation.
+    /// Sets a buffer's scope, an opaque type's name, or a tensor's denotation.
     pub fn named(mut self, name: SymbolId) -> TypeSpec {
         self.name = name;
         self
@@ -446,7 +459,7 @@ impl TypeSpec {
     }
 }
 
-/// The same type again.
+/// Returns the description of an existing type.
 impl From<Type<'_>> for TypeSpec {
     fn from(ty: Type<'_>) -> TypeSpec {
         let record = ty.record;

@@ -1,10 +1,10 @@
-//! Failures and places name the function that they are in.
+//! Methods that set the function of a [`PassError`] or a [`Place`].
 
 use super::Function;
 use crate::data::{PassError, Place};
 
 impl PassError {
-    /// Names the function that the op is in: of those that a module pass works on.
+    /// Sets the function of the op. For module passes.
     pub fn within(mut self, function: &Function) -> PassError {
         self.function = function.raw.name().option();
         self
@@ -12,8 +12,7 @@ impl PassError {
 }
 
 impl Place {
-    /// The function that the op is in: of those that a module pass works on. In a function pass it
-    /// is the one that the pass works on.
+    /// Sets the function of the op. For module passes; in a function pass, it is the function that the pass runs on.
     pub fn within(mut self, function: &Function) -> Place {
         self.function = function.raw.name().option();
         self

@@ -1,11 +1,11 @@
-//! Conditions that contradict each other: no number is as all of them ask.
+//! Detection of conditions that contradict each other.
 
 use std::ops::Range;
 
 use super::parse::{Parsed, Parser};
 use super::rule::{Condition, Literal, Opset, Relation, RuleError, Term, Test};
 
-/// What conditions leave of a whole number that they are about.
+/// The range of a number that conditions allow.
 struct Bounds<'r> {
     term: &'r Term,
     name: &'static str,
@@ -17,7 +17,7 @@ struct Bounds<'r> {
 }
 
 impl<'r> Bounds<'r> {
-    /// The bounds without conditions; `None` if the term isn't a whole number.
+    /// Returns the range without conditions; `None` if the term isn't an integer.
     fn new(term: &'r Term) -> Option<Bounds<'r>> {
         let (name, minimum) = match term {
             Term::Opset(_) => ("opset", 1.0),
@@ -39,7 +39,7 @@ impl<'r> Bounds<'r> {
 }
 
 impl Parser<'_> {
-    /// The opsets that the rule's conditions ask for; an error if no number is as they ask.
+    /// Returns the opsets that the rule's conditions require. Fails if the conditions contradict each other.
     pub(crate) fn opsets(&self) -> Parsed<Vec<Opset>> {
         let mut all: Vec<Bounds<'_>> = Vec::new();
         for condition in &self.rule.conditions {
@@ -89,7 +89,7 @@ impl Parser<'_> {
     }
 }
 
-/// What a condition says of a number: the least and the most that it may be.
+/// Returns the minimum and maximum that a condition allows for a number.
 fn limits(condition: &Condition) -> Option<(Bounds<'_>, f64, f64)> {
     match &condition.test {
         Test::Compare(left, relation, right) => {
@@ -131,7 +131,7 @@ fn number(term: &Term) -> Option<f64> {
     }
 }
 
-/// The relation with its sides exchanged.
+/// Returns the relation with its sides exchanged.
 fn turned(relation: Relation) -> Relation {
     match relation {
         Relation::Less => Relation::Greater,
@@ -142,7 +142,7 @@ fn turned(relation: Relation) -> Relation {
     }
 }
 
-/// The relation that holds where this one doesn't.
+/// Returns the negated relation.
 fn opposite(relation: Relation) -> Relation {
     match relation {
         Relation::Equal => Relation::Unequal,

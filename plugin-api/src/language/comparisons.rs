@@ -1,18 +1,18 @@
-//! Comparisons that never hold, since what they compare is never the same.
+//! Detection of comparisons between different kinds of values, which never hold.
 
 use passdock_abi::DType;
 
 use super::parse::{Parsed, Parser};
 use super::rule::{AttrTerm, Literal, Relation, Spanned, Term};
 
-/// What a term comes to, as far as its text tells.
+/// The kind of a term's value, as far as the text determines it.
 #[derive(Clone, Copy, PartialEq)]
 enum Sort {
     Number,
     Text,
     List,
     DType,
-    /// An attribute: nearly all of it.
+    /// An attribute, which may have nearly any kind.
     Any,
 }
 
@@ -29,7 +29,7 @@ impl Sort {
 }
 
 impl Parser<'_> {
-    /// Refuses a comparison that never holds.
+    /// Rejects a comparison that never holds.
     pub(crate) fn check_comparison(
         &self,
         left: &Spanned<Term>,
@@ -49,7 +49,7 @@ impl Parser<'_> {
         if !wrong {
             return Ok(());
         }
-        // What is written down is what can be changed.
+        // The error points to the literal, because the user can change it.
         let (at, own, other) = match right.value {
             Term::Literal(_) => (right, sorts.1, sorts.0),
             _ => (left, sorts.0, sorts.1),
@@ -109,7 +109,7 @@ impl Parser<'_> {
     }
 }
 
-/// What a dtype is called here that others call so.
+/// Returns the name of a dtype in rules, given its name elsewhere.
 fn here(word: &str) -> Option<&'static str> {
     let word = word.to_ascii_lowercase();
     let short = match word.as_str() {

@@ -1,13 +1,13 @@
-//! The conditions of a rule: what stands behind `where`.
+//! Parser for the conditions of a rule, after `where`.
 
 use super::lex::Token;
 use super::parse::{Parsed, Parser};
 use super::rule::{AttrTerm, Condition, Literal, Operand, Relation, Spanned, Term, Test};
 
-/// What conditions compare.
+/// The terms that conditions compare.
 const TERMS: [&str; 6] = ["rank", "size", "uses", "dtype", "dim", "opset"];
 
-/// A condition of one value, or of two.
+/// A condition on one value or on two.
 enum Predicate {
     One(fn(Operand) -> Test),
     Two(fn(Operand, Operand) -> Test),
@@ -78,7 +78,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A value of the pattern.
+    /// Parses a value of the pattern.
     pub(crate) fn known_operand(&mut self) -> Parsed<Operand> {
         let Spanned { value: name, at } = self.place(Parser::value_name)?;
         match self.find(&name) {

@@ -1,4 +1,4 @@
-//! The words of a rule's text. What Rust's `stringify!` makes of the same rule has the same words.
+//! Lexer for rules. The output of `stringify!` for a rule has the same tokens.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use super::rule::RuleError;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Token {
     Word(String),
-    /// A number, and whether it has a point or an exponent.
+    /// A number, and whether it has a decimal point or an exponent.
     Number(f64, bool),
     Text(String),
     /// Punctuation, of one or two characters.
@@ -15,16 +15,16 @@ pub(crate) enum Token {
     End,
 }
 
-/// What to write in place of another language's comment.
+/// The help for comments of other languages.
 pub(crate) const COMMENTS: &str = "Comments begin with `;` or `//`, and end with the line.";
 
-/// Longer ones first.
+/// A mark precedes its prefixes.
 const MARKS: [&str; 28] = [
     "...", "=>", "→", "->", "==", "!=", "<=", ">=", "..", "<", ">", "=", "(", ")", "{", "}", "[",
     "]", ",", ".", "%", "$", "|", "~", "-", "!", "?", "#",
 ];
 
-/// The tokens of a text, with their places; the last one is [`Token::End`]. `;` and `//` begin comments.
+/// Returns the tokens of a text with their spans; the last one is [`Token::End`]. Comments begin with `;` or `//`.
 pub(crate) fn tokens(text: &str) -> Result<Vec<(Token, Range<usize>)>, RuleError> {
     let mut tokens = Vec::new();
     let mut at = 0;
@@ -73,7 +73,7 @@ pub(crate) fn tokens(text: &str) -> Result<Vec<(Token, Range<usize>)>, RuleError
     Ok(tokens)
 }
 
-/// A number at the start of the text, and its length.
+/// Returns the number at the start of the text, and its length.
 fn number(text: &str) -> Option<(Token, usize)> {
     let bytes = text.as_bytes();
     let digits = |mut at: usize| {
@@ -101,7 +101,7 @@ fn number(text: &str) -> Option<(Token, usize)> {
     Some((Token::Number(value, is_float), end))
 }
 
-/// A text in quotes at the start, and its length.
+/// Returns the string at the start of the text, and its length.
 fn quoted(text: &str) -> Option<(Token, usize)> {
     let mut value = String::new();
     let mut chars = text.char_indices().skip(1);

@@ -1,10 +1,10 @@
-//! The language of rules: from a text to what a rule says. `docs/rules.md` describes it for authors.
+//! Parser for the rule language, which `docs/rules.md` describes.
 //!
-//! The SDK finds and replaces what rules say, for `rules!` and for what the host reads from files.
+//! The SDK applies parsed rules, both those of `rules!` and those that the host reads from files.
 //!
-//! `rule.rs` is what a rule says, `lex.rs` its words, `parse.rs` reads a rule as a whole, `node.rs` the ops of its
-//! pattern and of its replacement, `conditions.rs` what stands behind `where`; `comparisons.rs` and `bounds.rs` refuse
-//! conditions that can't hold.
+//! `rule.rs` has the parsed rule, `lex.rs` the lexer. `parse.rs` parses a rule, `node.rs` the ops of its pattern and
+//! its replacement, and `conditions.rs` its conditions. `comparisons.rs` and `bounds.rs` reject conditions that can't
+//! hold.
 
 mod bounds;
 mod comparisons;

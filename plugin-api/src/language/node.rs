@@ -1,4 +1,4 @@
-//! The ops of a rule: of its pattern, before the arrow, and of its replacement, after it.
+//! Parser for the ops of a rule: of its pattern, before the arrow, and of its replacement, after it.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use super::parse::{Parsed, Parser};
 use super::rule::{After, AttrTerm, Literal, Node, NodeAttr, Number, Operand, RuleError, Spanned};
 
 impl Parser<'_> {
-    /// Reads an op of the pattern, with the names of its results.
+    /// Parses an op of the pattern, with the names of its results.
     pub(crate) fn pattern_op(&mut self) -> Parsed<()> {
         let at = self.at();
         let names = self.defined()?;
@@ -19,7 +19,7 @@ impl Parser<'_> {
         self.node(names).map(drop)
     }
 
-    /// Reads the replacement.
+    /// Parses the replacement.
     pub(crate) fn replacement(&mut self, end: &str) -> Parsed<()> {
         let root = self.rule.nodes.len() - 1;
         let wanted = self.rule.nodes[root].results.clone();
@@ -30,7 +30,7 @@ impl Parser<'_> {
             let at = self.at();
             let names = self.defined()?;
             if names.is_empty() {
-                // What stands alone is the result.
+                // A value without a name is the result.
                 results.push(self.result()?);
                 if results.len() > 1 || wanted.len() > 1 {
                     let message = "This replaces one result; say `%name = …` of each result of the pattern's last op.";
@@ -75,7 +75,7 @@ impl Parser<'_> {
         wanted.iter().map(result).collect()
     }
 
-    /// Reads what stands in the place of a result: one value.
+    /// Parses the replacement of one result.
     fn result(&mut self) -> Parsed<Operand> {
         let result = self.place(Parser::operand)?;
         let message = match &result.value {
@@ -89,7 +89,7 @@ impl Parser<'_> {
         Err(self.error(result.at, message))
     }
 
-    /// Reads an op, and returns its index among those of its side of the arrow.
+    /// Parses an op, and returns its index on its side of the arrow.
     fn node(&mut self, mut results: Vec<String>) -> Parsed<usize> {
         let is_replacement = self.rule.after.is_some();
         let mut operators = vec![self.operator()?];
@@ -166,7 +166,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads a value of the pattern, and binds its name if it is new.
+    /// Parses a value of the pattern, and binds its name if it is new.
     fn pattern_value(&mut self) -> Parsed<Operand> {
         let Spanned { value: name, at } = self.place(Parser::value_name)?;
         let (is_list, is_optional) = (self.eat("..."), self.eat("?"));
@@ -189,7 +189,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads a value that the replacement or the pattern names.
+    /// Parses a value that the replacement or the pattern defines.
     fn replacement_value(&mut self) -> Parsed<Operand> {
         let Spanned { value: name, at } = self.place(Parser::value_name)?;
         let (_, _) = (self.eat("..."), self.eat("?"));
@@ -200,7 +200,7 @@ impl Parser<'_> {
             .ok_or_else(|| self.unknown(at, &name))
     }
 
-    /// Reads an attribute of an op, or the attributes of another op that it starts with.
+    /// Parses an attribute of an op, or `..` with the op whose attributes are copied.
     fn node_attr(&mut self, node: &mut Node) -> Parsed<()> {
         let is_replacement = self.rule.after.is_some();
         if is_replacement && self.eat("..") {
@@ -223,7 +223,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Reads what an attribute of the pattern is: a literal, or a name that it is bound to.
+    /// Parses an attribute of the pattern: a literal, or a name to bind.
     fn pattern_attr(&mut self) -> Parsed<AttrTerm> {
         if !self.eat("$") {
             return Ok(AttrTerm::Literal(self.attr_literal()?));
@@ -237,7 +237,7 @@ impl Parser<'_> {
         })))
     }
 
-    /// Reads an attribute that is written down.
+    /// Parses an attribute that is a literal.
     pub(crate) fn attr_literal(&mut self) -> Parsed<Literal> {
         let at = self.at();
         match self.literal()? {
@@ -246,7 +246,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Returns the error about a word in the place of an attribute's value.
+    /// Returns the error for an identifier instead of an attribute's value.
     pub(crate) fn no_attribute(&self, at: Range<usize>, word: &str) -> RuleError {
         let error = self.error(at, format!("No attribute is `{}`.", word));
         error.help(format!("A text stands in quotes: `\"{}\"`.", word))

@@ -1,4 +1,4 @@
-//! From a rule's text to a [`Rule`].
+//! Parser for rules: converts text to a [`Rule`].
 //!
 //! ```text
 //! file      = ("rule" name ("." name)* ["grows"] ["keeps_type"] "{" rule "}")*
@@ -12,25 +12,25 @@ use std::ops::Range;
 use super::lex::{tokens, Token, COMMENTS};
 use super::rule::{Literal, Operand, Rule, RuleError, Spanned};
 
-/// The levels that ops, terms and lists may nest: a text nests no deeper than the stack.
+/// The maximum nesting depth of ops, terms and lists, which limits the recursion.
 const MOST_NESTED: usize = 100;
 
-/// What was read, or what is wrong with the text.
+/// A parsed item, or the error in the text.
 pub type Parsed<T> = Result<T, RuleError>;
 
-/// How much of a rule its text has.
+/// The parts of a rule that a text has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums)]
 pub enum Extent {
-    /// The pattern, the arrow, and what stands behind it.
+    /// The pattern, the arrow, and the replacement.
     Whole,
-    /// The pattern; what else there is says nothing.
+    /// The pattern; the rest is optional and ignored.
     AnyBehind,
-    /// The pattern alone.
+    /// Only the pattern.
     Pattern,
 }
 
-/// All rules of a file.
+/// Parses all rules of a file.
 pub fn file(text: &str, extent: Extent) -> Parsed<Vec<Rule>> {
     let mut parser = Parser::new(text, "")?;
     let mut rules: Vec<Rule> = Vec::new();
@@ -75,7 +75,7 @@ pub fn file(text: &str, extent: Extent) -> Parsed<Vec<Rule>> {
     Ok(rules)
 }
 
-/// One rule, without its braces.
+/// Parses one rule, without its braces.
 pub fn rule(name: &str, text: &str, extent: Extent) -> Parsed<Rule> {
     let mut parser = Parser::new(text, name)?;
     let rule = parser.body("", extent)?;
@@ -85,7 +85,7 @@ pub fn rule(name: &str, text: &str, extent: Extent) -> Parsed<Rule> {
     }
 }
 
-/// The comment that stands right above a place of a text.
+/// Returns the comment directly above a position.
 fn doc_above(text: &str, at: usize) -> String {
     let mut lines: Vec<&str> = Vec::new();
     let line_start = text[..at].rfind('\n').map_or(0, |end| end + 1);
@@ -104,7 +104,7 @@ fn doc_above(text: &str, at: usize) -> String {
     lines.join("\n")
 }
 
-/// A reader of rules, at a word of their text.
+/// A parser, with its current token.
 pub(crate) struct Parser<'t> {
     text: &'t str,
     tokens: Vec<(Token, Range<usize>)>,
@@ -112,7 +112,7 @@ pub(crate) struct Parser<'t> {
     depth: usize,
     rule_name: String,
     pub(crate) rule: Rule,
-    /// The values that the replacement has named, the last one last.
+    /// The values that the replacement has named so far, in order.
     pub(crate) named: Vec<(String, Operand)>,
 }
 
@@ -145,7 +145,7 @@ impl<'t> Parser<'t> {
         self.tokens[self.next].1.clone()
     }
 
-    /// The place from a word to the one that was read last.
+    /// Returns the span from `start` to the last token that was consumed.
     pub(crate) fn since(&self, start: usize) -> Range<usize> {
         start..self.tokens[self.next.saturating_sub(1)].1.end
     }
@@ -190,7 +190,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// An error about what was just read.
+    /// Returns an error about the last item that was parsed.
     pub(crate) fn misplaced(&self, start: usize, what: &str) -> RuleError {
         self.error(self.since(start), format!("Here has to be {}.", what))
     }
@@ -207,14 +207,14 @@ impl<'t> Parser<'t> {
         self.error(self.at(), message).help(self.habit())
     }
 
-    /// What to write in place of something that other languages have.
+    /// Returns the help for syntax of other languages.
     fn habit(&self) -> String {
         let before = self
             .next
             .checked_sub(1)
             .map_or(0, |at| self.tokens[at].1.end);
         let gap = &self.text[before..self.at().start];
-        // A comment on the line of the word before, with more in it than a sign that ends a statement elsewhere.
+        // A comment on the line of the previous token that is longer than a `;` at the end of a statement.
         let line = gap.lines().next().unwrap_or_default().trim();
         match self.peek() {
             _ if line.len() > 1 && line.starts_with(';') => {
@@ -236,7 +236,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// `%x`, `%0`: the name.
+    /// Parses a value and returns its name: `%x`, `%0`.
     pub(crate) fn value_name(&mut self) -> Parsed<String> {
         self.expect("%")?;
         match self.peek().clone() {
@@ -248,7 +248,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// `onnx.Add`, `com.microsoft.Gelu`.
+    /// Parses an operator: `onnx.Add`, `com.microsoft.Gelu`.
     pub(crate) fn operator(&mut self) -> Parsed<Spanned<String>> {
         self.place(|parser| {
             let mut name = parser.word("an operator's name")?;
@@ -260,7 +260,7 @@ impl<'t> Parser<'t> {
         })
     }
 
-    /// Reads what is nested in what is being read.
+    /// Parses a nested item, and limits the depth.
     pub(crate) fn nested<T>(
         &mut self,
         read: impl FnOnce(&mut Parser<'t>) -> Parsed<T>,
@@ -275,7 +275,7 @@ impl<'t> Parser<'t> {
         result
     }
 
-    /// The `(` before an op's operands.
+    /// Parses the `(` before an op's operands.
     pub(crate) fn begin_operands(&mut self, operator: &Spanned<String>) -> Parsed<()> {
         if self.eat("(") {
             return Ok(());
@@ -289,7 +289,7 @@ impl<'t> Parser<'t> {
         Err(error.help(format!("A value begins with `%`: `%{}`.", name)))
     }
 
-    /// Something with its place.
+    /// Parses an item and returns it with its span.
     pub(crate) fn place<T>(
         &mut self,
         item: impl FnOnce(&mut Parser<'t>) -> Parsed<T>,
@@ -300,7 +300,7 @@ impl<'t> Parser<'t> {
         Ok(Spanned { value, at })
     }
 
-    /// The items of a list, up to its end, which is eaten.
+    /// Parses the items of a list and its closing mark.
     pub(crate) fn list<T>(
         &mut self,
         end: &str,
@@ -353,12 +353,12 @@ impl<'t> Parser<'t> {
         is_where || self.is("=>") || self.is("→") || self.is(end) || self.peek() == &Token::End
     }
 
-    /// Every op of the pattern has to be reached from its root by operands.
+    /// Checks that every op of the pattern is reachable from the root through operands.
     pub(crate) fn check_connected(&self, at: Range<usize>) -> Parsed<()> {
         let nodes = &self.rule.nodes;
         let mut reached = vec![false; nodes.len()];
         reached[nodes.len() - 1] = true;
-        // Operands stand before their users.
+        // Operands precede their users.
         for (index, node) in nodes.iter().enumerate().rev() {
             for operand in &node.operands {
                 if let (true, Operand::Result { node, .. }) = (reached[index], &operand.value) {
@@ -379,7 +379,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// The names before a `=`.
+    /// Parses the names before a `=`.
     pub(crate) fn defined(&mut self) -> Parsed<Vec<String>> {
         let start = self.next;
         let mut names = Vec::new();
@@ -402,7 +402,7 @@ impl<'t> Parser<'t> {
         Ok(Vec::new())
     }
 
-    /// What the pattern calls so.
+    /// Returns the entity that a name of the pattern is bound to.
     pub(crate) fn find(&self, name: &str) -> Option<Operand> {
         for (node, defined) in self.rule.nodes.iter().enumerate() {
             if let Some(index) = defined.results.iter().position(|result| result == name) {

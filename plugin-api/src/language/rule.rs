@@ -1,32 +1,32 @@
-//! What a rule says: a pattern of ops, conditions, and what stands in their place.
+//! [`Rule`]: a parsed rule, with its pattern, conditions and replacement.
 
 use std::error::Error;
 use std::fmt;
 use std::ops::Range;
 
-/// A part of a rule with its place in the text.
+/// A part of a rule with its span in the text.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Spanned<T> {
     /// The part.
     pub value: T,
-    /// The place, in bytes of the text.
+    /// The span, in bytes of the text.
     pub at: Range<usize>,
 }
 
-/// A rule: ops that are looked for, and what replaces them.
+/// A parsed rule: a pattern of ops, and its replacement.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Rule {
-    /// The name, which reports count it by.
+    /// The name, for reports and for disabling the rule.
     pub name: String,
-    /// The comment above it, in a text of several rules.
+    /// The comment above the rule, in a text of several rules.
     pub doc: String,
-    /// The place of the name, in bytes of the text.
+    /// The span of the name, in bytes of the text.
     pub at: Range<usize>,
     /// The ops of the pattern, operands before users; the last one is the root.
     pub nodes: Vec<Node>,
-    /// The names of the values that the pattern binds, ops' results aside.
+    /// The names of the values that the pattern binds, except results of its ops.
     pub values: Vec<String>,
     /// The names of the lists of values that the pattern binds.
     pub lists: Vec<String>,
@@ -34,18 +34,18 @@ pub struct Rule {
     pub attrs: Vec<String>,
     /// The conditions under which the pattern matches.
     pub conditions: Vec<Condition>,
-    /// The versions of domains that the conditions ask for.
+    /// The versions of domains that the conditions require.
     pub opsets: Vec<Opset>,
-    /// The replacement of the root; `None` if code makes it.
+    /// The replacement of the root; `None` if code creates it.
     pub after: Option<After>,
-    /// Whether there may be more ops after than before.
+    /// Whether the replacement may have more ops than the pattern.
     pub grows: bool,
-    /// Whether a value that replaces the root has its type, whatever is known of them.
+    /// Whether a value that replaces the root has the same type by definition, so that types aren't compared.
     pub keeps_type: bool,
 }
 
 impl Rule {
-    /// Returns the ops of the pattern and those of the replacement, in the order of the text, and whether each is of
+    /// Returns the ops of the pattern and of the replacement in the order of the text, each with whether it belongs to
     /// the replacement.
     pub fn ops(&self) -> Vec<(&Node, bool)> {
         let created = self.after.iter().flat_map(|after| &after.nodes);
@@ -56,33 +56,33 @@ impl Rule {
     }
 }
 
-/// The versions of a domain that a rule's conditions ask for.
+/// The versions of a domain that a rule's conditions require.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Opset {
     /// The domain; empty for ONNX's own.
     pub domain: String,
-    /// The first version.
+    /// The minimum version.
     pub at_least: i64,
-    /// The last version; `i64::MAX` if there is none.
+    /// The maximum version; `i64::MAX`: no limit.
     pub at_most: i64,
-    /// The place of the last condition about it, in bytes of the text.
+    /// The span of the last condition on it, in bytes of the text.
     pub at: Range<usize>,
 }
 
-/// An op of a pattern, or one to make.
+/// An op of a pattern or a replacement.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Node {
-    /// The canonical names of the operators that it may be of: of an op to make, one.
+    /// The canonical names of the operators that match; one for a replacement.
     pub operators: Vec<Spanned<String>>,
-    /// The names of the results, as many as the op has.
+    /// The names of the results, one for each result.
     pub results: Vec<String>,
     /// The operands.
     pub operands: Vec<Spanned<Operand>>,
-    /// The op of the pattern whose attributes an op to make starts with: `{..%y}`.
+    /// The op of the pattern whose attributes the new op copies: `{..%y}`.
     pub like: Option<usize>,
-    /// The attributes that are written down.
+    /// The attributes in the text.
     pub attrs: Vec<NodeAttr>,
 }
 
@@ -92,72 +92,73 @@ pub struct Node {
 pub struct NodeAttr {
     /// The attribute's name.
     pub name: Spanned<String>,
-    /// The value that it has to have, given or as its default, or that it gets. A pattern binds one to a name, be it
-    /// given, a default or left out.
+    /// In a pattern, the literal that the attribute or its default must equal, or the name that it is bound to, even if
+    /// it is omitted. In a replacement, the value to set.
     pub value: Spanned<AttrTerm>,
 }
 
-/// An operand of a [`Node`], or what replaces a result.
+/// An operand of a [`Node`], or the replacement of a result.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Operand {
-    /// Any value; the same one wherever the name is used.
+    /// Any value; the same one for each use of the name.
     Value(usize),
-    /// Any value, or none.
+    /// Any value, or an omitted operand.
     Optional(usize),
-    /// All operands from here on.
+    /// All remaining operands.
     List(usize),
     /// Any value, without a name.
     Any,
-    /// None.
+    /// An omitted operand.
     Absent,
     /// A result of an op of the pattern.
     Result {
-        /// The op, by its place among the pattern's.
+        /// The index of the op in the pattern.
         node: usize,
-        /// Which of its results.
+        /// The index of the result.
         index: usize,
     },
     /// A result of an earlier op of the replacement.
     Created {
-        /// The op, by its place among the replacement's.
+        /// The index of the op in the replacement.
         node: usize,
-        /// Which of its results.
+        /// The index of the result.
         index: usize,
     },
-    /// A constant whose elements all are this number; to make: a scalar of the dtype of the operands next to it.
+    /// A constant whose elements all equal this number. In a replacement, a scalar with the dtype of the other
+    /// operands.
     Number(Number),
-    /// A constant tensor of integers with these elements; to make: of int64, of rank 1.
+    /// A constant tensor of integers with these elements. In a replacement, of int64 and rank 1.
     Ints(Vec<i64>),
 }
 
-/// A number of a pattern, or to be made.
+/// A number of a pattern or a replacement.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Number {
     /// The number itself.
     pub value: f64,
-    /// `~0.5`: as near as exporters come to it.
+    /// `~0.5`: with a tolerance for rounding errors of exporters.
     pub about: bool,
 }
 
-/// A value that is written down.
+/// A literal.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Literal {
     /// An integer.
     Int(i64),
-    /// A number with a point.
+    /// A number with a decimal point.
     Float(f64),
-    /// Text in quotes.
+    /// A string in quotes.
     Text(String),
     /// Integers in brackets.
     Ints(Vec<i64>),
     /// Numbers in brackets.
     Floats(Vec<f64>),
-    /// A word: a dtype.
+    /// An identifier: a dtype.
     Word(String),
 }
 
 impl Literal {
-    /// Returns the number that it is.
+    /// Returns the value of a number.
     pub(crate) fn number(&self) -> Option<f64> {
         match self {
             Literal::Int(int) => Some(*int as f64),
@@ -167,23 +168,23 @@ impl Literal {
     }
 }
 
-/// A condition, with its place in the text.
+/// A condition, with its span in the text.
 #[derive(Clone, Debug)]
 pub struct Condition {
-    /// Whether the test has to fail.
+    /// Whether the condition is negated.
     pub negated: bool,
-    /// What is tested.
+    /// The test.
     pub test: Test,
-    /// The place, in bytes of the text.
+    /// The span, in bytes of the text.
     pub at: Range<usize>,
 }
 
-/// What a condition tests.
+/// The test of a condition.
 #[derive(Clone, Debug)]
 pub enum Test {
-    /// Both sides stand in this relation.
+    /// The relation holds between both terms.
     Compare(Term, Relation, Term),
-    /// The term is one of these.
+    /// The term equals one of these.
     OneOf(Term, Vec<Literal>),
     /// The value is a constant.
     Constant(Operand),
@@ -193,15 +194,15 @@ pub enum Test {
     SameShape(Operand, Operand),
     /// Both values have the same dtype.
     SameDType(Operand, Operand),
-    /// The value's dtype is one of floats.
+    /// The value's dtype is a float type.
     Float(Operand),
-    /// The first value stretches to the shape of the second and leaves that as it is.
+    /// The first value broadcasts to the shape of the second without changing it.
     StretchesTo(Operand, Operand),
-    /// The attribute is a permutation that changes nothing.
+    /// The attribute is the identity permutation.
     Identity(AttrTerm),
 }
 
-/// How both sides of a comparison stand to each other.
+/// The relation of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Relation {
     /// `==`.
@@ -218,16 +219,16 @@ pub enum Relation {
     AtLeast,
 }
 
-/// What a condition compares.
+/// A term of a comparison.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Term {
-    /// What the text says.
+    /// A literal.
     Literal(Literal),
     /// An attribute.
     Attr(AttrTerm),
     /// The version of a domain.
     Opset(String),
-    /// The number of axes.
+    /// The rank.
     Rank(Operand),
     /// The number of elements.
     Size(Operand),
@@ -235,48 +236,48 @@ pub enum Term {
     Uses(Operand),
     /// The element type.
     DType(Operand),
-    /// The size of an axis; a negative one counts from the end.
+    /// The size of an axis; a negative index counts from the end.
     Dim(Operand, i64),
 }
 
-/// An attribute that is worked out.
+/// An attribute, or a computation on attributes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AttrTerm {
-    /// One that the pattern bound.
+    /// An attribute that the pattern binds.
     Bound(usize),
-    /// What the text says.
+    /// A literal.
     Literal(Literal),
-    /// The permutation that does the first, then the second.
+    /// The permutation that applies the first, then the second.
     Compose(Box<AttrTerm>, Box<AttrTerm>),
 }
 
 /// The replacement of the root.
 #[derive(Clone, Debug, Default)]
 pub struct After {
-    /// The ops to make, in order.
+    /// The new ops, in order.
     pub nodes: Vec<Node>,
     /// The replacement of each result of the root.
     pub results: Vec<Operand>,
 }
 
-/// What is wrong with a rule's text.
+/// The error for an invalid rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RuleError {
     /// The rule's name; empty if it isn't known yet.
     pub rule: String,
-    /// The place, in bytes of the text.
+    /// The span, in bytes of the text.
     pub at: Range<usize>,
-    /// The message: a sentence.
+    /// The error message.
     pub message: String,
-    /// What to do; may be empty.
+    /// A suggestion for a fix; may be empty.
     pub help: String,
-    /// The words that could stand in the place of an unknown one.
+    /// The valid identifiers instead of an unknown one.
     pub candidates: Vec<String>,
 }
 
 impl RuleError {
-    /// An error with a message about a place, in bytes of the text.
+    /// Creates an error with a span, in bytes of the text.
     pub fn new(at: Range<usize>, message: impl Into<String>) -> RuleError {
         RuleError {
             rule: String::new(),
@@ -287,13 +288,13 @@ impl RuleError {
         }
     }
 
-    /// Sets what to do.
+    /// Sets the suggestion for a fix.
     pub fn help(mut self, help: impl Into<String>) -> RuleError {
         self.help = help.into();
         self
     }
 
-    /// Sets the words that could stand in the place of an unknown one.
+    /// Sets the valid identifiers instead of an unknown one.
     pub fn candidates<N: Into<String>>(mut self, words: impl IntoIterator<Item = N>) -> RuleError {
         self.candidates = words.into_iter().map(Into::into).collect();
         self

@@ -1,11 +1,11 @@
-//! What a definition says of an operator's attributes: name, kind, default.
+//! [`AttrDef`]: the attributes of an operator, with name, kind and default.
 
 use std::os::raw::c_void;
 
 use passdock_abi as abi;
 use passdock_abi::{AttrEntry, AttrKind};
 
-/// An attribute that an operator has. [`attrs!`](crate::attrs) writes a list of them.
+/// An attribute of an operator. [`attrs!`](crate::attrs) declares a list of them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct AttrDef {
@@ -13,15 +13,15 @@ pub struct AttrDef {
     pub name: &'static str,
     /// The kind of its value.
     pub kind: AttrKind,
-    /// Whether an op without it is wrong.
+    /// Whether an op without the attribute is invalid.
     pub required: bool,
-    /// The default: what an op without it means; `None`: something that no value says.
+    /// The default value; `None` if the attribute has none.
     pub default: Option<AttrDefault>,
     /// The attribute's meaning.
     pub doc: &'static str,
 }
 
-/// The value of an attribute that isn't given.
+/// The default value of an attribute.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum AttrDefault {
@@ -40,7 +40,7 @@ pub enum AttrDefault {
 }
 
 impl AttrDef {
-    /// An attribute that may be left out, and then means something that no value says.
+    /// Creates an optional attribute without a default.
     pub const fn new(name: &'static str, kind: AttrKind) -> AttrDef {
         AttrDef {
             name,
@@ -51,13 +51,16 @@ impl AttrDef {
         }
     }
 
-    /// An op without it is wrong.
+    /// Marks the attribute as required.
     pub const fn required(mut self) -> AttrDef {
         self.required = true;
         self
     }
 
-    /// An op without it means this value, which is of the attribute's kind.
+    /// Sets the default value.
+    ///
+    /// # Panics
+    /// If the value isn't of the attribute's kind.
     pub const fn default(mut self, value: AttrDefault) -> AttrDef {
         let kind = match value {
             AttrDefault::Int(_) => AttrKind::INT,
@@ -75,14 +78,14 @@ impl AttrDef {
         self
     }
 
-    /// Sets the attribute's meaning.
+    /// Sets the documentation.
     pub const fn doc(mut self, doc: &'static str) -> AttrDef {
         self.doc = doc;
         self
     }
 
-    /// The entry that the host reads. Lives for ever, as the plugin's table does.
-    // It has all fields today, and not tomorrow.
+    /// Returns the entry for the host, whose data is never freed.
+    // All fields are set, but later versions may add some.
     #[allow(clippy::needless_update)]
     pub(crate) fn entry(&self) -> AttrEntry {
         let (mut flags, mut bits, mut data, mut count) = (0, 0, std::ptr::null::<c_void>(), 0);
@@ -127,11 +130,13 @@ impl AttrDef {
     }
 }
 
-/// The attributes of an operator, as its documentation lists them: each with its kind (`int`,
-/// `float`, `string`, `tensor`, `type`, `graph`, or `ints`, `floats` and so on for lists; `opaque` is
-/// what only an importer can read). Before it
-/// stands `required`, or behind it the default, or neither if leaving it out means something of its
-/// own.
+/// Declares the attributes of an operator.
+///
+/// Each has a name and a kind: `int`, `float`, `string`, `tensor`, `type` or `graph`; `ints`, `floats` and so on for
+/// lists; `opaque` for a format of an importer. `required` precedes the kind of a required attribute, and a default
+/// follows it. An attribute with neither is optional, and has no default.
+///
+/// # Examples
 ///
 /// ```
 /// use passdock_plugin_api::prelude::*;
@@ -158,7 +163,7 @@ macro_rules! attrs {
     }};
 }
 
-/// The kinds of attributes, as [`attrs!`](crate::attrs) names them, but for `type`.
+/// The kinds of attributes by their names in [`attrs!`](crate::attrs), except `type`.
 #[doc(hidden)]
 #[allow(non_upper_case_globals, missing_docs)]
 pub mod attr_kind {
@@ -178,7 +183,7 @@ pub mod attr_kind {
     pub const opaque: AttrKind = AttrKind::OPAQUE;
 }
 
-/// Parts of an attribute.
+/// A part of an attribute.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __attr {

@@ -1,4 +1,4 @@
-//! [`OpCall`]: how a definition answers about one op.
+//! [`OpCall`]: a call of an op definition.
 #![allow(unsafe_code)]
 
 use std::cell::RefCell;
@@ -11,13 +11,15 @@ use crate::data::{optional, EditError};
 use crate::ffi::{FunctionHandle, Tables};
 use crate::ir::{Function, Type, TypeSpec};
 
-/// An op that a definition is asked about: reads the function it stands in (it is a `&Function`
-/// too), and answers.
+/// A call of an op definition: the op, the function that contains it (an `OpCall` dereferences to `&Function`), and
+/// methods to return results.
+///
+/// # Examples
 ///
 /// ```
 /// use passdock_plugin_api::prelude::*;
 ///
-/// /// The type rule of an op whose result has its operand's type.
+/// /// Infers the type of a result that is the type of the operand.
 /// fn same_as_operand(call: &OpCall) -> OpResult {
 ///     let x = call.operand(0).ok_or("its operand is left out")?;
 ///     call.set_result_like(0, x)?;
@@ -28,7 +30,7 @@ pub struct OpCall {
     pub(crate) handle: *mut abi::OpCall,
     op: OpId,
     function: FunctionHandle,
-    /// Results that have room already: a second one would alias the first.
+    /// Results that were already allocated: a second allocation would alias the first.
     allocated: RefCell<Vec<usize>>,
 }
 
@@ -42,7 +44,7 @@ impl Deref for OpCall {
 
 impl OpCall {
     /// # Safety
-    /// The handles are as the contract says, and live until the function that the host calls returns.
+    /// The handles conform to the ABI, and live until the function that the host calls returns.
     pub(crate) unsafe fn from_raw(
         tables: &'static Tables,
         handle: *mut abi::OpCall,
@@ -52,42 +54,42 @@ impl OpCall {
         OpCall {
             handle,
             op,
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller guarantees a valid function handle.
             function: unsafe { Function::from_raw(tables, function) },
             allocated: RefCell::new(Vec::new()),
         }
     }
 
-    /// The op that is asked about.
+    /// Returns the op.
     pub fn op(&self) -> OpId {
         self.op
     }
 
-    /// An operand; `None` if there is no such one, or it is left out.
+    /// Returns an operand; `None` if it is omitted or `index` is out of range.
     pub fn operand(&self, index: usize) -> Option<abi::ValueId> {
         self.function.operand(self.op(), index)
     }
 
-    /// The number of its operands.
+    /// Returns the number of operands.
     pub fn operand_count(&self) -> usize {
         self.function.operand_count(self.op())
     }
 
-    /// The number of its results.
+    /// Returns the number of results.
     pub fn result_count(&self) -> usize {
         self.function.result_count(self.op())
     }
 
-    /// The type of an operand; an unknown type if it is left out.
+    /// Returns the type of an operand; the unknown type if it is omitted.
     pub fn operand_type(&self, index: usize) -> Type<'_> {
         let value = self.operand(index).unwrap_or(abi::ValueId::NONE);
         self.function.type_of(value)
     }
 
-    /// The elements of an operand that is constant; `None` if it isn't.
+    /// Returns the elements of a constant operand; `None` if it isn't constant.
     ///
     /// # Errors
-    /// If the file that holds the bytes can't be read.
+    /// If the file that stores the bytes can't be read.
     pub fn operand_data(&self, index: usize) -> Result<Option<&[u8]>, EditError> {
         match self.operand(index) {
             Some(value) => self.function.constant_data(value),
@@ -95,24 +97,24 @@ impl OpCall {
         }
     }
 
-    /// The elements of an operand that is a shape as dims, as far as they are known; `None` if
-    /// nothing is.
+    /// Returns the known elements of an operand, a small integer tensor such as a shape, as dims; `None` if nothing is
+    /// known.
     ///
     /// # Errors
-    /// If the host can't tell.
+    /// If the host can't determine them.
     pub fn operand_dims(&self, index: usize) -> Result<Option<Vec<Dim>>, EditError> {
         Ok(optional(self.raw_operand_dims(index))?.map(<[Dim]>::to_vec))
     }
 
-    /// A result has this type.
+    /// Sets the type of a result.
     ///
     /// # Errors
-    /// If there is no such result, or the type isn't one, and in `supports`, which only reads.
+    /// If there is no such result, the type is invalid, or in `supports`, which only reads.
     pub fn set_result_type(&self, index: usize, ty: &TypeSpec) -> Result<(), EditError> {
         self.raw_set_result_type(index, ty.desc())
     }
 
-    /// A result has the type of a value of the function.
+    /// Sets the type of a result to that of a value of the function.
     ///
     /// # Errors
     /// As [`OpCall::set_result_type`].
@@ -120,19 +122,18 @@ impl OpCall {
         self.set_result_type(index, &TypeSpec::from(self.function.type_of(value)))
     }
 
-    /// The id of a type, to be used in another.
+    /// Interns a type, to use it in another type.
     ///
     /// # Errors
-    /// If the description isn't one of a type, and in `supports`, which only reads.
+    /// If the description is invalid, and in `supports`, which only reads.
     pub fn add_type(&self, ty: &TypeSpec) -> Result<TypeId, EditError> {
         self.raw_add_type(ty.desc())
     }
 
-    /// Room for `len` bytes of a result's elements, all zero, to be filled before returning. Can
-    /// be asked for once per result; refused if the host has set a smaller limit.
+    /// Allocates `len` zeroed bytes for the elements of a result. Fill them before the function returns.
     ///
     /// # Errors
-    /// If there is no such result, it was asked for before, or is larger than the host's limit.
+    /// If there is no such result, it was allocated before, or it is larger than the host's limit.
     #[allow(clippy::mut_from_ref)] // Fresh memory at each call: the second for a result is refused.
     pub fn allocate_result(
         &self,
@@ -156,17 +157,17 @@ impl OpCall {
         if room.is_null() || len == 0 {
             return Ok(&mut []);
         }
-        // SAFETY: `len` zeroed bytes of the host's that nobody else uses until the call returns.
+        // SAFETY: `len` zeroed bytes of the host, which are used only here until the call returns.
         Ok(unsafe { std::slice::from_raw_parts_mut(room, len) })
     }
 
-    /// In `supports` of a definition: the target that is asked about; empty elsewhere.
+    /// Returns the target in question, in `supports` of a definition; empty elsewhere.
     pub fn target(&self) -> &str {
         self.raw_target().unwrap_or_default()
     }
 
-    /// In `layout` and `alter_layout` of a definition: the layout in which an operand is asked for, or can be had
-    /// without an op more, as [`LaidOut`](crate::LaidOut) writes it; `None`: as it is.
+    /// Returns the requested or available layout of an operand, in `layout` and `alter_layout` of a definition. `None`
+    /// if the operand keeps its layout. [`LaidOut`](crate::LaidOut) describes the syntax.
     pub fn wanted_layout(&self, index: usize) -> Option<&str> {
         self.raw_wanted_layout(index).ok()
     }

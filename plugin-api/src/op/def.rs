@@ -1,4 +1,4 @@
-//! [`OpDef`]: what a plugin says of an operator.
+//! [`OpDef`]: the definition of an operator.
 
 use std::fmt;
 
@@ -6,17 +6,16 @@ use super::attr_def::AttrDef;
 use super::call::OpCall;
 use crate::data::{EditError, OpTraits};
 
-/// The reason why a definition has no answer: the types aren't known yet, the case isn't handled,
-/// the op is wrong.
+/// The reason why a definition has no result: the types are unknown, the case isn't supported, the op is invalid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Refusal {
-    /// The reason: a sentence.
+    /// The reason.
     pub reason: String,
 }
 
 impl Refusal {
-    /// A refusal with a reason.
+    /// Creates a refusal with a reason.
     pub fn new(reason: impl Into<String>) -> Refusal {
         Refusal {
             reason: reason.into(),
@@ -50,13 +49,15 @@ impl From<EditError> for Refusal {
     }
 }
 
-/// The answer of a definition's function.
+/// The result of a definition's function.
 pub type OpResult = Result<(), Refusal>;
 
-/// A part of a definition: looks at the op, answers through the call.
+/// A function of a definition. It reads the op and sets results through the call.
 pub type OpFn = fn(&OpCall) -> OpResult;
 
-/// The definition of an operator from one version of its domain on.
+/// The definition of an operator, which applies from one version of its domain on.
+///
+/// # Examples
 ///
 /// ```
 /// use passdock_plugin_api::prelude::*;
@@ -77,38 +78,38 @@ pub type OpFn = fn(&OpCall) -> OpResult;
 pub struct OpDef {
     /// The canonical name, domain included.
     pub name: &'static str,
-    /// The first version of its domain with this meaning.
+    /// The first version of its domain that the definition applies to.
     pub since: i64,
-    /// The fewest operands.
+    /// The minimum number of operands.
     pub min_operands: u32,
-    /// The most operands; `u32::MAX`: any number.
+    /// The maximum number of operands; `u32::MAX`: no limit.
     pub max_operands: u32,
-    /// The traits of every op of it.
+    /// The traits of the operator.
     pub traits: OpTraits,
-    /// Infers the types of its results.
+    /// Infers the types of the results.
     pub infer: Option<OpFn>,
-    /// Evaluates it when all operands are constant.
+    /// Evaluates the op on constant operands.
     pub evaluate: Option<OpFn>,
-    /// The attributes it may have; `None`: not said.
+    /// The attributes of the operator; `None`: unknown.
     pub attrs: Option<&'static [AttrDef]>,
-    /// Writes its body of other ops.
+    /// Sets a body of other ops.
     pub decompose: Option<OpFn>,
-    /// Writes its body for back ends that don't have it.
+    /// Sets a body for back ends without the op.
     pub legalize: Option<OpFn>,
-    /// Says what it is in the layouts that it is asked for.
+    /// Describes the op in requested layouts.
     pub layout: Option<OpFn>,
-    /// Says what it is in the layouts that its maker wants.
+    /// Describes the op in the layouts that the vendor prefers.
     pub alter_layout: Option<OpFn>,
-    /// Says whether a target takes an op.
+    /// Decides whether a target supports an op.
     pub supports: Option<OpFn>,
-    /// The targets that `supports` speaks for.
+    /// The targets that `supports` applies to.
     pub targets: &'static [&'static str],
-    /// Whether it only adds to the operator's definition, which may be another plugin's.
+    /// Whether it is an extension of the operator, which may be defined by another plugin.
     pub extends: bool,
 }
 
 impl OpDef {
-    /// An op with any number of operands, of which nothing is known.
+    /// Creates a definition with any number of operands, no traits and no functions.
     pub const fn new(name: &'static str, since: i64) -> OpDef {
         OpDef {
             name,
@@ -129,9 +130,12 @@ impl OpDef {
         }
     }
 
-    /// What a plugin adds to the definition of an operator, its own or another plugin's: a body for back ends, layouts,
-    /// whether a target takes it. Types, evaluation, traits and attributes are the definition's to say. It is asked
-    /// before the definition, and before what was registered before it.
+    /// Creates an extension of an operator, which this or another plugin defines. An extension may have a body for back
+    /// ends, layouts, and supported targets, but no types, evaluation, traits and attributes.
+    ///
+    /// The host calls the extension that was registered last first, and the definition last.
+    ///
+    /// # Examples
     ///
     /// ```
     /// use passdock_plugin_api::prelude::*;
@@ -151,28 +155,27 @@ impl OpDef {
         def
     }
 
-    /// Sets the fewest and the most operands.
+    /// Sets the minimum and maximum number of operands.
     pub const fn operands(mut self, min: u32, max: u32) -> OpDef {
         self.min_operands = min;
         self.max_operands = max;
         self
     }
 
-    /// Sets the traits of every op of it.
+    /// Sets the traits of the operator.
     pub const fn traits(mut self, traits: OpTraits) -> OpDef {
         self.traits = traits;
         self
     }
 
-    /// Lists the attributes it may have: `attrs![axis: int = -1]`.
+    /// Sets the list of attributes: `attrs![axis: int = -1]`.
     pub const fn attrs(mut self, attrs: &'static [AttrDef]) -> OpDef {
         self.attrs = Some(attrs);
         self
     }
 
-    /// Sets the type rule, which infers the types of its results. What it says follows from the op's attributes, the
-    /// versions of domains, and the types and known elements of its operands, and from nothing else that it can see:
-    /// while these are the same, the host doesn't ask again.
+    /// Sets the type inference. Its results may depend only on the op's attributes, the versions of domains, and the
+    /// types and known elements of the operands: as long as these are the same, the host may reuse the results.
     pub const fn infer(mut self, infer: OpFn) -> OpDef {
         self.infer = Some(infer);
         self
@@ -184,41 +187,42 @@ impl OpDef {
         self
     }
 
-    /// Sets the body of other ops, written with [`OpCall::set_body`].
+    /// Sets the decomposition, which calls [`OpCall::set_body`].
     pub const fn decompose(mut self, decompose: OpFn) -> OpDef {
         self.decompose = Some(decompose);
         self
     }
 
-    /// Sets the body for back ends that don't have the op, written with [`OpCall::set_body`].
+    /// Sets the decomposition for back ends without the op, which calls [`OpCall::set_body`].
     pub const fn legalize(mut self, legalize: OpFn) -> OpDef {
         self.legalize = Some(legalize);
         self
     }
 
-    /// Sets what the op is in the layouts that it is asked for: [`OpCall::wanted_layout`],
-    /// [`OpCall::set_operand_layout`], [`OpCall::set_result_layout`], [`OpCall::set_body`].
+    /// Sets the function that describes the op in requested layouts, with [`OpCall::wanted_layout`],
+    /// [`OpCall::set_operand_layout`], [`OpCall::set_result_layout`] and [`OpCall::set_body`].
     pub const fn layout(mut self, layout: OpFn) -> OpDef {
         self.layout = Some(layout);
         self
     }
 
-    /// Sets what the op is in the layouts that its maker wants, said as for [`OpDef::layout`].
+    /// Sets the function that describes the op in the layouts that the vendor prefers, with the methods of
+    /// [`OpDef::layout`].
     pub const fn alter_layout(mut self, alter_layout: OpFn) -> OpDef {
         self.alter_layout = Some(alter_layout);
         self
     }
 
-    /// Sets the function that says whether a target takes an op, and the targets that it speaks for: `Ok`, or the
-    /// reason why not. [`OpCall::target`] is the one that is asked about. It only reads: types and dim expressions
-    /// can't be added.
+    /// Sets the function that decides whether a target supports an op, and the targets that it applies to. It returns
+    /// `Ok`, or the reason why the target doesn't. [`OpCall::target`] is the target in question. The function only
+    /// reads: it can't add types and dim expressions.
     pub const fn supports(mut self, targets: &'static [&'static str], supports: OpFn) -> OpDef {
         self.targets = targets;
         self.supports = Some(supports);
         self
     }
 
-    /// The functions of the definition, in the order by which the entries of a plugin's table name them.
+    /// Returns the functions of the definition, in the order of the indices in the plugin's table.
     pub(crate) fn functions(&self) -> [Option<OpFn>; 7] {
         [
             self.infer,
@@ -231,7 +235,7 @@ impl OpDef {
         ]
     }
 
-    /// The traits, those that follow from the rest included; none of what extends a definition.
+    /// Returns the traits, including those that follow from the functions. An extension has none.
     pub const fn all_traits(&self) -> OpTraits {
         if self.extends {
             return OpTraits::NONE;

@@ -1,11 +1,15 @@
-//! [`Layout`]: the order in which a tensor's axes lie in memory, and the blocks that they are cut into.
+//! [`Layout`]: the order of a tensor's axes in memory, and their blocks.
 
 use std::fmt;
 
-/// An order of axes, as the field writes it: `NCHW->NHWC` is a transposition, in `NCHW->NCHW4c` the channels are cut
-/// into blocks of four, which lie innermost. A capital is an axis, or what is left of it; a number and a small letter
-/// are a block of one. The letters of the source are the axes in the operator's own order; which letters they are
-/// means nothing, so that two layouts that put the same axes into the same places are equal.
+/// An order of axes and blocks in memory.
+///
+/// `NCHW->NHWC` is a transposition. In `NCHW->NCHW4c` the channels are split into innermost blocks of four. An
+/// upper-case letter is an axis, or the number of its blocks; a number with a lower-case letter is a block of that
+/// axis. The letters of the source are the axes in the operator's order. The choice of letters has no meaning: two
+/// layouts with the same axes at the same positions are equal.
+///
+/// # Examples
 ///
 /// ```
 /// use passdock_plugin_api::op::Layout;
@@ -23,28 +27,28 @@ use std::fmt;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Layout {
-    /// A capital for each axis.
+    /// An upper-case letter for each axis.
     axes: Vec<char>,
     pub(super) places: Vec<LayoutPlace>,
 }
 
-/// What lies at one place of a layout: an axis or, of one that is cut into blocks, what is left of it; or a block.
+/// A position of a layout: an axis, the number of blocks of an axis, or a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct LayoutPlace {
-    /// The axis, counted in the source.
+    /// The axis, as an index into the source.
     pub axis: usize,
-    /// The size of the block; `None`: the axis itself.
+    /// The size of the block; `None` for the axis itself.
     pub block: Option<i64>,
 }
 
-/// What is wrong with the text of a layout.
+/// The error for an invalid layout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LayoutError {
     /// The text.
     pub text: String,
-    /// What is wrong there: `names the axis C twice`.
+    /// The problem: `names the axis C twice`.
     pub what: String,
 }
 
@@ -79,14 +83,14 @@ impl std::hash::Hash for Layout {
     }
 }
 
-/// Letters for axes that nobody named.
+/// Letters for unnamed axes.
 const LETTERS: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
-/// A block of more has no use, and its number no end.
+/// The maximum size of a block, which also limits the number that is parsed.
 const LARGEST_BLOCK: i64 = 1 << 20;
 
 impl Layout {
-    /// Reads `SOURCE->TARGET`.
+    /// Parses `SOURCE->TARGET`.
     ///
     /// # Errors
     /// If the text isn't a layout.
@@ -100,10 +104,10 @@ impl Layout {
         }
     }
 
-    /// Reads a layout that may be short: of `NHWC` the source is `own`, the order in which the operator has its axes.
+    /// Parses a layout that may omit the source: that of `NHWC` is `own`, the operator's order of axes.
     ///
     /// # Errors
-    /// If the text isn't a layout, or one of another number of axes.
+    /// If the text isn't a layout, or has another number of axes.
     pub fn parse_of(text: &str, own: &str) -> Result<Layout, LayoutError> {
         let layout = match text.contains("->") {
             true => Layout::parse(text)?,
@@ -120,10 +124,10 @@ impl Layout {
         Err(LayoutError::new(text, what))
     }
 
-    /// Whether the text could be a layout of some operator: short or whole.
+    /// Checks whether the text is a layout of some operator, with or without a source.
     ///
     /// # Errors
-    /// If it couldn't.
+    /// If it isn't.
     pub fn check(text: &str) -> Result<(), LayoutError> {
         if text.contains("->") {
             return Layout::parse(text).map(drop);
@@ -132,7 +136,7 @@ impl Layout {
         Layout::read(text, &own, text).map(drop)
     }
 
-    /// Reads the axes of a layout, and the places that they have.
+    /// Parses the source and the target of a layout.
     fn read(text: &str, source: &str, target: &str) -> Result<Layout, LayoutError> {
         let error = |what: String| Err(LayoutError::new(text, what));
         let twice = |letter| error(format!("names the axis `{}` twice", letter));
@@ -209,7 +213,7 @@ impl Layout {
         Ok(Layout { axes, places })
     }
 
-    /// The layout of so many axes that changes nothing.
+    /// Returns the layout of rank `rank` that changes nothing.
     pub fn identity(rank: usize) -> Layout {
         Layout::permuted(&(0..rank).collect::<Vec<_>>()).unwrap_or(Layout {
             axes: Vec::new(),
@@ -217,8 +221,8 @@ impl Layout {
         })
     }
 
-    /// The layout that a `Transpose` of this `perm` makes; `None` if that isn't a permutation, or has more axes than
-    /// there are letters.
+    /// Returns the layout of the result of a `Transpose` with this `perm`; `None` if it isn't a permutation, or has
+    /// more axes than there are letters.
     pub fn permuted(perm: &[usize]) -> Option<Layout> {
         let mut sorted = perm.to_vec();
         sorted.sort_unstable();
@@ -232,53 +236,53 @@ impl Layout {
         })
     }
 
-    /// The number of axes.
+    /// Returns the number of axes.
     pub fn rank(&self) -> usize {
         self.axes.len()
     }
 
-    /// The number of places: of axes and blocks.
+    /// Returns the number of positions: axes and blocks.
     pub fn target_rank(&self) -> usize {
         self.places.len()
     }
 
-    /// What lies where.
+    /// Returns the positions, from outermost to innermost.
     pub fn places(&self) -> &[LayoutPlace] {
         &self.places
     }
 
-    /// Whether it changes nothing.
+    /// Whether the layout changes nothing.
     pub fn is_identity(&self) -> bool {
         let mut places = self.places.iter().enumerate();
         places.all(|(at, place)| place.axis == at && place.block.is_none())
     }
 
-    /// The `perm` of the `Transpose` that makes it; `None` if axes are cut into blocks.
+    /// Returns the `perm` of the `Transpose` to this layout; `None` if axes are split into blocks.
     pub fn perm(&self) -> Option<Vec<usize>> {
         let whole = |place: &LayoutPlace| Some(place.axis).filter(|_| place.block.is_none());
         self.places.iter().map(whole).collect()
     }
 
-    /// Whether axes are cut into blocks.
+    /// Whether axes are split into blocks.
     pub fn is_blocked(&self) -> bool {
         self.target_rank() > self.rank()
     }
 
-    /// The elements in one block of an axis, of all its blocks; 1 if it isn't cut.
+    /// Returns the product of the block sizes of an axis; 1 if it isn't split.
     pub fn block(&self, axis: usize) -> i64 {
         let blocks = self.places.iter().filter(|place| place.axis == axis);
         let blocks = blocks.filter_map(|place| place.block);
         blocks.fold(1, |product, block| product.saturating_mul(block))
     }
 
-    /// The place of an axis, or of what is left of it.
+    /// Returns the position of an axis, or of the number of its blocks.
     pub fn place(&self, axis: usize) -> Option<usize> {
         self.places
             .iter()
             .position(|place| *place == LayoutPlace { axis, block: None })
     }
 
-    /// The places of an axis and its blocks, the outermost first.
+    /// Returns the positions of an axis and its blocks, outermost first.
     pub fn places_of(&self, axis: usize) -> Vec<usize> {
         let own = self.places.iter().enumerate();
         let blocks = own.filter(|(_, place)| place.axis == axis && place.block.is_some());
@@ -288,13 +292,14 @@ impl Layout {
             .collect()
     }
 
-    /// The sizes in this layout; `None` if an axis isn't a multiple of its blocks, or there are other axes.
+    /// Returns the shape in this layout; `None` if an axis isn't a multiple of its blocks, or the number of axes
+    /// differs.
     pub fn shape(&self, sizes: &[i64]) -> Option<Vec<i64>> {
         let sizes: Vec<Option<i64>> = sizes.iter().map(|size| Some(*size)).collect();
         self.sizes(&sizes)?.into_iter().collect()
     }
 
-    /// As [`Layout::shape`], of sizes that may not be known; `None` also if one that is cut isn't.
+    /// As [`Layout::shape`], for sizes that may be unknown. `None` also if the size of a split axis is unknown.
     pub fn sizes(&self, sizes: &[Option<i64>]) -> Option<Vec<Option<i64>>> {
         if sizes.len() != self.rank() {
             return None;
@@ -312,7 +317,7 @@ impl Layout {
         Some(out)
     }
 
-    /// The layout that leads back; `None` if axes are cut into blocks, which no layout puts together.
+    /// Returns the inverse layout; `None` if axes are split into blocks, which no layout can merge.
     pub fn inverse(&self) -> Option<Layout> {
         let perm = self.perm()?;
         let mut back = vec![0; perm.len()];
@@ -322,8 +327,8 @@ impl Layout {
         Layout::permuted(&back)
     }
 
-    /// This layout, and then another of its places: `NCHW->NHWC` and then `NHWC->NHWC4c` is `NCHW->NHWC4c`. `None` if
-    /// the other has other axes, or cuts what is a block already or has been cut.
+    /// Returns the composition of this layout and one of its positions: `NCHW->NHWC` and `NHWC->NHWC4c` give
+    /// `NCHW->NHWC4c`. `None` if the ranks don't match, or `next` splits a block or an axis that is already split.
     pub fn then(&self, next: &Layout) -> Option<Layout> {
         if next.rank() != self.target_rank() {
             return None;
@@ -347,7 +352,7 @@ impl Layout {
             axes: self.axes.clone(),
             places,
         };
-        // Blocks of one axis are told apart by their order.
+        // Blocks of one axis are distinguished by their order.
         let blocks = |layout: &Layout, axis| -> Vec<Option<i64>> {
             let own = layout.places.iter().filter(|place| place.axis == axis);
             own.map(|place| place.block)
@@ -361,7 +366,7 @@ impl Layout {
         Some(layout).filter(|_| in_order)
     }
 
-    /// The layout in which some of the axes aren't cut.
+    /// Returns the layout without the blocks of some axes.
     pub fn uncut(&self, axes: &[usize]) -> Layout {
         let stays = |place: &LayoutPlace| place.block.is_none() || !axes.contains(&place.axis);
         let places = self.places.iter().copied().filter(stays);
@@ -371,7 +376,7 @@ impl Layout {
         }
     }
 
-    /// The layout of some of the axes, the others being gone; those that are left are counted anew.
+    /// Returns the layout of some of the axes, renumbered, without the others.
     pub fn only(&self, axes: &[usize]) -> Layout {
         let axes_kept = (0..self.rank()).filter(|axis| axes.contains(axis));
         let axes_kept: Vec<usize> = axes_kept.collect();
@@ -385,7 +390,7 @@ impl Layout {
         }
     }
 
-    /// The layout without some of the axes.
+    /// Returns the layout without some of the axes.
     pub fn without(&self, axes: &[usize]) -> Layout {
         let axes_kept: Vec<usize> = (0..self.rank())
             .filter(|axis| !axes.contains(axis))
@@ -393,8 +398,8 @@ impl Layout {
         self.only(&axes_kept)
     }
 
-    /// The layout with one more axis, which is `axis` in the source, and lies right before what follows it there.
-    /// `None` if there is no letter left.
+    /// Returns the layout with an additional axis at index `axis` of the source, placed directly before the next axis.
+    /// `None` if there is no unused letter.
     pub fn with_axis(&self, axis: usize) -> Option<Layout> {
         let letter = LETTERS.chars().find(|letter| !self.axes.contains(letter))?;
         let axis = axis.min(self.rank());
@@ -415,8 +420,8 @@ impl Layout {
         Some(Layout { axes, places })
     }
 
-    /// The axes that take up the last places, all of them and nothing else: their number of places. `None` if others
-    /// lie between or behind them.
+    /// Returns the number of positions of these axes, if they are the innermost ones; `None` if other axes are between
+    /// or after them.
     pub fn last(&self, axes: &[usize]) -> Option<usize> {
         let count = self
             .places
@@ -428,8 +433,7 @@ impl Layout {
             .then_some(count)
     }
 
-    /// Whether the elements of a tensor of these sizes lie in the layout in the order in which they lie without it:
-    /// what moves has one element.
+    /// Whether the layout keeps the order of elements of a tensor of this shape: only axes of size 1 move.
     pub fn keeps_order(&self, sizes: &[Option<i64>]) -> bool {
         let mut seen = (0, false);
         for place in &self.places {
@@ -445,7 +449,7 @@ impl Layout {
         true
     }
 
-    /// The target alone: `NCHW4c`.
+    /// Returns the target: `NCHW4c`.
     pub fn target(&self) -> String {
         let mut text = String::new();
         for place in &self.places {

@@ -1,21 +1,22 @@
-//! [`LayoutStep`]: the ops that bring a tensor into a [`Layout`], and back.
+//! [`LayoutStep`]: the ops that convert a tensor to a [`Layout`], and back.
 
 use super::layout::Layout;
 
-/// An op on the way between two layouts.
+/// An op of a conversion between two layouts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LayoutStep {
     /// `Transpose`, with this `perm`.
     Transpose(Vec<usize>),
-    /// `Reshape`, to these sizes: 0 is the size at the same place before, -1 what is left.
+    /// `Reshape`, to this shape: 0 is the size at the same position of the input, -1 is inferred.
     Reshape(Vec<i64>),
 }
 
 impl Layout {
-    /// The steps that bring a tensor of these sizes into this layout: none, a `Transpose`, or a `Reshape` and a
-    /// `Transpose` where axes are cut. `None` if the sizes aren't multiples of the blocks, or not enough is known of
-    /// them.
+    /// Returns the ops that convert a tensor of this shape to the layout: nothing, a `Transpose`, or for split axes a
+    /// `Reshape` and `Transpose`s. `None` if the sizes aren't multiples of the blocks, or too few are known.
+    ///
+    /// # Examples
     ///
     /// ```
     /// use passdock_plugin_api::op::{Layout, LayoutStep};
@@ -39,7 +40,7 @@ impl Layout {
             return Some(steps);
         }
         if sizes.contains(&Some(0)) {
-            // A `Reshape` would take a 0 for the size before.
+            // A 0 in a `Reshape` means the size of the input.
             return None;
         }
         let order = self.before_cutting(sizes);
@@ -52,7 +53,7 @@ impl Layout {
         Some(steps)
     }
 
-    /// The steps that bring a tensor back whose axes have these sizes; as [`Layout::steps`].
+    /// Returns the ops that convert a tensor back, whose axes have these sizes. As [`Layout::steps`].
     pub fn steps_back(&self, sizes: &[Option<i64>]) -> Option<Vec<LayoutStep>> {
         let mut steps = Vec::new();
         self.sizes(sizes)?;
@@ -83,8 +84,8 @@ impl Layout {
         Some(steps)
     }
 
-    /// The order of axes in which they can be cut: their own if all sizes are known; else those that aren't cut stand
-    /// in front, so that a `Reshape` can take their sizes from the same places.
+    /// Returns the order in which axes are split: the original one if all sizes are known. Otherwise the axes that
+    /// aren't split come first, so that a `Reshape` can copy their sizes by position.
     fn before_cutting(&self, sizes: &[Option<i64>]) -> Vec<usize> {
         let all = 0..self.rank();
         if sizes.iter().all(Option::is_some) {
@@ -94,7 +95,7 @@ impl Layout {
         whole.into_iter().chain(cut).collect()
     }
 
-    /// The places of the layout in the order in which they lie once the axes are cut, and their sizes.
+    /// Returns the positions of the layout in their order after the split, and their sizes.
     fn apart(&self, order: &[usize], sizes: &[Option<i64>]) -> Option<(Vec<usize>, Vec<i64>)> {
         let (mut apart, mut shape) = (Vec::new(), Vec::new());
         for (at, &axis) in order.iter().enumerate() {
@@ -112,7 +113,7 @@ impl Layout {
     }
 }
 
-/// Whether nothing before this place is cut: it is at the same place before and after.
+/// Whether no axis up to `at` is split, so that its position is the same before and after.
 fn is_in_place(order: &[usize], at: usize, layout: &Layout) -> bool {
     order[..=at]
         .iter()

@@ -1,4 +1,4 @@
-//! Op definitions: what a plugin says of operators.
+//! Op definitions: the operators that a plugin defines or extends.
 
 mod attr_def;
 mod call;

@@ -1,5 +1,5 @@
-//! [`Analysis`]: what a plugin works out about a function, and finds again as long as the function
-//! is what it was. The host's own analyses are in `columns.rs`.
+//! [`Analysis`]: an analysis that a plugin defines, cached as long as the function doesn't change. The host's analyses
+//! are in `columns.rs`.
 #![allow(unsafe_code)]
 
 use std::any::TypeId;
@@ -15,18 +15,19 @@ use crate::data::{optional, EditError, PassError};
 use crate::ffi::{end, Tables};
 use crate::ir::Function;
 
-/// An analysis of a plugin's own: computed from a function, for several passes to use.
+/// An analysis that a plugin defines: computed from a function, and shared by several passes.
 ///
-/// It is computed when it is first asked for, with [`Function::analysis`], and kept by the host for
-/// that version of the function: asking again is a look-up, in this pass or a later one, until
-/// somebody edits the function. So it must depend on the function (and on what op definitions say)
-/// alone. Options and config are another pass's business, and so are other functions, whose changes
-/// nobody would notice: [`PassContext::module`] gives nothing here.
+/// [`Function::analysis`] computes it on request, and the host caches it for the version of the function. Later
+/// requests, also in later passes, return the cached result until the function is edited. So it may depend only on the
+/// function and on op definitions. Options, config and other functions may be different in the next pass;
+/// [`PassContext::module`] returns nothing here.
+///
+/// # Examples
 ///
 /// ```
 /// use passdock_plugin_api::prelude::*;
 ///
-/// /// How many ops there are on the longest path to each value.
+/// /// The number of ops on the longest path to each value.
 /// struct Heights(Vec<u32>);
 ///
 /// impl Analysis for Heights {
@@ -54,7 +55,7 @@ use crate::ir::Function;
 /// }
 /// ```
 ///
-/// What is found borrows the function, so it can't be used after an edit:
+/// The result borrows the function, so it can't be used after an edit:
 ///
 /// ```compile_fail,E0502
 /// use passdock_plugin_api::prelude::*;
@@ -66,31 +67,31 @@ use crate::ir::Function;
 /// fn wrong(f: &mut Function, cx: &PassContext, op: OpId) -> PassResult {
 ///     let heights = f.analysis::<Heights>(cx)?;
 ///     f.erase_op(op)?;
-///     drop(heights); // of a function that is no more
+///     drop(heights); // borrowed across the edit
 ///     Ok(())
 /// }
 /// ```
 ///
-/// Other plugins don't see it. Data for plugins of other makers is published with the crate
+/// Other plugins can't access it. To share results with plugins of other vendors, use the crate
 /// `passdock-plugin-share`.
 ///
-/// Several passes may look at one function at the same time, each on its thread, and the last one
-/// drops what is kept: hence `Send` and `Sync`.
+/// Several passes may read the analysis at the same time on different threads, and the last one drops it: hence `Send`
+/// and `Sync`.
 pub trait Analysis: Sized + Send + Sync + 'static {
-    /// The name that it is kept under. Analyses of one plugin have different names.
+    /// The name of the analysis, unique within the plugin.
     const NAME: &'static str;
 
-    /// Computes the analysis. It may ask for others.
+    /// Computes the analysis. It may request others.
     ///
     /// # Errors
-    /// If it needs itself; and whatever the author answers.
+    /// If the analysis depends on itself, or for a reason of the implementation.
     fn compute(function: &Function, cx: &PassContext) -> Result<Self, PassError>;
 }
 
 /// The owner of data that plugins share.
 const SHARED: *const c_void = std::ptr::null();
 
-/// A value that the host holds, which says of which type it is, since a key is only a name.
+/// A value that the host caches. It starts with its type, because a key is only a name.
 #[repr(C)]
 struct Cached<A> {
     ty: TypeId,
@@ -99,11 +100,11 @@ struct Cached<A> {
 }
 
 impl Function {
-    /// An analysis of the function as it is: found, or computed now and kept.
+    /// Returns the analysis for the current state of the function: the cached result, or a new one.
     ///
     /// # Errors
-    /// The error of [`Analysis::compute`]; also if the analysis needs itself, two of a plugin have one name, or the
-    /// host has no analyses.
+    /// The error of [`Analysis::compute`]; also if the analysis depends on itself, another analysis of the plugin has
+    /// the same name, or the host has no analyses.
     pub fn analysis<A: Analysis>(&self, cx: &PassContext) -> Result<&A, PassError> {
         let data = match self.cached(self.owner(), A::NAME)? {
             Some(data) => data,
@@ -114,13 +115,13 @@ impl Function {
                     value: computed(self, cx)?,
                 };
                 let data = Box::into_raw(Box::new(cached)).cast();
-                // SAFETY: the data is the host's from here on, which drops it once.
+                // SAFETY: the host owns the data from here on, and drops it once.
                 unsafe { self.raw_put(self.owner(), A::NAME, data, Some(drop_cached::<A>))? }
             }
         };
-        // SAFETY: under this owner there is only what the line above put there: a `Cached` of some type,
-        // whose type stands first. It lives until the function's next edit or its end, and the result is a
-        // borrow of the function, which keeps both away. It may be shared between threads.
+        // SAFETY: only the call above puts data under this owner: a `Cached` of some type, which starts with the type.
+        // It lives until the function's next edit or its end. The result is a borrow of the function, which prevents
+        // both. It is `Sync`, so threads may share it.
         unsafe {
             if *data.cast::<TypeId>() == TypeId::of::<A>() {
                 return Ok(&(*data.cast::<Cached<A>>()).value);
@@ -133,27 +134,28 @@ impl Function {
         Err(EditError::new(Status::INVALID, message, None).into())
     }
 
-    /// Keeps an analysis for the function as it is now, although this pass edited it since it was
-    /// computed; whether there is one. For passes that know what their edits leave
-    /// alone: setting an attribute doesn't move an op.
+    /// Marks an analysis as valid for the current state of the function, although this pass edited it since it was
+    /// computed. Returns whether there is one. For passes that know which analyses their edits preserve: setting an
+    /// attribute doesn't move an op.
     pub fn preserve<A: Analysis>(&mut self) -> bool {
         // SAFETY: the owner is only compared.
         unsafe { self.raw_preserve(self.owner(), A::NAME) }.is_ok()
     }
 
-    /// The data that plugins share under a key, good until the next edit: for crates that know how it
-    /// is laid out, as `passdock-plugin-share` does.
+    /// Returns the data that plugins share under a key, valid until the next edit. For crates that know its layout,
+    /// such as `passdock-plugin-share`.
     #[doc(hidden)]
     pub fn shared_data(&self, key: &str) -> Result<Option<NonNull<c_void>>, EditError> {
         Ok(self.cached(SHARED, key)?.and_then(NonNull::new))
     }
 
-    /// Gives the host data that plugins share under a key, and what drops it, whatever the answer is; what is kept.
+    /// Stores data that plugins share under a key, and passes its ownership to the host, whatever the result. Returns
+    /// the stored data.
     ///
     /// # Safety
-    /// - The data is laid out as all plugins that use the key know it, whoever built them.
-    /// - It may be read on several threads at once, and `drop` called on any, once. `drop` doesn't unwind.
-    /// - It depends on the function and the op definitions alone.
+    /// - The data has the layout that all plugins with this key use.
+    /// - Several threads may read it at the same time. `drop` may be called once, on any thread, and doesn't unwind.
+    /// - It depends only on the function and on op definitions.
     #[doc(hidden)]
     pub unsafe fn keep_shared_data(
         &self,
@@ -162,36 +164,36 @@ impl Function {
         drop: abi::DropAnalysis,
     ) -> Result<NonNull<c_void>, EditError> {
         if self.tables().analyses.put.is_none() {
-            // SAFETY: the caller's promise; nobody else has it.
+            // SAFETY: the caller guarantees a valid `drop`, and no one else has the data.
             unsafe { drop(data.as_ptr()) };
         }
-        // SAFETY: the caller's promise of the data and its `drop`. It is the host's from here on.
+        // SAFETY: the caller guarantees valid data and `drop`. The host owns the data from here on.
         let data = unsafe { self.raw_put(SHARED, key, data.as_ptr(), Some(drop))? };
-        // What is kept isn't null: the host refuses null.
+        // The stored pointer isn't null: the host rejects null.
         NonNull::new(data).ok_or_else(|| EditError::unsupported("put", None))
     }
 
-    /// What the host has under a key for the function as it is.
+    /// Returns the cached data for the current state of the function.
     fn cached(&self, owner: *const c_void, key: &str) -> Result<Option<*mut c_void>, EditError> {
         // SAFETY: the owner is only compared.
         optional(unsafe { self.raw_get(owner, key) })
     }
 
-    /// Tells this plugin's keys from others'.
+    /// Returns the address that separates this plugin's keys from those of others.
     fn owner(&self) -> *const c_void {
         let tables: *const Tables = self.tables();
         tables.cast()
     }
 }
 
-/// The host drops what it kept.
+/// Frees the data that the host cached.
 unsafe extern "C" fn drop_cached<A>(data: *mut c_void) {
-    // SAFETY: made in `Function::analysis`, dropped once.
+    // SAFETY: created in `Function::analysis`, and dropped once.
     let cached = unsafe { Box::from_raw(data.cast::<Cached<A>>()) };
     end(cached.tables, cached);
 }
 
-/// An analysis of a function that is being computed on this thread.
+/// An analysis that is being computed on this thread.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Running {
     function: (usize, SymbolId),
@@ -204,7 +206,7 @@ thread_local! {
     static RUNNING: RefCell<Vec<Running>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Ends what `computed` began, on a panic too.
+/// Removes the analysis from the stack, also after a panic.
 struct Done;
 
 impl Drop for Done {
@@ -213,8 +215,7 @@ impl Drop for Done {
     }
 }
 
-/// Computes an analysis, unless it is being computed already: then it needs itself, and the error
-/// names the chain.
+/// Computes an analysis. If it is already being computed, it depends on itself, and the error lists the cycle.
 fn computed<A: Analysis>(function: &Function, cx: &PassContext) -> Result<A, PassError> {
     let new = Running {
         function: function.raw.identity(),

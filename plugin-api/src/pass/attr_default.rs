@@ -1,4 +1,4 @@
-//! The attributes that the definition of an op lists.
+//! Defaults of attributes, from op definitions.
 #![allow(unsafe_code)]
 
 use passdock_abi as abi;
@@ -10,8 +10,7 @@ use crate::ffi::{elements, strided, text};
 use crate::ir::Function;
 
 impl PassContext {
-    /// The value that an attribute has where an op doesn't give it, by the op's definition; `None` if it has no
-    /// default, or nothing is known.
+    /// Returns the default of an attribute, from the op's definition; `None` if it has none or there is no definition.
     ///
     /// # Errors
     /// If the op is stale, or the host is older than this call.
@@ -25,7 +24,7 @@ impl PassContext {
             Some(listed) => listed,
             None => return Ok(None),
         };
-        // SAFETY: the definition's entries, so many bytes apart, which live for ever.
+        // SAFETY: the definition's entries, `stride` bytes apart, which are never freed.
         let entry = unsafe {
             let mut entries = strided::<AttrEntry>(first, count as usize, stride as usize);
             entries.find(|entry| text(entry.name) == name)
@@ -35,10 +34,10 @@ impl PassContext {
     }
 }
 
-/// The default that an entry says.
+/// Returns the default of an entry.
 ///
 /// # Safety
-/// The entry is as the contract says, and what it points to lives.
+/// The entry conforms to the ABI, and its data is alive.
 unsafe fn default(entry: &AttrEntry) -> Option<AttrValue> {
     if entry.flags & AttrEntry::DEFAULT == 0 {
         return None;
@@ -46,7 +45,7 @@ unsafe fn default(entry: &AttrEntry) -> Option<AttrValue> {
     Some(match entry.kind {
         AttrKind::INT => AttrValue::Int(entry.bits as i64),
         AttrKind::FLOAT => AttrValue::Float(f32::from_bits(entry.bits as u32)),
-        // SAFETY: the caller's promise, here and below: so many elements of the kind.
+        // SAFETY: the caller guarantees, here and below, `count` elements of the kind.
         AttrKind::STRING => {
             AttrValue::String(unsafe { elements(entry.data.cast::<u8>(), entry.count) }.to_vec())
         }

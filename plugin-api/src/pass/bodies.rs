@@ -1,4 +1,4 @@
-//! [`PassContext`]: what op definitions write as IR text, copied into a function.
+//! [`PassContext`]: inserting the bodies that op definitions set as IR text.
 #![allow(unsafe_code)]
 
 use passdock_abi as abi;
@@ -11,12 +11,11 @@ use crate::ffi::{text, Texts};
 use crate::ir::Function;
 
 impl PassContext {
-    /// Copies the body that an op's definition gives it to the place before the op, and answers
-    /// what stands for each of the op's results: `f.replace_op_with(op, &values)` does the rest.
-    /// `None` if it has no body.
+    /// Inserts the decomposition of an op before the op, and returns a replacement for each result:
+    /// `f.replace_op_with(op, &values)` completes the rewrite. `None` if the op has no decomposition.
     ///
     /// # Errors
-    /// If the op is stale, or its body isn't well-formed.
+    /// If the op is stale, or its body is invalid.
     pub fn decompose(
         &self,
         function: &mut Function,
@@ -27,7 +26,7 @@ impl PassContext {
         Ok(done.map(|()| values))
     }
 
-    /// As [`PassContext::decompose`], with the body that the op's definition gives it for back ends.
+    /// Inserts the body for back ends, as [`PassContext::decompose`].
     ///
     /// # Errors
     /// As there.
@@ -41,11 +40,12 @@ impl PassContext {
         Ok(done.map(|()| values))
     }
 
-    /// What an op is, as its definition says, in the layouts that are wanted: one for each operand, empty: as it is.
-    /// The answer may have others. `None` if it stays as it is.
+    /// Returns the form of an op in requested layouts, as its definition describes it. `wanted` has the layout of each
+    /// operand; an empty string leaves it unchanged. The result may have other layouts. `None` if there is no such
+    /// form.
     ///
     /// # Errors
-    /// If the op is stale, or hasn't as many operands, or its definition fails.
+    /// If the op is stale, the number of operands differs, or the definition fails.
     pub fn layout(
         &self,
         function: &mut Function,
@@ -53,14 +53,14 @@ impl PassContext {
         wanted: &[&str],
     ) -> Result<Option<LaidOut>, EditError> {
         let wanted: Vec<abi::Str> = wanted.iter().map(|text| abi::Str::new(text)).collect();
-        // SAFETY: the texts live until the call returns.
+        // SAFETY: the strings live until the call returns.
         let answer = optional(unsafe { self.raw_layout(function, op, &wanted) })?;
-        // SAFETY: what the host wrote lives until the next such call.
+        // SAFETY: the host's data lives until the next such call.
         Ok(answer.map(|answer| unsafe { laid_out(&answer) }))
     }
 
-    /// As [`PassContext::layout`], in the layouts that the op's definition wants; `given` has those that its operands
-    /// can be had in without an op more.
+    /// Returns the form of an op in the layouts that its definition prefers, as [`PassContext::layout`]. `given` has
+    /// the layouts in which the operands are available without an additional op.
     ///
     /// # Errors
     /// As there.
@@ -71,15 +71,17 @@ impl PassContext {
         given: &[&str],
     ) -> Result<Option<LaidOut>, EditError> {
         let given: Vec<abi::Str> = given.iter().map(|text| abi::Str::new(text)).collect();
-        // SAFETY: the texts live until the call returns.
+        // SAFETY: the strings live until the call returns.
         let answer = optional(unsafe { self.raw_alter_layout(function, op, &given) })?;
-        // SAFETY: what the host wrote lives until the next such call.
+        // SAFETY: the host's data lives until the next such call.
         Ok(answer.map(|answer| unsafe { laid_out(&answer) }))
     }
 
-    /// Copies ops that are given as the IR text of one function to the place before an op, which they come from: they
-    /// have its location. `args` stand for the function's parameters, NONE for one that nothing uses. Answers what
-    /// stands for each of the `result_count` values that it returns.
+    /// Inserts ops before an op, given as IR text of one function. They get the location of `op`. `args` replace the
+    /// function's parameters; NONE is allowed for an unused one. Returns the values that the text returns,
+    /// `result_count` of them.
+    ///
+    /// # Examples
     ///
     /// ```
     /// use passdock_plugin_api::prelude::*;
@@ -94,8 +96,8 @@ impl PassContext {
     /// ```
     ///
     /// # Errors
-    /// If the text isn't one function, or doesn't fit the arguments, the number of results, the function's opsets, or
-    /// has an op whose name is that of a function of the module.
+    /// If the text isn't one function, if it doesn't match the arguments, the number of results or the function's
+    /// opsets, or if an op's name is that of a function of the module.
     pub fn insert_text(
         &self,
         function: &mut Function,
@@ -120,23 +122,23 @@ impl PassContext {
         Ok(results)
     }
 
-    /// Puts what a function does that is given as IR text in the place of what a function of the module does, whose
-    /// parameters stand for those of the text: what a pass answers that has a function of its own, made once, for
-    /// each that it is given.
+    /// Replaces the body of a function with IR text. The function's parameters replace those of the text.
+    ///
+    /// # Examples
     ///
     /// ```
     /// use passdock_plugin_api::prelude::*;
     ///
     /// const NEW_FUNC: &str = "fn @f1(%x) { %y = onnx.Neg(%x) return %y }";
     ///
-    /// /// The documents' `TestReplaceFunc`.
+    /// /// TVM's `TestReplaceFunc`.
     /// fn replace_func(f: &mut Function, cx: &PassContext) -> PassResult {
     ///     Ok(cx.replace_body(f, NEW_FUNC)?)
     /// }
     /// ```
     ///
     /// # Errors
-    /// As [`PassContext::insert_text`]; also if the function has no end.
+    /// As [`PassContext::insert_text`]; also if the function has no terminator.
     pub fn replace_body(&self, function: &mut Function, text: &str) -> Result<(), EditError> {
         let body = function.body();
         let params = function.params().to_vec();
@@ -153,13 +155,13 @@ impl PassContext {
     }
 }
 
-/// A copy of layouts that the host wrote.
+/// Returns a copy of the host's layouts.
 ///
 /// # Safety
-/// What it points to is alive.
+/// The pointers are alive.
 unsafe fn laid_out(answer: &abi::LaidOut) -> LaidOut {
     let all = |texts: Texts<'_>| texts.iter().map(str::to_owned).collect();
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees it.
     unsafe {
         LaidOut {
             operands: all(Texts::new(answer.operands, answer.operand_count)),

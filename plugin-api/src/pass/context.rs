@@ -1,4 +1,4 @@
-//! [`PassContext`]: what a pass knows of the run it is part of, and what it says to the user.
+//! [`PassContext`]: the settings of the run, diagnostics, and queries to op definitions.
 #![allow(unsafe_code)]
 
 use std::ptr;
@@ -11,7 +11,7 @@ use crate::ffi::descriptions::{EvaluateDesc, RunDesc};
 use crate::ffi::{self, describe, setting, Tables};
 use crate::ir::{Function, Module, OpBuilder};
 
-/// The outcome of an evaluation.
+/// The result of an evaluation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Evaluated {
@@ -21,19 +21,21 @@ pub enum Evaluated {
     Refused(String),
 }
 
-/// Whether a target takes an op, as op definitions say.
+/// Whether a target supports an op, according to op definitions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Support {
-    /// The target takes the op.
+    /// The target supports the op.
     Taken,
     /// The reason why it doesn't: `its kernel is larger than 7`.
     Refused(String),
-    /// No definition of the operator speaks for the target.
+    /// No definition of the operator applies to the target.
     Unsaid,
 }
 
 /// The context of the running pass: level, options, config, diagnostics, op definitions.
+///
+/// # Examples
 ///
 /// ```
 /// use passdock_plugin_api::prelude::*;
@@ -57,12 +59,10 @@ pub struct PassContext {
 }
 
 impl PassContext {
-    /// A handle of a host's context, for hosts that run passes written with this SDK; `module` may be
-    /// null.
+    /// Creates a handle to a host's context, for hosts that run passes of this SDK; `module` may be null.
     ///
     /// # Safety
-    /// Both handles are as the contract says; they, and the reference that `module` points to, outlive
-    /// the answer.
+    /// Both handles conform to the ABI. They, and the reference that `module` points to, outlive the result.
     #[doc(hidden)]
     #[inline]
     pub unsafe fn from_raw(
@@ -70,7 +70,7 @@ impl PassContext {
         handle: *mut abi::Context,
         module: *const abi::ModuleRef,
     ) -> PassContext {
-        // SAFETY: the caller's promise; the module is given out for no longer than `self`.
+        // SAFETY: the caller guarantees a valid module, which is lent no longer than `self`.
         let module = unsafe { module.as_ref().map(|one| Module::from_raw(tables, *one)) };
         PassContext {
             tables,
@@ -83,7 +83,7 @@ impl PassContext {
         self.tables
     }
 
-    /// The same for what may look at one function only; it doesn't outlive this one.
+    /// Returns the context without the module, for analyses. It doesn't outlive this one.
     pub(crate) fn without_module(&self) -> PassContext {
         PassContext {
             module: None,
@@ -91,65 +91,63 @@ impl PassContext {
         }
     }
 
-    /// Calls back with the context on top of this thread's stack, which is the running pass's
-    /// unless the pass runs others; `None` outside a pass.
+    /// Calls `then` with the innermost context of this thread: that of the running pass, unless the pass runs others.
+    /// `None` outside a pass.
     pub fn current<R>(then: impl FnOnce(&PassContext) -> R) -> Option<R> {
         let tables = ffi::running()?;
         let handle = tables.current()?;
-        // SAFETY: a context that is on the stack stays there until this pass returns.
+        // SAFETY: a context on the stack stays there until its pass returns.
         let context = unsafe { PassContext::from_raw(tables, handle, ptr::null()) };
         Some(then(&context))
     }
 
-    /// The optimization level of the run.
+    /// Returns the optimization level of the run.
     pub fn opt_level(&self) -> u32 {
         self.raw_opt_level().unwrap_or(0)
     }
 
-    /// Returns the name and version of the host, for what a pass reports: `passdock 0.1.0`; `None` if the host is older
-    /// than this call.
+    /// Returns the name and version of the host, for reports: `passdock 0.1.0`. `None` if the host is older than this
+    /// call.
     pub fn host_version(&self) -> Option<&str> {
         self.raw_host_version().ok()
     }
 
-    /// The module as it was before the pass, to read, in a function pass. A module pass has its
-    /// own.
+    /// Returns the read-only module before the pass, in a function pass. A module pass has its module as an argument.
     pub fn module(&self) -> Option<&Module<'_>> {
         self.module.as_ref()
     }
 
-    /// The options of the running pass: its defaults, overridden by config, overridden by the
-    /// pipeline.
+    /// Returns the options of the running pass: the pipeline's values override those of the config, which override the
+    /// defaults.
     ///
     /// # Errors
-    /// If an option is of another type than its field: the struct isn't the one that the pass
-    /// declares.
+    /// If an option has another type than its field: the struct isn't the one that the pass declares.
     pub fn options<T: Options>(&self) -> Result<T, PassError> {
         T::read(&|name| self.option(name))
     }
 
-    /// An option of the running pass; `None` if it has none of that name.
+    /// Returns an option of the running pass; `None` if the pass doesn't declare it.
     ///
     /// # Errors
-    /// If the host can't tell options.
+    /// If the host doesn't support options.
     pub fn option(&self, name: &str) -> Result<Option<OptionValue>, EditError> {
         match optional(self.raw_option(name))? {
-            // SAFETY: the host wrote the setting, whose text lives as long as the context.
+            // SAFETY: the host wrote the setting, whose strings live as long as the context.
             Some(value) => unsafe { setting(&value, &format!("option `{}`", name)) },
             None => Ok(None),
         }
     }
 
-    /// The value of a config key that a plugin or the program registered: a struct of
-    /// [`options!`](crate::options), or a `bool`, an `i64`, …. What nobody set is its default.
+    /// Returns the value of a config key that a plugin or the program registered: a struct of
+    /// [`options!`](crate::options), or a `bool`, an `i64`, …. Fields that aren't set have their default.
     ///
     /// # Errors
-    /// If the key or a field isn't registered, or a value is of another type.
+    /// If the key or a field isn't registered, or a value has another type.
     pub fn config<T: Options>(&self, key: &str) -> Result<T, PassError> {
         T::read(&|field| self.config_value(key, field))
     }
 
-    /// A config value: `field` of the struct under `key`, or `""` for a value that is no struct.
+    /// Returns a config value: `field` of the struct under `key`, or `""` for a key without fields.
     ///
     /// # Errors
     /// If there is no such key or field.
@@ -157,7 +155,7 @@ impl PassContext {
         match self.raw_config(key, field) {
             // SAFETY: as above.
             Ok(value) => unsafe { setting(&value, &format!("config `{}`", key)) },
-            // Not `NOT_FOUND`, which stands for an option that has its default.
+            // Not `NOT_FOUND`, which would be handled as an option with its default.
             Err(error) if error.status == abi::Status::NOT_FOUND => Err(EditError {
                 status: abi::Status::INVALID,
                 ..error
@@ -166,22 +164,21 @@ impl PassContext {
         }
     }
 
-    /// The kind of a registered pass; `None` if there is no such pass.
+    /// Returns the kind of a registered pass; `None` if there is no such pass.
     pub fn find_pass(&self, name: &str) -> Option<PassKind> {
         self.raw_find_pass(name).ok()
     }
 
-    /// Emits a diagnostic, shown when the pass has returned. An error doesn't stop the pass, but
-    /// makes it count as failed.
+    /// Reports a diagnostic, which the host shows after the pass returns. An error doesn't stop the pass, but makes it
+    /// fail.
     pub fn emit(&self, diagnostic: &Diagnostic) {
         let labels = describe::labels(diagnostic);
         let notes = describe::texts(&diagnostic.notes);
-        // A host that can't take it is no reason to fail the pass.
+        // A pass doesn't fail because its host can't show a diagnostic.
         let _ = self.raw_emit(&describe::diagnostic(diagnostic, &labels, &notes));
     }
 
-    /// Emits a diagnostic that the pass can't go on after: `return
-    /// Err(cx.emit_fatal(&diagnostic))`.
+    /// Reports a diagnostic after which the pass can't continue: `return Err(cx.emit_fatal(&diagnostic))`.
     #[must_use = "the pass goes on until it returns the error"]
     pub fn emit_fatal(&self, diagnostic: &Diagnostic) -> PassError {
         self.emit(diagnostic);
@@ -191,9 +188,13 @@ impl PassContext {
         PassError::emitted()
     }
 
-    /// Whether a rule of this name may rewrite once more: the user may have disabled it, or be looking for the one
-    /// rewrite that breaks the model. [`PassContext::rewrite`] asks for its rules; code that rewrites without them asks
-    /// itself, right before it changes anything, and says afterwards that it did:
+    /// Whether a rule with this name may do another rewrite. The user may have disabled it, or be bisecting the
+    /// rewrites to find the one that breaks the model.
+    ///
+    /// [`PassContext::rewrite`] calls it for rules. Code that rewrites without rules calls it right before each change,
+    /// and [`rewrote`](PassContext::rewrote) afterwards. On a host without this call, all rules may rewrite.
+    ///
+    /// # Examples
     ///
     /// ```
     /// use passdock_plugin_api::prelude::*;
@@ -209,8 +210,6 @@ impl PassContext {
     ///     Ok(())
     /// }
     /// ```
-    ///
-    /// A host too old to ask lets every rule.
     pub fn may_rewrite(&self, rule: &str) -> bool {
         match self.raw_may_rewrite(rule) {
             Ok(()) => true,
@@ -218,8 +217,9 @@ impl PassContext {
         }
     }
 
-    /// Makes an op, infers the types of its results, and answers the first of them: what most new ops
-    /// take. If the builder says nothing of results, there is one.
+    /// Creates an op, infers the types of its results, and returns the first result. The default is one result.
+    ///
+    /// # Examples
     ///
     /// ```
     /// use passdock_plugin_api::prelude::*;
@@ -246,12 +246,12 @@ impl PassContext {
         Ok(function.result(op, 0))
     }
 
-    /// Evaluates an op as if it had these operands, all constant, in place of its own: what a chain of
-    /// ops comes to can be known before any of them is replaced.
+    /// Evaluates an op with other operands, all constant. So the result of a chain of ops can be computed before any of
+    /// them is replaced.
     ///
-    /// The constants that it makes are scratch: making and erasing them changes nothing. Erase those
-    /// that no op uses in the end ([`Function::erase_constant`]). What is known of small integers
-    /// among them is known to [`PassContext::infer`] from then on.
+    /// The results are scratch constants: creating and erasing them doesn't edit the function. Erase those that no op
+    /// uses ([`Function::erase_constant`]). If they are small integers, later calls of [`PassContext::infer`] use their
+    /// values.
     ///
     /// # Errors
     /// If the op is stale, or a constant's bytes can't be read.
@@ -276,8 +276,8 @@ impl PassContext {
         }
     }
 
-    /// Evaluates an op whose operands are all constant, and makes a constant of each result;
-    /// `None` if it can't be evaluated or a result would be larger than `max_bytes`.
+    /// Evaluates an op whose operands are all constant, and creates a constant for each result. `None` if it can't be
+    /// evaluated or a result would be larger than `max_bytes`.
     ///
     /// # Errors
     /// If the op is stale, or a constant's bytes can't be read.
@@ -296,17 +296,17 @@ impl PassContext {
         Ok(done.map(|()| values))
     }
 
-    /// An error says in what an op isn't one that its definition describes: how many operands it has,
-    /// which attributes. Nothing known: nothing wrong.
+    /// Checks the number of operands and the attributes of an op against its definition. An op without a definition is
+    /// accepted.
     ///
     /// # Errors
-    /// If the op isn't one that its definition describes.
+    /// If the op doesn't match its definition.
     pub fn check_op(&self, function: &Function, op: OpId) -> Result<(), EditError> {
         unless_unsupported(self.raw_check_op(function, op))
     }
 
-    /// Whether a target takes an op, as the definitions of its operator say, those that extend it
-    /// ([`OpDef::extending`](crate::OpDef::extending)) included.
+    /// Checks whether a target supports an op, according to the definitions of its operator, including extensions
+    /// ([`OpDef::extending`](crate::OpDef::extending)).
     ///
     /// # Errors
     /// If the op is stale, or a definition fails.
@@ -326,12 +326,11 @@ impl PassContext {
         }
     }
 
-    /// Whether an op could be right with these in place of its operands, as far as its definition says:
-    /// whether a constant may stand where something is computed. The error's message is the reason
-    /// alone, without a subject and a full stop. Nothing is kept of what the definition says.
+    /// Checks whether an op would be valid with other operands, for example a constant instead of a computed value. The
+    /// types that the definition infers are discarded.
     ///
     /// # Errors
-    /// If the op couldn't be right with these operands: the reason alone.
+    /// If the op would be invalid. The message is only the reason, without a subject and a full stop.
     pub fn infer_with(
         &self,
         function: &mut Function,
@@ -342,7 +341,7 @@ impl PassContext {
     }
 }
 
-/// A host that is too old to ask knows of nothing that is wrong.
+/// Accepts the op if the host is too old to check it.
 fn unless_unsupported(done: Result<(), EditError>) -> Result<(), EditError> {
     match done {
         Err(error) if error.status == abi::Status::UNSUPPORTED => Ok(()),
@@ -351,16 +350,14 @@ fn unless_unsupported(done: Result<(), EditError>) -> Result<(), EditError> {
 }
 
 impl Module<'_> {
-    /// Runs a registered pass on the module, or a Sequential, instruments included.
+    /// Runs a registered pass or Sequential on the module, with instruments.
     ///
-    /// Whoever calls it wants it to run: its level and the names that the context disables don't count. What it
-    /// requires runs before it, as in a Sequential, unless that ran already and the module is unchanged since.
-    /// Reports tell of it below the pass that runs it. It may be the very pass that runs it, as long as
-    /// that comes to an end: 64 passes run each other at most.
+    /// The pass runs at any level, even if it is disabled. The passes that it requires run first, unless they already
+    /// ran and the module hasn't changed since. Reports list it below the calling pass. A pass may run itself; the
+    /// nesting is limited to 64 passes.
     ///
     /// # Errors
-    /// If there is no such pass, it can't run here, or it fails; if what it requires is disabled, or is
-    /// running.
+    /// If there is no such pass, it can't run here, or it fails; if a required pass is disabled or running.
     pub fn run_pass(&mut self, cx: &PassContext, name: &str) -> Result<(), PassError> {
         self.end_editing();
         Ok(self.raw_run_pass(cx, RunDesc { flags: 0, name })?)

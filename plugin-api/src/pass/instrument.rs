@@ -1,11 +1,11 @@
-//! [`Instrument`]: what watches passes run, and may veto them.
+//! [`Instrument`]: observes passes, and may skip them.
 
 use super::context::PassContext;
 use crate::data::{OptionSpec, PassError, PassResult};
 use crate::ffi::Texts;
 use crate::ir::Module;
 
-/// The pass that an instrument is called about.
+/// The pass that an instrument is called for.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct PassInfo<'a> {
@@ -13,26 +13,27 @@ pub struct PassInfo<'a> {
     pub name: &'a str,
     /// The pass's level.
     pub opt_level: u32,
-    /// The plugin that gives it; `None` for a pass of the host's own.
+    /// The plugin that provides it; `None` for a pass of the host.
     pub plugin: Option<&'a str>,
     pub(crate) required: Texts<'a>,
 }
 
 impl<'a> PassInfo<'a> {
-    /// Names of the passes that it requires.
+    /// Iterates over the names of the passes that it requires.
     pub fn required(&self) -> impl Iterator<Item = &'a str> {
         self.required.iter()
     }
 }
 
-/// Watches the passes of a context. Each callback may be left out.
+/// Observes the passes of a context. All callbacks are optional.
 ///
-/// The host makes an instance each time the instrument is named, and calls it for one pass at a
-/// time, in the order of the context's list: [`should_run`](Instrument::should_run) of all
-/// instruments, [`run_before_pass`](Instrument::run_before_pass) of all, the pass,
-/// [`run_after_pass`](Instrument::run_after_pass) of all. The pipeline and each Sequential are passes,
-/// too: their calls stand around those of the passes in them. The module is read-only. An error, or a
-/// panic, makes the run fail and names the instrument.
+/// The host creates an instance each time the instrument is named, and calls it for one pass at a time. The order is:
+/// [`should_run`](Instrument::should_run) of all instruments in the order of the context's list,
+/// [`run_before_pass`](Instrument::run_before_pass) of all, the pass, [`run_after_pass`](Instrument::run_after_pass) of
+/// all. The pipeline and each Sequential are passes, too: their calls enclose those of the passes in them. The module
+/// is read-only. An error or panic makes the run fail, and the message names the instrument.
+///
+/// # Examples
 ///
 /// ```
 /// use passdock_plugin_api::prelude::*;
@@ -70,43 +71,43 @@ impl<'a> PassInfo<'a> {
 /// plugin! {
 ///     name: "acme",
 ///     instruments: [
-///         /// Reports the passes that made the module larger.
+///         /// Reports the passes that increased the number of ops.
 ///         "acme.growth" => Growth,
 ///     ],
 /// }
 /// # fn main() { assert!(PLUGIN.manifest_text().contains("\n[[instrument]]\nname = \"acme.growth\"\n")) }
 /// ```
 pub trait Instrument: Send + 'static {
-    /// A new instance; `cx` has its [`options`](PassContext::options).
+    /// Creates an instance; `cx` has its [`options`](PassContext::options).
     ///
     /// # Errors
-    /// Why the instrument can't be made; the run ends before its first pass.
+    /// If the instrument can't be created. The run ends before its first pass.
     fn new(cx: &PassContext) -> Result<Self, PassError>
     where
         Self: Sized;
 
-    /// The context is about to be entered.
+    /// Called before the context is entered.
     ///
     /// # Errors
-    /// Why it can't be entered; it has no instruments from then on.
+    /// If the context can't be entered. It has no instruments from then on.
     fn enter_pass_ctx(&mut self, cx: &PassContext) -> PassResult {
         let _ = cx;
         Ok(())
     }
 
-    /// The context was left.
+    /// Called after the context is left.
     ///
     /// # Errors
-    /// Why the instrument failed; leaving the context answers it.
+    /// If the instrument failed. It becomes the error of leaving the context.
     fn exit_pass_ctx(&mut self, cx: &PassContext) -> PassResult {
         let _ = cx;
         Ok(())
     }
 
-    /// Whether the pass may run; `false` vetoes it. Not asked of passes that the context requires.
+    /// Returns whether the pass may run; `false` skips it. Not called for passes in the context's `required_pass`.
     ///
     /// # Errors
-    /// Why the run fails, as does the pass.
+    /// If the pass, and the run, must fail.
     fn should_run(
         &mut self,
         m: &Module<'_>,
@@ -117,10 +118,10 @@ pub trait Instrument: Send + 'static {
         Ok(true)
     }
 
-    /// The pass is about to run.
+    /// Called before the pass runs.
     ///
     /// # Errors
-    /// Why the run fails, as does the pass.
+    /// If the pass, and the run, must fail.
     fn run_before_pass(
         &mut self,
         m: &Module<'_>,
@@ -131,10 +132,10 @@ pub trait Instrument: Send + 'static {
         Ok(())
     }
 
-    /// The pass ran; this is what it made.
+    /// Called after the pass ran, with its result.
     ///
     /// # Errors
-    /// Why the run fails, as does the pass: the module is the one from before.
+    /// If the pass, and the run, must fail. The module is restored.
     fn run_after_pass(
         &mut self,
         m: &Module<'_>,
@@ -145,11 +146,11 @@ pub trait Instrument: Send + 'static {
         Ok(())
     }
 
-    /// The pass, or an instrument around it, failed after `run_before_pass`; `run_after_pass` won't
-    /// be called. This is the module as it was, and is again; `error` is a sentence.
+    /// Called if the pass, or an instrument, failed after `run_before_pass`, instead of `run_after_pass`. `m` is the
+    /// module before the pass, which the host restored; `error` is the error message.
     ///
     /// # Errors
-    /// Why the instrument failed; it becomes a note of the pass's own error.
+    /// If the instrument failed. It becomes a note of the pass's error.
     fn pass_failed(
         &mut self,
         m: &Module<'_>,
@@ -161,13 +162,13 @@ pub trait Instrument: Send + 'static {
         Ok(())
     }
 
-    /// The report to show when all passes ran; asked before the context is left.
+    /// Returns the report, after all passes ran and before the context is left.
     fn report(&self) -> String {
         String::new()
     }
 }
 
-/// Makes an instance.
+/// A function that creates an instance.
 #[doc(hidden)]
 pub type MakeInstrument = fn(&PassContext) -> Result<Box<dyn Instrument>, PassError>;
 

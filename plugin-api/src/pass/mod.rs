@@ -1,4 +1,4 @@
-//! What passes and instruments are written with, beside the IR: the run they are part of.
+//! The run that a pass or instrument is part of: context, instruments, analyses.
 
 mod analysis;
 mod attr_default;

@@ -1,14 +1,15 @@
-//! Operators that options name: whether they are there, and what else may be meant.
+//! Checks for names of operators in options.
 
 use crate::data::PassError;
 use crate::ir::Module;
 
 impl Module<'_> {
-    /// Checks names of operators that an option gives: one without a domain, and one of ONNX's that no plugin
-    /// defines and no op has, is mistyped. Of other domains the definitions need not be loaded.
+    /// Checks names of operators in an option. A name is rejected if it has no domain or is in ONNX's domain, and
+    /// neither a plugin defines it nor an op has it. Names of other domains aren't checked, since their definitions
+    /// needn't be loaded.
     ///
     /// # Errors
-    /// If a name is mistyped; the nearest one is said. If the host refuses to read a function.
+    /// If a name is rejected; the message suggests the most similar one. If the host refuses to read a function.
     pub fn check_operators<I>(&self, option: &str, names: I) -> Result<(), PassError>
     where
         I: IntoIterator,
@@ -50,8 +51,10 @@ impl Module<'_> {
     }
 }
 
-/// The name that is meant, if one of them is near: two letters of five may be wrong. For what a plugin says of a
-/// mistyped name in an option of its own, as the host does of its own:
+/// Returns the most similar name, if the edit distance is at most two fifths of the length. For suggestions in error
+/// messages about misspelled names.
+///
+/// # Examples
 ///
 /// ```
 /// use passdock_plugin_api::nearest;
@@ -68,7 +71,7 @@ pub fn nearest<'n>(name: &str, names: impl IntoIterator<Item = &'n str>) -> Opti
         .map(|(_, other)| other)
 }
 
-/// The number of letters to put in, take out or change.
+/// Returns the edit distance: the number of letters to insert, remove or change.
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

@@ -1,19 +1,19 @@
-//! The manifest: what a plugin says of itself, rendered as TOML while it is compiled.
+//! The manifest of a plugin, rendered as TOML at compile time.
 //!
-//! `const fn`s may not borrow mutably yet (Rust 1.63), so what is written goes through them by value.
+//! `const fn`s can't take `&mut` yet (Rust 1.63), so they pass the writer by value.
 
 use super::sequential::ChildSpec;
 use super::spec::{PassFunction, PluginSpec};
 use crate::data::{OptionDefault, OptionSpec};
 
-/// The compiler that builds the plugin: `rustc 1.63.0 (4b91a6ea7 2022-08-08)`; without its version where
-/// it isn't built by cargo.
+/// The compiler that builds the plugin: `rustc 1.63.0 (4b91a6ea7 2022-08-08)`. Without a version if the build doesn't
+/// use cargo.
 const COMPILER: &str = match option_env!("PASSDOCK_PLUGIN_COMPILER") {
     Some(compiler) => compiler,
     None => "rustc",
 };
 
-/// The text, NUL at its end, and its length, which doesn't depend on the room that is there.
+/// Returns the text with a terminating NUL, truncated to `N` bytes, and its full length.
 #[doc(hidden)]
 pub const fn render<const N: usize>(plugin: &PluginSpec) -> ([u8; N], usize) {
     let writer = Writer { out: [0; N], at: 0 };
@@ -26,7 +26,7 @@ pub const fn render<const N: usize>(plugin: &PluginSpec) -> ([u8; N], usize) {
     (writer.out, writer.at)
 }
 
-/// What is written so far: of a text that is longer than `N` the beginning, and how long it is.
+/// The output, truncated to `N` bytes, and its full length.
 struct Writer<const N: usize> {
     out: [u8; N],
     at: usize,
@@ -54,7 +54,7 @@ impl<const N: usize> Writer<N> {
         self
     }
 
-    /// The inside of a basic string, from some byte on.
+    /// Writes the content of a basic string, starting at byte `from`.
     const fn escaped(mut self, text: &str, from: usize) -> Self {
         let bytes = text.as_bytes();
         let mut i = from;
@@ -131,7 +131,7 @@ impl<const N: usize> Writer<N> {
         self.raw(key).raw(" = ").list(names).byte(b'\n')
     }
 
-    /// Lines of a doc comment: each has a space in front, which isn't part of it.
+    /// Writes the lines of a doc comment without their leading space.
     const fn docs(mut self, key: &str, docs: &[&str]) -> Self {
         if docs.is_empty() {
             return self;
@@ -202,7 +202,7 @@ impl<const N: usize> Writer<N> {
         let writer = self.raw("[plugin]\n").string("name", plugin.name);
         let writer = writer.string("version", plugin.version);
         let writer = writer.version("abi", abi.major, abi.minor);
-        // What a host of this minor lacks, calls answer with UNSUPPORTED.
+        // If the host lacks a function, calls return UNSUPPORTED.
         let writer = writer.version("min_host", abi.major, passdock_abi::OLDEST_MINOR);
         let writer = writer.version("ir", ir.major, ir.minor);
         let panic = if plugin.unwinds { "unwind" } else { "abort" };
@@ -291,7 +291,7 @@ impl<const N: usize> Writer<N> {
             self = self.fields("[[config.field]]\n", config.fields);
             c += 1;
         }
-        // A pass's own options under a config key, unless somebody above said them.
+        // Options of a pass under a config key, unless the section `configs` has the key.
         let mut p = 0;
         while p < plugin.passes.len() {
             if is_first_of_config(plugin, p) {
@@ -331,7 +331,7 @@ impl<const N: usize> Writer<N> {
     }
 }
 
-/// A copy, for the exported symbol.
+/// Returns a copy as an array, for the exported symbol.
 #[doc(hidden)]
 pub const fn copy<const N: usize>(bytes: &[u8]) -> [u8; N] {
     let mut out = [0; N];
@@ -351,7 +351,7 @@ const fn hex(digit: u8) -> u8 {
     }
 }
 
-/// Stops the compilation at a float that TOML would read otherwise.
+/// Fails the compilation for a float literal that TOML doesn't parse as the same number.
 const fn check_float(text: &str) {
     let bytes = text.as_bytes();
     let mut i = 0;
@@ -369,7 +369,7 @@ const fn ends_with_point(text: &str) -> bool {
     !bytes.is_empty() && bytes[bytes.len() - 1] == b'.'
 }
 
-/// Whether this pass is the first to have this config key, and no config was declared under it.
+/// Whether this is the first pass with its config key, and `configs` doesn't have the key.
 const fn is_first_of_config(plugin: &PluginSpec, pass: usize) -> bool {
     let key = plugin.passes[pass].config;
     if key.is_empty() || plugin.passes[pass].options.is_empty() {
@@ -392,7 +392,8 @@ const fn is_first_of_config(plugin: &PluginSpec, pass: usize) -> bool {
     true
 }
 
-/// Compares from the end, where names of one plugin differ: constant evaluation counts its steps.
+/// Compares strings from the end, where names of one plugin differ: the number of steps of constant evaluation is
+/// limited.
 const fn equal(a: &str, b: &str) -> bool {
     let (a, b) = (a.as_bytes(), b.as_bytes());
     if a.len() != b.len() {

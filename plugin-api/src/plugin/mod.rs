@@ -1,4 +1,4 @@
-//! Plugins: how they are declared, and their manifest.
+//! Plugins: the macros that declare them, and their manifest.
 
 mod manifest;
 mod sequential;

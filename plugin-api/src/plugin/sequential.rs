@@ -1,6 +1,6 @@
-//! The Sequentials that a plugin offers: what `plugin!` makes of its section of them.
+//! The Sequentials of a plugin, as `plugin!` declares them.
 
-/// A Sequential: passes in order under a name. It is all in the manifest; no code runs for it.
+/// A Sequential: a named list of passes. It exists only in the manifest.
 #[doc(hidden)]
 #[derive(Clone, Copy)]
 pub struct SequentialSpec {
@@ -27,7 +27,7 @@ impl SequentialSpec {
     }
 }
 
-/// A child of a Sequential, and its options: their names and values, as the source spells them.
+/// A child of a Sequential, with the names and values of its options as in the source code.
 #[doc(hidden)]
 #[derive(Clone, Copy)]
 pub struct ChildSpec {

@@ -1,4 +1,4 @@
-//! What `plugin!` makes of its input, and the macros themselves.
+//! The macros `plugin!` and `export_plugin!`, and the data that they generate.
 
 use passdock_abi as abi;
 
@@ -11,8 +11,8 @@ use crate::op::OpDef;
 use crate::pass::InstrumentFunctions;
 use crate::pass::PassContext;
 
-/// A plugin as a value: made by [`plugin!`](crate::plugin!), exported from a library by
-/// [`export_plugin!`](crate::export_plugin), or registered with a host it is linked into.
+/// A plugin: created by [`plugin!`](crate::plugin!), exported from a library by
+/// [`export_plugin!`](crate::export_plugin), or registered with a host that it is linked into.
 #[derive(Clone, Copy)]
 pub struct StaticPlugin {
     entry: abi::Entry,
@@ -20,31 +20,31 @@ pub struct StaticPlugin {
 }
 
 impl StaticPlugin {
-    /// A plugin with an entry and a manifest, which is text ended by a NUL. What `plugin!` makes is
-    /// made with it.
+    /// Creates a plugin from an entry function and a manifest, which is text with a terminating NUL. `plugin!` calls
+    /// it.
     ///
     /// # Safety
-    /// The entry is as the contract says: hosts believe it.
+    /// The entry function conforms to the ABI: hosts rely on it.
     #[doc(hidden)]
     #[allow(unsafe_code)]
     pub const unsafe fn new(entry: abi::Entry, manifest: &'static [u8]) -> StaticPlugin {
         StaticPlugin { entry, manifest }
     }
 
-    /// The function that the host calls first.
+    /// Returns the entry function.
     pub const fn entry(&self) -> abi::Entry {
         self.entry
     }
 
-    /// The manifest: TOML text, ended by a NUL.
+    /// Returns the manifest: TOML text with a terminating NUL.
     pub const fn manifest(&self) -> &'static [u8] {
         self.manifest
     }
 
-    /// The manifest's text.
+    /// Returns the manifest without the NUL.
     pub fn manifest_text(&self) -> &'static str {
         let text = self.manifest.strip_suffix(&[0]).unwrap_or(self.manifest);
-        // Rendered from `&str`s; nothing else ends up in it.
+        // It is rendered from `&str`s only.
         std::str::from_utf8(text).unwrap_or("")
     }
 }
@@ -54,7 +54,7 @@ pub type FunctionPass = fn(&mut Function, &PassContext) -> PassResult;
 /// A module pass.
 pub type ModulePass = fn(&mut Module<'_>, &PassContext) -> PassResult;
 
-/// The function of a pass, by what it works on.
+/// The function of a pass, by the kind of pass.
 #[doc(hidden)]
 #[derive(Clone, Copy)]
 pub enum PassFunction {
@@ -133,7 +133,7 @@ pub struct PluginSpec {
 }
 
 impl PluginSpec {
-    /// A plugin that has no name and offers nothing.
+    /// Creates the specification of a plugin without a name and entries.
     pub const fn new(version: &'static str, unwinds: bool) -> PluginSpec {
         PluginSpec {
             name: "",
@@ -148,7 +148,9 @@ impl PluginSpec {
     }
 }
 
-/// Makes the value `PLUGIN` of the passes, op definitions and instruments named in it.
+/// Declares a plugin, as the constant `PLUGIN`: its passes, op definitions and instruments.
+///
+/// # Examples
 ///
 /// ```
 /// use passdock_plugin_api::prelude::*;
@@ -180,38 +182,47 @@ impl PluginSpec {
 /// # }
 /// ```
 ///
-/// The sections are `name`, `version` (the crate's, if it isn't given), `passes`, `sequentials`, `configs`,
-/// `ops` and `instruments`, in any order; all but the name may be missing.
+/// # Sections
 ///
-/// A pass is `function` (called with each graph function), `prim_function` (with each loop-level
-/// function) or `module`; its doc comment is its summary. Its keys, all with defaults:
+/// The sections are `name`, `version` (by default the crate's), `passes`, `sequentials`, `configs`, `ops` and
+/// `instruments`, in any order. Only the name is required.
+///
+/// # Passes
+///
+/// A pass is a `function` (called for each graph function), a `prim_function` (for each loop-level function) or a
+/// `module`. Its doc comment is its summary. Its keys are optional:
 ///
 /// | key | meaning |
 /// |---|---|
 /// | `opt_level: 1` | runs in contexts of this level and above (0) |
 /// | `required: ["…"]` | passes that run before it |
-/// | `aliases: ["…"]` | other names that it goes by: those that it had once, or has elsewhere |
-/// | `thread_safe: true` | may be called for several functions at once |
+/// | `aliases: ["…"]` | other names of the pass, for example former ones |
+/// | `thread_safe: true` | may be called for several functions at the same time |
 /// | `changes_interface: true` | may change parameters and results |
-/// | `phase: "late"` | where pipelines place it: `early`, `simplify`, `late`, `lower` |
-/// | `options: Unroll` | a struct made by [`options!`](crate::options) |
+/// | `phase: "late"` | the phase in which pipelines run it: `early`, `simplify`, `late`, `lower` |
+/// | `options: Unroll` | a struct declared by [`options!`](crate::options) |
 /// | `config: "tir.Unroll"` | the config key that sets the same options for a whole run |
 ///
-/// `sequentials: ["acme.Cleanup" => ["acme.transform.Nothing", "relax.transform.FoldConstant"] { opt_level: 1 }]`
-/// offers passes in order under a name. The doc comment is the summary; the keys are `opt_level` and
-/// `required`, with a pass's meaning. Children are passes of any plugin, and other Sequentials; their
-/// options stand behind them, as literals: `"tir.transform.UnrollLoop" { auto_max_step: 4 }`. Nothing of the
-/// plugin runs for it: it is found by its name as a pass is, its level and `required` count where it is a
-/// child, and its children obey the rules of any Sequential.
+/// # Sequentials
 ///
-/// `configs: ["acme.Target" => Target]` registers config structs that no pass has as its options.
-/// `ops: [RELU, CONV]` (or a `&'static [OpDef]`) registers op definitions.
-/// `instruments: ["acme.growth" => Growth { options: GrowthOptions }]` registers types that are
-/// [`Instrument`](crate::Instrument)s; the doc comment is the summary, `options` may be left out.
+/// `sequentials: ["acme.Cleanup" => ["acme.transform.Nothing", "relax.transform.FoldConstant"] { opt_level: 1 }]`
+/// declares a named list of passes. Its doc comment is its summary. The keys are `opt_level` and `required`, with the
+/// same meaning as for a pass.
+///
+/// Children are passes of any plugin, and other Sequentials. Their options follow them, as literals:
+/// `"tir.transform.UnrollLoop" { auto_max_step: 4 }`. A Sequential can be used like a pass: its level and `required`
+/// apply where it is a child, and its children obey the rules of any Sequential.
+///
+/// # Other sections
+///
+/// `configs: ["acme.Target" => Target]` registers config structs that aren't the options of a pass. `ops: [RELU, CONV]`
+/// (or a `&'static [OpDef]`) registers op definitions. `instruments: ["acme.growth" => Growth { options: GrowthOptions
+/// }]` registers types that implement [`Instrument`](crate::Instrument). The doc comment is the summary, and `options`
+/// is optional.
 #[macro_export]
 macro_rules! plugin {
     ($($sections:tt)*) => {
-        /// This plugin: its entry and its manifest.
+        /// The plugin: its entry function and its manifest.
         pub const PLUGIN: $crate::StaticPlugin = {
             use $crate::__private as private;
 
@@ -224,14 +235,14 @@ macro_rules! plugin {
                 attach: *mut private::abi::Attach,
             ) -> *const private::abi::Plugin {
                 static __SLOT: private::Slot = private::Slot::new();
-                // SAFETY: the caller is a host, and keeps its contract.
+                // SAFETY: the caller is a host, which conforms to the ABI.
                 #[allow(unused_unsafe)]
                 unsafe {
                     private::attach(&__SLOT, &__SPEC, host, attach)
                 }
             }
 
-            // SAFETY: the entry is `attach`'s.
+            // SAFETY: the entry function calls `attach`, which conforms to the ABI.
             #[allow(unused_unsafe)]
             unsafe {
                 $crate::StaticPlugin::new(entry, __MANIFEST)
@@ -240,7 +251,7 @@ macro_rules! plugin {
     };
 }
 
-/// The sections of a plugin, one after the other.
+/// Expands the sections of a plugin.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __plugin {
@@ -272,7 +283,7 @@ macro_rules! __plugin {
     };
 }
 
-/// The entries of a section.
+/// Expands the entries of a section.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __section {
@@ -355,7 +366,7 @@ macro_rules! __section {
     };
 }
 
-/// The function of a pass of a kind.
+/// Expands the function of a pass.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __pass_function {
@@ -377,7 +388,7 @@ macro_rules! __pass_function {
     };
 }
 
-/// A spec with the keys that stand in its braces, which are its fields.
+/// Expands a specification and the keys in its braces, which are its fields.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __keys {
@@ -399,8 +410,8 @@ macro_rules! __keys {
     };
 }
 
-/// Exports a plugin made by [`plugin!`](crate::plugin!) from the library that is being built, which
-/// is to be a `cdylib`: `export_plugin!(PLUGIN);`
+/// Exports a plugin of [`plugin!`](crate::plugin!) from the library that is being built, a `cdylib`:
+/// `export_plugin!(PLUGIN);`
 #[macro_export]
 macro_rules! export_plugin {
     ($plugin:path) => {
@@ -410,7 +421,7 @@ macro_rules! export_plugin {
 
             const __PLUGIN: $crate::StaticPlugin = $plugin;
 
-            /// Read from the file, without loading it.
+            /// Hosts read it from the file, without loading the library.
             #[used]
             #[no_mangle]
             #[cfg_attr(target_vendor = "apple", link_section = "__DATA,__passdock")]
@@ -420,13 +431,13 @@ macro_rules! export_plugin {
                 private::copy(__PLUGIN.manifest());
 
             /// # Safety
-            /// Called by a host that keeps its contract.
+            /// The caller is a host that conforms to the ABI.
             #[no_mangle]
             pub unsafe extern "C" fn passdock_plugin_v0(
                 host: *const private::abi::Host,
                 attach: *mut private::abi::Attach,
             ) -> *const private::abi::Plugin {
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller guarantees a valid host.
                 #[allow(unused_unsafe)]
                 unsafe {
                     (__PLUGIN.entry())(host, attach)

@@ -1,4 +1,4 @@
-//! Whether a rule's conditions hold where its pattern was found.
+//! Evaluation of a rule's conditions for a match.
 
 use passdock_abi::{DType, DimKind, ValueId};
 
@@ -7,7 +7,7 @@ use crate::data::{AttrValue, EditError};
 use crate::ir::Function;
 use crate::language::{AttrTerm, Condition, Literal, Operand, Relation, Term, Test};
 
-/// Whether all conditions of the rule hold. What isn't known doesn't hold, negated or not.
+/// Whether all conditions of the rule hold. A condition on unknown data doesn't hold, negated or not.
 pub(super) fn hold(f: &Function, matched: &Match<'_>) -> Result<bool, EditError> {
     for condition in &matched.rule.conditions {
         if holds(f, matched, condition)? != Some(true) {
@@ -94,7 +94,7 @@ fn compare(
     let is_float = |value: &TermValue| matches!(value, TermValue::Attr(AttrValue::Float(_)));
     let is_rounded = is_float(&left) || is_float(&right);
     if let (Some(left), Some(right)) = (number(&left), number(&right)) {
-        // An attribute is a float32: compared with 0.1 as that. What is counted isn't.
+        // An attribute is a float32, so 0.1 is rounded before the comparison. Counts aren't.
         let (left, right) = match is_rounded {
             true => (f64::from(left as f32), f64::from(right as f32)),
             false => (left, right),
@@ -165,7 +165,7 @@ fn value_of(
     })
 }
 
-/// An attribute that a term comes to; `None` if one is left out, or isn't what the term needs.
+/// Returns the value of a term; `None` if an attribute is missing, or has an unsuitable value.
 pub(super) fn attr(matched: &Match<'_>, term: &AttrTerm) -> Option<AttrValue> {
     Some(match term {
         AttrTerm::Bound(at) => matched.attrs[*at].clone()??,
@@ -186,8 +186,10 @@ pub(super) fn attr(matched: &Match<'_>, term: &AttrTerm) -> Option<AttrValue> {
     })
 }
 
-/// The permutation that does the first, then the second, as `compose($p, $q)` of [rules](crate::rules!) does; `None` if
-/// they aren't permutations of as many axes.
+/// Returns the permutation that applies `first`, then `second`, as `compose($p, $q)` in [rules](crate::rules!). `None`
+/// if they have different lengths, or an axis is out of range.
+///
+/// # Examples
 ///
 /// ```
 /// use passdock_plugin_api::rewrite::compose;
@@ -225,7 +227,7 @@ fn same_dtype(f: &Function, a: ValueId, b: ValueId) -> Option<bool> {
     }
 }
 
-/// Whether two values have the same shape, as far as it is known.
+/// Whether two values have the same shape; `None` if unknown.
 pub(super) fn same_shape(f: &Function, a: ValueId, b: ValueId) -> Option<bool> {
     if a == b {
         return Some(true);
@@ -245,11 +247,11 @@ pub(super) fn same_shape(f: &Function, a: ValueId, b: ValueId) -> Option<bool> {
     Some(true)
 }
 
-/// Whether `a` stretches to the shape of `b` and leaves that as it is.
+/// Whether `a` broadcasts to the shape of `b` without changing it; `None` if unknown.
 pub(super) fn stretches_to(f: &Function, a: ValueId, b: ValueId) -> Option<bool> {
     let a = f.dims(a)?;
     if a.is_empty() {
-        // A scalar stretches to whatever there is.
+        // A scalar broadcasts to any shape.
         return Some(true);
     }
     let b = f.dims(b)?;

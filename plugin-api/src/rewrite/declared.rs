@@ -1,7 +1,7 @@
-//! What a model only declares of the values that it gives out, put aside while rules look at them.
+//! Replaces declared types of region results with inferred ones while rules match.
 //!
-//! Nobody checks the dims that a model declares of its outputs: a runtime warns, and gives out what came. So a rule
-//! that compares shapes has to see what the op's definition says.
+//! Runtimes don't enforce the dims that a model declares for its outputs: they warn, and return the actual tensor. So a
+//! rule that compares shapes must see the types that op definitions infer.
 
 use passdock_abi::{OpId, Position, TypeId, ValueId};
 
@@ -11,11 +11,11 @@ use crate::data::EditError;
 use crate::ir::{Function, OpBuilder, TypeSpec};
 use crate::pass::PassContext;
 
-/// The types that values had which have others for now.
+/// The original types of values that temporarily have others.
 pub(super) struct Declared(Vec<(ValueId, TypeId)>);
 
 impl Declared {
-    /// Gives what the ops that were found give out, and what they use, the types that their definitions infer.
+    /// Sets the types of region results, of the matched ops and of their operands, to the inferred ones.
     pub(super) fn put_aside(
         f: &mut Function,
         cx: &PassContext,
@@ -49,7 +49,7 @@ impl Declared {
         Ok(Declared(aside))
     }
 
-    /// Gives the values that are still there their types back.
+    /// Restores the types of the values that are still live.
     pub(super) fn put_back(self, f: &mut Function) -> Result<(), EditError> {
         for (value, ty) in self.0 {
             if f.is_live_value(value) {
@@ -60,7 +60,7 @@ impl Declared {
     }
 }
 
-/// The types that the definition of an op infers; `None` if it infers nothing, or of ops with regions.
+/// Returns the types that the definition of an op infers. `None` if it infers nothing, and for ops with regions.
 fn inferred(
     f: &mut Function,
     cx: &PassContext,
@@ -88,7 +88,7 @@ fn inferred(
     Ok(if is_known { Some(types) } else { None })
 }
 
-/// Puts a type in the place of another, whether or not it says less.
+/// Replaces the type of a value, even if the new type is less specific.
 fn retype(f: &mut Function, value: ValueId, ty: TypeId) -> Result<(), EditError> {
     let unknown = f.add_type(&TypeSpec::unknown())?;
     f.set_type(value, unknown)?;

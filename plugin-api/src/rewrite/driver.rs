@@ -1,8 +1,8 @@
 //! The driver: rewrites a function until no rule applies.
 //!
-//! A worklist of ops, in program order; a rewrite puts back what it may have made possible: the ops that it made,
-//! the users of what it replaced, and what made the operands that lost a user. So the work is linear in the ops
-//! and the rewrites, and a function that no rule applies to is looked at once.
+//! It has a worklist of ops, in program order. A rewrite adds the ops that may match now: the new ops, the users of the
+//! replaced results, and the definitions of operands that lost a user. So the cost is linear in the number of ops and
+//! rewrites, and a function without matches is visited once.
 
 use std::sync::Arc;
 
@@ -20,20 +20,20 @@ use crate::data::{EditError, PassError, PassResult};
 use crate::ir::{Function, OpBuilder};
 use crate::pass::PassContext;
 
-/// Users of a value that are looked at again when it lost another.
+/// The maximum number of users of a value that are added to the worklist when it loses a user.
 const FEW: usize = 4;
 
-/// The rewriting is here and not beside the rest of the context: a rule's code has a context, too.
+/// In a module separate from the rest of the context, because rules use the context.
 impl PassContext {
-    /// Rewrites a function by rules, which [`rules!`](crate::rules) writes, until none of them applies. The
-    /// report counts each rule's rewrites; the user can disable a rule by its name.
+    /// Applies rules, which [`rules!`](crate::rules) declares, to a function until none of them applies. The report
+    /// counts the rewrites of each rule; the user can disable a rule by its name.
     ///
-    /// Shadowed operators are left alone. What a rule makes has its types inferred and the locations of all that
-    /// it replaces; what nobody needs any more is erased. A rewrite that would leave more ops than before isn't
-    /// done, unless the rule says `grows`.
+    /// Ops with ambiguous names aren't matched. New ops get inferred types and the locations of all ops that they
+    /// replace, and dead ops are erased. A rewrite that would increase the number of ops isn't done, unless the rule is
+    /// marked with `grows`.
     ///
     /// # Errors
-    /// If the text of a rule is wrong, its code fails, or rules undo each other without an end.
+    /// If the text of a rule is invalid, its code fails, or the rules don't reach a fixed point.
     pub fn rewrite(&self, f: &mut Function, rules: &[&Rules]) -> PassResult {
         let sets = compiled(rules)?;
         let rules = all_of(&sets);
@@ -56,10 +56,10 @@ impl PassContext {
     }
 }
 
-/// The rewrites that are looked at to tell the rules that go on for ever.
+/// The number of last rewrites whose rules are reported if there is no fixed point.
 const LAST: usize = 16;
 
-/// What these sets of rules are.
+/// Compiles sets of rules.
 pub(super) fn compiled(rules: &[&Rules]) -> Result<Vec<Arc<CompiledSet>>, PassError> {
     let compiled = rules.iter().map(|rules| {
         rules.compiled().map_err(|error| {
@@ -73,7 +73,7 @@ pub(super) fn compiled(rules: &[&Rules]) -> Result<Vec<Arc<CompiledSet>>, PassEr
     compiled.collect()
 }
 
-/// The rules of sets.
+/// Returns the rules of all sets.
 pub(super) fn all_of(sets: &[Arc<CompiledSet>]) -> Vec<&Compiled> {
     let rules = sets.iter().flat_map(|set| &set.rules);
     rules.map(|rule| &**rule).collect()
@@ -82,14 +82,14 @@ pub(super) fn all_of(sets: &[Arc<CompiledSet>]) -> Vec<&Compiled> {
 struct Driver<'r> {
     rules: Vec<&'r Compiled>,
     operators: Operators,
-    /// Ops to look at, the next one last.
+    /// The worklist; the next op is last.
     queue: Vec<OpId>,
     queued: Vec<bool>,
     region_results: Option<RegionResults>,
     locations: SourceLocations,
     most: usize,
     done: usize,
-    /// The names of the rules that were applied last, once there are too many.
+    /// The names of the rules of the last rewrites, once there are too many rewrites.
     last: Vec<&'r str>,
 }
 
@@ -113,7 +113,7 @@ impl Driver<'_> {
         Ok(())
     }
 
-    /// Fails if rules go on for ever.
+    /// Counts a rewrite. Fails if there is no fixed point.
     fn count(&mut self, rule: usize) -> PassResult {
         self.done += 1;
         if self.done <= self.most {
@@ -149,7 +149,7 @@ impl Driver<'_> {
         }
     }
 
-    /// Rewrites by a rule with an op as its root; answers whether anything changed.
+    /// Applies a rule with `root` as the root of its pattern. Returns whether anything changed.
     fn apply(
         &mut self,
         f: &mut Function,
@@ -186,13 +186,13 @@ impl Driver<'_> {
             (None, None) => Ok(None),
         };
         let values = match values {
-            // An op that its definition calls wrong isn't made, and neither is the rest.
+            // The definition rejects a new op: the rewrite is undone.
             Err(error) if error.status == Status::REFUSED => None,
             values => values?,
         };
         let mut values = match values {
             Some(mut values) if fits(rewriter.f, one, &matched, rewriter.created(), &values) => {
-                // Nobody uses the results that the pattern doesn't name.
+                // Results that the pattern doesn't name have no users.
                 values.resize(rewriter.f.result_count(root), ValueId::NONE);
                 values
             }
@@ -201,7 +201,7 @@ impl Driver<'_> {
                 return Ok(false);
             }
         };
-        // A copy has to be worth it; another op in the place of one needn't.
+        // A rewrite with copies must reduce the number of ops; without copies, the number may stay the same.
         let copies = self.needs_copy(rewriter.f, root, &values);
         let created = rewriter.created().len() + copies.len();
         let dying = dying(rewriter.f, root, &values, created + 1);
@@ -224,7 +224,7 @@ impl Driver<'_> {
         Ok(is_done)
     }
 
-    /// Replaces the root, and queues what that may have made possible; answers whether it could be done.
+    /// Replaces the root, and adds the ops that may match now to the worklist. Returns whether it could be done.
     fn replace(
         &mut self,
         rewriter: Rewriter<'_>,
@@ -245,8 +245,7 @@ impl Driver<'_> {
         let from = matched.ops.iter().rev().map(|op| (*op, f.loc(*op)));
         let mut from: Vec<(OpId, LocId)> = from.collect();
         let results = f.results(root).to_vec();
-        // What stands for the root: what was made for it, and an op of an earlier rewrite that has no name for the
-        // result yet.
+        // The ops that replace the root: new ones, and ops of an earlier rewrite whose result has no name yet.
         let stands = values.iter().filter_map(|value| {
             let op = f.defining_op(*value)?;
             let is_earlier =
@@ -257,7 +256,7 @@ impl Driver<'_> {
         let used = f.used_by(root);
         match rewriter.f.replace_op_with(root, values) {
             Ok(()) => from.extend(rewriter.f.erase_all_dead(used)?),
-            // What the file declares of the result says otherwise.
+            // The replacement contradicts the declared type of the result.
             Err(error) if error.status == Status::REFUSED => {
                 rewriter.take_back()?;
                 return Ok(false);
@@ -283,8 +282,8 @@ impl Driver<'_> {
         Ok(true)
     }
 
-    /// The results of a root that need a copy in their place: its region would give out what isn't its own, or the
-    /// same twice.
+    /// Returns the indices of results that need a copy: their region would otherwise yield a value of another region,
+    /// or the same value twice.
     fn needs_copy(&mut self, f: &Function, root: OpId, values: &[ValueId]) -> Vec<usize> {
         let mut copies = Vec::new();
         for (at, value) in values.iter().enumerate() {
@@ -303,7 +302,7 @@ impl Driver<'_> {
     }
 }
 
-/// Whether values may stand for the results of a root.
+/// Whether values can replace the results of a root.
 fn fits(
     f: &Function,
     one: &Compiled,
@@ -316,7 +315,7 @@ fn fits(
     if values.len() > results.len() {
         return false;
     }
-    // The results that the pattern doesn't name have no uses, so anything stands for them.
+    // Results that the pattern doesn't name have no uses, so they need no replacement.
     values.iter().zip(results).all(|(value, result)| {
         let is_made = f
             .defining_op(*value)
@@ -345,8 +344,7 @@ fn is_stretched_by_all(f: &Function, op: OpId, operand: ValueId) -> bool {
         })
 }
 
-/// The number of ops that nobody needs when these values stand in the root's place; counted no further than to
-/// `enough`.
+/// Returns the number of ops that become dead when these values replace the root, at most `enough`.
 fn dying(f: &Function, root: OpId, values: &[ValueId], enough: usize) -> usize {
     let mut dying = vec![root];
     let mut next = 0;
@@ -359,7 +357,7 @@ fn dying(f: &Function, root: OpId, values: &[ValueId], enough: usize) -> usize {
             let is_unused = f.results(def).iter().all(|result| {
                 !values.contains(result) && f.iter_uses(*result).all(|one| dying.contains(&one.op))
             });
-            // One that others use is looked at again when the last of them is dying.
+            // An op with other users is visited again when the last of them is dead.
             if is_unused {
                 dying.push(def);
             }

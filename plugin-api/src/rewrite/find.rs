@@ -1,4 +1,4 @@
-//! Finding what rules look for, without doing anything to it.
+//! Finding matches of rules without rewriting.
 
 use passdock_abi::OpId;
 
@@ -12,17 +12,19 @@ use crate::data::{PassError, PassResult};
 use crate::ir::Function;
 use crate::pass::PassContext;
 
-/// The finding is beside the rewriting.
+/// In a module separate from the rest of the context, because rules use the context.
 impl PassContext {
-    /// Finds what rules look for: all ops in program order, and for each op as a root one rule after the other.
-    /// `found` is called with each place, those that share ops with others included; what stands behind the rules'
-    /// arrows says nothing. The function stays as it is.
+    /// Finds all matches of rules: for each op in program order as the root, of each rule in order. Calls `matched` for
+    /// each match, also if it shares ops with others. Replacements of rules are ignored, and the function doesn't
+    /// change.
     ///
-    /// A place is left out if its rule [may not rewrite](PassContext::may_rewrite): if the user disabled it, and once
-    /// there were as many rewrites in this call as the user wants at most, whether or not the pass means to rewrite
-    /// anything: the host doesn't tell one from the other. A pass that rewrites what was found asks again before each
-    /// rewrite, as the limit may be reached meanwhile. To ask counts no rewrite; where there is a limit, the host
-    /// notes the rule as the last one to begin with one.
+    /// A match is skipped if its rule [may not rewrite](PassContext::may_rewrite): the user disabled the rule, or the
+    /// limit of rewrites is reached, since the host can't know whether the pass will rewrite the match. A pass that
+    /// rewrites matches must call `may_rewrite` before each rewrite, because the limit may be reached in between. A
+    /// call doesn't count as a rewrite; if there is a limit, the host records the rule as the last one that started a
+    /// rewrite.
+    ///
+    /// # Examples
     ///
     /// ```
     /// use passdock_plugin_api::prelude::*;
@@ -31,7 +33,7 @@ impl PassContext {
     ///     rule conv_relu { onnx.Relu(onnx.Conv(%x, %w)) => acme.ConvRelu(%x, %w) }
     /// };
     ///
-    /// /// How many convolutions have a `Relu` behind them.
+    /// /// Counts the convolutions that are followed by a `Relu`.
     /// fn count(f: &mut Function, cx: &PassContext) -> Result<usize, PassError> {
     ///     let mut count = 0;
     ///     cx.find(f, &[&KERNELS], |_, found| {
@@ -43,7 +45,7 @@ impl PassContext {
     /// ```
     ///
     /// # Errors
-    /// If the text of a rule is wrong, or `found` fails.
+    /// If the text of a rule is invalid, or `matched` fails.
     pub fn find(
         &self,
         function: &mut Function,

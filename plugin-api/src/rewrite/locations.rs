@@ -1,6 +1,5 @@
-//! [`Places`]: where in the source what was made comes from. Fused at each step of a long chain, locations would
-//! be copied
-//! at each, longer every time; so each step notes what it took, and the locations are set when all is done.
+//! [`SourceLocations`]: the locations of new ops. Fusing locations at each step of a long chain would copy longer and
+//! longer lists. So each rewrite only records the replaced ops, and the locations are set at the end.
 
 use std::ops::Range;
 
@@ -9,28 +8,28 @@ use passdock_abi::{LocId, OpId};
 use crate::data::EditError;
 use crate::ir::Function;
 
-/// What the ops come from that rewrites made.
+/// The ops and locations that each new op replaces.
 #[derive(Default)]
 pub(super) struct SourceLocations {
-    /// What each rewrite took, one after the other.
+    /// The replaced locations of all rewrites, consecutively.
     parts: Vec<Part>,
-    /// Where the parts of each rewrite stand.
+    /// The range of `parts` of each rewrite.
     rewrites: Vec<Range<usize>>,
     created: Vec<OpId>,
-    /// The rewrite that made each op, plus 1.
+    /// The rewrite that created each op, plus 1.
     by_op: Vec<u32>,
 }
 
 #[derive(Clone, Copy)]
 enum Part {
     Loc(LocId),
-    /// All that an earlier rewrite took.
+    /// All locations of an earlier rewrite.
     Rewrite(usize),
 }
 
 impl SourceLocations {
-    /// Notes that a rewrite let ops stand for others with these locations, the most telling first. An op that already
-    /// stands for others goes on doing so.
+    /// Records that a rewrite replaced ops with these locations, the most important one first. An op that was created
+    /// by an earlier rewrite keeps its locations.
     pub(super) fn note(&mut self, from: &[(OpId, LocId)], created: &[OpId]) {
         let start = self.parts.len();
         let stand = created.iter().map(|op| (*op, LocId::NONE));
@@ -54,7 +53,7 @@ impl SourceLocations {
         (rewrite as usize).checked_sub(1)
     }
 
-    /// Gives each op that is still there the location of all that it comes from.
+    /// Sets the locations of the ops that are still live.
     pub(super) fn set_locations(self, f: &mut Function) -> Result<(), EditError> {
         let mut locs = vec![None; self.rewrites.len()];
         let mut seen = vec![0; self.rewrites.len()];
@@ -75,7 +74,7 @@ impl SourceLocations {
         Ok(())
     }
 
-    /// The locations of all that a rewrite took, in order. `seen` says for which rewrite each was looked at last.
+    /// Returns the locations of a rewrite, in order. `seen` has the rewrite for which each entry was last visited.
     fn locs_of(&self, rewrite: usize, seen: &mut [usize]) -> Vec<LocId> {
         let mut locs = Vec::new();
         let mut next = vec![Part::Rewrite(rewrite)];

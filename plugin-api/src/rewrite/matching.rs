@@ -1,5 +1,5 @@
-//! Where a rule's pattern is found: a search from its root through operands, with a way back where operands may
-//! change places.
+//! Matching of a rule's pattern: a search from the root through operands, which backtracks over the order of
+//! commutative operands.
 
 use passdock_abi::{OpId, ValueId};
 
@@ -10,41 +10,43 @@ use crate::ir::{Attr, Function};
 use crate::language::{AttrTerm, Literal, Node, NodeAttr, Operand, Rule};
 use crate::pass::PassContext;
 
-/// A place at which a rule's pattern was found: what its names stand for.
+/// A match of a rule's pattern: the values, ops and attributes that its names are bound to.
+///
+/// [`PassContext::find`] passes it to a closure, and a rule's code receives it.
 #[derive(Clone, Debug)]
 pub struct Match<'r> {
     pub(super) rule: &'r Rule,
     pub(super) index: usize,
-    /// The op of each node.
+    /// The op of each node of the pattern.
     pub(super) ops: Vec<OpId>,
     pub(super) values: Vec<ValueId>,
     pub(super) lists: Vec<Vec<ValueId>>,
-    /// Outside `None`: not bound yet; inside: the attribute is left out, and has no default.
+    /// The outer `None`: not bound yet. The inner one: the attribute is omitted and has no default.
     pub(super) attrs: Vec<Option<Option<AttrValue>>>,
 }
 
 impl Match<'_> {
-    /// The name of the rule.
+    /// Returns the name of the rule.
     pub fn rule(&self) -> &str {
         &self.rule.name
     }
 
-    /// The index of the rule among all that are looked for, set after set: two may have one name.
+    /// Returns the index of the rule in all sets together: names may not be unique.
     pub fn rule_index(&self) -> usize {
         self.index
     }
 
-    /// The ops of the pattern, operands before users.
+    /// Returns the ops of the match, operands before users.
     pub fn ops(&self) -> &[OpId] {
         &self.ops
     }
 
-    /// The last op of the pattern, the one that is replaced.
+    /// Returns the root: the last op of the pattern, which is replaced.
     pub fn root(&self) -> OpId {
         self.ops[self.ops.len() - 1]
     }
 
-    /// The value that the pattern calls so; [`ValueId::NONE`] for an optional one that is left out.
+    /// Returns the value that a name of the pattern is bound to; [`ValueId::NONE`] for an optional one that is omitted.
     ///
     /// # Panics
     /// If the pattern has no such value.
@@ -56,7 +58,7 @@ impl Match<'_> {
         }
     }
 
-    /// As [`Match::value`]; `None` if there is none.
+    /// As [`Match::value`], but returns `None` if the pattern has no such value.
     pub fn find_value(&self, f: &Function, name: &str) -> Option<ValueId> {
         if let Some(at) = self.rule.values.iter().position(|value| value == name) {
             return Some(self.values[at]);
@@ -65,7 +67,7 @@ impl Match<'_> {
         Some(f.result(self.ops[node], index))
     }
 
-    /// The values that `%name...` stands for.
+    /// Returns the values that `%name...` is bound to.
     ///
     /// # Panics
     /// If the pattern has no such list.
@@ -77,13 +79,13 @@ impl Match<'_> {
         }
     }
 
-    /// As [`Match::values`]; `None` if there is none.
+    /// As [`Match::values`], but returns `None` if the pattern has no such list.
     pub fn find_values(&self, name: &str) -> Option<&[ValueId]> {
         let at = self.rule.lists.iter().position(|list| list == name)?;
         Some(&self.lists[at])
     }
 
-    /// The op that makes the value of that name.
+    /// Returns the op that defines the value with this name.
     ///
     /// # Panics
     /// If no op of the pattern has such a result.
@@ -106,7 +108,8 @@ impl Match<'_> {
         })
     }
 
-    /// The attribute that the pattern calls so: given, or its default; `None` if it is left out and has none.
+    /// Returns the attribute that a name of the pattern is bound to, or its default; `None` if it is omitted and has
+    /// none.
     ///
     /// # Panics
     /// If the pattern binds no such attribute.
@@ -121,13 +124,13 @@ impl Match<'_> {
         }
     }
 
-    /// As [`Match::attr`]; the outer `None` if there is no such attribute.
+    /// As [`Match::attr`]; the outer `None` if the pattern binds no such attribute.
     pub fn find_attr(&self, name: &str) -> Option<Option<&AttrValue>> {
         let at = self.rule.attrs.iter().position(|attr| attr == name)?;
         Some(self.attrs[at].as_ref().and_then(Option::as_ref))
     }
 
-    /// The attribute that the pattern calls so, if it is integers.
+    /// Returns a bound attribute that is a list of integers.
     #[track_caller]
     pub fn ints(&self, name: &str) -> Option<&[i64]> {
         match self.attr(name) {
@@ -136,7 +139,7 @@ impl Match<'_> {
         }
     }
 
-    /// The attribute that the pattern calls so, if it is an integer.
+    /// Returns a bound attribute that is an integer.
     #[track_caller]
     pub fn int(&self, name: &str) -> Option<i64> {
         match self.attr(name) {
@@ -145,7 +148,7 @@ impl Match<'_> {
         }
     }
 
-    /// What an operand of the pattern stands for.
+    /// Returns the value of an operand of the pattern.
     pub(super) fn bound(&self, f: &Function, operand: &Operand) -> ValueId {
         match *operand {
             Operand::Value(at) | Operand::Optional(at) => self.values[at],
@@ -155,7 +158,7 @@ impl Match<'_> {
     }
 }
 
-/// Looks for the pattern of a rule, which has an index, with an op as its root.
+/// Matches the pattern of a rule, which has an index, with an op as its root.
 pub(super) fn find<'r>(
     f: &Function,
     cx: &PassContext,
@@ -184,7 +187,7 @@ pub(super) fn find<'r>(
     Ok(if is_there { Some(search.matched) } else { None })
 }
 
-/// Something to match still: an operand of the pattern with a value.
+/// A remaining subgoal: an operand of the pattern with a value.
 type Goal<'r> = (&'r Operand, ValueId);
 
 struct Search<'s, 'r> {
@@ -193,10 +196,10 @@ struct Search<'s, 'r> {
     operators: &'s mut Operators,
     rule: &'r Rule,
     matched: Match<'r>,
-    /// Which values of the pattern stand for something.
+    /// Whether each value of the pattern is bound.
     bound: Vec<bool>,
     goals: Vec<Goal<'r>>,
-    /// States to go back to: with the operands of one op in the other order.
+    /// States to backtrack to, with the operands of one op in the other order.
     choices: Vec<(Match<'r>, Vec<bool>, Vec<Goal<'r>>)>,
 }
 
@@ -229,7 +232,7 @@ impl<'r> Search<'_, 'r> {
             _ if value.is_none() => Ok(false),
             Operand::Value(at) => Ok(self.bind(*at, value)),
             Operand::Any | Operand::List(_) => Ok(true),
-            // Only replacements have these.
+            // Only replacements have such operands.
             Operand::Created { .. } => Ok(false),
             Operand::Number(number) => number::is_everywhere(self.f, value, *number),
             Operand::Ints(ints) => match self.f.constant(value) {
@@ -266,7 +269,7 @@ impl<'r> Search<'_, 'r> {
         if !is_of(pattern, &operator.name) || !self.has_results(pattern, op) {
             return Ok(false);
         }
-        // One op stands for one op of the pattern.
+        // Different nodes of the pattern match different ops.
         if self.matched.ops.contains(&op) || !self.attrs(pattern, op)? {
             return Ok(false);
         }
@@ -283,7 +286,7 @@ impl<'r> Search<'_, 'r> {
                 from
             }
             _ => {
-                // Operands left out at the end may be missing.
+                // Omitted operands at the end may be missing.
                 let mut more = f.operands(op).skip(operands.len());
                 if more.any(|value| !value.is_none()) {
                     return Ok(false);
@@ -318,8 +321,7 @@ impl<'r> Search<'_, 'r> {
         Ok(true)
     }
 
-    /// Whether an op has as many results as the pattern says; those that have no name beside others, and more,
-    /// if nobody uses them.
+    /// Whether an op has the results of the pattern. Results without a name, and additional ones, must have no users.
     fn has_results(&self, pattern: &Node, op: OpId) -> bool {
         let results = self.f.results(op);
         let wanted = pattern.results.len();
@@ -331,7 +333,7 @@ impl<'r> Search<'_, 'r> {
                 .all(|(at, result)| at < wanted && is_named(at) || self.f.use_count(*result) == 0)
     }
 
-    /// Whether a value may be what the pattern says, as far as its op's name tells.
+    /// Whether a value may match an operand, judged by the names of ops only.
     fn is_plausible(&mut self, operand: &Operand, value: ValueId) -> bool {
         match operand {
             Operand::Number(_) | Operand::Ints(_) => {
@@ -370,9 +372,9 @@ impl<'r> Search<'_, 'r> {
                 AttrTerm::Literal(literal) => {
                     given.map_or(false, |given| is_literal(&given, literal))
                 }
-                // Only replacements have these.
+                // Only replacements have such terms.
                 AttrTerm::Compose(..) => false,
-                // What a caller of the function says isn't known.
+                // The value depends on the caller of the function.
                 AttrTerm::Bound(_) if matches!(given, Some(AttrValue::Reference(..))) => false,
                 AttrTerm::Bound(at) => match &self.matched.attrs[*at] {
                     Some(bound) => *bound == given,
@@ -390,13 +392,13 @@ impl<'r> Search<'_, 'r> {
     }
 }
 
-/// Whether an operator is one of those that an op of a pattern may be of.
+/// Whether an operator is one of those that a node of the pattern allows.
 fn is_of(pattern: &Node, operator: &str) -> bool {
     let mut operators = pattern.operators.iter();
     operators.any(|one| one.value == operator)
 }
 
-/// Whether an attribute has a value that is written down.
+/// Whether an attribute equals a literal.
 pub(super) fn is_literal(value: &AttrValue, literal: &Literal) -> bool {
     match (value, literal) {
         (AttrValue::Int(value), Literal::Int(wanted)) => value == wanted,

@@ -1,11 +1,10 @@
-//! Rewriting by rules: patterns of ops, and what stands in their place. [`Rules`] are written with
-//! [`rules!`](crate::rules), or read from text; [`PassContext::rewrite`](crate::PassContext::rewrite) applies them.
+//! Rewrite rules: patterns of ops and their replacements. [`Rules`] are declared with [`rules!`](crate::rules) or
+//! parsed from text; [`PassContext::rewrite`](crate::PassContext::rewrite) applies them.
 
-// `crate::language` reads a rule from text; `rules.rs` is sets of them and the macro. `matching.rs` finds a pattern,
-// `condition.rs` tests its conditions (`declared.rs`: without the types that a model only declares), `rewriter.rs`
-// makes the replacement, and `driver.rs` does all of that until nothing changes; `places.rs` then sets the locations.
-// `find.rs` only finds. Passes use what these need of regions and elements, too: `region_results.rs`,
-// `data/element.rs`.
+// `crate::language` parses rules; `rules.rs` has sets of them and the macro. `matching.rs` matches a pattern,
+// `condition.rs` tests its conditions (`declared.rs`: with inferred instead of declared types), `rewriter.rs` creates
+// the replacement, and `driver.rs` repeats this until a fixed point; `locations.rs` then sets the locations. `find.rs`
+// only matches. Passes also use `region_results.rs` and `data/element.rs`.
 
 mod condition;
 mod declared;

@@ -1,4 +1,4 @@
-//! Numbers of rules and the elements of constants, whatever their dtype.
+//! Comparison of numbers in rules with elements of constants, for all dtypes.
 
 use passdock_abi::{DType, ValueId};
 
@@ -7,10 +7,10 @@ use crate::data::EditError;
 use crate::ir::Function;
 use crate::language::Number;
 
-/// The most bytes of a constant that are compared: what neutral operands have. Weights aren't read.
+/// The maximum size of a constant that is compared, in bytes. Neutral elements are small, and weights aren't read.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// Whether all elements of a constant are a number.
+/// Whether all elements of a constant equal a number.
 pub(super) fn is_everywhere(
     f: &Function,
     value: ValueId,
@@ -41,7 +41,7 @@ pub(super) fn is_everywhere(
     Ok(elements.all(|element| element == first || fits(element)))
 }
 
-/// Returns the number that all elements of a small constant are; `None` if it isn't one, or they differ.
+/// Returns the number that all elements of a small constant equal; `None` if it isn't a constant, or they differ.
 ///
 /// # Errors
 /// If the constant's bytes can't be read.
@@ -66,13 +66,13 @@ fn element_is(dtype: DType, element: &[u8], number: Number) -> bool {
     if number.about {
         return is_about(found, number.value, dtype);
     }
-    // 0.1 means the element that is nearest to it.
+    // 0.1 means the nearest element.
     let nearest = bytes(dtype, number.value);
     found == number.value || nearest.map_or(false, |nearest| nearest == element)
 }
 
-/// Whether a number of a dtype is another one as exporters write it: with six digits, or a few roundings away from it.
-/// ONNX Runtime's fusions compare `f32` constants like this, too.
+/// Whether a number of a dtype is approximately another one, as exporters write it: with six digits, or a few rounding
+/// errors. ONNX Runtime's fusions compare `f32` constants with the same tolerance.
 pub fn is_about(found: f64, wanted: f64, dtype: DType) -> bool {
     let precision = match dtype {
         DType::F64 | DType::F32 => 1e-5,
@@ -83,7 +83,7 @@ pub fn is_about(found: f64, wanted: f64, dtype: DType) -> bool {
     found == wanted || (found - wanted).abs() <= precision * wanted.abs()
 }
 
-/// The bytes of a number as an element; `None` if the dtype has no such number.
+/// Returns a number as an element; `None` if the dtype can't represent it.
 pub(super) fn bytes(dtype: DType, number: f64) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     match element::push(dtype, number, &mut bytes) {

@@ -1,4 +1,4 @@
-//! The operators that the ops of a function are of, looked up once a name.
+//! The operators of a function's ops, looked up once for each name.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -8,19 +8,19 @@ use passdock_abi::{OpId, SymbolId};
 use super::rules::CompiledSet;
 use crate::ir::Function;
 
-/// An operator, as far as rules ask.
+/// The data of an operator that rules need.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Operator {
-    /// The name; empty for what rules leave alone: a name that a function of the module has, too.
+    /// The name. Empty for an ambiguous name, which a function of the module has, too: rules don't match it.
     pub(super) name: String,
     pub(super) is_commutative: bool,
-    /// The rules whose pattern has this operator at its root, by index among all sets'.
+    /// The rules whose pattern has this operator at its root, as indices into all sets.
     pub(super) rules: Vec<usize>,
 }
 
 /// Operators by the symbols of their names.
 pub(super) struct Operators {
-    /// The rules.
+    /// The sets of rules.
     sets: Vec<Arc<CompiledSet>>,
     by_symbol: HashMap<SymbolId, Operator>,
 }

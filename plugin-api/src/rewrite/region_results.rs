@@ -1,4 +1,4 @@
-//! Results of regions: the values that terminators use.
+//! [`RegionResults`]: the values that terminators use.
 
 use std::collections::HashSet;
 
@@ -6,15 +6,17 @@ use passdock_abi::{RegionId, ValueId};
 
 use crate::ir::Function;
 
-/// The values that are results of the very region which defines them. A region has results of its own, and each
-/// value once: where a value is to replace a result, a copy (`onnx.Identity`) may have to.
+/// The values that their own region yields. A region must yield values of its own, and each value once. So to replace a
+/// result, a copy (`onnx.Identity`) may be necessary.
 ///
-/// Looked up once for a whole function: a value may have as many uses as there are ops, and each op of a pass asks.
+/// It is computed once for a function, because a value may have as many uses as there are ops.
+///
+/// # Examples
 ///
 /// ```
 /// use passdock_plugin_api::prelude::*;
 ///
-/// /// Lets what is copied stand for each copy.
+/// /// Replaces copies with the original values.
 /// fn forward(f: &mut Function, _cx: &PassContext) -> PassResult {
 ///     let mut region_results = RegionResults::new(f);
 ///     for op in f.ops_named("onnx.Identity") {
@@ -50,15 +52,15 @@ impl RegionResults {
         self.0.contains(&value)
     }
 
-    /// Notes that one value of a region stands for another of the same.
+    /// Records that one value of a region replaces another one of the same region.
     pub fn replace(&mut self, from: ValueId, to: ValueId) {
         if self.0.remove(&from) {
             self.0.insert(to);
         }
     }
 
-    /// Whether the region of an op's result gives that out and couldn't give out the value that is to stand for it:
-    /// it isn't a result of the region's own ops, or is given out already.
+    /// Whether `result` is a result of its region that can't be replaced by `original` without a copy: `original` isn't
+    /// defined by an op of the region, or the region already yields it.
     pub fn needs_copy(&self, f: &Function, result: ValueId, original: ValueId) -> bool {
         if !self.contains(result) {
             return false;
@@ -69,8 +71,8 @@ impl RegionResults {
     }
 }
 
-/// Whether the region of the op that makes a value gives it out. Many may use a value, and many may be given out, but
-/// seldom both, so the shorter of both lists is looked through.
+/// Whether the region of the op that defines a value yields it. A value may have many uses, and a region many results,
+/// but seldom both, so the shorter list is searched.
 pub(super) fn is_region_result(f: &Function, value: ValueId) -> bool {
     let op = f.defining_op(value);
     let end = op.and_then(|op| f.terminator(f.parent_region(op)));
@@ -83,7 +85,7 @@ pub(super) fn is_region_result(f: &Function, value: ValueId) -> bool {
     }
 }
 
-/// The region of an op's result or of a constant.
+/// Returns the region of an op's result or of a constant.
 fn home(f: &Function, value: ValueId) -> Option<RegionId> {
     if let Some(op) = f.defining_op(value) {
         return Some(f.parent_region(op));

@@ -1,4 +1,4 @@
-//! [`Rewriter`]: what a rule makes its replacement with.
+//! [`Rewriter`]: creates the replacement of a match.
 
 use passdock_abi::{DType, OpId, Position, Status, ValueId};
 
@@ -11,18 +11,37 @@ use crate::ir::{ConstantSpec, Function, OpBuilder, TypeSpec};
 use crate::language::{After, AttrTerm, Node, NodeAttr, Operand};
 use crate::pass::PassContext;
 
-/// The largest constant, in bytes, that is made of others however often those are used.
+/// The maximum size of a folded constant, in bytes, whose operands have other users.
 const SMALL: u64 = 1 << 12;
 
-/// What a rule's code makes its replacement with: ops that stand before the root, have its place in the source,
-/// and are folded to constants where all of their operands are.
+/// Creates the replacement of a match, in a rule's code. New ops are inserted before the root, get its location, and
+/// are folded to constants if all operands are constant.
+///
+/// # Examples
+///
+/// A rule with code gets a `Rewriter` and a [`Match`]:
+///
+/// ```
+/// use passdock_plugin_api::prelude::*;
+///
+/// fn mul_to_add(rw: &mut Rewriter, found: &Match) -> Rewritten {
+///     let x = found.value(rw.function(), "x");
+///     let y = rw.op(OpBuilder::new("onnx.Add").operands([x, x]))?;
+///     Ok(Some(vec![y]))
+/// }
+///
+/// static RULES: Rules = rules! {
+///     rule double { onnx.Mul(%x, 2.0) } => mul_to_add;
+/// };
+/// assert_eq!(RULES.names().unwrap(), ["double"]);
+/// ```
 pub struct Rewriter<'r> {
     pub(super) f: &'r mut Function,
     pub(super) cx: &'r PassContext,
     /// The op that is replaced.
     root: OpId,
     created: Vec<OpId>,
-    /// Constants that were made, of which nobody may come to use some.
+    /// New constants, some of which may remain unused.
     constants: Vec<ValueId>,
 }
 
@@ -41,22 +60,22 @@ impl<'r> Rewriter<'r> {
         }
     }
 
-    /// The function, to read.
+    /// Returns the function, to read.
     pub fn function(&self) -> &Function {
         self.f
     }
 
-    /// The context of the pass.
+    /// Returns the context of the pass.
     pub fn context(&self) -> &PassContext {
         self.cx
     }
 
-    /// Makes an op, and answers its first result. If the builder says nothing of results, there is one. An op
-    /// of constants alone is evaluated, and its result is a constant, unless that would make the model larger.
+    /// Creates an op, and returns its first result. The default is one result. An op whose operands are constant is
+    /// evaluated and replaced by a constant, unless that would make the model larger.
     ///
     /// # Errors
-    /// As [`PassContext::create_value`]; if a function of the module has the operator's name, and so may be meant. A
-    /// rule that hands an error of that kind on does nothing.
+    /// As [`PassContext::create_value`]; also if a function of the module has the operator's name, so that the op would
+    /// be ambiguous. A rule that returns such an error rewrites nothing.
     pub fn op(&mut self, op: OpBuilder<'_>) -> Result<ValueId, EditError> {
         let created = self.op_of(op, 1)?;
         if self.f.traits(created).is_ambiguous() {
@@ -67,7 +86,7 @@ impl<'r> Rewriter<'r> {
         self.fold(created).map(|values| values[0])
     }
 
-    /// A constant scalar of a dtype; `None` if the dtype has no such number.
+    /// Creates a constant scalar of a dtype; `None` if the dtype can't represent the number.
     ///
     /// # Errors
     /// As [`Function::add_constant`].
@@ -82,7 +101,7 @@ impl<'r> Rewriter<'r> {
         Ok(Some(value))
     }
 
-    /// A constant int64 tensor of rank 1.
+    /// Creates a constant int64 tensor of rank 1.
     ///
     /// # Errors
     /// As [`Function::add_ints`].
@@ -92,7 +111,7 @@ impl<'r> Rewriter<'r> {
         Ok(value)
     }
 
-    /// The number that all elements of a constant are; `None` if it isn't one, or they differ.
+    /// Returns the number that all elements of a constant equal; `None` if it isn't a constant, or they differ.
     ///
     /// # Errors
     /// If the constant's bytes can't be read.
@@ -101,7 +120,7 @@ impl<'r> Rewriter<'r> {
     }
 
     fn op_of(&mut self, op: OpBuilder<'_>, results: usize) -> Result<OpId, EditError> {
-        // In the end it has the locations of all that it comes from.
+        // The driver sets the locations of all replaced ops at the end.
         let op = op.loc(self.f.loc(self.root));
         let op = self
             .f
@@ -111,13 +130,13 @@ impl<'r> Rewriter<'r> {
         Ok(op)
     }
 
-    /// Makes an op that is to stay as it is.
+    /// Creates an op that isn't folded.
     pub(super) fn copy(&mut self, op: OpBuilder<'_>) -> Result<ValueId, EditError> {
         let op = self.op_of(op, 1)?;
         Ok(self.f.result(op, 0))
     }
 
-    /// The results of an op that was just made, or the constants that they are.
+    /// Returns the results of a new op, or the constants that replace them.
     fn fold(&mut self, op: OpId) -> Result<Vec<ValueId>, EditError> {
         let results = self.f.results(op).to_vec();
         let most = match self.most_bytes(op) {
@@ -135,7 +154,7 @@ impl<'r> Rewriter<'r> {
         }
     }
 
-    /// The most bytes that the results of an op may have as constants; `None` if it isn't one that is folded.
+    /// Returns the maximum size of the results of an op as constants; `None` if it can't be folded.
     fn most_bytes(&self, op: OpId) -> Option<u64> {
         let f = &*self.f;
         let operands: Vec<ValueId> = f
@@ -148,7 +167,7 @@ impl<'r> Rewriter<'r> {
         let mut most = SMALL;
         for operand in operands {
             let constant = f.constant(operand).and_then(|id| f.constant_record(id))?;
-            // The op itself is one of the users, the op that goes another.
+            // The users are the op itself and the replaced op.
             if f.use_count(operand) <= 2 {
                 most = most.max(constant.byte_len);
             }
@@ -156,12 +175,12 @@ impl<'r> Rewriter<'r> {
         Some(most)
     }
 
-    /// The ops that were made and weren't folded.
+    /// Returns the new ops that weren't folded.
     pub(super) fn created(&self) -> &[OpId] {
         &self.created
     }
 
-    /// Takes back all that was made.
+    /// Erases everything that was created.
     pub(super) fn take_back(self) -> Result<(), EditError> {
         for op in self.created.iter().rev() {
             self.f.erase_op(*op)?;
@@ -169,7 +188,7 @@ impl<'r> Rewriter<'r> {
         self.finish()
     }
 
-    /// Erases the constants that nobody came to use.
+    /// Erases new constants without users.
     pub(super) fn finish(self) -> Result<(), EditError> {
         for value in self.constants {
             if self.f.is_live_value(value) {
@@ -179,7 +198,7 @@ impl<'r> Rewriter<'r> {
         Ok(())
     }
 
-    /// Makes the replacement that a rule's text describes.
+    /// Creates the replacement that a rule's text describes.
     pub(super) fn build(
         &mut self,
         after: &After,
@@ -223,18 +242,18 @@ impl<'r> Rewriter<'r> {
         for NodeAttr { name, value } in &node.attrs {
             match (condition::attr(matched, &value.value), &value.value) {
                 (Some(value), _) => op = op.attr(&name.value, value),
-                // Left out in the pattern, left out here.
+                // Omitted in the pattern, so omitted here.
                 (None, AttrTerm::Bound(at)) if matches!(matched.attrs[*at], Some(None)) => {}
                 (None, _) => return Err(NoMatch.into()),
             }
         }
         let op = self.op_of(op, node.results.len())?;
-        // A model of an older version has no such operator.
+        // The function may import an older version without this operator.
         NoMatch::unless(self.f.traits(op).is_defined() && self.cx.check_op(self.f, op).is_ok())?;
         self.fold(op)
     }
 
-    /// The dtype that a number among the operands of an op has: that of the first operand that has one.
+    /// Returns the dtype of a number among the operands of an op: that of the first operand with a dtype.
     fn dtype_beside(&self, node: &Node, matched: &Match<'_>, created: &[Vec<ValueId>]) -> DType {
         let operands = node.operands.iter().map(|operand| &operand.value);
         let dtypes = operands.map(|operand| match operand {
@@ -257,7 +276,7 @@ impl<'r> Rewriter<'r> {
             Operand::Created { node, index } => vec![created[*node][*index]],
             Operand::Number(number) => vec![self.scalar(dtype, number.value)?.ok_or(NoMatch)?],
             Operand::Ints(ints) => vec![self.ints(ints)?],
-            // One that is left out is none of the pattern's.
+            // An omitted operand isn't bound.
             operand => vec![matched.bound(self.f, operand)],
         })
     }

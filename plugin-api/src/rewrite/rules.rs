@@ -1,4 +1,4 @@
-//! [`Rules`]: sets of rules, and [`rules!`](crate::rules), which writes them.
+//! [`Rules`]: sets of rules, and the macro [`rules!`](crate::rules).
 
 use std::collections::HashMap;
 use std::fmt;
@@ -11,12 +11,12 @@ use super::rewriter::Rewriter;
 use crate::data::EditError;
 use crate::language::{self, Extent, Rule, RuleError};
 
-/// What a rule's code answers: a value for each result of the pattern's last op, or `None` if nothing is to be
-/// done here after all. What it made is taken back then.
+/// The result of a rule's code: a value for each result of the root, or `None` if nothing should be rewritten. In that
+/// case, everything that the code created is erased.
 pub type Rewritten = Result<Option<Vec<ValueId>>, EditError>;
 
-/// The reason why a rule's code rewrites nothing: what it looks for isn't there. With `?` it becomes an [`EditError`],
-/// on which the driver takes back what the code made: `f.rank(x).ok_or(NoMatch)?`.
+/// The reason why a rule's code rewrites nothing: a condition isn't met. `?` converts it to an [`EditError`], for which
+/// the driver erases everything that the code created: `f.rank(x).ok_or(NoMatch)?`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoMatch;
 
@@ -40,10 +40,21 @@ impl From<NoMatch> for EditError {
     }
 }
 
-/// A rule's code: what stands in the place of what was found.
+/// The code of a rule, which creates the replacement of a match.
 pub type RuleCode = fn(&mut Rewriter<'_>, &Match<'_>) -> Rewritten;
 
-/// A set of rules, of which a function is rewritten until none applies ([`PassContext::rewrite`]).
+/// A set of rewrite rules, which [`PassContext::rewrite`] applies to a function until a fixed point.
+/// [`rules!`](crate::rules) declares one, and [`Rules::parse`] parses one from text.
+///
+/// # Examples
+///
+/// ```
+/// use passdock_plugin_api::prelude::*;
+///
+/// let rules = Rules::parse("rule relu_twice { onnx.Relu(onnx.Relu(%x)) => onnx.Relu(%x) }")?;
+/// assert_eq!(rules.names()?, ["relu_twice"]);
+/// # Ok::<(), passdock_plugin_api::rewrite::RuleError>(())
+/// ```
 ///
 /// [`PassContext::rewrite`]: crate::PassContext::rewrite
 pub struct Rules {
@@ -51,15 +62,15 @@ pub struct Rules {
     compiled: Mutex<Option<Arc<CompiledSet>>>,
 }
 
-/// A rule as [`rules!`](crate::rules) writes it down.
+/// A rule of [`rules!`](crate::rules).
 #[doc(hidden)]
 pub struct RuleSource {
-    /// The rule, as a file has it.
+    /// The rule, as in a file.
     pub text: &'static str,
     pub code: Option<RuleCode>,
 }
 
-/// Rules that can be looked for.
+/// Parsed rules.
 pub(super) struct CompiledSet {
     pub(super) rules: Vec<Arc<Compiled>>,
     /// The rules whose pattern has this operator at its root, by index.
@@ -79,7 +90,7 @@ impl CompiledSet {
     }
 }
 
-/// A rule that can be looked for.
+/// A parsed rule.
 pub(super) struct Compiled {
     pub(super) rule: Rule,
     pub(super) code: Option<Box<RuleClosure>>,
@@ -102,17 +113,19 @@ impl Rules {
         }
     }
 
-    /// Rules out of a text, as `.rules` files have them.
+    /// Parses rules from the text of a `.rules` file.
     ///
     /// # Errors
-    /// If the text isn't one of rules: what is wrong, and where.
+    /// If the text is invalid; the error has the location.
     pub fn parse(text: &str) -> Result<Rules, RuleError> {
         let rules = language::file(text, Extent::Whole)?;
         Ok(Rules::from_rules(rules, None))
     }
 
-    /// Patterns out of a text, as `.rules` files have them: rules of which what stands behind the arrow is left out,
-    /// or says nothing. Each is a set of its own, to be found ([`PassContext::find`]).
+    /// Parses patterns from the text of a `.rules` file: match-only rules, whose replacements are omitted or ignored.
+    /// Each is a separate set, for [`PassContext::find`].
+    ///
+    /// # Examples
     ///
     /// ```
     /// use passdock_plugin_api::prelude::*;
@@ -126,7 +139,7 @@ impl Rules {
     /// [`PassContext::find`]: crate::PassContext::find
     ///
     /// # Errors
-    /// If the text isn't one of rules: what is wrong, and where.
+    /// If the text is invalid; the error has the location.
     pub fn parse_patterns(text: &str) -> Result<Vec<Rules>, RuleError> {
         let rules = language::file(text, Extent::AnyBehind)?;
         let patterns = rules
@@ -135,7 +148,7 @@ impl Rules {
         Ok(patterns.collect())
     }
 
-    /// A pattern by itself, with its conditions, to be found ([`PassContext::find`]).
+    /// Parses one pattern, with its conditions, for [`PassContext::find`].
     ///
     /// [`PassContext::find`]: crate::PassContext::find
     ///
@@ -148,7 +161,7 @@ impl Rules {
         ))
     }
 
-    /// Rules that were read; code stands behind the arrow of one alone.
+    /// Creates a set of parsed rules. Only a single rule can have code.
     fn from_rules(rules: Vec<Rule>, mut code: Option<Box<RuleClosure>>) -> Rules {
         let rules = rules.into_iter().map(|rule| {
             Arc::new(Compiled {
@@ -166,11 +179,10 @@ impl Rules {
         }
     }
 
-    /// One set of the rules of several, in order. Where they are applied to many functions, or looked for there, it
-    /// costs less than the many do.
+    /// Joins several sets to one, in order. It is faster to apply or to find than the separate sets.
     ///
     /// # Errors
-    /// If a rule's text is wrong.
+    /// If a rule's text is invalid.
     pub fn joined<'r>(sets: impl IntoIterator<Item = &'r Rules>) -> Result<Rules, RuleError> {
         let mut rules = Vec::new();
         for set in sets {
@@ -179,10 +191,10 @@ impl Rules {
         Ok(Rules::from_compiled(rules))
     }
 
-    /// A rule whose code is a closure: `pattern` is what stands in front of the arrow, with the conditions.
+    /// Creates a rule whose code is a closure. `pattern` is the text before the arrow, with the conditions.
     ///
     /// # Errors
-    /// If the pattern isn't one.
+    /// If the text isn't a pattern.
     pub fn with_code(
         name: &str,
         pattern: &str,
@@ -192,20 +204,20 @@ impl Rules {
         Ok(Rules::from_rules(vec![rule], Some(Box::new(code))))
     }
 
-    /// The names of the rules, in order.
+    /// Returns the names of the rules, in order.
     ///
     /// # Errors
-    /// If a rule's text is wrong.
+    /// If a rule's text is invalid.
     pub fn names(&self) -> Result<Vec<String>, RuleError> {
         let compiled = self.compiled()?;
         let rules = compiled.rules.iter();
         Ok(rules.map(|one| one.rule.name.clone()).collect())
     }
 
-    /// The rules, in order.
+    /// Returns the rules, in order.
     ///
     /// # Errors
-    /// If a rule's text is wrong.
+    /// If a rule's text is invalid.
     pub fn describe(&self) -> Result<Vec<Rule>, RuleError> {
         let compiled = self.compiled()?;
         let rules = compiled.rules.iter();
@@ -234,15 +246,17 @@ impl Rules {
     }
 }
 
-/// Writes a set of rules: what is looked for, and what stands in its place.
+/// Declares a set of rules: patterns and their replacements.
 ///
-/// A mistake in a rule is an error when the rules are first used, so a test should ask for [`Rules::names`].
+/// An invalid rule is reported when the rules are first used, so a test should call [`Rules::names`].
+///
+/// # Examples
 ///
 /// ```
 /// use passdock_plugin_api::prelude::*;
 ///
 /// static RULES: Rules = rules! {
-///     /// The function that exporters write out, in models that have its operator.
+///     /// Fuses the expression that exporters write for `Gelu`, if the opset has the operator.
 ///     rule erf_gelu {
 ///         onnx.Mul(onnx.Mul(%x, ~0.5), onnx.Add(onnx.Erf(onnx.Div(%x, ~1.41421356)), 1.0)) => onnx.Gelu(%x)
 ///     }
@@ -259,7 +273,7 @@ impl Rules {
 macro_rules! rules {
     ($($(#[doc = $doc:literal])* rule $name:ident $($word:ident)* { $($text:tt)* } $(=> $code:expr;)?)*) => {{
         {
-            // Called as the rules are: that is how the compiler rejects one that is there twice.
+            // Constants with the names of the rules, so that the compiler rejects duplicate names.
             $(
                 #[allow(dead_code, non_upper_case_globals)]
                 const $name: () = ();
@@ -277,7 +291,7 @@ macro_rules! rules {
     }};
 }
 
-/// The code of a rule, if it has any.
+/// Expands the optional code of a rule.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __rule_code {

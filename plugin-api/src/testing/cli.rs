@@ -9,28 +9,28 @@ use std::process::{Command, Output, Stdio};
 
 use super::compare::{difference, Tolerance};
 
-/// Runs all passes of the plugin under test on `before`, in the order of its manifest, and
-/// compares with `after`: two texts of IR, whose layout doesn't matter.
+/// Runs all passes of the plugin under test on `before`, in the order of its manifest, and compares the result with
+/// `after`. Both are IR text, whose formatting doesn't matter.
 ///
-/// Call it in a file of the crate's `tests/` directory, with
-/// `crate-type = ["cdylib", "rlib"]` in `Cargo.toml`. The `passdock` program is the one that the
-/// environment variable `PASSDOCK` names, or the one in `PATH`.
+/// Call it in a file of the crate's `tests/` directory, with `crate-type = ["cdylib", "rlib"]` in `Cargo.toml`. The
+/// environment variable `PASSDOCK` names the `passdock` program; by default it is searched in `PATH`.
 ///
 /// # Panics
-/// With a diff if the IR differs, and with what is missing if the program or the plugin isn't
-/// found.
+/// If the IR differs, with a diff; and if the program or the plugin isn't found.
 #[track_caller]
 pub fn check(before: &str, after: &str) {
     Check::new().run(before, after);
 }
 
-/// Checks, as [`check`] does, that the passes leave `text` as it is.
+/// Checks that the passes don't change `text`, as [`check`].
 #[track_caller]
 pub fn check_unchanged(text: &str) {
     check(text, text);
 }
 
-/// A check with passes, options or a plugin of one's choice.
+/// A check with other passes, options, or another plugin.
+///
+/// # Examples
 ///
 /// ```no_run
 /// use passdock_plugin_api::testing::Check;
@@ -51,32 +51,30 @@ pub struct Check {
 }
 
 impl Check {
-    /// A check of all passes of the plugin under test.
+    /// Creates a check of all passes of the plugin under test.
     pub fn new() -> Check {
         Check::default()
     }
 
-    /// Sets the passes, in this order; they may be other plugins' too.
+    /// Sets the passes, in order. They may belong to other plugins, too.
     pub fn passes(mut self, names: &[&str]) -> Check {
         self.passes = Some(names.join(","));
         self
     }
 
-    /// Further arguments of `passdock run`, in this order: `["--config", "acme.Quantize.bits=4"]`.
+    /// Adds arguments of `passdock run`, in order: `["--config", "acme.Quantize.bits=4"]`.
     pub fn args<A: Into<OsString>>(mut self, arguments: impl IntoIterator<Item = A>) -> Check {
         self.arguments.extend(arguments.into_iter().map(Into::into));
         self
     }
 
-    /// Lets floats differ from the expected ones by this part of them: 0.01 is one percent. Without a
-    /// tolerance they are to be the same.
+    /// Sets the relative tolerance of floats: 0.01 is one percent. The default is 0: floats must be equal.
     ///
-    /// A float may differ by the sum of both tolerances. Those are compared that the text writes as
-    /// numbers: of attributes, and of constants but large ones, which are blobs in the text and to be
-    /// the same. What isn't finite is to be the same, too.
+    /// A float may differ by the sum of both tolerances. The tolerance applies to numbers in the text: attributes and
+    /// small constants. Large constants are blobs in the text and must be equal, as must infinities and NaNs.
     ///
     /// # Panics
-    /// If it isn't a number, or is negative.
+    /// If it is negative or NaN.
     #[track_caller]
     pub fn relative_tolerance(mut self, tolerance: f64) -> Check {
         assert!(tolerance >= 0.0, "a tolerance of {}", tolerance);
@@ -84,11 +82,10 @@ impl Check {
         self
     }
 
-    /// Lets floats differ from the expected ones by this much, as
-    /// [`relative_tolerance`](Check::relative_tolerance) does by a part of them.
+    /// Sets the absolute tolerance of floats, as [`relative_tolerance`](Check::relative_tolerance).
     ///
     /// # Panics
-    /// If it isn't a number, or is negative.
+    /// If it is negative or NaN.
     #[track_caller]
     pub fn absolute_tolerance(mut self, tolerance: f64) -> Check {
         assert!(tolerance >= 0.0, "a tolerance of {}", tolerance);
@@ -96,19 +93,19 @@ impl Check {
         self
     }
 
-    /// Sets the plugin file, instead of the crate's own.
+    /// Sets the plugin file; the default is the crate's library.
     pub fn plugin(mut self, file: impl Into<PathBuf>) -> Check {
         self.plugin = Some(file.into());
         self
     }
 
-    /// Runs them on `before` and compares with `after`.
+    /// Runs the passes on `before` and compares the result with `after`.
     ///
     /// # Panics
     /// As [`check`].
     #[track_caller]
     pub fn run(&self, before: &str, after: &str) {
-        // Panics are raised here, so that they show the line of the test.
+        // Panics here, so that the message has the line of the test.
         let (expected, actual) = match self.texts(before, after) {
             Ok(texts) => texts,
             Err(message) => panic!("{}", message),
@@ -121,8 +118,8 @@ impl Check {
         }
     }
 
-    /// Runs them on `before`, and answers what `passdock` says meanwhile: diagnostics, and the reports
-    /// of instruments that [`args`](Check::args) ask for (`--instrument`).
+    /// Runs the passes on `before`, and returns the messages of `passdock`: diagnostics, and the reports of instruments
+    /// that [`args`](Check::args) name (`--instrument`).
     ///
     /// # Panics
     /// As [`check`], if the passes fail.
@@ -134,14 +131,14 @@ impl Check {
         }
     }
 
-    /// The expected and the actual IR, both as the host prints them.
+    /// Returns the expected and the actual IR, both as printed by the host.
     fn texts(&self, before: &str, after: &str) -> Result<(String, String), String> {
         let convert = ["convert", "-", "-"].map(OsString::from);
         let expected = output(&convert, after, "read the expected IR")?;
         Ok((expected.text, self.output(before)?.text))
     }
 
-    /// What a run of the passes prints.
+    /// Returns the output of a run of the passes.
     fn output(&self, before: &str) -> Result<Printed, String> {
         let plugin = match &self.plugin {
             Some(file) => file.clone(),
@@ -160,13 +157,13 @@ impl Check {
     }
 }
 
-/// What a run of the program prints.
+/// The output of the program.
 struct Printed {
     text: String,
     messages: String,
 }
 
-/// What the program prints when it reads IR from its standard input; its messages, if it fails.
+/// Runs the program with IR on its standard input. Returns its output, or its messages if it fails.
 fn output(arguments: &[OsString], input: &str, what: &str) -> Result<Printed, String> {
     let program = find_program()?;
     let mut command = Command::new(&program);
@@ -174,7 +171,7 @@ fn output(arguments: &[OsString], input: &str, what: &str) -> Result<Printed, St
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let printed = command.spawn().and_then(|mut child| {
         if let Some(mut stdin) = child.stdin.take() {
-            // A program that doesn't read all of it says why.
+            // A program that doesn't read all of it prints an error.
             let _ = stdin.write_all(input.as_bytes());
         }
         child.wait_with_output()
@@ -220,7 +217,7 @@ fn find_program() -> Result<PathBuf, String> {
         })
 }
 
-/// The library that cargo built of the crate whose test this is.
+/// Returns the path of the library that cargo built from the crate under test.
 fn find_plugin() -> Result<PathBuf, String> {
     let package = env::var("CARGO_PKG_NAME").map_err(|_| {
         "the plugin under test isn't known outside `cargo test`: name it with `Check::plugin`"
@@ -233,7 +230,7 @@ fn find_plugin() -> Result<PathBuf, String> {
         package.replace('-', "_"),
         env::consts::DLL_SUFFIX
     );
-    // target/<profile>/deps/<test>: cargo puts it beside the test, and links or copies it one up.
+    // target/<profile>/deps/<test>: cargo puts the library next to the test, and links or copies it one level up.
     let places: Vec<PathBuf> = test
         .ancestors()
         .skip(1)
@@ -252,7 +249,7 @@ fn find_plugin() -> Result<PathBuf, String> {
     })
 }
 
-/// The names of a plugin's passes, from the manifest in the file.
+/// Returns the names of a plugin's passes, from the manifest in the file.
 fn passes_of(plugin: &Path) -> Result<String, String> {
     let bytes = fs::read(plugin).map_err(|e| format!("can't read {}: {}", plugin.display(), e))?;
     let names = pass_names(&bytes);
@@ -265,7 +262,7 @@ fn passes_of(plugin: &Path) -> Result<String, String> {
     Ok(names.join(","))
 }
 
-/// Good enough for manifests that `plugin!` made; the host reads them properly.
+/// Sufficient for manifests that `plugin!` generates; the host parses them properly.
 fn pass_names(file: &[u8]) -> Vec<String> {
     const START: &[u8] = b"[plugin]\nname = \"";
     let start = match file.windows(START.len()).position(|window| window == START) {

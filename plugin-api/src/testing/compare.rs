@@ -1,9 +1,9 @@
-//! Comparing texts of IR: equal but for floats that differ by little.
+//! Comparison of IR texts with a tolerance for floats.
 
-/// How much a float may differ from the expected one: by the sum of both.
+/// The tolerance of a float: the sum of both parts.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Tolerance {
-    /// A part of the expected float.
+    /// Relative to the expected float.
     pub(super) relative: f64,
     pub(super) absolute: f64,
 }
@@ -15,7 +15,7 @@ impl Tolerance {
     }
 }
 
-/// The lines that differ, as [`diff`] shows them; `None` if none does.
+/// Returns the differing lines, as [`diff`] formats them; `None` if there are none.
 pub(super) fn difference(expected: &str, actual: &str, tolerance: Tolerance) -> Option<String> {
     if expected == actual {
         return None;
@@ -23,7 +23,7 @@ pub(super) fn difference(expected: &str, actual: &str, tolerance: Tolerance) -> 
     let expected: Vec<&str> = expected.lines().collect();
     let mut actual: Vec<&str> = actual.lines().collect();
     if expected.len() == actual.len() {
-        // What is near enough isn't shown as a difference either.
+        // Lines within the tolerance aren't shown as differences.
         for (expected, actual) in expected.iter().zip(&mut actual) {
             if is_near(expected, actual, tolerance) {
                 *actual = expected;
@@ -36,7 +36,7 @@ pub(super) fn difference(expected: &str, actual: &str, tolerance: Tolerance) -> 
     Some(diff(&expected, &actual))
 }
 
-/// Whether two lines are equal but for floats that are near enough.
+/// Whether two lines are equal, with a tolerance for floats.
 fn is_near(expected: &str, actual: &str, tolerance: Tolerance) -> bool {
     let (mut expected, mut actual) = (expected, actual);
     while !expected.is_empty() && !actual.is_empty() {
@@ -54,7 +54,7 @@ fn is_near(expected: &str, actual: &str, tolerance: Tolerance) -> bool {
     expected.is_empty() && actual.is_empty()
 }
 
-/// The length of the first token of a text: a string, a word or a number, or a character.
+/// Returns the length of the first token: a string, an identifier or number, or a character.
 fn token(text: &str) -> usize {
     let mut letters = text.char_indices();
     let first = match letters.next() {
@@ -72,7 +72,7 @@ fn token(text: &str) -> usize {
         if !goes_on {
             return at;
         }
-        // An escaped character isn't the end of a string.
+        // An escaped quote doesn't end a string.
         before = match (before, letter) {
             ('\\', _) if first == '"' => ' ',
             _ => letter,
@@ -81,7 +81,7 @@ fn token(text: &str) -> usize {
     text.len()
 }
 
-/// Whether a sign goes on with a number: `1e-7`.
+/// Whether a sign continues a number: `1e-7`.
 fn is_exponent(number: &str, letter: char) -> bool {
     let digits = number.trim_start_matches('-');
     "+-".contains(letter)
@@ -89,7 +89,7 @@ fn is_exponent(number: &str, letter: char) -> bool {
         && digits.starts_with(|first: char| first.is_ascii_digit())
 }
 
-/// The float that a token is. Integers are none: they are to be the same.
+/// Returns the float of a token. Integers aren't floats: they must be equal.
 fn float(token: &str) -> Option<f64> {
     let is_number = token
         .trim_start_matches('-')
@@ -100,7 +100,7 @@ fn float(token: &str) -> Option<f64> {
     token.parse().ok().filter(|float: &f64| float.is_finite())
 }
 
-/// Lines that differ, `-` expected, `+` actual, equal lines at both ends left out.
+/// Returns differing lines, `-` for expected and `+` for actual ones, without equal lines at both ends.
 fn diff(expected: &[&str], actual: &[&str]) -> String {
     let pairs = expected.iter().zip(actual);
     let head = pairs.take_while(|(a, b)| a == b).count();
@@ -142,7 +142,7 @@ mod tests {
         assert!(exact("a 1.0\n", "a 1.0000001\n").is_some());
     }
 
-    /// Whether a text is taken for another with a relative, then with an absolute tolerance of 0.1.
+    /// Whether two texts are equal with a relative, and with an absolute, tolerance of 0.1.
     fn near(expected: &str, actual: &str) -> [bool; 2] {
         let relative = Tolerance {
             relative: 0.1,
@@ -195,7 +195,7 @@ mod tests {
                 actual
             );
         }
-        // A string is skipped as a whole, and what comes after it isn't.
+        // A string is one token, and the comparison continues after it.
         let after = [r#"{k = "a\"b", l = 1.0}"#, r#"{k = "a\"b", l = 1.01}"#];
         assert_eq!(near(after[0], after[1]), [true; 2]);
     }

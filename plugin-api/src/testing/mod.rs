@@ -1,5 +1,5 @@
-//! Testing passes, with the real host on IR text: [`check`] runs the `passdock` program with the
-//! plugin that cargo just built.
+//! Testing passes with the real host: [`check`] runs the `passdock` program on IR text, with the plugin that cargo just
+//! built.
 
 mod cli;
 mod compare;

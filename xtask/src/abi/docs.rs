@@ -18,10 +18,13 @@ pub(super) fn sentence(doc: &str) -> String {
     text
 }
 
-/// Splits a text into paragraphs, and each into lines of at most `width` columns.
+/// Splits a text into paragraphs, and each into lines of at most `width` columns. A code block keeps its lines.
 fn paragraphs(doc: &str, width: usize) -> Vec<Vec<String>> {
     let paragraph = |text: &str| {
         let mut lines: Vec<String> = Vec::new();
+        if text.starts_with("```") {
+            return text.lines().map(str::to_owned).collect();
+        }
         for word in text.split_whitespace() {
             match lines
                 .last_mut()

@@ -10,140 +10,168 @@
 extern "C" {
 #endif
 
-/* A pass. All that is said about it stands in the manifest, under the same name. */
+/* A pass. Its metadata is in the manifest, under the same name. */
 typedef struct passdock_pass_entry {
-    passdock_str name;       /* the pass's registered name */
+    passdock_str name;       /* the pass's registered name, as in the manifest */
     passdock_pass_kind kind; /* the pass's kind */
     uint32_t reserved;
-    void *state; /* the plugin's own, handed to `run_*`; may be null */
-    /* Of a function or prim-function pass, else null: runs it on one function. `module` is the
-     * module before the pass, to read. It may be null if the host has none. */
+    /* The plugin's data, passed to `run_function` or `run_module`. May be null. */
+    void *state;
+    /* Runs a function or prim-function pass on one function; null for a module pass. `module` is
+     * the read-only module before the pass. It may be null if the host has none. Returns OK; or
+     * FAILED, CONFIG or PANICKED after a call of `fail` with the reason. */
     passdock_status (*run_function)(void *state, passdock_context *context,
                                     const passdock_function_ref *function,
                                     const passdock_module_ref *module);
-    /* Of a module pass, else null. */
+    /* Runs a module pass; null for other passes. `module` is the module to edit. The statuses
+     * are those of `run_function`. */
     passdock_status (*run_module)(void *state, passdock_context *context,
                                   const passdock_module_ref *module);
 } passdock_pass_entry;
 
-/* Answers about one op; any thread, several at once. `function` is to read, until it returns. */
+/* A function of an op definition, called for one op. `function` is read-only and valid until the
+ * call returns. The host may call it on any thread, and on several threads at the same time.
+ *
+ * It returns OK after it set its results with the functions of passdock_definition_api, or
+ * NOT_FOUND if there are none. To reject the op, it calls `refuse` with the reason and returns
+ * REFUSED. */
 typedef passdock_status (*passdock_op_fn)(void *state, passdock_op_call *call,
                                           const passdock_function_ref *function, passdock_op_id op);
 
-/* Traits: what a definition says of every op of its name. DEFINED, FOLDS, DECOMPOSES, AMBIGUOUS,
- * LEGALIZES, KNOWS_LAYOUT, ALTERS_LAYOUT and LATER are the host's answers; in a definition they
- * are ignored. STATEFUL, READS, WRITES and ALLOCATES are provisional: until version 1 of the
- * contract what they mean may become narrower. */
+/* Traits: facts about each op of a definition's name. DEFINED, FOLDS, DECOMPOSES, AMBIGUOUS,
+ * LEGALIZES, KNOWS_LAYOUT, ALTERS_LAYOUT and LATER are set by the host; in a definition they are
+ * ignored. STATEFUL, READS, WRITES and ALLOCATES are provisional: their meaning may become
+ * narrower until version 1 of the ABI. */
 /* The op has a definition. Set by the host. */
 #define PASSDOCK_TRAIT_DEFINED (UINT64_C(1) << 0)
-#define PASSDOCK_TRAIT_PURE (UINT64_C(1) << 1) /* no effect but its results */
+#define PASSDOCK_TRAIT_PURE (UINT64_C(1) << 1) /* the op has no side effects */
 /* The op is random: two runs give different results. */
 #define PASSDOCK_TRAIT_RANDOM (UINT64_C(1) << 2)
 #define PASSDOCK_TRAIT_STATEFUL (UINT64_C(1) << 3)    /* the op keeps state between runs */
-#define PASSDOCK_TRAIT_COMMUTATIVE (UINT64_C(1) << 4) /* operands may change places */
+#define PASSDOCK_TRAIT_COMMUTATIVE (UINT64_C(1) << 4) /* operands may be swapped */
 /* The op works element by element, with broadcasting. */
 #define PASSDOCK_TRAIT_ELEMENTWISE (UINT64_C(1) << 5)
 /* The op is idempotent: applying it twice is applying it once. */
 #define PASSDOCK_TRAIT_IDEMPOTENT (UINT64_C(1) << 6)
-#define PASSDOCK_TRAIT_IDENTITY (UINT64_C(1) << 7)    /* the first result is the first operand */
-#define PASSDOCK_TRAIT_GROWS (UINT64_C(1) << 8)       /* makes much out of little */
-#define PASSDOCK_TRAIT_READS (UINT64_C(1) << 9)       /* the op reads what operand 0 points at */
-#define PASSDOCK_TRAIT_WRITES (UINT64_C(1) << 10)     /* the op writes what an operand points at */
-#define PASSDOCK_TRAIT_ALLOCATES (UINT64_C(1) << 11)  /* the op makes memory */
-#define PASSDOCK_TRAIT_FOLDS (UINT64_C(1) << 12)      /* has an evaluation */
-#define PASSDOCK_TRAIT_SHAPE_ONLY (UINT64_C(1) << 13) /* depends on its operands' types only */
-#define PASSDOCK_TRAIT_DECOMPOSES (UINT64_C(1) << 14) /* has a body of other ops */
-/* A function of the module has the operator's name. Which of both an op means is its runtime's
- * to say, so nothing else is said of it. */
+#define PASSDOCK_TRAIT_IDENTITY (UINT64_C(1) << 7) /* the first result is the first operand */
+/* The results may be much larger than the operands. */
+#define PASSDOCK_TRAIT_GROWS (UINT64_C(1) << 8)
+#define PASSDOCK_TRAIT_READS (UINT64_C(1) << 9) /* the op reads memory that operand 0 points to */
+/* The op writes memory that an operand points to. */
+#define PASSDOCK_TRAIT_WRITES (UINT64_C(1) << 10)
+#define PASSDOCK_TRAIT_ALLOCATES (UINT64_C(1) << 11) /* the op allocates memory */
+/* The definition has an `evaluate`. Set by the host. */
+#define PASSDOCK_TRAIT_FOLDS (UINT64_C(1) << 12)
+/* The results depend only on the types of the operands. */
+#define PASSDOCK_TRAIT_SHAPE_ONLY (UINT64_C(1) << 13)
+/* The definition has a `decompose`. Set by the host. */
+#define PASSDOCK_TRAIT_DECOMPOSES (UINT64_C(1) << 14)
+/* A function of the module has the operator's name. A runtime may use either of them, so the
+ * host reports no other trait. Set by the host. */
 #define PASSDOCK_TRAIT_AMBIGUOUS (UINT64_C(1) << 15)
 /* Moves, resizes, samples or quantizes elements. */
 #define PASSDOCK_TRAIT_INJECTIVE (UINT64_C(1) << 16)
 #define PASSDOCK_TRAIT_REDUCTION (UINT64_C(1) << 17) /* reduces axes */
-/* Elementwise ops behind it can become part of it. */
+/* Elementwise users of the result can be fused into the op. */
 #define PASSDOCK_TRAIT_OUT_FUSABLE (UINT64_C(1) << 18)
-#define PASSDOCK_TRAIT_LEGALIZES (UINT64_C(1) << 19)     /* has a `legalize` */
-#define PASSDOCK_TRAIT_KNOWS_LAYOUT (UINT64_C(1) << 20)  /* has a `layout` */
-#define PASSDOCK_TRAIT_ALTERS_LAYOUT (UINT64_C(1) << 21) /* has an `alter_layout` */
-/* Is defined only in a later version of its domain. */
+/* A definition or an extension has a `legalize`. Set by the host. */
+#define PASSDOCK_TRAIT_LEGALIZES (UINT64_C(1) << 19)
+/* A definition or an extension has a `layout`. Set by the host. */
+#define PASSDOCK_TRAIT_KNOWS_LAYOUT (UINT64_C(1) << 20)
+/* A definition or an extension has an `alter_layout`. Set by the host. */
+#define PASSDOCK_TRAIT_ALTERS_LAYOUT (UINT64_C(1) << 21)
+/* The op is defined only in a later version of its domain. Set by the host. */
 #define PASSDOCK_TRAIT_LATER (UINT64_C(1) << 22)
 
-/* An attribute that an operator has. The default counts only with the flag. */
+/* An attribute of an operator. The default value counts only with the flag DEFAULT. */
 struct passdock_attr_entry {
     passdock_str name;       /* the attribute's name */
-    passdock_str doc;        /* may be empty */
+    passdock_str doc;        /* documentation, may be empty */
     passdock_attr_kind kind; /* the kind of its value */
     uint32_t flags;
-    uint64_t bits; /* the default: INT; FLOAT (the float's bits, the rest 0) */
-    /* The default: INTS: int64_t; FLOATS: float; STRING: char; STRINGS: passdock_str. */
+    /* The default value of an INT or a FLOAT (bits of the float in the lower half, the rest 0). */
+    uint64_t bits;
+    /* The default value of other kinds: int64_t of INTS, float of FLOATS, char of STRING,
+     * passdock_str of STRINGS. */
     const void *data;
-    size_t count; /* elements of `data` */
+    size_t count; /* the number of elements of `data` */
 };
 
-#define PASSDOCK_ATTR_ENTRY_REQUIRED 1u /* an op without it is wrong */
-#define PASSDOCK_ATTR_ENTRY_DEFAULT 2u  /* an op without it means the default */
+#define PASSDOCK_ATTR_ENTRY_REQUIRED 1u /* the op is invalid without the attribute */
+/* The attribute has the default value if the op doesn't set it. */
+#define PASSDOCK_ATTR_ENTRY_DEFAULT 2u
 
-/* An op definition; or what a plugin adds to one that may be another's, if its manifest says
- * `extends = true`: then it has any of `legalize`, `layout`, `alter_layout` and `supports` alone
- * (no traits, no number of operands), and is asked before the definition. */
+/* An op definition. With `extends = true` in the manifest, it is an extension of an operator
+ * that may be defined by another plugin. An extension has only `legalize`, `layout`,
+ * `alter_layout` and `supports`: no traits and no number of operands. The host calls it before
+ * the definition. */
 typedef struct passdock_op_entry {
-    passdock_str name;     /* canonical, domain included */
-    int64_t since;         /* the first version of its domain with this meaning */
-    uint32_t min_operands; /* the fewest operands */
-    uint32_t max_operands; /* UINT32_MAX: any number */
-    uint64_t traits;       /* PASSDOCK_TRAIT_* */
-    void *state;           /* the plugin's own; may be null */
-    /* Says the types of results by attributes, versions of domains, and the types and known
-     * elements of operands, and by nothing else that it can see: while these are the same, a
-     * host needn't ask again; null: types aren't inferred. */
+    passdock_str name;     /* the canonical name, domain included */
+    int64_t since;         /* the first version of its domain that the definition applies to */
+    uint32_t min_operands; /* the minimum number of operands */
+    uint32_t max_operands; /* the maximum number of operands; UINT32_MAX: no limit */
+    uint64_t traits;       /* a combination of PASSDOCK_TRAIT_* */
+    /* The plugin's data, passed to each function of the entry. May be null. */
+    void *state;
+    /* Infers the types of the results (`set_result_type`, `set_result_dims`). They may depend
+     * only on attributes, the versions of domains, and the types and known elements of operands:
+     * as long as these are the same, a host may reuse the result. Null: types aren't inferred. */
     passdock_op_fn infer;
-    passdock_op_fn evaluate;          /* null: never folded */
-    const passdock_attr_entry *attrs; /* the attributes it may have; null: not said */
+    /* Evaluates the op on constant operands (`allocate_result`). Null: the op is never folded. */
+    passdock_op_fn evaluate;
+    const passdock_attr_entry *attrs; /* the attributes that the operator has; null: unknown */
     uint32_t attr_count;              /* the number of attributes */
     uint32_t attr_stride;             /* bytes from one passdock_attr_entry to the next */
-    passdock_op_fn decompose;         /* null: it isn't made of others */
-    /* Sets a body, as `decompose`, for back ends that don't have the op; null: it stays as it
-     * is. */
+    /* Sets a body of other ops that computes the same (`set_body`). Null: the op isn't
+     * decomposed. */
+    passdock_op_fn decompose;
+    /* Sets a body, as `decompose`, for back ends without the op. Null: the op isn't legalized. */
     passdock_op_fn legalize;
-    /* Says what the op is in the layouts that it is asked for: `wanted_layout`,
-     * `set_operand_layout`, `set_result_layout`, `set_body`; null: it can't be in another. */
+    /* Describes the op in requested layouts, with `wanted_layout`, `set_operand_layout`,
+     * `set_result_layout` and `set_body`. Null: the op has no other layout. */
     passdock_op_fn layout;
-    /* The same, in the layouts that its maker wants; null: it wants none. */
+    /* Describes the op in the layouts that the vendor prefers, with the same functions as
+     * `layout`. Null: no preference. */
     passdock_op_fn alter_layout;
-    /* Whether the target that `target` of passdock_definition_api names takes the op: OK; or
-     * `refuse` says why not; or NOT_FOUND, and another definition is asked; null: nothing is
-     * said. */
+    /* Decides whether the target that `target` of passdock_definition_api returns supports the
+     * op. Returns OK if it does. If it doesn't, calls `refuse` with the reason and returns
+     * REFUSED. Returns NOT_FOUND if the next definition should decide. Null: no opinion. */
     passdock_op_fn supports;
-    const passdock_str *targets; /* those that `supports` speaks for */
+    const passdock_str *targets; /* the targets that `supports` applies to */
     size_t target_count;         /* the number of targets */
 } passdock_op_entry;
 
 typedef struct passdock_plugin passdock_plugin;
 
-/* A plugin's table; lives as long as the library is loaded. */
+/* A plugin's table. Valid as long as the library is loaded. */
 struct passdock_plugin {
     uint32_t struct_size;
     uint32_t pass_count;               /* the number of passes */
-    const passdock_pass_entry *passes; /* `pass_stride` bytes apart */
+    const passdock_pass_entry *passes; /* the passes, `pass_stride` bytes apart */
     uint32_t pass_stride;              /* bytes from one pass to the next */
     uint32_t op_stride;                /* bytes from one passdock_op_entry to the next */
-    const passdock_op_entry *ops;      /* `op_stride` bytes apart */
+    const passdock_op_entry *ops;      /* the op definitions, `op_stride` bytes apart */
     uint32_t op_count;                 /* the number of op definitions */
     uint32_t reserved;
-    const passdock_instrument_entry *instruments; /* `instrument_stride` bytes apart */
-    uint32_t instrument_count;                    /* the number of instruments */
+    /* The instruments, `instrument_stride` bytes apart. */
+    const passdock_instrument_entry *instruments;
+    uint32_t instrument_count;  /* the number of instruments */
     uint32_t instrument_stride; /* bytes from one passdock_instrument_entry to the next */
-    /* An optional power of the plugin's by its id, for ever; null if it hasn't it. May be null.
-     * Any thread. */
+    /* Returns an optional extension of the plugin by its id, or null if the plugin doesn't have
+     * it. The extension is valid as long as the process runs. May be called on any thread. May
+     * be null. */
     const void *(*get_extension)(const passdock_plugin *plugin, passdock_str id);
 };
 
-/* What a plugin is told when it is attached to a host, and may answer beside its table. */
+/* The argument of a plugin's entry function: information about the library, and the reason if
+ * the plugin rejects the host. */
 typedef struct passdock_attach {
     uint32_t struct_size;
     uint32_t reserved;
-    /* The library's file, absolute; empty if it is part of the program, or the path isn't UTF-8. */
+    /* The absolute path of the library; empty if the plugin is part of the program or the path
+     * isn't UTF-8. */
     passdock_str path;
-    /* Set by the plugin that answers null: why, in a sentence that lives as long as the library. */
+    /* Set by a plugin that returns null: an error message, valid as long as the library. */
     passdock_str reason;
 } passdock_attach;
 

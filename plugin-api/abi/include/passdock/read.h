@@ -1,4 +1,4 @@
-/* Reading a view, made short. Part of passdock.h, which has the rules. */
+/* Helper functions to read a view. Part of passdock.h, which has the rules. */
 #ifndef PASSDOCK_READ_H
 #define PASSDOCK_READ_H
 
@@ -10,43 +10,43 @@
 extern "C" {
 #endif
 
-/* Whether a struct that starts with its size reaches as far as a field. */
+/* Whether a struct with `struct_size` contains a field. */
 #define PASSDOCK_REACHES(record, field)                                                            \
     ((size_t)((const char *)&(record)->field - (const char *)(record)) +                           \
          sizeof((record)->field) <= (record)->struct_size)
 
-/* Whether a table is there and reaches as far as a function, and the function is there. */
+/* Whether a table has a function: the table isn't null, contains the field, and the function isn't null. */
 #define PASSDOCK_HAS(table, function)                                                              \
     ((table) != NULL && PASSDOCK_REACHES(table, function) && (table)->function != NULL)
 
-/* A record of a column, or null beyond the end. `size` is that of the record. */
+/* Returns a record of a column, or null if the index is out of range. `size` is the size of the record. */
 static inline const void *passdock_at(const passdock_column *column, uint32_t index, size_t size) {
     if (index >= column->len) return NULL;
     return (const char *)column->base + (size_t)index * size;
 }
 
-/* An op that is there, or null. */
+/* Returns a live op, or null. */
 static inline const passdock_op *passdock_get_op(const passdock_function_view *view,
                                                  passdock_op_id id) {
     const passdock_op *op = (const passdock_op *)passdock_at(&view->ops, id, sizeof(passdock_op));
     return op != NULL && (op->flags & PASSDOCK_OP_DEAD) == 0 ? op : NULL;
 }
 
-/* A value that is there, or null. */
+/* Returns a live value, or null. */
 static inline const passdock_value *passdock_get_value(const passdock_function_view *view,
                                                        passdock_value_id id) {
     const passdock_value *value = (const passdock_value *)passdock_at(&view->values, id, sizeof(passdock_value));
     return value != NULL && (value->flags & PASSDOCK_VALUE_DEAD) == 0 ? value : NULL;
 }
 
-/* A region that is there, or null. */
+/* Returns a live region, or null. */
 static inline const passdock_region *passdock_get_region(const passdock_function_view *view,
                                                          passdock_region_id id) {
     const passdock_region *region = (const passdock_region *)passdock_at(&view->regions, id, sizeof(passdock_region));
     return region != NULL && (region->flags & PASSDOCK_REGION_DEAD) == 0 ? region : NULL;
 }
 
-/* An id of a list, or NONE beyond its end. */
+/* Returns an id of a list, or NONE if the index is out of range. */
 static inline uint32_t passdock_id_at(const passdock_function_view *view, passdock_range list,
                                       uint32_t index) {
     const uint32_t *id;
@@ -55,7 +55,7 @@ static inline uint32_t passdock_id_at(const passdock_function_view *view, passdo
     return id != NULL ? *id : PASSDOCK_NONE;
 }
 
-/* An operand; NONE if there is no such slot, or it is left out. */
+/* Returns an operand, or NONE if it is omitted or the index is out of range. */
 static inline passdock_value_id passdock_operand(const passdock_function_view *view,
                                                  passdock_op_id id, uint32_t index) {
     const passdock_op *op = passdock_get_op(view, id);
@@ -65,14 +65,14 @@ static inline passdock_value_id passdock_operand(const passdock_function_view *v
     return use != NULL ? use->value : PASSDOCK_NONE;
 }
 
-/* A result; NONE if there is no such one. */
+/* Returns a result, or NONE if the index is out of range. */
 static inline passdock_value_id passdock_result(const passdock_function_view *view,
                                                 passdock_op_id id, uint32_t index) {
     const passdock_op *op = passdock_get_op(view, id);
     return op != NULL ? passdock_id_at(view, op->results, index) : PASSDOCK_NONE;
 }
 
-/* An attribute by its name, or null. */
+/* Returns the attribute with this name, or null. */
 static inline const passdock_attr *passdock_get_attr(const passdock_function_view *view,
                                                      passdock_op_id id, passdock_symbol_id name) {
     const passdock_op *op = passdock_get_op(view, id);
@@ -85,14 +85,14 @@ static inline const passdock_attr *passdock_get_attr(const passdock_function_vie
     return NULL;
 }
 
-/* A value's type; null for NONE. */
+/* Returns the type of a value, or null for NONE. */
 static inline const passdock_type *passdock_type_of(const passdock_function_view *view,
                                                     passdock_value_id id) {
     const passdock_value *value = passdock_get_value(view, id);
     return value != NULL ? (const passdock_type *)passdock_at(&view->types, value->type_id, sizeof(passdock_type)) : NULL;
 }
 
-/* The op that a value is a result of; NONE for arguments, constants, and NONE. */
+/* Returns the op that a value is a result of; NONE for arguments, constants, and NONE. */
 static inline passdock_op_id passdock_defining_op(const passdock_function_view *view,
                                                   passdock_value_id id) {
     const passdock_value *value = passdock_get_value(view, id);
@@ -102,7 +102,7 @@ static inline passdock_op_id passdock_defining_op(const passdock_function_view *
     return value->def;
 }
 
-/* A C string as text; its bytes stay the caller's. */
+/* Returns a passdock_str for a C string, whose bytes it borrows. */
 static inline passdock_str passdock_text(const char *text) {
     passdock_str str;
     str.ptr = (const uint8_t *)text;

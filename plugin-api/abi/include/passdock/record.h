@@ -10,16 +10,18 @@
 extern "C" {
 #endif
 
-/* The layout (records, tables, symbols): a break; nothing of another major is loaded. */
+/* The version of the layout (records, tables, symbols); plugins and hosts of different majors
+ * are incompatible. */
 #define PASSDOCK_ABI_MAJOR 0
-#define PASSDOCK_ABI_MINOR 4 /* the number of additions since */
-/* The oldest minor of this major that a side with this header understands. */
-#define PASSDOCK_ABI_OLDEST_MINOR 4
-#define PASSDOCK_IR_MAJOR 0 /* the meaning: names of ops that the IR knows, kinds, invariants */
-#define PASSDOCK_IR_MINOR 1 /* the number of additions to it */
+#define PASSDOCK_ABI_MINOR 4        /* the number of additions within the major version */
+#define PASSDOCK_ABI_OLDEST_MINOR 4 /* the oldest compatible minor version of this major version */
+/* The version of the meaning: names of ops that the IR defines, kinds, invariants. */
+#define PASSDOCK_IR_MAJOR 0
+#define PASSDOCK_IR_MINOR 1 /* the number of additions within the major version of the IR */
 
-/* The oldest host that a plugin works with: the one that has all of this header. A plugin that asks
- * PASSDOCK_HAS before it uses what is newer defines an older one before it includes this header. */
+/* The minor version of the oldest host that a plugin supports. The default is that of this header. A plugin
+ * that checks PASSDOCK_HAS before it uses newer functions may define an older one before it includes this
+ * header. */
 #ifndef PASSDOCK_TARGET_MINOR
 #define PASSDOCK_TARGET_MINOR PASSDOCK_ABI_MINOR
 #endif
@@ -29,43 +31,48 @@ extern "C" {
 #error "PASSDOCK_TARGET_MINOR is newer than this header: take the header of that version"
 #endif
 
-/* `major.minor`. Sides with the same major talk, and both use the smaller minor. */
+/* `major.minor`. Two sides with the same major version are compatible, and both use the smaller
+ * minor version. */
 typedef struct passdock_version {
-    uint32_t major; /* a break: nothing of another major is loaded */
+    uint32_t major; /* changes with each incompatible change; another major version is rejected */
     uint32_t minor; /* the number of additions */
 } passdock_version;
 
 /* ---- Status ---------------------------------------------------------------------------------- */
 
-/* The outcome of a call. On anything but OK nothing was changed, unless the call's comment says
- * otherwise, and `last_error` of the table that was called has the sentence that says why. A
- * pass that can't go on answers FAILED, after saying why with `passdock_context_api.fail`; the
- * host then throws away all that the pass did. */
+/* The result of a call. If a call doesn't return OK, it has changed nothing, unless its
+ * documentation states otherwise, and `last_error` of the same table has an error message.
+ *
+ * A pass that can't continue calls `fail` of passdock_context_api with the reason and returns
+ * FAILED. The host then discards all edits of the pass. */
 typedef uint32_t passdock_status;
-#define PASSDOCK_OK 0u /* the call was done */
-/* An id names nothing, or something erased. A mistake of the caller; forget the id. */
+/* The call succeeded. */
+#define PASSDOCK_OK 0u
+/* An id is invalid or its entity was erased. This is a bug in the caller: discard the id. */
 #define PASSDOCK_STATUS_STALE 1u
-/* The edit would break an invariant of the IR. Leave it, or do another. */
+/* The edit would break an invariant of the IR. Skip it, or make another one. */
 #define PASSDOCK_STATUS_REFUSED 2u
-/* An argument is malformed: a null pointer, text that isn't UTF-8, a length over the limit. */
+/* An argument is malformed: a null pointer, a string that isn't UTF-8, a length over the limit. */
 #define PASSDOCK_STATUS_INVALID 3u
-/* There is no such symbol, option, function, definition. */
+/* The symbol, option, function or definition doesn't exist. */
 #define PASSDOCK_STATUS_NOT_FOUND 4u
-/* The host doesn't do this: it is too old, or not here. Go on without. */
+/* The host doesn't support the request: it is too old, or the function isn't available here.
+ * Continue without it. */
 #define PASSDOCK_STATUS_UNSUPPORTED 5u
-/* The pass failed and said why. */
+/* The pass failed and reported the reason with `fail`. */
 #define PASSDOCK_STATUS_FAILED 6u
-/* The plugin panicked (or caught an exception) and said where. */
+/* The plugin panicked, or caught an exception, and reported the location with `fail`. */
 #define PASSDOCK_STATUS_PANICKED 7u
-/* Bytes couldn't be read from the file that holds them. */
+/* The file that stores the bytes couldn't be read. */
 #define PASSDOCK_STATUS_IO 8u
-/* An option of the pass is wrong for this model, and the pass said why: a mistake of the user. */
+/* An option of the pass is invalid for this model: an error of the user. The pass reported the
+ * reason with `fail`. */
 #define PASSDOCK_STATUS_CONFIG 9u
 
 /* ---- Ids ------------------------------------------------------------------------------------- */
 
-/* Positions in a function's arenas (symbols: in a module's). An id isn't used again while a pass
- * runs. PASSDOCK_NONE is no entity: an operand left out, the end of a list. */
+/* Indices in a function's arenas, or for symbols in the module's. Ids aren't reused while a pass runs.
+ * PASSDOCK_NONE is not an entity: it marks an omitted operand or the end of a list. */
 #define PASSDOCK_NONE UINT32_MAX
 
 typedef uint32_t passdock_op_id; /* an op of a function */
@@ -80,8 +87,7 @@ typedef uint32_t passdock_loc_id;    /* a location of a function */
 typedef uint32_t passdock_use_id;
 typedef uint32_t passdock_symbol_id; /* an interned string of a module */
 
-/* Symbols that every module has. Those below PASSDOCK_SYMBOL_FIRST that aren't listed here are
- * reserved: no text has them today. */
+/* Symbols that every module has. Other symbols below PASSDOCK_SYMBOL_FIRST are reserved. */
 #define PASSDOCK_SYMBOL_EMPTY 0u
 #define PASSDOCK_SYMBOL_RETURN 1u
 #define PASSDOCK_SYMBOL_YIELD 2u
@@ -97,7 +103,7 @@ typedef uint32_t passdock_symbol_id; /* an interned string of a module */
 
 /* ---- Records --------------------------------------------------------------------------------- */
 
-/* Those of this header are final: none gets a field, ever. */
+/* The records of this header are final: they never get another field. */
 
 /* `len` entries of a pool, from `start`. */
 typedef struct passdock_range {
@@ -105,74 +111,76 @@ typedef struct passdock_range {
     uint32_t len;   /* the number of entries */
 } passdock_range;
 
-/* An op. Its meaning is its name and the function's version of the name's domain. */
+/* An op. Its meaning is determined by its name and by the version of the name's domain that the
+ * function imports. */
 typedef struct passdock_op {
-    passdock_symbol_id name; /* the canonical spelling, domain included: "onnx.Conv", "return" */
+    passdock_symbol_id name; /* the canonical name, domain included: "onnx.Conv", "return" */
     uint32_t flags;
-    passdock_range operands;   /* slots in `uses` */
+    passdock_range operands;   /* operand slots in `uses` */
     passdock_range results;    /* value ids in `ids` */
-    passdock_range attrs;      /* in `attrs` */
+    passdock_range attrs;      /* attributes in `attrs` */
     passdock_range regions;    /* region ids in `ids` */
-    passdock_region_id parent; /* the region that holds it */
+    passdock_region_id parent; /* the region that contains it */
     passdock_op_id prev;       /* the op before it in its region */
     passdock_op_id next;       /* the op after it */
-    passdock_loc_id loc;       /* the location that it comes from */
-    uint64_t order;            /* in one region, `a` stands before `b` if a.order < b.order */
+    passdock_loc_id loc;       /* the op's location */
+    uint64_t order;            /* within a region, op `a` precedes `b` if a.order < b.order */
 } passdock_op;
 
-#define PASSDOCK_OP_DEAD 1u    /* erased */
+#define PASSDOCK_OP_DEAD 1u    /* the op is erased */
 #define PASSDOCK_OP_TOUCHED 2u /* fields of the op changed since it was imported */
-/* Its file says more of it than this does: documentation, metadata. */
+/* The model file has more data for the op: documentation, metadata. */
 #define PASSDOCK_OP_ANNOTATED 4u
 
 /* A value. */
 typedef struct passdock_value {
     passdock_type_id type_id;   /* the value's type */
-    passdock_symbol_id name;    /* or NONE */
-    uint32_t flags;             /* a kind in the low bits, and flags */
-    uint32_t def;               /* the op, region or constant that defines it */
+    passdock_symbol_id name;    /* the value's name, or NONE */
+    uint32_t flags;             /* the kind in the low bits, and flags */
+    uint32_t def;               /* the id of the op, region or constant that defines it */
     uint32_t index;             /* the index of the result or argument */
     passdock_use_id first_use;  /* the head of its use list */
     uint32_t use_count;         /* the length of its use list */
-    passdock_const_id constant; /* the constant it is, or the default of a parameter */
+    passdock_const_id constant; /* the constant's id, or the default value of a parameter */
 } passdock_value;
 
 #define PASSDOCK_VALUE_KIND 15u      /* mask of the kind */
 #define PASSDOCK_VALUE_RESULT 0u     /* an op's result */
 #define PASSDOCK_VALUE_ARG 1u        /* a region's argument */
 #define PASSDOCK_VALUE_CONST 2u      /* a constant */
-#define PASSDOCK_VALUE_DEAD 16u      /* the value is gone */
+#define PASSDOCK_VALUE_DEAD 16u      /* the value is erased */
 #define PASSDOCK_VALUE_TOUCHED 32u   /* the value changed since it was imported */
-#define PASSDOCK_VALUE_ABSENT 64u    /* a result that its op leaves out */
+#define PASSDOCK_VALUE_ABSENT 64u    /* an optional result that its op omits */
 #define PASSDOCK_VALUE_DECLARED 128u /* the type was declared in the imported file */
-#define PASSDOCK_VALUE_SCRATCH 256u  /* a constant of `evaluate_with` that nobody used */
+#define PASSDOCK_VALUE_SCRATCH 256u  /* an unused constant that `evaluate_with` created */
 
 /* An operand slot, which is also a node of its value's use list. */
 typedef struct passdock_use {
-    passdock_value_id value; /* or NONE: left out */
-    passdock_op_id user;     /* NONE: no longer used */
+    passdock_value_id value; /* the operand, or NONE if it is omitted */
+    passdock_op_id user;     /* the op, or NONE if the slot is no longer used */
     passdock_use_id next;    /* the next use of the value */
     passdock_use_id prev;    /* the previous one */
 } passdock_use;
 
-/* A region: arguments, ops in order, a terminator (`return` or `yield`). */
+/* A region: arguments, a list of ops, and a terminator (`return` or `yield`). */
 typedef struct passdock_region {
-    passdock_op_id parent;   /* NONE: the body */
-    passdock_symbol_id name; /* among its op's regions: "then_branch" */
+    passdock_op_id parent;   /* the op that contains it; NONE for the body */
+    passdock_symbol_id name; /* the name among the regions of its op: "then_branch" */
     passdock_range args;     /* value ids in `ids` */
-    passdock_range ports;    /* in `ports`: what its terminator's operands go out by */
+    passdock_range ports;    /* ports in `ports`: name and type of each operand of the terminator */
     passdock_op_id first;    /* the first op */
-    passdock_op_id last;     /* the last op, its terminator once it is whole */
+    passdock_op_id last;     /* the last op: the terminator, once the region is complete */
     uint32_t flags;
-    passdock_loc_id loc; /* the location that it comes from */
+    passdock_loc_id loc; /* the region's location */
 } passdock_region;
 
-#define PASSDOCK_REGION_DEAD 1u    /* the region is gone */
-#define PASSDOCK_REGION_TOUCHED 2u /* something in it, at any depth, changed */
+#define PASSDOCK_REGION_DEAD 1u /* the region is erased */
+/* The region, or something nested in it, changed since it was imported. */
+#define PASSDOCK_REGION_TOUCHED 2u
 
-/* A port: what a region gives out at one position. */
+/* A port: the name and declared type of one result of a region. */
 typedef struct passdock_port {
-    passdock_symbol_id name;  /* or NONE */
+    passdock_symbol_id name;  /* the name, or NONE */
     passdock_type_id type_id; /* the declared type, or NONE */
     uint32_t flags;
     uint32_t reserved;
@@ -180,7 +188,7 @@ typedef struct passdock_port {
 
 #define PASSDOCK_PORT_TOUCHED 2u /* the port changed since it was imported */
 
-/* The kind of an attribute's value: how it is kept. */
+/* The kind of an attribute's value, and how it is stored. */
 typedef uint32_t passdock_attr_kind;
 #define PASSDOCK_ATTR_NONE 0u       /* an attribute parameter without a default */
 #define PASSDOCK_ATTR_INT 1u        /* `bits` is an int64_t */
@@ -196,21 +204,22 @@ typedef uint32_t passdock_attr_kind;
 #define PASSDOCK_ATTR_TYPES 11u     /* `list` is a range of `ids`, types */
 #define PASSDOCK_ATTR_REGIONS 12u   /* `list` is a range of `ids`, regions of the op */
 #define PASSDOCK_ATTR_REFERENCE 13u /* `bits` is the symbol of an attribute parameter */
-#define PASSDOCK_ATTR_OPAQUE 14u    /* `list` is a range of `bytes`, the importer's business */
+#define PASSDOCK_ATTR_OPAQUE 14u /* `list` is a range of `bytes`, in the format of the importer */
 
 /* An attribute. */
 typedef struct passdock_attr {
     passdock_symbol_id name; /* the attribute's name */
     passdock_attr_kind kind; /* the kind of its value */
-    uint64_t bits;           /* a value that fits */
-    passdock_range list;     /* a value that doesn't */
+    uint64_t bits;           /* a value that fits in 64 bits */
+    passdock_range list;     /* the range of any other value */
     uint32_t flags;
-    passdock_attr_kind stands_for; /* of a REFERENCE: the kind of value it stands for, or NONE */
+    /* For a REFERENCE, the kind of the value that it refers to, or NONE. */
+    passdock_attr_kind stands_for;
 } passdock_attr;
 
-#define PASSDOCK_ATTR_FLAG_PARAM 1u /* of a function: a parameter that callers may set */
+#define PASSDOCK_ATTR_FLAG_PARAM 1u /* an attribute parameter of a function: callers may set it */
 
-/* An element type: those below 0x8000 are ONNX's TensorProto.DataType. */
+/* An element type. Those below 0x8000 are the numbers of ONNX's TensorProto.DataType. */
 typedef uint32_t passdock_dtype;
 #define PASSDOCK_DTYPE_NONE 0u /* no element type */
 #define PASSDOCK_DTYPE_F32 1u
@@ -257,24 +266,24 @@ typedef uint32_t passdock_type_kind;
 #define PASSDOCK_TYPE_FUNCTION 9u /* aux = parameters, then `lanes` results */
 #define PASSDOCK_TYPE_SPARSE 10u  /* dtype, dims */
 
-/* A type. In one function, equal ids are equal types. */
+/* A type. Within a function, equal ids are equal types. */
 typedef struct passdock_type {
     passdock_type_kind kind; /* the type's kind */
     passdock_dtype dtype;    /* the element type */
     uint32_t lanes;          /* vector lanes of a scalar, else 0 */
     uint32_t flags;
     passdock_range dims;     /* the shape, in `dims` */
-    passdock_range aux;      /* more, by kind: in `dims` or in `ids` */
-    passdock_symbol_id name; /* a name, by kind; the denotation of a tensor */
+    passdock_range aux;      /* further parts, depending on the kind: in `dims` or in `ids` */
+    passdock_symbol_id name; /* a name, depending on the kind; the denotation of a tensor */
     uint32_t reserved;
 } passdock_type;
 
-#define PASSDOCK_TYPE_FLAG_UNRANKED 1u  /* a tensor whose rank isn't known */
-#define PASSDOCK_TYPE_FLAG_MAY_ALIAS 2u /* a buffer that other buffers may overlap */
+#define PASSDOCK_TYPE_FLAG_UNRANKED 1u  /* a tensor of unknown rank */
+#define PASSDOCK_TYPE_FLAG_MAY_ALIAS 2u /* a buffer that may overlap other buffers */
 
 /* The kind of a dim. */
 typedef uint32_t passdock_dim_kind;
-#define PASSDOCK_DIM_UNKNOWN 0u /* equal to nothing, itself included */
+#define PASSDOCK_DIM_UNKNOWN 0u /* not equal to any dim, including itself */
 #define PASSDOCK_DIM_CONST 1u   /* `value` is the size */
 #define PASSDOCK_DIM_SYMBOL 2u  /* `value` is a symbol id, scoped to the function */
 #define PASSDOCK_DIM_EXPR 3u    /* `value` is an expression id */
@@ -282,8 +291,8 @@ typedef uint32_t passdock_dim_kind;
 /* A dim of a shape. */
 typedef struct passdock_dim {
     passdock_dim_kind kind;        /* the dim's kind */
-    passdock_symbol_id denotation; /* ONNX's, or NONE */
-    int64_t value;                 /* the size or id, by kind */
+    passdock_symbol_id denotation; /* ONNX's denotation, or NONE */
+    int64_t value;                 /* the size or the id, depending on the kind */
 } passdock_dim;
 
 /* The operation of a dim expression. */
@@ -294,10 +303,9 @@ typedef uint32_t passdock_expr_kind;
 #define PASSDOCK_EXPR_MOD 4u
 #define PASSDOCK_EXPR_MIN 5u
 #define PASSDOCK_EXPR_MAX 6u
-/* The size that two broadcast to: the other one of one that is 1. */
-#define PASSDOCK_EXPR_BROADCAST 7u
+#define PASSDOCK_EXPR_BROADCAST 7u /* the broadcast size of two dims: if one is 1, the other one */
 
-/* A dim expression in canonical form. In one function, equal ids are equal expressions. */
+/* A dim expression in canonical form. Within a function, equal ids are equal expressions. */
 typedef struct passdock_dim_expr {
     passdock_expr_kind kind; /* the operation */
     uint32_t reserved;
@@ -307,32 +315,32 @@ typedef struct passdock_dim_expr {
 
 /* The storage of a constant's bytes. */
 typedef uint32_t passdock_storage;
-#define PASSDOCK_STORAGE_INLINE 1u   /* Memory */
+#define PASSDOCK_STORAGE_INLINE 1u   /* in memory */
 #define PASSDOCK_STORAGE_MAPPED 2u   /* in the mapped model file */
 #define PASSDOCK_STORAGE_EXTERNAL 3u /* in another file */
 #define PASSDOCK_STORAGE_SPLAT 4u    /* one element that fills the shape */
 
-/* A constant. Its bytes are read with `passdock_function_api.constant_data`. */
+/* A constant. `constant_data` of passdock_function_api reads its bytes. */
 typedef struct passdock_constant {
-    passdock_value_id value;   /* or the parameter it is the default of; NONE: an attribute's */
-    passdock_type_id type_id;  /* a tensor type of known shape */
+    /* The constant's value, or the parameter whose default it is; NONE: part of an attribute. */
+    passdock_value_id value;
+    passdock_type_id type_id;  /* a tensor type with constant dims */
     passdock_region_id region; /* the region it is visible in */
-    passdock_storage storage;  /* the storage of its bytes */
+    passdock_storage storage;  /* the kind of storage of its bytes */
     uint32_t flags;
-    passdock_loc_id loc;   /* the location that it comes from */
-    passdock_op_id anchor; /* of one that was an op in the file: the op it stood before */
+    passdock_loc_id loc;   /* the constant's location */
+    passdock_op_id anchor; /* for a constant that was a node in the file, the op after it */
     uint32_t reserved;
-    uint64_t byte_len; /* of all elements, also of a splat */
+    uint64_t byte_len; /* the size of all elements, also for a splat */
 } passdock_constant;
 
-#define PASSDOCK_CONSTANT_DEAD 1u    /* the constant is gone */
+#define PASSDOCK_CONSTANT_DEAD 1u    /* the constant is erased */
 #define PASSDOCK_CONSTANT_TOUCHED 2u /* the constant changed since it was imported */
-/* Was a passdock_constant node in the file, and goes out as one. */
-#define PASSDOCK_CONSTANT_NODE 4u
-/* Its bytes stay in the file, as an input, also when it is gone. */
+#define PASSDOCK_CONSTANT_NODE 4u    /* was a Constant node in the file, and is exported as one */
+/* The exported file keeps its bytes, as an input, even if the constant is erased. */
 #define PASSDOCK_CONSTANT_KEPT 8u
 
-/* The version of a domain that a function's ops mean; "" is ONNX's own domain. */
+/* A domain that a function imports, with its version. */
 typedef struct passdock_opset {
     passdock_symbol_id domain; /* the domain; `""` is ONNX's own */
     uint32_t reserved;
@@ -348,9 +356,9 @@ typedef uint32_t passdock_loc_kind;
 /* A location. */
 typedef struct passdock_loc {
     passdock_loc_kind kind;  /* the location's kind */
-    passdock_symbol_id name; /* a name, by kind */
-    uint32_t a;              /* a number, by kind */
-    uint32_t b;              /* a number, by kind */
+    passdock_symbol_id name; /* a name, depending on the kind */
+    uint32_t a;              /* a number, depending on the kind */
+    uint32_t b;              /* a number, depending on the kind */
 } passdock_loc;
 
 #ifdef __cplusplus

@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-/* UTF-8 text, not terminated. */
+/* A UTF-8 string, not NUL-terminated. */
 typedef struct passdock_str {
     const uint8_t *ptr; /* may be null if `len` is 0 */
     size_t len;         /* the number of bytes */
@@ -33,21 +33,21 @@ typedef uint32_t passdock_function_kind;
 #define PASSDOCK_FUNCTION_GRAPH 1u /* `fn` */
 #define PASSDOCK_FUNCTION_PRIM 2u  /* `prim`: loop level */
 
-/* The host's own; a plugin only hands them back. */
+/* Opaque types of the host. A plugin only passes pointers to them back to the host. */
 typedef struct passdock_function passdock_function; /* the host's function, opaque */
 typedef struct passdock_module passdock_module;     /* the host's module, opaque */
 typedef struct passdock_symbols passdock_symbols;   /* the host's symbols, opaque */
 typedef struct passdock_context passdock_context; /* the host's context of a running pass, opaque */
 typedef struct passdock_op_call passdock_op_call;   /* a call into an op definition, opaque */
 
-/* A function's arenas. */
+/* A read-only view of a function's arenas. */
 typedef struct passdock_function_view {
     uint32_t struct_size;
     passdock_function_kind kind;     /* graph or prim */
     passdock_symbol_id name;         /* the function's canonical name */
     passdock_region_id body;         /* the function's body */
-    uint64_t version;                /* grows with every edit */
-    const passdock_symbols *symbols; /* lives as long as the module */
+    uint64_t version;                /* increases with each edit */
+    const passdock_symbols *symbols; /* the module's symbols, valid as long as the module */
     passdock_column ops;             /* passdock_op */
     passdock_column values;          /* passdock_value */
     passdock_column uses;            /* passdock_use: operand slots */
@@ -65,56 +65,57 @@ typedef struct passdock_function_view {
     passdock_column floats;          /* float */
     passdock_column strings;         /* passdock_range of `bytes` */
     passdock_column bytes;           /* uint8_t */
-    passdock_range function_attrs;   /* the function's own, in `attrs` */
-    uint32_t op_count;               /* live ops, terminators included */
+    passdock_range function_attrs;   /* the function's attributes, in `attrs` */
+    uint32_t op_count;               /* the number of live ops, terminators included */
     uint32_t reserved;
 } passdock_function_view;
 
 /* An entry of a module's list of functions. */
 typedef struct passdock_function_entry {
-    passdock_symbol_id name;     /* PASSDOCK_NONE: it was removed during the pass; skip the entry */
+    /* The name; PASSDOCK_NONE if the function was removed during the pass: skip the entry. */
+    passdock_symbol_id name;
     passdock_function_kind kind; /* graph or prim */
-    uint32_t op_count;           /* the number of its live ops */
+    uint32_t op_count;           /* the number of live ops */
     uint32_t reserved;
 } passdock_function_entry;
 
-/* A module's list of functions, in order. */
+/* A read-only view of a module: its functions, in order. */
 typedef struct passdock_module_view {
     uint32_t struct_size;
     uint32_t reserved;
-    /* Grows when the list of functions changes; the function's own says the rest. Of the module
-     * that a function pass may read it is of this call of the pass alone. */
+    /* Increases when the list of functions changes; each function has its own version. In a
+     * function pass, the number is unique to this call of the pass. */
     uint64_t version;
     const passdock_symbols *symbols; /* the symbols, for passdock_symbol_api */
-    passdock_column functions;       /* passdock_function_entry; `op_count` is as of then */
+    passdock_column functions; /* passdock_function_entry; `op_count` is that of the version */
 } passdock_module_view;
 
-/* References that a plugin is handed. */
+/* A function that the host passes to a plugin: a handle and a view. */
 typedef struct passdock_function_ref {
     passdock_function *handle;          /* the handle, for passdock_function_api */
-    const passdock_function_view *view; /* the view to read through */
+    const passdock_function_view *view; /* the read-only view */
 } passdock_function_ref;
 
-/* A module that a plugin was handed. */
+/* A module that the host passes to a plugin: a handle and a view. */
 typedef struct passdock_module_ref {
     passdock_module *handle;          /* the handle, for passdock_module_api */
-    const passdock_module_view *view; /* the view to read through */
+    const passdock_module_view *view; /* the read-only view */
 } passdock_module_ref;
 
-/* ---- Descriptions: what a plugin hands over to edit -------------------------------------------- */
+/* ---- Descriptions: arguments of edits ----------------------------------------------------------- */
 
-/* Each description has an initializer with its size and strides, and NONE in each id that isn't said:
- * `passdock_op_desc op = PASSDOCK_OP_DESC_INIT;`. One that is cleared instead has ids of 0, which
- * are the first op, value, type, ... */
+/* Each description has an initializer that sets its size and strides, and NONE in each optional id:
+ * `passdock_op_desc op = PASSDOCK_OP_DESC_INIT;`. Don't zero a description instead: id 0 is the first
+ * op, value or type. */
 
-/* The place of an op to create or move. */
+/* The position of an op to create, move or copy. */
 typedef struct passdock_position {
     passdock_region_id region; /* ignored if `before` is set */
-    /* The op behind; NONE: at the region's end, before its terminator if any. */
+    /* The op after the position; NONE: the region's end, before its terminator if any. */
     passdock_op_id before;
 } passdock_position;
 
-/* A type to make; fields as in passdock_type. */
+/* A type to intern. Its fields are those of passdock_type. */
 typedef struct passdock_type_desc {
     uint32_t struct_size;
     passdock_type_kind kind; /* the type's kind, as in passdock_type */
@@ -126,7 +127,7 @@ typedef struct passdock_type_desc {
     size_t dim_count;              /* the number of dims */
     const passdock_dim *layout;    /* a buffer's strides and, last, its offset */
     size_t layout_count;           /* the number of entries of the layout */
-    const passdock_type_id *items; /* types it is made of */
+    const passdock_type_id *items; /* the component types */
     size_t item_count;             /* the number of items */
 } passdock_type_desc;
 #define PASSDOCK_TYPE_DESC_INIT \
@@ -138,44 +139,44 @@ typedef struct passdock_attr_desc {
     passdock_attr_kind kind; /* the kind of its value */
     passdock_symbol_id name; /* the attribute's name */
     uint32_t flags;
-    /* INT; FLOAT (the float's bits, the rest 0); TENSOR, TYPE, REFERENCE (an id). The tensor of
-     * an attribute is a constant that `add_constant` makes: what it answers is a value, whose
-     * `constant` is the id. */
+    /* The value of an INT; FLOAT (bits of the float in the lower half, the rest 0); TENSOR,
+     * TYPE, REFERENCE (an id). For a tensor, create a constant with `add_constant`: the id is
+     * the `constant` of the resulting value. */
     uint64_t bits;
-    /* INTS: int64_t; FLOATS: float; STRING, OPAQUE: uint8_t; STRINGS: passdock_bytes; TYPES,
-     * TENSORS: ids. */
+    /* The value of other kinds. INTS: int64_t; FLOATS: float; STRING, OPAQUE: uint8_t; STRINGS:
+     * passdock_bytes; TYPES, TENSORS: ids. */
     const void *data;
-    size_t count; /* elements of `data` */
-    /* REFERENCE: the kind of value it stands for, or NONE, as else. */
+    size_t count; /* the number of elements of `data` */
+    /* For a REFERENCE, the kind of the value that it refers to, or NONE; otherwise NONE. */
     passdock_attr_kind stands_for;
     uint32_t reserved;
 } passdock_attr_desc;
 #define PASSDOCK_ATTR_DESC_INIT {sizeof(passdock_attr_desc), 0, PASSDOCK_NONE, 0, 0, NULL, 0, 0, 0}
 
-/* A port to make: what a region gives out, or takes, at one position. */
+/* A port to create: the type and name of one argument or result of a region. */
 typedef struct passdock_port_desc {
     uint32_t struct_size;
     uint32_t flags;
-    passdock_type_id type_id; /* or NONE */
+    passdock_type_id type_id; /* the type, or NONE */
     uint32_t reserved;
-    passdock_str name; /* empty: none */
+    passdock_str name; /* the name, or empty */
 } passdock_port_desc;
 #define PASSDOCK_PORT_DESC_INIT {sizeof(passdock_port_desc), 0, PASSDOCK_NONE, 0, {NULL, 0}}
 
-/* The results to give a region. */
+/* The results of a region. */
 typedef struct passdock_results_desc {
     uint32_t struct_size;
     uint32_t flags;
     const passdock_value_id *values; /* the values */
     const passdock_port_desc *ports; /* the port of each value */
-    size_t count;                    /* of values, and of ports */
+    size_t count;                    /* the number of values and of ports */
     uint32_t port_stride;            /* sizeof(passdock_port_desc) */
     uint32_t reserved;
 } passdock_results_desc;
 #define PASSDOCK_RESULTS_DESC_INIT \
     {sizeof(passdock_results_desc), 0, NULL, NULL, 0, sizeof(passdock_port_desc), 0}
 
-/* A region to make, empty. */
+/* An empty region to create. */
 typedef struct passdock_region_desc {
     uint32_t struct_size;
     uint32_t flags;
@@ -187,18 +188,19 @@ typedef struct passdock_region_desc {
 #define PASSDOCK_REGION_DESC_INIT \
     {sizeof(passdock_region_desc), 0, PASSDOCK_NONE, sizeof(passdock_port_desc), NULL, 0}
 
-/* An op to make. */
+/* An op to create. */
 typedef struct passdock_op_desc {
     uint32_t struct_size;
     uint32_t flags;
     passdock_symbol_id name;           /* the op's canonical name */
-    passdock_loc_id loc; /* a location; NONE: for `replace_op`, that of the replaced op */
-    const passdock_value_id *operands; /* NONE entries are left out */
+    passdock_loc_id loc; /* the location; NONE: for `replace_op`, that of the replaced op */
+    const passdock_value_id *operands; /* the operands; NONE entries are omitted ones */
     size_t operand_count;              /* the number of operands */
-    /* NONE: for `replace_op`, that of the replaced result, else unknown. */
+    /* The types of the results; NONE: for `replace_op`, that of the replaced result, else
+     * unknown. */
     const passdock_type_id *result_types;
     size_t result_count;                 /* the number of results */
-    const passdock_attr_desc *attrs;     /* Attributes */
+    const passdock_attr_desc *attrs;     /* the attributes */
     size_t attr_count;                   /* the number of attributes */
     const passdock_region_desc *regions; /* regions to create */
     size_t region_count;                 /* the number of regions */
@@ -209,19 +211,19 @@ typedef struct passdock_op_desc {
     {sizeof(passdock_op_desc), 0, PASSDOCK_NONE, PASSDOCK_NONE, NULL, 0, NULL, 0, NULL, 0, NULL, \
      0, sizeof(passdock_attr_desc), sizeof(passdock_region_desc)}
 
-/* For `replace_op`: what the new op takes over from the old one. */
-#define PASSDOCK_OP_DESC_TAKE_REGIONS 1u /* its regions */
-#define PASSDOCK_OP_DESC_TAKE_ATTRS 2u   /* its attributes, before `attrs` */
+/* Parts of the old op that `replace_op` moves to the new one. */
+#define PASSDOCK_OP_DESC_TAKE_REGIONS 1u /* moves the regions */
+#define PASSDOCK_OP_DESC_TAKE_ATTRS 2u   /* copies the attributes; those in `attrs` override them */
 
-/* A constant to make. */
+/* A constant to create. */
 typedef struct passdock_constant_desc {
     uint32_t struct_size;
     uint32_t flags;
-    passdock_type_id type_id;  /* a tensor type whose dims are all constant */
+    passdock_type_id type_id;  /* a tensor type with constant dims */
     passdock_region_id region; /* the region it is visible in; NONE: the whole function */
-    passdock_str name;         /* empty: none; one that is taken gets a number */
-    /* Elements, little-endian, packed as ONNX packs them; strings: n + 1 uint64_t offsets, then
-     * the bytes they bound; of any alignment. */
+    passdock_str name;         /* the name, or empty; if it is in use, a number is appended */
+    /* The elements, little-endian, packed as in ONNX, with any alignment; for strings, n + 1
+     * uint64_t offsets and then the bytes. */
     passdock_bytes data;
 } passdock_constant_desc;
 #define PASSDOCK_CONSTANT_DESC_INIT \
@@ -229,102 +231,104 @@ typedef struct passdock_constant_desc {
 
 #define PASSDOCK_CONSTANT_DESC_SPLAT 1u /* `data` is one element */
 
-/* A region to copy, without its terminator, to a place in a function. */
+/* A region to copy, without its terminator, to a position in a function. */
 typedef struct passdock_clone_desc {
     uint32_t struct_size;
     uint32_t flags;
     passdock_region_id region; /* the region to copy */
     uint32_t reserved;
-    passdock_function_ref source;  /* the function that holds it; null handle: the edited one */
-    passdock_position at;          /* the place that its ops go to */
-    const passdock_value_id *args; /* the values that stand for its arguments */
-    size_t arg_count;              /* as many as it has */
-    /* Pairs (value seen from inside, value here); from the same function, others stand for
-     * themselves. */
+    passdock_function_ref source;  /* the function that contains it; null handle: the edited one */
+    passdock_position at;          /* the position of the copies */
+    const passdock_value_id *args; /* the values that replace the arguments of the region */
+    size_t arg_count;              /* the number of arguments of the region */
+    /* Pairs (value from outside the region, replacement); within one function, other values stay
+     * the same. */
     const passdock_value_id (*captures)[2];
     size_t capture_count;       /* the number of pairs */
-    passdock_value_id *results; /* receives what stands for each operand of its terminator */
-    size_t result_count;        /* as many as the terminator has operands */
+    passdock_value_id *results; /* receives the copy of each operand of the terminator */
+    size_t result_count;        /* the number of operands of the terminator */
 } passdock_clone_desc;
 #define PASSDOCK_CLONE_DESC_INIT \
     {sizeof(passdock_clone_desc), 0, PASSDOCK_NONE, 0, {NULL, NULL}, {PASSDOCK_NONE, \
      PASSDOCK_NONE}, NULL, 0, NULL, 0, NULL, 0}
 
-/* Ops to copy, with what is nested in them, to a place in a function. */
+/* Ops to copy, with their regions, to a position in a function. */
 typedef struct passdock_clone_ops_desc {
     uint32_t struct_size;
     uint32_t flags;
-    passdock_function_ref source; /* the function that holds them; null handle: the edited one */
-    const passdock_op_id *ops;    /* of one region, in any order; the copies have the program's */
-    size_t op_count;              /* the number of ops */
-    passdock_position at;         /* the place that the copies go to */
-    /* Pairs (value that the ops use and don't make, value here). */
+    passdock_function_ref source; /* the function that contains them; null handle: the edited one */
+    /* Ops of one region, in any order; the copies are in program order. */
+    const passdock_op_id *ops;
+    size_t op_count;      /* the number of ops */
+    passdock_position at; /* the position of the copies */
+    /* Pairs (value that the ops use but don't define, replacement). */
     const passdock_value_id (*captures)[2];
     size_t capture_count; /* the number of captures */
-    /* Receives what stands for the results of the first op of the list, then for those of the
-     * next, and so on. */
+    /* Receives the copies of the results of the first op in `ops`, then of the second one, and
+     * so on. */
     passdock_value_id *results;
-    size_t result_count; /* as many as the ops have results */
+    size_t result_count; /* the total number of results of the ops */
 } passdock_clone_ops_desc;
 #define PASSDOCK_CLONE_OPS_DESC_INIT \
     {sizeof(passdock_clone_ops_desc), 0, {NULL, NULL}, NULL, 0, {PASSDOCK_NONE, PASSDOCK_NONE}, \
      NULL, 0, NULL, 0}
 
-/* Ops as text, to copy to the place before an op. */
+/* Ops as IR text, to insert before an op. */
 typedef struct passdock_text_desc {
     uint32_t struct_size;
     uint32_t flags;
-    passdock_op_id op; /* the op that they come from: they stand before it, and have its location */
+    passdock_op_id op; /* the op to insert before; the new ops get its location */
     uint32_t reserved;
     /* The IR text of one function, as for `set_body` of passdock_definition_api. */
     passdock_str text;
-    /* The values that stand for its parameters; NONE for one that nothing uses. */
+    /* The values that replace its parameters; NONE for an unused one. */
     const passdock_value_id *args;
-    size_t arg_count;           /* as many as it has */
-    passdock_value_id *results; /* receives what stands for each value that it returns */
-    size_t result_count;        /* as many as it returns */
+    size_t arg_count;           /* the number of parameters */
+    passdock_value_id *results; /* receives the value of each result */
+    size_t result_count;        /* the number of results */
 } passdock_text_desc;
 #define PASSDOCK_TEXT_DESC_INIT \
     {sizeof(passdock_text_desc), 0, PASSDOCK_NONE, 0, {NULL, 0}, NULL, 0, NULL, 0}
 
-/* An op in other layouts, as its definition says. The reader sets `struct_size` before the call,
- * as of a passdock_setting.
+/* An op in other layouts, as its definition describes it. The plugin sets `struct_size` before
+ * the call, as for passdock_setting.
  *
- * A layout is "NCHW->NHWC": a capital for each axis in the order in which the op has them, then
- * in the order in which they lie; "NCHW->NCHW4c": the axis C in blocks of 4, whose number stays
- * in C's place. */
+ * A layout is a string such as "NCHW->NHWC": one upper-case letter for each axis, first in the
+ * order of the operator, then in memory order. In "NCHW->NCHW4c" the axis C is split into blocks
+ * of 4, and the number of blocks stays at the position of C. */
 typedef struct passdock_laid_out {
     uint32_t struct_size;
     uint32_t reserved;
-    const passdock_str *operands; /* the layout of each operand; empty: as it is */
+    const passdock_str *operands; /* the layout of each operand; empty: unchanged */
     size_t operand_count;         /* the number of operands */
-    const passdock_str *results;  /* the layout of each result; empty: as it is */
+    const passdock_str *results;  /* the layout of each result; empty: unchanged */
     size_t result_count;          /* the number of results */
-    passdock_str body; /* the op in these layouts, for `insert_text` of passdock_op_api */
+    /* The op in these layouts, as IR text for `insert_text` of passdock_op_api. */
+    passdock_str body;
 } passdock_laid_out;
 
-/* Ops to make a function of. */
+/* Ops to move into a new function. */
 typedef struct passdock_outline_desc {
     uint32_t struct_size;
     uint32_t flags;
-    passdock_symbol_id function; /* the function that holds them */
+    passdock_symbol_id function; /* the function that contains the ops */
     uint32_t reserved;
-    const passdock_op_id *ops; /* of one region, in any order */
+    const passdock_op_id *ops; /* ops of one region, in any order */
     size_t op_count;           /* the number of ops */
-    /* Of the new function, canonical, with a domain: "acme.Block"; one that is taken gets a
-     * number. */
+    /* The canonical name of the new function, with a domain: "acme.Block"; if it is in use, a
+     * number is appended. */
     passdock_str name;
 } passdock_outline_desc;
 #define PASSDOCK_OUTLINE_DESC_INIT \
     {sizeof(passdock_outline_desc), 0, PASSDOCK_NONE, 0, NULL, 0, {NULL, 0}}
 
-/* A function to make, with an empty body. */
+/* A function with an empty body to create. */
 typedef struct passdock_function_desc {
     uint32_t struct_size;
     uint32_t flags;
     passdock_function_kind kind;  /* graph or prim */
-    passdock_symbol_id opsets_of; /* a function whose opset versions it has; NONE: it has none */
-    passdock_str name;            /* canonical */
+    passdock_symbol_id opsets_of; /* a function whose opsets it imports; NONE: no opsets */
+    passdock_str name;            /* the canonical name */
 } passdock_function_desc;
 #define PASSDOCK_FUNCTION_DESC_INIT \
     {sizeof(passdock_function_desc), 0, PASSDOCK_FUNCTION_GRAPH, PASSDOCK_NONE, {NULL, 0}}
@@ -333,23 +337,23 @@ typedef struct passdock_function_desc {
 typedef struct passdock_run_desc {
     uint32_t struct_size;
     uint32_t flags;
-    passdock_str name; /* of a registered pass or Sequential */
+    passdock_str name; /* the name of a registered pass or Sequential */
 } passdock_run_desc;
 #define PASSDOCK_RUN_DESC_INIT {sizeof(passdock_run_desc), 0, {NULL, 0}}
 
-/* An evaluation. */
+/* The limits of an evaluation. */
 typedef struct passdock_evaluate_desc {
     uint32_t struct_size;
     uint32_t flags;
-    uint64_t max_bytes; /* the most bytes that a result may have */
+    uint64_t max_bytes; /* the maximum size of a result in bytes */
 } passdock_evaluate_desc;
 #define PASSDOCK_EVALUATE_DESC_INIT {sizeof(passdock_evaluate_desc), 0, 0}
 
-/* Rules to rewrite by. */
+/* Rules to apply. */
 typedef struct passdock_rewrite_desc {
     uint32_t struct_size;
     uint32_t flags;
-    passdock_str rules; /* the text of a `.rules` file, which is read once */
+    passdock_str rules; /* the text of a `.rules` file; the host parses it once */
 } passdock_rewrite_desc;
 #define PASSDOCK_REWRITE_DESC_INIT {sizeof(passdock_rewrite_desc), 0, {NULL, 0}}
 

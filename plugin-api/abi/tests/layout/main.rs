@@ -1,4 +1,4 @@
-//! The layout is what it was, and what the header says.
+//! The layout matches the golden tables and the C header.
 
 mod table;
 
@@ -8,21 +8,21 @@ use std::{env, fs};
 
 use table::{lost, program, table, types, RECORDS};
 
-/// Today's layout, written down. Within major 0 a change is a changelog line.
-/// `UPDATE_EXPECT=1 cargo test -p passdock-abi` rewrites it.
+/// The current layout. Within major version 0, a change needs a line in the changelog. `UPDATE_EXPECT=1 cargo test -p
+/// passdock-abi` updates it.
 #[test]
 fn the_layout_is_the_one_that_is_written_down() {
     check_file("tests/layouts/today.txt", &table());
 }
 
-/// Types and signatures: a `u32` that became an `i32` has the same layout and another meaning.
+/// Types and signatures: an `i32` instead of a `u32` has the same layout and another meaning.
 #[test]
 fn the_types_are_those_that_are_written_down() {
     check_file("tests/layouts/today-types.txt", &types());
 }
 
-/// Each released minor's files are kept as `tests/layouts/abi-<major>.<minor>.txt` (and `-types.txt`);
-/// today's may only have more.
+/// The files of each released minor version are `tests/layouts/abi-<major>.<minor>.txt` (and `-types.txt`). The current
+/// ones may only have more.
 #[test]
 fn what_was_released_is_still_there() {
     let layouts = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/layouts");
@@ -82,8 +82,7 @@ fn the_header_has_the_same_layout_in_cpp() {
 #[track_caller]
 fn check_header(compiler: &str, language: &str, standard: &str) {
     if Command::new(compiler).arg("--version").output().is_err() {
-        // Shown with `--nocapture`; CI has the compilers, and `cargo xtask test` says what it
-        // skipped.
+        // Shown with `--nocapture`. CI has the compilers, and `cargo xtask test` lists skipped tests.
         #[expect(clippy::print_stderr, reason = "a skip must be visible")]
         {
             eprintln!("skipped: there is no {compiler} here");
@@ -123,7 +122,7 @@ fn check_header(compiler: &str, language: &str, standard: &str) {
     assert_eq!(String::from_utf8_lossy(&printed.stdout), table());
 }
 
-/// The fields of a record fill it: none is missing from the list.
+/// The fields fill their record, so none is missing from the list.
 #[test]
 fn no_field_is_missing_from_the_list() {
     for record in RECORDS {

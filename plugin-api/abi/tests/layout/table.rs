@@ -1,8 +1,8 @@
-//! Proves that the boundary only grows, and that the C header says the same as the Rust crate.
+//! Checks that the ABI only grows, and that the C header matches the Rust crate.
 //!
-//! [`RECORDS`] lists what crosses: each record with its fields, by their Rust and their C names. It is generated from
-//! the table of the contract. From it come the golden table of names, offsets and sizes
-//! (`tests/layouts/today.txt`), and the C program that prints the same table from `passdock.h`.
+//! [`RECORDS`] lists the records of the ABI with their fields, by their Rust and C names. It is generated from the
+//! contract. The golden table of names, offsets and sizes (`tests/layouts/today.txt`), and the C program that prints
+//! the same table from `passdock.h`, are derived from it.
 
 use std::any::type_name;
 use std::fmt::Write;
@@ -10,17 +10,17 @@ use std::mem::{align_of, offset_of, size_of};
 
 use passdock_abi as abi;
 
-/// The size of what a projection shows, without anything to project from.
+/// Returns the size of the field that a projection selects.
 const fn size_of_field<T, F>(_: fn(&T) -> &F) -> usize {
     size_of::<F>()
 }
 
-/// The type of what a projection shows.
+/// Returns the type of the field that a projection selects.
 fn type_of_field<T, F>(_: fn(&T) -> &F) -> &'static str {
     type_name::<F>()
 }
 
-/// The C name of a field: its Rust name, unless that is a word of C.
+/// Returns the C name of a field: its Rust name, unless that is a C keyword.
 #[rustfmt::skip]
 macro_rules! c_name {
     ($field:ident) => { stringify!($field) };
@@ -29,7 +29,7 @@ macro_rules! c_name {
 
 macro_rules! records {
     ($($record:ident $c:literal { $($field:ident $(as $c_field:literal)?),* $(,)? })*) => {
-        /// Every record that crosses the boundary.
+        /// All records of the ABI.
         pub static RECORDS: &[Record] = &[$(Record {
             rust: stringify!($record),
             c: $c,
@@ -48,44 +48,44 @@ macro_rules! records {
 
 macro_rules! constants {
     ($($c:ident = $rust:expr;)*) => {
-        /// Every constant of the header that has a value in the Rust crate.
+        /// All constants of the header that the Rust crate has, too.
         pub static CONSTANTS: &[(&str, u64)] = &[$((stringify!($c), $rust as u64)),*];
     };
 }
 
 include!("records.rs");
 
-/// A record of the boundary.
+/// A record of the ABI.
 #[derive(Debug)]
 pub struct Record {
-    /// Its name in Rust.
+    /// The name in Rust.
     pub rust: &'static str,
-    /// Its name in C.
+    /// The name in C.
     pub c: &'static str,
-    /// Bytes.
+    /// The size in bytes.
     pub size: usize,
-    /// Its alignment.
+    /// The alignment.
     pub align: usize,
-    /// Its fields, in order.
+    /// The fields, in order.
     pub fields: &'static [Field],
 }
 
 /// A field of a record.
 #[derive(Debug)]
 pub struct Field {
-    /// Its name in Rust.
+    /// The name in Rust.
     pub rust: &'static str,
-    /// Its name in C.
+    /// The name in C.
     pub c: &'static str,
-    /// Where it starts.
+    /// The offset in bytes.
     pub offset: usize,
-    /// Bytes.
+    /// The size in bytes.
     pub size: usize,
-    /// Its type in Rust, a function's signature included.
+    /// Returns the type in Rust, including signatures of functions.
     pub ty: fn() -> &'static str,
 }
 
-/// The golden table, under C's names.
+/// Returns the golden table, with C names.
 pub fn table() -> String {
     let mut text = String::new();
     for record in RECORDS {
@@ -104,7 +104,7 @@ pub fn table() -> String {
     text
 }
 
-/// The types of all fields, function signatures included, one a line.
+/// Returns the types of all fields, including signatures of functions, one a line.
 pub fn types() -> String {
     let mut text = String::new();
     for record in RECORDS {
@@ -119,7 +119,7 @@ pub fn types() -> String {
     text
 }
 
-/// Drops `passdock_abi::some_module::` everywhere: where a type is declared isn't part of it.
+/// Removes `passdock_abi::some_module::`: the module of a type doesn't matter.
 fn without_paths(ty: &str) -> String {
     let mut text = String::new();
     let mut parts = ty.split("passdock_abi::");
@@ -130,8 +130,7 @@ fn without_paths(ty: &str) -> String {
     text
 }
 
-/// What of an earlier table isn't in today's, each with the record it is about: nothing, if the
-/// boundary only grew.
+/// Returns the lines of an earlier table that are missing today, each with its record. Empty if the ABI only grew.
 pub fn lost(earlier: &str, today: &str) -> Vec<String> {
     let mut lost = Vec::new();
     let mut place = "";
@@ -143,7 +142,7 @@ pub fn lost(earlier: &str, today: &str) -> Vec<String> {
             }
             continue;
         }
-        // A record may have become larger, so only its name is looked for.
+        // The size of a record may have increased, so only the name is compared.
         let name = line.split(" size ").next().unwrap_or(line);
         place = name;
         now = today
@@ -163,7 +162,7 @@ pub fn lost(earlier: &str, today: &str) -> Vec<String> {
     lost
 }
 
-/// A program in C and C++ that prints [`table`] as the header has it.
+/// Returns a C and C++ program that prints [`table`] according to the header.
 pub fn program() -> String {
     let mut text = String::from(
         "#include <stdio.h>\n#include \"passdock.h\"\n\
@@ -180,7 +179,7 @@ pub fn program() -> String {
         }
     }
     for (name, _) in CONSTANTS {
-        // Not through another macro's argument, which would be expanded first.
+        // Not an argument of another macro, which would be expanded first.
         let _ = writeln!(
             text,
             "printf(\"{name} = %llu\\n\", (unsigned long long){name});"

@@ -1,4 +1,4 @@
-//! [`Functor`]: analyses that work out a result for each op, of the results of its operands.
+//! [`Functor`]: analyses that compute a result for each op from those of its operands.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,12 +8,11 @@ use super::mutator::cyclic_regions;
 use crate::data::EditError;
 use crate::ir::Function;
 
-/// The results of a [`Functor`], each worked out once. They are of the function as it was: make new ones when it is
-/// edited.
+/// The results of a [`Functor`], each computed once. They become invalid when the function is edited.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Results<T> {
     of_ops: HashMap<OpId, T>,
-    /// Of parameters, arguments and constants.
+    /// The results of parameters, arguments and constants.
     of_values: HashMap<ValueId, T>,
 }
 
@@ -27,7 +26,7 @@ impl<T> Default for Results<T> {
 }
 
 impl<T> Results<T> {
-    /// The result of a value: that of its op, if it is one of an op's. `None` if it wasn't worked out.
+    /// Returns the result of a value; for an op's result, that of the op. `None` if it wasn't computed.
     pub fn get(&self, f: &Function, value: ValueId) -> Option<&T> {
         match f.defining_op(value) {
             Some(op) => self.of_ops.get(&op),
@@ -35,15 +34,16 @@ impl<T> Results<T> {
         }
     }
 
-    /// The result of an op.
+    /// Returns the result of an op.
     pub fn of_op(&self, op: OpId) -> Option<&T> {
         self.of_ops.get(&op)
     }
 }
 
-/// Works out a result for each op and value that is asked for, and for all that it is made of, operands first: as
-/// long as a chain is, and as deep as regions are nested, no stack of the thread's is needed. Each is worked out
-/// once.
+/// Computes a result for an op or value, after those of everything that it depends on. Each is computed once. The
+/// traversal doesn't recurse, so chains and nesting may be of any depth.
+///
+/// # Examples
 ///
 /// A value is constant if it is a constant, or a tuple of constants:
 ///
@@ -84,17 +84,17 @@ pub trait Functor {
     /// The result of an op or a value.
     type Output;
 
-    /// The result of a parameter of the function, or an argument of a region.
+    /// Computes the result of a parameter of the function, or an argument of a region.
     fn visit_param(&mut self, f: &Function, value: ValueId) -> Self::Output;
 
-    /// The result of a constant.
+    /// Computes the result of a constant.
     fn visit_constant(&mut self, f: &Function, value: ValueId) -> Self::Output;
 
-    /// The result of an op; [`Function::op_kind`] tells the kinds apart.
+    /// Computes the result of an op. [`Function::op_kind`] distinguishes kinds of ops.
     fn visit_op(&mut self, f: &Function, op: OpId, known: &Results<Self::Output>) -> Self::Output;
 
-    /// The values whose results are known when an op is visited: its operands, and what its regions yield. Answer
-    /// fewer to have fewer worked out.
+    /// Returns the values whose results are computed before the op is visited. The default is its operands and the
+    /// values that its regions yield. Return fewer to compute fewer.
     fn needs(&self, f: &Function, op: OpId) -> Vec<ValueId> {
         let mut needed: Vec<ValueId> = f.operands(op).collect();
         for region in f.regions(op) {
@@ -107,10 +107,10 @@ pub trait Functor {
         needed
     }
 
-    /// Works out the result of a value, with those of all that it is made of.
+    /// Computes the result of a value, after those of everything that it depends on.
     ///
     /// # Errors
-    /// If what an op needs is made of the op itself.
+    /// If an op depends on itself.
     fn visit<'r>(
         &mut self,
         f: &Function,

@@ -1,15 +1,15 @@
-//! The kinds of ops that visitors, mutators and functors tell apart.
+//! [`OpKind`]: the kinds of ops for visitors, mutators and functors.
 
 use passdock_abi::{symbol, OpId};
 
 use crate::ir::Function;
 
-/// The kind of an op ([`Function::op_kind`]).
+/// The kind of an op, as [`Function::op_kind`] returns it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OpKind {
-    /// A call of a function of the module: a `call`, or an op of the function's name, as ONNX has it.
-    /// [`Function::callee`] says which function.
+    /// A call of a function of the module: a `call`, or an op with the function's name, as in ONNX.
+    /// [`Function::callee`] returns the function.
     Call,
     /// An `if` or an `onnx.If`.
     If,
@@ -27,12 +27,12 @@ pub enum OpKind {
     TupleGet,
     /// `return` or `yield`.
     Terminator,
-    /// Any op that the IR itself doesn't know.
+    /// Any other op.
     Other,
 }
 
 impl Function {
-    /// The kind of an op.
+    /// Returns the kind of an op.
     #[track_caller]
     pub fn op_kind(&self, op: OpId) -> OpKind {
         let name = self.symbol(op);
@@ -45,7 +45,7 @@ impl Function {
             symbol::TUPLE_GET => OpKind::TupleGet,
             symbol::RETURN | symbol::YIELD => OpKind::Terminator,
             _ if self.raw_names_function(name) == Some(1) => OpKind::Call,
-            // Few ops have regions, so few names are looked at.
+            // Few ops have regions, so few names are compared.
             _ if self.regions(op).is_empty() => OpKind::Other,
             _ => match self.text(name) {
                 "onnx.If" => OpKind::If,

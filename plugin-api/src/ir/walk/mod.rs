@@ -1,4 +1,4 @@
-//! Traversals that route each op to a method by its kind.
+//! Traversals: [`Visitor`], [`Mutator`] and [`Functor`].
 
 mod functor;
 mod kind;

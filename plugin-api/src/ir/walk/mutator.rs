@@ -1,4 +1,4 @@
-//! [`Mutator`]: passes that go over a function and say what each op becomes.
+//! [`Mutator`]: a traversal that replaces ops.
 
 use std::collections::HashMap;
 use std::ops::{Deref, DerefMut};
@@ -13,20 +13,23 @@ use crate::ir::Ops;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Mutated {
-    /// Itself; what is in its regions is mutated next.
+    /// The op stays; the ops in its regions are mutated next.
     Same,
-    /// Values to stand for its results, one each; the op goes.
+    /// Values that replace its results, one for each. The op is erased.
     Values(Vec<ValueId>),
 }
 
 /// The result of [`Mutator::mutate_op`].
 pub type MutateResult = Result<Mutated, EditError>;
 
-/// A traversal that replaces ops: it says of each, in program order, what it becomes.
+/// A traversal that replaces ops. It calls [`mutate_op`](Mutator::mutate_op) for each op, in program order.
 ///
-/// An op's operands are already what earlier answers made of them. What nothing changed keeps its
-/// id, and a function in which nothing changed isn't touched at all. To replace every `if` by its
-/// true branch:
+/// The operands of an op are already replaced. Unchanged ops keep their ids, and if nothing changes, the function isn't
+/// edited.
+///
+/// # Examples
+///
+/// Replace every `if` with its true branch:
 ///
 /// ```
 /// use passdock_plugin_api::prelude::*;
@@ -53,13 +56,15 @@ pub type MutateResult = Result<Mutated, EditError>;
 /// ```
 ///
 /// # Errors
-/// An error of `mutate_op` ends [`mutate`](Mutator::mutate), which answers it; edits before it stay.
+/// If `mutate_op` returns an error, [`mutate`](Mutator::mutate) returns it; edits before it stay.
 pub trait Mutator {
-    /// Returns what an op becomes; [`Function::op_kind`] tells the kinds apart. A `return` or `yield` can't be
-    /// replaced, only edited. A call that [`Function::traits`] calls ambiguous may be an operator to its runtime.
+    /// Returns the replacement of an op. [`Function::op_kind`] distinguishes kinds of ops.
+    ///
+    /// A `return` or `yield` can only be edited, not replaced. A call that is ambiguous ([`Function::traits`]) may be
+    /// an operator in a runtime.
     fn mutate_op(&mut self, m: &mut Mutation<'_>, op: OpId) -> MutateResult;
 
-    /// Goes over the whole function; whether anything changed.
+    /// Traverses the whole function. Returns whether anything changed.
     fn mutate(&mut self, f: &mut Function) -> Result<bool, EditError> {
         let before = f.version();
         let mut mutation = Mutation {
@@ -67,12 +72,12 @@ pub trait Mutator {
             memo: HashMap::new(),
             inlined: Vec::new(),
         };
-        // Snapshots, innermost last: what the mutator erases by itself is skipped.
+        // Snapshots, innermost last: ops that the mutator erases itself are skipped.
         let mut pending = vec![mutation.ops_in(mutation.body())];
         let mut visited = 0;
         while let Some(ops) = pending.last_mut() {
             let op = match ops.next() {
-                // Regions that somebody wrote into may be in themselves.
+                // Regions that a faulty plugin has written to may contain themselves.
                 Some(op) if visited > mutation.raw.op_ids() as usize * 2 => {
                     return Err(cyclic_regions(op))
                 }
@@ -100,19 +105,19 @@ pub trait Mutator {
     }
 }
 
-/// The error of a function in which one comes to an op again and again.
+/// Returns the error for a function with cyclic regions.
 pub(super) fn cyclic_regions(op: OpId) -> EditError {
     let message =
         "the regions of the function are in themselves: a pass wrote where it may only read";
     EditError::new(passdock_abi::Status::INVALID, message.to_owned(), Some(op))
 }
 
-/// The function that is being mutated, and what its values became.
+/// The function that is being mutated, and the replacements of its values.
 pub struct Mutation<'f> {
     function: &'f mut Function,
-    /// Values that are gone, and what stands for them.
+    /// The replacements of erased values.
     memo: HashMap<ValueId, ValueId>,
-    /// Ops that took the place of the one being mutated, and are mutated next.
+    /// Ops that replace the one being mutated, and are mutated next.
     inlined: Vec<OpId>,
 }
 
@@ -131,14 +136,14 @@ impl DerefMut for Mutation<'_> {
 }
 
 impl Mutation<'_> {
-    /// The value that stands for another now: itself, unless its op was replaced. For values that
-    /// were noted before.
+    /// Returns the current replacement of a value, or the value itself if its op wasn't replaced. For values that the
+    /// mutator stored earlier.
     pub fn mutated(&mut self, value: ValueId) -> ValueId {
         let mut last = value;
         while let Some(next) = self.memo.get(&last) {
             last = *next;
         }
-        // The way there is walked once.
+        // Path compression: shortens the chain for later calls.
         let mut step = value;
         while let Some(next) = self.memo.get_mut(&step) {
             step = std::mem::replace(next, last);
@@ -146,9 +151,8 @@ impl Mutation<'_> {
         last
     }
 
-    /// Puts the ops of one of an op's regions in the op's place, `args` standing for the region's
-    /// arguments; they are mutated next. The answer is what the op becomes. The ops are moved, so a
-    /// region can be inlined once.
+    /// Replaces an op with the ops of one of its regions, which are mutated next. `args` replace the region's
+    /// arguments. Returns the replacement of the op. The ops are moved, so a region can be inlined only once.
     pub fn inline(&mut self, op: OpId, region: &str, args: &[ValueId]) -> MutateResult {
         let region: RegionId = self.function.region(op, region).ok_or_else(|| {
             let name = self.function.name(op);
@@ -161,7 +165,7 @@ impl Mutation<'_> {
             Some(before) => self.function.next_op(before),
             None => self.function.first_op(self.function.parent_region(op)),
         };
-        // A list that somebody wrote into may have no end.
+        // A list that a faulty plugin has written to may be cyclic.
         let most = self.function.op_count();
         while let Some(copy) = next.filter(|next| *next != op && self.inlined.len() < most) {
             self.inlined.push(copy);

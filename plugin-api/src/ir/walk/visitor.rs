@@ -1,24 +1,26 @@
-//! [`Visitor`]: analyses that look at every op and collect something.
+//! [`Visitor`]: a traversal that only reads.
 
 use passdock_abi::{OpId, RegionId};
 
 use crate::ir::Function;
 
-/// The step after a visit.
+/// The next step of a traversal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Visit {
-    /// The op's regions come next, then the op after it.
+    /// Visit the op's regions, then the next op.
     Into,
-    /// The op after it comes next.
+    /// Skip the op's regions and visit the next op.
     Over,
-    /// Nowhere: what was looked for is found.
+    /// End the traversal.
     Stop,
 }
 
-/// Looks at a function's ops in program order: an op, then what is in its regions, then the op
-/// after it. Nesting of any depth needs no stack of the thread's.
+/// A read-only traversal of a function's ops in program order: an op, then the ops in its regions, then the next op. It
+/// doesn't recurse, so regions may be nested to any depth.
 ///
-/// To do something at every op:
+/// # Examples
+///
+/// Run code for each op:
 ///
 /// ```
 /// use passdock_plugin_api::prelude::*;
@@ -42,7 +44,7 @@ pub enum Visit {
 /// }
 /// ```
 ///
-/// To find out whether there is a call, and to stop at the first:
+/// Check whether there is a call, and stop at the first one:
 ///
 /// ```
 /// use passdock_plugin_api::prelude::*;
@@ -79,21 +81,21 @@ pub enum Visit {
 /// }
 /// ```
 pub trait Visitor {
-    /// Visits an op; [`Function::op_kind`] tells the kinds apart.
+    /// Visits an op. [`Function::op_kind`] distinguishes kinds of ops.
     fn visit_op(&mut self, f: &Function, op: OpId) -> Visit;
 
-    /// An op whose regions were visited is left.
+    /// Called after the regions of an op were visited.
     fn leave_op(&mut self, _f: &Function, _op: OpId) {}
 
-    /// Visits the whole function; false if it was stopped.
+    /// Visits the whole function. Returns `false` if the traversal was stopped.
     fn visit(&mut self, f: &Function) -> bool {
         self.visit_region(f, f.body())
     }
 
-    /// Visits a region and what is in it; false if it was stopped.
+    /// Visits a region and its nested regions. Returns `false` if the traversal was stopped.
     fn visit_region(&mut self, f: &Function, region: RegionId) -> bool {
         let mut pending = Vec::new();
-        // A list that somebody wrote into may have no end.
+        // A list that a faulty plugin has written to may be cyclic.
         let mut left = f.op_count();
         pending.extend(f.first_op(region).map(Step::Visit));
         while let Some(step) = pending.pop() {

@@ -1,4 +1,4 @@
-/* Analyses of a plugin's own. Part of passdock.hpp, which has the rules. */
+/* Analyses that a plugin defines. Part of passdock.hpp, which has the rules. */
 #ifndef PASSDOCK_CPP_ANALYSIS_HPP
 #define PASSDOCK_CPP_ANALYSIS_HPP
 
@@ -7,8 +7,8 @@
 namespace passdock {
 inline namespace v0_4 {
 
-/* What an analysis worked out of a function: the host's to keep, or, where the host keeps nothing, this
- * object's. It is good until the function's next edit or the end of its handle. */
+/* The result of an analysis, valid until the next edit of the function or the end of its handle. It
+ * belongs to the host, or to this object if the host doesn't support analyses. */
 template <class T>
 class analysed {
 public:
@@ -25,16 +25,18 @@ private:
     std::unique_ptr<T> own_;
 };
 
-/* An analysis of the plugin's own, which the host keeps for a function as it is, for later passes of this
- * plugin, too: `own_analysis<costs>("costs", work_out_costs).of(f)`. A T must not call the host when it is
- * destroyed, which may be on any thread. What `make` says depends on the function and the op definitions
- * alone, and may be read on several threads at once. Two analyses of one `make` are one if their keys are. */
+/* An analysis that the host caches for the current state of a function, also for later passes of this
+ * plugin: `own_analysis<costs>("costs", compute_costs).of(f)`.
+ *
+ * The result of `make` may depend only on the function and on op definitions, and several threads may
+ * read it at the same time. The destructor of T may run on any thread and must not call the host. Two
+ * analyses with the same `make` and the same key share their results. */
 template <class T>
 class own_analysis {
 public:
     own_analysis(std::string key, T (*make)(const function_view &)) : key_(std::move(key)), make_(make) {}
 
-    /* What is known of the function as it is; worked out and kept if nobody has. */
+    /* Returns the result for the current state of the function, and computes it if it isn't cached. */
     analysed<T> of(const function_view &f) const {
         const passdock_analysis_api *analyses = api(f);
         if (const T *kept = find(f, analyses)) return analysed<T>(kept);
@@ -42,13 +44,14 @@ public:
         if (analyses == nullptr) return analysed<T>(std::move(made));
         auto put = PASSDOCK_CPP_CALL(analyses, put);
         void *kept = nullptr;
-        /* From here on the data is the host's, whatever it answers. */
+        /* The host owns the data from here on, whatever `put` returns. */
         f.check(put(f.handle(), owner(), str(key_), made.release(), drop, &kept));
         return analysed<T>(static_cast<const T *>(kept));
     }
-    /* What is kept for the function as it is; null if nothing is. */
+    /* Returns the cached result for the current state of the function, or null. */
     const T *find(const function_view &f) const { return find(f, api(f)); }
-    /* Says that what was right before this pass's edits is right after them; whether there was something. */
+    /* Marks the result as valid for the current state of the function, although the pass edited it.
+     * Returns whether there was one. */
     bool preserve(function &f) const {
         const passdock_analysis_api *analyses = api(f);
         if (analyses == nullptr) return false;
@@ -59,7 +62,7 @@ public:
     }
 
 private:
-    /* Null in a host without analyses. */
+    /* Null if the host doesn't support analyses. */
     static const passdock_analysis_api *api(const function_view &f) {
         auto extension = PASSDOCK_CPP_CALL(f.host(), get_extension);
         return static_cast<const passdock_analysis_api *>(extension(f.host(), str(PASSDOCK_ANALYSIS_EXTENSION)));
@@ -72,7 +75,7 @@ private:
         f.check(status);
         return static_cast<const T *>(kept);
     }
-    /* An address of the plugin's that stays, and that goes with one T. */
+    /* A constant address in the plugin, unique for T. */
     const void *owner() const { return reinterpret_cast<const void *>(make_); }
     static void drop(void *data) { delete static_cast<T *>(data); }
 

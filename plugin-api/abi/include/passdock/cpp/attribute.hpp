@@ -1,4 +1,4 @@
-/* Attributes: reading them, and the values to set. Part of passdock.hpp, which has the rules. */
+/* Reading attributes, and values to set. Part of passdock.hpp, which has the rules. */
 #ifndef PASSDOCK_CPP_ATTRIBUTE_HPP
 #define PASSDOCK_CPP_ATTRIBUTE_HPP
 
@@ -8,7 +8,7 @@ namespace passdock {
 inline namespace v0_4 {
 namespace detail {
 
-/* The symbol of a text, made if it is new. */
+/* Returns the symbol of a string, and interns the string if it is new. */
 inline symbol_id intern(const passdock_host *host, const passdock_symbols *symbols,
                         std::string_view text) {
     symbol_id made(PASSDOCK_CPP_CALL(host->symbols, intern)(symbols, str(text)));
@@ -29,7 +29,7 @@ inline std::string text_at(const passdock_function_view &view, passdock_range ra
     return {static_cast<const char *>(view.bytes.base) + range.start, range.len};
 }
 
-/* How a C++ type is an attribute: the kind, its name in a sentence, and reading it. */
+/* Maps a C++ type to a kind of attribute: the kind, its name in messages, and how to read it. */
 template <class T>
 struct attr_traits {
     static_assert(sizeof(T) == 0, "an attribute is an int64_t, a float, a std::string, a const_id, a "
@@ -118,7 +118,7 @@ inline const char *attr_kind_name(passdock_attr_kind kind) {
 
 } // namespace detail
 
-/* An attribute of an op, to read until the next edit; false if the op hasn't it. */
+/* An attribute of an op, valid until the next edit. False if the op doesn't have it. */
 class attribute {
 public:
     attribute() = default;
@@ -128,19 +128,19 @@ public:
     explicit operator bool() const { return view_ != nullptr; }
     passdock_attr_kind kind() const { return record_.kind; }
     const passdock_attr &record() const { return record_; }
-    /* Whether its value is a T: an int64_t, a float, a std::string, a const_id, a type_id, a region_id, or
-     * a std::vector of these. */
+    /* Whether its value is a T: an int64_t, a float, a std::string, a const_id, a type_id, a region_id,
+     * or a std::vector of these. */
     template <class T>
     bool is() const {
         return view_ != nullptr && record_.kind == detail::attr_traits<T>::kind;
     }
-    /* Its value, if it is there and a T. */
+    /* Returns its value if the attribute exists and is a T. */
     template <class T>
     std::optional<T> get_if() const {
         if (!is<T>()) return std::nullopt;
         return detail::attr_traits<T>::one(*view_, record_);
     }
-    /* Its value; an error if it isn't there, or no T. */
+    /* Returns its value. Throws if the attribute doesn't exist or isn't a T. */
     template <class T>
     T get() const {
         if (is<T>()) return detail::attr_traits<T>::one(*view_, record_);
@@ -156,8 +156,8 @@ private:
     passdock_attr record_{};
 };
 
-/* The value of an attribute to set: made of an integer, a float, a text, a const_id, a type_id, or a
- * std::vector of these. It owns what it says. */
+/* The value of an attribute to set: an integer, a float, a string, a const_id, a type_id, or a
+ * std::vector of these. It owns its data. */
 class attr_value {
 public:
     template <class T, std::enable_if_t<std::is_arithmetic_v<T>, int> = 0>
@@ -183,7 +183,7 @@ public:
     attr_value(std::vector<std::string> list) : kind_(PASSDOCK_ATTR_STRINGS), strings_(std::move(list)) {}
     attr_value(const std::vector<const_id> &list) : kind_(PASSDOCK_ATTR_TENSORS), ids_(detail::raw(list)) {}
     attr_value(const std::vector<type_id> &list) : kind_(PASSDOCK_ATTR_TYPES), ids_(detail::raw(list)) {}
-    /* A reference to an attribute parameter of the function, which stands for a value of a kind. */
+    /* A reference to an attribute parameter of the function, whose value is of the kind `stands_for`. */
     static attr_value reference(symbol_id parameter, passdock_attr_kind stands_for) {
         attr_value made(0);
         made.kind_ = PASSDOCK_ATTR_REFERENCE;
@@ -194,7 +194,7 @@ public:
 
     passdock_attr_kind kind() const { return kind_; }
     uint64_t bits() const { return bits_; }
-    /* The description under a name. It points into this value, and into `strings`. */
+    /* Returns the description with a name. It points into this value and into `strings`. */
     passdock_attr_desc desc(symbol_id name, std::vector<passdock_bytes> &strings) const {
         passdock_attr_desc made{};
         made.struct_size = sizeof made;

@@ -1,4 +1,4 @@
-/* Ids, texts, errors. Part of passdock.hpp, which has the rules. */
+/* Ids, strings, errors. Part of passdock.hpp, which has the rules. */
 #ifndef PASSDOCK_CPP_BASE_HPP
 #define PASSDOCK_CPP_BASE_HPP
 
@@ -20,19 +20,20 @@
 
 #include "../../passdock.h"
 
-/* A function of a table of the host's, or an error if the host is older than it. */
+/* Returns a function of a host table. Throws if the host is too old to have it. */
 #define PASSDOCK_CPP_CALL(table, name)                                                             \
     ::passdock::detail::reached<&std::decay_t<decltype(*(table))>::name>((table), #name)
 
 namespace passdock {
-/* Plugins of several headers may lie in one process: what they have inline mustn't be one. For the
- * same reason no inline function here has a static variable. */
+/* Plugins that were built with different versions of this header may be in one process, so their inline
+ * functions must have different names. For the same reason no inline function here has a static
+ * variable. */
 inline namespace v0_4 {
 
 static_assert(PASSDOCK_ABI_MAJOR == 0 && PASSDOCK_ABI_MINOR == 4,
               "the namespace carries the contract's version: rename it in all of passdock/cpp");
 
-/* An id of one kind of entity: that of an op isn't one of a value. It is false if it is NONE. */
+/* The id of one kind of entity. It is false if it is NONE. */
 template <class Kind>
 struct id {
     uint32_t raw = PASSDOCK_NONE;
@@ -52,18 +53,18 @@ using const_id = id<struct const_kind>;
 using loc_id = id<struct loc_kind>;
 using symbol_id = id<struct symbol_kind>;
 
-/* A text as the contract has it. Its bytes stay the caller's. */
+/* Converts a string to a passdock_str, which borrows its bytes. */
 inline passdock_str str(std::string_view text) {
     return {reinterpret_cast<const uint8_t *>(text.data()), text.size()};
 }
 
-/* A text of the contract's. It lives as long as that. */
+/* Converts a passdock_str to a string view of the same bytes. */
 inline std::string_view text(passdock_str str) {
     return str.len == 0 ? std::string_view()
                         : std::string_view(reinterpret_cast<const char *>(str.ptr), str.len);
 }
 
-/* Elements that lie elsewhere, and live as long as is said there. */
+/* A borrowed array of elements. The function that returns it documents its lifetime. */
 template <class T>
 class array {
 public:
@@ -81,19 +82,19 @@ private:
     size_t size_ = 0;
 };
 
-/* An error: a sentence, the status that it came with, and the op that it is about, if any. What a
- * pass throws and doesn't catch is its failure. */
+/* An error: a message, a status, and the op that it is about, if any. If a pass doesn't catch it, the
+ * pass fails with this message. */
 class error : public std::runtime_error {
 public:
     explicit error(const std::string &sentence, passdock_status status = PASSDOCK_STATUS_FAILED)
         : std::runtime_error(sentence), status_(status) {}
 
-    /* The same error about an op: `throw passdock::error("...").at(op)`. */
+    /* Sets the op that the error is about: `throw passdock::error("...").at(op)`. */
     error &at(op_id op) {
         op_ = op;
         return *this;
     }
-    /* The same error about an op of another function than the one that the pass works on. */
+    /* Sets the op that the error is about, in another function than the one that the pass runs on. */
     error &at(op_id op, symbol_id function) {
         function_ = function;
         return at(op);
@@ -108,12 +109,12 @@ private:
     symbol_id function_{PASSDOCK_SYMBOL_EMPTY};
 };
 
-/* Thrown by a pass that can't go on after it has emitted an error: that is why, and nothing is added. */
+/* Thrown by a pass that can't continue after it has emitted an error. No further error is reported. */
 struct stopped {};
 
 namespace detail {
 
-/* A function of a table, or an error UNSUPPORTED. */
+/* Returns a function of a table. Throws an error UNSUPPORTED if the table doesn't have it. */
 template <auto Function, class Table>
 auto reached(const Table *table, const char *name) {
     if (table != nullptr) {
@@ -125,7 +126,7 @@ auto reached(const Table *table, const char *name) {
                 PASSDOCK_STATUS_UNSUPPORTED);
 }
 
-/* Throws what `last_error` says of a status that isn't OK. */
+/* Throws the message of `last_error` if the status isn't OK. */
 template <class Table, class Handle>
 void check(const Table *table, const Handle *handle, passdock_status status) {
     if (status == PASSDOCK_OK) return;
@@ -134,7 +135,7 @@ void check(const Table *table, const Handle *handle, passdock_status status) {
     throw error(sentence, status);
 }
 
-/* The ids of a list as the contract has them. */
+/* Converts ids to the numbers of the C ABI. */
 template <class Kind>
 std::vector<uint32_t> raw(const std::vector<id<Kind>> &ids) {
     std::vector<uint32_t> made;
@@ -151,7 +152,7 @@ std::vector<Id> ids(const std::vector<uint32_t> &raw_ids) {
     return made;
 }
 
-/* The element type of a C++ type, for constants. Others have no value here. */
+/* The element type of constants with elements of a C++ type; NONE for types without one. */
 template <class T>
 inline constexpr passdock_dtype dtype_of = PASSDOCK_DTYPE_NONE;
 template <>
@@ -198,7 +199,7 @@ struct unsigned_of_size<8> {
 
 } // namespace detail
 
-/* An element of a constant: little-endian, whatever the machine is. */
+/* Reads an element of a constant, which is little-endian on every machine. */
 template <class T>
 T read_element(const uint8_t *from) {
     using bits = typename detail::unsigned_of_size<sizeof(T)>::type;
@@ -225,12 +226,12 @@ void write_element(uint8_t *to, T element) {
 /* ---- Dims -------------------------------------------------------------------------------------- */
 
 inline passdock_dim dim(int64_t size) { return {PASSDOCK_DIM_CONST, PASSDOCK_NONE, size}; }
-/* The dim that is a symbol of the function's. */
+/* A dim that is a symbol of the function. */
 inline passdock_dim dim(symbol_id symbol) {
     return {PASSDOCK_DIM_SYMBOL, PASSDOCK_NONE, static_cast<int64_t>(symbol.raw)};
 }
 inline passdock_dim unknown_dim() { return {PASSDOCK_DIM_UNKNOWN, PASSDOCK_NONE, 0}; }
-/* The dims of a shape that is known. */
+/* The dims of a static shape. */
 inline std::vector<passdock_dim> dims(const std::vector<int64_t> &shape) {
     std::vector<passdock_dim> made;
     for (int64_t size : shape) made.push_back(dim(size));

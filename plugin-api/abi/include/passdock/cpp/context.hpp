@@ -1,5 +1,5 @@
-/* The running pass: settings, diagnostics, asking op definitions. Part of passdock.hpp, which has the
- * rules. */
+/* The running pass: settings, diagnostics, queries to op definitions. Part of passdock.hpp, which has
+ * the rules. */
 #ifndef PASSDOCK_CPP_CONTEXT_HPP
 #define PASSDOCK_CPP_CONTEXT_HPP
 
@@ -8,11 +8,11 @@
 namespace passdock {
 inline namespace v0_4 {
 
-/* The value of an option or config field. It lives as long as the context. */
+/* The value of an option or config field. Valid as long as the context. */
 class setting {
 public:
     setting() { value_.struct_size = sizeof value_; }
-    /* `name` is what an error calls it. */
+    /* `name` is used in error messages. */
     setting(const passdock_setting &value, std::string name) : name_(std::move(name)) {
         std::memcpy(&value_, &value, value.struct_size < sizeof value_ ? value.struct_size : sizeof value_);
     }
@@ -21,14 +21,14 @@ public:
     bool is_set() const { return value_.kind != PASSDOCK_SETTING_NONE; }
     const std::string &name() const { return name_; }
 
-    /* Its value as a T: a bool, an int64_t, a double, a std::string, a setting, a std::vector or a
-     * std::map<std::string, ...> of these; a std::optional of these is nothing where nothing is set. An
-     * error if it is of another kind. */
+    /* Returns the value as a T: a bool, an int64_t, a double, a std::string, a setting, or a std::vector
+     * or std::map<std::string, ...> of these. A std::optional is empty if nothing is set. Throws if the
+     * value is of another kind. */
     template <class T>
     T get() const {
         return reader<T>::read(*this);
     }
-    /* The elements of a list, or the entries of a table, which have names. */
+    /* Returns the elements of a list, or the entries of a table with their names. */
     std::vector<setting> items() const {
         std::vector<setting> made;
         if (value_.kind != PASSDOCK_SETTING_LIST && value_.kind != PASSDOCK_SETTING_TABLE) return made;
@@ -112,13 +112,13 @@ struct setting::reader<std::map<std::string, T>> {
     }
 };
 
-/* A place in the IR: an op, or a part of it. */
+/* A location in the IR: an op, or a part of it. */
 struct place {
     op_id op;
     passdock_op_part part = PASSDOCK_PART_OP;
     uint32_t index = 0;
     std::string attr = {};
-    symbol_id function = symbol_id(PASSDOCK_SYMBOL_EMPTY); /* the op's; EMPTY: that of the diagnostic */
+    symbol_id function = symbol_id(PASSDOCK_SYMBOL_EMPTY); /* EMPTY: that of the diagnostic */
 
     place(op_id id) : op(id) {}
     static place name(op_id op) { return {op, PASSDOCK_PART_NAME, 0, {}}; }
@@ -127,7 +127,7 @@ struct place {
     static place attribute(op_id op, std::string name) {
         return {op, PASSDOCK_PART_ATTR, 0, std::move(name)};
     }
-    /* The same place in another function than the diagnostic's. */
+    /* Returns the same location in a function other than the diagnostic's. */
     place in(symbol_id name) const {
         place made = *this;
         made.function = name;
@@ -139,43 +139,43 @@ private:
         : op(id), part(which), index(at), attr(std::move(name)) {}
 };
 
-/* Something that the user is told: `diagnostic::warning("...").label(op, "here").help("...")`. */
+/* A message to the user: `diagnostic::warning("...").label(op, "here").help("...")`. */
 class diagnostic {
 public:
     diagnostic(passdock_severity severity, std::string message)
         : severity_(severity), message_(std::move(message)) {}
     static diagnostic warning(std::string message) { return {PASSDOCK_SEVERITY_WARNING, std::move(message)}; }
     static diagnostic note_of(std::string message) { return {PASSDOCK_SEVERITY_NOTE, std::move(message)}; }
-    /* After it, the pass counts as failed. */
+    /* An error, which makes the pass fail. */
     static diagnostic error(std::string message) { return {PASSDOCK_SEVERITY_ERROR, std::move(message)}; }
 
-    /* Short and stable: "acme::bad-axis". */
+    /* A short, stable identifier: "acme::bad-axis". */
     diagnostic &code(std::string text) {
         code_ = std::move(text);
         return *this;
     }
-    /* A place, with a few words that stand under it. The first is what the diagnostic is about. */
+    /* Adds a location, with a short text below it. The first location is the primary one. */
     diagnostic &label(place at, std::string text = {}) {
         labels_.emplace_back(std::move(at), std::move(text));
         return *this;
     }
-    /* One more sentence. */
+    /* Adds a message. */
     diagnostic &note(std::string text) {
         notes_.push_back(std::move(text));
         return *this;
     }
-    /* Advice what to do. */
+    /* Sets a suggestion for a fix. */
     diagnostic &help(std::string text) {
         help_ = std::move(text);
         return *this;
     }
-    /* The function that its places are in; else the one that the pass works on. */
+    /* Sets the function of the locations. The default is the one that the pass runs on. */
     diagnostic &in(symbol_id function) {
         function_ = function;
         return *this;
     }
 
-    /* Calls `use` with the description, which lives until it returns. */
+    /* Calls `use` with the C description, which is valid until `use` returns. */
     template <class Use>
     auto described(Use use) const {
         std::vector<passdock_label> labels;
@@ -216,13 +216,13 @@ private:
     symbol_id function_{PASSDOCK_SYMBOL_EMPTY};
 };
 
-/* Whether a target takes an op, as op definitions say. */
+/* Whether a target supports an op, according to op definitions. */
 struct support {
     enum kind { taken, refused, unsaid } answer;
-    std::string why; /* if it is refused */
+    std::string why; /* the reason, if it is refused */
 };
 
-/* The context of a running pass, or of an instrument. It lives until the function that got it returns. */
+/* The context of a running pass or instrument. Valid until the function that received it returns. */
 class context {
 public:
     context(const passdock_host *host, passdock_context *handle) : host_(host), handle_(handle) {}
@@ -230,13 +230,13 @@ public:
     const passdock_host *host() const { return host_; }
     passdock_context *handle() const { return handle_; }
     const passdock_context_api *api() const { return host_->context; }
-    /* Throws the host's sentence if a call on this context didn't answer OK. */
+    /* Throws the host's message if a call on this context didn't return OK. */
     void check(passdock_status status) const { detail::check(api(), handle_, status); }
 
     /* ---- Settings */
 
     uint32_t opt_level() const { return PASSDOCK_CPP_CALL(api(), opt_level)(handle_); }
-    /* An option that the manifest declares: `cx.option<int64_t>("limit")`. See `setting::get`. */
+    /* Returns an option that the manifest declares: `cx.option<int64_t>("limit")`. See `setting::get`. */
     template <class T = setting>
     T option(std::string_view name) const {
         passdock_setting value{};
@@ -244,7 +244,7 @@ public:
         auto status = PASSDOCK_CPP_CALL(api(), option)(handle_, str(name), &value);
         return read<T>(status, value, "option", std::string(name));
     }
-    /* A field of a registered config key; of one that is a value itself, the field is "". */
+    /* Returns a field of a registered config key. For a key without fields, `field` is "". */
     template <class T = setting>
     T config(std::string_view key, std::string_view field = {}) const {
         passdock_setting value{};
@@ -254,13 +254,13 @@ public:
         if (!field.empty()) name.append(".").append(field);
         return read<T>(status, value, "config field", std::move(name));
     }
-    /* The name and version of the host: "passdock 0.1.0". */
+    /* Returns the name and version of the host: "passdock 0.1.0". */
     std::string_view host_version() const {
         passdock_str version{};
         check(PASSDOCK_CPP_CALL(api(), host_version)(handle_, &version));
         return text(version);
     }
-    /* The kind of a registered pass, if there is one of that name. */
+    /* Returns the kind of the registered pass with this name, if there is one. */
     std::optional<passdock_pass_kind> find_pass(std::string_view name) const {
         passdock_pass_kind kind = 0;
         auto status = PASSDOCK_CPP_CALL(api(), find_pass)(handle_, str(name), &kind);
@@ -269,7 +269,7 @@ public:
         return kind;
     }
 
-    /* ---- Telling the user */
+    /* ---- Diagnostics */
 
     void emit(const diagnostic &said) {
         check(said.described([this](const passdock_diagnostic &desc) {
@@ -279,27 +279,27 @@ public:
 
     /* ---- Rewriting */
 
-    /* Rewrites a function by rules, the text of a `.rules` file, until none applies. */
+    /* Applies rules, the text of a `.rules` file, to a function until a fixed point. */
     void rewrite(function &f, std::string_view rules) {
         passdock_rewrite_desc desc = PASSDOCK_REWRITE_DESC_INIT;
         desc.rules = str(rules);
         f.check(PASSDOCK_CPP_CALL(api(), rewrite)(handle_, f.handle(), &desc));
     }
-    /* Whether a rule of this name may rewrite once more; for rewrites in code. */
+    /* Whether a rule with this name may do another rewrite. For rewrites in code. */
     bool may_rewrite(std::string_view rule) const {
         return PASSDOCK_CPP_CALL(api(), may_rewrite)(handle_, str(rule)) == PASSDOCK_OK;
     }
     /* Counts a rewrite by a rule. */
     void rewrote(std::string_view rule) { PASSDOCK_CPP_CALL(api(), rewrote)(handle_, str(rule)); }
 
-    /* ---- Asking op definitions */
+    /* ---- Queries to op definitions */
 
     /* Infers the types of an op's results and refines them. */
     void infer(function &f, op_id op) {
         f.check(PASSDOCK_CPP_CALL(host_->ops, infer)(handle_, f.handle(), op.raw));
     }
-    /* Makes a constant of each result of an op whose operands are constant; nothing if it can't be
-     * evaluated or a result is larger than `max_bytes`. */
+    /* Evaluates an op whose operands are constant, and creates a constant for each result. Returns
+     * nothing if the op can't be evaluated or a result is larger than `max_bytes`. */
     std::optional<std::vector<value_id>> evaluate(function &f, op_id op, uint64_t max_bytes) {
         passdock_evaluate_desc desc = PASSDOCK_EVALUATE_DESC_INIT;
         desc.max_bytes = max_bytes;
@@ -307,8 +307,8 @@ public:
             return PASSDOCK_CPP_CALL(host_->ops, evaluate)(handle_, f.handle(), op.raw, &desc, out, count);
         });
     }
-    /* As `evaluate`, with these in place of the op's operands. The constants are scratch: the caller
-     * erases those that no op will use. */
+    /* Evaluates an op with other operands. The results are scratch constants: the caller erases those
+     * that no op uses. */
     std::optional<std::vector<value_id>> evaluate_with(function &f, op_id op, const std::vector<value_id> &operands,
                                                        uint64_t max_bytes) {
         std::vector<uint32_t> raw = detail::raw(operands);
@@ -319,31 +319,31 @@ public:
                                                                 raw.size(), &desc, out, count);
         });
     }
-    /* Puts the body that an op's definition gives it before the op; what stands for each of its results,
-     * to replace it with. Nothing if it has no body. */
+    /* Inserts the decomposition of an op before the op, and returns a replacement for each result.
+     * Returns nothing if there is none. */
     std::optional<std::vector<value_id>> decompose(function &f, op_id op) {
         return answers(f, op, [&](passdock_value_id *out, size_t count) {
             return PASSDOCK_CPP_CALL(host_->ops, decompose)(handle_, f.handle(), op.raw, out, count);
         });
     }
-    /* The same of the body that its definition gives it for back ends. */
+    /* As `decompose`, with the body for back ends. */
     std::optional<std::vector<value_id>> legalize(function &f, op_id op) {
         return answers(f, op, [&](passdock_value_id *out, size_t count) {
             return PASSDOCK_CPP_CALL(host_->ops, legalize)(handle_, f.handle(), op.raw, out, count);
         });
     }
-    /* Whether a target takes an op, as op definitions say. */
+    /* Checks whether a target supports an op, according to op definitions. */
     support supports(function &f, op_id op, std::string_view target) {
         auto status = PASSDOCK_CPP_CALL(host_->ops, supports)(handle_, f.handle(), op.raw, str(target));
         if (status == PASSDOCK_STATUS_NOT_FOUND) return {support::unsaid, {}};
         if (auto why = complaint(f, status)) return {support::refused, *why};
         return {support::taken, {}};
     }
-    /* What is wrong with an op's operands and attributes, if anything. */
+    /* Checks the number of operands and the attributes of an op. Returns an error message, or nothing. */
     std::optional<std::string> check_op(function &f, op_id op) {
         return complaint(f, PASSDOCK_CPP_CALL(host_->ops, check_op)(handle_, f.handle(), op.raw));
     }
-    /* Why an op couldn't be right with these in place of its operands, if so. */
+    /* Checks whether the op would be valid with other operands. Returns the reason if it wouldn't. */
     std::optional<std::string> infer_with(function &f, op_id op, const std::vector<value_id> &operands) {
         std::vector<uint32_t> raw = detail::raw(operands);
         return complaint(f, PASSDOCK_CPP_CALL(host_->ops, infer_with)(handle_, f.handle(), op.raw, raw.data(), raw.size()));

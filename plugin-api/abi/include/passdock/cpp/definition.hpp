@@ -9,12 +9,11 @@
 namespace passdock {
 inline namespace v0_4 {
 
-/* What a definition is asked about: one op, to read, and the answers. It lives until the definition
- * returns.
+/* A call of an op definition: the op, read-only, and the results. Valid until the definition returns.
  *
- * A definition that has no answer, or finds the op wrong, throws an `error` with the reason: in
- * `evaluate`, "there is no answer, as ..."; in `infer`, "the op is wrong: ..."; in `supports`, "the target
- * doesn't take it, as ...". Any other exception is a mistake of the definition's, and is reported as such. */
+ * To reject, a definition throws an `error` with the reason. In `evaluate`: there is no result. In
+ * `infer`: the op is invalid. In `supports`: the target doesn't support the op. Any other exception is
+ * reported as a bug of the definition. */
 class op_call {
 public:
     op_call(const passdock_host *host, passdock_op_call *handle, passdock_function_ref function, op_id op)
@@ -22,16 +21,16 @@ public:
 
     passdock_op_call *handle() const { return handle_; }
     const passdock_definition_api *api() const { return host_->definitions; }
-    /* Throws the host's sentence if a call on this handle didn't answer OK. */
+    /* Throws the host's message if a call on this handle didn't return OK. */
     void check(passdock_status status) const { detail::check(api(), handle_, status); }
 
     const function_view &function() const { return function_; }
     op_id op() const { return op_; }
     value_id operand(uint32_t index) const { return function_.operand(op_, index); }
     attribute attr(std::string_view name) const { return function_.attr(op_, name); }
-    /* The type of an operand; of one that is left out, the unknown type. */
+    /* Returns the type of an operand; for an omitted operand, the unknown type. */
     type_spec operand_type(uint32_t index) const { return function_.spec(function_.type(operand(index))); }
-    /* The elements of an operand, a small tensor of integers, as far as known. */
+    /* Returns the known elements of an operand, a small integer tensor. */
     std::optional<std::vector<passdock_dim>> operand_dims(uint32_t index) const {
         const passdock_dim *dims = nullptr;
         size_t count = 0;
@@ -46,7 +45,7 @@ public:
             return PASSDOCK_CPP_CALL(api(), set_result_type)(handle_, index, &desc);
         }));
     }
-    /* The result, a small tensor of integers or booleans, holds these, row by row. */
+    /* Sets the known elements of a result, a small tensor of integers or booleans, in row-major order. */
     void set_result_dims(uint32_t index, const std::vector<passdock_dim> &dims) {
         check(PASSDOCK_CPP_CALL(api(), set_result_dims)(handle_, index, dims.data(), dims.size()));
     }
@@ -62,8 +61,8 @@ public:
         }));
         return made;
     }
-    /* In `evaluate`: room of `len` bytes for a result's elements, all zero, little-endian; to be filled
-     * before returning. Once per result. */
+    /* In `evaluate`: allocates `len` zeroed bytes for the elements of a result, which are little-endian.
+     * May be called once for each result; fill the memory before the definition returns. */
     uint8_t *allocate_result(uint32_t index, const type_spec &type, size_t len) {
         uint8_t *room = nullptr;
         check(type.described([&](const passdock_type_desc &desc) {
@@ -71,23 +70,25 @@ public:
         }));
         return room;
     }
-    /* In `evaluate`: a result's elements, row by row. */
+    /* In `evaluate`: sets the elements of a result, in row-major order. */
     template <class T>
     void set_result(uint32_t index, const type_spec &type, const std::vector<T> &elements) {
         uint8_t *room = allocate_result(index, type, elements.size() * sizeof(T));
         for (size_t i = 0; i < elements.size(); i++) write_element<T>(room + i * sizeof(T), elements[i]);
     }
-    /* In `decompose`, `legalize`, `layout` and `alter_layout`: the op's body, as the IR text of one function. */
+    /* In `decompose`, `legalize`, `layout` and `alter_layout`: sets the op's body, as IR text of one
+     * function. */
     void set_body(std::string_view text) {
         check(PASSDOCK_CPP_CALL(api(), set_body)(handle_, str(text)));
     }
-    /* In `supports`, which only reads and can add no type or expression: the target that is asked about. */
+    /* In `supports`, which can't add types or expressions: returns the target in question. */
     std::string_view target() const {
         passdock_str target{};
         check(PASSDOCK_CPP_CALL(api(), target)(handle_, &target));
         return text(target);
     }
-    /* In `layout` and `alter_layout`: the layout that an operand is asked for in, or has; empty: as it is. */
+    /* In `layout` and `alter_layout`: returns the requested or available layout of an operand; empty:
+     * unchanged. */
     std::string_view wanted_layout(uint32_t index) const {
         passdock_str layout{};
         const passdock_status status = PASSDOCK_CPP_CALL(api(), wanted_layout)(handle_, index, &layout);
@@ -95,7 +96,8 @@ public:
         check(status);
         return text(layout);
     }
-    /* In the same: the layouts in which the body takes an operand and gives a result. */
+    /* In `layout` and `alter_layout`: sets the layout in which the body takes an operand or returns a
+     * result. */
     void set_operand_layout(uint32_t index, std::string_view layout) {
         check(PASSDOCK_CPP_CALL(api(), set_operand_layout)(handle_, index, str(layout)));
     }
@@ -110,67 +112,66 @@ private:
     op_id op_;
 };
 
-/* The definition of an operator, which `(op, NAME, SINCE, definition)` of PASSDOCK_PLUGIN takes. Its
- * functions are called on any thread, several at once. */
+/* The definition of an operator, as an argument of `(op, NAME, SINCE, definition)` in PASSDOCK_PLUGIN.
+ * The host calls its functions on any thread, and on several threads at the same time. */
 class op_definition {
 public:
     using answer = void (*)(op_call &);
 
-    /* How many operands an op may have; UINT32_MAX: any number. */
+    /* Sets the minimum and maximum number of operands; UINT32_MAX: no limit. */
     op_definition &operands(uint32_t least, uint32_t most) {
         least_ = least;
         most_ = most;
         return *this;
     }
-    /* PASSDOCK_TRAIT_* */
+    /* Sets the traits, PASSDOCK_TRAIT_*. */
     op_definition &traits(uint64_t traits) {
         traits_ = traits;
         return *this;
     }
-    /* An attribute with the default that an op without it means. */
+    /* Adds an attribute with a default value. */
     op_definition &attr(std::string name, attr_value absent, std::string doc = {}) {
         attrs_.push_back({std::move(name), std::move(doc), std::move(absent), PASSDOCK_ATTR_NONE, PASSDOCK_ATTR_ENTRY_DEFAULT});
         return *this;
     }
-    /* An attribute without a default, of a kind; `flags` may be PASSDOCK_ATTR_ENTRY_REQUIRED. */
+    /* Adds an attribute of a kind without a default. `flags` may be PASSDOCK_ATTR_ENTRY_REQUIRED. */
     op_definition &attr_of(std::string name, passdock_attr_kind kind, std::string doc = {}, uint32_t flags = 0) {
         attrs_.push_back({std::move(name), std::move(doc), attr_value(0), kind, flags});
         return *this;
     }
-    /* Says the types of the op's results, as far as they can be known, by attributes, versions of domains,
-     * and the types and known elements of operands, and by nothing else that it can see: while these are
-     * the same, the host doesn't ask again. */
+    /* Sets the type inference. It may depend only on attributes, versions of domains, and the types and
+     * known elements of operands: as long as these are the same, the host may reuse the result. */
     op_definition &infer(answer function) {
         infer_ = function;
         return *this;
     }
-    /* Computes its results. Asked only when all operands are constant. */
+    /* Sets the evaluation, which is called only if all operands are constant. */
     op_definition &evaluate(answer function) {
         evaluate_ = function;
         return *this;
     }
-    /* Says what other ops it is made of. */
+    /* Sets the decomposition into other ops. */
     op_definition &decompose(answer function) {
         decompose_ = function;
         return *this;
     }
-    /* The same, for back ends that don't have it. */
+    /* Sets the decomposition for back ends without the op. */
     op_definition &legalize(answer function) {
         legalize_ = function;
         return *this;
     }
-    /* Says what the op is in the layouts that it is asked for. */
+    /* Sets the function that describes the op in requested layouts. */
     op_definition &layout(answer function) {
         layout_ = function;
         return *this;
     }
-    /* Says what the op is in the layouts that its maker wants. */
+    /* Sets the function that describes the op in the layouts that the vendor prefers. */
     op_definition &alter_layout(answer function) {
         alter_layout_ = function;
         return *this;
     }
-    /* Says whether `target` of the call takes the op: throws an `error` with the reason why not. It is asked about
-     * these targets. */
+    /* Sets the function that decides whether one of these targets supports the op. If the target
+     * doesn't, it throws an `error` with the reason. */
     op_definition &supports(std::vector<std::string> targets, answer function) {
         targets_ = std::move(targets);
         supports_ = function;
@@ -182,7 +183,7 @@ private:
     struct attr_line {
         std::string name, doc;
         attr_value value;
-        passdock_attr_kind kind; /* NONE: that of the value, which is the default */
+        passdock_attr_kind kind; /* NONE: the kind of `value`, the default */
         uint32_t flags;
     };
     uint32_t least_ = 0, most_ = UINT32_MAX;

@@ -1,6 +1,6 @@
-/* Descriptions: types, ops and constants to make. Part of passdock.hpp, which has the rules.
+/* Descriptions of types, ops and constants to create. Part of passdock.hpp, which has the rules.
  *
- * Each owns what it says, and sets the sizes and strides of the contract's. */
+ * Each owns its data, except `constant_spec`, and sets the sizes and strides of the C structs. */
 #ifndef PASSDOCK_CPP_DESCRIBE_HPP
 #define PASSDOCK_CPP_DESCRIBE_HPP
 
@@ -9,7 +9,7 @@
 namespace passdock {
 inline namespace v0_4 {
 
-/* A type to make; its fields are those of passdock_type. */
+/* A type to intern. Its fields are those of passdock_type. */
 struct type_spec {
     passdock_type_kind kind = PASSDOCK_TYPE_UNKNOWN;
     passdock_dtype dtype = PASSDOCK_DTYPE_NONE;
@@ -18,7 +18,7 @@ struct type_spec {
     symbol_id name;
     std::vector<passdock_dim> dims;
     std::vector<passdock_dim> layout; /* a buffer's strides and, last, its offset */
-    std::vector<type_id> items;       /* types it is made of */
+    std::vector<type_id> items;       /* component types */
 
     static type_spec tensor(passdock_dtype dtype, std::vector<passdock_dim> dims) {
         type_spec made;
@@ -42,7 +42,7 @@ struct type_spec {
         made.lanes = lanes;
         return made;
     }
-    /* A tuple, a sequence, an optional: whose kind is that of types alone. */
+    /* A type that consists of other types: a tuple, a sequence, an optional. */
     static type_spec of(passdock_type_kind kind, std::vector<type_id> items) {
         type_spec made;
         made.kind = kind;
@@ -53,7 +53,7 @@ struct type_spec {
         return kind == PASSDOCK_TYPE_TENSOR && (flags & PASSDOCK_TYPE_FLAG_UNRANKED) == 0;
     }
 
-    /* Calls `use` with the description, which lives until it returns. */
+    /* Calls `use` with the C description, which is valid until `use` returns. */
     template <class Use>
     auto described(Use use) const {
         std::vector<uint32_t> raw_items = detail::raw(items);
@@ -74,12 +74,12 @@ struct type_spec {
     }
 };
 
-/* A port to make: what a region gives out, or takes, at one position. */
+/* A port to create: the type and name of one argument or result of a region. */
 struct port {
     type_id type;
     std::string name; /* empty: none */
 
-    /* The description; it points to the name. */
+    /* Returns the C description, which points to the name. */
     passdock_port_desc desc() const {
         passdock_port_desc made{};
         made.struct_size = sizeof made;
@@ -96,24 +96,24 @@ struct port {
     }
 };
 
-/* A place for an op. */
+/* The position of an op. */
 struct position {
     region_id region;
     op_id before_op;
 
     static position before(op_id op) { return {region_id(), op}; }
-    /* At a region's end, before its terminator if it has one. */
+    /* The end of a region, before its terminator if it has one. */
     static position end_of(region_id region) { return {region, op_id()}; }
     passdock_position raw() const { return {region.raw, before_op.raw}; }
 };
 
-/* An op to make: `op_builder("onnx.Transpose").operand(x).attr("perm", perm)`. */
+/* An op to create: `op_builder("onnx.Transpose").operand(x).attr("perm", perm)`. */
 class op_builder {
 public:
-    /* By its canonical name, domain included. */
+    /* `name` is canonical, domain included. */
     explicit op_builder(std::string_view name) : name_(name) {}
 
-    /* Appends an operand; NONE leaves one out. */
+    /* Appends an operand; NONE omits it. */
     op_builder &operand(value_id value) {
         operands_.push_back(value.raw);
         return *this;
@@ -126,20 +126,20 @@ public:
         attrs_.emplace_back(name, std::move(value));
         return *this;
     }
-    /* Appends a result. NONE is an unknown type, or in `replace_op` that of the replaced result. */
+    /* Appends a result. NONE is an unknown type, or in `replace_op` the type of the replaced result. */
     op_builder &result(type_id type = type_id()) {
         results_.push_back(type.raw);
         counted_ = true;
         return *this;
     }
-    /* Says that there are no results. Where nothing is said there is one, or in `replace_op` as many as
-     * the replaced op has. */
+    /* Sets the number of results to 0. The default is one result, or in `replace_op` the number of the
+     * replaced op. */
     op_builder &no_results() {
         results_.clear();
         counted_ = true;
         return *this;
     }
-    /* Appends a region, empty, with arguments. */
+    /* Appends an empty region with arguments. */
     op_builder &region(std::string_view name, std::vector<port> args = {}) {
         regions_.emplace_back(name, std::move(args));
         return *this;
@@ -148,19 +148,19 @@ public:
         loc_ = loc;
         return *this;
     }
-    /* For `replace_op`: it takes the old one's regions. */
+    /* For `replace_op`: moves the regions of the old op to the new one. */
     op_builder &take_regions() {
         flags_ |= PASSDOCK_OP_DESC_TAKE_REGIONS;
         return *this;
     }
-    /* For `replace_op`: it takes the old one's attributes, before its own. */
+    /* For `replace_op`: copies the attributes of the old op; those of `attr` override them. */
     op_builder &take_attrs() {
         flags_ |= PASSDOCK_OP_DESC_TAKE_ATTRS;
         return *this;
     }
 
-    /* Calls `use` with the description, which lives until it returns. `intern` gives symbols, and
-     * `result_count` is for who said nothing of results. */
+    /* Calls `use` with the C description, which is valid until `use` returns. `intern` returns symbols.
+     * `result_count` is the default number of results. */
     template <class Intern, class Use>
     auto described(Intern intern, uint32_t result_count, Use use) const {
         std::vector<uint32_t> results = results_;
@@ -211,10 +211,10 @@ private:
     bool counted_ = false;
 };
 
-/* A constant to make of elements that lie elsewhere, until it is made. */
+/* A constant to create. It borrows its elements. */
 struct constant_spec {
-    type_id type;                 /* a tensor type whose dims are all constant */
-    array<uint8_t> data;          /* little-endian, packed as ONNX packs them */
+    type_id type;                 /* a tensor type with constant dims */
+    array<uint8_t> data;          /* little-endian, packed as in ONNX */
     std::string_view name = {};   /* empty: none */
     region_id region = region_id(); /* the region it is visible in; NONE: the whole function */
     bool splat = false;           /* `data` is one element that fills the shape */

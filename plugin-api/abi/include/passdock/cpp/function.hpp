@@ -7,8 +7,8 @@
 namespace passdock {
 inline namespace v0_4 {
 
-/* A function, to read and to edit. Each edit is done whole, or changes nothing and throws the host's
- * sentence: an error REFUSED if it would break an invariant of the IR, which may be caught. */
+/* A function to read and edit. An edit is done completely, or changes nothing and throws the host's
+ * message. The status is REFUSED if it would break an invariant of the IR; this error may be caught. */
 class function : public function_view {
 public:
     using function_view::function_view;
@@ -21,14 +21,14 @@ public:
             return PASSDOCK_CPP_CALL(api(), create_op)(handle(), &desc, &place, out);
         });
     }
-    /* Makes an op before `old`, moves all uses of the old results to the new ones, erases `old`. Types,
-     * names and the location that aren't said are those of the old one. */
+    /* Creates an op before `old`, moves all uses of the results of `old` to its results, and erases
+     * `old`. Types, names and the location default to those of `old`. */
     op_id replace_op(op_id old, const op_builder &op) {
         return make_op(op, result_count(old), [&](const passdock_op_desc &desc, passdock_op_id *out) {
             return PASSDOCK_CPP_CALL(api(), replace_op)(handle(), old.raw, &desc, out);
         });
     }
-    /* Moves all uses of the old results to these values, one per result, and erases `old`. */
+    /* Moves all uses of the results of `old` to other values, one for each result, and erases `old`. */
     void replace_op_with(op_id old, const std::vector<value_id> &values) {
         std::vector<uint32_t> raw = detail::raw(values);
         check(PASSDOCK_CPP_CALL(api(), replace_op_with)(handle(), old.raw, raw.data(), raw.size()));
@@ -36,10 +36,10 @@ public:
     void replace_op_with(op_id old, value_id value) {
         check(PASSDOCK_CPP_CALL(api(), replace_op_with)(handle(), old.raw, &value.raw, 1));
     }
-    /* Erases an op whose results nobody uses, with its regions. */
+    /* Erases an op without users, with its regions. */
     void erase_op(op_id op) { check(PASSDOCK_CPP_CALL(api(), erase_op)(handle(), op.raw)); }
-    /* Erases an op if nobody uses its results; whether it did. What the op does beside giving results
-     * isn't asked: `traits` says. */
+    /* Erases an op if it has no users, and returns whether it did. It doesn't check for side effects:
+     * see `traits`. */
     bool erase_if_unused(op_id op) {
         if (this->op(op) == nullptr) return false;
         for (value_id result : results(op)) {
@@ -48,12 +48,12 @@ public:
         erase_op(op);
         return true;
     }
-    /* Moves an op inside its region; not before what it uses, nor behind its users. */
+    /* Moves an op within its region. It can't move before the definition of an operand or after a user. */
     void move_op(op_id op, position at) {
         passdock_position place = at.raw();
         check(PASSDOCK_CPP_CALL(api(), move_op)(handle(), op.raw, &place));
     }
-    /* Sets an operand, or the next one (index = number of operands); NONE leaves it out. */
+    /* Sets an operand, or appends one (index = number of operands); NONE omits it. */
     void set_operand(op_id op, uint32_t index, value_id value) {
         check(PASSDOCK_CPP_CALL(api(), set_operand)(handle(), op.raw, index, value.raw));
     }
@@ -65,20 +65,20 @@ public:
     void remove_attr(op_id op, std::string_view name) {
         check(PASSDOCK_CPP_CALL(api(), remove_attr)(handle(), op.raw, intern(name).raw));
     }
-    /* Attributes of the function itself. */
+    /* Sets or removes an attribute of the function. */
     void set_attr(std::string_view name, const attr_value &value) { set_attr(op_id(), name, value); }
     void remove_attr(std::string_view name) { remove_attr(op_id(), name); }
     void set_loc(op_id op, loc_id loc) {
         check(PASSDOCK_CPP_CALL(api(), set_loc)(handle(), op.raw, loc.raw));
     }
-    /* The location of what came from several places. */
+    /* Returns the location of an op that was merged from several ops. */
     loc_id fuse_locs(const std::vector<loc_id> &locs) {
         std::vector<uint32_t> raw = detail::raw(locs);
         loc_id made;
         check(PASSDOCK_CPP_CALL(api(), fuse_locs)(handle(), raw.data(), raw.size(), &made.raw));
         return made;
     }
-    /* The location that is a node's name. */
+    /* Returns the location of an ONNX node with this name. */
     loc_id name_loc(std::string_view name) {
         loc_id made;
         check(PASSDOCK_CPP_CALL(api(), name_loc)(handle(), str(name), &made.raw));
@@ -90,12 +90,12 @@ public:
     void replace_uses(value_id from, value_id to) {
         check(PASSDOCK_CPP_CALL(api(), replace_uses)(handle(), from.raw, to.raw));
     }
-    /* Refines a value's type; the unknown type forgets what was known. */
+    /* Refines the type of a value; the unknown type resets it. */
     void set_type(value_id value, type_id type) {
         check(PASSDOCK_CPP_CALL(api(), set_value_type)(handle(), value.raw, type.raw));
     }
     void set_type(value_id value, const type_spec &type) { set_type(value, add_type(type)); }
-    /* Names a value; a name that is taken gets a number. */
+    /* Sets the name of a value. If it is in use, a number is appended. */
     void set_name(value_id value, std::string_view name) {
         check(PASSDOCK_CPP_CALL(api(), set_value_name)(handle(), value.raw, str(name)));
     }
@@ -106,13 +106,13 @@ public:
         }));
         return made;
     }
-    /* A dim expression: PASSDOCK_EXPR_ADD of two dims, and so on. */
+    /* Returns a dim expression, for example PASSDOCK_EXPR_ADD of two dims, in canonical form. */
     passdock_dim add_expr(passdock_expr_kind kind, passdock_dim lhs, passdock_dim rhs) {
         passdock_dim made = unknown_dim();
         check(PASSDOCK_CPP_CALL(api(), add_expr)(handle(), kind, lhs, rhs, &made));
         return made;
     }
-    /* Puts dims in the place of dim symbols, of all at once, in all types of the function. */
+    /* Replaces dim symbols with dims, simultaneously, in all types of the function. */
     void replace_symbols(const std::vector<std::pair<symbol_id, passdock_dim>> &pairs) {
         std::vector<uint32_t> symbols;
         std::vector<passdock_dim> dims;
@@ -122,7 +122,7 @@ public:
         }
         check(PASSDOCK_CPP_CALL(api(), replace_symbols)(handle(), symbols.data(), dims.data(), dims.size()));
     }
-    /* Says which version of a domain the function's ops mean. */
+    /* Sets the version of a domain that the function imports. */
     void set_opset(std::string_view domain, int64_t version) {
         check(PASSDOCK_CPP_CALL(api(), set_opset)(handle(), str(domain), version));
     }
@@ -141,8 +141,8 @@ public:
         check(PASSDOCK_CPP_CALL(api(), add_constant)(handle(), &desc, &made.raw));
         return made;
     }
-    /* A tensor of a shape, its elements row by row, visible in the whole function. For an attribute,
-     * `constant` of the value is the id. */
+    /* Creates a tensor constant from elements in row-major order, visible in the whole function. To use
+     * it as an attribute, pass the `constant` of the value. */
     template <class T>
     value_id add_constant(const std::vector<int64_t> &shape, const std::vector<T> &elements,
                           std::string_view name = {}) {
@@ -154,21 +154,21 @@ public:
         constant_spec spec{add_type(type_spec::tensor(detail::dtype_of<T>, shape)), {bytes.data(), bytes.size()}, name};
         return add_constant(spec);
     }
-    /* Removes a constant that nobody uses. */
+    /* Erases a constant without users. */
     void erase_constant(const_id constant) {
         check(PASSDOCK_CPP_CALL(api(), erase_constant)(handle(), constant.raw));
     }
 
     /* ---- Regions, parameters and results */
 
-    /* Replaces the body with a copy of that of another function of the module. */
+    /* Replaces the body with a copy of the body of another function of the module. */
     void replace_body(const function_view &source) {
         check(PASSDOCK_CPP_CALL(api(), replace_body)(handle(), source.handle()));
     }
 
-    /* Copies a region, without its terminator, of this function or of another one. `args` stand for its
-     * arguments, and `captures` says what stands here for values of the other function; what it answers
-     * stands for each operand of its terminator. */
+    /* Copies the ops of a region, without its terminator, from this function or another one. `args`
+     * replace the region's arguments, and `captures` maps values of the other function to values of this
+     * one. Returns the copy of each operand of the terminator. */
     std::vector<value_id> clone_region(region_id region, position at, const std::vector<value_id> &args,
                                        const std::vector<std::pair<value_id, value_id>> &captures = {},
                                        const function_view *source = nullptr) {
@@ -194,19 +194,20 @@ public:
         check(PASSDOCK_CPP_CALL(api(), clone_region)(handle(), &desc));
         return detail::ids<value_id>(results);
     }
-    /* Moves a region's ops and constants right before the op that holds it, without a copy. */
+    /* Moves the ops and constants of a region directly before the op that contains it, without a copy. */
     void inline_region(region_id region, const std::vector<value_id> &args) {
         std::vector<uint32_t> raw = detail::raw(args);
         check(PASSDOCK_CPP_CALL(api(), inline_region)(handle(), region.raw, raw.data(), raw.size()));
     }
-    /* Appends an argument to a region; to the body: a parameter, which changes the interface. */
+    /* Appends an argument to a region. For the body it is a parameter, and the interface changes. */
     value_id add_arg(region_id region, const port &arg) {
         passdock_port_desc desc = arg.desc();
         value_id made;
         check(PASSDOCK_CPP_CALL(api(), add_arg)(handle(), region.raw, &desc, &made.raw));
         return made;
     }
-    /* Ends a region with these results. A port for each, or none: what ports don't say stays. */
+    /* Sets the results of a region. `ports` has one for each value, or is empty; names and types that
+     * ports omit don't change. */
     void set_results(region_id region, const std::vector<value_id> &values, std::vector<port> ports = {}) {
         if (ports.empty()) ports.resize(values.size());
         if (ports.size() != values.size()) {
@@ -222,12 +223,12 @@ public:
         desc.count = raw.size();
         check(PASSDOCK_CPP_CALL(api(), set_results)(handle(), region.raw, &desc));
     }
-    /* Removes arguments that nobody uses, all or none; of the body: parameters. */
+    /* Removes unused arguments, all of them or none; for the body, parameters. */
     void remove_args(const std::vector<value_id> &args) {
         std::vector<uint32_t> raw = detail::raw(args);
         check(PASSDOCK_CPP_CALL(api(), remove_args)(handle(), raw.data(), raw.size()));
     }
-    /* Makes parameters that have a default the constants that they default to, all or none. */
+    /* Converts parameters with a default into constants, all of them or none. */
     void freeze_args(const std::vector<value_id> &args) {
         std::vector<uint32_t> raw = detail::raw(args);
         check(PASSDOCK_CPP_CALL(api(), freeze_args)(handle(), raw.data(), raw.size()));

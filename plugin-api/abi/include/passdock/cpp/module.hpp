@@ -8,8 +8,8 @@
 namespace passdock {
 inline namespace v0_4 {
 
-/* A function of a module as it was when it was asked for, to read. It is released with this object,
- * which must be gone when the function that got the module returns. */
+/* A read-only snapshot of a function. The destructor releases it. It must be destroyed before the
+ * function that received the module returns. */
 class snapshot : public function_view {
 public:
     snapshot(const passdock_host *host, const passdock_module *module, passdock_function_ref ref)
@@ -28,7 +28,7 @@ private:
     const passdock_module *module_; /* null: moved from */
 };
 
-/* A module, to read. It lives until the function that got it returns, and may be copied till then. */
+/* A read-only module. Valid until the function that received it returns; it may be copied. */
 class module_view {
 public:
     module_view(const passdock_host *host, passdock_module_ref ref) : host_(host), ref_(ref) {}
@@ -37,19 +37,19 @@ public:
     passdock_module *handle() const { return ref_.handle; }
     const passdock_module_view &view() const { return *ref_.view; }
     const passdock_module_api *api() const { return host_->modules; }
-    /* Throws the host's sentence if a call on this module didn't answer OK. */
+    /* Throws the host's message if a call on this module didn't return OK. */
     void check(passdock_status status) const { detail::check(api(), handle(), status); }
 
     std::string_view text(symbol_id symbol) const {
         return passdock::text(PASSDOCK_CPP_CALL(host_->symbols, text)(view().symbols, symbol.raw));
     }
-    /* The symbol of a text; NONE if nothing in the module is called so. */
+    /* Returns the symbol of a string, or NONE if the string isn't interned. */
     symbol_id find(std::string_view text) const {
         return symbol_id(PASSDOCK_CPP_CALL(host_->symbols, find)(view().symbols, str(text)));
     }
     symbol_id intern(std::string_view text) const { return detail::intern(host_, view().symbols, text); }
 
-    /* The functions that there are, in order. */
+    /* Returns the functions of the module, in order. */
     std::vector<passdock_function_entry> functions() const {
         std::vector<passdock_function_entry> made;
         for (uint32_t i = 0; i < view().functions.len; i++) {
@@ -58,7 +58,7 @@ public:
         }
         return made;
     }
-    /* Those of a kind, by name, as a list that edits don't change. */
+    /* Returns the names of the functions of a kind, as a list that edits don't change. */
     std::vector<symbol_id> functions(passdock_function_kind kind) const {
         std::vector<symbol_id> made;
         for (const passdock_function_entry &entry : functions()) {
@@ -66,7 +66,7 @@ public:
         }
         return made;
     }
-    /* A function as it is now. */
+    /* Returns a snapshot of the current state of a function. */
     passdock::snapshot snapshot(symbol_id name) const {
         passdock_function_ref ref{};
         check(PASSDOCK_CPP_CALL(api(), snapshot)(handle(), name.raw, &ref));
@@ -75,7 +75,7 @@ public:
     passdock::snapshot snapshot(std::string_view name) const { return snapshot(named(name)); }
 
 protected:
-    /* The symbol of a function's name; throws if nothing in the module is called so. */
+    /* Returns the symbol of a function's name. Throws if the string isn't interned. */
     symbol_id named(std::string_view name) const {
         symbol_id found = find(name);
         if (!found) {
@@ -89,21 +89,21 @@ private:
     passdock_module_ref ref_;
 };
 
-/* A module, to read and to edit. */
+/* A module to read and edit. */
 class module : public module_view {
 public:
     using module_view::module_view;
 
-    /* A function to edit in place. It lives until it is removed, or the next call of `run_pass` on
-     * this module. */
+    /* Returns a function to edit in place. It is valid until the function is removed, or until the next
+     * `run_pass` on this module. */
     function edit(symbol_id name) {
         passdock_function_ref ref{};
         check(PASSDOCK_CPP_CALL(api(), edit)(handle(), name.raw, &ref));
         return {host(), ref};
     }
     function edit(std::string_view name) { return edit(named(name)); }
-    /* Makes a function with an empty body, handed out as by `edit`, which has the opset versions of
-     * another one; NONE: it has none. */
+    /* Creates a function with an empty body, to edit as with `edit`. It imports the opsets of another
+     * function; NONE: no opsets. */
     function create_function(std::string_view name, symbol_id opsets_of,
                              passdock_function_kind kind = PASSDOCK_FUNCTION_GRAPH) {
         passdock_function_desc desc{};
@@ -119,7 +119,7 @@ public:
         check(PASSDOCK_CPP_CALL(api(), remove_function)(handle(), name.raw));
     }
     void remove_function(std::string_view name) { remove_function(named(name)); }
-    /* Runs a registered pass or Sequential on the module, whatever its level. */
+    /* Runs a registered pass or Sequential on the module, at any level. */
     void run_pass(context &cx, std::string_view name) {
         passdock_run_desc desc = PASSDOCK_RUN_DESC_INIT;
         desc.name = str(name);

@@ -1,4 +1,4 @@
-/* A plugin's table and manifest, and the gate that no exception leaves. Part of passdock.hpp, which has
+/* A plugin's table and manifest, and the gate that catches exceptions. Part of passdock.hpp, which has
  * the rules. */
 #ifndef PASSDOCK_CPP_PLUGIN_HPP
 #define PASSDOCK_CPP_PLUGIN_HPP
@@ -10,12 +10,12 @@
 namespace passdock {
 inline namespace v0_4 {
 
-/* The pass that an instrument is called about; until the function returns. */
+/* The pass that an instrument is called for. Valid until the function returns. */
 class pass_info {
 public:
     explicit pass_info(const passdock_pass_info *info) : info_(info) {}
     std::string_view name() const { return text(info_->name); }
-    /* The plugin that gives it, or empty. */
+    /* The plugin that provides the pass, or empty. */
     std::string_view plugin() const { return text(info_->plugin); }
     uint32_t opt_level() const { return info_->opt_level; }
     std::vector<std::string_view> required() const {
@@ -23,34 +23,34 @@ public:
         for (size_t i = 0; i < info_->required_count; i++) made.push_back(text(info_->required[i]));
         return made;
     }
-    /* In `pass_failed`: why, in a sentence. */
+    /* The error message, in `pass_failed`. */
     std::string_view error() const { return text(info_->error); }
 
 private:
     const passdock_pass_info *info_;
 };
 
-/* An instrument: a class of yours that is derived from this one, and made of a `passdock::context &` or of
- * nothing. Write `override` behind what you take over; what each is called for is said in
- * passdock/instrument.h. What one throws makes the run fail. */
+/* The base class of instruments. The constructor of a derived class takes a `passdock::context &` or
+ * nothing. passdock/instrument.h documents when each function is called. An exception makes the run
+ * fail. */
 class instrument {
 public:
     virtual ~instrument() = default;
     virtual void enter_pass_ctx(context &) {}
     virtual void exit_pass_ctx(context &) {}
-    /* False vetoes the pass. */
+    /* Returns false to skip the pass. */
     virtual bool should_run(context &, const module_view &, const pass_info &) { return true; }
     virtual void run_before_pass(context &, const module_view &, const pass_info &) {}
     virtual void run_after_pass(context &, const module_view &, const pass_info &) {}
     virtual void pass_failed(context &, const module_view &, const pass_info &) {}
-    /* What there is to show when all passes ran. */
+    /* Returns the report, after all passes ran. */
     virtual std::string report(context &) { return {}; }
 };
 
 namespace detail {
 
-/* The gate: runs `body`, and makes of what it throws a status and a sentence, which `say` is called with.
- * A passdock::error is a failure; another exception is a mistake, which the contract calls a panic. */
+/* Runs `body`, and passes an exception to `say`, which returns the status. A passdock::error is a
+ * failure. Any other exception is a bug, which the ABI calls a panic. */
 template <class Body, class Say>
 passdock_status gate(Body &&body, Say &&say) noexcept {
     try {
@@ -67,7 +67,7 @@ passdock_status gate(Body &&body, Say &&say) noexcept {
     }
 }
 
-/* Says to the context why a pass or an instrument is about to fail. */
+/* Reports the reason of a failure to the context. */
 class say_to {
 public:
     say_to(const passdock_host *host, passdock_context *context) : host_(host), context_(context) {}
@@ -101,14 +101,14 @@ private:
     passdock_context *context_;
 };
 
-/* Says why a definition has no answer. */
+/* Reports the reason of a rejection by an op definition. */
 class say_refusal {
 public:
     say_refusal(const passdock_host *host, passdock_op_call *call) : host_(host), call_(call) {}
 
     passdock_status operator()(const error &thrown, passdock_status) const noexcept {
         switch (thrown.status()) {
-        /* The host's answer that nothing is known passes through. */
+        /* The status "nothing is known" of the host is passed on. */
         case PASSDOCK_STATUS_NOT_FOUND: return refuse(thrown.what(), PASSDOCK_STATUS_NOT_FOUND);
         case PASSDOCK_STATUS_INVALID:
         case PASSDOCK_STATUS_STALE: return refuse(thrown.what(), PASSDOCK_STATUS_PANICKED);
@@ -131,7 +131,7 @@ private:
     passdock_op_call *call_;
 };
 
-/* A part of the plugin and the host that calls it: the state of an entry. */
+/* The state of an entry: a part of the plugin, and the host that calls it. */
 struct state {
     virtual ~state() = default;
 };
@@ -142,7 +142,7 @@ struct bound : state {
     Part part;
 };
 
-/* ---- What the entries of a table point to */
+/* ---- The functions of the table's entries */
 
 template <class Pass>
 passdock_status run_function(void *state, passdock_context *handle, const passdock_function_ref *ref,
@@ -175,7 +175,7 @@ passdock_status run_module(void *state, passdock_context *handle, const passdock
         say_to(it->host, handle));
 }
 
-/* An instrument, its host, and the report that was asked for last. */
+/* An instance of an instrument, its host, and its last report. */
 struct instance {
     const passdock_host *host;
     std::unique_ptr<instrument> part;
@@ -201,7 +201,7 @@ passdock_status create_instrument(void *state, passdock_context *handle, void **
 
 inline void destroy_instrument(void *it) noexcept { delete static_cast<instance *>(it); }
 
-/* Calls an instance. */
+/* Calls a function of an instance. */
 template <class Body>
 passdock_status watch(void *state, passdock_context *handle, Body body) noexcept {
     auto it = static_cast<instance *>(state);
@@ -259,8 +259,8 @@ passdock_status answer_op(void *state, passdock_op_call *handle, const passdock_
 
 } // namespace detail
 
-/* A plugin's table for one host. PASSDOCK_PLUGIN fills it. It lives as long as the library does, and
- * never moves: the contract's tables point into it. */
+/* A plugin's table for one host, filled by PASSDOCK_PLUGIN. It lives as long as the library and never
+ * moves, because the C tables point into it. */
 class plugin_table {
 public:
     explicit plugin_table(const passdock_host *host) : host_(host) {}
@@ -360,7 +360,7 @@ private:
     const std::vector<passdock_attr_entry> &attr_entries(const op_definition &definition) {
         std::vector<passdock_attr_entry> &made = attrs_.emplace_back();
         for (const auto &attr : definition.attrs_) {
-            /* The texts of a list are described as in `set_attr`: a pointer and a length each. */
+            /* As in `set_attr`, an element of a list of strings is a pointer and a length. */
             passdock_attr_desc desc = attr.value.desc(symbol_id(), strings_.emplace_back());
             passdock_attr_entry entry{};
             entry.name = str(attr.name);
@@ -384,18 +384,19 @@ private:
     std::vector<passdock_op_entry> ops_;
     std::vector<passdock_instrument_entry> instruments_;
     std::vector<std::unique_ptr<detail::state>> states_;
-    /* Deques, as what is in them is pointed to. */
+    /* Deques, because there are pointers to the elements. */
     std::deque<op_definition> definitions_;
     std::deque<std::vector<passdock_attr_entry>> attrs_;
     std::deque<std::vector<passdock_str>> targets_;
     std::deque<std::vector<passdock_bytes>> strings_;
 };
 
-/* The hosts that a plugin is attached to. A program and a module in it may both be hosts, and the library
- * is loaded once. The one that PASSDOCK_PLUGIN makes is never freed, as the library isn't. */
+/* The hosts that a plugin is attached to: a program and a module in it may both be hosts of the same
+ * library. The object of PASSDOCK_PLUGIN is never freed, because libraries are never unloaded. */
 class attachments {
 public:
-    /* The table for a host, filled at its first call; null if that fails, with the reason in `told`. */
+    /* Returns the table for a host, and fills it at the first call. If that fails, returns null and sets
+     * the reason in `told`. */
     template <class Fill>
     const passdock_plugin *attach(const passdock_host *host, passdock_attach *told, Fill fill) noexcept {
         const passdock_plugin *made = nullptr;
@@ -423,7 +424,7 @@ public:
 
 private:
     passdock_str keep(const char *reason) noexcept { return passdock_text(reason); }
-    /* A copy that is never freed: the host may read it as long as the library is there. */
+    /* Returns a copy that is never freed: the host may read it as long as the library is loaded. */
     passdock_str keep(const std::exception &why) noexcept {
         try {
             return str(*new std::string(why.what()));
@@ -439,7 +440,7 @@ private:
 } // namespace v0_4
 } // namespace passdock
 
-/* Defines the plugin: its name, its version, and its parts, one behind the other, each in parentheses.
+/* Defines the plugin: its name, its version, and its parts, each in parentheses, without separators.
  *
  *   (function_pass, FUNCTION, "NAME", LEVEL, LINES)
  *   (prim_function_pass, FUNCTION, "NAME", LEVEL, LINES)
@@ -450,19 +451,18 @@ private:
  *   (op, "NAME", SINCE, DEFINITION)
  *   (op_extension, "NAME", SINCE, DEFINITION)
  *
- * FUNCTION is `void f(passdock::function &, passdock::context &)`, of a module pass
- * `void f(passdock::module &, passdock::context &)`, or an object that can be called so. A function pass may
- * take a third argument, `const passdock::module_view *`: the module before the pass, or null. CLASS is
- * derived from passdock::instrument, and DEFINITION is a passdock::op_definition. The other arguments are
+ * FUNCTION is `void f(passdock::function &, passdock::context &)`, for a module pass
+ * `void f(passdock::module &, passdock::context &)`, or a callable object with these arguments. A function
+ * pass may take a third argument, `const passdock::module_view *`: the module before the pass, or null. CLASS
+ * is derived from passdock::instrument, and DEFINITION is a passdock::op_definition. The other arguments are
  * those of PASSDOCK_PASS, PASSDOCK_SEQUENTIAL, PASSDOCK_CONFIG, PASSDOCK_INSTRUMENT, PASSDOCK_OP and
- * PASSDOCK_OP_EXTENSION in passdock/plugin.h.
+ * PASSDOCK_OP_EXTENSION in passdock/manifest.h.
  *
- * Each part says its name once, for the manifest and for the table. Stands in one file of a plugin, outside
- * of any namespace. */
+ * Use the macro in one file of a plugin, outside of any namespace. */
 #define PASSDOCK_PLUGIN(name, version, parts)                                                      \
     PASSDOCK_MANIFEST_OF(name, version, "unwind", PASSDOCK_CPP_JOIN(PASSDOCK_CPP_SAYS_A parts, _END)); \
     const passdock_plugin *passdock_plugin_v0(const passdock_host *host, passdock_attach *attach) {  \
-        /* In this function, which isn't inline: that of another plugin is another one. */           \
+        /* Static in a function that isn't inline, so that each plugin has one. */                    \
         static passdock::attachments &hosts = *new passdock::attachments;                          \
         return hosts.attach(host, attach, [](passdock::plugin_table &table) {                      \
             PASSDOCK_CPP_JOIN(PASSDOCK_CPP_HAS_A parts, _END)                                      \
@@ -470,8 +470,8 @@ private:
     }                                                                                              \
     static_assert(true, "a semicolon follows")
 
-/* Going through the parts: A takes one and leaves B before the rest, B leaves A, and the last of them
- * becomes A_END or B_END, which is nothing. */
+/* Iterates over the parts: A expands the first part and puts B before the rest, B does the same with A. The
+ * last one becomes A_END or B_END, which expand to nothing. */
 #define PASSDOCK_CPP_JOIN(a, b) PASSDOCK_CPP_JOIN_OF(a, b)
 #define PASSDOCK_CPP_JOIN_OF(a, b) a##b
 #define PASSDOCK_CPP_SAYS_A(kind, ...) PASSDOCK_CPP_SAYS_##kind(__VA_ARGS__) PASSDOCK_CPP_SAYS_B
@@ -483,7 +483,7 @@ private:
 #define PASSDOCK_CPP_HAS_A_END
 #define PASSDOCK_CPP_HAS_B_END
 
-/* What each part says in the manifest, and what it is in the table. */
+/* The manifest text and the table entry of each kind of part. */
 #define PASSDOCK_CPP_SAYS_function_pass(function, name, level, lines) PASSDOCK_PASS(name, "function", level, lines)
 #define PASSDOCK_CPP_SAYS_prim_function_pass(function, name, level, lines)                         \
     PASSDOCK_PASS(name, "prim_function", level, lines)

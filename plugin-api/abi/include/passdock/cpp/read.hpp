@@ -8,8 +8,8 @@
 namespace passdock {
 inline namespace v0_4 {
 
-/* Ops in program order, those of a moment: it may be edited while they are gone through. Those made
- * meanwhile aren't among them, and those erased meanwhile are passed over. */
+/* Ops in program order, as of the time of the call: the function may be edited during the iteration. Ops
+ * that are created meanwhile aren't visited, and erased ones are skipped. */
 class op_range {
 public:
     op_range(const passdock_function_view &view, std::vector<op_id> ids)
@@ -52,23 +52,24 @@ private:
     std::vector<op_id> ids_;
 };
 
-/* A function, to read. It lives until the function that got it returns, and may be copied till then.
+/* A read-only function. Valid until the function that received it returns; it may be copied.
  *
- * Of an id that is NONE, or of something erased, getters answer nothing: NONE, an empty text, an empty
- * list, 0. So questions may be chained: `f.name(f.defining_op(f.operand(op, 0)))`. Pointers to records
- * are good until the next edit; lists are copies; texts of symbols live as long as the module. */
+ * For NONE or the id of an erased entity, getters return an empty result: NONE, an empty string, an
+ * empty list, 0. So calls may be chained: `f.name(f.defining_op(f.operand(op, 0)))`. Pointers to records
+ * are valid until the next edit. Lists are copies. The strings of symbols are valid as long as the
+ * module. */
 class function_view {
 public:
     function_view(const passdock_host *host, passdock_function_ref ref) : host_(host), ref_(ref) {}
 
-    /* ---- What C has: for calls that this header doesn't make short */
+    /* ---- The C handle and tables, for calls without a wrapper */
 
     const passdock_host *host() const { return host_; }
     passdock_function *handle() const { return ref_.handle; }
     const passdock_function_view &view() const { return *ref_.view; }
     passdock_function_ref ref() const { return ref_; }
     const passdock_function_api *api() const { return host_->functions; }
-    /* Throws the host's sentence if a call on this function didn't answer OK. */
+    /* Throws the host's message if a call on this function didn't return OK. */
     void check(passdock_status status) const { detail::check(api(), handle(), status); }
 
     /* ---- Symbols */
@@ -76,11 +77,11 @@ public:
     std::string_view text(symbol_id symbol) const {
         return passdock::text(PASSDOCK_CPP_CALL(host_->symbols, text)(view().symbols, symbol.raw));
     }
-    /* The symbol of a text; NONE if nothing in the module is called so. */
+    /* Returns the symbol of a string, or NONE if the string isn't interned. */
     symbol_id find(std::string_view text) const {
         return symbol_id(PASSDOCK_CPP_CALL(host_->symbols, find)(view().symbols, str(text)));
     }
-    /* The symbol of a text, made if it is new. */
+    /* Returns the symbol of a string, and interns the string if it is new. */
     symbol_id intern(std::string_view text) const { return detail::intern(host_, view().symbols, text); }
 
     /* ---- The function */
@@ -92,9 +93,9 @@ public:
     uint32_t op_count() const { return view().op_count; }
     region_id body() const { return region_id(view().body); }
     std::vector<value_id> parameters() const { return args(body()); }
-    /* An attribute of the function itself. */
+    /* Returns an attribute of the function. */
     attribute attr(std::string_view name) const { return find_attr(view().function_attrs, name); }
-    /* The version of a domain that its ops mean. */
+    /* Returns the version of an imported domain. */
     std::optional<int64_t> opset(std::string_view domain) const {
         for (uint32_t i = 0; i < view().opsets.len; i++) {
             auto opset = at<passdock_opset>(view().opsets, i);
@@ -105,16 +106,16 @@ public:
 
     /* ---- Ops */
 
-    /* The record of an op, or null. */
+    /* Returns the record of an op, or null. */
     const passdock_op *op(op_id id) const { return passdock_get_op(&view(), id.raw); }
-    /* Its name, domain included: "onnx.Conv". */
+    /* Returns the op's name, domain included: "onnx.Conv". */
     std::string_view name(op_id id) const {
         auto record = op(id);
         return record != nullptr ? text(symbol_id(record->name)) : std::string_view();
     }
     uint32_t operand_count(op_id id) const { return op(id) != nullptr ? op(id)->operands.len : 0; }
     uint32_t result_count(op_id id) const { return op(id) != nullptr ? op(id)->results.len : 0; }
-    /* An operand; NONE if it is left out. */
+    /* Returns an operand, or NONE if it is omitted. */
     value_id operand(op_id id, uint32_t index) const {
         return value_id(passdock_operand(&view(), id.raw, index));
     }
@@ -134,46 +135,46 @@ public:
         auto record = op(id);
         return record != nullptr ? list<region_id>(record->regions) : std::vector<region_id>();
     }
-    /* The region that it stands in. */
+    /* Returns the region that contains the op. */
     region_id parent(op_id id) const {
         return region_id(op(id) != nullptr ? op(id)->parent : PASSDOCK_NONE);
     }
     op_id next(op_id id) const { return op_id(op(id) != nullptr ? op(id)->next : PASSDOCK_NONE); }
     op_id prev(op_id id) const { return op_id(op(id) != nullptr ? op(id)->prev : PASSDOCK_NONE); }
     loc_id loc(op_id id) const { return loc_id(op(id) != nullptr ? op(id)->loc : PASSDOCK_NONE); }
-    /* An attribute by its name; false if the op hasn't it. */
+    /* Returns the attribute with this name; false if the op doesn't have it. */
     attribute attr(op_id id, std::string_view name) const {
         auto record = op(id);
         return find_attr(record != nullptr ? record->attrs : passdock_range{0, 0}, name);
     }
-    /* What an attribute says, `absent` if the op hasn't it; nothing if it says what can't be known: its
-     * value is of another kind, or the caller's of the function. */
+    /* Returns the value of an attribute, or `absent` if the op doesn't have it. Returns nothing if the
+     * value is of another kind, or depends on the caller of the function. */
     template <class T>
     std::optional<T> attr_or(op_id id, std::string_view name, T absent) const {
         attribute found = attr(id, name);
         if (!found) return absent;
         return found.template get_if<T>();
     }
-    /* PASSDOCK_TRAIT_* of the op's name; 0 if nobody defines it. */
+    /* Returns the traits of the op's name as PASSDOCK_TRAIT_*, or 0 if there is no definition. */
     uint64_t traits(op_id id) const {
         auto record = op(id);
         return record != nullptr ? PASSDOCK_CPP_CALL(host_->ops, traits)(handle(), record->name) : 0;
     }
 
-    /* All ops, those of nested regions behind the op that holds them, terminators included. */
+    /* Returns all ops, terminators included. Ops of nested regions follow the op that contains them. */
     op_range ops() const { return {view(), walk(body(), symbol_id(), true)}; }
-    /* The ops of a name. */
+    /* Returns the ops with this name. */
     op_range ops_named(std::string_view name) const {
         symbol_id symbol = find(name);
         return {view(), symbol ? walk(body(), symbol, true) : std::vector<op_id>()};
     }
-    /* The ops of a region, without those of nested ones. */
+    /* Returns the ops of a region, without nested ones. */
     op_range ops_in(region_id region) const { return {view(), walk(region, symbol_id(), false)}; }
 
     /* ---- Regions */
 
     const passdock_region *region(region_id id) const { return passdock_get_region(&view(), id.raw); }
-    /* The op that holds it; NONE: it is the body. */
+    /* Returns the op that contains the region; NONE for the body. */
     op_id parent(region_id id) const {
         return op_id(region(id) != nullptr ? region(id)->parent : PASSDOCK_NONE);
     }
@@ -181,7 +182,7 @@ public:
         auto record = region(id);
         return record != nullptr ? list<value_id>(record->args) : std::vector<value_id>();
     }
-    /* Its last op: `return` or `yield`, once it has one. */
+    /* Returns the last op of the region: `return` or `yield`, once the region is complete. */
     op_id terminator(region_id id) const {
         return op_id(region(id) != nullptr ? region(id)->last : PASSDOCK_NONE);
     }
@@ -189,16 +190,16 @@ public:
     /* ---- Values */
 
     const passdock_value *value(value_id id) const { return passdock_get_value(&view(), id.raw); }
-    /* Empty for a value without a name. */
+    /* Returns the name of a value, or an empty string. */
     std::string_view name(value_id id) const {
         auto record = value(id);
         bool named = record != nullptr && record->name != PASSDOCK_NONE;
         return named ? text(symbol_id(record->name)) : std::string_view();
     }
-    /* The op that it is a result of; NONE for arguments and constants. */
+    /* Returns the op that the value is a result of; NONE for arguments and constants. */
     op_id defining_op(value_id id) const { return op_id(passdock_defining_op(&view(), id.raw)); }
     uint32_t use_count(value_id id) const { return value(id) != nullptr ? value(id)->use_count : 0; }
-    /* The users of a value; an op stands once for each operand that it is. */
+    /* Returns the users of a value. An op occurs once for each of its operands that is the value. */
     std::vector<op_id> users(value_id id) const {
         std::vector<op_id> made;
         auto record = value(id);
@@ -209,7 +210,7 @@ public:
         }
         return made;
     }
-    /* The constant that it is, also as the default of a parameter; else NONE. */
+    /* Returns the constant of a value, also for the default of a parameter; else NONE. */
     const_id constant(value_id id) const {
         return const_id(value(id) != nullptr ? value(id)->constant : PASSDOCK_NONE);
     }
@@ -223,16 +224,16 @@ public:
     type_id type(value_id id) const {
         return type_id(value(id) != nullptr ? value(id)->type_id : PASSDOCK_NONE);
     }
-    /* The record of a type, or null. */
+    /* Returns the record of a type, or null. */
     const passdock_type *type(type_id id) const { return at<passdock_type>(view().types, id.raw); }
-    /* What a type is made of, to change it or to hand it to another call. */
+    /* Returns a copy of a type, to change it or to pass it to another call. */
     type_spec spec(type_id id) const;
-    /* The element type; NONE if it isn't known, or there is none. */
+    /* Returns the element type; NONE if it is unknown or doesn't exist. */
     passdock_dtype dtype(value_id id) const {
         auto record = type(type(id));
         return record != nullptr ? record->dtype : PASSDOCK_DTYPE_NONE;
     }
-    /* The dims of a tensor, if its rank is known. */
+    /* Returns the dims of a tensor, if its rank is known. */
     std::optional<std::vector<passdock_dim>> dims(value_id id) const {
         auto record = type(type(id));
         bool ranked = record != nullptr && record->kind == PASSDOCK_TYPE_TENSOR &&
@@ -240,7 +241,7 @@ public:
         if (!ranked) return std::nullopt;
         return records<passdock_dim>(view().dims, record->dims);
     }
-    /* The sizes of a tensor, if all are known. */
+    /* Returns the sizes of a tensor, if all are known. */
     std::optional<std::vector<int64_t>> shape(value_id id) const {
         auto known = dims(id);
         if (!known) return std::nullopt;
@@ -257,14 +258,14 @@ public:
     const passdock_constant *constant(const_id id) const {
         return at<passdock_constant>(view().constants, id.raw);
     }
-    /* All its bytes, until the next edit. */
+    /* Returns all bytes of a constant. They are valid until the next edit. */
     array<uint8_t> data(const_id id) const {
         passdock_bytes bytes{};
         check(PASSDOCK_CPP_CALL(api(), constant_data)(handle(), id.raw, &bytes));
         return {bytes.ptr, bytes.len};
     }
-    /* The elements of a value, if it is a constant (no default of a parameter) of the element type that
-     * T is. */
+    /* Returns the elements of a value, if it is a constant (not the default of a parameter) with the
+     * element type of T. */
     template <class T>
     std::optional<std::vector<T>> elements(value_id id) const {
         static_assert(detail::dtype_of<T> != PASSDOCK_DTYPE_NONE, "no element type is read as a T");
@@ -289,9 +290,9 @@ public:
         return made != 0;
     }
 
-    /* ---- What is known beside */
+    /* ---- Inferred values and analyses */
 
-    /* What `infer` found of the elements of a small tensor of integers. */
+    /* Returns the elements of a small integer tensor that `infer` found. */
     std::optional<std::vector<passdock_dim>> known_dims(value_id id) const {
         const passdock_dim *dims = nullptr;
         size_t count = 0;
@@ -300,8 +301,8 @@ public:
         check(status);
         return std::vector<passdock_dim>(dims, dims + count);
     }
-    /* An analysis of the host's: PASSDOCK_ANALYSIS_LIVENESS of passdock_liveness, and so on. The records
-     * live until the next edit. */
+    /* Returns an analysis of the host, for example PASSDOCK_ANALYSIS_LIVENESS with passdock_liveness as
+     * the record. The records are valid until the next edit. */
     template <class Record>
     array<Record> analysis(std::string_view name) const {
         auto extension = PASSDOCK_CPP_CALL(host_, get_extension)(host_, str(PASSDOCK_ANALYSIS_EXTENSION));
@@ -334,12 +335,12 @@ private:
     attribute find_attr(passdock_range range, std::string_view name) const {
         for (uint32_t i = 0; i < range.len; i++) {
             auto attr = at<passdock_attr>(view().attrs, range.start + i);
-            /* They are few: comparing texts is faster than finding the symbol. */
+            /* There are few of them: comparing strings is faster than finding the symbol. */
             if (attr != nullptr && text(symbol_id(attr->name)) == name) return {host_, view(), *attr};
         }
         return {};
     }
-    /* With a stack of its own, as regions nest deeper than the thread's goes. */
+    /* Uses an explicit stack, because regions may be nested deeper than the thread's stack allows. */
     std::vector<op_id> walk(region_id from, symbol_id wanted, bool nested) const {
         std::vector<op_id> made;
         std::vector<op_id> stack;
