@@ -95,6 +95,9 @@ macro_rules! kinds {
         }
 
         impl ErrorKind {
+            /// All kinds.
+            pub const ALL: &[ErrorKind] = &[$(ErrorKind::$kind),*];
+
             /// Returns the stable code for diagnostics.
             pub fn code(self) -> &'static str {
                 match self {

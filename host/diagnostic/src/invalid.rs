@@ -1,7 +1,7 @@
 //! Deserialization errors of serde, as structured data.
 
 /// A deserialization error. It is parsed from serde's message, because formats provide no structured errors.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub enum InvalidShape<'m> {
     /// An unknown key, and the struct's keys.
     UnknownKey(&'m str, Vec<&'m str>),
@@ -21,7 +21,7 @@ pub enum InvalidShape<'m> {
 }
 
 /// Type names in serde's messages, and the names that we print.
-const TYPES: [(&str, &str); 8] = [
+const TYPES: [(&str, &str); 7] = [
     ("u32", "an integer ≥ 0"),
     ("u64", "an integer ≥ 0"),
     ("i64", "an integer"),
@@ -29,27 +29,31 @@ const TYPES: [(&str, &str); 8] = [
     ("sequence", "a list"),
     ("a map", "a table"),
     ("map", "a table"),
-    ("any valid TOML value", "a value"),
 ];
 
 impl<'m> InvalidShape<'m> {
     /// Parses a message: "unknown field `opt_lvl`, expected `opt_level` or `config`", "missing field `name`", "invalid
     /// type: string "3", expected u32".
     pub fn parse(message: &'m str) -> InvalidShape<'m> {
-        let mut quoted = message.split('`').skip(1).step_by(2);
-        let mut name = || quoted.next().unwrap_or_default();
+        let (fact, expected) = message.rsplit_once(", expected ").unwrap_or((message, ""));
+        // A name may have backticks.
+        let name = fact
+            .split_once('`')
+            .and_then(|(_, rest)| rest.rsplit_once('`'));
+        let name = name.map_or("", |(name, _)| name);
+        let valid = || expected.split('`').skip(1).step_by(2).collect();
         let type_name = |serde| {
             let own = TYPES.into_iter().find(|(name, _)| *name == serde);
             own.map_or(serde, |(_, own)| own)
         };
         if message.starts_with("unknown field") {
-            InvalidShape::UnknownKey(name(), quoted.collect())
+            InvalidShape::UnknownKey(name, valid())
         } else if message.starts_with("unknown variant") {
-            InvalidShape::UnknownWord(name(), quoted.collect())
+            InvalidShape::UnknownWord(name, valid())
         } else if message.starts_with("missing field") {
-            InvalidShape::MissingKey(name())
-        } else if let Some((got, expected)) = message.rsplit_once(", expected ")
-            && let Some((_, got)) = got.split_once(": ")
+            InvalidShape::MissingKey(name)
+        } else if !expected.is_empty()
+            && let Some((_, got)) = fact.split_once(": ")
         {
             InvalidShape::WrongType {
                 got: type_name(got),

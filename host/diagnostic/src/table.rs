@@ -176,16 +176,20 @@ pub fn wrap(
     width: usize,
 ) -> Vec<String> {
     let (mut lines, mut line, mut is_empty) = (Vec::new(), head.to_owned(), true);
+    let mut line_width = char_count(head);
     for word in words {
         let word = word.as_ref();
-        if !is_empty && char_count(&line) + 1 + char_count(word) > width {
+        if !is_empty && line_width + 1 + char_count(word) > width {
             lines.push(std::mem::replace(&mut line, indent.to_owned()));
+            line_width = char_count(indent);
             is_empty = true;
         }
         if !is_empty {
             line.push(' ');
+            line_width += 1;
         }
         line += word;
+        line_width += char_count(word);
         is_empty = false;
     }
     lines.push(line);

@@ -69,5 +69,5 @@ pub(super) fn is_text(text: &str) -> bool {
 
 /// Prepares a string from a manifest for a message: shortens it, and escapes control characters.
 pub(super) fn shown(text: &str) -> String {
-    terminal::shortened(terminal::safe_line(text).into_owned(), 120)
+    terminal::safe_line(&terminal::shortened(text.to_owned(), 120)).into_owned()
 }

@@ -163,12 +163,12 @@ impl Driver<'_> {
             None => return Ok(false),
         };
         let declared = Declared::put_aside(f, cx, &matched)?;
-        let is_done = self.apply_found(f, cx, one, matched);
+        let is_done = self.apply_match(f, cx, one, matched);
         declared.put_back(f)?;
         is_done
     }
 
-    fn apply_found(
+    fn apply_match(
         &mut self,
         f: &mut Function,
         cx: &PassContext,
@@ -317,10 +317,10 @@ fn fits(
     }
     // Results that the pattern doesn't name have no uses, so they need no replacement.
     values.iter().zip(results).all(|(value, result)| {
-        let is_made = f
+        let is_created = f
             .defining_op(*value)
             .map_or(false, |def| created.contains(&def));
-        if is_made || one.rule.keeps_type {
+        if is_created || one.rule.keeps_type {
             return true;
         }
         if value.is_none() {

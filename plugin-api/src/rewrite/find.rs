@@ -14,7 +14,7 @@ use crate::pass::PassContext;
 
 /// In a module separate from the rest of the context, because rules use the context.
 impl PassContext {
-    /// Finds all matches of rules: for each op in program order as the root, of each rule in order. Calls `matched` for
+    /// Finds all matches of rules: for each op in program order as the root, of each rule in order. Calls `on_match` for
     /// each match, also if it shares ops with others. Replacements of rules are ignored, and the function doesn't
     /// change.
     ///
@@ -45,12 +45,12 @@ impl PassContext {
     /// ```
     ///
     /// # Errors
-    /// If the text of a rule is invalid, or `matched` fails.
+    /// If the text of a rule is invalid, or `on_match` fails.
     pub fn find(
         &self,
         function: &mut Function,
         rules: &[&Rules],
-        mut matched: impl FnMut(&Function, &Match<'_>) -> PassResult,
+        mut on_match: impl FnMut(&Function, &Match<'_>) -> PassResult,
     ) -> PassResult {
         let sets = compiled(rules)?;
         let rules = all_of(&sets);
@@ -70,7 +70,7 @@ impl PassContext {
                 let holds = condition::hold(function, &place);
                 declared.put_back(function)?;
                 if holds? && self.may_rewrite(&rule.name) {
-                    matched(function, &place)?;
+                    on_match(function, &place)?;
                 }
             }
         }

@@ -31,7 +31,7 @@ use passdock_plugin_api::DimKind;
 use passdock_plugin_api::prelude::*;
 
 use crate::shared::accept;
-use crate::shared::read::optional;
+use crate::shared::read::unless_refused;
 
 pub(crate) fn canonicalize_bindings(f: &mut Function, cx: &PassContext) -> PassResult {
     let mut given = RegionResults::new(f);
@@ -47,7 +47,7 @@ pub(crate) fn canonicalize_bindings(f: &mut Function, cx: &PassContext) -> PassR
         {
             let copy = f.result(op, 0);
             // The declared type of the copy may contradict that of the original.
-            if optional(f.replace_op_with(op, &[original]))?.is_some() {
+            if unless_refused(f.replace_op_with(op, &[original]))?.is_some() {
                 given.replace(copy, original);
             }
         }
@@ -97,7 +97,7 @@ fn hear_from_copies(f: &mut Function, copies: &[(OpId, ValueId)]) -> PassResult 
         let home = f.defining_op(original).map(|def| f.parent_region(def));
         if home == Some(f.parent_region(op)) && declares_more(f, op, original) {
             // If the types contradict each other, the copy stays.
-            optional(f.set_type(original, f.type_id(f.result(op, 0))))?;
+            unless_refused(f.set_type(original, f.type_id(f.result(op, 0))))?;
         }
     }
     Ok(())

@@ -33,7 +33,7 @@ use std::collections::{BTreeMap, HashMap};
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::{LocId, record};
 
-use crate::shared::read::optional;
+use crate::shared::read::unless_refused;
 use crate::shared::signature::Signatures;
 
 /// The maximum number of candidates with the same hash that are compared. Hashes of large constants cover only a part
@@ -167,7 +167,7 @@ impl Merger {
         for &[from, to] in &pairs {
             let is_known = f.type_of(from).kind() != TypeKind::UNKNOWN;
             // InferType reports contradictions.
-            if is_known && optional(f.set_type(to, f.type_id(from)))?.is_none() {
+            if is_known && unless_refused(f.set_type(to, f.type_id(from)))?.is_none() {
                 return Ok(false);
             }
         }

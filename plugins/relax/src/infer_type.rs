@@ -46,8 +46,8 @@ pub(crate) fn infer_type(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     let mut inference = Inference::new(m, &graph)?;
     // Callers first, because they determine the types of their callees' parameters.
     let is_called = |&name: &SymbolId| graph.callers(name).next().is_some();
-    let (called, callers): (Vec<_>, Vec<_>) = graph_functions(m).partition(is_called);
-    for name in callers {
+    let (called, entries): (Vec<_>, Vec<_>) = graph_functions(m).partition(is_called);
+    for name in entries {
         inference.function(m, cx, name)?;
     }
     for name in called {

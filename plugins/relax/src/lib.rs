@@ -72,7 +72,7 @@ plugin! {
             options: bind_params::BindParams,
             config: "relax.BindParams",
         },
-        /// Replaces dynamic shape operands by constants where all sizes give the same result.
+        /// Replaces shape operands with constants that are right for all sizes.
         function "relax.transform.DynamicToStatic" => dynamic_to_static::dynamic_to_static {
             opt_level: 2,
             required: ["relax.transform.InferType", "relax.transform.FoldConstant"],

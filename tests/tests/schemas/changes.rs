@@ -8,7 +8,7 @@ fn others() -> Vec<Value> {
         values = [true, -1, 0, 1, 4294967295, 4294967296, 1.0, nan, '', 'x', 'late', 'a.b', 'a.transform.B',
             '0.4', \"a\\u0007b\", ' x', [], [''], ['a.b'], [1], [[]], {}, { a = 1 },
             { name = 'a.b' }, { phase = 'late' }, [{}], [{ name = 'a.b' }], [{ phase = 'late' }],
-            [{ name = 'a', type = 'int' }], [{ passes = [] }], [{ passes = 1 }]]
+            [{ name = 'a', type = 'int' }], [{ passes = [] }], [{ passes = 1 }], { late = {} }, { late = [] }]
     ";
     let mut table: Table = text.parse().expect("TOML");
     match table.remove("values") {
@@ -46,7 +46,7 @@ pub(crate) fn changes(file: &Table) -> Vec<Change> {
     changes
 }
 
-/// Collects the paths of all values, and for each table that of an unknown key.
+/// Collects the paths of all values, and for each table those of keys that it lacks.
 fn places_of(value: &Value, path: &mut Vec<String>, places: &mut Vec<Vec<String>>) {
     if !path.is_empty() {
         places.push(path.clone());
@@ -66,9 +66,12 @@ fn places_of(value: &Value, path: &mut Vec<String>, places: &mut Vec<Vec<String>
             for (key, value) in table {
                 below(key.clone(), value);
             }
-            let mut more = path.clone();
-            more.push("nobody_knows_it".to_owned());
-            places.push(more);
+            // An unknown key, and keys of other kinds of tables.
+            for key in ["unknown", "name", "options", "opt_level", "disabled"] {
+                if !table.contains_key(key) {
+                    places.push([&**path, &[key.to_owned()]].concat());
+                }
+            }
         }
         _ => {}
     }

@@ -48,8 +48,8 @@ type RulesCache = HashMap<(String, u64), Arc<sdk::Rules>>;
 fn read(text: &str, ops: &OpDefs) -> Result<Arc<sdk::Rules>, EditFailure> {
     static CACHE: OnceLock<Mutex<RulesCache>> = OnceLock::new();
     let key = (text.to_owned(), ops.id());
-    let cache_lock = CACHE.get_or_init(Mutex::default);
-    if let Some(rules) = util::lock(cache_lock).get(&key) {
+    let cache = CACHE.get_or_init(Mutex::default);
+    if let Some(rules) = util::lock(cache).get(&key) {
         return Ok(rules.clone());
     }
     let refused = |error: sdk::rewrite::RuleError| {
@@ -64,7 +64,7 @@ fn read(text: &str, ops: &OpDefs) -> Result<Arc<sdk::Rules>, EditFailure> {
     let rules = sdk::Rules::parse(text).map_err(refused)?;
     rules::check(&rules, ops).map_err(refused)?;
     let rules = Arc::new(rules);
-    let mut cache = util::lock(cache_lock);
+    let mut cache = util::lock(cache);
     if cache.len() >= MAX_CACHED {
         cache.clear();
     }

@@ -69,7 +69,7 @@ mod tests {
             assert!(!file.passes.is_empty(), "{name}");
             // It must not depend on its environment.
             assert!(file.plugins.dirs.is_empty() && file.plugins.files.is_empty());
-            assert!(file.plugins.plugins.is_empty() && file.instruments.is_empty());
+            assert!(file.plugins.tables.is_empty() && file.instruments.is_empty());
             assert_eq!(file.context.settings(), Default::default(), "{name}");
             for table in &file.passes {
                 // A short name could resolve to a vendor's pass.

@@ -63,15 +63,21 @@ pub(super) fn invalid_shape(
     error: &toml::de::Error,
 ) -> PassError {
     let span = error.span().unwrap_or(0..0);
-    let is_meant = |entry: &&EntrySpans| entry.key == span || entry.value == span;
-    let Some(entry) = spans.iter().find(is_meant) else {
+    let is_meant = |entry: &EntrySpans| entry.key == span || entry.value == span;
+    let Some(at) = spans.iter().position(is_meant) else {
         let message = format!("This isn't a pipeline: {}.", error.message());
         return source.error(span, "", message);
     };
+    let entry = &spans[at];
     let name = entry.name.as_str();
     let table = entry.path.split_last().map(|(_, table)| table);
     let is_plugin = table.is_some_and(|table| *table == ["plugins"]) && !PLUGINS.contains(&name);
     match InvalidShape::parse(error.message()) {
+        // The form in which the parser passes a date to serde.
+        InvalidShape::UnknownKey(key, _) if key.starts_with("$__toml") => {
+            let message = format!("Expected another value in `{name}`, but got a date.");
+            source.error(span, "", message)
+        }
         InvalidShape::UnknownKey(_, valid) => unknown_key(source, entry, &valid),
         // A value in `[plugins]` that isn't a table can't be a plugin's.
         _ if is_plugin => unknown_key(source, entry, &PLUGINS),
@@ -82,7 +88,9 @@ pub(super) fn invalid_shape(
             error.help(suggest::help_or_list(word, valid, "There are"))
         }
         InvalidShape::MissingKey(key) => {
-            let mut keys = entry.inner(spans);
+            // An array of tables has the span of its first table.
+            let innermost = spans.iter().rposition(is_meant);
+            let mut keys = EntrySpans::entries(spans, innermost.unwrap_or(at));
             match keys.find(|near| suggest::nearest(&near.name, [key]).is_some()) {
                 Some(near) => unknown_key(source, near, &[key]),
                 None => source.error(span, "", format!("`[[{name}]]` needs a `{key}`.")),

@@ -98,7 +98,7 @@ pub(crate) struct PluginsTable {
     /// Plugin files.
     pub(crate) files: Vec<Spanned<String>>,
     /// The tables `[plugins.NAME]`, with their names.
-    pub(crate) plugins: Vec<(Spanned<String>, PluginTable)>,
+    pub(crate) tables: Vec<(Spanned<String>, PluginTable)>,
 }
 
 /// A table `[plugins.NAME]`.
@@ -200,12 +200,14 @@ impl SourceText {
         }
     }
 
-    /// Returns the spans of everything in the value at a span, outermost first.
+    /// Returns the spans of all entries in the value at a span.
     pub(crate) fn spans_in(&self, value: Range<usize>) -> Vec<EntrySpans> {
         let document = DeTable::parse(&self.text);
         let spans = document.map_or(Vec::new(), |document| EntrySpans::all(document.get_ref()));
-        let outer = spans.iter().find(|entry| entry.value == value);
-        outer.map_or(Vec::new(), |outer| outer.inner(&spans).cloned().collect())
+        let outer = spans.iter().position(|entry| entry.value == value);
+        outer.map_or(Vec::new(), |outer| {
+            EntrySpans::inner(&spans, outer).to_vec()
+        })
     }
 
     /// Returns a function that adds a span of the file to an error that has no snippet.
@@ -241,11 +243,7 @@ impl PipelineFile {
         let spans = EntrySpans::all(document.get_ref());
         let tables = Tables::deserialize(toml::Deserializer::from(document))
             .map_err(|error| invalid_shape(&source, &spans, &error))?;
-        let entries = Entries {
-            source: &source,
-            spans: &spans,
-        };
-        let passes = entries.passes(tables.passes, 0)?;
+        let passes = Entries::new(&source, &spans).passes(tables.passes, 0)?;
         Ok(PipelineFile {
             context: tables.context.0,
             plugins: tables.plugins,
@@ -296,7 +294,7 @@ impl<'de> Deserialize<'de> for PluginsTable {
                         "files" => table.files = map.next_value()?,
                         _ => {
                             let Table(plugin) = map.next_value()?;
-                            table.plugins.push((key, plugin));
+                            table.tables.push((key, plugin));
                         }
                     }
                 }

@@ -1,10 +1,11 @@
 //! `[[passes]]`: passes, rules, groups, phases and built-in pipelines.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::ops::Range;
 
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{MapAccess, Visitor};
+use serde::de::{IntoDeserializer, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 
@@ -27,6 +28,7 @@ pub(super) enum PassEntry {
 #[derive(Deserialize, Default)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct PassKeys {
+    #[serde(deserialize_with = "phase")]
     phase: Option<Spanned<Phase>>,
     rules: Option<Spanned<String>>,
     python: Option<Spanned<String>>,
@@ -37,6 +39,14 @@ pub(super) struct PassKeys {
     opt_level: u32,
     required: Vec<Spanned<String>>,
     disabled: Vec<Spanned<String>>,
+}
+
+/// Deserializes a phase from a string. Serde's derived implementation accepts a table with one key, too.
+fn phase<'de, D: Deserializer<'de>>(phase: D) -> Result<Option<Spanned<Phase>>, D::Error> {
+    let name = Spanned::<String>::deserialize(phase)?;
+    let span = name.span();
+    let phase = Phase::deserialize(name.into_inner().into_deserializer())?;
+    Ok(Some(Spanned::new(span, phase)))
 }
 
 /// The key that identifies a kind of element, the kind's name in messages, and the other keys of such elements.
@@ -78,11 +88,24 @@ impl<'de> Deserialize<'de> for PassEntry {
 
 /// The document that contains the elements, for errors.
 pub(super) struct Entries<'d> {
-    pub(super) source: &'d SourceText,
-    pub(super) spans: &'d [EntrySpans],
+    source: &'d SourceText,
+    spans: &'d [EntrySpans],
+    /// The index of the innermost entry whose value has a span.
+    by_value: HashMap<Range<usize>, usize>,
 }
 
-impl Entries<'_> {
+impl<'d> Entries<'d> {
+    pub(super) fn new(source: &'d SourceText, spans: &'d [EntrySpans]) -> Entries<'d> {
+        let values = spans.iter().enumerate();
+        Entries {
+            source,
+            spans,
+            by_value: values
+                .map(|(at, entry)| (entry.value.clone(), at))
+                .collect(),
+        }
+    }
+
     /// Converts a list of passes at a nesting depth of `depth`.
     pub(super) fn passes(
         &self,
@@ -138,13 +161,17 @@ impl Entries<'_> {
 
     /// Rejects keys that aren't valid for the kind of the element at a span.
     fn check_keys(&self, entry: &Range<usize>) -> Result<(), PassError> {
-        let keys = EntrySpans::entries_of(self.spans, entry);
-        let is_of = |(kind, ..): &&(&str, _, _)| keys.iter().any(|key| key.name == *kind);
-        let Some(&(kind, what, others)) = KINDS.iter().find(is_of) else {
+        let Some(&at) = self.by_value.get(entry) else {
             return Ok(());
         };
-        let is_wrong = |key: &&&EntrySpans| key.name != kind && !others.contains(&&*key.name);
-        let Some(wrong) = keys.iter().find(is_wrong) else {
+        let keys = || EntrySpans::entries(self.spans, at);
+        let names: Vec<&str> = keys().map(|key| key.name.as_str()).collect();
+        let Some(&(kind, what, others)) = KINDS.iter().find(|(kind, ..)| names.contains(kind))
+        else {
+            return Ok(());
+        };
+        let is_wrong = |key: &&EntrySpans| key.name != kind && !others.contains(&&*key.name);
+        let Some(wrong) = keys().find(is_wrong) else {
             return Ok(());
         };
         let help = match (kind, &*wrong.name) {

@@ -19,36 +19,26 @@ pub(crate) struct EntrySpans {
 }
 
 impl EntrySpans {
-    /// Returns the spans of all entries in a document, outermost first.
+    /// Returns the spans of all entries in a document, each before the entries in its value.
     pub(super) fn all(document: &DeTable<'_>) -> Vec<EntrySpans> {
         let mut spans = Vec::new();
         add_entries(&mut spans, &[], document);
-        spans.sort_by_key(|entry| entry.path.len());
         spans
     }
 
-    /// Returns the entries of the table whose value has a given span.
-    pub(super) fn entries_of<'p>(
-        spans: &'p [EntrySpans],
-        table: &Range<usize>,
-    ) -> Vec<&'p EntrySpans> {
-        let Some(table) = spans.iter().rfind(|entry| entry.value == *table) else {
-            return Vec::new();
-        };
-        let inner = table.inner(spans);
-        inner
-            .filter(|entry| entry.path.len() == table.path.len() + 1)
-            .collect()
+    /// Returns the spans of all entries in the value of the entry at an index.
+    pub(super) fn inner(spans: &[EntrySpans], at: usize) -> &[EntrySpans] {
+        let inner = &spans[at + 1..];
+        let depth = spans[at].path.len();
+        let end = inner.iter().position(|entry| entry.path.len() <= depth);
+        &inner[..end.unwrap_or(inner.len())]
     }
 
-    /// Returns the spans of all entries in the value, outermost first.
-    pub(super) fn inner<'p>(
-        &'p self,
-        spans: &'p [EntrySpans],
-    ) -> impl Iterator<Item = &'p EntrySpans> {
-        let is_longer = |entry: &&EntrySpans| entry.path.len() > self.path.len();
-        let inner = spans.iter().filter(is_longer);
-        inner.filter(|entry| entry.path.starts_with(&self.path))
+    /// Returns the entries of the table that is the value of the entry at an index.
+    pub(super) fn entries(spans: &[EntrySpans], at: usize) -> impl Iterator<Item = &EntrySpans> {
+        let depth = spans[at].path.len() + 1;
+        let inner = EntrySpans::inner(spans, at).iter();
+        inner.filter(move |entry| entry.path.len() == depth)
     }
 }
 
@@ -67,6 +57,12 @@ fn add(
     key: Range<usize>,
     value: &Spanned<DeValue<'_>>,
 ) {
+    spans.push(EntrySpans {
+        path: path.clone(),
+        name: name.to_owned(),
+        key,
+        value: value.span(),
+    });
     match value.get_ref() {
         DeValue::Table(table) => add_entries(spans, &path, table),
         DeValue::Array(items) => {
@@ -77,10 +73,4 @@ fn add(
         }
         _ => {}
     }
-    spans.push(EntrySpans {
-        path,
-        name: name.to_owned(),
-        key,
-        value: value.span(),
-    });
 }

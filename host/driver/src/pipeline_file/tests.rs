@@ -53,7 +53,7 @@ passes = ["relax.transform.CanonicalizeBindings", { name = "relax.transform.Dead
     assert!(file.context.config.contains_key("tir.UnrollLoop"));
     assert_eq!(file.plugins.dirs[0].get_ref(), "plugins");
     assert_eq!(file.plugins.files[0].get_ref(), "target/debug/libacme.so");
-    assert_eq!(file.plugins.plugins[0].0.get_ref(), "acme");
+    assert_eq!(file.plugins.tables[0].0.get_ref(), "acme");
     assert_eq!(file.instruments[0].name.get_ref(), "timing");
     let names: Vec<_> = file.passes.iter().map(name).collect();
     assert_eq!(

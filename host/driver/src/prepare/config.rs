@@ -189,7 +189,7 @@ fn set(
             field => schema.settable(field.unwrap_or("")).ok(),
         };
         let text = text.trim();
-        let help = match setting_field.map(|setting_field| (setting_field, setting_field.ty)) {
+        let help = match setting_field.map(|field| (field, field.ty)) {
             None => format!("It is {}.", schema.type_name()),
             Some((_, FieldType::Strings | FieldType::Rules)) => {
                 format!("It is a list of strings: `--config '{path}=[\"{text}\"]'`.")

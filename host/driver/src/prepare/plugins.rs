@@ -57,7 +57,7 @@ pub(super) fn load(
         }
         dirs.push(path);
     }
-    let options = file.plugins.plugins.iter().map(|(name, plugin)| {
+    let options = file.plugins.tables.iter().map(|(name, plugin)| {
         let overrides = values(&plugin.overrides);
         (Some(name.get_ref().clone()), LoadOptions { overrides })
     });
@@ -143,7 +143,7 @@ pub(super) fn none_found(error: PassError, request: &Request, registry: &Registr
 
 /// Adds the location of the name in `override` that an error refers to.
 fn blame_override(error: PassError, file: &PipelineFile) -> PassError {
-    let plugins = file.plugins.plugins.iter();
+    let plugins = file.plugins.tables.iter();
     let mut names = plugins.flat_map(|(_, plugin)| &plugin.overrides);
     let is_meant = |name: &&Spanned<String>| {
         let with = format!("has no pass `{}` to override with", name.get_ref());
@@ -176,7 +176,7 @@ fn check_file(path: &Path) -> Result<(), PassError> {
 /// Rejects `[plugins.NAME]` for an unknown plugin.
 fn check_plugins(file: &PipelineFile, registry: &Registry) -> Result<(), PassError> {
     let plugins = registry.plugins();
-    for (key, _) in &file.plugins.plugins {
+    for (key, _) in &file.plugins.tables {
         let name = key.get_ref();
         if plugins.iter().all(|plugin| plugin.name() != name) {
             let message = format!("There is no plugin `{name}`.");

@@ -17,16 +17,25 @@ pub(crate) enum Event {
     After(OpId),
 }
 
-enum Step {
-    Ops(RegionId, OpId),
-    Regions(OpId, u32),
+/// The position of a walk.
+#[derive(Clone, Copy)]
+enum Position {
+    /// Before a region.
+    Region(RegionId),
+    /// Before an op, or before the end of a region.
+    Op(OpId),
+    /// Between the regions of the op on top of the stack.
+    Regions,
+    /// After the outermost region.
+    End,
 }
 
 /// Iterator over the events of a region and its nested regions, in program order.
 pub(crate) struct Events<'f> {
     function: &'f Function,
-    entry: Option<RegionId>,
-    stack: Vec<Step>,
+    position: Position,
+    /// The ops around the position, each with the number of its regions that were entered.
+    stack: Vec<(OpId, usize)>,
     /// The maximum number of further ops: the walk terminates even if the links are corrupt.
     left: usize,
 }
@@ -35,15 +44,14 @@ impl<'f> Events<'f> {
     pub(crate) fn new(function: &'f Function, region: RegionId) -> Events<'f> {
         Events {
             function,
-            entry: Some(region),
+            position: Position::Region(region),
             stack: Vec::new(),
             left: function.op_ids(),
         }
     }
 
     fn enter(&mut self, region: RegionId) -> Event {
-        let first = self.function.region(region).first;
-        self.stack.push(Step::Ops(region, first));
+        self.position = Position::Op(self.function.region(region).first);
         Event::Enter(region)
     }
 }
@@ -52,37 +60,44 @@ impl Iterator for Events<'_> {
     type Item = Event;
 
     fn next(&mut self) -> Option<Event> {
-        if let Some(entry) = self.entry.take() {
-            return Some(self.enter(entry));
-        }
-        match *self.stack.last()? {
-            Step::Ops(region, next) => {
-                let Some(op) = next.option().filter(|_| self.left > 0) else {
-                    self.stack.pop();
-                    return Some(Event::Leave);
-                };
-                self.left -= 1;
-                let record = self.function.op(op);
-                if let Some(top) = self.stack.last_mut() {
-                    *top = Step::Ops(region, record.next);
+        Some(match self.position {
+            Position::Op(next) => match next.option().filter(|_| self.left > 0) {
+                Some(op) => {
+                    self.left -= 1;
+                    let record = self.function.op(op);
+                    self.position = Position::Op(record.next);
+                    if record.regions.len > 0 {
+                        self.stack.push((op, 0));
+                        self.position = Position::Regions;
+                    }
+                    Event::Op(op)
                 }
-                if record.regions.len > 0 {
-                    self.stack.push(Step::Regions(op, 0));
+                None => {
+                    self.position = match self.stack.is_empty() {
+                        true => Position::End,
+                        false => Position::Regions,
+                    };
+                    Event::Leave
                 }
-                Some(Event::Op(op))
+            },
+            Position::Regions => {
+                let (op, entered) = self.stack.last_mut()?;
+                let (op, record) = (*op, self.function.op(*op));
+                match self.function.ids_in(record.regions).get(*entered) {
+                    Some(&region) => {
+                        *entered += 1;
+                        self.enter(RegionId(region))
+                    }
+                    None => {
+                        self.stack.pop();
+                        self.position = Position::Op(record.next);
+                        Event::After(op)
+                    }
+                }
             }
-            Step::Regions(op, at) => {
-                let regions = self.function.ids_in(self.function.op(op).regions);
-                let Some(&region) = regions.get(at as usize) else {
-                    self.stack.pop();
-                    return Some(Event::After(op));
-                };
-                if let Some(top) = self.stack.last_mut() {
-                    *top = Step::Regions(op, at + 1);
-                }
-                Some(self.enter(RegionId(region)))
-            }
-        }
+            Position::Region(region) => self.enter(region),
+            Position::End => return None,
+        })
     }
 }
 

@@ -1,7 +1,7 @@
 //! Functions that strip messages of the fields that the IR models.
 //!
-//! A field is removed if the writer would encode it from the IR in the same way. For a value in another form, an empty
-//! record of its field remains, which marks its position and form. Documentation and metadata move to the entity.
+//! A field is removed if the writer would encode it from the IR. For a value in another field than the writer would
+//! choose, an empty record of its field remains as a mark. Documentation and metadata move to the entity.
 
 use passdock_abi::{AttrKind, DType};
 use passdock_ir::{Extras, Function};
@@ -140,7 +140,7 @@ fn is_odd_domain(domain: Message<'_>) -> bool {
     matches!(domain.bytes, b"" | b"ai.onnx")
 }
 
-/// Appends an empty record that marks a field's position.
+/// Appends an empty record that marks a field.
 fn mark(field: WireField<'_>, rest: &mut Vec<u8>) {
     match field.value {
         Value::Varint(_) => put_int(rest, field.number, 0),

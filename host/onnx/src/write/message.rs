@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 
 use super::rope::{Piece, PieceSource, Store};
 use crate::detach::stripped::StrippedMessage;
-use crate::format::error::Result;
+use crate::format::error::{OnnxError, Result};
 use crate::format::schema::tensor;
 use crate::format::tensor::EXTERNAL;
 use crate::format::wire::{Message, Value, WireField, varint};
@@ -101,17 +101,19 @@ impl Store {
             originals.entry(field.number).or_default().push(field);
         }
         let pieces = self.chain.truncate(start);
-        let mut records = self.records(pieces);
+        let mut records = self.records(pieces)?;
         records.sort_by_key(|record| record.number);
         let mut placed = Vec::with_capacity(records.len());
         for records in records.chunk_by_mut(|a, b| a.number == b.number) {
             let number = records[0].number;
             let fields = originals.get(&number).map_or(&[][..], Vec::as_slice);
             // A field that the original doesn't have comes before the next higher number.
-            let higher = originals.iter().filter(|(other, _)| **other > number);
-            let higher = higher.map(|(_, fields)| fields[0].record.at).min();
+            let higher = || {
+                let higher = originals.iter().filter(|(other, _)| **other > number);
+                higher.map(|(_, fields)| fields[0].record.at).min()
+            };
             let first = fields.first().map(|field| field.record.at);
-            let mut position = first.or(higher).unwrap_or(u64::MAX);
+            let mut position = first.or_else(higher).unwrap_or(u64::MAX);
             let mut matches = self.matches(records, fields).into_iter().peekable();
             let mut next = 0;
             for (index, record) in records.iter_mut().enumerate() {
@@ -194,7 +196,7 @@ impl Store {
     }
 
     /// Splits the pieces of a message into its records.
-    fn records(&self, pieces: Vec<Piece>) -> Vec<Record> {
+    fn records(&self, pieces: Vec<Piece>) -> Result<Vec<Record>> {
         let mut pieces: VecDeque<Piece> = pieces.into();
         let mut records = Vec::new();
         while let Some(&first) = pieces.front() {
@@ -210,6 +212,9 @@ impl Store {
                     field.map_or(0, |field| field.map_or(0, |field| field.record.len()))
                 }
             };
+            if left == 0 {
+                return Err(OnnxError::new("an encoded message has an invalid record"));
+            }
             let mut record = Record {
                 number: (tag >> 3) as u32,
                 pieces: Vec::new(),
@@ -228,7 +233,7 @@ impl Store {
             }
             records.push(record);
         }
-        records
+        Ok(records)
     }
 }
 

@@ -160,7 +160,7 @@ fn generate(
         let index = all
             .sizes
             .iter()
-            .position(|index| index.inputs == size.inputs);
+            .position(|tried| tried.inputs == size.inputs);
         if index.is_some_and(|at| all.sizes[at].refused.is_none()) {
             continue;
         }

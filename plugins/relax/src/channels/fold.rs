@@ -13,7 +13,7 @@ use super::linear::{Kind, Linear, Side};
 use super::numbers::{self, Numbers};
 use super::tensors::{self, CONSTANT, New, Tensors};
 use crate::shared::operators::is_operator;
-use crate::shared::read::{attrs, int_or, is_one, only_use, operator, optional};
+use crate::shared::read::{attrs, int_or, is_one, only_use, operator, unless_refused};
 
 /// The estimated size of an op in a file, in bytes.
 const OP: i64 = 64;
@@ -154,7 +154,7 @@ impl<'c> Folder<'c> {
 
     /// Carries out a fold if it is possible and profitable. Returns whether it did.
     pub(crate) fn fold(&mut self, f: &mut Function, plan: Plan) -> Result<bool, EditError> {
-        let Some(prepared) = optional(self.prepare(f, &plan))? else {
+        let Some(prepared) = unless_refused(self.prepare(f, &plan))? else {
             return Ok(false);
         };
         let (rule, profit) = (rule(f, &plan), prepared.profit);
@@ -374,7 +374,7 @@ impl<'c> Folder<'c> {
         };
         let gone = f.loc(plan.going);
         // The declared type of the result may contradict.
-        if optional(f.replace_with_and_erase_dead(plan.going, &[data]))?.is_none() {
+        if unless_refused(f.replace_with_and_erase_dead(plan.going, &[data]))?.is_none() {
             return Ok(false);
         }
         for change in prepared.changes {

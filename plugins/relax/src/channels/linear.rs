@@ -4,7 +4,7 @@ use passdock_plugin_api::prelude::*;
 
 use super::constants::{Axis, KnownTensor};
 use super::numbers::{self, Numbers};
-use crate::shared::read::{float_or, int_or, operand, operator, optional, own_pads};
+use crate::shared::read::{float_or, int_or, operand, operator, own_pads, unless_refused};
 
 /// An op that multiplies its data operand by constant weights.
 #[derive(Clone, Debug)]
@@ -56,7 +56,7 @@ impl Linear {
         let is_gemm = matches!(kind, Kind::Gemm | Kind::GemmTransposed);
         let known = |index: usize| KnownTensor::from_value(f, operand(f, op, index));
         let may_be_left = kind == Kind::MatMul && f.rank(operand(f, op, 1)) >= Some(2);
-        let (kind, weights) = match optional(known(1))? {
+        let (kind, weights) = match unless_refused(known(1))? {
             Some(weights) => (kind, weights),
             None => {
                 NoMatch::unless(may_be_left)?;

@@ -4,7 +4,7 @@ use passdock_plugin_api::prelude::*;
 
 use super::concatenated::Concatenated;
 use super::{Branch, attrs_of, own_constant};
-use crate::shared::read::{only_use, operator, optional};
+use crate::shared::read::{only_use, operator, unless_refused};
 
 const SUM: &str = "onnx.Add";
 
@@ -57,7 +57,7 @@ impl Behind<'_> {
             let Some(ops) = ops else {
                 break;
             };
-            let Some(step) = optional(self.step(branches, &ops))? else {
+            let Some(step) = unless_refused(self.step(branches, &ops))? else {
                 break;
             };
             for (branch, op) in branches.iter_mut().zip(ops) {

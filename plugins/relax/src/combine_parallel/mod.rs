@@ -16,7 +16,7 @@ use passdock_plugin_api::record;
 
 use crate::channels::numbers::size_of;
 use crate::shared::operators::is_operator;
-use crate::shared::read::{like, operand, operator, optional};
+use crate::shared::read::{like, operand, operator, unless_refused};
 use concatenated::Concatenated;
 use following::{Behind, Step};
 
@@ -251,7 +251,7 @@ fn concatenate(
 
 /// Combines the ops of a group.
 fn combine(f: &mut Function, cx: &PassContext, family: &Family, group: Group) -> PassResult {
-    let Some((axis, constants)) = optional(concatenate(f, family, &group))? else {
+    let Some((axis, constants)) = unless_refused(concatenate(f, family, &group))? else {
         return Ok(());
     };
     if !cx.may_rewrite(family.rule) {

@@ -7,7 +7,7 @@ use passdock_plugin_api::symbol;
 use super::forward::Forward;
 use crate::shared::accept::{self, Answers};
 use crate::shared::operators::is_operator;
-use crate::shared::read::optional;
+use crate::shared::read::unless_refused;
 
 impl Forward<'_> {
     /// Replaces an op by its result if it can be decided without evaluation.
@@ -150,7 +150,7 @@ fn replace(f: &mut Function, op: OpId, values: &[ValueId]) -> Result<Decided, Ed
     if values.len() != f.result_count(op) {
         return Ok(Decided::No);
     }
-    match optional(f.replace_op_with(op, values))? {
+    match unless_refused(f.replace_op_with(op, values))? {
         Some(()) => Ok(Decided::Gone(next)),
         None => Ok(Decided::No),
     }

@@ -49,7 +49,7 @@ use crate::channels::constants::{self, Axis};
 use crate::channels::fold::{Moved, Plan};
 use crate::channels::linear::{Linear, Side};
 use crate::channels::numbers::Numbers;
-use crate::shared::read::{operand, operator, optional};
+use crate::shared::read::{operand, operator, unless_refused};
 
 /// Returns a plan that folds an op into the weights before it.
 ///
@@ -57,11 +57,11 @@ use crate::shared::read::{operand, operator, optional};
 pub(crate) fn plan(f: &Function, op: OpId) -> Result<Plan, EditError> {
     for data in 0..f.operand_count(op).min(2) {
         let value = operand(f, op, data);
-        let Some(axis) = optional(axis(f, op, value))? else {
+        let Some(axis) = unless_refused(axis(f, op, value))? else {
             continue;
         };
-        if let Some(affine) = optional(Affine::from_op(f, op, data, axis))?
-            && let Some(plan) = optional(find(f, Plan::new(op, data), affine, axis))?
+        if let Some(affine) = unless_refused(Affine::from_op(f, op, data, axis))?
+            && let Some(plan) = unless_refused(find(f, Plan::new(op, data), affine, axis))?
         {
             return Ok(plan);
         }
@@ -81,7 +81,7 @@ fn axis(f: &Function, user: OpId, value: ValueId) -> Result<Axis, EditError> {
     let (mut user, mut value) = (user, value);
     for _ in 0..DEEPEST {
         let op = only_maker(f, user, value).ok_or(NoMatch)?;
-        if let Some(linear) = optional(Linear::from_op(f, op))? {
+        if let Some(linear) = unless_refused(Linear::from_op(f, op))? {
             return Ok(linear.output(f));
         }
         let is_between = matches!(
@@ -106,13 +106,13 @@ fn find(f: &Function, mut plan: Plan, affine: Affine, axis: Axis) -> Result<Plan
         steps += 1;
         NoMatch::unless(steps <= DEEPEST)?;
         let op = only_maker(f, user, value).ok_or(NoMatch)?;
-        if let Some(linear) = optional(Linear::from_op(f, op))? {
+        if let Some(linear) = unless_refused(Linear::from_op(f, op))? {
             NoMatch::unless(linear.output(f) == axis)?;
             plan.linears.push((linear, Side::Output, affine.clone()));
             continue;
         }
         let operand = |index: usize| operand(f, op, index);
-        let numbers = |index| optional(constants::along(f, operand(index), axis));
+        let numbers = |index| unless_refused(constants::along(f, operand(index), axis));
         match operator(f, op) {
             name @ ("onnx.Add" | "onnx.Sub") => {
                 // A bias is folded into the constants of a sum; only the factor propagates further.

@@ -44,7 +44,7 @@ mod user;
 use passdock_plugin_api::prelude::*;
 
 use crate::rules::shared::pads::pad_nothing;
-use crate::shared::read::{is, optional};
+use crate::shared::read::{is, unless_refused};
 use padding::Padding;
 use user::User;
 
@@ -66,7 +66,7 @@ pub fn fold_explicit_padding(f: &mut Function, cx: &PassContext) -> PassResult {
     // The last pad of a chain comes first: it is the one next to the convolution or pool.
     for op in f.ops_named("onnx.Pad").rev() {
         if is(f, op, "onnx.Pad")
-            && let Some(padding) = optional(Padding::from_op(f, op))?
+            && let Some(padding) = unless_refused(Padding::from_op(f, op))?
         {
             fold(f, cx, op, &padding)?;
         }
@@ -78,7 +78,7 @@ pub fn fold_explicit_padding(f: &mut Function, cx: &PassContext) -> PassResult {
 fn fold(f: &mut Function, cx: &PassContext, op: OpId, padding: &Padding) -> PassResult {
     let mut users = Vec::new();
     for one in f.iter_uses(f.result(op, 0)) {
-        match optional(User::from_op(f, one.op, padding))? {
+        match unless_refused(User::from_op(f, one.op, padding))? {
             Some(user) if one.index == 0 => users.push(user),
             _ => return Ok(()),
         }

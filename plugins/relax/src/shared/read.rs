@@ -102,7 +102,7 @@ pub(crate) fn own_pads(f: &Function, op: OpId, count: usize) -> Option<Vec<i64>>
 }
 
 /// Maps [`NoMatch`] to `None`; other errors, such as failed reads, remain.
-pub(crate) fn optional<T>(found: Result<T, EditError>) -> Result<Option<T>, EditError> {
+pub(crate) fn unless_refused<T>(found: Result<T, EditError>) -> Result<Option<T>, EditError> {
     match found {
         Err(error) if error.status == Status::REFUSED => Ok(None),
         found => found.map(Some),

@@ -6,7 +6,7 @@ use passdock_plugin_api::rewrite::is_about;
 use crate::rules::shared::bounds::bounds;
 use crate::rules::shared::checks::goes;
 use crate::rules::shared::polynomial::{Polynomial, polynomial, terms};
-use crate::shared::read::{float_or, is, made_by, operand, optional};
+use crate::shared::read::{float_or, is, made_by, operand, unless_refused};
 
 /// `x/2 (1 + erf(x/√2))`, and its approximation by `tanh` of a cubic polynomial.
 pub(super) static GELU: Rules = rules! {
@@ -94,7 +94,7 @@ fn gated(r: &mut Rewriter<'_>, m: &Match<'_>, gates: &[(&str, Gate)]) -> Rewritt
                     let is_it = polynomial(f, y, x, g)?.is_about(wanted, f.dtype(x));
                     Ok(is_it.then_some(made).ok_or(NoMatch)?)
                 };
-                if let Some(made) = optional(read())? {
+                if let Some(made) = unless_refused(read())? {
                     return Ok(Some(vec![r.op(made.operand(x))?]));
                 }
             }
@@ -177,8 +177,8 @@ fn hard_sigmoid_of_6(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
         let Some(clip) = made_by(f, operand, "onnx.Clip") else {
             continue;
         };
-        let product = optional(polynomial(f, m.value(f, "y"), operand, ValueId::NONE))?;
-        let high = optional(clipped_from_zero(r, clip))?;
+        let product = unless_refused(polynomial(f, m.value(f, "y"), operand, ValueId::NONE))?;
+        let high = unless_refused(clipped_from_zero(r, clip))?;
         let Some((product, high)) = product.zip(high) else {
             continue;
         };
@@ -199,7 +199,7 @@ fn line(r: &mut Rewriter<'_>, m: &Match<'_>, clip: OpId, factor: f64) -> Rewritt
     let top = operand(f, clip, 0);
     // The farthest term first: it removes the most ops.
     for x in terms(f, top).into_iter().skip(1).rev() {
-        let Some(found) = optional(polynomial(f, top, x, ValueId::NONE))? else {
+        let Some(found) = unless_refused(polynomial(f, top, x, ValueId::NONE))? else {
             continue;
         };
         let (alpha, beta) = (found.at(1, 0), found.at(0, 0));

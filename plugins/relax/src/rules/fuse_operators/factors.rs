@@ -5,7 +5,7 @@ use passdock_plugin_api::prelude::*;
 use super::norms::{last_dims, make, parameter, splat};
 use crate::rules::shared::checks::goes;
 use crate::rules::shared::spread::{Power, Spread, centred, mean, mean_square, root_of};
-use crate::shared::read::{made_by, optional, pair};
+use crate::shared::read::{made_by, pair, unless_refused};
 
 /// Matches `x m + (beta - mean(x) m)`, where `m` is the scale divided by the standard deviation.
 pub(super) fn by_factors(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
@@ -51,7 +51,8 @@ fn factors(
         let Some(own) = shifts.iter().find(|value| **value != factor) else {
             continue;
         };
-        let Some((of, axes, _)) = optional(mean(f, *own))?.filter(|_| shifts.contains(&factor))
+        let Some((of, axes, _)) =
+            unless_refused(mean(f, *own))?.filter(|_| shifts.contains(&factor))
         else {
             continue;
         };
@@ -68,7 +69,7 @@ fn factors(
         for (deviation, scale, power) in parts {
             let f = r.function();
             let sum = root_of(f, deviation, power);
-            let Some(spread) = optional(sum.and_then(|sum| mean_square(f, sum)))? else {
+            let Some(spread) = unless_refused(sum.and_then(|sum| mean_square(f, sum)))? else {
                 continue;
             };
             let is_it = of == x
@@ -76,7 +77,7 @@ fn factors(
                 && centred(f, spread.x, &axes)? == Some(x)
                 && goes(f, root, spread.mean);
             if is_it {
-                return optional(with_parameters(r, x, &spread, scale, bias));
+                return unless_refused(with_parameters(r, x, &spread, scale, bias));
             }
         }
     }

@@ -9,7 +9,7 @@ use passdock_plugin_api::prelude::*;
 
 use super::polynomial::{Polynomial, polynomial, terms};
 use super::spread::{centred, spread};
-use crate::shared::read::{is, made_by, only_use, optional};
+use crate::shared::read::{is, made_by, only_use, unless_refused};
 
 /// The maximum number of users between the gate or mean of a group and its last op.
 const LONGEST: usize = 6;
@@ -92,7 +92,7 @@ fn gelu(f: &Function, gate: OpId) -> Result<Option<Kernel>, EditError> {
     let inside = f.operand(gate, 0).unwrap_or(ValueId::NONE);
     let wanted = Polynomial::gelu_gate(is(f, gate, "onnx.Erf"));
     for x in terms(f, inside).into_iter().skip(1) {
-        let found = optional(polynomial(f, inside, x, ValueId::NONE))?;
+        let found = unless_refused(polynomial(f, inside, x, ValueId::NONE))?;
         if !found.is_some_and(|found| found.is_about(wanted, NEAR)) {
             continue;
         }
@@ -103,7 +103,7 @@ fn gelu(f: &Function, gate: OpId) -> Result<Option<Kernel>, EditError> {
             };
             last = next;
             let y = f.result(last, 0);
-            if optional(polynomial(f, y, x, f.result(gate, 0)))?
+            if unless_refused(polynomial(f, y, x, f.result(gate, 0)))?
                 .is_some_and(|found| found.is_about(Polynomial::halves(), NEAR))
             {
                 return Ok(Some(Kernel {
@@ -128,7 +128,7 @@ fn norm(f: &Function, mean: OpId) -> Result<Option<Kernel>, EditError> {
         };
         last = next;
         if is(f, last, "onnx.Div") || is(f, last, "onnx.Mul") {
-            found = optional(spread(f, last))?.filter(|spread| spread.mean == mean);
+            found = unless_refused(spread(f, last))?.filter(|spread| spread.mean == mean);
             if found.is_some() {
                 break;
             }

@@ -3,7 +3,7 @@
 use passdock_plugin_api::prelude::*;
 
 use super::checks::number_beside;
-use crate::shared::read::{axes, axis_from_last, int_or, made_by, operand, optional, pair};
+use crate::shared::read::{axes, axis_from_last, int_or, made_by, operand, pair, unless_refused};
 
 /// A value divided by its root mean square.
 pub(crate) struct Spread {
@@ -92,7 +92,7 @@ pub(crate) fn mean_square(f: &Function, sum: ValueId) -> Result<Spread, EditErro
         })
     };
     let [a, b] = pair(f, made_by(f, sum, "onnx.Add").ok_or(NoMatch)?);
-    match optional(read(a, b))? {
+    match unless_refused(read(a, b))? {
         Some(spread) => Ok(spread),
         None => read(b, a),
     }
@@ -109,7 +109,7 @@ pub(crate) fn spread(f: &Function, op: OpId) -> Result<Spread, EditError> {
     if f.name(op) == "onnx.Div" {
         return read(a, b, Power::Root);
     }
-    match optional(read(a, b, Power::Inverse))? {
+    match unless_refused(read(a, b, Power::Inverse))? {
         Some(spread) => Ok(spread),
         None => read(b, a, Power::Inverse),
     }
@@ -125,7 +125,7 @@ pub(crate) fn centred(
         return Ok(None);
     };
     let [x, subtracted] = pair(f, op);
-    let found = optional(mean(f, subtracted))?;
+    let found = unless_refused(mean(f, subtracted))?;
     let is_it = found.is_some_and(|(of, along, _)| of == x && along == axes);
     Ok(is_it.then_some(x))
 }

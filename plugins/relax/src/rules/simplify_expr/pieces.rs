@@ -4,7 +4,7 @@ use passdock_plugin_api::prelude::*;
 
 use super::slices::{self, Range};
 use crate::shared::read::{
-    self, axis_in, ints_of, is, made_by, one_axis, operand, optional, results, size,
+    self, axis_in, ints_of, is, made_by, one_axis, operand, results, size, unless_refused,
 };
 
 pub(super) static RULES: Rules = rules! {
@@ -86,7 +86,7 @@ pub(super) fn existing(
         if one.index != 0 || !is(f, one.op, "onnx.Split") || !is_before {
             continue;
         }
-        if let Some((axis, sizes)) = optional(split_sizes(f, one.op))? {
+        if let Some((axis, sizes)) = unless_refused(split_sizes(f, one.op))? {
             let found = pieces(&sizes).iter().position(|piece| *piece == wanted);
             if let Some(index) = found.filter(|_| axis == at) {
                 return Ok(f.results(one.op).get(index).copied());
@@ -132,7 +132,7 @@ fn split_of_slices(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     for op in ops {
         let is_beside = is(f, op, "onnx.Slice") && f.parent_region(op) == f.parent_region(root);
         if is_beside
-            && let Some((other, piece)) = optional(sliced(f, op))?
+            && let Some((other, piece)) = unless_refused(sliced(f, op))?
             && other == axis
             && f.operand(op, 0) == Some(x)
         {
@@ -167,7 +167,7 @@ fn is_sliced(f: &Function, op: OpId) -> Result<bool, EditError> {
         return Ok(false);
     };
     let is_slice = is(f, one.op, "onnx.Slice") && one.index == 0;
-    Ok(is_slice && optional(slices::ranges(f, one.op))?.is_some())
+    Ok(is_slice && unless_refused(slices::ranges(f, one.op))?.is_some())
 }
 
 /// Replaces a `Split` into single elements, each followed by a `Squeeze` of the axis, by `Gather`s.

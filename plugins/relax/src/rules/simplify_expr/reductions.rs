@@ -2,7 +2,7 @@
 
 use passdock_plugin_api::prelude::*;
 
-use crate::shared::read::{self, axes, axes_in, int_or, known_dims, like, optional};
+use crate::shared::read::{self, axes, axes_in, int_or, known_dims, like, unless_refused};
 
 pub(super) static RULES: Rules = rules! {
     rule reduction_of_kept_dims {
@@ -46,7 +46,7 @@ fn gives_back(f: &Function, axes: &[i64], keeps: i64, outer: OpId) -> Result<boo
     if f.name(outer) != "onnx.Unsqueeze" || keeps != 0 {
         return Ok(false);
     }
-    let given = optional(read::axes(f, outer))?.unwrap_or_default();
+    let given = unless_refused(read::axes(f, outer))?.unwrap_or_default();
     let from_front = |axes: &[i64]| axes_in(axes, usize::MAX >> 1);
     let are_positive = axes.iter().chain(&given).all(|axis| *axis >= 0);
     Ok(are_positive && from_front(axes) == from_front(&given))

@@ -8,7 +8,8 @@ use passdock_plugin_api::prelude::*;
 
 use crate::rules::shared::kernels::fused_with_sums;
 use crate::shared::read::{
-    add_tensor, axis_in, int_or, ints_of, is, is_view, known_dims, like, only_use, optional, viewed,
+    add_tensor, axis_in, int_or, ints_of, is, is_view, known_dims, like, only_use, unless_refused,
+    viewed,
 };
 use crate::shared::union_find::UnionFind;
 
@@ -204,7 +205,7 @@ fn groups(f: &Function, ops: impl Iterator<Item = OpId>) -> Result<Vec<Group>, E
     let mut sets = UnionFind::default();
     let mut of_value: HashMap<ValueId, usize> = HashMap::new();
     for op in ops {
-        let Some(row_op) = optional(RowOp::from_op(f, op))? else {
+        let Some(row_op) = unless_refused(RowOp::from_op(f, op))? else {
             continue;
         };
         let at = sets.push();

@@ -4,7 +4,7 @@ use passdock_plugin_api::DimKind;
 use passdock_plugin_api::prelude::*;
 
 use crate::rules::shared::pads::pad_nothing;
-use crate::shared::read::{int_or, is, known_dims, like, operand, optional};
+use crate::shared::read::{int_or, is, known_dims, like, operand, unless_refused};
 
 pub(super) static RULES: Rules = rules! {
     rule view_of_same_shape { onnx.Reshape|onnx.Squeeze|onnx.Unsqueeze|onnx.Expand(%x, _) => %x }
@@ -55,7 +55,7 @@ fn reshape_at_once(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (x, inner, outer) = (m.value(f, "x"), m.value(f, "inner"), m.value(f, "outer"));
     NoMatch::unless(!masks_scores(f, m.op("inner"), m.op("outer")))?;
-    if let Some(shape) = optional(own_shape(f, x, inner, m.op("outer")))? {
+    if let Some(shape) = unless_refused(own_shape(f, x, inner, m.op("outer")))? {
         let mut reshape = OpBuilder::new("onnx.Reshape").operands([x, shape]);
         if let Some(allow_zero) = f.int(m.op("outer"), "allowzero") {
             reshape = reshape.attr("allowzero", allow_zero);

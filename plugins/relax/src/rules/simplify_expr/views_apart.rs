@@ -7,7 +7,7 @@ use passdock_plugin_api::prelude::*;
 use super::views::reshape;
 use super::views_stretched::{Below, Runs};
 use crate::shared::read::{
-    axes, axes_in, axis_in, is, is_view, known_dims, like, operand, optional, viewed,
+    axes, axes_in, axis_in, is, is_view, known_dims, like, operand, unless_refused, viewed,
 };
 
 pub(super) static RULES: Rules = rules! {
@@ -125,7 +125,7 @@ fn undoes(f: &Function, inner: OpId, outer: OpId) -> Result<bool, EditError> {
     if !is_pair {
         return Ok(false);
     }
-    let axes = optional(axes(f, inner))?.zip(optional(axes(f, outer))?);
+    let axes = unless_refused(axes(f, inner))?.zip(unless_refused(axes(f, outer))?);
     let Some((a, b)) = axes else {
         return Ok(false);
     };
