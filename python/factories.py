@@ -28,10 +28,10 @@ TYPES = {
     "ints": "Mapping[str, int]",
     "values": "Mapping[str, Any]",
 }
-HEAD = '''"""The standard passes on {kind}, a function each: ``{family}.transform.{first}()``.
+HEAD = '''"""Factories of the standard passes on {kind}, such as ``{family}.transform.{first}()``.
 
-Any other registered pass whose name begins with ``{family}.transform.`` is here, too, and so are TVM's names. Written by
-``python/factories.py`` of what the passes declare.
+The module also has every other registered pass whose name begins with ``{family}.transform.``, and TVM's names.
+``python/factories.py`` generates this file from the declarations of the passes.
 """
 
 from __future__ import annotations

@@ -83,7 +83,7 @@ files=(--extension "$built/lib_passdock.so" --program "$built/passdock"
   --plugin "$built/libpassdock_onnx_ops.so" --plugin "$built/libpassdock_relax.so" --plugin "$built/libpassdock_tir.so")
 case ${1:-} in
   develop)
-    cargo build --package passdock-{cli,onnx-ops,relax,tir,python}
+    cargo build --package=passdock-{cli,onnx-ops,relax,tir,python}
     python3 python/build/wheels.py "${files[@]}" link
     echo "use it: PYTHONPATH=python python3 -c 'import passdock'" ;;
   tests)

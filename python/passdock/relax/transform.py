@@ -1,7 +1,7 @@
-"""The standard passes on graph functions, a function each: ``relax.transform.FoldConstant()``.
+"""Factories of the standard passes on graph functions, such as ``relax.transform.FoldConstant()``.
 
-Any other registered pass whose name begins with ``relax.transform.`` is here, too, and so are TVM's names. Written by
-``python/factories.py`` of what the passes declare.
+The module also has every other registered pass whose name begins with ``relax.transform.``, and TVM's names.
+``python/factories.py`` generates this file from the declarations of the passes.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ if not TYPE_CHECKING:
 
 
 def AlterOpLayout() -> ModulePass:
-    """Brings ops into the layouts that their definitions want.
+    """Converts ops to the layouts that their definitions prefer.
 
     Level 3. Requires InferType.
     """
@@ -74,18 +74,18 @@ def AnnotateTarget(
     dtypes: Sequence[str] | None = None,
     static_shapes: bool | None = None,
 ) -> ModulePass:
-    """Says of each op whether a target takes it.
+    """Annotates the ops that a target supports.
 
     Level 0. Requires InferType.
 
     Args:
         target: The target's name.
-        domain: The domain of its functions; none: the target's name, with `_` for what isn't a letter, a digit or a
-            point between parts.
-        ops: Names of ops that it takes.
-        traits: Traits of ops that it takes.
-        dtypes: The element types that it takes; none: any.
-        static_shapes: Whether all sizes have to be known.
+        domain: The domain of the created functions. If empty, the target's name, in which `_` replaces characters other
+            than letters, digits, and dots between parts.
+        ops: Names of ops that the target supports.
+        traits: Traits of ops that the target supports.
+        dtypes: Element types that the target supports. If empty, any.
+        static_shapes: Whether all sizes must be known.
     """
     return ModulePass._of(
         standard(
@@ -101,13 +101,13 @@ def AnnotateTarget(
 
 
 def BackwardFoldScaleAxis(*, allow_growth: bool | None = None) -> FunctionPass:
-    """Lets weights take over what is multiplied and added behind them.
+    """Folds scale and bias ops that follow a convolution or matmul into its weights.
 
     Level 2. Requires InferType.
 
     Args:
-        allow_growth: Fold also where the function grows by more than 1/2000 of the bytes of its constants, each way.
-            Within that, all that costs something is folded, otherwise none.
+        allow_growth: Whether to fold even if the function grows by more than 1/2000 of the bytes of its constants, per
+            direction. Within that limit, either all folds with a cost are applied or none.
     """
     return FunctionPass._of(standard("relax.transform.BackwardFoldScaleAxis", allow_growth=allow_growth))
 
@@ -118,8 +118,8 @@ def BindParams(*, defaults: bool | None = None, params: Mapping[str, Any] | None
     Level 0.
 
     Args:
-        defaults: Whether parameters that have a default become what they default to.
-        params: A value for each parameter, by its name.
+        defaults: Whether parameters with a default are replaced by their default.
+        params: Values of parameters, by parameter name.
     """
     return ModulePass._of(standard("relax.transform.BindParams", defaults=defaults, params=params))
 
@@ -130,13 +130,13 @@ def BindSymbolicVars(*, dims: Mapping[str, int] | None = None) -> ModulePass:
     Level 1.
 
     Args:
-        dims: A size for each symbol, by its name.
+        dims: Sizes of dim symbols, by symbol name.
     """
     return ModulePass._of(standard("relax.transform.BindSymbolicVars", dims=dims))
 
 
 def CanonicalizeBindings() -> FunctionPass:
-    """Propagates copies: their uses become uses of the original.
+    """Propagates copies: uses of a copy become uses of the original.
 
     Level 1.
     """
@@ -144,59 +144,59 @@ def CanonicalizeBindings() -> FunctionPass:
 
 
 def CombineParallelConv2D(*, min_num_branches: int | None = None) -> FunctionPass:
-    """Convolves one value with several weights at once.
+    """Combines parallel convolutions of one input into one convolution.
 
     Level 4. Requires InferType.
 
     Args:
-        min_num_branches: The number of ops from which on they are put together, also where that leaves more ops; 0:
-            where it leaves fewer.
+        min_num_branches: Combine groups of at least this many ops, even if that leaves more ops. With 0, combine groups
+            only if that leaves fewer ops.
     """
     return FunctionPass._of(standard("relax.transform.CombineParallelConv2D", min_num_branches=min_num_branches))
 
 
 def CombineParallelGemm(*, min_num_branches: int | None = None) -> FunctionPass:
-    """Multiplies one matrix by several weights at once.
+    """Combines parallel Gemms of one input into one Gemm.
 
     Level 4. Requires InferType.
 
     Args:
-        min_num_branches: The number of ops from which on they are put together, also where that leaves more ops; 0:
-            where it leaves fewer.
+        min_num_branches: Combine groups of at least this many ops, even if that leaves more ops. With 0, combine groups
+            only if that leaves fewer ops.
     """
     return FunctionPass._of(standard("relax.transform.CombineParallelGemm", min_num_branches=min_num_branches))
 
 
 def CombineParallelMatmul(*, min_num_branches: int | None = None) -> FunctionPass:
-    """Multiplies one value by several weights at once.
+    """Combines parallel matmuls of one input into one matmul.
 
     Level 2. Requires InferType.
 
     Args:
-        min_num_branches: The number of ops from which on they are put together, also where that leaves more ops; 0:
-            where it leaves fewer.
+        min_num_branches: Combine groups of at least this many ops, even if that leaves more ops. With 0, combine groups
+            only if that leaves fewer ops.
     """
     return FunctionPass._of(standard("relax.transform.CombineParallelMatmul", min_num_branches=min_num_branches))
 
 
 def ConvertLayout(*, desired_layouts: Mapping[str, Any] | None = None) -> ModulePass:
-    """Brings ops into the layouts that the pipeline asks for.
+    """Converts ops to the layouts that the pipeline requests.
 
     Level 3. Requires InferType.
 
     Args:
-        desired_layouts: Of each operator the layouts of its operands: `{ "onnx.Conv" = ["NHWC", "default"] }`.
+        desired_layouts: The layouts of the operands, by operator: `{ "onnx.Conv" = ["NHWC", "default"] }`.
     """
     return ModulePass._of(standard("relax.transform.ConvertLayout", desired_layouts=desired_layouts))
 
 
 def DeadCodeElimination(*, entry_functions: str | None = None) -> ModulePass:
-    """Removes dead code: ops, constants and functions that nobody uses.
+    """Removes dead code: unused ops, constants and functions.
 
     Level 1. Requires InferType.
 
     Args:
-        entry_functions: The functions that are called from outside, separated by commas.
+        entry_functions: Names of the entry functions, separated by commas.
     """
     return ModulePass._of(standard("relax.transform.DeadCodeElimination", entry_functions=entry_functions))
 
@@ -207,14 +207,14 @@ def DecomposeOps(*, ops: Sequence[str] | None = None, except_: Sequence[str] | N
     Level 0. Requires InferType.
 
     Args:
-        ops: The ops to replace, by name (`onnx.Gelu`); none: all that have a body.
-        except_: Ops that stay.
+        ops: Ops to decompose, by name (`onnx.Gelu`). If empty, all ops that have a body.
+        except_: Ops to leave alone.
     """
     return FunctionPass._of(standard("relax.transform.DecomposeOps", ops=ops, **{"except": except_}))
 
 
 def DefuseOps() -> ModulePass:
-    """Puts the ops of kernels back in the place of their calls.
+    """Inlines fused kernels, restoring the original ops.
 
     Level 0.
     """
@@ -222,7 +222,7 @@ def DefuseOps() -> ModulePass:
 
 
 def DynamicToStatic() -> FunctionPass:
-    """Replaces dynamic shape operands by constants where that makes no difference.
+    """Replaces shape operands with constants that are right for all sizes.
 
     Level 2. Requires InferType, FoldConstant.
     """
@@ -230,7 +230,7 @@ def DynamicToStatic() -> FunctionPass:
 
 
 def EliminateCommonSubexpr() -> FunctionPass:
-    """Eliminates common subexpressions: what several ops compute is computed once.
+    """Eliminates common subexpressions.
 
     Level 1. Requires InferType.
     """
@@ -238,24 +238,24 @@ def EliminateCommonSubexpr() -> FunctionPass:
 
 
 def FastMath(*, ops: Sequence[str] | None = None) -> ModulePass:
-    """Puts approximations in the place of exponentials and what is made of them.
+    """Approximates exponentials and functions derived from them.
 
     Level 4. Requires InferType.
 
     Args:
-        ops: The operators, by name.
+        ops: The operators to approximate, by name.
     """
     return ModulePass._of(standard("relax.transform.FastMath", ops=ops))
 
 
 def FoldBatchNorm(*, allow_growth: bool | None = None) -> FunctionPass:
-    """Lets weights take over what BatchNormalizations do in inference.
+    """Folds batch normalization in inference mode into the weights of adjacent ops.
 
     Level 2. Requires InferType.
 
     Args:
-        allow_growth: Fold also where the function grows by more than 1/1000 of the bytes of its constants. Within that,
-            all that costs something is folded, otherwise none.
+        allow_growth: Whether to fold even if the function grows by more than 1/1000 of the bytes of its constants.
+            Within that limit, either all folds with a cost are applied or none.
     """
     return FunctionPass._of(standard("relax.transform.FoldBatchNorm", allow_growth=allow_growth))
 
@@ -266,16 +266,16 @@ def FoldConstant(*, max_growth: int | None = None, allow_growth: bool | None = N
     Level 2.
 
     Args:
-        max_growth: The bytes by which one folded op may make the function larger, or 1/1600 of the bytes of its
-            constants if that is more; all folded ops together by 8 times as much. Expressions of several ops may take
-            as many 1/1600 as they have ops, all of them together 8.
-        allow_growth: Fold also where the function grows beyond that.
+        max_growth: The number of bytes by which one folded op may make the function larger, or 1/1600 of the bytes of
+            its constants if that is more. The limit for all folded ops together is 8 times as high. An expression of
+            several ops may use 1/1600 for each op, and all such expressions together 8/1600.
+        allow_growth: Whether to fold even if the function grows beyond `max_growth`.
     """
     return FunctionPass._of(standard("relax.transform.FoldConstant", max_growth=max_growth, allow_growth=allow_growth))
 
 
 def FoldExplicitPadding() -> FunctionPass:
-    """Lets convolutions and pools pad what was padded before them.
+    """Folds explicit padding into the convolutions and pools that follow.
 
     Level 0. Requires InferType.
     """
@@ -283,7 +283,7 @@ def FoldExplicitPadding() -> FunctionPass:
 
 
 def FoldScaleAxis() -> Sequential:
-    """Lets weights take over what is multiplied and added around them.
+    """Folds scale and bias ops around a convolution or matmul into its weights.
 
     Level 2.
     """
@@ -291,26 +291,26 @@ def FoldScaleAxis() -> Sequential:
 
 
 def ForwardFoldScaleAxis(*, allow_growth: bool | None = None) -> FunctionPass:
-    """Lets weights take over what is multiplied and added before them.
+    """Folds scale and bias ops before a convolution or matmul into its weights.
 
     Level 2. Requires InferType.
 
     Args:
-        allow_growth: Fold also where the function grows by more than 1/2000 of the bytes of its constants, each way.
-            Within that, all that costs something is folded, otherwise none.
+        allow_growth: Whether to fold even if the function grows by more than 1/2000 of the bytes of its constants, per
+            direction. Within that limit, either all folds with a cost are applied or none.
     """
     return FunctionPass._of(standard("relax.transform.ForwardFoldScaleAxis", allow_growth=allow_growth))
 
 
 def FuseOperators(*, ops: Sequence[str] | None = None, except_: Sequence[str] | None = None) -> FunctionPass:
-    """Writes one operator for what several ops spell out.
+    """Fuses sequences of ops into equivalent ONNX operators.
 
     Level 2. Requires InferType.
 
     Args:
-        ops: The operators to make, by name (`onnx.Swish`); none: all that the pass knows, but for those that ONNX
-            Runtime is slower at.
-        except_: Operators that aren't made.
+        ops: The operators to create, by name (`onnx.Swish`). If empty: all that the pass supports, except the slow
+            ones.
+        except_: Operators that the pass doesn't create.
     """
     return FunctionPass._of(standard("relax.transform.FuseOperators", ops=ops, **{"except": except_}))
 
@@ -321,14 +321,14 @@ def FuseOps(
     max_args: int | None = None,
     fuse_opt_level: int | None = None,
 ) -> ModulePass:
-    """Makes functions of ops that can run as one kernel.
+    """Groups ops that can run as one kernel into functions.
 
     Level 0. Requires InferType.
 
     Args:
-        max_depth: The largest number of ops of a function.
-        max_args: The largest number of parameters and results of a function; 0: any.
-        fuse_opt_level: 0: nothing is fused; -1: as the context's level says.
+        max_depth: The maximum number of ops per function.
+        max_args: The maximum number of parameters and results of a function together; 0 means unlimited.
+        fuse_opt_level: 0 disables fusion; -1 uses the level of the context.
     """
     return ModulePass._of(
         standard(
@@ -346,15 +346,15 @@ def FuseOpsByPattern(
     rules: Sequence[str] | None = None,
     inner_results: bool | None = None,
 ) -> ModulePass:
-    """Makes functions of ops that patterns find.
+    """Groups ops that match patterns into functions.
 
     Level 0. Requires InferType.
 
     Args:
-        patterns: Patterns, each behind its name: `npu.conv_relu: onnx.Relu(onnx.Conv(%x, %w))`.
-        rules: Texts of rules, of which what stands in front of the arrows is looked for. A pipeline names files of
-            them: `npu.rules`.
-        inner_results: Whether ops are taken of which others use results in between, and the function gives those, too.
+        patterns: Patterns with names: `npu.conv_relu: onnx.Relu(onnx.Conv(%x, %w))`.
+        rules: Text of rules whose left-hand sides are the patterns. A pipeline file takes names of files: `npu.rules`.
+        inner_results: Whether to match ops whose intermediate results have other users. The function then returns these
+            results as well.
     """
     return ModulePass._of(
         standard(
@@ -375,31 +375,31 @@ def InferType() -> ModulePass:
 
 
 def InlineFunctions(*, functions: Sequence[str] | None = None, max_ops: int | None = None) -> ModulePass:
-    """Inlines functions into their callers.
+    """Inlines functions of the module into their callers.
 
     Level 1.
 
     Args:
-        functions: The functions to inline; none: all but `main`.
-        max_ops: A call stays that would make a function of more ops than this.
+        functions: The functions to inline. If empty, all except `main`.
+        max_ops: The maximum number of ops of a function after inlining. Calls that would exceed it stay.
     """
     return ModulePass._of(standard("relax.transform.InlineFunctions", functions=functions, max_ops=max_ops))
 
 
 def LambdaLift(*, ops: Sequence[str] | None = None, domain: str | None = None) -> ModulePass:
-    """Lifts regions to functions; what they capture becomes parameters.
+    """Lifts regions to functions; captured values become parameters.
 
     Level 1.
 
     Args:
-        ops: The ops whose regions are lifted, by name; none: all.
+        ops: Names of the ops whose regions are lifted. If empty, all.
         domain: The domain of the functions.
     """
     return ModulePass._of(standard("relax.transform.LambdaLift", ops=ops, domain=domain))
 
 
 def Legalize() -> FunctionPass:
-    """Replaces ops by what their makers say that every back end has.
+    """Legalizes ops, replacing them by ops that every back end supports.
 
     Level 1. Requires InferType.
     """
@@ -407,7 +407,7 @@ def Legalize() -> FunctionPass:
 
 
 def MergeRegions() -> ModulePass:
-    """Puts together what one target takes.
+    """Merges adjacent annotated regions of the same target.
 
     Level 0.
     """
@@ -415,29 +415,29 @@ def MergeRegions() -> ModulePass:
 
 
 def PartitionGraph(*, bind_constants: bool | None = None) -> ModulePass:
-    """Makes partitions of what targets take.
+    """Converts annotated regions to partitions for code generation.
 
     Level 0.
 
     Args:
-        bind_constants: Whether constants of any size are inside, not operands.
+        bind_constants: Whether constants of any size move into the partition instead of being operands.
     """
     return ModulePass._of(standard("relax.transform.PartitionGraph", bind_constants=bind_constants))
 
 
 def RaiseOpset(*, to: int | None = None) -> ModulePass:
-    """Raises the version of ONNX's own operators that the model means.
+    """Converts the model to a later version of ONNX's operators.
 
     Level 0. Requires InferType.
 
     Args:
-        to: The version of ONNX's own operators; 0: as it is.
+        to: The requested version of ONNX's operators; 0 keeps the current one.
     """
     return ModulePass._of(standard("relax.transform.RaiseOpset", to=to))
 
 
 def SimplifyExpr(*, keep_negative_zero: bool | None = None) -> FunctionPass:
-    """Rewrites expressions to fewer ops that compute the same.
+    """Simplifies expressions to fewer ops with equal results.
 
     Level 0. Requires InferType.
 
@@ -448,18 +448,18 @@ def SimplifyExpr(*, keep_negative_zero: bool | None = None) -> FunctionPass:
 
 
 def SimplifyInference(*, batch_norm: bool | None = None) -> FunctionPass:
-    """Removes ops that only training needs.
+    """Removes ops that have an effect only in training.
 
     Level 0. Requires InferType.
 
     Args:
-        batch_norm: Take BatchNormalization apart too.
+        batch_norm: Whether to decompose BatchNormalization as well.
     """
     return FunctionPass._of(standard("relax.transform.SimplifyInference", batch_norm=batch_norm))
 
 
 def ToANormalForm() -> ModulePass:
-    """Puts ops in the order in which they are evaluated.
+    """Converts to A-normal form: sorts ops into evaluation order.
 
     Level 1.
     """
@@ -467,7 +467,7 @@ def ToANormalForm() -> ModulePass:
 
 
 def ToGraphNormalForm() -> FunctionPass:
-    """Puts ops in the order that the graph alone gives.
+    """Converts to graph normal form: sorts ops by the dataflow graph alone.
 
     Level 1.
     """
@@ -483,17 +483,17 @@ def ToMixedPrecision(
     keep_io: bool | None = None,
     accumulate_float32: bool | None = None,
 ) -> FunctionPass:
-    """Computes in float16 or bfloat16 what takes it well.
+    """Converts a model to mixed precision, float16 or bfloat16.
 
     Level 0. Requires InferType.
 
     Args:
-        dtype: The smaller type.
-        always: Operators that are always computed in it, by name (`onnx.Conv`).
-        follow: Operators that are computed in it if what they are among is.
-        never: Operators that never are.
+        dtype: The low-precision type.
+        always: Operators that are always computed in the low-precision type, by name (`onnx.Conv`).
+        follow: Operators that are computed in the low-precision type if their neighbors are.
+        never: Operators that stay in float32.
         keep_io: Whether the model's inputs and outputs keep their types.
-        accumulate_float32: Whether ops that sum up compute in float32, of rounded operands.
+        accumulate_float32: Whether ops that accumulate round their operands and compute in float32.
     """
     return FunctionPass._of(
         standard(

@@ -1,7 +1,7 @@
-"""The standard passes on functions of the loop level, a function each: ``tir.transform.UnrollLoop()``.
+"""Factories of the standard passes on functions of the loop level, such as ``tir.transform.UnrollLoop()``.
 
-Any other registered pass whose name begins with ``tir.transform.`` is here, too, and so are TVM's names. Written by
-``python/factories.py`` of what the passes declare.
+The module also has every other registered pass whose name begins with ``tir.transform.``, and TVM's names.
+``python/factories.py`` generates this file from the declarations of the passes.
 """
 
 from __future__ import annotations
@@ -29,16 +29,17 @@ def UnrollLoop(
     explicit_unroll: bool | None = None,
     max_ops: int | None = None,
 ) -> PrimFuncPass:
-    """Unrolls loops: copies of their bodies stand in their place.
+    """Unrolls loops.
 
     Level 0.
 
     Args:
-        auto_max_step: Serial loops of up to this many steps, nested ones multiplied.
-        auto_max_depth: Serial loops in which up to this many loops were unrolled.
-        auto_max_extent: Serial loops that run up to this many times.
-        explicit_unroll: Write the copies out; otherwise only mark the loops.
-        max_ops: The most ops that copies may make in a function. A serial loop that would make more stays.
+        auto_max_step: The maximum number of steps of a serial loop that is unrolled, multiplied over nested loops.
+        auto_max_depth: The maximum number of nested unrolled loops in a serial loop that is unrolled.
+        auto_max_extent: The maximum trip count of a serial loop that is unrolled.
+        explicit_unroll: Whether to unroll the selected serial loops. If `false`, they are only marked `unroll`.
+        max_ops: The maximum number of ops that unrolling may create per function. Serial loops that would exceed it
+            stay.
     """
     return PrimFuncPass._of(
         standard(
