@@ -44,10 +44,11 @@ MODEL = """module {
 FOLD = "--passes relax.transform.FoldConstant"
 #: In one process, whose calls are counted.
 RUN = "run --in-process --notes"
+BAD = "--plugin PLUGINS/libpassdock_misbehaving.so --passes bad.transform"
 
 #: What is run in a directory that has `m.ir`, and `d/w.onnx` with `d/w.onnx.data`: its name, the runs before it, the
 #: arguments, and the exit status.
-#: The last one's plugin is next to the command, as `cargo build --workspace` leaves it.
+#: The last one's plugin is where `cargo build --workspace --all-targets` puts it, in the command's directory.
 SCENARIOS = [
     ("a new model", [], "convert m.ir o.onnx", 0),
     (
@@ -67,8 +68,8 @@ SCENARIOS = [
     ),
     (
         "a failure with a reproducer over another one",
-        ["run m.ir -o o.onnx --passes bad.transform.Fail"],
-        f"{RUN} m.ir -o o.onnx --passes bad.transform.Panic",
+        [f"run m.ir -o o.onnx {BAD}.Fail"],
+        f"{RUN} m.ir -o o.onnx {BAD}.Panic",
         1,
     ),
 ]
@@ -128,7 +129,8 @@ def visible(files: Files) -> Files:
 
 
 def run(arguments: str, directory: Path, *before: str) -> subprocess.CompletedProcess[str]:
-    command = [*before, str(PASSDOCK), *arguments.split()]
+    plugins = str(PASSDOCK.parent / "examples")
+    command = [*before, str(PASSDOCK), *arguments.replace("PLUGINS", plugins).split()]
     return subprocess.run(command, cwd=directory, stdin=subprocess.DEVNULL, capture_output=True, text=True)
 
 

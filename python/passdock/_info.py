@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple, Self
 
 from ._checks import _check_int, _listed
 
@@ -25,7 +25,7 @@ class PassInfo(_Fields):
 
     __slots__ = ()
 
-    def __new__(cls, opt_level: int, name: str, required: Sequence[str] | None = None) -> Any:
+    def __new__(cls, opt_level: int, name: str, required: Sequence[str] | None = None) -> Self:
         _check_int("opt_level", opt_level)
         if not isinstance(name, str):
             raise TypeError(f"name is a str, not {type(name).__name__}")
