@@ -73,19 +73,19 @@ FIELDS = [
     *(
         (file, read, f"{read}.check()")
         for file, read in [
-            ("plugin-api/src/raw/tables.rs", "unsafe { copy.assume_init() }"),
+            ("plugin-api/src/ffi/tables.rs", "unsafe { copy.assume_init() }"),
             ("host/core/src/boundary/session/input.rs", "checked(unsafe { at.read() }"),
             ("host/core/src/boundary/session/input.rs", "checked(copy.assume_init()"),
         ]
     ),
     (
-        "plugin-api/src/raw/function.rs",
-        "        RawFunction {\n            tables,",
+        "plugin-api/src/ffi/function.rs",
+        "        FunctionHandle(RawFunction {\n            tables,",
         # A view of today's host ends before the field.
         "// SAFETY: a view starts with its size, and is read no further than that.\nunsafe {\n"
         "let size = *function.view.cast::<u32>() as usize;\n"
         "if size >= std::mem::size_of::<abi::FunctionView>() {\n"
-        f"assert_eq!((*function.view).future, {MARK});\n}}\n}}\n        RawFunction {{\n            tables,",
+        f"assert_eq!((*function.view).future, {MARK});\n}}\n}}\n        FunctionHandle(RawFunction {{\n            tables,",
     ),
 ]
 
@@ -103,19 +103,24 @@ HANDED_OUT = [
         "        let kind = self.frame.pass_kind(name);\n",
     ),
     (
-        "host/core/src/boundary/session/module_input.rs",
+        "host/core/src/boundary/session/mod.rs",
         "        kind: f.kind(),\n",
         '        kind: match f.text(f.name()) {\n"of.the.Future" => passdock_abi::FunctionKind(200),\n'
         "_ => f.kind(),\n},\n",
     ),
     (
-        "host/core/src/boundary/table/functions.rs",
-        "fn set_value_name(&mut self, value: ValueId, name: &str) -> Edit {\n",
-        "fn set_value_name(&mut self, value: ValueId, name: &str) -> Edit {\n"
-        'if name == "of the future" {\n'
-        "let (status, message) = (Status(200), String::new());\nreturn Err(EditError { status, message });\n}\n",
+        "host/core/src/boundary/session/input.rs",
+        "    unsafe { long_text(text, what, MAX_SYMBOL_BYTES) }\n",
+        '    match unsafe { long_text(text, what, MAX_SYMBOL_BYTES) } {\nOk("of the future") if what == "name" => {\n'
+        "let (status, message) = (abi::Status(200), String::new());\nErr(EditFailure { status, message })\n}\n"
+        "text => text,\n}\n",
     ),
 ]
+
+#: The SDK's descriptions don't have the field: their C form has it from `EMPTY`.
+DESCRIPTIONS = "xtask/src/abi/templates/descriptions.rs.j2"
+OWN_FIELDS = '{% for field in s.fields if field.name not in ["struct_size", "reserved"'
+DESCRIBED = [(DESCRIPTIONS, f"{OWN_FIELDS}] {end}", f'{OWN_FIELDS}, "future"] {end}') for end in ("and", "-%}")]
 
 #: The places in the host where it makes words of flags, and those in which it compares them with what it knows.
 FLAGS = [
@@ -138,8 +143,8 @@ OTHER_FLAGS = [
     ),
     (
         "host/core/src/boundary/op/definitions.rs",
-        "        traits.unwrap_or(0)\n",
-        f"        traits.map_or(0, |traits| if traits == 0 {{ 0 }} else {{ traits | {TRAIT} }})\n",
+        "        traits.and_then(Result::ok).unwrap_or(0)\n",
+        f"        traits.and_then(Result::ok).map_or(0, |traits| if traits == 0 {{ 0 }} else {{ traits | {TRAIT} }})\n",
     ),
 ]
 
@@ -191,6 +196,7 @@ def changes():
     yield from VERSION
     yield from structs()
     yield from FIELDS
+    yield from DESCRIBED
     for today, _, future in RENUMBERED:
         yield f"{TABLE}/record.toml", today, future
     yield from enumerations()
