@@ -6,7 +6,5 @@ version=0.5.4
 source=$(fresh "$TARGET/site-source")
 xtask docs "$source"
 cp docs/site/* "$source"
-mkdir -p "$source/docs/images"
-cp docs/images/* "$source/docs/images"
 "$tools/bin/mdbook" build --dest-dir "$TARGET/site" "$source"
 python3 .ci/steps/site_links.py "$TARGET/site"

@@ -25,6 +25,7 @@ pub(crate) fn write(project: &Project, directory: &Path) -> Result<()> {
         ("docs", "md"),
         ("docs/guides", "md"),
         ("docs/schemas", "json"),
+        ("docs/images", "png"),
     ];
     for (folder, extension) in folders {
         for entry in fs::read_dir(project.root.join(folder))? {
@@ -38,14 +39,18 @@ pub(crate) fn write(project: &Project, directory: &Path) -> Result<()> {
         }
     }
     for file in &files {
-        let text = fs::read_to_string(project.root.join(file))?;
+        let (from, to) = (project.root.join(file), directory.join(file));
+        fs::create_dir_all(to.parent().context("a file has a directory")?)?;
+        if file.extension().is_none_or(|extension| extension != "md") {
+            fs::copy(from, to)?;
+            continue;
+        }
+        let text = fs::read_to_string(from)?;
         let has = |target: &str| {
             let folder = file.parent().unwrap_or(Path::new(""));
             within(folder, target).is_some_and(|target| files.contains(&target))
         };
-        let path = directory.join(file);
-        fs::create_dir_all(path.parent().context("a file lies in a directory")?)?;
-        fs::write(path, linked(&text, has)?)?;
+        fs::write(to, linked(&text, has)?)?;
     }
     Ok(())
 }

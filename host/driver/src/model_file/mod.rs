@@ -16,7 +16,6 @@ use std::sync::Arc;
 use passdock_ir::{Module, text};
 use passdock_onnx::{OnnxError, Reach};
 
-#[cfg(unix)]
 pub use self::memory::{read_bytes, to_bytes, to_text};
 pub(crate) use self::output::data_files_of;
 pub use self::output::{Output, StagedModel, write};
