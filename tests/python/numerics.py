@@ -165,7 +165,7 @@ def looks_into_sequences_and_maps(passdock, work):
     sequence = helper.make_tensor_sequence_value_info("s", F32, None)
     model = save(work / "sequence.onnx", nodes, [tensor("x", F32, ["n", 4])], [sequence])
     report, found = passdock.run(model, [WRONG])
-    claim(found["passes"][0]["result"] == "different" and "`s[1]`" in found["passes"][0]["reason"], found)
+    claim(found["passes"][0]["result"] == "different" and "`s[" in found["passes"][0]["reason"], found)
     nodes = [
         helper.make_node("Relu", ["x"], ["r"]),
         helper.make_node("ZipMap", ["r"], ["z"], domain="ai.onnx.ml", classlabels_int64s=[5, 6, 7]),

@@ -2,6 +2,7 @@
 //! the text of source files.
 
 mod arrows;
+mod prose;
 mod sizes;
 mod tables;
 mod text;
@@ -25,6 +26,7 @@ pub(crate) fn tidy(project: &Project) -> Result<()> {
     let mut offences = arrows::offences(&project.metadata, &page)?;
     offences.extend(sizes::offences(&project.metadata, &files, &page)?);
     offences.extend(text::offences(&project.metadata, &files));
+    offences.extend(prose::offences(&files)?);
     offences.extend(abi::offences(project)?);
     if offences.is_empty() {
         println!("crates, folders and source files keep the rules");

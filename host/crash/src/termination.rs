@@ -164,16 +164,16 @@ impl fmt::Display for TerminationCause {
                     None => write!(f, "signal {signal}"),
                 });
                 if *stack_overflow {
-                    return write!(f, "used up its stack ({name})");
+                    return write!(f, "overflowed its stack ({name})");
                 }
                 write!(f, "crashed: {name}")?;
                 f.write_str(match signal_name(*signal).unwrap_or_default() {
-                    "SIGSEGV" => ", memory that isn't there or may not be written",
-                    "SIGBUS" => ", memory that can't be reached",
-                    "SIGFPE" => ", a division by zero, or one that overflows",
-                    "SIGILL" => ", an instruction that isn't one",
-                    "SIGABRT" => ", it gave up (`abort`)",
-                    "SIGKILL" => ", the system or somebody killed it, perhaps for want of memory",
+                    "SIGSEGV" => ", an invalid memory access",
+                    "SIGBUS" => ", an access to unavailable memory",
+                    "SIGFPE" => ", an integer division by zero or an overflow",
+                    "SIGILL" => ", an illegal instruction",
+                    "SIGABRT" => ", `abort` was called",
+                    "SIGKILL" => ", perhaps because the system ran out of memory",
                     _ => "",
                 })?;
                 match address {
@@ -186,7 +186,7 @@ impl fmt::Display for TerminationCause {
             } => write!(f, "ended the process with status {status}"),
             TerminationCause::Exit { status: None } => f.write_str("ended the process"),
             TerminationCause::Descriptors => {
-                f.write_str("closed files of the process that weren't its own")
+                f.write_str("closed file descriptors that it didn't open")
             }
             TerminationCause::Timeout { seconds } => {
                 write!(f, "was still running after {seconds} s")

@@ -6,7 +6,7 @@ use passdock_abi::{RegionId, ValueId};
 
 use crate::ir::Function;
 
-/// The values that their own region yields. A region must yield values of its own, and each value once. So to replace a
+/// The values that their defining region yields. A region must yield values that it defines, and each value once. So to replace a
 /// result, a copy (`onnx.Identity`) may be necessary.
 ///
 /// It is computed once for a function, because a value may have as many uses as there are ops.
@@ -47,7 +47,7 @@ impl RegionResults {
         RegionResults(given)
     }
 
-    /// Whether a value is a result of its own region.
+    /// Whether a value is a result of its defining region.
     pub fn contains(&self, value: ValueId) -> bool {
         self.0.contains(&value)
     }

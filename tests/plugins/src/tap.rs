@@ -145,7 +145,7 @@ plugin! {
             "relax.transform.FoldConstant" { max_growth: 512 },
             "tap.Rest",
         ] { opt_level: 1, required: ["relax.transform.InferType"] },
-        /// Removes what nobody uses.
+        /// Removes unused entities.
         "tap.Rest" => ["relax.transform.DeadCodeElimination", "tap.Late"],
         /// Of a level that few contexts have.
         "tap.Late" => ["tap.transform.Nothing"] { opt_level: 3 },

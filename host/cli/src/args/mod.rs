@@ -403,7 +403,7 @@ fn opset(text: &str) -> Result<i64, &'static str> {
     }
 }
 
-/// Parses an optimization level. Only pipelines may set a higher level, for passes of their own plugins.
+/// Parses an optimization level. Only pipelines may set a higher level, for passes of vendors.
 fn level(text: &str) -> Result<u32, &'static str> {
     match text.parse() {
         Ok(level @ 0..=4) => Ok(level),

@@ -56,7 +56,7 @@ pub(super) fn own_location(model: &Path) -> String {
 
 impl Plan {
     /// Plans the files of a model that is written to `model`, and writes the missing ones to the staging directory.
-    /// `own` is the location of its own data file.
+    /// `own` is the location of the model's data file.
     pub(super) fn new(
         output: &passdock_onnx::EncodedModel,
         model: &Path,

@@ -384,7 +384,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Names the outputs without a name of their own after their values. If another output already has the value, or if
+    /// Names unnamed outputs after their values. If another output already has the value, or if
     /// the value is from an outer region, the output is an `Identity` of it.
     fn unnamed_outputs(&mut self) {
         let f = self.f;

@@ -149,7 +149,7 @@ pub struct OpKindStats {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OpProvider {
-    /// ONNX: one of its own domains.
+    /// ONNX, for its standard domains.
     Onnx,
     /// The IR: structured control flow and the loop level.
     Ir,

@@ -1,5 +1,9 @@
 //! Cast and CastLike: between all numeric types, and to and from strings where the format is unambiguous.
 
+use bytemuck::{NoUninit, Zeroable};
+use half::slice::HalfFloatSliceExt;
+use half::{bf16, f16};
+
 use super::minifloat::{MiniFloat, Overflow, Rounding, decode_e8m0, encode_e8m0};
 use super::number::{Number, doubles, wholes, with_number};
 use super::{Call, Folded, NotFolded, Tensor, name_of, refuse};
@@ -39,6 +43,11 @@ fn to_type<'a>(x: &'a Tensor<'a>, to: DType, overflow: Overflow, rounding: Round
     if to == DType::STRING {
         return to_strings(x);
     }
+    match (from, to) {
+        (DType::F32, DType::F16) => return halves::<f16>(x, to),
+        (DType::F32, DType::BF16) => return halves::<bf16>(x, to),
+        _ => {}
+    }
     let number = match from {
         DType::STRING => from_strings(x, to)?,
         _ => as_number(x)?,
@@ -73,6 +82,17 @@ fn to_type<'a>(x: &'a Tensor<'a>, to: DType, overflow: Overflow, rounding: Round
             number.try_map(to, &undefined, between::<S, D>)
         })
     })
+}
+
+/// Converts floats to a 16-bit type. Processors have instructions for slices.
+fn halves<'r, H: NoUninit + Zeroable>(x: &Tensor<'_>, to: DType) -> Folded<'r>
+where
+    [H]: HalfFloatSliceExt,
+{
+    let floats = x.stored::<f32>()?;
+    let mut halves = vec![H::zeroed(); floats.len()];
+    halves.convert_from_f32_slice(&floats);
+    Ok(Tensor::from_vec(to, x.shape().to_vec(), halves))
 }
 
 /// Why a value has no code.

@@ -10,8 +10,8 @@ const SHAPE: &str = "4,8,3,5";
 /// Layouts of four axes, one after the other.
 const LAYOUTS: [&str; 6] = ["NHWC", "NCHW4c", "CNHW", "N2nHWC4c", "WHCN", "NHCW2c"];
 
-/// Computes a body in each of these layouts of the operand of an operator, and beside it without; `%x` is the operand.
-/// The layouts in which it stays as it is are those after `but`.
+/// Evaluates a body with the operand `%x` of an operator in each layout, and without a layout. In the layouts of `but`,
+/// the operator stays unchanged.
 #[track_caller]
 fn check(operator: &str, body: &str, but: &[&str]) {
     check_of(SHAPE, operator, body, but);
@@ -300,7 +300,7 @@ fn views() {
     check("Flatten", "%y = onnx.Flatten(%x) return %y", &LAYOUTS);
 }
 
-/// Axes put together that lie side by side, and axes taken apart.
+/// Merged adjacent axes, and split axes.
 #[test]
 fn views_that_move() {
     let cut = &BLOCKS;

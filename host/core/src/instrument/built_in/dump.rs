@@ -19,7 +19,7 @@ use passdock_files::Target;
 passdock_plugin_api::options! {
     /// The options of `dump`.
     struct Options {
-        /// The directory, which is made if it isn't there.
+        /// The directory, which is created if it doesn't exist.
         dir: String,
         /// Removes the dumps of an earlier run first, if the directory holds nothing else.
         refresh: bool = false,
