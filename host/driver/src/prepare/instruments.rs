@@ -322,7 +322,7 @@ mod tests {
                 2 | name = 'dump'
                   |        ^^^^^^
                   |
-                  = help: dir: The directory, which is made if it isn't there."#]],
+                  = help: dir: The directory, which is created if it doesn't exist."#]],
         );
         check_error(
             "[[instruments]]\nname = 'dump'\ndir = ''\n",
