@@ -6,8 +6,8 @@ use passdock_abi::{RegionId, ValueId};
 
 use crate::ir::Function;
 
-/// The values that their defining region yields. A region must yield values that it defines, and each value once. So to replace a
-/// result, a copy (`onnx.Identity`) may be necessary.
+/// The values that their defining region yields. A region must yield values that it defines, and each value once. So to
+/// replace a result, a copy (`onnx.Identity`) may be necessary.
 ///
 /// It is computed once for a function, because a value may have as many uses as there are ops.
 ///

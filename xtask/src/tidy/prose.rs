@@ -61,8 +61,19 @@ mod tests {
             text: text.to_owned(),
         };
         let table = "## Words\n| don't write | write |\n|---|---|\n| `nobody`, `of its own` | the actor |\n";
-        let source = "/// Nobody.\n/// `nobody`\n/// ```\n/// nobody\n/// ```\nlet a; // nobody\n//! A file of its own.\n";
-        let files = [file("CONTRIBUTING.md", table), file("a.rs", source)];
+        let source = [
+            "/// Nobody.",
+            "/// `nobody`",
+            "/// ```",
+            "/// nobody",
+            "/// ```",
+            "let a; // nobody",
+            "//! A file of its own.",
+        ];
+        let files = [
+            file("CONTRIBUTING.md", table),
+            file("a.rs", &source.join("\n")),
+        ];
         let found = offences(&files).expect("a table");
         assert_eq!(found.len(), 2, "{found:?}");
         assert!(found[0].starts_with("a.rs:1: `Nobody`"), "{found:?}");

@@ -1,5 +1,5 @@
-//! Cases that IR text can't express: they are generated, computed or counted. They are one program, because it links the
-//! host and all operators.
+//! Cases that IR text can't express: they are generated, computed or counted. They are one program, because it links
+//! the host and all operators.
 
 mod bind_params;
 mod diagnostics;
