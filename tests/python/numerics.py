@@ -165,7 +165,7 @@ def looks_into_sequences_and_maps(passdock, work):
     sequence = helper.make_tensor_sequence_value_info("s", F32, None)
     model = save(work / "sequence.onnx", nodes, [tensor("x", F32, ["n", 4])], [sequence])
     report, found = passdock.run(model, [WRONG])
-    claim(found["passes"][0]["result"] == "different" and "`s[" in found["passes"][0]["reason"], found)
+    claim(found["passes"][0]["result"] == "different" and "`s[0]`" in found["passes"][0]["reason"], found)
     nodes = [
         helper.make_node("Relu", ["x"], ["r"]),
         helper.make_node("ZipMap", ["r"], ["z"], domain="ai.onnx.ml", classlabels_int64s=[5, 6, 7]),
@@ -173,7 +173,7 @@ def looks_into_sequences_and_maps(passdock, work):
     maps = helper.make_value_info("z", helper.make_sequence_type_proto(helper.make_map_type_proto(I64, helper.make_tensor_type_proto(F32, []))))
     model = save(work / "map.onnx", nodes, [tensor("x", F32, ["n", 3])], [maps], opsets=[("", 17), ("ai.onnx.ml", 3)])
     report, found = passdock.run(model, [WRONG])
-    claim(found["passes"][0]["result"] == "different" and "].values`" in found["passes"][0]["reason"], found)
+    claim(found["passes"][0]["result"] == "different" and "`z[1].values`" in found["passes"][0]["reason"], found)
 
 
 def says_what_it_cannot_tell(passdock, work):
