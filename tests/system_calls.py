@@ -1,10 +1,11 @@
-"""What becomes of files when a system call fails, or is the last one of a run: `system_calls.py PASSDOCK DIRECTORY`.
+"""Fault injection: runs the command with failing system calls, and kills it before calls:
+`system_calls.py PASSDOCK DIRECTORY`.
 
-Each scenario is run once under `strace`, which lists its system calls on files; then once for each of them that fails,
-and once for each change that it is killed before. After that, visible files are as before or as they should be, and a
-run that reported success has succeeded. What is hidden, the next run removes; old data may stay where its removal was
-the call. All of it is done twice: with files that
-have no name while they are written, and as on a file system that has no such files.
+Each scenario runs once under `strace`, which lists its system calls on files. Then it runs once for each call, which
+fails, and once for each call that changes files, before which the process is killed. Afterwards visible files are
+either unchanged or complete, and a run that reported success has succeeded. The next run removes hidden files; old
+data may remain if its removal was the call. Everything runs twice: with unnamed temporary files, and as on a file
+system without them.
 """
 
 import os
@@ -79,7 +80,7 @@ Files = dict[str, bytes]
 
 
 class Fault(NamedTuple):
-    """One thing that goes wrong: the nth call of a name fails, or the process is killed before it."""
+    """A fault: the nth call of a name fails, or the process is killed before it."""
 
     call: str
     nth: int
@@ -87,7 +88,7 @@ class Fault(NamedTuple):
 
 
 def read(root: Path) -> Files:
-    """All files below a directory."""
+    """Returns all files in a directory."""
     files = {}
     for directory, folders, names in os.walk(root):
         here = Path(directory).relative_to(root)
@@ -97,7 +98,7 @@ def read(root: Path) -> Files:
 
 
 def write(root: Path, files: Files) -> None:
-    """Makes a directory that holds these files and no others."""
+    """Creates a directory with exactly these files."""
     shutil.rmtree(root, ignore_errors=True)
     root.mkdir(parents=True)
     for name, content in files.items():
@@ -122,8 +123,8 @@ def is_model(name: str) -> bool:
 
 
 def visible(files: Files) -> Files:
-    """What people see. Traces and reproducers have times and paths in them; a trace shows what happened, also of a run
-    that failed."""
+    """Returns the visible files. Omits traces, which failed runs write, too, and the bytes of reproducers, which contain
+    times and paths."""
     seen = {name: content for name, content in files.items() if not is_hidden(name) and name != "t.json"}
     return {name: content if is_model(name) or is_data(name) else b"" for name, content in seen.items()}
 
@@ -135,7 +136,7 @@ def run(arguments: str, directory: Path, *before: str) -> subprocess.CompletedPr
 
 
 class Scenario:
-    """A scenario that is ready to be run again and again."""
+    """A scenario that can be run repeatedly."""
 
     def __init__(self, scenario: tuple[str, list[str], str, int], nameless: bool) -> None:
         self.name, befores, self.arguments, self.status = scenario
@@ -160,7 +161,7 @@ class Scenario:
         assert self.faults, f"{self.name}: no system call is about a file"
 
     def problem(self, fault: Fault, directory: Path) -> str | None:
-        """What is wrong after a fault, if anything is."""
+        """Runs the scenario with a fault, and returns a description of the error, if any."""
         write(directory, self.before)
         what = "signal=KILL" if fault.kill else "error=EIO"
         inject = ["-e", f"trace=open,{fault.call}", "-e", f"inject={fault.call}:{what}:when={fault.nth}"]
@@ -181,7 +182,7 @@ class Scenario:
         return f"{fault.call} {fault.nth} {how}: {wrong} ({printed}): {self.files(after)}"
 
     def judge(self, fault: Fault, ran: subprocess.CompletedProcess[str], after: Files) -> str | None:
-        """What is wrong with the files that a run left."""
+        """Checks the files after a run, and returns a description of the error, if any."""
         seen = visible(after)
         is_before = visible(self.before) == seen
         is_done = any(visible(done) == seen for done in self.done)
@@ -211,13 +212,12 @@ class Scenario:
         return "a file isn't whole"
 
     def without(self, fault: Fault, files: Files) -> set[str]:
-        """The names of files but for data of before that stay: it wasn't removed, or it can't be told whether somebody
-        needs it."""
+        """Returns the names of files without old data that may remain: it wasn't removed, or may still be in use."""
         stays = fault.kill or fault.call not in CHANGES or fault.call in REMOVES
         return {name for name in files if not (stays and is_data(name) and name in self.before)}
 
     def files(self, files: Files) -> list[str]:
-        """The names of files, and which are as in the end, or as in the beginning."""
+        """Returns the names of files, each with whether it is old, new, the same or another file."""
         states = {(True, True): "same", (True, False): "old", (False, True): "new", (False, False): "other"}
         return [
             f"{name} {states[self.before.get(name) == content, self.done[0].get(name) == content]}"
@@ -226,8 +226,8 @@ class Scenario:
 
 
 def faults(log: str, nameless: bool) -> list[Fault]:
-    """The calls of the main thread from the first one on that is about a file of the directory. Reading is the same
-    with named files, and isn't tried twice."""
+    """Returns the calls of the main thread, starting with the first on a file of the directory. Reading is the same with
+    named files, and isn't repeated."""
     nth, tried, found = Counter(), Counter(), []
     main = log.split(None, 1)[0]
     has_begun = False

@@ -7,7 +7,7 @@ use super::fields::text;
 use super::schema::opset;
 use super::wire::{Message, Value, put_bytes, put_int};
 
-/// Opset imports: domains and versions in the order of the file. Of several imports of a domain, the last one counts.
+/// Opset imports: domains and versions in the order of the file. The last import of a domain counts.
 pub(crate) type Opsets = Vec<(String, i64)>;
 
 /// Reads an opset import.
