@@ -71,7 +71,7 @@ pub(crate) fn top_k<'a>(call: &Call<'a>) -> FoldedAll<'a> {
     };
     let count = match count.and_then(|count| usize::try_from(count).ok()) {
         Some(count) if count <= x.shape()[at] => count,
-        _ => return refuse!("K is out of range for a dim of {}", x.shape()[at]),
+        _ => return refuse!("`K` is out of range for a dim of {}", x.shape()[at]),
     };
     if !call.flag("sorted", true)? {
         return refuse!("order of unsorted results is undefined");

@@ -94,7 +94,7 @@ pub(crate) fn choose<'a>(call: &Call<'a>) -> Folded<'a> {
 pub(crate) fn non_zero<'a>(call: &Call<'a>) -> Folded<'a> {
     let x = call.input(0)?;
     if x.rank() == 0 {
-        return refuse!("runtimes disagree on NonZero of a scalar");
+        return refuse!("runtimes disagree on `NonZero` of a scalar");
     }
     let number = as_number(x)?;
     let hits: Vec<usize> = with_number!(number.dtype(), T => {

@@ -33,7 +33,7 @@ binary! {
 const DIVISION: &str = "integer division by zero, or of the minimum by -1";
 
 /// Why PRelu isn't folded for a negative element.
-const ZERO_SLOPE: &str = "sign of a product of 0 is undefined";
+const ZERO_SLOPE: &str = "sign of a zero product is undefined";
 
 fn bent<T: Number>(x: T, slope: T) -> Option<T> {
     match x < T::ZERO {
@@ -49,7 +49,7 @@ pub(crate) fn modulo<'a>(call: &Call<'a>) -> Folded<'a> {
     let truncated = call.flag("fmod", false)?;
     with_number!(a.dtype(), T => {
         let is_defined = !T::IS_FLOAT || truncated || call.version >= 28;
-        ensure!(is_defined, "Mod of floats without `fmod` is undefined before opset 28");
+        ensure!(is_defined, "`Mod` of floats without `fmod` is undefined before opset 28");
         let combine = if truncated { T::remainder } else { T::modulo };
         zip(call, a.dtype(), a, b, DIVISION, combine)
     })

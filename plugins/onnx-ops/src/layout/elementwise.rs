@@ -18,7 +18,9 @@ pub(super) fn first(request: &LayoutRequest) -> Answer<LayoutResult> {
 /// The mask has the operand's layout. In training mode, the random mask depends on the order of elements.
 pub(super) fn dropout(request: &LayoutRequest) -> Answer<LayoutResult> {
     if request.has(2) && request.constant(2).is_none_or(|flag| flag.bytes() != [0]) {
-        return wrong!("in training mode, the random mask depends on the order of elements");
+        return wrong!(
+            "random mask depends on the order of elements, unless `training_mode` is constant false"
+        );
     }
     let layout = request.layout(0)?;
     request.rewritten(1, &layout, Change::default())

@@ -180,7 +180,7 @@ fn top(op: &Infer) -> Answer {
             let at = op.axis(op.int_or("axis", -1)?, dims.len())?;
             match (as_const(count), as_const(dims[at])) {
                 (Some(count), Some(size)) if count > size => {
-                    return wrong!("K is {count}, but axis {at} has size {size}");
+                    return wrong!("`K` is {count}, but axis {at} has size {size}");
                 }
                 _ => dims[at] = count,
             }

@@ -78,7 +78,7 @@ fn dft(op: &Infer) -> Answer {
         };
         let axis = op.axis(axis, dims.len())?;
         if axis == last {
-            return wrong!("axis {axis} is the axis of real and imaginary parts");
+            return wrong!("axis {axis} has the real and imaginary parts");
         }
         let length = match (op.has(1), one_sided && inverse) {
             (true, _) => op.size(1),
