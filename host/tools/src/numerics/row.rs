@@ -49,7 +49,8 @@ impl Row {
     pub(super) fn failure(&self) -> Option<PassError> {
         let detail = self.detail.as_deref()?;
         if self.result == RowResult::NotChecked {
-            let message = format!("the pass's effect on the model's results is not checked: {detail}");
+            let message =
+                format!("the pass's effect on the model's results is not checked: {detail}");
             return Some(PassError::new(ErrorKind::NotChecked, message));
         }
         let passes = match &self.together[..] {

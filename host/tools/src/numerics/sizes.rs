@@ -177,7 +177,9 @@ fn generate(
     let Some((shapes, guess)) = first else {
         let refused = all.sizes.into_iter().find_map(|size| size.refused);
         let refused = refused.map(|error| {
-            format!("ONNX Runtime could not run the model before with inputs of any tried size: {error}")
+            format!(
+                "ONNX Runtime could not run the model before with inputs of any tried size: {error}"
+            )
         });
         return Err(refused.or(too_large).unwrap_or_default().into());
     };

@@ -44,9 +44,7 @@ pub(super) fn manifest(subject: &Subject<'_>) -> CheckResult {
             ..CheckResult::new(findings, notes)
         };
     }
-    subject
-        .trail
-        .at("loading the library a second time");
+    subject.trail.at("loading the library a second time");
     let again =
         Plugin::open(subject.file()).and_then(|again| again.load(boundary::host()).map(drop));
     if let Err(error) = again {

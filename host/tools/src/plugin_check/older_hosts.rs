@@ -14,9 +14,7 @@ pub(super) fn older_hosts(subject: &Subject<'_>) -> CheckResult {
         let reason = format!("cannot emulate a host with ABI {min_host}");
         return CheckResult::skipped(reason);
     };
-    subject
-        .trail
-        .at("loading the library into an older host");
+    subject.trail.at("loading the library into an older host");
     if let Err(error) = subject.plugin.load(host) {
         return CheckResult::unusable(error.to_string());
     }

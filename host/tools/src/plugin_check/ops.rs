@@ -81,7 +81,8 @@ pub(super) fn ops(subject: &Subject<'_>) -> CheckResult {
             errors.extend(faults.filter(|error| !error.contains(IS_WRONG)));
         }
         let first = errors.into_iter().next();
-        findings.extend(first.map(|error| format!("`{name}` (since version {}): {error}", info.since)));
+        findings
+            .extend(first.map(|error| format!("`{name}` (since version {}): {error}", info.since)));
     }
     let mut notes = Vec::new();
     if !unreadable.is_empty() {

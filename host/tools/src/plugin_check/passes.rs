@@ -98,7 +98,8 @@ impl Survey {
                 CheckResult::skipped("the plugin has no passes to run")
             }
             passes if self.findings.is_empty() && self.untried == passes.len() => {
-                let reason = "the passes reject all modules of the check; add a model with `--model`";
+                let reason =
+                    "the passes reject all modules of the check; add a model with `--model`";
                 CheckResult {
                     notes: self.refusals,
                     ..CheckResult::skipped(reason)

@@ -48,7 +48,10 @@ pub(crate) fn runtime(library: Option<&Path>) -> Result<Runtime> {
             )
         });
     }
-    let mut searched = vec![format!("the loader's search path (`{}`)", NAMES.join("`, `"))];
+    let mut searched = vec![format!(
+        "the loader's search path (`{}`)",
+        NAMES.join("`, `")
+    )];
     for name in NAMES {
         match Runtime::load(Path::new(name)) {
             Ok(runtime) => return Ok(runtime),
@@ -128,7 +131,10 @@ fn python_packages() -> (Vec<PathBuf>, Option<String>) {
         .stderr(Stdio::null())
         .output();
     let Ok(output) = output else {
-        return (Vec::new(), Some("the packages of `python3` (no `python3` in PATH)".to_owned()));
+        return (
+            Vec::new(),
+            Some("the packages of `python3` (no `python3` in PATH)".to_owned()),
+        );
     };
     let lines = String::from_utf8_lossy(&output.stdout).into_owned();
     let lines = lines.lines().filter(|line| !line.is_empty());
@@ -171,7 +177,8 @@ mod tests {
         let error = runtime(Some(Path::new("/nowhere/libonnxruntime.so")))
             .err()
             .unwrap();
-        let beginning = "could not load ONNX Runtime from `/nowhere/libonnxruntime.so` (option `library`): ";
+        let beginning =
+            "could not load ONNX Runtime from `/nowhere/libonnxruntime.so` (option `library`): ";
         assert!(error.starts_with(beginning), "{error}");
     }
 

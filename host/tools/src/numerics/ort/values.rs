@@ -128,6 +128,8 @@ impl OrtSession<'_> {
             .zip(ends)
             .map(|(&start, end)| bytes.get(start..end))
             .collect();
-        Ok(string_data(&texts.ok_or("string offsets are not in order")?))
+        Ok(string_data(
+            &texts.ok_or("string offsets are not in order")?,
+        ))
     }
 }

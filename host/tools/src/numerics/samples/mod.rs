@@ -104,9 +104,7 @@ pub(super) fn shapes(
             Some(0..=MOST_ELEMENTS) => Ok(shape),
             _ => {
                 let (name, ty) = (&input.name, describe(ty.dtype, shape.iter()));
-                Err(format!(
-                    "input `{name}` is too large to generate: {ty}"
-                ))
+                Err(format!("input `{name}` is too large to generate: {ty}"))
             }
         }
     };
@@ -207,8 +205,9 @@ pub(super) fn generate(
     let generate = |(at, (input, shape)): (usize, (&ModelPort, &Vec<i64>))| {
         let name = &input.name;
         let ty = input.ty.as_ref();
-        let ty =
-            ty.map_err(|kind| format!("cannot generate input `{name}`: expected a tensor, found {kind}"))?;
+        let ty = ty.map_err(|kind| {
+            format!("cannot generate input `{name}`: expected a tensor, found {kind}")
+        })?;
         let [seed, number] = seeds.map(|seed| seed as u64);
         // The instrument has no seed and uses 0.
         let seed = seed.rotate_left(32) ^ number ^ (at as u64) << 16;
