@@ -35,7 +35,7 @@ impl fmt::Display for InterfaceDifference {
             }
             (Some(before), None) => write!(f, "{port} `{name}` ({before}) was removed"),
             (None, after) => {
-                let after = after.as_deref().unwrap_or("nothing");
+                let after = after.as_deref().unwrap_or("absent");
                 write!(f, "{port} `{name}` ({after}) was added")
             }
         }

@@ -144,7 +144,7 @@ pub(super) fn compare_results(
                     }
                 }
                 // An absent optional.
-                (OutputValue::Opaque("nothing"), OutputValue::Opaque("nothing")) => {
+                (OutputValue::Opaque("absent"), OutputValue::Opaque("absent")) => {
                     named(&mut outputs, name());
                 }
                 (OutputValue::Opaque(kind), _) | (_, OutputValue::Opaque(kind)) => {

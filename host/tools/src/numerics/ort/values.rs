@@ -52,7 +52,7 @@ impl OrtSession<'_> {
         let mut stack = vec![(String::new(), value)];
         while let Some((position, value)) = stack.pop() {
             if value.pointer.is_null() {
-                return Ok(OutputValue::Opaque("nothing"));
+                return Ok(OutputValue::Opaque("absent"));
             }
             // SAFETY: the value is valid until it is dropped.
             let kind = api.value(|out| unsafe { api.get_value_type(value.pointer, out) });
@@ -68,7 +68,7 @@ impl OrtSession<'_> {
                 }
                 Ok(other) => return Ok(OutputValue::Opaque(kind_name(other))),
                 // An absent optional.
-                Err(_) => return Ok(OutputValue::Opaque("nothing")),
+                Err(_) => return Ok(OutputValue::Opaque("absent")),
             };
             for part in (0..parts).rev() {
                 let position = match (&kind, part) {
