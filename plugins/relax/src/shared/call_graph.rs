@@ -77,15 +77,13 @@ pub(crate) fn callees_first(
 /// Returns an error about an unknown name, with the nearest known name and a list of all.
 pub(crate) fn unknown(what: &str, name: &str, known: &[String]) -> PassError {
     let near = match nearest(name, known.iter().map(String::as_str)) {
-        Some(other) => format!(" Did you mean `{other}`?"),
+        Some(other) => format!("; did you mean `{other}`?"),
         None => String::new(),
     };
     let listed: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
-    let there = match listed.is_empty() {
-        true => "none".to_owned(),
-        false => listed.join(", "),
+    let expected = match listed.is_empty() {
+        true => format!("the model has no {what}"),
+        false => format!("expected one of {}", listed.join(", ")),
     };
-    PassError::config(format!(
-        "The model has no {what} `{name}`.{near} There are: {there}."
-    ))
+    PassError::config(format!("unknown {what} `{name}`; {expected}{near}"))
 }

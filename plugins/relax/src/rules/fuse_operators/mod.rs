@@ -116,9 +116,9 @@ pub fn fuse_operators(f: &mut Function, cx: &PassContext) -> PassResult {
     let names = BTreeSet::from(OPERATORS.map(|(name, ..)| name));
     for name in options.ops.iter().chain(&options.except) {
         if !names.contains(&**name) {
-            let names = Vec::from_iter(names).join(", ");
+            let names = Vec::from_iter(names).join("`, `");
             return Err(PassError::config(format!(
-                "The pass makes no operator `{name}`; those that it knows: {names}."
+                "unsupported operator `{name}`; expected one of `{names}`"
             )));
         }
     }
