@@ -39,7 +39,7 @@ options! {
     pub struct DecomposeOps {
         /// Ops to decompose, by name (`onnx.Gelu`). If empty, all ops that have a body.
         ops: Vec<String> = [],
-        /// Ops to leave alone.
+        /// Ops that are not decomposed, by name.
         except: Vec<String> = [],
     }
 }

@@ -33,7 +33,7 @@
 //! have to be duplicated. Parameters and weights that are `onnx.ConstantOfShape`s stay in that form.
 //!
 //! Rewrites are counted as `batch_norm_after_weights`, `batch_norm_before_weights`, `batch_norm_before_arithmetic` and
-//! `batch_norm_as_numbers`, which can be disabled like rules.
+//! `batch_norm_as_scalars`, which can be disabled like rules.
 //!
 //! Source: TVM `src/relay/transforms/simplify_inference.cc` and `fold_scale_axis.cc`, which use two steps.
 
@@ -139,7 +139,7 @@ impl Chain {
     fn fold(&self, f: &mut Function, cx: &PassContext, folder: &mut Folder<'_>) -> PassResult {
         let numbers = self.all.factor.one().zip(self.all.offset.one());
         let rule = match numbers {
-            Some(_) => "batch_norm_as_numbers",
+            Some(_) => "batch_norm_as_scalars",
             None => "batch_norm_before_arithmetic",
         };
         if !cx.may_rewrite(rule) {

@@ -54,7 +54,7 @@ pub(super) fn sizes_or_scales(site: &mut Site<'_>, op: OpId) -> Result<OpId, Sto
         site.f.attr(op, "coordinate_transformation_mode")
     {
         return Err(
-            "version 13 removed `tf_half_pixel_for_nn`, its `coordinate_transformation_mode`"
+            "version 13 removed `tf_half_pixel_for_nn` from `coordinate_transformation_mode`"
                 .into(),
         );
     }

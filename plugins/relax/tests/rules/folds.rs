@@ -64,7 +64,7 @@ fn cases() -> [(&'static str, &'static str, String); 10] {
         ),
         (
             "FoldBatchNorm",
-            "batch_norm_as_numbers",
+            "batch_norm_as_scalars",
             line(&format!(
                 "%0 = {NORM}(%x, %q, %q, %q, %q) %1 = onnx.Mul(%0, %half) %2 = onnx.Add(%1, %half) return %2"
             )),
