@@ -81,9 +81,11 @@ pub(crate) fn unknown(what: &str, name: &str, known: &[String]) -> PassError {
         None => String::new(),
     };
     let listed: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
-    let expected = match listed.is_empty() {
-        true => format!("the model has no {what}"),
-        false => format!("expected one of {}", listed.join(", ")),
+    let known = match listed.is_empty() {
+        true => "none".to_owned(),
+        false => listed.join(", "),
     };
-    PassError::config(format!("unknown {what} `{name}`; {expected}{near}"))
+    PassError::config(format!(
+        "the model has no {what} `{name}`; {what}s: {known}{near}"
+    ))
 }
