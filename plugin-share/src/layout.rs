@@ -80,9 +80,10 @@ impl Difference<'_> {
                 versions.found, versions.expected
             ),
             AbiInstability::Name(types) => {
-                let verb = match self.path.len() {
-                    0 | 1 => "is",
-                    _ => "contains",
+                let verb = if self.path.len() > 1 {
+                    "contains"
+                } else {
+                    "is"
                 };
                 format!(
                     "{whose} {verb} `{}`, expected `{}`",
