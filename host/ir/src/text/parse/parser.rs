@@ -114,7 +114,7 @@ impl<'t, 'o> Parser<'t, 'o> {
     pub(super) fn nothing_follows(&mut self, what: &str) -> Parse<()> {
         if self.cur.peek() != 0 || self.cur.here() < self.cur.text().len() {
             let found = self.cur.found();
-            return self.fail_here(format!("Nothing may follow {what}, found {found}."));
+            return self.fail_here(format!("expected end of input after {what}, found {found}"));
         }
         Ok(())
     }
@@ -138,7 +138,7 @@ impl<'t, 'o> Parser<'t, 'o> {
     pub(super) fn intern(&mut self, text: &str, start: usize) -> Parse<SymbolId> {
         if text.len() > MAX_SYMBOL_BYTES {
             let message = format!(
-                "This name has {} bytes; the limit is {MAX_SYMBOL_BYTES}.",
+                "name has {} bytes; the limit is {MAX_SYMBOL_BYTES}",
                 text.len()
             );
             return self.fail(start, message);
