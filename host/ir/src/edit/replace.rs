@@ -423,14 +423,14 @@ impl Function {
                 return Err(misfit(self, why));
             }
             for (index, (&own, &theirs)) in own.iter().zip(theirs).enumerate() {
-                let said = theirs.option().map(|ty| self.type_from(source, ty));
-                let said = said.transpose()?.unwrap_or(TypeId::NONE);
-                if !self.is_compatible(own, said) {
-                    let [own, said] = [own, said].map(|ty| crate::text::type_text(self, ty));
-                    let why = format!("expected type `{own}` for {what} {index}, found `{said}`");
+                let found = theirs.option().map(|ty| self.type_from(source, ty));
+                let found = found.transpose()?.unwrap_or(TypeId::NONE);
+                if !self.is_compatible(own, found) {
+                    let [own, found] = [own, found].map(|ty| crate::text::type_text(self, ty));
+                    let why = format!("expected type `{own}` for {what} {index}, found `{found}`");
                     return Err(misfit(self, why));
                 }
-                let is_param = at == 0 && own != said && own.is_some() && said.is_some();
+                let is_param = at == 0 && own != found && own.is_some() && found.is_some();
                 if let Some((here, there)) = self
                     .shape(own)
                     .zip(source.shape(theirs))

@@ -36,10 +36,10 @@ impl Checker<'_> {
             ("constants", f.constants.len(), f.data.len()),
             ("dim expressions", f.exprs.len(), f.expr_terms.len()),
         ];
-        for (what, records, beside) in columns {
-            if records != beside {
+        for (what, records, paired) in columns {
+            if records != paired {
                 let message =
-                    format!("the tables of {what} differ in length: {records} and {beside}");
+                    format!("the tables of {what} differ in length: {records} and {paired}");
                 self.report(Invariant::Columns, OpId::NONE, message);
             }
         }

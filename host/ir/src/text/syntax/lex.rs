@@ -159,21 +159,21 @@ impl<'t> Cursor<'t> {
         found
     }
 
-    /// Consumes punctuation, or returns an error that it is missing; `place` describes the position.
-    pub(crate) fn expect(&mut self, what: &str, place: &str) -> Lex<()> {
+    /// Consumes punctuation, or returns an error that it is missing; `context` describes the position.
+    pub(crate) fn expect(&mut self, what: &str, context: &str) -> Lex<()> {
         if self.eat(what) {
             return Ok(());
         }
-        Err(self.missing(&format!("`{what}` {place}")))
+        Err(self.missing(&format!("`{what}` {context}")))
     }
 
     /// Whether a list has another item. Consumes `close` at its end, and the comma between items.
-    pub(crate) fn another(&mut self, close: &str, first: bool, place: &str) -> Lex<bool> {
+    pub(crate) fn another(&mut self, close: &str, first: bool, context: &str) -> Lex<bool> {
         if self.eat(close) {
             return Ok(false);
         }
         if !first {
-            self.expect(",", place)?;
+            self.expect(",", context)?;
         }
         Ok(true)
     }
