@@ -11,7 +11,8 @@ use super::printer::Printer;
 use crate::function::Function;
 
 /// The first line of brief text.
-pub(super) const FIRST_LINE: &str = "; Brief text for reading, which cannot be parsed: names, long data and other details are omitted.\n";
+pub(super) const FIRST_LINE: &str =
+    "; Brief text, which cannot be parsed: names, long data and other details are omitted.\n";
 
 /// The maximum size in bytes of data, attributes and strings that are written in full.
 pub(super) const LONGEST: usize = 40;
