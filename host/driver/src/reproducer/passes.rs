@@ -31,7 +31,7 @@ pub(super) fn pipeline(
     let cx = &site.context;
     let mut root = Table::new();
     let context = Value::try_from(context(site, plugins)).map_err(|error| {
-        let message = format!("The context can't be written: {error}.");
+        let message = format!("could not write the context: {error}");
         PassError::new(ErrorKind::Write, message)
     })?;
     root.insert("context".to_owned(), context);
