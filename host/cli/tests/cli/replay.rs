@@ -202,7 +202,8 @@ fn large_constants_stay_where_they_are_with_a_hash() {
     bench.write("w.bin", [&data[4..], &data[..4]].concat());
     let ran = bench.passdock("replay out.ir.reproducer --trust");
     assert!(
-        ran.stderr.contains("changed since the reproducer was written"),
+        ran.stderr
+            .contains("changed since the reproducer was written"),
         "{}",
         ran.stderr
     );
