@@ -163,7 +163,7 @@ fn check_file(path: &Path) -> Result<(), PassError> {
     let wrong = |message: String| Err(PassError::new(ErrorKind::Usage, message));
     match path.metadata() {
         Ok(found) if found.is_dir() => wrong(format!(
-            "`{shown}` is a directory, not a plugin file; name directories with `--plugin-dir`, or `dirs` in `[plugins]`"
+            "`{shown}` is a directory, not a plugin file; name directories with `--plugin-dir` or `dirs`"
         )),
         Ok(_) => Ok(()),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
