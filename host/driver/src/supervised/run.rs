@@ -99,6 +99,6 @@ pub(super) fn crash_error(termination: &Termination) -> PassError {
         error.message = format!("{subject} {}", termination.cause);
     }
     error.help(
-        "run it under a debugger with `--in-process`: the cause is a thread that a plugin started, or passdock itself",
+        "a thread that a plugin started, or passdock itself: run it under a debugger with `--in-process`",
     )
 }
