@@ -70,7 +70,10 @@ pub fn kept_input(model: &Path) -> Result<Option<File>, PassError> {
         io::copy(&mut io::stdin().lock(), &mut file)?;
         Ok(file)
     };
-    copy().map(Some).map_err(|error| not_started(&error))
+    copy().map(Some).map_err(|error| {
+        let message = format!("could not copy standard input: {error}");
+        PassError::new(ErrorKind::Read, message)
+    })
 }
 
 /// Returns the error for a process that couldn't be started.

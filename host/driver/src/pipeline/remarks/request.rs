@@ -52,7 +52,7 @@ pub(super) fn unplaced(prepared: &Prepared) -> Option<Diagnostic> {
         return None;
     }
     let left = left.join(", ");
-    let message = format!("passes of phases that the pipeline lacks were not run: {left}");
+    let message = format!("not run, because the pipeline lacks their phase: {left}");
     let help = "list them in `passes`, or add the phase to the pipeline: `{ phase = \"…\" }`";
     Some(note("no-place", message).help(help))
 }
