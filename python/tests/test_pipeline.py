@@ -196,7 +196,7 @@ def test_data_that_is_missing_is_no_mistake_of_a_pass(tmp_path: Path) -> None:
     assert unwritten.value.report is not None and len(unwritten.value.report.diagnostics) == 1
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        with pytest.raises(ModelError, match=r'^model `.*m\.onnx`: tensor "w": could not read .*/in/m\.data`') as raised:
+        with pytest.raises(ModelError, match=r'^model `.*m\.onnx`: tensor "w": .*/in/m\.data`') as raised:
             run(path, output=out)
     assert (raised.value.code, raised.value.pass_name) == ("read", None)
     (note,) = raised.value.notes
