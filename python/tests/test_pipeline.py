@@ -188,9 +188,7 @@ def test_data_that_is_missing_is_no_mistake_of_a_pass(tmp_path: Path) -> None:
     # A run that doesn't need the data warns.
     with pytest.warns(UserWarning, match=r'm\.onnx`: tensor "w": could not read external data file `.*/in/m\.data`'):
         assert run(path, {}).ok
-    with pytest.raises(
-        ModelError, match=r'^model `.*m\.onnx`: tensor "w": could not read .*/in/m\.data`'
-    ) as unwritten:
+    with pytest.raises(ModelError, match=r'^model `.*m\.onnx`: tensor "w": .*/in/m\.data`') as unwritten:
         run(path, {}, out)
     assert unwritten.value.notes == ["needed by the output"]
     assert unwritten.value.report is not None and len(unwritten.value.report.diagnostics) == 1
