@@ -80,7 +80,7 @@ fn search(
         &mut |judged| {
             if !json {
                 progress.line(&format!(
-                    "{:<9}  {}\n",
+                    "{:<12}  {}\n",
                     judged.verdict.name(),
                     judged.candidate
                 ));
