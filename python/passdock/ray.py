@@ -235,7 +235,7 @@ class _Cluster:
                 what = "The node can't run it" if isinstance(error, errors.RayTaskError) else "The node's process ended"
                 message = f"{what}: {type(error).__name__}: {said[-1]}"
                 report = {**_outcomes.failure(message, code="crashed"), "died": True}
-            if report.get("refused"):
+            if report.get("rejected"):
                 _engines.check(report)
             heard.append((reference, report))
         return heard
@@ -315,7 +315,7 @@ def _run(job: Mapping[str, Any]) -> dict[str, Any]:
 
     if job["version"] != _passdock.version():
         message = f"The node has passdock {_passdock.version()}, and the program {job['version']}."
-        return {**_outcomes.failure(message, code="usage", exit_status=2), "refused": True}
+        return {**_outcomes.failure(message, code="usage", exit_status=2), "rejected": True}
     began = time.monotonic()
     storage = job["storage"]
     try:
