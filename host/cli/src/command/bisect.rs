@@ -134,7 +134,12 @@ fn keep(
     Ok(Some(BisectFiles {
         good: good.display().to_string(),
         bad: bad.map(|bad| bad.display().to_string()),
-        replay_command: reproducer::command(&reproducer, &error, &proof.site, &plugins::standard_dirs()),
+        replay_command: reproducer::command(
+            &reproducer,
+            &error,
+            &proof.site,
+            &plugins::standard_dirs(),
+        ),
         reproducer: reproducer.to_string_lossy().into_owned(),
     }))
 }

@@ -57,12 +57,12 @@ pub(crate) fn extract(args: ExtractArgs) -> Result<u8, PassError> {
 
 fn warn(part: &ModelPart) {
     let warning = |message: String| Diagnostic::new(Severity::Warning, "extract", message);
-    for name in &part.idle {
+    for name in &part.unused_inputs {
         let message = format!("No output depends on the input `{name}`.");
         show::diagnostic(&warning(message));
     }
     let help = "ONNX Runtime takes such a model, and onnx's checker doesn't.";
-    for name in &part.unshaped {
+    for name in &part.unknown_shapes {
         let message = format!("The shape of `{name}` isn't known.");
         show::diagnostic(&warning(message).help(help));
     }

@@ -2,7 +2,7 @@
 
 use passdock::judge::Verdict;
 use passdock::pipeline::Request;
-use passdock::replay::{Outcome, Replay, Reproducer};
+use passdock::replay::{Replay, ReplayResult, Reproducer};
 use passdock::{Module, PassError};
 
 use crate::args::ReplayArgs;
@@ -53,14 +53,14 @@ fn render(replay: &Replay) -> String {
     };
     let mut text = report::passes(&replay.report.passes, shown);
     let expected = &replay.expected;
-    text.push_str(&match (replay.outcome, &replay.failure) {
-        (Outcome::Same, Some(failure)) if failure.message != expected.message => format!(
+    text.push_str(&match (replay.result, &replay.failure) {
+        (ReplayResult::Same, Some(failure)) if failure.message != expected.message => format!(
             "the same failure, in other words; they were: {}\n",
             expected.message
         ),
-        (Outcome::Same, _) => format!("the same failure: {expected}\n"),
-        (Outcome::Other, _) => format!("another failure; it was: {expected}\n"),
-        (Outcome::None, _) => format!("it didn't fail; it was: {expected}\n"),
+        (ReplayResult::Same, _) => format!("the same failure: {expected}\n"),
+        (ReplayResult::Other, _) => format!("another failure; it was: {expected}\n"),
+        (ReplayResult::None, _) => format!("it didn't fail; it was: {expected}\n"),
     });
     text
 }

@@ -55,10 +55,10 @@ pub struct Explained {
     pub phase: Option<Phase>,
     /// Whether the pipeline has an extension point for it, independently of whether it runs.
     #[serde(default)]
-    pub has_place: bool,
+    pub scheduled: bool,
     /// Whether it is a Sequential. Its children follow, one level deeper.
     #[serde(default)]
-    pub is_sequential: bool,
+    pub sequential: bool,
     /// The options that it would get.
     #[serde(default)]
     pub options: Vec<ExplainedOption>,
@@ -72,7 +72,7 @@ pub struct ExplainedOption {
     /// The value that the pass would get.
     pub value: toml::Value,
     /// The source of the value.
-    pub from: OptionSource,
+    pub source: OptionSource,
 }
 
 /// The passes of a phase.
@@ -205,7 +205,7 @@ impl Explainer<'_> {
                 format!("offered for phase {offered}, which this pipeline has no place for");
             let mut explained = self.explained(&*pass, false, reason);
             explained.phase = Some(phase);
-            explained.has_place = false;
+            explained.scheduled = false;
             self.passes.push(explained);
         }
         Ok(())
@@ -214,7 +214,11 @@ impl Explainer<'_> {
     fn explained(&self, pass: &dyn Pass, runs: bool, reason: String) -> Explained {
         let provider = pass.provider();
         let options = pass.option_sources(self.context.config_given()).into_iter();
-        let option = |(name, (value, from))| ExplainedOption { name, value, from };
+        let option = |(name, (value, source))| ExplainedOption {
+            name,
+            value,
+            source,
+        };
         Explained {
             name: pass.info().name.clone(),
             plugin: provider.map(|provider| provider.plugin.clone()),
@@ -228,8 +232,8 @@ impl Explainer<'_> {
             runs,
             reason,
             phase: None,
-            has_place: true,
-            is_sequential: pass.as_sequential().is_some(),
+            scheduled: true,
+            sequential: pass.as_sequential().is_some(),
             options: options.map(option).collect(),
         }
     }

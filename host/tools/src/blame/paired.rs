@@ -69,10 +69,12 @@ impl<'m> PairedFunction<'m> {
         if step.before != step.after {
             return Vec::new();
         }
-        let producers = self.other_operands(pair).map(|[old, new]| OperandProducers {
-            before: find::producer(self.old, old),
-            after: find::producer(self.new, new),
-        });
+        let producers = self
+            .other_operands(pair)
+            .map(|[old, new]| OperandProducers {
+                before: find::producer(self.old, old),
+                after: find::producer(self.new, new),
+            });
         producers.collect()
     }
 

@@ -219,9 +219,17 @@ impl<'f> Comparison<'f> {
             });
         }
         let attributes = self.attributes(ops).into_iter();
-        changes.extend(
-            attributes.map(|Setting { name, before, after }| OpChange::Attribute { name, before, after }),
-        );
+        changes.extend(attributes.map(
+            |Setting {
+                 name,
+                 before,
+                 after,
+             }| OpChange::Attribute {
+                name,
+                before,
+                after,
+            },
+        ));
         if self.sides[1].terminator(g.body()) == Some(nodes[1]) {
             self.outputs(nodes);
         } else {

@@ -14,7 +14,11 @@ impl Comparison<'_> {
             if let Some([before, after]) =
                 self.not_rewired(old, new, index, |side| side.short_op(op))
             {
-                changes.push(OpChange::Operand { index, before, after });
+                changes.push(OpChange::Operand {
+                    index,
+                    before,
+                    after,
+                });
             }
         }
     }

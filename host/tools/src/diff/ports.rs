@@ -54,13 +54,19 @@ impl Comparison<'_> {
                 }),
                 Some((old, new)) => {
                     if moved.contains(&old) {
-                        changes.push(PortChange::Moved { before: old, after: new });
+                        changes.push(PortChange::Moved {
+                            before: old,
+                            after: new,
+                        });
                     }
                     let (old_name, old_ty) = olds[old];
                     let renamed = self.renamed([old_name, name]);
-                    changes.extend(renamed.map(|[before, after]| PortChange::Renamed { before, after }));
+                    changes.extend(
+                        renamed.map(|[before, after]| PortChange::Renamed { before, after }),
+                    );
                     let retyped = self.retyped([old_ty, ty]);
-                    changes.extend(retyped.map(|[before, after]| PortChange::Type { before, after }));
+                    changes
+                        .extend(retyped.map(|[before, after]| PortChange::Type { before, after }));
                 }
             }
             for change in changes {

@@ -91,13 +91,11 @@ pub enum PortChange {
     Added {
         /// The port's type.
         #[serde(rename = "type")]
-        #[serde(rename = "type")]
         ty: String,
     },
     /// The port was removed.
     Removed {
         /// The port's type.
-        #[serde(rename = "type")]
         #[serde(rename = "type")]
         ty: String,
     },

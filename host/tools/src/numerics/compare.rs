@@ -192,8 +192,7 @@ pub fn compare(
         Err(message) => Err(RunFailure::rejected(message)),
         Ok(second) if !interface::takes(&first.ports, &second.ports) => Ok(Vec::new()),
         Ok(second) => {
-            inconsistent_symbols =
-                compare_inconsistent(&second, samples.inconsistent, overrides);
+            inconsistent_symbols = compare_inconsistent(&second, samples.inconsistent, overrides);
             run_all(&second, &samples.samples).map_err(RunFailure::failed)
         }
     };

@@ -55,7 +55,9 @@ impl OutputComparison {
         self.mismatched += differences.beyond;
         self.same &= differences.beyond == 0;
         let peak = differences.ratio;
-        if differences.beyond > 0 && (self.worst_mismatch.is_none() || peak.value > self.tolerance_ratio) {
+        if differences.beyond > 0
+            && (self.worst_mismatch.is_none() || peak.value > self.tolerance_ratio)
+        {
             let distance = match peak.pair {
                 Some((_, x @ Element::Float(_), y)) => x.distance(y),
                 _ => f64::NAN,

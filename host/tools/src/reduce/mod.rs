@@ -106,10 +106,7 @@ pub fn reduce(
         Err(Stop::Failed(error)) => return Err(error),
     };
     let Reducer {
-        best,
-        runs,
-        steps,
-        ..
+        best, runs, steps, ..
     } = reducer;
     Ok(Reduction {
         ops_before: module.op_count(),

@@ -394,7 +394,11 @@ fn listed(diff: &Diff) -> Vec<String> {
             }
         }));
         let pair = |what: &str, value: &diff::Renaming| {
-            format!("{what} {} → {}", or_none(&value.before), or_none(&value.after))
+            format!(
+                "{what} {} → {}",
+                or_none(&value.before),
+                or_none(&value.after)
+            )
         };
         all.extend(function.retyped.iter().map(|value| pair("type", value)));
         all.extend(function.renamed.iter().map(|value| pair("renamed", value)));

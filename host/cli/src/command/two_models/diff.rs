@@ -72,7 +72,9 @@ pub(crate) fn render(diff: &Diff, all: bool) -> String {
     };
     if !diff.metadata.is_empty() {
         out.line("model");
-        diff.metadata.iter().for_each(|setting| out.setting(setting));
+        diff.metadata
+            .iter()
+            .for_each(|setting| out.setting(setting));
     }
     for function in &diff.functions {
         out.function(function);
@@ -183,9 +185,15 @@ impl Out {
             }
             PortChange::Type { before, after } => format!("  ~ {name}: type {before} → {after}"),
             PortChange::Default { before, after } => {
-                format!("  ~ {name}: default {} → {}", or_none(before), or_none(after))
+                format!(
+                    "  ~ {name}: default {} → {}",
+                    or_none(before),
+                    or_none(after)
+                )
             }
-            PortChange::Value { before, after } => format!("  ~ {name}: gives {}", values(before, after)),
+            PortChange::Value { before, after } => {
+                format!("  ~ {name}: gives {}", values(before, after))
+            }
         });
     }
 
@@ -296,15 +304,30 @@ impl Out {
 fn op_change(change: &OpChange) -> String {
     match change {
         OpChange::Kind { before, after } => format!("{before} → {after}"),
-        OpChange::Attribute { name, before, after } => match (before, after) {
+        OpChange::Attribute {
+            name,
+            before,
+            after,
+        } => match (before, after) {
             (Some(before), Some(after)) => format!("{name}: {before} → {after}"),
             (Some(before), None) => format!("{name}: {before} is gone"),
             (None, after) => format!("{name}: {} is new", or_none(after)),
         },
-        OpChange::Operand { index, before, after } => {
-            format!("operand {index}: {}", values(or_none(before), or_none(after)))
+        OpChange::Operand {
+            index,
+            before,
+            after,
+        } => {
+            format!(
+                "operand {index}: {}",
+                values(or_none(before), or_none(after))
+            )
         }
-        OpChange::Result { index, before, after } => {
+        OpChange::Result {
+            index,
+            before,
+            after,
+        } => {
             format!("result {index}: {} → {}", or_none(before), or_none(after))
         }
         OpChange::Region {

@@ -54,8 +54,8 @@ function terms(data: PageData): HTMLElement[] {
   const { pipeline, facts, recorded } = data;
   const level = pipeline.opt_level === null ? "" : ` at -O${pipeline.opt_level}`;
   const facts_: [string, string | null][] = [
-    ["Model", data.model.in],
-    ["Written to", data.model.out ?? "nowhere"],
+    ["Model", data.model.input],
+    ["Written to", data.model.output ?? "nowhere"],
     ["Pipeline", pipeline.name === null ? `passes named one by one${level}` : pipeline.name + (pipeline.built_in ? " (built in)" : "") + level],
     ["Command", facts.command.join(" ")],
     ["Program", facts.program],
