@@ -155,7 +155,7 @@ def _results_of(
                 running[cluster.begin(item)] = item, attempt
             for task, report in cluster.answered(running.keys()):
                 item, attempt = running.pop(task)
-                if report.get("died") and attempt < cluster.retries:
+                if report.get("crashed") and attempt < cluster.retries:
                     # At the end of the queue: the cause may be gone by then.
                     cluster.summary.retried += 1
                     left.insert(0, (item, attempt + 1))
@@ -234,7 +234,7 @@ class _Cluster:
                 said = str(error).strip().splitlines() or [""]
                 what = "The node can't run it" if isinstance(error, errors.RayTaskError) else "The node's process ended"
                 message = f"{what}: {type(error).__name__}: {said[-1]}"
-                report = {**_results.failure(message, code="crashed"), "died": True}
+                report = {**_results.failure(message, code="crashed"), "crashed": True}
             if report.get("rejected"):
                 _engines.check(report)
             heard.append((reference, report))
@@ -337,7 +337,7 @@ def _run(job: Mapping[str, Any]) -> dict[str, Any]:
                     _storage.copied_back(os.path.dirname(output), job["output"], storage)
     except PassError as error:
         seconds = time.monotonic() - began
-        return {**_results.failure(str(error), code=error.code, seconds=seconds), "died": True}
+        return {**_results.failure(str(error), code=error.code, seconds=seconds), "crashed": True}
     return {**report, "seconds": time.monotonic() - began, "passes": []}
 
 
@@ -350,10 +350,10 @@ def _run_here(job: Mapping[str, Any], model: str, output: str) -> dict[str, Any]
             _running[1].close()
         worker = _engines.python_worker(job["request"], job["job"], job["timeout"])
         _running = job["job"], worker
-        explained, died = worker.explain()
+        explained, crashed = worker.explain()
         report: dict[str, Any] = json.loads(explained)
         if not report["ok"]:
             _running = None
-            return {**report, "died": died, "refused": not died}
-    ran, died = _running[1].run(model, output, job["jobs"])
-    return {**json.loads(ran), "died": died}
+            return {**report, "crashed": crashed, "rejected": not crashed}
+    ran, crashed = _running[1].run(model, output, job["jobs"])
+    return {**json.loads(ran), "crashed": crashed}

@@ -98,7 +98,7 @@ fn plugin_in(entry: &Entry<'_>) -> Result<ManifestPlugin, EntryError> {
         ir: version("ir", entry.required("ir")?)?,
         panic: match entry.required_word("panic") {
             // An unknown panic strategy is treated as the worst one.
-            Err(EntryError::Unknown(unsupported, help)) => {
+            Err(EntryError::Unknown(what, help)) => {
                 let message = format!("This host takes the unknown {what} for `abort`");
                 entry.warn(message, help);
                 PanicStrategy::Abort
@@ -246,9 +246,9 @@ fn fields(
 fn field(entry: &Entry<'_>, owner: &str, may_be_empty: bool) -> Result<Field, EntryError> {
     let name: String = entry.required("name")?;
     let ty: FieldType = match entry.required_word("type") {
-        Err(EntryError::Unknown(unsupported, help)) => {
+        Err(EntryError::Unknown(what, help)) => {
             let what = format!("{what} of its field `{}`", names::shown(&name));
-            return Err(EntryError::Unknown(unsupported, help));
+            return Err(EntryError::Unknown(what, help));
         }
         ty => ty?,
     };

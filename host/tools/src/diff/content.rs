@@ -25,7 +25,7 @@ pub struct NumericDiff {
     pub elements: u64,
     /// The number of elements that differ in their bits.
     pub mismatched: u64,
-    /// The largest absolute difference of two elements that are diff.
+    /// The largest absolute difference of two elements that are numbers.
     pub max_abs: f64,
 }
 
