@@ -46,6 +46,7 @@ _Name: TypeAlias = str | _GlobalVar
 
 __all__ = [
     "Batch",
+    "BatchResults",
     "Buffer",
     "Constant",
     "Fingerprint",
@@ -54,7 +55,6 @@ __all__ = [
     "Module",
     "NativeInstrument",
     "Op",
-    "BatchResults",
     "PassContext",
     "PassDiagnostics",
     "PassHandle",

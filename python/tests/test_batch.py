@@ -85,7 +85,7 @@ def said(results: Any) -> dict[str, Any]:
     return {Path(result.model).stem: result for result in results}
 
 
-def test_each_model_has_an_result(engine: str, models: Path, tmp_path: Path) -> None:
+def test_each_model_has_a_result(engine: str, models: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     batch = passdock.batch(models, None, out)
     assert isinstance(batch, Batch)

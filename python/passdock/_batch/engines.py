@@ -24,7 +24,7 @@ from . import items as _items
 from . import worker as _worker
 from .results import ModelResult
 
-__all__ = ["Plan", "check", "fingerprint", "results", "python_worker"]
+__all__ = ["Plan", "check", "fingerprint", "python_worker", "results"]
 
 
 class Plan:

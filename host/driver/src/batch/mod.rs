@@ -36,7 +36,7 @@ pub struct ModelResult {
     pub ok: bool,
     /// The exit status of the run, as `passdock run` would return it.
     pub exit_status: u8,
-    /// Whether an earlier run of the batch completed it.
+    /// Whether an earlier run of the batch produced the result.
     #[serde(default)]
     pub up_to_date: bool,
     /// The elapsed time, including reading and writing.

@@ -53,7 +53,7 @@ pub struct Explained {
     /// The phase that it declares, if that is the reason why it is in the pipeline.
     #[serde(default)]
     pub phase: Option<Phase>,
-    /// Whether the pipeline has an extension point for it, independently of whether it runs.
+    /// Whether the pipeline has an extension point for the pass.
     #[serde(default)]
     pub scheduled: bool,
     /// Whether it is a Sequential. Its children follow, one level deeper.

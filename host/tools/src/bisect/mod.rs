@@ -49,7 +49,7 @@ pub struct Suspect {
 pub struct Bisection {
     /// The number of passes that ran.
     pub passes_run: usize,
-    /// The number of them that changed the module.
+    /// The number of passes that changed the module.
     pub changing_passes: usize,
     /// The modules that the check tested, in order.
     pub checks: Vec<BisectCheck>,

@@ -25,7 +25,7 @@ pub struct OutputComparison {
     pub max_rel: Option<ElementDifference>,
     /// The element that exceeds the tolerance most.
     pub worst_mismatch: Option<ElementDifference>,
-    /// The types, if they differ, or the kind of an output that can't be compared.
+    /// The reason why elements weren't compared: different types, or an unsupported kind of output.
     pub reason: Option<String>,
 }
 
@@ -200,7 +200,7 @@ mod tests {
             }]]
         };
         let outputs = compare_results(&output(before), &output(after), overrides);
-        let same = || format!("same, {:.3}", outputs[0].ratio);
+        let same = || format!("same, {:.3}", outputs[0].tolerance_ratio);
         expected.assert_eq(&worst(&outputs).unwrap_or_else(same));
     }
 
