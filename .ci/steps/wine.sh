@@ -129,7 +129,7 @@ prints "could not read" exits 1 in_wine stats missing.onnx
 prints '`No`' exits 2 in_wine run digits.onnx --passes No
 
 echo "bisect finds a pass that changes a model"
-check=(digits.onnx --passes $passes --check '"..\bin\passdock.exe" diff {in} {}')
+check=(digits.onnx --passes $passes --test '"..\bin\passdock.exe" diff {in} {}')
 prints "relax.transform.FoldConstant of plugin relax breaks the model" in_wine bisect "${check[@]}" -o found
 prints "the same failure" exits 1 in_wine replay found/reproducer
 prints "written to least.ir" in_wine reduce "${check[@]}" -o least.ir

@@ -152,7 +152,7 @@ def test_the_command_and_a_batch_continue_each_other(
         "config": {"tir.UnrollLoop": {"auto_max_step": 16}},
         "disabled_pass": ["LambdaLift"],
     }
-    flags = ["--passes", "FoldConstant,DeadCodeElimination", "-O", "3", "--allow-growth", "--disable", "LambdaLift"]
+    flags = ["--passes", "FoldConstant,DeadCodeElimination", "-O", "3", "--allow-growth", "--disabled-pass", "LambdaLift"]
     flags += ["--config", 'tir.UnrollLoop={ "auto_max_step" = 16 }']
     assert [result.up_to_date for result in passdock.batch(models, None, out, **options)] == [False, False]
     assert typed(*flags) == [True, True]
@@ -347,8 +347,8 @@ def test_what_was_asked_for_may_be_wrong(engine: str, models: Path, tmp_path: Pa
         TypeError, match=r"imports: expected a list of modules, got a string; did you mean \['passes'\]"
     ):
         passdock.batch(a, None, out, imports="passes")
-    assert error(lambda: passdock.batch(a, None, out, page="run.html")) == (
-        "Each model would write the same page. `passdock.run(model, page=…)` writes one's."
+    assert error(lambda: passdock.batch(a, None, out, html_report="run.html")) == (
+        "all models would write the same HTML report; to write the report of one model, use `passdock.run(model, html_report=…)`"
     )
     out.mkdir()
     (out / "results.jsonl").write_text("not results\n")

@@ -462,7 +462,7 @@ def test_options_are_checked() -> None:
             "progress is True, False or a function that hears the names of passes, not 'yes'",
         ),
         ("output", b"o.onnx", TypeError, "output is a path, not bytes"),
-        ("page", True, TypeError, "page is a path, not bool"),
+        ("html_report", True, TypeError, "html_report is a path, not bool"),
         ("reproducer_dir", 3, TypeError, "reproducer_dir is a path, not int"),
         ("config", {"a": None}, TypeError, r"config\['a'\]: a value is made of texts, .*, not of NoneType"),
         ("bind", {"x": object()}, TypeError, r"bind\['x'\]: a value is made of texts, .*, not of object"),
@@ -511,7 +511,7 @@ def test_texts_of_pipelines_are_texts_of_toml() -> None:
 
 
 def test_a_page_is_shown_whatever_it_is_called(tmp_path: Path) -> None:
-    report = run(one_function(), page=tmp_path / "run #1 é.html")
+    report = run(one_function(), html_report=tmp_path / "run #1 é.html")
     assert "/run%20%231%20%C3%A9.html' style=" in report._repr_html_()
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests `compare`, `run --verify-outputs` and `--check numerics` with a real ONNX Runtime.
+"""Tests `compare`, `run --verify-outputs` and `--test numerics` with a real ONNX Runtime.
 
 The crafted models differ in ways that the command must detect. With --models, a rule changes the results of one op in the
 middle of each model of a directory: `bisect` must name the rule's pass, and `reduce` must leave few ops. The README's
@@ -299,7 +299,7 @@ def finds_pass_and_ops(passdock, work):
 def runs_the_guide(passdock, work):
     prepare(work, residual(work))
     lines = (ROOT / "docs/guides/debug-a-model.md").read_text().splitlines()
-    commands = [line.split("#")[0].split() for line in lines if "--check numerics" in line or line.startswith("passdock compare")]
+    commands = [line.split("#")[0].split() for line in lines if "--test numerics" in line or line.startswith("passdock compare")]
     claim(len(commands) >= 3, commands)
     shutil.copy(work / "residual.onnx", work / "before.onnx")
     shutil.copy(work / "residual.onnx", work / "out.onnx")
@@ -312,18 +312,18 @@ def runs_the_guide(passdock, work):
 def shrunk(passdock, work, model):
     """Checks that `bisect` finds the pass, and that `reduce` leaves few ops."""
     start = time.monotonic()
-    found = passdock.run("bisect", "pipeline.toml", model.name, "--check", "numerics", "--json")
+    found = passdock.run("bisect", "pipeline.toml", model.name, "--test", "numerics", "--json")
     claim(found.returncode == 0, found.stderr)
     claim(misfit("bisect", json.loads(found.stdout)) is None, misfit("bisect", json.loads(found.stdout)))
     claim([each["pass"] for each in json.loads(found.stdout)["suspects"]] == ["rules.wrong"], found.stdout)
     small = work / "small.onnx"
-    words = ["reduce", "pipeline.toml", model.name, "--check", "numerics", "--max-checks", RUNS, "-o", small.name, "--json"]
+    words = ["reduce", "pipeline.toml", model.name, "--test", "numerics", "--max-runs", RUNS, "-o", small.name, "--json"]
     done = passdock.run(*words)
     claim(done.returncode == 0, done.stderr)
     answer = json.loads(done.stdout)
     claim(misfit("reduce", answer) is None, misfit("reduce", answer))
     claim(answer["ops_after"] <= LEFT and answer["runs"] <= RUNS, answer)
-    again = passdock.run("bisect", "pipeline.toml", small.name, "--check", "numerics")
+    again = passdock.run("bisect", "pipeline.toml", small.name, "--test", "numerics")
     claim(again.returncode == 0, again.stderr)
     took = time.monotonic() - start
     return f"{answer['ops_before']} → {answer['ops_after']} ops after {answer['runs']} runs, {took:.1f} s"

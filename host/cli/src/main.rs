@@ -4,7 +4,7 @@
 //! status.
 
 mod args;
-mod check_command;
+mod test_command;
 mod child;
 mod command;
 mod help;

@@ -1,4 +1,4 @@
-//! Oracles for modules, for `--check` and for searches for a broken pass.
+//! Oracles for modules, for `--test` and for searches for a broken pass.
 
 use passdock_core::PassError;
 use passdock_ir::Module;

@@ -42,8 +42,8 @@ class Plan:
         imports: Sequence[str],
         options: Mapping[str, Any],
     ) -> None:
-        if options.get("page") is not None:
-            raise _items.usage("Each model would write the same page.", "`passdock.run(model, page=…)` writes one's.")
+        if options.get("html_report") is not None:
+            raise _items.usage("all models would write the same HTML report", "to write the report of one model, use `passdock.run(model, html_report=…)`")
         self.items = items
         self.results = results
         self.jobs = jobs

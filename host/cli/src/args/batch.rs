@@ -40,7 +40,7 @@ pub(crate) struct BatchArgs {
     pub(crate) jobs: Option<u16>,
     /// Process all models, including those that an earlier batch completed
     #[arg(long)]
-    pub(crate) again: bool,
+    pub(crate) no_resume: bool,
     #[command(flatten, next_help_heading = FAILURES)]
     pub(crate) process: ProcessArgs,
     /// Write results to FILE instead of DIR/results.jsonl

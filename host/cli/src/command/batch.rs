@@ -44,7 +44,7 @@ pub(crate) fn batch(args: BatchArgs) -> anyhow::Result<u8> {
     };
     let results = args.results.clone();
     let results = results.unwrap_or_else(|| args.output_dir.join(RESULTS));
-    let (jobs, again, process) = (args.jobs, args.again, args.process.clone());
+    let (jobs, again, process) = (args.jobs, args.no_resume, args.process.clone());
     let to = args.output_dir.clone();
     let request = read_request(args)?;
     // Problems of the pipeline are reported once instead of for each model.

@@ -5,13 +5,13 @@ use std::path::Path;
 use passdock::PassError;
 use passdock::model_file::{self, WriteOptions};
 use passdock::pipeline::{PipelineText, Request};
-use passdock::reproducer::{self, ReproducerCheck, ReproducerOptions};
+use passdock::reproducer::{self, ReproducerTest, ReproducerOptions};
 use passdock_tools::bisect::{self, BadRewrite, BisectCheck, Bisection, Suspect};
 use serde::Serialize;
 
 use super::two_models::diff;
-use crate::args::search::{BisectArgs, CheckCommandArgs};
-use crate::check_command::CheckCommand;
+use crate::args::search::{BisectArgs, TestCommandArgs};
+use crate::test_command::TestCommand;
 use crate::progress::Progress;
 use crate::show::{self, Answer};
 use crate::{plugins, request};
@@ -69,7 +69,7 @@ fn search(
 ) -> Result<(Bisection, Option<BisectFiles>), PassError> {
     let json = args.search.json;
     let request = request::of_search("bisect", args.search)?;
-    let mut command = CheckCommand::new(&args.check, &request.model)?;
+    let mut command = TestCommand::new(&args.test, &request.model)?;
     let progress = Progress::start("running the pipeline");
     let module = request.read_model()?;
     let found = bisect::bisect(
@@ -92,7 +92,7 @@ fn search(
     drop(progress);
     let found = found.map_err(|error| command.with_said(error))?;
     let files = match &args.output {
-        Some(dir) => keep(&found, dir, &request, &args.check)?,
+        Some(dir) => keep(&found, dir, &request, &args.test)?,
         None => None,
     };
     Ok((found, files))
@@ -103,7 +103,7 @@ fn keep(
     found: &Bisection,
     dir: &Path,
     request: &Request,
-    check: &CheckCommandArgs,
+    test: &TestCommandArgs,
 ) -> Result<Option<BisectFiles>, PassError> {
     let Some(proof) = &found.proof else {
         return Ok(None);
@@ -123,9 +123,9 @@ fn keep(
     let options = ReproducerOptions {
         pipeline: request.pipeline.as_ref().map(PipelineText::name),
         model: Some(model.display().to_string()),
-        check: proof.error.is_none().then(|| ReproducerCheck {
-            command: check.check.clone().unwrap_or_default(),
-            timeout_s: check.check_timeout,
+        test: proof.error.is_none().then(|| ReproducerTest {
+            command: test.test.clone().unwrap_or_default(),
+            timeout_s: test.test_timeout,
         }),
         ..ReproducerOptions::default()
     };
@@ -212,7 +212,7 @@ fn render_rewrite(rewrite: &BadRewrite, fails: bool) -> String {
         }
     }
     let rule = &rewrite.rule;
-    text + &format!("without the rule: `--disable-rule {rule}`\n")
+    text + &format!("without the rule: `--disabled-rule {rule}`\n")
 }
 
 fn named(pass: &Suspect) -> String {

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::worker;
 use crate::args::search::ReduceArgs;
-use crate::check_command::CheckCommand;
+use crate::test_command::TestCommand;
 use crate::progress::Progress;
 use crate::{request, show};
 
@@ -39,8 +39,8 @@ fn shrink(args: ReduceArgs) -> Result<Reduced, PassError> {
     request::check_output(output, json)?;
     let process = args.search.process.clone();
     let request = request::of_search("reduce", args.search)?;
-    let checked = args.check.check.is_some();
-    let command = checked.then(|| CheckCommand::new(&args.check, &request.model));
+    let checked = args.test.test.is_some();
+    let command = checked.then(|| TestCommand::new(&args.test, &request.model));
     let mut command = command.transpose()?;
     let progress = Progress::start(&format!("reading {}", request.model.display()));
     let place = output.map(Output::new).transpose()?;
@@ -58,7 +58,7 @@ fn shrink(args: ReduceArgs) -> Result<Reduced, PassError> {
         }
     };
     let options = ReduceOptions {
-        max_checks: args.max_checks,
+        max_runs: args.max_runs,
         max_time: args.max_time.map(Duration::from_secs_f64),
     };
     let check = command.as_mut().map(|command| {

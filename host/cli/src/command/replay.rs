@@ -6,8 +6,8 @@ use passdock::replay::{Replay, ReplayResult, Reproducer};
 use passdock::{Module, PassError};
 
 use crate::args::ReplayArgs;
-use crate::args::search::CheckCommandArgs;
-use crate::check_command::CheckCommand;
+use crate::args::search::TestCommandArgs;
+use crate::test_command::TestCommand;
 use crate::progress::Progress;
 use crate::report::{self, Shown};
 use crate::{plugins, request, show};
@@ -16,13 +16,13 @@ pub(crate) fn replay(args: ReplayArgs) -> Result<u8, PassError> {
     let reproducer = Reproducer::open(&args.reproducer, args.trust)?;
     let progress = Progress::start(&format!("reading {}", args.reproducer.display()));
     let mut command = None;
-    if let Some(check) = reproducer.check() {
-        let check = CheckCommandArgs {
-            check: Some(check.command.clone()),
-            check_timeout: check.timeout_s,
+    if let Some(test) = reproducer.test() {
+        let test = TestCommandArgs {
+            test: Some(test.command.clone()),
+            test_timeout: test.timeout_s,
         };
         let model = reproducer.model().unwrap_or("before.ir");
-        command = Some(CheckCommand::new(&check, model.as_ref())?);
+        command = Some(TestCommand::new(&test, model.as_ref())?);
     }
     let mut judge = |before: &Module, after: &Module| match &mut command {
         Some(command) => command.check(after, before),

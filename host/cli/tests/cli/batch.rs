@@ -76,7 +76,7 @@ fn a_model_that_fails_stops_no_other_one() {
         ok m/broken.onnx: 2 → 1 ops, TIME
         ok m/deep/b.onnx: 2 → 1 ops, TIME
         status 0"#]]
-    .assert_eq(&said(&bench.passdock("batch m -o out -O0 --again")));
+    .assert_eq(&said(&bench.passdock("batch m -o out -O0 --no-resume")));
     #[cfg(unix)]
     assert_eq!(bench.read("mine"), "mine");
     let result = bench
@@ -130,7 +130,7 @@ fn each_line_is_an_object() {
 #[test]
 fn what_is_wrong_with_all_is_told_once() {
     let bench = batch();
-    for words in ["--disable None", "-p none.toml", "--config a=1", "-j 0"] {
+    for words in ["--disabled-pass None", "-p none.toml", "--config a=1", "-j 0"] {
         let ran = bench.passdock(&format!("batch m -o out {words}"));
         assert_eq!(ran.status, 2, "{words}: {}", ran.stderr);
         let errors = ran.stderr.lines().filter(|line| line.starts_with("error"));
@@ -182,7 +182,7 @@ fn a_plugin_that_dies_takes_one_model_along() {
         ("segv", " --in-process", "crashed: SIGSEGV"),
     ] {
         let variables = [("FAULT", fault), ("ONLY", "onnx.Sigmoid")];
-        let words = format!("{words}{option} --again");
+        let words = format!("{words}{option} --no-resume");
         let ran = bench.run_with(&variables, words.split_whitespace(), "");
         assert_eq!(ran.status, 1, "{}", ran.stderr);
         assert!(ran.stdout.contains("ok      relu.ir"), "{}", ran.stdout);
@@ -226,7 +226,7 @@ fn only_plugins_that_it_uses_begin_a_batch_again() {
     built_again();
     assert_eq!(before(used), [false, false]);
     // If the pass is disabled, the plugin isn't used.
-    let disabled = format!("{used} --disable outliner.transform.OutlineBlocks");
+    let disabled = format!("{used} --disabled-pass outliner.transform.OutlineBlocks");
     assert_eq!(before(&disabled), [false, false]);
     built_again();
     assert_eq!(before(&disabled), [true, true]);

@@ -11,7 +11,7 @@ use crate::model_file::ReadOptions;
 use crate::pipeline::{self, PipelineText, Report, Request, Watch};
 use crate::prepare::{TRUST, is_inside};
 use crate::reproducer::{
-    ABOUT, About, BEFORE, Failure, PIPELINE, PluginFile, ReproducerCheck, VERSION, hash_range,
+    ABOUT, About, BEFORE, Failure, PIPELINE, PluginFile, ReproducerTest, VERSION, hash_range,
 };
 use passdock_core::{Diagnostic, ErrorKind, PassError, Plugin, Registry, Severity};
 
@@ -112,9 +112,9 @@ impl Reproducer {
     /// Lists the actions of the reproducer that require trust.
     fn needs_trust(&self) -> Result<Vec<String>, PassError> {
         let pipeline = self.request(Request::default()).pipeline_file()?;
-        let check = self.about.check.iter();
-        let mut needs: Vec<String> = check
-            .map(|check| format!("runs the command `{}`", check.command))
+        let test = self.about.test.iter();
+        let mut needs: Vec<String> = test
+            .map(|test| format!("runs the command `{}`", test.command))
             .collect();
         let plugins = pipeline.plugins.dirs.iter().chain(&pipeline.plugins.files);
         needs.extend(plugins.map(|named| format!("loads plugins from `{}`", named.get_ref())));
@@ -126,8 +126,8 @@ impl Reproducer {
     }
 
     /// Returns the test command for the result, if the pass itself doesn't fail.
-    pub fn check(&self) -> Option<&ReproducerCheck> {
-        self.about.check.as_ref()
+    pub fn test(&self) -> Option<&ReproducerTest> {
+        self.about.test.as_ref()
     }
 
     /// Returns the path of the original model, as the user gave it.
@@ -136,7 +136,7 @@ impl Reproducer {
     }
 
     /// Runs the reproducer with a registry's passes, and with the plugins of `request`. With `locked`, plugins whose
-    /// files differ from the original ones are rejected. `judge` runs the [`ReproducerCheck`], if there is one, on the
+    /// files differ from the original ones are rejected. `judge` runs the [`ReproducerTest`], if there is one, on the
     /// modules before and after the passes. The report contains all errors.
     pub fn replay(
         &self,
@@ -154,7 +154,7 @@ impl Reproducer {
                 report.diagnostics.splice(0..0, differences);
                 let error = match made {
                     Err(error) => Some(error),
-                    Ok(after) if self.check().is_some() => {
+                    Ok(after) if self.test().is_some() => {
                         let judged = self.judge(&request, &after, judge);
                         if let Err(error) = &judged {
                             report.ok = false;
@@ -218,7 +218,7 @@ impl Reproducer {
                 error.pass.clone_from(&self.about.failure.pass);
                 Err(error)
             }
-            Verdict::Unknown => Err(error("the check is inconclusive")
+            Verdict::Unknown => Err(error("the test command is inconclusive")
                 .help("run it where `bisect` ran, with everything that the command needs")),
         }
     }

@@ -12,7 +12,7 @@
 //! - `ort/` is the runtime: finding its library, calling it, its tensors. `sessions` opens modules in it.
 //! - `samples/` generates inputs or reads them from files. `sizes` finds sizes that a model runs with.
 //! - `compare` compares two models: their `interface`s, then their `outputs`, element by element (`tolerance`). It is
-//!   used by `passdock compare`, `--check numerics` and both instruments.
+//!   used by `passdock compare`, `--test numerics` and both instruments.
 //! - `instrument` is `numerics`, which compares the module after each pass with the one before. `verify_outputs`
 //!   compares the last module of a run with the first.
 

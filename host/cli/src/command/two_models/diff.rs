@@ -41,7 +41,7 @@ pub(crate) fn diff(args: &DiffArgs) -> u8 {
         let DiffOutput {
             same, diff, text, ..
         } = compared;
-        match (args.brief, text) {
+        match (args.quiet, text) {
             (true, _) if *same => {}
             (true, _) => {
                 let [old, new] = paths.map(Path::display);
@@ -60,7 +60,7 @@ fn compare(args: &DiffArgs) -> Result<DiffOutput, PassError> {
         same: diff.is_same(),
         summary: diff.summary(),
         diff,
-        text: (args.text && !args.brief).then(|| diff::unified(&before, &after)),
+        text: (args.text && !args.quiet).then(|| diff::unified(&before, &after)),
     })
 }
 

@@ -23,7 +23,7 @@ pub(super) fn absent(request: &Request, prepared: &Prepared) -> Vec<Diagnostic> 
     let asked = request.instruments.iter();
     let printed = asked.flat_map(|asked| asked.flagged_passes());
     let required = request.required_pass.iter();
-    let named = printed.chain(required.map(|name| ("--require", name.as_str())));
+    let named = printed.chain(required.map(|name| ("--required-pass", name.as_str())));
     let present = prepared.pass_names();
     let registry = prepared.context.registry();
     let named = named.map(|(flag, name)| (flag, registry.canonical(name)));

@@ -1,4 +1,4 @@
-//! `--check numerics`: the model must compute the same outputs as the model before the pipeline.
+//! `--test numerics`: the model must compute the same outputs as the model before the pipeline.
 //!
 //! Each comparison runs `passdock compare` in a child process, so a crash of ONNX Runtime doesn't end the search.
 
@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::{Judgement, TOO_LONG, failed};
 use crate::child;
 
-/// The value of `--check` that selects this oracle.
+/// The value of `--test` that selects this oracle.
 pub(super) const NUMERICS: &str = "numerics";
 
 /// Results of earlier comparisons.

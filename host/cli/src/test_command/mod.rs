@@ -1,4 +1,4 @@
-//! The oracle of `--check`: a shell command, whose exit status is the verdict on a model, or `numerics`, which compares
+//! The oracle of `--test`: a shell command, whose exit status is the verdict on a model, or `numerics`, which compares
 //! the model's outputs.
 
 mod numerics;
@@ -17,12 +17,12 @@ use passdock::model_file::{self, Format, WriteOptions};
 use passdock::reproducer::shell_word;
 use passdock::{ErrorKind, Module, PassError, waiting};
 
-use crate::args::search::CheckCommandArgs;
+use crate::args::search::TestCommandArgs;
 use crate::child;
 
 /// An oracle that runs a command on models. Each model is written to its own temporary directory, which is removed with
 /// it.
-pub(crate) struct CheckCommand {
+pub(crate) struct TestCommand {
     command: String,
     extension: &'static str,
     /// The time limit of the command.
@@ -44,13 +44,13 @@ pub(crate) struct Judgement {
     rejected: bool,
 }
 
-impl CheckCommand {
-    /// Creates the oracle of `--check` for models in the format of `model`.
+impl TestCommand {
+    /// Creates the oracle of `--test` for models in the format of `model`.
     ///
     /// # Errors
-    /// If there is no `--check`, or its command doesn't contain `{}`.
-    pub(crate) fn new(args: &CheckCommandArgs, model: &Path) -> Result<CheckCommand, PassError> {
-        let Some(command) = args.check.clone() else {
+    /// If there is no `--test`, or its command doesn't contain `{}`.
+    pub(crate) fn new(args: &TestCommandArgs, model: &Path) -> Result<TestCommand, PassError> {
+        let Some(command) = args.test.clone() else {
             let error = PassError::new(ErrorKind::Usage, "missing `--test`");
             return Err(error.help(
                 "pass `--test numerics` to compare outputs in ONNX Runtime, or a command in which `{}` is the path of the \
@@ -73,8 +73,8 @@ impl CheckCommand {
             .transpose()?;
         let directory = TemporaryDirectory::new()
             .map_err(|error| failed("could not create a temporary directory", &error))?;
-        let timeout = args.check_timeout;
-        Ok(CheckCommand {
+        let timeout = args.test_timeout;
+        Ok(TestCommand {
             command,
             extension,
             timeout: timeout.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
