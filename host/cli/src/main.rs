@@ -4,7 +4,6 @@
 //! status.
 
 mod args;
-mod test_command;
 mod child;
 mod command;
 mod help;
@@ -20,6 +19,7 @@ mod request;
 mod show;
 #[cfg(unix)]
 mod signals;
+mod test_command;
 mod usage_error;
 mod watchdog;
 #[cfg(unix)]

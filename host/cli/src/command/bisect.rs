@@ -5,15 +5,15 @@ use std::path::Path;
 use passdock::PassError;
 use passdock::model_file::{self, WriteOptions};
 use passdock::pipeline::{PipelineText, Request};
-use passdock::reproducer::{self, ReproducerTest, ReproducerOptions};
+use passdock::reproducer::{self, ReproducerOptions, ReproducerTest};
 use passdock_tools::bisect::{self, BadRewrite, BisectCheck, Bisection, Suspect};
 use serde::Serialize;
 
 use super::two_models::diff;
 use crate::args::search::{BisectArgs, TestCommandArgs};
-use crate::test_command::TestCommand;
 use crate::progress::Progress;
 use crate::show::{self, Answer};
+use crate::test_command::TestCommand;
 use crate::{plugins, request};
 
 /// The output of `--json`.

@@ -10,8 +10,8 @@ use serde::Serialize;
 
 use super::worker;
 use crate::args::search::ReduceArgs;
-use crate::test_command::TestCommand;
 use crate::progress::Progress;
+use crate::test_command::TestCommand;
 use crate::{request, show};
 
 /// The reduced model, and the path it was written to.

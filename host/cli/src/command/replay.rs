@@ -7,9 +7,9 @@ use passdock::{Module, PassError};
 
 use crate::args::ReplayArgs;
 use crate::args::search::TestCommandArgs;
-use crate::test_command::TestCommand;
 use crate::progress::Progress;
 use crate::report::{self, Shown};
+use crate::test_command::TestCommand;
 use crate::{plugins, request, show};
 
 pub(crate) fn replay(args: ReplayArgs) -> Result<u8, PassError> {

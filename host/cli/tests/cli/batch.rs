@@ -130,7 +130,12 @@ fn each_line_is_an_object() {
 #[test]
 fn what_is_wrong_with_all_is_told_once() {
     let bench = batch();
-    for words in ["--disabled-pass None", "-p none.toml", "--config a=1", "-j 0"] {
+    for words in [
+        "--disabled-pass None",
+        "-p none.toml",
+        "--config a=1",
+        "-j 0",
+    ] {
         let ran = bench.passdock(&format!("batch m -o out {words}"));
         assert_eq!(ran.status, 2, "{words}: {}", ran.stderr);
         let errors = ran.stderr.lines().filter(|line| line.starts_with("error"));
