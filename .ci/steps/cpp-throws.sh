@@ -14,10 +14,10 @@ TOML
   done <<'TEXT'
 error:error[pass-failed]: The op isn't liked.
 exception:error[pass-panicked]: The pass panicked: basic_string
-number:The pass panicked: Something that isn't a std::exception was thrown.
+number:panicked: exception of a type other than std::exception
 refusal:is used by op8 (return). Replace the uses first.
-type:error[pass-failed]: `what` isn't an integer.
-unknown:There is no option `waht`. Declare it in PASSDOCK_PLUGIN, under this name.
+type:error[pass-failed]: invalid value for `what`: expected an integer
+unknown:unknown option `waht`; declare it in PASSDOCK_PLUGIN
 stopped:error[throws::said]: It was said before.
 TEXT
   for said in "error[pass-failed]: The function isn't liked." "function @main, op0 (onnx.Relu)"; do
