@@ -127,7 +127,7 @@ fn check_function(answer: &Bound<'_, PyAny>, f: &borrow::BorrowScope<sdk::Functi
         Ok(function) if function.get().is_borrowed_as(&f.handle()) => Ok(()),
         Ok(other) => other.get().put_into(answer.py(), &f.handle()),
         Err(_) => {
-            let what = "a function pass returns a passdock.Function";
+            let what = "a function pass must return a passdock.Function";
             Err(error::wrong_type(what, answer).into())
         }
     }
@@ -171,7 +171,7 @@ fn other_module(
             Ok(Some(module.get().now()?))
         }
         Err(_) => {
-            let what = "a module pass returns a passdock.Module";
+            let what = "a module pass must return a passdock.Module";
             Err(error::wrong_type(what, answer).into())
         }
     }
@@ -185,7 +185,7 @@ fn handles<'py>(passes: &Bound<'py, PyList>) -> PyResult<Vec<Bound<'py, PassHand
         match handle {
             Some(handle) => Ok(handle),
             None => Err(PyTypeError::new_err(format!(
-                "passes[{at}] is no pass, but {}: a Sequential is made of passes",
+                "passes[{at}] must be a pass, not {}",
                 pass.repr()?
             ))),
         }
@@ -210,7 +210,7 @@ impl PassHandle {
             "prim_func" => create_prim_func_pass(declared, function_body(run)),
             other => {
                 return Err(PyValueError::new_err(format!(
-                    "`{other}` is no kind of pass"
+                    "unknown pass kind `{other}`"
                 )));
             }
         };
@@ -309,10 +309,10 @@ impl PassHandle {
         let other = registry.canonical(name);
         if other != *name {
             let message = format!(
-                "The name `{name}` stands for the pass `{other}`, which a pass `{name}` would hide."
+                "`{name}` is an alias of pass `{other}`, which a pass of that name would hide"
             );
             let help = format!(
-                "Call it otherwise, `acme.{name}`, or say that it is meant: `register(override=True)`."
+                "rename it, for example to `acme.{name}`, or use `register(override=True)`"
             );
             return Err(PassError::new(ErrorKind::Duplicate, message).help(help))?;
         }
