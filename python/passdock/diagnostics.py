@@ -51,7 +51,7 @@ class DiagnosticLevel(IntEnum):
 
     @classmethod
     def _missing_(cls, value: object) -> NoReturn:
-        raise ValueError(f"{value} is no DiagnosticLevel; they are {', '.join(str(int(level)) for level in cls)}")
+        raise ValueError(f"{value} is not a valid DiagnosticLevel; expected one of {', '.join(str(int(level)) for level in cls)}")
 
 
 class Diagnostic:
@@ -187,7 +187,7 @@ class _RunningPass(DiagnosticContext):
         raise DiagnosticError(_EMITTED)
 
     def render(self) -> None:
-        raise RuntimeError("the diagnostics of a running pass are shown when it has returned")
+        raise RuntimeError("cannot render the diagnostics of a running pass, which are rendered after it returns")
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _RunningPass) and self._host == other._host
@@ -206,7 +206,7 @@ class DiagnosticRenderer:
     def __init__(self, render_func: Callable[[DiagnosticContext], Any]) -> None:
         if not callable(render_func):
             kind = type(render_func).__name__
-            raise TypeError(f"a renderer is a function that takes a DiagnosticContext, not {kind}")
+            raise TypeError(f"a renderer must be a function of a DiagnosticContext, not {kind}")
         self._render = render_func
 
     def render(self, ctx: DiagnosticContext) -> None:
