@@ -142,7 +142,7 @@ fn unknown(op: &str, known: &[AttrInfo], name: &str) -> String {
     let names = || known.iter().map(|attr| attr.name);
     let help = match suggest::nearest(name, names()) {
         Some(near) => format!("did you mean `{near}`?"),
-        None if known.is_empty() => "it has no attributes".to_owned(),
+        None if known.is_empty() => "it has none".to_owned(),
         None => format!("it has {}", suggest::listed(names())),
     };
     format!("`{op}` has no attribute `{name}`; {help}")
