@@ -5,7 +5,7 @@ A pass emits them to its context::
     @function_pass(opt_level=1)
     def check_loops(func, mod, ctx):
         for op in func.ops_named("onnx.Loop"):
-            ctx.emit(Diagnostic(DiagnosticLevel.WARNING, op, "Loops aren't fused."))
+            ctx.emit(Diagnostic(DiagnosticLevel.WARNING, op, "loops are not fused"))
         return func
 
 They are rendered after the pass returns. An error or a bug among them makes the pass fail with ``DiagnosticError``.

@@ -272,7 +272,7 @@ class _Kept:
         self._file = OutcomeFile(self._local)
 
     def _failed(self, error: Exception) -> PassError:
-        message = f"could not write the outcomes to `{self._path}`: {type(error).__name__}: {error}"
+        message = f"could not write results file `{self._path}`: {type(error).__name__}: {error}"
         return PassError(message, code="write")
 
     def done(self, model: str, output: str, fingerprint: str) -> Outcome | None:

@@ -93,10 +93,10 @@ def test_ops_are_created() -> None:
         ("ai.onnx.ml.Relu", 1, r"did you mean `onnx\.Relu`\?"),
         ("onnx.Frobnicate", 1, r"`onnx\.Frobnicate`.* \(`custom=True` disables this check\)"),
         ("acme.Relu", 1, r"`acme\.Relu`.* \(`custom=True` disables this check\)"),
-        ("onnx.Relu", 2, r"`onnx\.Relu` takes 1 operand, and not 2\."),
-        ("onnx.Add", 1, r"`onnx\.Add` takes 2 operands, and not 1\."),
-        ("onnx.Concat", 0, r"`onnx\.Concat` takes at least 1 operand, and not 0\."),
-        ("onnx.Gelu", 1, r"`onnx\.Gelu` is there from version 20 on, and the function's opset is 17\."),
+        ("onnx.Relu", 2, r"`onnx\.Relu` expects 1 operand, found 2 \("),
+        ("onnx.Add", 1, r"`onnx\.Add` expects 2 operands, found 1 \("),
+        ("onnx.Concat", 0, r"`onnx\.Concat` expects at least 1 operand, found 0 \("),
+        ("onnx.Gelu", 1, r"`onnx\.Gelu` requires opset 20, but the function imports opset 17 \("),
     ],
 )
 def test_operators_that_nobody_defines(name: str, count: int, message: str) -> None:

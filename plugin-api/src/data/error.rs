@@ -113,7 +113,7 @@ impl Error for EditError {}
 ///
 /// fn no_loops(f: &mut Function, _cx: &PassContext) -> PassResult {
 ///     match f.ops_named("onnx.Loop").next() {
-///         Some(op) => Err(PassError::new("Loops can't be lowered.").at(op)),
+///         Some(op) => Err(PassError::new("cannot lower loops").at(op)),
 ///         None => Ok(()),
 ///     }
 /// }

@@ -79,7 +79,7 @@ def is_model(path: str) -> bool:
 def none_found(models: Iterable[str]) -> UsageError:
     """Returns the error for paths without models."""
     named = ", ".join(f"`{path}`" for path in models)
-    return usage(f"no .onnx file in {named}" if named else "no models")
+    return usage(f"found no `.onnx` file in {named}" if named else "no models")
 
 
 def once(made: Iterable[Item], true: Callable[[str], str]) -> list[Item]:
@@ -97,6 +97,6 @@ def once(made: Iterable[Item], true: Callable[[str], str]) -> list[Item]:
         models.add(item.model)
         other = known.setdefault(item.output, item)
         if other is not item and true(other.model) != true(item.model):
-            both = f"`{other.model}` and `{item.model}` have the same output `{item.output}`"
-            raise usage(both, "pass their common directory, or run them in two batches")
+            both = f"the results of `{other.model}` and `{item.model}` would both be `{item.output}`"
+            raise usage(both, "pass the directory that contains both, or run two batches")
     return list(known.values())

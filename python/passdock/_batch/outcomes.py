@@ -244,7 +244,7 @@ class OutcomeFile:
         try:
             os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
         except OSError as error:
-            message = f"could not write the outcomes to `{path}`: {error.strerror or error}"
+            message = f"could not open results file `{path}`: {error.strerror or error}"
             raise PassError(message, code="write") from error
         self._file = _passdock.Outcomes(path)
 

@@ -89,8 +89,8 @@ def items(models: Sequence[str], to: str, options: Mapping[str, Any] | None) -> 
     read = {_true(item.model) for item in made}
     for item in made:
         if _true(item.output) in read:
-            replaced = f"the output would overwrite the model `{item.output}`"
-            raise usage(replaced, "use another output directory")
+            replaced = f"a result would overwrite the model `{item.output}`"
+            raise usage(replaced, "write the results to another directory")
     return made
 
 

@@ -120,7 +120,7 @@ fn function_body(
 fn check_function(answer: &Bound<'_, PyAny>, f: &borrow::BorrowScope<sdk::Function>) -> Result {
     if answer.is_none() {
         return Err(PyTypeError::new_err(
-            "The return value of a function pass must be set: `return func`, also where nothing changed.",
+            "The return value of a function pass must be set: `return func`, even if nothing changed.",
         ).into());
     }
     match answer.cast::<Function>() {
@@ -161,7 +161,7 @@ fn other_module(
 ) -> Result<Option<passdock::Module>> {
     if answer.is_none() {
         return Err(PyTypeError::new_err(
-            "The return value of a module pass must be set: `return mod`, also where nothing changed.",
+            "The return value of a module pass must be set: `return mod`, even if nothing changed.",
         ).into());
     }
     match answer.cast::<Module>() {
