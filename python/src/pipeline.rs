@@ -200,9 +200,7 @@ where
 {
     let around = NESTED.get();
     if around == MAX_NESTED {
-        let message = format!(
-            "more than {MAX_NESTED} nested runs; does a pass run itself?"
-        );
+        let message = format!("more than {MAX_NESTED} nested runs; does a pass run itself?");
         return Err(PyRecursionError::new_err(message));
     }
     NESTED.set(around + 1);

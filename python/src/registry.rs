@@ -84,9 +84,15 @@ fn field(name: &str, default: &Bound<'_, PyAny>) -> PyResult<Field> {
         toml::Value::Float(_) => FieldType::Float,
         toml::Value::String(_) => FieldType::String,
         toml::Value::Array(items) if items.iter().all(toml::Value::is_str) => FieldType::Strings,
-        toml::Value::Array(_) => return Err(PyValueError::new_err("the items of a list must be strings")),
+        toml::Value::Array(_) => {
+            return Err(PyValueError::new_err("the items of a list must be strings"));
+        }
         toml::Value::Table(_) => FieldType::Values,
-        other => return Err(PyValueError::new_err(format!("unsupported default value {other}"))),
+        other => {
+            return Err(PyValueError::new_err(format!(
+                "unsupported default value {other}"
+            )));
+        }
     };
     Ok(Field {
         default,

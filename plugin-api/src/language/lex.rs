@@ -44,12 +44,13 @@ pub(crate) fn tokens(text: &str) -> Result<Vec<(Token, Range<usize>)>, RuleError
             at += end.unwrap_or(rest.len());
             Token::Word(text[start..at].to_owned())
         } else if first.is_ascii_digit() {
-            let (token, len) = number(rest)
-                .ok_or_else(|| RuleError::new(start..start + 1, "invalid number"))?;
+            let (token, len) =
+                number(rest).ok_or_else(|| RuleError::new(start..start + 1, "invalid number"))?;
             at += len;
             token
         } else if first == '"' {
-            let (token, len) = quoted(rest).ok_or_else(|| RuleError::new(start..text.len(), "unterminated string"))?;
+            let (token, len) = quoted(rest)
+                .ok_or_else(|| RuleError::new(start..text.len(), "unterminated string"))?;
             at += len;
             token
         } else {

@@ -172,7 +172,9 @@ impl Parser<'_> {
         let (is_list, is_optional) = (self.eat("..."), self.eat("?"));
         match self.find(&name) {
             Some(Operand::List(_)) => Err(self.error(at, "cannot match a list of operands twice")),
-            Some(_) if is_list => Err(self.error(at, format!("`%{}` is a value, not a list", name))),
+            Some(_) if is_list => {
+                Err(self.error(at, format!("`%{}` is a value, not a list", name)))
+            }
             Some(operand) => Ok(operand),
             None if is_list => {
                 self.rule.lists.push(name);

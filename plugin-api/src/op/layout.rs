@@ -168,10 +168,7 @@ impl Layout {
                     ));
                 }
                 None => {
-                    return error(format!(
-                        "expected an axis or a block, found `{}`",
-                        letter
-                    ));
+                    return error(format!("expected an axis or a block, found `{}`", letter));
                 }
             };
             let block = match (number.take(), letter == upper) {

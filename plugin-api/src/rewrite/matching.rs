@@ -117,10 +117,7 @@ impl Match<'_> {
     pub fn attr(&self, name: &str) -> Option<&AttrValue> {
         match self.find_attr(name) {
             Some(value) => value,
-            None => panic!(
-                "rule `{}` binds no attribute `${}`",
-                self.rule.name, name
-            ),
+            None => panic!("rule `{}` binds no attribute `${}`", self.rule.name, name),
         }
     }
 

@@ -111,10 +111,7 @@ impl Check {
             Err(message) => panic!("{}", message),
         };
         if let Some(difference) = difference(&expected, &actual, self.tolerance) {
-            panic!(
-                "unexpected IR after the passes:\n{}",
-                difference
-            );
+            panic!("unexpected IR after the passes:\n{}", difference);
         }
     }
 
@@ -220,10 +217,10 @@ fn find_program() -> Result<PathBuf, String> {
 /// Returns the path of the library that cargo built from the crate under test.
 fn find_plugin() -> Result<PathBuf, String> {
     let package = env::var("CARGO_PKG_NAME").map_err(|_| {
-        "could not find the plugin outside `cargo test`; set it with `Check::plugin`"
-            .to_owned()
+        "could not find the plugin outside `cargo test`; set it with `Check::plugin`".to_owned()
     })?;
-    let test = env::current_exe().map_err(|e| format!("could not find the test executable: {}", e))?;
+    let test =
+        env::current_exe().map_err(|e| format!("could not find the test executable: {}", e))?;
     let name = format!(
         "{}{}{}",
         env::consts::DLL_PREFIX,
@@ -250,7 +247,8 @@ fn find_plugin() -> Result<PathBuf, String> {
 
 /// Returns the names of a plugin's passes, from the manifest in the file.
 fn passes_of(plugin: &Path) -> Result<String, String> {
-    let bytes = fs::read(plugin).map_err(|e| format!("could not read `{}`: {}", plugin.display(), e))?;
+    let bytes =
+        fs::read(plugin).map_err(|e| format!("could not read `{}`: {}", plugin.display(), e))?;
     let names = pass_names(&bytes);
     if names.is_empty() {
         return Err(format!(

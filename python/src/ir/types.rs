@@ -172,9 +172,7 @@ fn dim_text(function: &Bound<'_, Function>, dim: Option<Bound<'_, PyAny>>) -> Py
         return Ok(size.to_string());
     }
     let text: String = dim.extract().map_err(|_| {
-        PyTypeError::new_err(
-            "a size must be an int, a string (a symbol or an expression), or None",
-        )
+        PyTypeError::new_err("a size must be an int, a string (a symbol or an expression), or None")
     })?;
     // A string that isn't a single dim is a symbol that needs quotes.
     let is_dim = parse(function, &format!("f32[{text}]"))?.is_ok_and(|f| {

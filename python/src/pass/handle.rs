@@ -162,7 +162,8 @@ fn other_module(
     if answer.is_none() {
         return Err(PyTypeError::new_err(
             "The return value of a module pass must be set: `return mod`, even if nothing changed.",
-        ).into());
+        )
+        .into());
     }
     match answer.cast::<Module>() {
         Ok(module) if module.get().is_borrowed_as(&m.handle()) => Ok(None),

@@ -169,7 +169,9 @@ fn replacement(
     let values = match answer.extract::<Operand>() {
         Ok(one) => vec![one],
         Err(_) => answer.extract::<Vec<Operand>>().map_err(|_| {
-            PyTypeError::new_err("the code of a rule must return a value, a list of values, or None")
+            PyTypeError::new_err(
+                "the code of a rule must return a value, a list of values, or None",
+            )
         })?,
     };
     // Unused results at the end may be omitted.
