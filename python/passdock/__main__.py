@@ -20,8 +20,8 @@ def main() -> int:
     """
     if not _COMMAND.exists():
         print(
-            f"error: missing command {_COMMAND}; install the package from a wheel, or with `pip install .` in a checkout; "
-            "in a checkout that isn't installed, run `cargo xtask python`",
+            f"error: missing command {_COMMAND}; install the package from a wheel, or with `pip install .` in a "
+            "checkout; in a checkout that isn't installed, run `cargo xtask python`",
             file=sys.stderr,
         )
         return 1

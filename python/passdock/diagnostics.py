@@ -51,7 +51,8 @@ class DiagnosticLevel(IntEnum):
 
     @classmethod
     def _missing_(cls, value: object) -> NoReturn:
-        raise ValueError(f"{value} is not a valid DiagnosticLevel; expected one of {', '.join(str(int(level)) for level in cls)}")
+        levels = ", ".join(str(int(level)) for level in cls)
+        raise ValueError(f"{value} is not a valid DiagnosticLevel; expected one of {levels}")
 
 
 class Diagnostic:

@@ -572,7 +572,8 @@ def _check_path(model: Any) -> None:
     if not is_path:
         kind = "IR text" if isinstance(model, str) else type(model).__name__
         raise TypeError(
-            f"run expects the path of a model or a passdock.Module, not {kind}; use `passdock.optimize` for bytes, protos and text"
+            f"run expects the path of a model or a passdock.Module, not {kind}; use `passdock.optimize` for bytes, "
+            "protos and text"
         )
 
 

@@ -232,7 +232,8 @@ class _Cluster:
                 raise PassError(f"could not set up the runtime_env on the cluster: {error}", code="usage") from error
             except errors.RayError as error:
                 said = str(error).strip().splitlines() or [""]
-                what = "the node could not run the model" if isinstance(error, errors.RayTaskError) else "the node's process ended"
+                is_task = isinstance(error, errors.RayTaskError)
+                what = "the node could not run the model" if is_task else "the node's process ended"
                 message = f"{what}: {type(error).__name__}: {said[-1]}"
                 report = {**_outcomes.failure(message, code="crashed"), "died": True}
             if report.get("refused"):

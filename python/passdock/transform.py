@@ -145,8 +145,8 @@ def _place(pass_: Any) -> str:
         return path
     name, module = pass_._pass_handle.info.name, getattr(pass_, "__module__", "?")
     raise pickle.PicklingError(
-        f"cannot pickle pass `{name}`: `{path or '?'}` of module `{module}` is not this pass; define it at the top level "
-        "of a module"
+        f"cannot pickle pass `{name}`: `{path or '?'}` of module `{module}` is not this pass; define it at the top "
+        "level of a module"
     )
 
 

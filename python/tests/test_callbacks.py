@@ -128,6 +128,6 @@ def test_an_instrument_has_the_name_that_it_gives_itself() -> None:
         def should_run(self, mod: Module, info: PassInfo) -> Any:
             return "no"
 
-    with PassContext(instruments=[Named("mine")]), pytest.raises(TypeError, match="instrument `mine` must return a bool"):
+    with PassContext(instruments=[Named("mine")]), pytest.raises(TypeError, match="`mine` must return a bool"):
         recorder([], "A")(model())
     assert Named("mine").name == "mine"

@@ -462,7 +462,7 @@ def test_what_is_of_another_function() -> None:
             lambda: func.create_op("onnx.Relu", [func.params[0]], before=other.ops[0]),
             lambda: func.replace_uses(other.params[0], func.params[0]),
         ):
-            with pytest.raises(ValueError, match="expected an object of function `@main`, found one of another function"):
+            with pytest.raises(ValueError, match="an object of function `@main`, found one of another function"):
                 wrong()
 
     check(edited(RELUS, edit), RELUS)

@@ -284,7 +284,7 @@ def test_a_model_is_no_pipeline(tmp_path: Path) -> None:
     path, other = tmp_path / "model.onnx", tmp_path / "other.toml"
     onnx.save(proto(), path)
     for output in (path, tmp_path / "out.onnx", tmp_path / "out.ir"):
-        with pytest.raises(PipelineError, match=rf"expected a pipeline, found the model file `{output}`; use `output=`"):
+        with pytest.raises(PipelineError, match=rf"found the model file `{output}`; use `output=`"):
             run(path, output)
     other.write_bytes(b"\xff\xfe")
     with pytest.raises(PipelineError, match=r"other\.toml`: invalid UTF-8"):

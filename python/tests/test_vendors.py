@@ -116,7 +116,7 @@ def test_of_two_with_a_name_the_second_is_told_of(site: Path, tmp_path_factory: 
     install(first, "twice = first_passdock", "first_passdock")
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(first))
-        said = "using <passdock.Vendor twice of first-passdock 1.2>, ignoring <passdock.Vendor twice of second-passdock 1.2>"
+        said = "twice of first-passdock 1.2>, ignoring <passdock.Vendor twice of second-passdock 1.2>"
         with pytest.warns(PassWarning, match=said):
             assert passdock.plugins()["twice"].distribution == "first-passdock"
 

@@ -43,7 +43,7 @@ class Plan:
         options: Mapping[str, Any],
     ) -> None:
         if options.get("page") is not None:
-            raise _items.usage("cannot write one page for several models", "use `passdock.run(model, page=…)` for one model")
+            raise _items.usage("cannot write one page for several models", "run each with `passdock.run(model, page=…)`")
         self.items = items
         self.results = results
         self.jobs = jobs

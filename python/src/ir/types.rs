@@ -123,7 +123,7 @@ impl TypeArgument {
             };
             return TypeArgument::parse(function, &format!("{dtype}[{dims}]"));
         }
-        let what = "a type must be a string like \"f32[n,3]\", a pair like (\"f32\", (\"n\", 3)), a passdock.Type or None";
+        let what = "a type must be a string like \"f32[n,3]\", a pair like (\"f32\", (\"n\", 3)), a Type or None";
         Err(error::wrong_type(what, argument))
     }
 
