@@ -430,9 +430,9 @@ def test_results_are_set() -> None:
     ("edit", "said", "op"),
     [
         (lambda f, cx: f.erase_op(f.ops[0]), "result %a is used by op1", "onnx.Relu"),
-        (lambda f, cx: f.set_operand(f.ops[0], 0, f.ops[1].result), "where it isn't visible", "onnx.Relu"),
+        (lambda f, cx: f.set_operand(f.ops[0], 0, f.ops[1].result), "is not visible at operand 0", "onnx.Relu"),
         (lambda f, cx: f.set_operand(f.ops[2], 5, f.params[0]), "operand", "onnx.Abs"),
-        (lambda f, cx: f.move_op(f.ops[0], after=f.ops[1]), "can't move behind op1", "onnx.Relu"),
+        (lambda f, cx: f.move_op(f.ops[0], after=f.ops[1]), "after op1", "onnx.Relu"),
         (lambda f, cx: f.replace_op_with(f.ops[0], []), "result", "onnx.Relu"),
         (lambda f, cx: f.set_type(f.params[0], "i64[n,3]"), "f32", None),
         (lambda f, cx: f.remove_function_attr("k"), "The function @main has no attribute `k`", None),
