@@ -125,7 +125,7 @@ prints "The pass panicked" "${run[@]}"
 prints failed.onnx.reproducer "${run[@]}"
 [ ! -e failed.onnx ] || fail "a run that fails should write no model"
 prints "the same failure" exits 1 in_wine replay failed.onnx.reproducer --locked --plugin-dir ../failing
-prints "it can't be read" exits 1 in_wine stats missing.onnx
+prints "could not read" exits 1 in_wine stats missing.onnx
 prints '`No`' exits 2 in_wine run digits.onnx --passes No
 
 echo "bisect finds a pass that changes a model"

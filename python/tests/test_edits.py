@@ -86,7 +86,7 @@ def test_ops_are_created() -> None:
 @pytest.mark.parametrize(
     ("name", "count", "message"),
     [
-        ("Relu", 1, r"`Relu`; did you mean `onnx\.Relu`\?"),
+        ("Relu", 1, r"no plugin defines operator `Relu`; did you mean `onnx\.Relu`\?"),
         ("Rleu", 1, r"`Rleu`; did you mean `onnx\.Relu`\?"),
         ("onnx.Rleu", 1, r"`onnx\.Rleu`; did you mean `onnx\.Relu`\?"),
         ("onx.Relu", 1, r"`onx\.Relu`; did you mean `onnx\.Relu`\?"),

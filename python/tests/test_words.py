@@ -83,7 +83,7 @@ def test_what_a_sequential_shows_speaks_python(capsys: pytest.CaptureFixture[str
     [
         (lambda: run(one_function(), passes=["Frobnicates"]), r"`passdock\.list_passes\(\)`"),
         (lambda: passdock.get_pass("Frobnicates"), r"`passdock\.list_passes\(\)`"),
-        (lambda: run(one_function(), bind={"n": 2}), r"^bind: The model has no dim symbol"),
+        (lambda: run(one_function(), bind={"n": 2}), r"^bind: the model has no dim symbol"),
         (lambda: run(one_function(), config={"tir.UnrollLop": {}}), r"^config: Invalid config option `tir\.UnrollLop`"),
     ],
 )

@@ -22,7 +22,7 @@ impl Verdict {
         match self {
             Verdict::Good => "good",
             Verdict::Bad => "bad",
-            Verdict::Unknown => "can't say",
+            Verdict::Unknown => "inconclusive",
         }
     }
 }

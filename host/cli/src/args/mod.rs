@@ -221,7 +221,7 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) allow_growth: bool,
     /// Run function passes on N threads; defaults to the number of cores
-    #[arg(short, long, value_name = "N")]
+    #[arg(short, long, value_name = "N", value_parser = threads)]
     pub(crate) jobs: Option<usize>,
     #[command(flatten, next_help_heading = FAILURES)]
     pub(crate) process: ProcessArgs,
@@ -367,7 +367,7 @@ pub(crate) struct ReplayArgs {
     #[command(flatten)]
     pub(crate) process: ProcessArgs,
     /// Run function passes on N threads; defaults to the number of cores
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = threads)]
     pub(crate) jobs: Option<usize>,
     /// Print one JSON object on standard output, and everything else on standard error
     #[arg(long)]
@@ -386,8 +386,16 @@ pub(crate) fn one_of<T: Clone + Send + Sync + 'static, const N: usize>(
         let found = values.find(|(known, ..)| *known == name);
         found
             .map(|(.., value)| value.clone())
-            .ok_or("this isn't one of them")
+            .ok_or("unknown value")
     })
+}
+
+/// Parses a number of threads.
+pub(crate) fn threads(text: &str) -> Result<usize, &'static str> {
+    match text.parse() {
+        Ok(threads @ 1..) => Ok(threads),
+        _ => Err("expected an integer greater than 0"),
+    }
 }
 
 /// Trims an element of a comma-separated list.

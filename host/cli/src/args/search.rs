@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::args::PassArgs;
 use crate::args::process::{ProcessArgs, seconds, time_limit};
+use crate::args::{PassArgs, threads};
 
 /// Options that select the oracle for models.
 #[derive(Debug, Args)]
@@ -36,7 +36,7 @@ pub(crate) struct SearchArgs {
     #[arg(long)]
     pub(crate) allow_growth: bool,
     /// Run function passes on N threads; defaults to the number of cores
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = threads)]
     pub(crate) jobs: Option<usize>,
     /// Allow data outside of the model's directory: absolute paths, `..`, links
     #[arg(long)]

@@ -62,7 +62,7 @@ pub(super) fn compare(
     runtime: Option<&Path>,
     timeout: Option<Duration>,
 ) -> Result<Judgement, PassError> {
-    let failed = |error| failed("`numerics` can't be run", &error);
+    let failed = |error| failed("could not run `numerics`", &error);
     let file = File::create(out).map_err(failed)?;
     let mut compare = Command::new(std::env::current_exe().map_err(failed)?);
     compare

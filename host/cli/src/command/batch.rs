@@ -121,7 +121,7 @@ fn make_dirs(to: &Path, items: &[BatchItem]) -> anyhow::Result<()> {
 
 /// Returns the command that starts a worker.
 fn worker_command() -> anyhow::Result<WorkerCommand> {
-    let program = std::env::current_exe().context("No process can be started")?;
+    let program = std::env::current_exe().context("could not find this executable")?;
     Ok(WorkerCommand {
         program: program.into(),
         arguments: vec![WORKER.into()],
@@ -140,7 +140,7 @@ pub(crate) fn work() -> anyhow::Result<u8> {
         end();
     });
     for line in jobs {
-        let job = serde_json::from_str::<Job>(&line).context("This isn't a model of a batch")?;
+        let job = serde_json::from_str::<Job>(&line).context("invalid job of a batch")?;
         let mut request = job.request;
         if request.standard_dirs.is_empty() {
             // The caller is another program, which can't find the standard directories.

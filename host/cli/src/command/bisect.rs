@@ -80,7 +80,7 @@ fn search(
         &mut |judged| {
             if !json {
                 progress.line(&format!(
-                    "{:<9}  {}\n",
+                    "{:<12}  {}\n",
                     judged.verdict.name(),
                     judged.candidate
                 ));
@@ -154,7 +154,9 @@ fn render(found: &Bisection, kept: Option<&BisectFiles>) -> String {
         }
         ([pass], None) => text.push_str(&format!("{} breaks the model{functions}\n", named(pass))),
         (several, _) => {
-            text.push_str("one of these breaks the model; the check can't say which:\n");
+            text.push_str(
+                "one of these passes breaks the model; the test is inconclusive about which:\n",
+            );
             for pass in several {
                 text.push_str(&format!("  {:>3}  {}\n", pass.number, named(pass)));
             }

@@ -33,8 +33,8 @@ fn render(blame: &Blame) -> String {
     let op = op_lines::one(&blame.op);
     let mut text = format!("{op} in @{}{}\n", blame.function, origin(&blame.names));
     match (blame.steps.is_empty(), blame.is_there) {
-        (true, true) => text += "No pass made or changed it: it is the model's.\n",
-        (true, false) => text += "No pass made, changed or removed it by itself.\n",
+        (true, true) => text += "no pass created or changed it; it is in the input model\n",
+        (true, false) => text += "no pass created, changed or removed it\n",
         _ => {}
     }
     for step in &blame.steps {

@@ -28,7 +28,7 @@ pub(crate) fn ops(registry: &Registry, name: Option<&str>) -> Result<(Value, Str
                     return Err(MissingDefinition { op, error }.into());
                 }
                 let near = suggest::did_you_mean(name, defs.names());
-                let message = format!("No plugin defines the operator `{name}`.{near}");
+                let message = format!("no plugin defines the operator `{name}`{near}");
                 return Err(PassError::new(ErrorKind::Usage, message));
             }
             let shown = ops.iter().map(|op| one(op, &provider(registry, op)));

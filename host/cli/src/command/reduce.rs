@@ -88,11 +88,11 @@ fn render(Reduced { reduction, output }: &Reduced) -> String {
     let place = show::written_to(output.as_deref());
     let still = match &reduction.failure {
         Some(failure) => format!("still {failure}\n"),
-        None => "still good before the pipeline and bad after it\n".to_owned(),
+        None => "the test still passes before the pipeline and fails after it\n".to_owned(),
     };
     let end = match reduction.minimal {
         true => "",
-        false => "; more could go: raise --max-checks or --max-time",
+        false => "; not minimal: raise --max-runs or --max-time",
     };
     format!(
         "{still}{} → {} ops after {} of the pipeline{end}, {place}\n",

@@ -55,12 +55,12 @@ fn render(replay: &Replay) -> String {
     let expected = &replay.expected;
     text.push_str(&match (replay.outcome, &replay.failure) {
         (Outcome::Same, Some(failure)) if failure.message != expected.message => format!(
-            "the same failure, in other words; they were: {}\n",
+            "same failure with another message; expected: {}\n",
             expected.message
         ),
-        (Outcome::Same, _) => format!("the same failure: {expected}\n"),
-        (Outcome::Other, _) => format!("another failure; it was: {expected}\n"),
-        (Outcome::None, _) => format!("it didn't fail; it was: {expected}\n"),
+        (Outcome::Same, _) => format!("same failure: {expected}\n"),
+        (Outcome::Other, _) => format!("different failure; expected: {expected}\n"),
+        (Outcome::None, _) => format!("no failure; expected: {expected}\n"),
     });
     text
 }

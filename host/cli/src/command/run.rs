@@ -133,7 +133,8 @@ fn instruments(args: &RunArgs) -> Result<Vec<RequestedInstrument>, PassError> {
 /// Returns a path as an instrument option, which must be UTF-8.
 fn text_of<'p>(flag: &str, path: &'p Path) -> Result<&'p str, PassError> {
     path.to_str().ok_or_else(|| {
-        let message = format!("The path of `{flag}` isn't UTF-8: `{}`.", path.display());
-        PassError::new(ErrorKind::Usage, message).help("Instruments take their options as text.")
+        let message = format!("the path of `{flag}` is not UTF-8: `{}`", path.display());
+        PassError::new(ErrorKind::Usage, message)
+            .help("options of instruments are UTF-8 strings; choose another path")
     })
 }

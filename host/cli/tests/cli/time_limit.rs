@@ -50,7 +50,7 @@ fn reading_ends_in_time() {
     let pipeline = "The command was still reading the pipeline `pipe.toml` after 0.5 s.";
     check(&bench, "run pipe.toml m.ir -o out.ir", pipeline);
     let bisect = "bisect pipe.toml m.ir --check true{}";
-    let said = "The run was still running after 0.5 s, and no pass ran by then.";
+    let said = "the run was still running after 0.5 s, and no pass ran by then";
     check(&bench, bisect, said);
     let said = "The command was still reading the model after 0.5 s.";
     check(&bench, "run p.toml - -o out.ir", said);

@@ -171,18 +171,15 @@ impl Outcomes {
     /// to an existing file of results.
     pub fn open(path: &Path) -> Result<Outcomes, PassError> {
         let failed = |error: io::Error| {
-            let message = format!(
-                "The outcomes can't be kept in `{}`: {error}.",
-                path.display()
-            );
+            let message = format!("could not open results file `{}`: {error}", path.display());
             PassError::new(ErrorKind::Write, message)
         };
         let other = |message: String| {
-            PassError::new(ErrorKind::Usage, message).help("Name another file: `--results FILE`.")
+            PassError::new(ErrorKind::Usage, message).help("pass another file: `--results FILE`")
         };
         let is_link = path.symlink_metadata().is_ok_and(|it| it.is_symlink());
         if is_link && !path.exists() {
-            let message = format!("`{}` is a link that leads to no file.", path.display());
+            let message = format!("`{}` is a broken link", path.display());
             return Err(other(message));
         }
         let mut file = OpenOptions::new()
@@ -195,12 +192,12 @@ impl Outcomes {
             .open(path)
             .map_err(failed)?;
         if !file.metadata().map_err(failed)?.is_file() {
-            let message = format!("`{}` isn't a regular file.", path.display());
+            let message = format!("`{}` is not a regular file", path.display());
             return Err(other(message));
         }
         if !is_ours(&file) {
-            let message = format!("Another batch is writing `{}`.", path.display());
-            let help = "Wait until it is done, or name another file: `--results FILE`.";
+            let message = format!("another batch is writing `{}`", path.display());
+            let help = "wait until it is done, or pass another file: `--results FILE`";
             return Err(PassError::new(ErrorKind::Usage, message).help(help));
         }
         let mut bytes = Vec::new();
@@ -217,7 +214,7 @@ impl Outcomes {
             let outcome: ModelOutcome = serde_json::from_slice(line).map_err(|error| {
                 let (path, at) = (path.display(), at + 1);
                 other(format!(
-                    "Line {at} of `{path}` isn't the outcome of a model: {error}."
+                    "line {at} of `{path}` is not the result of a model: {error}"
                 ))
             })?;
             outcomes.insert(outcome.model.clone(), outcome);
@@ -226,9 +223,7 @@ impl Outcomes {
         let is_new = bytes.is_empty() && !is_link;
         if whole == 0 && !is_new && !bytes.starts_with(b"{\"model\":") {
             let path = path.display();
-            return Err(other(format!(
-                "`{path}` holds something else than outcomes."
-            )));
+            return Err(other(format!("`{path}` is not a file of results")));
         }
         if whole < bytes.len() {
             file.set_len(whole as u64).map_err(failed)?;
@@ -273,7 +268,7 @@ impl Outcomes {
         });
         written.map_err(|error| {
             let path = self.path.display();
-            let message = format!("The outcome can't be kept in `{path}`: {error}.");
+            let message = format!("could not write results file `{path}`: {error}");
             PassError::new(ErrorKind::Write, message)
         })
     }

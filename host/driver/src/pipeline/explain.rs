@@ -157,16 +157,16 @@ impl Explainer<'_> {
         let info = step.pass.info();
         let level = self.context.opt_level();
         let why = match step.forced {
-            true => "the context requires it".to_owned(),
+            true => "required by the context".to_owned(),
             false => format!("level {} ≤ opt_level {level}", info.opt_level),
         };
         let phase = self.placed.get(info.name.as_str()).copied();
         let phase = phase.filter(|_| step.requested_by.is_none());
         let reason = match (&step.requested_by, phase) {
             (Some(by), _) => {
-                format!("`{by}` requires it, unless nothing changed since it last ran")
+                format!("required by `{by}`, if the module changed since its last run")
             }
-            (None, Some(phase)) => format!("it asks for the phase `{}`, and {why}", phase.name()),
+            (None, Some(phase)) => format!("declares phase `{}`, {why}", phase.name()),
             (None, None) => why,
         };
         let mut explained = self.explained(&*step.pass, true, reason);
@@ -189,7 +189,7 @@ impl Explainer<'_> {
             let name = &pass.info().name;
             self.parents.push(name.clone());
             for child in inner.passes() {
-                self.skipped(child, format!("`{name}`, which it is part of, doesn't run"));
+                self.skipped(child, format!("part of `{name}`, which doesn't run"));
             }
             self.parents.pop();
         }
@@ -201,8 +201,7 @@ impl Explainer<'_> {
         for (name, phase) in phases.left_over().filter(|(name, _)| !here.contains(*name)) {
             let pass = self.context.registry().get_pass(name)?;
             let offered = phase.name();
-            let reason =
-                format!("offered for phase {offered}, which this pipeline has no place for");
+            let reason = format!("declares phase `{offered}`, which the pipeline doesn't have");
             let mut explained = self.explained(&*pass, false, reason);
             explained.phase = Some(phase);
             explained.has_place = false;

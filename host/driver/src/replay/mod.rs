@@ -60,36 +60,36 @@ impl Reproducer {
         let shown = dir.display();
         let wrong = |message: String| PassError::new(ErrorKind::Usage, message);
         if !dir.join(ABOUT).is_file() {
-            let message = format!("`{shown}` isn't a reproducer: there is no `{ABOUT}` in it.");
+            let message = format!("`{shown}` is not a reproducer: it has no `{ABOUT}`");
             return Err(
-                wrong(message).help("A reproducer is a directory that `passdock run` wrote.")
+                wrong(message).help("pass a reproducer directory that `passdock run` wrote")
             );
         }
         let outside = |name: &&str| !is_inside(dir, &dir.join(name));
         let mut links = [ABOUT, PIPELINE, BEFORE].into_iter().filter(outside);
         if let Some(name) = links.next().filter(|_| !trust) {
-            let message = format!("`{name}` of the reproducer `{shown}` is a link out of it.");
+            let message =
+                format!("`{name}` of reproducer `{shown}` is a link out of its directory");
             return Err(wrong(message).help(TRUST));
         }
         let read = |name: &str| {
             passdock_files::read_to_string(&dir.join(name)).map_err(|error| {
-                let message =
-                    format!("`{name}` of the reproducer `{shown}` can't be read: {error}.");
+                let message = format!("could not read `{name}` of reproducer `{shown}`: {error}");
                 wrong(message).caused_by(Arc::new(error))
             })
         };
         let text = read(ABOUT)?;
         let invalid = |error: &toml::de::Error| {
-            let message = error.message().trim_end_matches('.');
+            let message = error.message();
             wrong(format!(
-                "`{ABOUT}` of the reproducer `{shown}` isn't right: {message}."
+                "invalid `{ABOUT}` in reproducer `{shown}`: {message}"
             ))
         };
         let table: toml::Table = toml::from_str(&text).map_err(|error| invalid(&error))?;
         let version = table.get("version").and_then(toml::Value::as_integer);
         if version.is_some_and(|version| version > i64::from(VERSION)) {
-            let message = format!("The reproducer `{shown}` is of a newer passdock.");
-            return Err(wrong(message).help("Use that one."));
+            let message = format!("reproducer `{shown}` requires a newer version of passdock");
+            return Err(wrong(message).help("upgrade passdock"));
         }
         let reproducer = Reproducer {
             dir: dir.to_path_buf(),
@@ -101,8 +101,8 @@ impl Reproducer {
             _ if trust => {}
             [] => {}
             needs => {
-                let needs = needs.join("; it ");
-                let message = format!("The reproducer `{shown}` isn't trusted: it {needs}.");
+                let needs = needs.join(", ");
+                let message = format!("reproducer `{shown}` is not trusted: it {needs}");
                 return Err(wrong(message).help(TRUST));
             }
         }
@@ -218,8 +218,8 @@ impl Reproducer {
                 error.pass.clone_from(&self.about.failure.pass);
                 Err(error)
             }
-            Verdict::Unknown => Err(error("The check can't tell whether the result is bad.")
-                .help("Run it where `bisect` ran, with what the command needs.")),
+            Verdict::Unknown => Err(error("the check is inconclusive")
+                .help("run it where `bisect` ran, with everything that the command needs")),
         }
     }
 
@@ -255,18 +255,17 @@ impl Reproducer {
     fn check_data(&self) -> Result<(), PassError> {
         for range in &self.about.data {
             let file = &range.file;
-            let problem = match hash_range(file.as_ref(), range.offset, range.length) {
-                Ok(hash) if hash == range.blake3 => continue,
-                Ok(_) => "has other data there now".to_owned(),
-                Err(error) => format!("can't be read: {error}"),
-            };
-            let message = format!(
-                "The reproducer refers to {} bytes from {} on in `{file}`, which {problem}.",
+            let bytes = format!(
+                "{} bytes at offset {} of `{file}`",
                 range.length, range.offset
             );
+            let message = match hash_range(file.as_ref(), range.offset, range.length) {
+                Ok(hash) if hash == range.blake3 => continue,
+                Ok(_) => format!("{bytes} changed since the reproducer was written"),
+                Err(error) => format!("could not read {bytes}: {error}"),
+            };
             return Err(PassError::new(ErrorKind::Read, message).help(
-                "Put the file back as it was, or make the reproducer anew with \
-                 `passdock run … --self-contained`.",
+                "restore the file, or write the reproducer again with `passdock run … --self-contained`",
             ));
         }
         Ok(())
@@ -276,21 +275,21 @@ impl Reproducer {
 /// Describes how a plugin differs from the original one, with a suggested fix.
 fn difference(expected: &PluginFile, found: Option<&Plugin>) -> Option<(String, &'static str)> {
     let PluginFile { name, version, .. } = expected;
-    let help = "What the reproducer shows may be gone, or look different.";
+    let help = "the failure may not occur, or may look different";
     let Some(found) = found else {
         let file = expected.file.as_ref();
-        let file = file.map_or_else(String::new, |file| format!(" from a file `{file}`"));
-        let message = format!("The plugin {name} {version}, which was loaded{file}, isn't here.");
+        let file = file.map_or_else(String::new, |file| format!(" from file `{file}`"));
+        let message = format!("missing plugin {name} {version}, which was loaded{file}");
         return Some((
             message,
-            "Name its file, `--plugin FILE`, or its directory, `--plugin-dir DIR`.",
+            "name its file with `--plugin FILE`, or its directory with `--plugin-dir DIR`",
         ));
     };
     let origin = found.origin();
     let now = PluginFile::new(found);
     if now.version != *version {
         let message = format!(
-            "The plugin {origin} is {name} {}; the reproducer was made with {version}.",
+            "plugin {origin} is {name} {}, but the reproducer was written with {version}",
             now.version
         );
         return Some((message, help));
@@ -298,8 +297,8 @@ fn difference(expected: &PluginFile, found: Option<&Plugin>) -> Option<(String, 
     match (&now.blake3, &expected.blake3) {
         (Some(now), Some(then)) if now != then => {
             let message = format!(
-                "The plugin {origin} is {name} {version}, but built differently from the one that \
-                 the reproducer was made with."
+                "plugin {origin} is {name} {version}, but its file differs from the one that the reproducer was \
+                 written with"
             );
             Some((message, help))
         }

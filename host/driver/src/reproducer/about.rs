@@ -118,7 +118,7 @@ impl From<&PassError> for Failure {
     }
 }
 
-/// Formats the failure on one line: `pass-failed in acme.transform.Fuse: There is no axis 3.`
+/// Formats the failure on one line: `pass-failed in acme.transform.Fuse: no axis 3`
 impl std::fmt::Display for Failure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.code)?;

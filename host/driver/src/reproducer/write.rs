@@ -43,12 +43,12 @@ pub(crate) fn site_of(error: &PassError) -> Option<&FailureSite> {
 /// can't be written.
 pub fn write(error: &PassError, dir: &Path, options: &ReproducerOptions) -> Result<(), PassError> {
     let Some(site) = error.site() else {
-        let message = "There is nothing to reproduce: no pass of a Sequential failed.";
+        let message = "nothing to reproduce: no pass of a Sequential failed";
         return Err(PassError::new(ErrorKind::Write, message));
     };
     let failed = |error: io::Error| {
         let dir = dir.display();
-        let message = format!("The reproducer `{dir}` can't be written: {error}.");
+        let message = format!("could not write reproducer `{dir}`: {error}");
         PassError::new(ErrorKind::Write, message).caused_by(Arc::new(error))
     };
     check_place(dir).map_err(failed)?;
@@ -123,7 +123,7 @@ fn check_place(dir: &Path) -> io::Result<()> {
     }
     Err(io::Error::new(
         io::ErrorKind::AlreadyExists,
-        "something else is there",
+        "the path exists and is not a reproducer",
     ))
 }
 

@@ -116,8 +116,8 @@ impl Out {
         let lost = types.iter().filter(|value| unknown(&value.new)).count();
         let types = join([
             (types.len() - newly_typed - lost, "changed"),
-            (newly_typed, "known only now"),
-            (lost, "no longer known"),
+            (newly_typed, "newly inferred"),
+            (lost, "lost"),
         ]);
         let heading = format!("  types of values: {types}\n");
         self.brief(&heading, &function.types, |out, ty| {
@@ -130,8 +130,8 @@ impl Out {
             out.line(format!("    ~ {}: {old} → {new}", name.op));
         });
         let note = match function.ordered {
-            true => "the order means something here",
-            false => "the order means nothing here",
+            true => "the order matters in this function",
+            false => "the order does not matter in this function",
         };
         let heading = format!("  moved: {}; {note}\n", ops(function.moved.len()));
         self.brief(&heading, &function.moved, |out, op| {
@@ -176,16 +176,16 @@ impl Out {
             PortChange::Added { ty } => format!("  + {name}: {ty}"),
             PortChange::Removed { ty } => format!("  - {name}: {ty}"),
             PortChange::Renamed { old, .. } => {
-                format!("  ~ {name}: was called {}", quote(old))
+                format!("  ~ {name}: renamed from {}", quote(old))
             }
             PortChange::Moved { old, new } => {
-                format!("  ~ {name}: place {old} → {new}")
+                format!("  ~ {name}: index {old} → {new}")
             }
             PortChange::Type { old, new } => format!("  ~ {name}: type {old} → {new}"),
             PortChange::Default { old, new } => {
                 format!("  ~ {name}: default {} → {}", or_none(old), or_none(new))
             }
-            PortChange::Value { old, new } => format!("  ~ {name}: gives {}", values(old, new)),
+            PortChange::Value { old, new } => format!("  ~ {name}: value {}", values(old, new)),
         });
     }
 
@@ -223,7 +223,7 @@ impl Out {
             self.line(format!("        {}", op_change(change)));
         }
         if let Some(constant) = &op.folded {
-            self.line(format!("        is now the constant {constant}"));
+            self.line(format!("        folded to the constant {constant}"));
         }
         self.rewired(&op.rewired);
     }
@@ -235,8 +235,8 @@ impl Out {
         let folded = |constant: &ConstantDiff| constant.replaces.is_some();
         let gone = |item: &ConstantDiff| item.with_users && item.change == Change::Removed;
         let notes = join([
-            (number(folded), "in the place of ops above"),
-            (number(gone), "along with their users"),
+            (number(folded), "replacing ops above"),
+            (number(gone), "removed with their users"),
         ]);
         if !notes.is_empty() {
             _ = write!(heading, " ({notes})");
@@ -298,8 +298,8 @@ fn op_change(change: &OpChange) -> String {
         OpChange::Kind { old, new } => format!("{old} → {new}"),
         OpChange::Attribute { name, old, new } => match (old, new) {
             (Some(old), Some(new)) => format!("{name}: {old} → {new}"),
-            (Some(old), None) => format!("{name}: {old} is gone"),
-            (None, new) => format!("{name}: {} is new", or_none(new)),
+            (Some(old), None) => format!("{name}: {old} removed"),
+            (None, new) => format!("{name}: {} added", or_none(new)),
         },
         OpChange::Operand { index, old, new } => {
             format!("operand {index}: {}", values(or_none(old), or_none(new)))

@@ -56,7 +56,7 @@ fn result<T: Serialize>(
 /// Reads two models, of which at most one is read from standard input.
 fn read(paths: [&Path; 2], outside_data: bool) -> Result<[Module; 2], PassError> {
     if paths.iter().all(is_standard) {
-        let message = "Only one of the two models can come from standard input.";
+        let message = "only one of the two models can be standard input";
         return Err(PassError::new(ErrorKind::Usage, message));
     }
     let [old, new] = paths.map(|path| model_file::read_with(path, ReadOptions { outside_data }));
