@@ -313,7 +313,7 @@ def test_what_was_asked_for_may_be_wrong(engine: str, models: Path, tmp_path: Pa
         return str(caught.value).replace(f"{tmp_path}/", "")
 
     assert error(lambda: passdock.batch(models)) == (
-        'A batch takes a directory for its results. Name it: `output="out"`.'
+        'missing output directory; pass it, for example `output="out"`'
     )
     assert error(lambda: passdock.batch([], None, out)) == "no models"
     assert error(lambda: passdock.batch(tmp_path / "x*.onnx", None, out)) == "no file matches `x*.onnx`"
@@ -348,7 +348,7 @@ def test_what_was_asked_for_may_be_wrong(engine: str, models: Path, tmp_path: Pa
     ):
         passdock.batch(a, None, out, imports="passes")
     assert error(lambda: passdock.batch(a, None, out, page="run.html")) == (
-        "Each model would write the same page. `passdock.run(model, page=…)` writes one's."
+        "cannot write one page for several models; run each with `passdock.run(model, page=…)`"
     )
     out.mkdir()
     (out / "outcomes.jsonl").write_text("not outcomes\n")

@@ -263,7 +263,7 @@ def test_r115_the_error_of_the_pass_goes_out() -> None:
             raiser(error)(one_function())
     assert raised.value is error
     assert raised.value.__notes__[0].startswith("Error in pass Raises")
-    assert raised.value.__notes__[-1] == "leaving the pass context failed, too: KeyError: 'exit'"
+    assert raised.value.__notes__[-1] == "could not leave the pass context: KeyError: 'exit'"
 
 
 def test_r116_errors_of_the_body_run_the_exits_too() -> None:

@@ -203,7 +203,7 @@ def test_data_that_is_missing_is_no_mistake_of_a_pass(tmp_path: Path) -> None:
     assert report is not None and "data" not in {said["code"] for said in report.diagnostics}
     with pytest.raises(ModelError, match='tensor "w"') as raised:
         optimize(onnx.load(path, load_external_data=False))
-    assert raised.value.__notes__ == ["A model in memory has its data inside: load it, or give the model's path."]
+    assert raised.value.__notes__ == ["a model in memory must include its data; load the data, or pass the path of the model"]
     with pytest.raises(ModelError, match="could not read the data of tensor 'w': "):
         optimize(model)
 

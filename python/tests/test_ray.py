@@ -187,7 +187,7 @@ def test_nodes_that_cannot_run_it_are_told_of_once(cluster: Path, models: Path, 
         passdock.ray.batch(models, None, tmp_path / "out", retries=-1)
     wrong = _answer_of_another_version(models / "a.onnx", tmp_path / "out")
     assert wrong["refused"]
-    assert f"and the program {_passdock.version()}.1." in wrong["diagnostics"][0]["message"]
+    assert f"but the program has {_passdock.version()}.1" in wrong["diagnostics"][0]["message"]
 
 
 def _answer_of_another_version(path: Path, out: Path) -> dict[str, Any]:
