@@ -526,7 +526,7 @@ def test_numbers_of_other_kinds_are_numbers() -> None:
     for said, kept in ((np.int64(5), 5), (Limit.LOW, 5)):
         entry = {"name": "FoldConstant", "options": {"max_growth": said, "allow_growth": np.bool_(True)}}
         options = explain({"passes": [entry]})["passes"][0]["options"]
-        assert {"name": "max_growth", "from": "options", "value": kept} in options
+        assert {"name": "max_growth", "source": "options", "value": kept} in options
         assert run(mod, config={"relax.FoldConstant": {"max_growth": said}}, opt_level=np.int64(2)).ok
         with PassContext(opt_level=level, config={"relax.FoldConstant": {"max_growth": said}}) as ctx:
             assert ctx.opt_level == 1 and ctx.get_config("relax.FoldConstant")["max_growth"] == kept

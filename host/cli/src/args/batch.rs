@@ -43,7 +43,7 @@ pub(crate) struct BatchArgs {
     pub(crate) again: bool,
     #[command(flatten, next_help_heading = FAILURES)]
     pub(crate) process: ProcessArgs,
-    /// Write results to FILE instead of DIR/outcomes.jsonl
+    /// Write results to FILE instead of DIR/results.jsonl
     #[arg(long, help_heading = REPORT, value_name = "FILE")]
     pub(crate) results: Option<PathBuf>,
     /// Print only failures

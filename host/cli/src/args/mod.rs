@@ -328,10 +328,10 @@ pub(crate) struct StatsArgs {
 pub(crate) struct DiffArgs {
     /// Model before: .onnx, .ir, or `-` for IR text
     #[arg(value_name = "A")]
-    pub(crate) old: PathBuf,
+    pub(crate) before: PathBuf,
     /// Model after: .onnx, .ir, or `-` for IR text
     #[arg(value_name = "B")]
-    pub(crate) new: PathBuf,
+    pub(crate) after: PathBuf,
     /// Show a unified diff of brief IR text, as in `convert --brief`. A value has the same number in both texts.
     #[arg(long)]
     pub(crate) text: bool,

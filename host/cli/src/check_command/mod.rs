@@ -41,7 +41,7 @@ pub(crate) struct Judgement {
     verdict: Verdict,
     output: String,
     /// Whether ONNX Runtime rejects the model.
-    refused: bool,
+    rejected: bool,
 }
 
 impl CheckCommand {
@@ -130,7 +130,7 @@ impl CheckCommand {
                 return Ok(Judgement {
                     verdict: Verdict::Unknown,
                     output: unwritten.to_string(),
-                    refused: false,
+                    rejected: false,
                 });
             }
             shell = shell.replace(mark, &shell_word(&path.to_string_lossy()));
@@ -189,7 +189,7 @@ fn run_shell(command: &str, out: &Path, timeout: Option<Duration>) -> Result<Jud
     Ok(Judgement {
         verdict,
         output,
-        refused: false,
+        rejected: false,
     })
 }
 

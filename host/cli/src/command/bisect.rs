@@ -6,7 +6,7 @@ use passdock::PassError;
 use passdock::model_file::{self, WriteOptions};
 use passdock::pipeline::{PipelineText, Request};
 use passdock::reproducer::{self, ReproducerCheck, ReproducerOptions};
-use passdock_tools::bisect::{self, BadRewrite, Bisection, Judged, Suspect};
+use passdock_tools::bisect::{self, BadRewrite, BisectCheck, Bisection, Suspect};
 use serde::Serialize;
 
 use super::two_models::diff;
@@ -23,9 +23,9 @@ struct BisectOutput<'b> {
     found: Option<&'b Bisection>,
     /// The verdicts of a search that found nothing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    log: Vec<Judged>,
+    checks: Vec<BisectCheck>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    kept: Option<&'b BisectFiles>,
+    files: Option<&'b BisectFiles>,
 }
 
 /// The files with the evidence.
@@ -36,7 +36,7 @@ struct BisectFiles {
     bad: Option<String>,
     reproducer: String,
     /// The command that runs the reproducer.
-    replay: String,
+    replay_command: String,
 }
 
 pub(crate) fn bisect(args: BisectArgs) -> u8 {
@@ -52,12 +52,12 @@ pub(crate) fn bisect(args: BisectArgs) -> u8 {
         _ if json => {
             let answer = BisectOutput {
                 found: found.map(|(found, _)| found),
-                log: if found.is_some() { Vec::new() } else { log },
-                kept: found.and_then(|(_, kept)| kept.as_ref()),
+                checks: if found.is_some() { Vec::new() } else { log },
+                files: found.and_then(|(_, files)| files.as_ref()),
             };
             show::print_json(&Answer::new(status, answer, error));
         }
-        Some((found, kept)) => show::print(&render(found, kept.as_ref())),
+        Some((found, files)) => show::print(&render(found, files.as_ref())),
         None => {}
     }
     status
@@ -65,7 +65,7 @@ pub(crate) fn bisect(args: BisectArgs) -> u8 {
 
 fn search(
     args: BisectArgs,
-    log: &mut Vec<Judged>,
+    log: &mut Vec<BisectCheck>,
 ) -> Result<(Bisection, Option<BisectFiles>), PassError> {
     let json = args.search.json;
     let request = request::of_search("bisect", args.search)?;
@@ -77,25 +77,25 @@ fn search(
         &request,
         module.clone(),
         &mut |candidate| command.check(candidate, &module),
-        &mut |judged| {
+        &mut |check| {
             if !json {
                 progress.line(&format!(
                     "{:<12}  {}\n",
-                    judged.verdict.name(),
-                    judged.candidate
+                    check.verdict.name(),
+                    check.candidate
                 ));
             }
             progress.say(&format!("{} checks", log.len() + 1));
-            log.push(judged.clone());
+            log.push(check.clone());
         },
     );
     drop(progress);
     let found = found.map_err(|error| command.with_said(error))?;
-    let kept = match &args.output {
+    let files = match &args.output {
         Some(dir) => keep(&found, dir, &request, &args.check)?,
         None => None,
     };
-    Ok((found, kept))
+    Ok((found, files))
 }
 
 /// Writes the models before and after the pass, and a reproducer of it.
@@ -134,12 +134,17 @@ fn keep(
     Ok(Some(BisectFiles {
         good: good.display().to_string(),
         bad: bad.map(|bad| bad.display().to_string()),
-        replay: reproducer::command(&reproducer, &error, &proof.site, &plugins::standard_dirs()),
+        replay_command: reproducer::command(
+            &reproducer,
+            &error,
+            &proof.site,
+            &plugins::standard_dirs(),
+        ),
         reproducer: reproducer.to_string_lossy().into_owned(),
     }))
 }
 
-fn render(found: &Bisection, kept: Option<&BisectFiles>) -> String {
+fn render(found: &Bisection, files: Option<&BisectFiles>) -> String {
     let mut text = String::new();
     let functions: Vec<String> = found.functions.iter().map(|f| format!("@{f}")).collect();
     let functions = match functions.as_slice() {
@@ -165,23 +170,23 @@ fn render(found: &Bisection, kept: Option<&BisectFiles>) -> String {
     if let Some(rewrite) = &found.rewrite {
         text.push_str(&render_rewrite(rewrite, found.failure.is_some()));
     }
-    let passes = match found.passes {
+    let passes = match found.passes_run {
         1 => "1 pass ran".to_owned(),
         count => format!("{count} passes ran"),
     };
-    let (changed, checks) = (found.changed, found.checks.len() as u64);
+    let (changed, checks) = (found.changing_passes, found.checks.len() as u64);
     let checks = show::count_of(checks, "check");
     text += &format!("{passes}, of which {changed} changed the model; {checks}\n");
-    if let Some(kept) = kept {
+    if let Some(files) = files {
         let mut facts = show::Facts::default();
         // With one bad rewrite, these are the models before and after that rewrite.
-        facts.add("before it", kept.good.clone());
-        if let Some(bad) = &kept.bad {
+        facts.add("before it", files.good.clone());
+        if let Some(bad) = &files.bad {
             facts.add("after it", bad.clone());
-            let [good, bad] = [&kept.good, bad].map(|path| reproducer::shell_word(path));
+            let [good, bad] = [&files.good, bad].map(|path| reproducer::shell_word(path));
             facts.add("compare", format!("passdock diff {good} {bad}"));
         }
-        facts.add("run it again", kept.replay.clone());
+        facts.add("run it again", files.replay_command.clone());
         text.push_str(&facts.render());
     }
     text
@@ -193,7 +198,7 @@ fn render_rewrite(rewrite: &BadRewrite, fails: bool) -> String {
     let op = rewrite.op.as_ref();
     let number = match fails {
         true => format!("it fails over rewrite {}", rewrite.number),
-        false => format!("it is rewrite {} of {}", rewrite.number, rewrite.of),
+        false => format!("it is rewrite {} of {}", rewrite.number, rewrite.count),
     };
     let mut text = format!(
         "{number}, by the rule `{}`{}{}\n",

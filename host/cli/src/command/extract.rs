@@ -57,12 +57,12 @@ pub(crate) fn extract(args: ExtractArgs) -> Result<u8, PassError> {
 
 fn warn(part: &ModelPart) {
     let warning = |message: String| Diagnostic::new(Severity::Warning, "extract", message);
-    for name in &part.idle {
+    for name in &part.unused_inputs {
         let message = format!("no output depends on the input `{name}`");
         show::diagnostic(&warning(message));
     }
     let help = "ONNX Runtime accepts such a model, but onnx.checker rejects it";
-    for name in &part.unshaped {
+    for name in &part.unknown_shapes {
         let message = format!("the shape of `{name}` is unknown");
         show::diagnostic(&warning(message).help(help));
     }

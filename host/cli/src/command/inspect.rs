@@ -108,8 +108,8 @@ pub(super) fn rule(rule: &Rule) -> Value {
     json!({
         "name": rule.name,
         "doc": rule.doc,
-        "looks_for": operators(rule, false),
-        "makes": operators(rule, true),
+        "matches": operators(rule, false),
+        "creates": operators(rule, true),
     })
 }
 

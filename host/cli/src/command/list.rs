@@ -345,15 +345,15 @@ fn analyses(name: Option<&str>) -> Shown {
     let mut entries = Entries::new(["analysis", "a record per", "record", "content"]);
     let all = passdock::analyses::list();
     for analysis in all {
-        let (per, record, summary) = (analysis.per, analysis.record, analysis.summary);
+        let (entity, record, summary) = (analysis.entity, analysis.record, analysis.summary);
         if name.is_some_and(|name| analysis.name != name) {
             continue;
         }
         let name = analysis.name;
-        let json = json!({ "name": name, "per": per, "record": record, "summary": summary });
+        let json = json!({ "name": name, "entity": entity, "record": record, "summary": summary });
         entries
             .table
-            .row([name, per, record, summary].map(str::to_owned));
+            .row([name, entity, record, summary].map(str::to_owned));
         entries.add(json, String::new());
     }
     entries.check_name("analysis", name, all.iter().map(|analysis| analysis.name))?;

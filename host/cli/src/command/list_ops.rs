@@ -76,7 +76,7 @@ fn operands(op: &OpInfo) -> String {
 fn abilities(op: &OpInfo) -> String {
     let parts = [
         (op.extends, "extends"),
-        (op.types, "types"),
+        (op.type_inference, "types"),
         (op.evaluation, "evaluation"),
         (op.decomposition, "body"),
         (op.legalization, "body for back ends"),

@@ -51,7 +51,7 @@ fn shrink(args: ReduceArgs) -> Result<Reduced, PassError> {
     progress.say("running the pipeline");
     let to_stderr = json || to_stdout;
     let mut note = |step: &ReduceStep| {
-        progress.say(&format!("{} ops, {} runs", step.ops, step.checks));
+        progress.say(&format!("{} ops, {} runs", step.ops, step.runs));
         if !to_stderr {
             let ops = show::count_of(step.ops as u64, "op");
             progress.line(&format!("{ops:>12}  {}\n", step.change));
@@ -98,6 +98,6 @@ fn render(Reduced { reduction, output }: &Reduced) -> String {
         "{still}{} → {} ops after {} of the pipeline{end}, {place}\n",
         reduction.ops_before,
         reduction.ops_after,
-        show::count_of(reduction.checks as u64, "run"),
+        show::count_of(reduction.runs as u64, "run"),
     )
 }

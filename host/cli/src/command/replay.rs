@@ -2,7 +2,7 @@
 
 use passdock::judge::Verdict;
 use passdock::pipeline::Request;
-use passdock::replay::{Outcome, Replay, Reproducer};
+use passdock::replay::{Replay, ReplayResult, Reproducer};
 use passdock::{Module, PassError};
 
 use crate::args::ReplayArgs;
@@ -53,14 +53,14 @@ fn render(replay: &Replay) -> String {
     };
     let mut text = report::passes(&replay.report.passes, shown);
     let expected = &replay.expected;
-    text.push_str(&match (replay.outcome, &replay.failure) {
-        (Outcome::Same, Some(failure)) if failure.message != expected.message => format!(
+    text.push_str(&match (replay.result, &replay.failure) {
+        (ReplayResult::Same, Some(failure)) if failure.message != expected.message => format!(
             "same failure with another message; expected: {}\n",
             expected.message
         ),
-        (Outcome::Same, _) => format!("same failure: {expected}\n"),
-        (Outcome::Other, _) => format!("different failure; expected: {expected}\n"),
-        (Outcome::None, _) => format!("no failure; expected: {expected}\n"),
+        (ReplayResult::Same, _) => format!("same failure: {expected}\n"),
+        (ReplayResult::Other, _) => format!("different failure; expected: {expected}\n"),
+        (ReplayResult::None, _) => format!("no failure; expected: {expected}\n"),
     });
     text
 }

@@ -417,7 +417,7 @@ fn reduce_keeps_the_ops_that_a_pass_fails_on() {
     let ran = bench.passdock("reduce p.toml m.ir -o part.ir --max-checks 5 --json");
     let report = ran.json();
     assert_eq!(
-        (&report["checks"], &report["minimal"]),
+        (&report["runs"], &report["minimal"]),
         (&5.into(), &false.into())
     );
     assert_eq!(report["failure"]["pass"], "bad.transform.PanicOnErf");

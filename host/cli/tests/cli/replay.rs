@@ -65,7 +65,7 @@ fn a_failure_is_replayed_far_from_its_model() {
     let ran = far.passdock("replay sent --json");
     assert_eq!(ran.status, 1, "{}", ran.stderr);
     let replay = ran.json();
-    assert_eq!(replay["outcome"], "same");
+    assert_eq!(replay["result"], "same");
     assert_eq!(replay["expected"]["pass"], "bad.transform.PanicOnErf");
     assert_eq!(replay["failure"]["function"], "f6");
     // The required pass had already run.

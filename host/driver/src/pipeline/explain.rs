@@ -53,12 +53,12 @@ pub struct Explained {
     /// The phase that it declares, if that is the reason why it is in the pipeline.
     #[serde(default)]
     pub phase: Option<Phase>,
-    /// Whether the pipeline has an extension point for it, independently of whether it runs.
+    /// Whether the pipeline has an extension point for the pass.
     #[serde(default)]
-    pub has_place: bool,
+    pub scheduled: bool,
     /// Whether it is a Sequential. Its children follow, one level deeper.
     #[serde(default)]
-    pub is_sequential: bool,
+    pub sequential: bool,
     /// The options that it would get.
     #[serde(default)]
     pub options: Vec<ExplainedOption>,
@@ -72,7 +72,7 @@ pub struct ExplainedOption {
     /// The value that the pass would get.
     pub value: toml::Value,
     /// The source of the value.
-    pub from: OptionSource,
+    pub source: OptionSource,
 }
 
 /// The passes of a phase.
@@ -204,7 +204,7 @@ impl Explainer<'_> {
             let reason = format!("declares phase `{offered}`, which the pipeline doesn't have");
             let mut explained = self.explained(&*pass, false, reason);
             explained.phase = Some(phase);
-            explained.has_place = false;
+            explained.scheduled = false;
             self.passes.push(explained);
         }
         Ok(())
@@ -213,7 +213,11 @@ impl Explainer<'_> {
     fn explained(&self, pass: &dyn Pass, runs: bool, reason: String) -> Explained {
         let provider = pass.provider();
         let options = pass.option_sources(self.context.config_given()).into_iter();
-        let option = |(name, (value, from))| ExplainedOption { name, value, from };
+        let option = |(name, (value, source))| ExplainedOption {
+            name,
+            value,
+            source,
+        };
         Explained {
             name: pass.info().name.clone(),
             plugin: provider.map(|provider| provider.plugin.clone()),
@@ -227,8 +231,8 @@ impl Explainer<'_> {
             runs,
             reason,
             phase: None,
-            has_place: true,
-            is_sequential: pass.as_sequential().is_some(),
+            scheduled: true,
+            sequential: pass.as_sequential().is_some(),
             options: options.map(option).collect(),
         }
     }

@@ -24,10 +24,10 @@ pub struct Reproducer {
     trust: bool,
 }
 
-/// The outcome of a replay.
+/// The result of a replay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Outcome {
+pub enum ReplayResult {
     /// The same pass failed in the same way.
     Same,
     /// A different failure.
@@ -36,11 +36,11 @@ pub enum Outcome {
     None,
 }
 
-/// The result of a replay: the actual and the expected failure.
+/// A replay: the actual and the expected failure.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Replay {
     /// How the failure compares with the expected one.
-    pub outcome: Outcome,
+    pub result: ReplayResult,
     /// The failure in the reproducer.
     pub expected: Failure,
     /// The failure of this run.
@@ -171,13 +171,13 @@ impl Reproducer {
         };
         let failure = error.as_ref().map(Failure::from);
         let expected = self.about.failure.clone();
-        let outcome = match &failure {
-            None => Outcome::None,
-            Some(failure) if ran && failure.is_same(&expected) => Outcome::Same,
-            Some(_) => Outcome::Other,
+        let result = match &failure {
+            None => ReplayResult::None,
+            Some(failure) if ran && failure.is_same(&expected) => ReplayResult::Same,
+            Some(_) => ReplayResult::Other,
         };
         Replay {
-            outcome,
+            result,
             expected,
             failure,
             report,

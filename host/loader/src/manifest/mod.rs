@@ -77,7 +77,7 @@ pub struct Skipped {
     /// The entry's name.
     pub name: String,
     /// The unsupported item: "kind `shader`", or "contract 1.3, which it needs".
-    pub what: String,
+    pub unsupported: String,
     /// The help, if a known value is near.
     pub help: Option<String>,
 }
@@ -85,11 +85,14 @@ pub struct Skipped {
 impl std::fmt::Display for Skipped {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Skipped {
-            entry, name, what, ..
+            entry,
+            name,
+            unsupported,
+            ..
         } = self;
         write!(
             f,
-            "the {entry} `{name}` is left out: this host doesn't know the {what}"
+            "the {entry} `{name}` is left out: this host doesn't know the {unsupported}"
         )
     }
 }

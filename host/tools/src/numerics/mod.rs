@@ -31,7 +31,9 @@ mod text;
 mod tolerance;
 mod verify_outputs;
 
-pub use compare::{ApartSizes, CompareOptions, Comparison, RunFailure, RuntimeUsed, compare, find};
+pub use compare::{
+    CompareOptions, Comparison, InconsistentSymbol, RunFailure, RuntimeUsed, compare, find,
+};
 pub use instrument::instrument;
 pub use interface::InterfaceDifference;
 pub use outputs::OutputComparison;
