@@ -13,11 +13,11 @@ TOML
     prints "$said" "${fails[@]}" "$dir/pipeline.toml" $model
   done <<'TEXT'
 error:error[pass-failed]: The op isn't liked.
-exception:error[pass-panicked]: The pass panicked: basic_string
-number:The pass panicked: Something that isn't a std::exception was thrown.
+exception:error[pass-panicked]: the pass panicked: basic_string
+number:panicked: exception of a type other than std::exception
 refusal:is used by op8 (return); replace the uses first
-type:error[pass-failed]: `what` isn't an integer.
-unknown:There is no option `waht`. Declare it in PASSDOCK_PLUGIN, under this name.
+type:error[pass-failed]: invalid value for `what`: expected an integer
+unknown:unknown option `waht`; declare it in PASSDOCK_PLUGIN
 stopped:error[throws::said]: It was said before.
 TEXT
   for said in "error[pass-failed]: The function isn't liked." "function @main, op0 (onnx.Relu)"; do
@@ -35,10 +35,10 @@ options = { what = "" }
 TOML
     prints "$said" "${fails[@]}" "$dir/pipeline.toml" $model
   done <<'TEXT'
-create:can't be made: it panicked: thrown in create.
-enter:panicked in enter_pass_ctx: thrown in enter.
-before:panicked in run_before_pass: thrown in before.
-report:panicked in report: thrown in report.
+create:: it panicked: thrown in create
+enter:panicked in enter_pass_ctx: thrown in enter
+before:panicked in run_before_pass: thrown in before
+report:panicked in report: thrown in report
 TEXT
 
   while IFS=: read -r what said; do
