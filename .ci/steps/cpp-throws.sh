@@ -13,7 +13,7 @@ TOML
     prints "$said" "${fails[@]}" "$dir/pipeline.toml" $model
   done <<'TEXT'
 error:error[pass-failed]: The op isn't liked.
-exception:error[pass-panicked]: The pass panicked: basic_string
+exception:error[pass-panicked]: the pass panicked: basic_string
 number:The pass panicked: Something that isn't a std::exception was thrown.
 refusal:is used by op8 (return). Replace the uses first.
 type:error[pass-failed]: `what` isn't an integer.
@@ -35,10 +35,10 @@ options = { what = "" }
 TOML
     prints "$said" "${fails[@]}" "$dir/pipeline.toml" $model
   done <<'TEXT'
-create:can't be made: it panicked: thrown in create.
-enter:panicked in enter_pass_ctx: thrown in enter.
-before:panicked in run_before_pass: thrown in before.
-report:panicked in report: thrown in report.
+create:: it panicked: thrown in create
+enter:panicked in enter_pass_ctx: thrown in enter
+before:panicked in run_before_pass: thrown in before
+report:panicked in report: thrown in report
 TEXT
 
   while IFS=: read -r what said; do
@@ -46,7 +46,7 @@ TEXT
       "%y = throws.Op(%x) {$what = 1} return %y } }" >"$dir/throws.ir"
     prints "$said" in_host "$passdock" run "$dir/throws.ir" --plugin-dir "$dir" --passes relax.transform.InferType
   done <<'TEXT'
-wrong:is wrong: `wrong` is set
+wrong:is invalid: `wrong` is set
 buggy:failed: a mistake in C++
 TEXT
 }

@@ -253,7 +253,7 @@ fn told(ran: &Ran, plugins: &str, has_reproducer: bool) -> String {
     if ran.status > 0 && !names.is_empty() {
         said.push(format!("Names {}.", names.join(", ")));
     }
-    if ran.stderr.contains("= note: The instrument `dies.watch`") {
+    if ran.stderr.contains("= note: instrument `dies.watch`") {
         said.push("A note names the instrument.".to_owned());
     }
     if has_reproducer {
