@@ -251,7 +251,7 @@ fn a_host_pass_fails_if_a_definition_that_it_asked_for_cant_be_loaded() {
     let cx = PassContext::builder().registry(&registry).build().unwrap();
     let error = error(pass.call_in(module(), &cx));
     assert!(
-        error.contains("Plugin `gone` (built in) can't be used"),
+        error.contains("cannot load plugin `gone` (built in)"),
         "{error}"
     );
 }
