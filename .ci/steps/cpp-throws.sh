@@ -15,7 +15,7 @@ TOML
 error:error[pass-failed]: The op isn't liked.
 exception:error[pass-panicked]: the pass panicked: basic_string
 number:The pass panicked: Something that isn't a std::exception was thrown.
-refusal:is used by op8 (return). Replace the uses first.
+refusal:is used by op8 (return); replace the uses first
 type:error[pass-failed]: `what` isn't an integer.
 unknown:There is no option `waht`. Declare it in PASSDOCK_PLUGIN, under this name.
 stopped:error[throws::said]: It was said before.

@@ -78,16 +78,16 @@ static passdock_status evaluate(void *state, passdock_op_call *call,
 
     if (attr != NULL) {
         uint32_t bits = (uint32_t)attr->bits;
-        if (attr->kind != PASSDOCK_ATTR_FLOAT) return refuse(call, "`scale` isn't a float");
+        if (attr->kind != PASSDOCK_ATTR_FLOAT) return refuse(call, "`scale` is not a float");
         memcpy(&scale, &bits, sizeof scale);
     }
     /* A function has one record for each type, so pointers can be compared. */
     if (x_type == NULL || x_type != y_type || x_type->dtype != PASSDOCK_DTYPE_F32 ||
         !describe(view, x, &desc, dims)) {
-        return refuse(call, "only f32 of one shape is evaluated");
+        return refuse(call, "only f32 operands of the same shape can be evaluated");
     }
     if (!elements(function, x, &a) || !elements(function, y, &b) || a.len != b.len) {
-        return refuse(call, "its operands can't be read");
+        return refuse(call, "could not read the operands");
     }
     status = host->definitions->allocate_result(call, 0, &desc, a.len, &room);
     if (status != PASSDOCK_OK) return status;
@@ -114,7 +114,7 @@ const passdock_plugin *passdock_plugin_v0(const passdock_host *the_host,
     uint32_t bits;
 
     if (host != NULL && host != the_host) {
-        attach->reason = passdock_text("it has room for one host, and another one loaded it before");
+        attach->reason = passdock_text("only one host per process is supported, and another one is attached");
         return NULL;
     }
     host = the_host;

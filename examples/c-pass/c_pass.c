@@ -127,7 +127,7 @@ const passdock_plugin *passdock_plugin_v0(const passdock_host *the_host,
     static passdock_plugin plugin;
 
     if (host != NULL && host != the_host) {
-        attach->reason = passdock_text("it has room for one host, and another one loaded it before");
+        attach->reason = passdock_text("only one host per process is supported, and another one is attached");
         return NULL;
     }
     host = the_host;

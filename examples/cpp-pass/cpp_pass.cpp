@@ -24,7 +24,7 @@ std::optional<permutation> permutation_of(const passdock::function_view &f, pass
     std::iota(axes.begin(), axes.end(), 0);
     if (!f.attr(op, "perm")) return permutation(axes.rbegin(), axes.rend());
     if (!std::is_permutation(perm->begin(), perm->end(), axes.begin(), axes.end())) {
-        throw passdock::error("Its `perm` doesn't name each dim once.").at(op);
+        throw passdock::error("`perm` is not a permutation of the dims").at(op);
     }
     return perm;
 }

@@ -35,4 +35,4 @@ def built(crate: Path) -> Path:
         for name in said["filenames"]:
             if name.endswith((".so", ".dylib", ".dll")):
                 return Path(name)
-    raise RuntimeError(f"{crate} has no cdylib")
+    raise RuntimeError(f"`{crate}` builds no cdylib")

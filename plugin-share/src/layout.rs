@@ -47,7 +47,7 @@ fn describe(errors: &AbiInstabilityErrors) -> String {
     });
     match all.min_by_key(|difference| rank(difference.error)) {
         Some(difference) => difference.words(errors),
-        None => "its layout is another".to_owned(),
+        None => "the layouts differ".to_owned(),
     }
 }
 
@@ -67,27 +67,31 @@ impl Difference<'_> {
     fn words(&self, errors: &AbiInstabilityErrors) -> String {
         let field = self.field();
         let whose = match &field {
-            Some(field) => format!("its field `{field}`"),
-            None => "its type".to_owned(),
+            Some(field) => format!("field `{field}`"),
+            None => "the type".to_owned(),
         };
         match self.error {
             AbiInstability::Package(packages) => format!(
-                "{whose} is of the crate `{}`, this plugin's of `{}`",
+                "{whose} is from crate `{}`, expected `{}`",
                 packages.found, packages.expected
             ),
             AbiInstability::PackageVersion(versions) => format!(
-                "{whose} is of version {} of its crate, this plugin's of {}",
+                "{whose} is from version {} of its crate, expected {}",
                 versions.found, versions.expected
             ),
             AbiInstability::Name(types) => {
-                let verb = if self.path.len() > 1 { "has" } else { "is" };
+                let verb = if self.path.len() > 1 {
+                    "contains"
+                } else {
+                    "is"
+                };
                 format!(
-                    "{whose} {verb} `{}` where this plugin's {verb} `{}`",
+                    "{whose} {verb} `{}`, expected `{}`",
                     types.found, types.expected
                 )
             }
             AbiInstability::MismatchedPrimitive(types) => format!(
-                "{whose} is `{:?}`, this plugin's `{:?}`",
+                "{whose} is `{:?}`, expected `{:?}`",
                 types.found, types.expected
             ),
             AbiInstability::FieldCountMismatch(_) => {
@@ -95,31 +99,28 @@ impl Difference<'_> {
                 let (ours, published) = (names(ours), names(published));
                 let lacks = |of: &[&str], others: &[&str]| {
                     let missing = others.iter().find(|name| !of.contains(name));
-                    missing.map(|name| format!("{whose} lacks the field `{name}`"))
+                    missing.map(|name| format!("{whose} lacks field `{name}`"))
                 };
                 let surplus = published.iter().find(|name| !ours.contains(name));
-                let surplus = || {
-                    surplus.map(|name| {
-                        format!("{whose} has a field `{name}`, which this plugin's lacks")
-                    })
-                };
+                let surplus =
+                    || surplus.map(|name| format!("{whose} has an unexpected field `{name}`"));
                 lacks(&published, &ours)
                     .or_else(surplus)
-                    .unwrap_or_else(|| format!("{whose} has another number of fields"))
+                    .unwrap_or_else(|| format!("{whose} has a different number of fields"))
             }
             AbiInstability::UnexpectedField(fields) => format!(
-                "{whose} has the field `{}` where this plugin's has `{}`",
+                "{whose} has field `{}`, expected `{}`",
                 fields.found.name(),
                 fields.expected.name()
             ),
             AbiInstability::Size(sizes) => format!(
-                "{whose} takes {} bytes, this plugin's {}",
+                "{whose} has {} bytes, expected {}",
                 sizes.found, sizes.expected
             ),
             error => {
                 let words = format!("{error:?}");
                 let kind = words.split(['(', ' ', '{']).next().unwrap_or_default();
-                format!("{whose} is another (abi_stable says {kind})")
+                format!("{whose} is incompatible (`abi_stable` error: {kind})")
             }
         }
     }
@@ -209,27 +210,27 @@ mod tests {
         let cases = [
             (
                 element::Cost::LAYOUT,
-                "its field `flops` has `u32` where this plugin's has `u64`",
+                "field `flops` contains `u32`, expected `u64`",
             ),
             (
                 primitive::Cost::LAYOUT,
-                "its field `peak` is `i64` where this plugin's is `u64`",
+                "field `peak` is `i64`, expected `u64`",
             ),
             (
                 option::Cost::LAYOUT,
-                "its field `peak` is `ROption` where this plugin's is `u64`",
+                "field `peak` is `ROption`, expected `u64`",
             ),
             (
                 renamed::Cost::LAYOUT,
-                "its type has the field `top` where this plugin's has `peak`",
+                "the type has field `top`, expected `peak`",
             ),
             (
                 swapped::Cost::LAYOUT,
-                "its type has the field `peak` where this plugin's has `flops`",
+                "the type has field `peak`, expected `flops`",
             ),
             (
                 more::Cost::LAYOUT,
-                "its type has a field `bytes`, which this plugin's lacks",
+                "the type has an unexpected field `bytes`",
             ),
         ];
         for (published, words) in cases {
@@ -240,11 +241,11 @@ mod tests {
         }
         assert_eq!(
             compare(more::Cost::LAYOUT, first),
-            Err("its type lacks the field `bytes`".to_owned())
+            Err("the type lacks field `bytes`".to_owned())
         );
         assert_eq!(
             compare(whole::Cost::LAYOUT, whole_of_more::Cost::LAYOUT),
-            Err("its field `traffic` has a field `kept`, which this plugin's lacks".to_owned())
+            Err("field `traffic` has an unexpected field `kept`".to_owned())
         );
     }
 }

@@ -65,8 +65,8 @@ unsafe fn read<T: SharedAnalysis>(function: &Function, data: NonNull<c_void>) ->
     let published = unsafe { data.cast::<&'static TypeLayout>().as_ptr().read() };
     layout::compare(T::LAYOUT, published).map_err(|difference| {
         Why::new(format!(
-            "The data `{}` of @{} isn't laid out as this plugin knows it: {difference}. Both plugins \
-             need one version of the crate `{}`, which has the type `{}`.",
+            "data `{}` of function `@{}` has an incompatible layout: {difference}; both plugins must use \
+             the same version of crate `{}`, which defines `{}`",
             T::KEY,
             function.function_name(),
             T::LAYOUT.package(),

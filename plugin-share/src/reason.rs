@@ -8,16 +8,16 @@ use passdock_plugin_api::{EditError, OpId, PassError, SymbolId};
 /// The reason why data can't be read or published, as the message of a diagnostic or an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Why {
-    sentence: String,
+    message: String,
     /// The op that it is about, in `function`.
     op: Option<OpId>,
     function: Option<SymbolId>,
 }
 
 impl Why {
-    pub(crate) fn new(sentence: String) -> Why {
+    pub(crate) fn new(message: String) -> Why {
         Why {
-            sentence,
+            message,
             op: None,
             function: None,
         }
@@ -26,7 +26,7 @@ impl Why {
 
 impl fmt::Display for Why {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.sentence)
+        f.write_str(&self.message)
     }
 }
 
@@ -35,7 +35,7 @@ impl Error for Why {}
 impl From<EditError> for Why {
     fn from(error: EditError) -> Why {
         Why {
-            sentence: error.message,
+            message: error.message,
             op: error.op,
             function: error.function,
         }
@@ -44,13 +44,13 @@ impl From<EditError> for Why {
 
 impl From<Why> for String {
     fn from(why: Why) -> String {
-        why.sentence
+        why.message
     }
 }
 
 impl From<Why> for PassError {
     fn from(why: Why) -> PassError {
-        let mut error = PassError::new(why.sentence);
+        let mut error = PassError::new(why.message);
         (error.op, error.function) = (why.op, why.function);
         error
     }

@@ -63,7 +63,7 @@ def test_text_is_read_and_printed() -> None:
     check(module(MODEL), MODEL)
     assert module(MODEL).text() == ir(MODEL)
     assert "const" in module(MODEL).text(brief=True)
-    with pytest.raises(passdock.ModelError, match=r"model\.ir:2:6: .*Expected"):
+    with pytest.raises(passdock.ModelError, match=r"model\.ir:2:6: .*expected"):
         Module.from_text("module {\n  fn {}\n}", "model.ir")
 
 

@@ -115,7 +115,7 @@ def test_callees_come_along() -> None:
     # A different function with the callee's name is an error, an equal one isn't.
     mod["acme.G"] = call_of("Neg")["main"]
     before = str(mod)
-    with pytest.raises(EditError, match=r"its own function `acme\.F`, and the module has another"):
+    with pytest.raises(EditError, match=r"`@acme\.F` that differs from the `@acme\.F` of the module"):
         mod["main"] = call_of("Abs")["main"]
     assert str(mod) == before
     # `update` replaces it explicitly.

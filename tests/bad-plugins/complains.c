@@ -29,13 +29,13 @@ static passdock_status warn(void *state, passdock_context *context,
         labels[1].op = inner;
         labels[1].part = PASSDOCK_PART_NAME;
         labels[1].text = passdock_text("because of this");
-        notes[0] = passdock_text("`Relu(Relu(x))` is `Relu(x)`.");
+        notes[0] = passdock_text("`Relu(Relu(x))` equals `Relu(x)`");
         memset(&said, 0, sizeof said);
         said.struct_size = sizeof said;
         said.severity = PASSDOCK_SEVERITY_WARNING;
         said.code = passdock_text("c::double-relu");
-        said.message = passdock_text("This op does nothing.");
-        said.help = passdock_text("Run `c.transform.FuseDoubleRelu`.");
+        said.message = passdock_text("op has no effect");
+        said.help = passdock_text("run `c.transform.FuseDoubleRelu`");
         said.label_stride = sizeof labels[0];
         said.labels = labels;
         said.label_count = 2;
@@ -58,7 +58,7 @@ static passdock_status give_up(void *state, passdock_context *context,
     said.struct_size = sizeof said;
     said.severity = PASSDOCK_SEVERITY_ERROR;
     said.op = PASSDOCK_NONE;
-    said.message = passdock_text("This can't go on.");
+    said.message = passdock_text("cannot continue");
     if (host->context->emit(context, &said) != PASSDOCK_OK) return PASSDOCK_OK;
     return PASSDOCK_STATUS_FAILED;
 }

@@ -473,7 +473,7 @@ static void spoil_table(void) {
 const passdock_plugin *passdock_plugin_v0(const passdock_host *the_host, passdock_attach *attach) {
     host = the_host;
     if (is("refuses")) {
-        attach->reason = passdock_text("there is no licence");
+        attach->reason = passdock_text("no licence found");
         return NULL;
     }
     if (is("refuses without a word")) return NULL;

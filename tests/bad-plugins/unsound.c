@@ -34,7 +34,7 @@ static passdock_status refuse(passdock_context *context) {
     memset(&failure, 0, sizeof failure);
     failure.struct_size = sizeof failure;
     failure.op = PASSDOCK_NONE;
-    failure.message = passdock_text("It isn't for us.");
+    failure.message = passdock_text("unsupported function");
     host->context->fail(context, &failure);
     return PASSDOCK_STATUS_FAILED;
 }
@@ -79,7 +79,7 @@ const passdock_plugin *passdock_plugin_v0(const passdock_host *the_host,
     static passdock_plugin plugin;
 
     if (FAULT == REFUSE_AGAIN && host != NULL) {
-        attach->reason = passdock_text("it was loaded before");
+        attach->reason = passdock_text("already loaded");
         return NULL;
     }
     host = the_host;

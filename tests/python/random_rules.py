@@ -51,7 +51,7 @@ DTYPES = [T.FLOAT] * 7 + [T.DOUBLE, T.FLOAT16, T.BFLOAT16] * 2 + [T.INT64, T.INT
 OPSETS = [7, 8, 9, 10, 11, 12, *range(13, 24), *range(13, 24)]
 # Rules with one rounding fewer, or in another order. All others give the same bits.
 ROUNDING = {
-    "constants_at_once", "gemm_of_matmul", "gemm_of_transposes", "sum_with_gemm", "reduction_of_transpose",
+    "constants_of_chain", "gemm_of_matmul", "gemm_of_transposes", "sum_with_gemm", "reduction_of_transpose",
     "transpose_of_transpose", "erf_gelu", "erf_gelu_half_last", "mul_one_over", "mul_reciprocal",
 }
 # Rules about numbers that exporters write with few digits.
@@ -64,7 +64,7 @@ REPEATED = {
     "norm_of_product": 2, "transpose_twice": 2, "pad_max": 2, "cast_of_same_dtype": 2, "concat_of_transposes": 2,
     "view_of_transpose": 3, "clip_of_clip": 2, "slice_of_slice": 2, "reduction_of_kept_dims": 2, "view_of_gather": 2,
     "erf_gelu": 2, "erf_gelu_half_last": 3, "scale_before_more": 2, "transpose_of_transpose": 2,
-    "expand_that_stretches": 2, "matmul_of_transposes": 2, "pad_of_slice": 2,
+    "redundant_expand": 2, "matmul_of_transposes": 2, "pad_of_slice": 2,
     "four_of_concat": 2, "concat_of_one": 2, "slice_of_pad": 2,
 }
 # Messages of ONNX's reference implementation if it lacks an op, or a Pad that removes elements.

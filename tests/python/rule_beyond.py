@@ -9,7 +9,7 @@ from rule_pieces import MOST, pieces, sliced, split_to
 from rule_views import transposed
 
 
-def constants_at_once(b, operator):
+def constants_of_chain(b, operator):
     numbers = lambda: b.constant(b.numbers(b.dtype, b.under(shape), small=b.chance(0.8)), b.dtype)
     shape = tuple(dim for dim in b.shape() if isinstance(dim, int))
     inner = [b.data(shape=shape, constants=False), numbers()]
@@ -20,7 +20,7 @@ def constants_at_once(b, operator):
     return {"a": outer[0], "b": outer[1]}
 
 
-def where_itself(b, _):
+def where_one_zero(b, _):
     """Returns a condition that isn't an input of the model, because an output can't be one."""
     shape = b.shape()
     c = b.one("And", [b.data(T.BOOL, shape, constants=False), b.data(T.BOOL, shape)], T.BOOL, shape)
@@ -35,7 +35,7 @@ def min_of_mins(b, operator):
     return {"xs": xs}
 
 
-def expand_that_stretches(b, operator):
+def redundant_expand(b, operator):
     shape = b.shape(1, 4)
     fixed = tuple(dim if isinstance(dim, int) else 1 for dim in shape)
     dtype = T.BOOL if operator in ("And", "Or", "Xor") else b.dtype
@@ -466,10 +466,10 @@ def nameless_sizes(b, _):
 
 BEYOND = {
     "view_of_same_sizes": nameless_sizes,
-    "constants_at_once": constants_at_once,
-    "where_itself": where_itself,
+    "constants_of_chain": constants_of_chain,
+    "where_one_zero": where_one_zero,
     "min_of_mins": min_of_mins,
-    "expand_that_stretches": expand_that_stretches,
+    "redundant_expand": redundant_expand,
     "gemm_of_transposes": gemm_of_transposes,
     "split_of_slices": split_of_slices,
     "concat_of_pieces": concat_of_pieces,

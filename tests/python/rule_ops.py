@@ -194,7 +194,7 @@ def where(p):
     b = p.b
     if b.opset < 9:
         raise Unsuited("no Where")
-    dtype = T.BOOL if b.rule == "where_itself" and b.chance(0.9) else b.dtype
+    dtype = T.BOOL if b.rule == "where_one_zero" and b.chance(0.9) else b.dtype
     operands, shape = elementwise(p, 3, [T.BOOL, dtype, dtype])
     return b.node("Where", operands, [(dtype, shape)])
 

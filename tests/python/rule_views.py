@@ -148,7 +148,7 @@ def transpose(p):
     elif choice < 0.9:
         perm.reverse()
     # A perm that only moves dims of 1.
-    if b.rule == "transpose_of_units" and b.chance(0.7):
+    if b.rule == "transpose_of_unit_dims" and b.chance(0.7):
         kept = [at for at in range(rank) if x.shape[at] != 1]
         perm = kept
         for at in ones(x.shape):

@@ -179,7 +179,7 @@ def judge(args, dice, number, tally):
     if ran.returncode:
         # A bound size that an op can't have is an error. Without bound sizes nothing may fail.
         tally["can't be bound"] += 1
-        return None if bound and "It can't be that" in ran.stderr else ran.stderr
+        return None if bound and "cannot bind `" in ran.stderr else ran.stderr
     old, new = session(before), None
     for n, m in itertools.product(SIZES, SIZES):
         if bound.get("n", n) != n or bound.get("m", m) != m:

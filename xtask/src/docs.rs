@@ -31,7 +31,7 @@ pub(crate) fn write(project: &Project, directory: &Path) -> Result<()> {
         for entry in fs::read_dir(project.root.join(folder))? {
             let path = entry?.path();
             let name = path.file_name().and_then(|name| name.to_str());
-            let name = name.context("a document has a name")?;
+            let name = name.context("document has no name")?;
             let is_one = path.extension().is_some_and(|known| known == extension);
             if is_one {
                 files.push(Path::new(folder).join(name));
@@ -40,7 +40,7 @@ pub(crate) fn write(project: &Project, directory: &Path) -> Result<()> {
     }
     for file in &files {
         let (from, to) = (project.root.join(file), directory.join(file));
-        fs::create_dir_all(to.parent().context("a file has a directory")?)?;
+        fs::create_dir_all(to.parent().context("file has no parent directory")?)?;
         if file.extension().is_none_or(|extension| extension != "md") {
             fs::copy(from, to)?;
             continue;

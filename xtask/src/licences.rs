@@ -40,7 +40,7 @@ pub(crate) fn write(project: &Project, file: &Path, packages: &[&str]) -> Result
     let metadata = metadata(&project.root, &["--locked"])?;
     let packages = metadata["packages"]
         .as_array()
-        .context("cargo metadata lists no packages")?;
+        .context("`cargo metadata` lists no packages")?;
     let mut others: Vec<&Value> = packages
         .iter()
         .filter(|package| !package["source"].is_null())
@@ -65,7 +65,7 @@ pub(crate) fn write(project: &Project, file: &Path, packages: &[&str]) -> Result
             word("repository")
         )?;
         let directory = Path::new(word("manifest_path")).parent();
-        for licence in texts(directory.context("a manifest lies in a directory")?)? {
+        for licence in texts(directory.context("manifest has no parent directory")?)? {
             packages_of.entry(licence).or_default().push(name);
         }
     }
@@ -78,7 +78,7 @@ pub(crate) fn write(project: &Project, file: &Path, packages: &[&str]) -> Result
             licence.trim_end()
         )?;
     }
-    fs::write(file, text).with_context(|| format!("{} can't be written", file.display()))
+    fs::write(file, text).with_context(|| format!("could not write {}", file.display()))
 }
 
 /// Returns the texts of the licence files in a package's directory.

@@ -23,16 +23,16 @@ impl Project {
     pub(crate) fn find() -> Result<Self> {
         // Uses cargo's variable at run time, because this binary may have been built in another checkout.
         let manifest = env::var_os("CARGO_MANIFEST_DIR")
-            .context("CARGO_MANIFEST_DIR isn't set; run `cargo xtask`")?;
+            .context("CARGO_MANIFEST_DIR is not set; run `cargo xtask`")?;
         let root = Path::new(&manifest)
             .parent()
-            .context("xtask lies in the workspace")?;
+            .context("xtask has no parent directory")?;
         let metadata = metadata(root, &["--no-deps"])?;
         let target = metadata["target_directory"].as_str();
         Ok(Project {
             root: root.to_owned(),
             target: target
-                .context("cargo metadata names no target directory")?
+                .context("`cargo metadata` reports no target directory")?
                 .into(),
             metadata,
         })
@@ -46,7 +46,7 @@ pub(crate) fn metadata(root: &Path, arguments: &[&str]) -> Result<Value> {
         .args(["metadata", "--format-version", "1"])
         .args(arguments);
     let text = shell::read(cargo.current_dir(root))?;
-    serde_json::from_str(&text).context("cargo metadata didn't print JSON")
+    serde_json::from_str(&text).context("`cargo metadata` printed invalid JSON")
 }
 
 /// Returns the cargo that runs this command.

@@ -8,11 +8,10 @@ use anyhow::{Context, Result, bail};
 pub(crate) fn read(command: &mut Command) -> Result<String> {
     let shown = format!("{command:?}");
     let output = command.stdin(Stdio::null()).output();
-    let output = output.with_context(|| format!("cannot start `{shown}`"))?;
+    let output = output.with_context(|| format!("could not start `{shown}`"))?;
     if !output.status.success() {
         let printed = String::from_utf8_lossy(&output.stderr);
-        bail!("`{shown}` ended with {}: {}", output.status, printed.trim());
+        bail!("`{shown}` failed ({}): {}", output.status, printed.trim());
     }
-    String::from_utf8(output.stdout)
-        .with_context(|| format!("`{shown}` printed something that isn't UTF-8"))
+    String::from_utf8(output.stdout).with_context(|| format!("`{shown}` printed invalid UTF-8"))
 }

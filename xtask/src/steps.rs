@@ -96,11 +96,11 @@ impl Table {
         let mut rows: Vec<(String, &str)> = [
             (
                 "test",
-                "run every check that isn't deep; prints each skipped step and why",
+                "run all steps except the deep ones; prints the reason for each skipped step",
             ),
             ("test --all", "the same; a skip is a failure"),
             ("test WORD", "only the steps whose names contain WORD"),
-            ("tidy", "check only the rules that no compiler checks"),
+            ("tidy", "check only the rules of sources and documents"),
             (
                 "generate",
                 "write the files that are generated from the plugin ABI's table",
@@ -135,7 +135,7 @@ impl Step {
     /// Runs the step alone, with this program's own output streams.
     pub(crate) fn run_alone(&self, project: &Project, arguments: &[&str]) -> Result<bool> {
         let status = self.command(project, "").args(arguments).status();
-        Ok(status.context("bash can't be started")?.success())
+        Ok(status.context("could not start bash")?.success())
     }
 
     fn command(&self, project: &Project, git_status: &str) -> Command {
@@ -206,7 +206,7 @@ impl Step {
             bash.env("CARGO_TERM_COLOR", "always");
         }
         bash.stdout(writer.try_clone()?).stderr(writer);
-        let mut child = bash.spawn().context("bash can't be started")?;
+        let mut child = bash.spawn().context("could not start bash")?;
         // The command holds the pipe's write ends, which would keep the reader waiting.
         drop(bash);
         let mut reader = BufReader::new(reader);
@@ -243,7 +243,7 @@ fn run_all<'t>(
     let git_status = git_status.trim_end();
     let steps: Vec<&Step> = steps.collect();
     if steps.is_empty() {
-        bail!("no step's name contains that word; .ci/steps.toml lists the steps");
+        bail!("no step name contains that word; `.ci/steps.toml` lists the steps");
     }
     let mut done = Vec::new();
     for group in steps.chunk_by(|one, next| one.parallel && next.parallel) {

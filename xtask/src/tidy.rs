@@ -29,7 +29,7 @@ pub(crate) fn tidy(project: &Project) -> Result<()> {
     offences.extend(prose::offences(&files)?);
     offences.extend(abi::offences(project)?);
     if offences.is_empty() {
-        println!("crates, folders and source files keep the rules");
+        println!("crates, folders and source files follow the rules");
         return Ok(());
     }
     bail!("{} offences\n{}", offences.len(), offences.join("\n"))
@@ -60,7 +60,7 @@ fn tracked_files(project: &Project) -> Result<Vec<File>> {
         if !full.is_file() {
             continue;
         }
-        let bytes = fs::read(&full).with_context(|| format!("cannot read {path}"))?;
+        let bytes = fs::read(&full).with_context(|| format!("could not read {path}"))?;
         if let Ok(text) = String::from_utf8(bytes) {
             files.push(File {
                 path: path.to_owned(),

@@ -20,12 +20,12 @@ fn infer(call: &OpCall) -> OpResult {
     let (x, y) = (call.operand_type(0), call.operand_type(1));
     if let (Some(x), Some(y)) = (x.shape(), y.shape()) {
         if x != y {
-            return Err(format!("its operands have the shapes {x:?} and {y:?}").into());
+            return Err(format!("operands have different shapes: {x:?} and {y:?}").into());
         }
     }
     // Uses the operand with more type information.
     let operand = usize::from(x.shape().is_none() && y.rank().is_some());
-    let like = call.operand(operand).ok_or("an operand is missing")?;
+    let like = call.operand(operand).ok_or("missing operand")?;
     call.set_result_like(0, like)?;
     Ok(())
 }
@@ -33,9 +33,9 @@ fn infer(call: &OpCall) -> OpResult {
 fn evaluate(call: &OpCall) -> OpResult {
     let (x, y) = (call.operand_type(0), call.operand_type(1));
     if x.dtype() != DType::F32 || y.dtype() != DType::F32 || x.shape() != y.shape() {
-        return Err("only f32 of one shape is evaluated".into());
+        return Err("only f32 operands of the same shape can be evaluated".into());
     }
-    let missing = "an operand isn't constant";
+    let missing = "an operand is not constant";
     let (a, b) = (call.operand_data(0)?, call.operand_data(1)?);
     let (a, b) = (floats(a.ok_or(missing)?), floats(b.ok_or(missing)?));
     let scale = scale(call)?;
@@ -49,7 +49,7 @@ fn evaluate(call: &OpCall) -> OpResult {
 /// Decomposes an op into a constant of the operands' element type, a Mul and an Add.
 fn decompose(call: &OpCall) -> OpResult {
     if call.operand_type(0).dtype() != DType::F32 {
-        return Err("only f32 is decomposed".into());
+        return Err("only f32 operands can be decomposed".into());
     }
     call.set_body(&format!(
         "fn @scaled_add(%x, %y) {{
@@ -68,7 +68,7 @@ fn scale(call: &OpCall) -> Result<f32, Refusal> {
     match call.attr(call.op(), "scale") {
         None => Ok(SCALE),
         Some(Attr::Float(scale)) => Ok(scale),
-        Some(_) => Err("`scale` isn't a float".into()),
+        Some(_) => Err("`scale` is not a float".into()),
     }
 }
 

@@ -30,7 +30,7 @@ fn takes(call: &OpCall) -> OpResult {
     let mut values = values.filter(|value| value.is_some());
     match values.all(|value| call.dtype(value) == DType::F32 && call.shape(value).is_some()) {
         true => Ok(()),
-        false => Err("not all of their tensors are of float32 with known sizes".into()),
+        false => Err("not all tensors are f32 with known sizes".into()),
     }
 }
 
@@ -49,7 +49,7 @@ fn write_partitions(m: &mut Module, cx: &PassContext) -> PassResult {
                 written
                     .and_then(|()| std::fs::write(&file, model))
                     .map_err(|error| {
-                        PassError::new(format!("{} can't be written: {error}", file.display()))
+                        PassError::new(format!("could not write `{}`: {error}", file.display()))
                     })?;
             }
         }

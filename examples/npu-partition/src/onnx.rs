@@ -58,7 +58,7 @@ fn split(name: &str) -> (&str, &str) {
 
 fn function(f: &Function, called: &[Snapshot]) -> Result<Message, PassError> {
     let mut function = Message::default();
-    let end = f.terminator(f.body()).ok_or("the function has no end")?;
+    let end = f.terminator(f.body()).ok_or("the function has no terminator")?;
     let (domain, own) = split(f.function_name());
     function.text(1, own);
     for &value in f.params() {
@@ -88,7 +88,7 @@ fn function(f: &Function, called: &[Snapshot]) -> Result<Message, PassError> {
 
 fn graph(f: &Function) -> Result<Message, PassError> {
     let mut graph = Message::default();
-    let end = f.terminator(f.body()).ok_or("the partition has no end")?;
+    let end = f.terminator(f.body()).ok_or("the partition has no terminator")?;
     for op in f.ops_in(f.body()).filter(|op| *op != end) {
         graph.message(1, node(f, op)?);
     }
@@ -155,7 +155,7 @@ fn attribute(f: &Function, key: &str, attr: Attr<'_>) -> Result<Message, PassErr
         }
         _ => {
             return Err(PassError::new(format!(
-                "the attribute `{key}` isn't written"
+                "unsupported attribute `{key}`"
             )))
         }
     };
@@ -164,7 +164,7 @@ fn attribute(f: &Function, key: &str, attr: Attr<'_>) -> Result<Message, PassErr
 }
 
 fn tensor(f: &Function, id: ConstId, name: &str) -> Result<Message, PassError> {
-    let record = f.constant_record(id).ok_or("a constant is gone")?;
+    let record = f.constant_record(id).ok_or("missing constant")?;
     let ty = f.ty(record.ty);
     let mut tensor = Message::default();
     for size in ty.shape().unwrap_or_default() {
@@ -211,9 +211,10 @@ fn element_type(dtype: DType) -> Result<i64, PassError> {
         DType::I32 => Ok(6),
         DType::I64 => Ok(7),
         DType::BOOL => Ok(9),
-        _ => Err(PassError::new(
-            "tensors of this element type aren't written",
-        )),
+        _ => Err(PassError::new(format!(
+            "unsupported element type `{}`",
+            dtype.name().unwrap_or("?")
+        ))),
     }
 }
 

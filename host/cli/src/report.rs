@@ -155,9 +155,8 @@ fn quiet(table: &mut TextTable<3>, passes: &[PassRecord], names: &ShortNames<'_>
         }
     }
     if !unchanged.is_empty() {
-        let time = show::seconds(seconds);
-        table.row(["(unchanged)".to_owned(), time, String::new()]);
-        table.line(&show::wrapped("  ", &unchanged.words(), "  ", width));
+        let head = format!("no change ({}): ", show::seconds(seconds));
+        table.line(&show::wrapped(&head, &unchanged.words(), "  ", width));
     }
     for (reason, passes) in skipped {
         let head = match reason {
@@ -191,11 +190,11 @@ fn recursion(passes: &[PassRecord]) -> (usize, usize) {
 fn add(table: &mut TextTable<3>, pass: &PassRecord, names: &ShortNames<'_>, width: usize) {
     let mut name = indent(pass.depth) + &names.short(&pass.name);
     if let Some(by) = &pass.requested_by {
-        name += &format!(" (for {})", names.short(by));
+        name += &format!(" (required by {})", names.short(by));
     }
     let ops = match pass.status {
         PassStatus::Changed => format!("{} → {}", pass.ops_before, pass.ops_after),
-        PassStatus::Unchanged => pass.ops_after.to_string(),
+        PassStatus::Unchanged => "no change".to_owned(),
         PassStatus::Skipped => "skipped".to_owned(),
         // A diagnostic has the reason.
         PassStatus::Failed => "FAILED".to_owned(),
@@ -219,13 +218,13 @@ fn add(table: &mut TextTable<3>, pass: &PassRecord, names: &ShortNames<'_>, widt
 
 /// Renders a change that left the number of ops as it was.
 fn changed((what, &count): (&String, &usize)) -> String {
-    let of = |noun| show::count_of(count as u64, noun);
+    let items = |noun| show::count_of(count as u64, noun);
     match &**what {
-        "ops" => format!("{} made anew", of("op")),
-        "constants" => of("new constant"),
-        "opsets" => format!("opsets of {}", of("function")),
-        "types" | "names" => format!("{what} of {}", of("value")),
-        _ => format!("{what} of {}", of("op")),
+        "ops" => format!("recreated {}", items("op")),
+        "constants" => format!("added {}", items("constant")),
+        "opsets" => format!("changed opsets of {}", items("function")),
+        "types" | "names" => format!("changed {what} of {}", items("value")),
+        _ => format!("changed {what} of {}", items("op")),
     }
 }
 

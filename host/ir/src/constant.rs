@@ -310,13 +310,13 @@ fn spread(splat: Splat<'_>) -> Result<Box<[u8]>, String> {
     let len = splat_len(splat);
     if len > MAX_SPREAD {
         return Err(format!(
-            "A splat of {len} bytes isn't written out in memory; {MAX_SPREAD} is the limit."
+            "splat of {len} bytes is too large to materialize; the limit is {MAX_SPREAD} bytes"
         ));
     }
     let mut all = Vec::new();
     let room = usize::try_from(len).ok();
     let Some(len) = room.filter(|&len| all.try_reserve_exact(len).is_ok()) else {
-        return Err(format!("A constant of {len} bytes doesn't fit in memory."));
+        return Err(format!("constant of {len} bytes does not fit in memory"));
     };
     let mut pattern = element;
     let packed: [u8; 8];
@@ -489,6 +489,6 @@ mod tests {
         assert_eq!(splat(&[], 7).bytes().unwrap(), [0; 0]);
         let huge = splat(&[0; 8], u64::MAX / 2);
         let error = huge.bytes().unwrap_err();
-        assert!(error.contains("isn't written out in memory"), "{error}");
+        assert!(error.contains("too large to materialize"), "{error}");
     }
 }

@@ -95,15 +95,14 @@ pub fn check_canonical(text: &str) -> Result<(), String> {
             }
             _ => {
                 return Err(format!(
-                    "{text:?} isn't the canonical name of an op or a function: those are \
-                     `DOMAIN.NAME`, with quotes around parts that have other characters than letters, \
-                     digits and `_`."
+                    "invalid name {text:?}: expected `DOMAIN.NAME`, with quotes around parts with characters \
+                     other than letters, digits and `_`"
                 ));
             }
         },
     };
     Err(format!(
-        "{text:?} isn't the canonical name of an op or a function; `{spelled}` is."
+        "name {text:?} is not canonical: expected `{spelled}`"
     ))
 }
 
@@ -212,12 +211,12 @@ mod tests {
         }
         assert_eq!(OpName::parse("return").unwrap().domain, None);
         for (bad, why) in [
-            ("ai.onnx.Relu", "`onnx.Relu` is."),
-            ("a b.F", "`\"a b\".F` is."),
-            ("x.A-B", "`x.\"A-B\"` is."),
-            ("\"x\".F", "`x.F` is."),
-            ("a b", "those are `DOMAIN.NAME`"),
-            ("", "those are `DOMAIN.NAME`"),
+            ("ai.onnx.Relu", "expected `onnx.Relu`"),
+            ("a b.F", "expected `\"a b\".F`"),
+            ("x.A-B", "expected `x.\"A-B\"`"),
+            ("\"x\".F", "expected `x.F`"),
+            ("a b", "expected `DOMAIN.NAME`"),
+            ("", "expected `DOMAIN.NAME`"),
         ] {
             let error = check_canonical(bad).unwrap_err();
             assert!(error.contains(why), "{bad}: {error}");

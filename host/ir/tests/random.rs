@@ -411,7 +411,7 @@ fn broken_texts_are_errors_or_modules() {
             }
             Err(error) => {
                 assert!(source.get(error.span.clone()).is_some(), "{error:?}");
-                assert!(error.message.ends_with(['.', '?']), "{error:?}");
+                assert!(!error.message.ends_with('.'), "{error:?}");
             }
         }
     }

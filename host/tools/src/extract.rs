@@ -45,7 +45,7 @@ pub struct ModelPart {
 /// If the main graph has no such value, or if an output depends on values that aren't among the inputs.
 pub fn extract(module: &Module, bounds: &Bounds) -> Result<ModelPart, PassError> {
     let Some(f) = module.function_named("main") else {
-        return Err(usage("The model has no main graph."));
+        return Err(usage("the model has no main graph"));
     };
     let names = Names::new(module, f);
     let inputs = names.find_all(&bounds.inputs)?;
@@ -68,12 +68,12 @@ pub fn extract(module: &Module, bounds: &Bounds) -> Result<ModelPart, PassError>
         *ty = f.value(*value).ty;
     }
     let refused = |error: EditFailure| {
-        let message = format!("The part can't be extracted: {error}");
+        let message = format!("could not extract the part: {error}");
         PassError::new(ErrorKind::Write, message)
     };
     let mut part = module.clone();
     let Some(edited) = part.function_mut(f.name()) else {
-        return Err(usage("The model has no main graph."));
+        return Err(usage("the model has no main graph"));
     };
     if !inputs.is_empty() {
         check_dependence(f, &names, &inputs, &outputs)?;
@@ -169,26 +169,21 @@ fn check_params(
     let missing: Vec<String> = missing.map(|arg| describe(f, arg)).collect();
     if !bounds.inputs.is_empty() && !missing.is_empty() {
         let inputs = suggest::listed(bounds.inputs.iter().map(String::as_str));
-        let count = outputs.len();
         let outputs = suggest::listed(outputs.iter().map(|(_, name, _)| name.as_str()));
         let more = suggest::listed(missing.iter().map(String::as_str));
-        let (verb, values) = match count {
-            1 => ("needs", "output"),
-            _ => ("need", "outputs"),
-        };
-        let message = format!("The {values} {outputs} {verb} more than {inputs}: also {more}.");
+        let message = format!("cannot compute {outputs} from {inputs}; missing {more}");
         let all = [&bounds.inputs[..], &missing].concat().join(",");
         return Err(usage(message).help(format!(
-            "Add them, `--inputs {all}`, or values between them and the {values}."
+            "add the inputs (`--inputs {all}`), or values between them and the outputs"
         )));
     }
     let Some(untyped) = f.args(f.body()).find(|arg| !is_typed(f, *arg)) else {
         return Ok(());
     };
     let name = describe(f, untyped);
-    let message = format!("The type of `{name}` isn't known, and an input needs one.");
+    let message = format!("input `{name}` has an unknown type");
     Err(usage(message)
-        .help("Give the plugin that defines the operators before it: `--plugin FILE`."))
+        .help("pass `--plugin FILE` with the plugin that defines the operators before it"))
 }
 
 /// Checks that each output depends on an input.
@@ -211,8 +206,8 @@ fn check_dependence(
     let inputs: Vec<String> = inputs.iter().map(|&input| names.text(input)).collect();
     let on = suggest::listed(inputs.iter().map(String::as_str));
     let message = match inputs.len() {
-        1 => format!("The output `{name}` doesn't depend on the input {on}."),
-        _ => format!("The output `{name}` depends on none of the inputs {on}."),
+        1 => format!("output `{name}` does not depend on input {on}"),
+        _ => format!("output `{name}` depends on none of the inputs {on}"),
     };
     let mut needed = FxHashSet::default();
     let mut stack = vec![*value];
@@ -227,13 +222,11 @@ fn check_dependence(
     }
     let args = f.args(f.body()).filter(|arg| needed.contains(arg));
     let args: Vec<String> = args.map(|arg| names.text(arg)).collect();
-    Err(usage(message).help(match args.is_empty() {
-        true => "It is made of constants alone.".to_owned(),
-        false => {
-            let args = suggest::listed(args.iter().map(String::as_str));
-            format!("Of the model's inputs it depends on {args}.")
-        }
-    }))
+    let args = match args.is_empty() {
+        true => "constants only".to_owned(),
+        false => suggest::listed(args.iter().map(String::as_str)),
+    };
+    Err(usage(message).note(format!("`{name}` depends on {args}")))
 }
 
 fn is_typed(f: &Function, value: ValueId) -> bool {
@@ -332,12 +325,12 @@ impl<'f> Names<'f> {
 
     fn unknown(&self, name: &str) -> PassError {
         if let Some(region) = self.elsewhere(name) {
-            let error = usage(format!("The value `{name}` is inside of {region}."));
-            return error.help("A part begins and ends at values of the main graph itself.");
+            let error = usage(format!("value `{name}` is in {region}"));
+            return error.help("use values of the main graph outside of regions");
         }
         let help = suggest::help(name, self.values.keys().map(String::as_str));
-        let default = || "`passdock convert MODEL -` shows all of them.".to_owned();
-        let error = usage(format!("The main graph has no value `{name}`."));
+        let default = || "run `passdock convert MODEL -` to list all values".to_owned();
+        let error = usage(format!("the main graph has no value `{name}`"));
         error.help(help.unwrap_or_else(default))
     }
 
@@ -350,12 +343,14 @@ impl<'f> Names<'f> {
                     .is_ok_and(|record| record.name == symbol && record.flags & Value::SCRATCH == 0)
             })?;
             if f.name() != self.f.name() {
-                return Some(format!("the function @{}", f.text(f.name())));
+                return Some(format!("function `@{}`", f.text(f.name())));
             }
             let region = f.live_region(f.home(value)).ok()?;
             let kind = f.text(f.op(region.parent.option()?).name);
-            let region = region.name.option().map_or("a region", |name| f.text(name));
-            Some(format!("`{region}` of an `{kind}`"))
+            Some(match region.name.option() {
+                Some(name) => format!("region `{}` of `{kind}`", f.text(name)),
+                None => format!("a region of `{kind}`"),
+            })
         })
     }
 }

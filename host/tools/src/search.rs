@@ -14,24 +14,22 @@ pub(crate) fn require_broken(
 ) -> Result<(), PassError> {
     let (message, help) = match before {
         Verdict::Bad => (
-            "The check calls the model bad before any pass.",
-            "It has to call the model good as it is, a command with status 0.",
+            "the check reports the model as bad before any pass",
+            "use a check that reports the original model as good, such as a command with exit status 0",
         ),
         Verdict::Unknown => (
-            "The check can't tell whether the model is good before any pass.",
-            "It has to say good before the pipeline and bad after it: a command with status 0, and then another than \
-             125.",
+            "the check is inconclusive before any pass",
+            "use a command with exit status 0 before the pipeline, and a status other than 0 and 125 after it",
         ),
         Verdict::Good => match after()? {
             Verdict::Bad => return Ok(()),
             Verdict::Unknown => (
-                "The check can't tell whether the model after the whole pipeline is bad.",
-                "Shorten the pipeline to where it can.",
+                "the check is inconclusive after the whole pipeline",
+                "shorten the pipeline until the check is conclusive",
             ),
             Verdict::Good => (
-                "The check calls what the whole pipeline makes good: there is no fault to find.",
-                "A command calls a model bad by a status that is neither 0 nor 125, `numerics` one that computes \
-                 something else.",
+                "the check reports the result of the whole pipeline as good",
+                "use a command whose exit status for the result is neither 0 nor 125, or `numerics` to compare outputs",
             ),
         },
     };

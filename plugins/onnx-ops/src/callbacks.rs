@@ -8,7 +8,7 @@ use passdock_plugin_api::{DType, OpCall, OpResult, Refusal};
 
 use crate::attributes;
 use crate::decompose::render;
-use crate::eval::{Attrs, Call, EvalAttr, NotFolded, Tensor};
+use crate::eval::{Attrs, Call, EvalAttr, NotFolded, Tensor, name_of};
 use crate::infer::{
     Answer, Infer, Moves, ResultFacts, Stop, Ty, as_consts, carry, compute_known, integer_tensor,
 };
@@ -62,7 +62,7 @@ pub(crate) fn evaluate(host: &OpCall) -> OpResult {
 pub(crate) fn decompose(host: &OpCall) -> OpResult {
     let (operator, call) = checked_row(host)?;
     let Some(body) = operator.body else {
-        return Err(Refusal::new("it isn't made of others"));
+        return Err(Refusal::new("definition has no body"));
     };
     let text = render(operator, body, &Infer::new(host, &call))?;
     Ok(host.set_body(&text)?)
@@ -72,7 +72,7 @@ pub(crate) fn decompose(host: &OpCall) -> OpResult {
 pub(crate) fn layout(host: &OpCall) -> OpResult {
     let (operator, call) = checked_row(host)?;
     let Some(rule) = layout::rule(operator) else {
-        return Err(Refusal::new("nothing is known of its axes"));
+        return Err(Refusal::new("definition has no layout rule"));
     };
     let op = Infer::new(host, &call);
     let wanted = (0..host.operand_count()).map(|index| host.wanted_layout(index));
@@ -94,7 +94,7 @@ pub(crate) fn layout(host: &OpCall) -> OpResult {
 impl From<Stop> for Refusal {
     fn from(stop: Stop) -> Refusal {
         match stop {
-            Stop::Unknown => Refusal::new("too little is known of it"),
+            Stop::Unknown => Refusal::new("a required type, shape or attribute is unknown"),
             Stop::Wrong(reason) => Refusal::new(reason),
         }
     }
@@ -106,12 +106,13 @@ fn row(host: &OpCall) -> Result<(&'static Operator, Call<'_>), Refusal> {
     let domain = match name.rsplit_once('.') {
         Some(("onnx", _)) => "",
         Some((domain, _)) => domain,
-        None => return Err(Refusal::new("its name has no domain")),
+        None => return Err(Refusal::new("operator name has no domain")),
     };
-    let version = host.opset(domain);
-    let row = version.and_then(|version| Some((ops::find(name, version)?, version)));
-    let Some((operator, version)) = row else {
-        return Err(Refusal::new("its version isn't known"));
+    let Some(version) = host.opset(domain) else {
+        return Err(Refusal::new(format!("no opset for domain `{domain}`")));
+    };
+    let Some(operator) = ops::find(name, version) else {
+        return Err(Refusal::new(format!("no definition in opset {version}")));
     };
     let call = Call {
         name: operator.name,
@@ -178,7 +179,7 @@ fn operands(host: &OpCall) -> Result<Option<Vec<Option<Tensor<'_>>>>, Refusal> {
 
 fn tensor<'a>(dtype: DType, shape: &[i64], bytes: &'a [u8]) -> Result<Tensor<'a>, NotFolded> {
     let dims: Result<Vec<usize>, _> = shape.iter().map(|&dim| usize::try_from(dim)).collect();
-    let dims = dims.map_err(|_| NotFolded::new("a constant's shape isn't one"))?;
+    let dims = dims.map_err(|_| NotFolded::new("constant has a negative dim"))?;
     Tensor::from_bytes(dtype, dims, bytes)
 }
 
@@ -188,7 +189,7 @@ fn fold(host: &OpCall, operator: &Operator, call: &Call, facts: &[ResultFacts]) 
     operator.check(call)?;
     operator.check_operands(call.inputs.len())?;
     let Some(evaluate) = operator.evaluate else {
-        return Err(Refusal::new("it is never folded"));
+        return Err(Refusal::new("definition has no evaluation"));
     };
     let room = |index, dtype, shape: &[i64], length| {
         host.allocate_result(index, &api::TypeSpec::shaped(dtype, shape), length)
@@ -204,13 +205,21 @@ fn fold(host: &OpCall, operator: &Operator, call: &Call, facts: &[ResultFacts]) 
     }
     let results = evaluate.results(call)?;
     if results.len() < rooms.len() {
-        return Err(Refusal::new("not all of its results are computed"));
+        return Err(Refusal::new(
+            "evaluation computes fewer results than the op has",
+        ));
     }
     for (index, (given, result)) in rooms.into_iter().zip(&results).enumerate() {
         let shape: Vec<i64> = result.shape().iter().map(|&dim| dim as i64).collect();
         let room = match given {
             Some((room, dtype, dims)) if dtype == result.dtype() && dims == shape => room,
-            Some(_) => return Err(Refusal::new("its type rule and its evaluation disagree")),
+            Some((_, dtype, dims)) => {
+                return Err(Refusal::new(format!(
+                    "type rule inferred {}{dims:?}, but evaluation returned {}{shape:?}",
+                    name_of(dtype),
+                    name_of(result.dtype())
+                )));
+            }
             None => room(index, result.dtype(), &shape, result.bytes().len())?,
         };
         room.copy_from_slice(result.bytes());
@@ -242,7 +251,7 @@ fn from_values(host: &OpCall, facts: &[ResultFacts]) -> OpResult {
             (elements.bytes().len() == length).then_some((shape, elements))
         };
         let Some((shape, elements)) = facts.get(index).and_then(elements) else {
-            return Err(Refusal::new("its operands aren't constant"));
+            return Err(Refusal::new("operands are not constant"));
         };
         let spec = api::TypeSpec::shaped(elements.dtype(), &shape);
         let room = host.allocate_result(index, &spec, elements.bytes().len())?;

@@ -9,12 +9,12 @@ use crate::ops;
 /// The reason why the op can't be evaluated.
 pub fn evaluate<'a>(call: &Call<'a>) -> FoldedAll<'a> {
     let Some(operator) = ops::find(call.name, call.version) else {
-        return refuse!("no definition of {} is known", call.name);
+        return refuse!("no definition of `{}` in opset {}", call.name, call.version);
     };
     operator.check(call)?;
     operator.check_operands(call.inputs.len())?;
     let Some(evaluate) = operator.evaluate else {
-        return refuse!("there is no evaluation of {}", call.name);
+        return refuse!("definition of `{}` has no evaluation", call.name);
     };
     let results = evaluate.results(&Call {
         attr_defs: operator.attrs.unwrap_or_default(),
@@ -22,7 +22,7 @@ pub fn evaluate<'a>(call: &Call<'a>) -> FoldedAll<'a> {
     })?;
     if results.len() < call.outputs {
         return refuse!(
-            "only {} of {} results are computed",
+            "evaluation computes {} of {} results",
             results.len(),
             call.outputs
         );

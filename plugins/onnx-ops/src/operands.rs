@@ -40,11 +40,11 @@ pub(crate) fn check(op: &Infer) -> Answer {
         let Some(types) = row.types.get(&letter).filter(|types| !types.is_empty()) else {
             continue;
         };
-        let name = |dtype: DType| dtype.name().unwrap_or("of an unknown type");
+        let name = |dtype: DType| dtype.name().unwrap_or("unknown");
         if dtype.name().is_some() && !types.contains(&dtype) {
             let types: Vec<&str> = types.iter().map(|&dtype| name(dtype)).collect();
             return wrong!(
-                "its operand {index} is {}, and it takes {}",
+                "operand {index} has unsupported element type {}; supported: {}",
                 name(dtype),
                 types.join(", ")
             );
@@ -52,7 +52,7 @@ pub(crate) fn check(op: &Infer) -> Answer {
         let &mut (other, known) = first.entry(letter).or_insert((index, dtype));
         if known != dtype {
             return wrong!(
-                "its operand {index} is {}, and its operand {other} is {}: it takes both of one type",
+                "operand {index} has element type {}, but operand {other} has {}",
                 name(dtype),
                 name(known)
             );

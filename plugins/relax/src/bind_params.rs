@@ -124,7 +124,7 @@ fn literal_for(
 ) -> Result<(DType, Literal), PassError> {
     let ty = f.type_of(param);
     if !ty.is_tensor() || ty.dtype() == DType::NONE {
-        let why = "only tensors of a known element type can be bound".to_owned();
+        let why = "only tensors with a known element type can be bound".to_owned();
         return Err(wrong(f, param, value, why));
     }
     let read = match value {
@@ -144,7 +144,7 @@ fn check_shape(f: &Function, param: ValueId, value: &OptionValue, shape: &[i64])
     };
     let fits = |(dim, &size): (Dim, &i64)| dim.as_const().is_none_or(|known| known == size);
     if dims.len() != shape.len() || !dims.by_ref().zip(shape).all(fits) {
-        let why = format!("its shape is {shape:?}");
+        let why = format!("the value has shape {shape:?}");
         return Err(wrong(f, param, value, why));
     }
     Ok(())
@@ -152,6 +152,6 @@ fn check_shape(f: &Function, param: ValueId, value: &OptionValue, shape: &[i64])
 
 fn wrong(f: &Function, param: ValueId, value: &OptionValue, why: String) -> PassError {
     let (name, ty) = (f.value_name(param).unwrap_or_default(), f.type_of(param));
-    let message = format!("The parameter `{name}` is {ty} and can't be {value}: {why}.");
+    let message = format!("cannot bind parameter `{name}` of type {ty} to {value}: {why}");
     PassError::config(message).within(f)
 }

@@ -107,10 +107,10 @@ pub(crate) fn bind(f: &mut Function, cx: &PassContext, sizes: Vec<(SymbolId, i64
     if sizes.is_empty() {
         return Ok(());
     }
-    let condition = |f: &Function| -> String {
+    let bindings = |f: &Function| -> String {
         let each = sizes
             .iter()
-            .map(|(symbol, size)| format!("`{}` = {size}", f.text(*symbol)));
+            .map(|(symbol, size)| format!("`{}` to {size}", f.text(*symbol)));
         each.collect::<Vec<_>>().join(", ")
     };
     let mut wrong_before = HashSet::new();
@@ -124,7 +124,7 @@ pub(crate) fn bind(f: &mut Function, cx: &PassContext, sizes: Vec<(SymbolId, i64
         .map(|&(symbol, size)| (symbol, Dim::constant(size)))
         .collect();
     if let Err(error) = f.replace_symbols(&dims) {
-        let message = format!("It can't be that {}: {}", condition(f), error.message);
+        let message = format!("cannot bind {}: {}", bindings(f), error.message);
         return Err(PassError::config(message).within(f));
     }
     for op in f.ops() {
@@ -132,7 +132,7 @@ pub(crate) fn bind(f: &mut Function, cx: &PassContext, sizes: Vec<(SymbolId, i64
             && let Err(error) = cx.infer(f, op)
             && !wrong_before.contains(&op)
         {
-            let message = format!("It can't be that {}: {}", condition(f), error.message);
+            let message = format!("cannot bind {}: {}", bindings(f), error.message);
             return Err(PassError::config(message).at(op).within(f));
         }
     }

@@ -39,7 +39,7 @@ options! {
     pub struct DecomposeOps {
         /// Ops to decompose, by name (`onnx.Gelu`). If empty, all ops that have a body.
         ops: Vec<String> = [],
-        /// Ops to leave alone.
+        /// Ops that are not decomposed, by name.
         except: Vec<String> = [],
     }
 }
@@ -58,9 +58,13 @@ pub(crate) fn decompose_ops(f: &mut Function, cx: &PassContext) -> PassResult {
             give: PassContext::decompose,
             without: &|f, cx, op| {
                 if !options.ops.is_empty() {
-                    let text = "This op isn't replaced: too little is known of it, or its version has no body.";
+                    let note = format!(
+                        "`{}` is not decomposed: its types are not sufficiently known, or its version has no \
+                         decomposition",
+                        f.name(op)
+                    );
                     let place = Place::name(op).within(f);
-                    cx.emit(&Diagnostic::note(text).code("relax::no-body").at(place));
+                    cx.emit(&Diagnostic::note(note).code("relax::no-body").at(place));
                 }
             },
         },

@@ -32,8 +32,8 @@
 //! users, or if the model would grow by more than the option allows, because weights and parameters that other ops use
 //! have to be duplicated. Parameters and weights that are `onnx.ConstantOfShape`s stay in that form.
 //!
-//! Rewrites are counted as `batch_norm_behind_weights`, `batch_norm_before_weights`, `batch_norm_before_arithmetic` and
-//! `batch_norm_as_numbers`, which can be disabled like rules.
+//! Rewrites are counted as `batch_norm_after_weights`, `batch_norm_before_weights`, `batch_norm_before_arithmetic` and
+//! `batch_norm_as_scalars`, which can be disabled like rules.
 //!
 //! Source: TVM `src/relay/transforms/simplify_inference.cc` and `fold_scale_axis.cc`, which use two steps.
 
@@ -82,7 +82,7 @@ fn fold(f: &mut Function, cx: &PassContext, folder: &mut Folder<'_>, norm: OpId)
             return Ok(());
         }
     }
-    match unless_refused(Chain::behind(f, norm))? {
+    match unless_refused(Chain::after(f, norm))? {
         Some(chain) => chain.fold(f, cx, folder),
         None => Ok(()),
     }
@@ -100,7 +100,7 @@ struct Chain {
 }
 
 impl Chain {
-    fn behind(f: &Function, norm: OpId) -> Result<Chain, EditError> {
+    fn after(f: &Function, norm: OpId) -> Result<Chain, EditError> {
         let rank = f
             .rank(operand(f, norm, 0))
             .filter(|rank| *rank >= 2)
@@ -139,7 +139,7 @@ impl Chain {
     fn fold(&self, f: &mut Function, cx: &PassContext, folder: &mut Folder<'_>) -> PassResult {
         let numbers = self.all.factor.one().zip(self.all.offset.one());
         let rule = match numbers {
-            Some(_) => "batch_norm_as_numbers",
+            Some(_) => "batch_norm_as_scalars",
             None => "batch_norm_before_arithmetic",
         };
         if !cx.may_rewrite(rule) {

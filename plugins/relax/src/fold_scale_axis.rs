@@ -4,10 +4,10 @@
 //! fn @main(%x: f32[1,2,n]) -> (%y: f32[1,2,n]) opset("" = 17) {
 //!   %w = const f32[2,2,1] [1.0, 2.0, 3.0, 4.0]
 //!   %before = const f32[2,1] [2.0, 10.0]
-//!   %behind = const f32[2,1] [0.5, 0.25]
+//!   %after = const f32[2,1] [0.5, 0.25]
 //!   %0 = onnx.Mul(%x, %before) : f32[1,2,n]
 //!   %1 = onnx.Conv(%0, %w) : f32[1,2,n]
-//!   %2 = onnx.Mul(%1, %behind) : f32[1,2,n]
+//!   %2 = onnx.Mul(%1, %after) : f32[1,2,n]
 //!   return %2
 //! }
 //! →

@@ -57,11 +57,10 @@ pub(crate) fn inline_functions(m: &mut Module<'_>, cx: &PassContext) -> PassResu
     for circle in circles {
         let chain = recursion(m, &circle);
         if !options.functions.is_empty() {
-            return Err(PassError::config(format!(
-                "Recursion can't be inlined: {chain}."
-            )));
+            let message = format!("cannot inline recursive functions: {chain}");
+            return Err(PassError::config(message));
         }
-        let note = format!("What calls itself isn't inlined: {chain}.");
+        let note = format!("recursive functions are not inlined: {chain}");
         cx.emit(&Diagnostic::note(note).code("relax::not-inlined"));
         circle
             .iter()
@@ -140,13 +139,13 @@ impl<'h> Plan<'h> {
         for (op, name) in all.filter(|(_, name)| called.contains(name)) {
             let callee = &self.callees[&name];
             let why = if f.traits(op).is_ambiguous() {
-                Err("an operator has this name, too, and the runtime may mean that".into())
+                Err("an operator has the same name, and a runtime may run it instead".into())
             } else {
                 let why = callee.check(&f, op, &grown, options.max_ops);
                 why.and_then(|()| self.check_growth(options.max_ops))
             };
             if let Err(why) = why {
-                let note = format!("The call of `{}` isn't inlined: {why}.", callee.name());
+                let note = format!("call of `{}` is not inlined: {why}", callee.name());
                 let place = Place::name(op).within(&f);
                 cx.emit(&Diagnostic::note(note).code("relax::not-inlined").at(place));
                 if self.kept.insert(name) {
@@ -175,7 +174,7 @@ impl<'h> Plan<'h> {
             return Ok(());
         }
         Err(format!(
-            "functions that stay have {} ops more already (`max_ops` is {max_ops})",
+            "the remaining functions have already grown by {} ops (`max_ops` is {max_ops})",
             self.growth
         ))
     }
@@ -217,8 +216,7 @@ fn chosen(
     for name in &options.functions {
         let symbol = known.get(name.as_str()).copied();
         named.insert(symbol.ok_or_else(|| {
-            let message =
-                format!("The option `functions` names `{name}`, which the module hasn't.");
+            let message = format!("unknown function `{name}` in option `functions`");
             PassError::config(message)
         })?);
     }

@@ -84,7 +84,7 @@ fn warn_of_later(m: &Module<'_>, cx: &PassContext, to: i64) -> PassResult {
     match m.snapshot("main")?.opset("") {
         Some(has) if has > to => {
             let message = format!(
-                "Opset {to} was asked for, and the model means opset {has}: opsets are raised only, so nothing is done."
+                "requested opset {to} is earlier than the model's opset {has}; opsets are not lowered"
             );
             cx.emit(&Diagnostic::warning(message).code("relax::opset-not-raised"));
         }
@@ -114,7 +114,8 @@ fn raise(
             continue;
         };
         if functions.contains(&site.f.symbol(op)) {
-            let why = "the module has a function of its name, and whether the operator is meant can't be known";
+            let why =
+                "a function of the module has the same name, and a runtime may call it instead";
             refused.add(site.f, op, from, from, why);
             continue;
         }
@@ -146,7 +147,7 @@ fn take(site: &mut Site<'_>, operator: &str, step: &Step, op: OpId) -> Result<Op
         Takes::Without(attrs) => match attrs.iter().find(|attr| !attr.is_met(site.f, op)) {
             None => Ok(op),
             Some(attr) => Err(Stop::Refused(format!(
-                "its attribute `{}` means something else from version {version} on",
+                "attribute `{}` has a different meaning since version {version}",
                 attr.name
             ))),
         },
@@ -156,21 +157,21 @@ fn take(site: &mut Site<'_>, operator: &str, step: &Step, op: OpId) -> Result<Op
             match name {
                 Some(name) if dtypes.contains(&name) => Ok(op),
                 Some(name) => Err(Stop::Refused(format!(
-                    "from version {version} on it doesn't take {name}"
+                    "version {version} does not support {name}"
                 ))),
                 None => Err(Stop::Refused(format!(
-                    "version {version} takes fewer element types, and its operand's isn't known"
+                    "version {version} supports fewer element types, and the operand's element type is unknown"
                 ))),
             }
         }
         Takes::None => match adapter::find(operator, version) {
             Some(adapt) => adapt(site, op),
             None => Err(Stop::Refused(format!(
-                "it means something else from version {version} on"
+                "its meaning changed in version {version}"
             ))),
         },
         Takes::Gone => Err(Stop::Refused(format!(
-            "version {version} doesn't have it any more"
+            "version {version} removed the operator"
         ))),
     }
 }

@@ -125,8 +125,7 @@ impl Unroller {
         let is_serial = matches!(f.string(op, "kind"), None | Some("serial"));
         let Some(runs) = Runs::from_op(f, op)? else {
             if is_marked {
-                let message =
-                    "A loop that is marked `unroll` has to run a constant number of times.";
+                let message = "a loop of kind `unroll` must have a constant trip count";
                 return Err(PassError::new(message).at(op));
             }
             return Ok(Cost {
@@ -148,8 +147,7 @@ impl Unroller {
         let made = body.ops.saturating_mul(copies).saturating_add(indices);
         if is_marked && made > self.room {
             let message = format!(
-                "Unrolling this loop would make {made} more ops; of the {} that `max_ops` allows in a \
-                 function, {} are left.",
+                "unrolling the loop would add {made} ops to the function; of `max_ops` = {}, {} remain",
                 options.max_ops, self.room
             );
             return Err(PassError::new(message).at(op));
@@ -246,14 +244,14 @@ impl Runs {
     /// Replaces the loop by a copy of the body for each iteration; the last one is the body itself.
     fn write_out(self, f: &mut Function, op: OpId) -> PassResult {
         let Some(body) = f.region(op, "body") else {
-            return Err(PassError::new("A `for` has to have a region `body`.").at(op));
+            return Err(PassError::new("`for` lacks region `body`").at(op));
         };
         let &[index] = f.args(body) else {
-            return Err(PassError::new("The body of a `for` has to have one argument.").at(op));
+            return Err(PassError::new("the body of `for` must have exactly one argument").at(op));
         };
         let width = (f.dtype(index).bits() / 8) as usize;
         if !matches!(width, 1 | 2 | 4 | 8) {
-            let message = "The argument of a loop's body has to have an integer type.";
+            let message = "the argument of a loop body must have an integer type";
             return Err(PassError::new(message).at(op));
         }
         for run in 0..self.extent {

@@ -208,7 +208,7 @@ def DecomposeOps(*, ops: Sequence[str] | None = None, except_: Sequence[str] | N
 
     Args:
         ops: Ops to decompose, by name (`onnx.Gelu`). If empty, all ops that have a body.
-        except_: Ops to leave alone.
+        except_: Ops that are not decomposed, by name.
     """
     return FunctionPass._of(standard("relax.transform.DecomposeOps", ops=ops, **{"except": except_}))
 
@@ -442,7 +442,7 @@ def SimplifyExpr(*, keep_negative_zero: bool | None = None) -> FunctionPass:
     Level 0. Requires InferType.
 
     Args:
-        keep_negative_zero: Keep `x + 0.0` and `x - -0.0`, which turn a `-0.0` into `0.0`.
+        keep_negative_zero: Whether to keep `x + 0.0` and `x - -0.0`, which turn a `-0.0` into `0.0`.
     """
     return FunctionPass._of(standard("relax.transform.SimplifyExpr", keep_negative_zero=keep_negative_zero))
 

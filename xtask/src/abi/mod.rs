@@ -41,7 +41,7 @@ pub(crate) fn offences(project: &Project) -> Result<Vec<String>> {
     let mut offences = Vec::new();
     for (path, text) in files(project)? {
         if fs::read_to_string(project.root.join(&path)).ok().as_ref() != Some(&text) {
-            offences.push(format!("{path} is out of date: run `cargo xtask generate`"));
+            offences.push(format!("{path} is out of date; run `cargo xtask generate`"));
         }
     }
     Ok(offences)
@@ -102,13 +102,16 @@ fn formatted(text: &str, path: &str) -> Result<String> {
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
-        .context("cannot run rustfmt")?;
-    let mut input = rustfmt.stdin.take().context("rustfmt has no input")?;
+        .context("could not run rustfmt")?;
+    let mut input = rustfmt
+        .stdin
+        .take()
+        .context("rustfmt has no standard input")?;
     input.write_all(text.as_bytes())?;
     drop(input);
     let output = rustfmt.wait_with_output()?;
     if !output.status.success() {
-        bail!("rustfmt refuses what was generated");
+        bail!("rustfmt rejected the generated {path}");
     }
     Ok(String::from_utf8(output.stdout)?)
 }

@@ -233,7 +233,7 @@ impl TryFrom<String> for Argument {
     fn try_from(text: String) -> Result<Argument, String> {
         let (name, ty) = text
             .split_once(": ")
-            .ok_or_else(|| format!("`{text}` isn't `name: type`"))?;
+            .ok_or_else(|| format!("expected `name: type`, found `{text}`"))?;
         let list = |ty: &str| Some(ty.strip_prefix('[')?.strip_suffix(']')?.to_owned());
         let (kind, ty) = match (ty.strip_prefix("view "), ty.strip_prefix("out ")) {
             (Some(element), _) => (Kind::View, element.to_owned()),
@@ -300,7 +300,7 @@ impl Table {
             Item::Callback(callback) if callback.name == name => Some(callback),
             _ => None,
         });
-        found.unwrap_or_else(|| panic!("the table has no callback `{name}`"))
+        found.unwrap_or_else(|| panic!("unknown callback `{name}`"))
     }
 }
 

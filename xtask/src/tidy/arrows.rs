@@ -21,7 +21,7 @@ pub(super) fn offences(metadata: &Value, page: &str) -> Result<Vec<String>> {
     let mut arrows: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for row in &rows {
         let [name, allowed] = row[..] else {
-            anyhow::bail!("a row of the table of crates has a crate and those it may use: {row:?}");
+            anyhow::bail!("expected a crate and the crates that it may use, found {row:?}");
         };
         for name in tables::names(name) {
             arrows.insert(name, tables::names(allowed).collect());
@@ -29,13 +29,13 @@ pub(super) fn offences(metadata: &Value, page: &str) -> Result<Vec<String>> {
     }
     let root = metadata["workspace_root"]
         .as_str()
-        .context("cargo metadata names no workspace")?;
+        .context("`cargo metadata` reports no workspace")?;
     let members = metadata["workspace_members"]
         .as_array()
-        .context("cargo metadata lists no members")?;
+        .context("`cargo metadata` lists no members")?;
     let packages = metadata["packages"]
         .as_array()
-        .context("cargo metadata lists no packages")?;
+        .context("`cargo metadata` lists no packages")?;
     for package in packages
         .iter()
         .filter(|package| members.contains(&package["id"]))
@@ -43,7 +43,7 @@ pub(super) fn offences(metadata: &Value, page: &str) -> Result<Vec<String>> {
         let name = package["name"].as_str().unwrap_or_default();
         let dependencies = package["dependencies"]
             .as_array()
-            .context("a package without a list of dependencies")?;
+            .context("package has no list of dependencies")?;
         let manifest = package["manifest_path"].as_str().unwrap_or_default();
         let directory = manifest
             .strip_prefix(root)
@@ -54,7 +54,7 @@ pub(super) fn offences(metadata: &Value, page: &str) -> Result<Vec<String>> {
             continue;
         }
         let Some(allowed) = arrows.get(name) else {
-            offences.push(format!("crate {name} has no entry in the table of arrows"));
+            offences.push(format!("crate {name} is missing in the table of arrows"));
             continue;
         };
         for dependency in dependencies {
@@ -63,7 +63,7 @@ pub(super) fn offences(metadata: &Value, page: &str) -> Result<Vec<String>> {
             let for_tests = dependency["kind"] == "dev";
             if BARE.contains(&name) && !ours {
                 offences.push(format!(
-                    "{name} must have no third-party dependency, and has {to}"
+                    "{name} must not have third-party dependencies, but has {to}"
                 ));
             }
             if ours && !for_tests && !allowed.contains(&to) {
@@ -103,8 +103,8 @@ mod tests {
             offences(&metadata, page).expect("well formed"),
             [
                 "passdock-ir must not depend on passdock-onnx",
-                "passdock-abi must have no third-party dependency, and has half",
-                "crate passdock-new has no entry in the table of arrows",
+                "passdock-abi must not have third-party dependencies, but has half",
+                "crate passdock-new is missing in the table of arrows",
             ]
         );
     }

@@ -8,7 +8,7 @@ use super::{File, tables};
 /// Returns a line for each use of a phrase that CONTRIBUTING.md's table "Words" advises against.
 pub(super) fn offences(files: &[File]) -> Result<Vec<String>> {
     let page = files.iter().find(|file| file.path == "CONTRIBUTING.md");
-    let rows = tables::rows(&page.context("no CONTRIBUTING.md")?.text, "Words")?;
+    let rows = tables::rows(&page.context("missing CONTRIBUTING.md")?.text, "Words")?;
     let phrases: Vec<&str> = rows.iter().flat_map(|row| tables::names(row[0])).collect();
     let phrases = Regex::new(&format!(r"(?i)\b(?:{})\b", phrases.join("|")))?;
     let code = Regex::new("`[^`]*`")?;
@@ -17,7 +17,7 @@ pub(super) fn offences(files: &[File]) -> Result<Vec<String>> {
         for (number, line) in prose(path, text) {
             if let Some(phrase) = phrases.find(&code.replace_all(line, "``")) {
                 offences.push(format!(
-                    "{path}:{number}: `{}`: CONTRIBUTING.md, \"Words\", has another word",
+                    "{path}:{number}: `{}` is discouraged; see \"Words\" in CONTRIBUTING.md",
                     phrase.as_str()
                 ));
             }

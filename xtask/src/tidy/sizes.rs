@@ -35,7 +35,7 @@ pub(super) fn offences(metadata: &Value, files: &[File], page: &str) -> Result<V
     for catalogue in catalogues {
         if !folders.contains_key(catalogue) {
             offences.push(format!(
-                "the table of catalogues has {catalogue}, which isn't a folder"
+                "the table of catalogues lists {catalogue}, which is not a folder"
             ));
         }
     }
@@ -102,7 +102,7 @@ mod tests {
             check(&files(MOST_FILES), "krate/src/b"),
             [
                 "krate/src/a has 17 files, more than 16",
-                "the table of catalogues has krate/src/b, which isn't a folder"
+                "the table of catalogues lists krate/src/b, which is not a folder"
             ]
         );
     }

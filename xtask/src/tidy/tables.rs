@@ -7,7 +7,7 @@ pub(super) fn rows<'p>(page: &'p str, heading: &str) -> Result<Vec<Vec<&'p str>>
     let mut lines = page.lines();
     lines
         .find(|line| line.trim_start_matches('#').trim() == heading && line.starts_with('#'))
-        .with_context(|| format!("the document has no heading \"{heading}\""))?;
+        .with_context(|| format!("document has no heading \"{heading}\""))?;
     let rows: Vec<Vec<&str>> = lines
         .take_while(|line| !line.starts_with('#'))
         .skip_while(|line| !line.starts_with('|'))
@@ -22,7 +22,7 @@ pub(super) fn rows<'p>(page: &'p str, heading: &str) -> Result<Vec<Vec<&'p str>>
         })
         .collect();
     if rows.is_empty() {
-        anyhow::bail!("the document has no table below \"{heading}\"");
+        anyhow::bail!("document has no table below \"{heading}\"");
     }
     Ok(rows)
 }

@@ -16,7 +16,7 @@ const WORDS: &[(&str, &str)] = &[
     (concat!("#[", "ignore"), "hides a test"),
     (
         concat!("should_", "panic"),
-        "says nothing about which panic",
+        "does not check the panic message",
     ),
 ];
 /// Parts of paths of a specific machine, which are forbidden in all text files.
@@ -36,13 +36,13 @@ pub(super) fn offences(metadata: &Value, files: &[File]) -> Vec<String> {
         offences.extend(offences_in(path, text));
         if is_orphan(path, &sources) {
             offences.push(format!(
-                "{path} is in no module: no file declares it with `mod`"
+                "{path} is not part of a module; declare it with `mod`"
             ));
         }
         let is_untested = untested.iter().any(|src| path.starts_with(src));
         if is_untested && text.lines().any(|line| line.trim() == "#[test]") {
             offences.push(format!(
-                "{path} has tests that never run: the manifest says `test = false`"
+                "{path} has tests that never run: the manifest sets `test = false`"
             ));
         }
     }
@@ -107,13 +107,11 @@ fn offences_in(file: &str, text: &str) -> Vec<String> {
     let lines = text.lines().count();
     if ["rs", "py", "c", "cpp", "h", "hpp", "sh"].contains(&extension) && lines > MOST_LINES {
         offences.push(format!(
-            "{file} has {lines} lines, more than {MOST_LINES}: does it hold two subjects?"
+            "{file} has {lines} lines, more than {MOST_LINES}; split it by subject"
         ));
     }
     if extension == "rs" && !text.starts_with("//!") {
-        offences.push(format!(
-            "{file} doesn't begin with `//!`: what is it, and why?"
-        ));
+        offences.push(format!("{file} does not begin with a `//!` comment"));
     }
     for (number, line) in text.lines().enumerate() {
         let at = number + 1;
@@ -124,7 +122,7 @@ fn offences_in(file: &str, text: &str) -> Vec<String> {
             offences.push(format!("{file}:{at}: `{word}` {why}"));
         }
         for path in MACHINES.iter().filter(|path| line.contains(**path)) {
-            offences.push(format!("{file}:{at}: `{path}` is a path of one machine"));
+            offences.push(format!("{file}:{at}: `{path}` is a machine-specific path"));
         }
     }
     offences
@@ -145,12 +143,12 @@ mod tests {
     fn each_offence_is_named() {
         assert_eq!(
             offences_in("a.rs", "fn main() {}\n"),
-            ["a.rs doesn't begin with `//!`: what is it, and why?"]
+            ["a.rs does not begin with a `//!` comment"]
         );
         let long = "x = 1\n".repeat(MOST_LINES + 1);
         assert_eq!(
             offences_in("a.py", &long),
-            ["a.py has 601 lines, more than 600: does it hold two subjects?"]
+            ["a.py has 601 lines, more than 600; split it by subject"]
         );
         let (word, why) = WORDS[0];
         assert_eq!(
@@ -160,7 +158,7 @@ mod tests {
         let path = MACHINES[0];
         assert_eq!(
             offences_in("a.toml", path),
-            [format!("a.toml:1: `{path}` is a path of one machine")]
+            [format!("a.toml:1: `{path}` is a machine-specific path")]
         );
     }
 

@@ -23,7 +23,7 @@ fn read(f: &mut Function, cx: &PassContext) -> PassResult {
             cx.emit(&Diagnostic::note(text));
         }
         Some(Err(why)) => cx.emit(&Diagnostic::warning(why)),
-        None => cx.emit(&Diagnostic::note("nothing is published")),
+        None => cx.emit(&Diagnostic::note("no cost is published")),
     }
     Ok(())
 }

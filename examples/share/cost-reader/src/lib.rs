@@ -12,19 +12,19 @@ fn report_dearest(f: &mut Function, cx: &PassContext) -> PassResult {
             return Ok(());
         }
         None => {
-            let none = "Nobody published what this function costs.";
-            cx.emit(&Diagnostic::note(none).help("Run acme.transform.PublishCost before."));
+            let none = "no cost is published for this function";
+            cx.emit(&Diagnostic::note(none).help("run `acme.transform.PublishCost` first"));
             return Ok(());
         }
     };
     let of = |op: &OpId| cost.elements.get(op.index()).copied();
     if let Some(op) = f.iter().max_by_key(of) {
         let elements = of(&op).unwrap_or(0);
-        let text = format!("The dearest op computes {elements} elements.");
+        let text = format!("the most expensive op computes {elements} elements");
         cx.emit(&Diagnostic::note(text).at(op));
     }
     if cost.unknown > 0 {
-        let text = format!("Ops of unknown cost: {}.", cost.unknown);
+        let text = format!("ops of unknown cost: {}", cost.unknown);
         cx.emit(&Diagnostic::note(text));
     }
     Ok(())

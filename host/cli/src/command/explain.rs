@@ -39,15 +39,10 @@ fn render(explanation: &Explanation) -> String {
     });
     let mut text = table.render() + &names.files(provided, show::width());
     let phases = explanation.phases.iter();
-    let empty = phases.filter(|place| place.passes.is_empty());
-    let empty: Vec<&str> = empty.map(|place| place.phase.name()).collect();
-    let places = match empty.len() {
-        1 => "the place for the phase",
-        _ => "the places for the phases",
-    };
+    let empty = phases.filter(|phase| phase.passes.is_empty());
+    let empty: Vec<&str> = empty.map(|phase| phase.phase.name()).collect();
     if !empty.is_empty() {
-        let phases = suggest::listed(empty);
-        text += &format!("Nothing fills {places} {phases}.\n");
+        text += &format!("no pass declares phase {}\n", suggest::listed(empty));
     }
     if let (Some(name), true) = (&explanation.pipeline.name, explanation.pipeline.built_in) {
         text += &format!("`passdock list pipelines {name}` prints the pipeline as a file.\n");
@@ -59,9 +54,9 @@ fn row(number: usize, pass: &Explained, names: &ShortNames<'_>) -> [String; 5] {
     let mut name = "  ".repeat(pass.depth as usize) + &names.short(&pass.name);
     let mut why = pass.reason.clone();
     if let Some(by) = &pass.requested_by {
-        name += &format!(" (for {})", names.short(by));
+        name += &format!(" (required by {})", names.short(by));
         if pass.runs {
-            "unless nothing changed since it last ran".clone_into(&mut why);
+            "if the module changed since it last ran".clone_into(&mut why);
         }
     }
     [

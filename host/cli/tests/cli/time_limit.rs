@@ -99,7 +99,7 @@ fn a_check_may_take_longer_than_the_pipeline() {
     let words = ["bisect", "p.toml", "m.ir", "--timeout", "1", "--check"];
     let words = words.into_iter().chain(["sleep 2; true {}"]);
     let ran = bench.run_with(&[], words, "");
-    let said = "error[check]: The check calls what the whole pipeline makes good";
+    let said = "error[check]: the check reports the result of the whole pipeline as good";
     assert!(ran.stderr.contains(said), "{}", ran.stderr);
 }
 

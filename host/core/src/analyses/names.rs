@@ -24,36 +24,43 @@ impl FunctionAnalysis for NameAnalysis {
     const NAME: &'static str = abi::ANALYSIS_NAMES;
 
     fn compute(f: &Function, operators: &Operators<'_>) -> NameAnalysis {
-        let mut names = NameAnalysis(Vec::new());
-        let mut places: FxHashMap<(SymbolId, u32), usize> = FxHashMap::default();
-        let mut add = |name: SymbolId, flags: u32, op: OpId| {
-            let place = *places.entry((name, flags)).or_insert_with(|| {
-                names.0.push(NameUse {
-                    name,
-                    count: 0,
-                    first: op,
-                    flags,
-                    traits: if flags == 0 {
-                        traits(f, operators, name)
-                    } else {
-                        0
-                    },
-                });
-                names.0.len() - 1
-            });
-            names.0[place].count += 1;
-        };
+        let mut names = NameCounts::default();
         for op in f.walk(f.body()) {
             let record = f.op(op);
-            add(record.name, 0, op);
+            names.count(record.name, 0, op, |name| traits(f, operators, name));
             if record.attrs.len > 0
                 && let Some(callee) = f.callee_name(op)
                 && let Some(callee) = f.symbols().find(callee)
             {
-                add(callee, NameUse::CALLEE, op);
+                names.count(callee, NameUse::CALLEE, op, |_| 0);
             }
         }
-        names
+        NameAnalysis(names.uses)
+    }
+}
+
+/// The used names, with their indices by name and flags.
+#[derive(Default)]
+struct NameCounts {
+    uses: Vec<NameUse>,
+    indices: FxHashMap<(SymbolId, u32), usize>,
+}
+
+impl NameCounts {
+    /// Counts a use of a name by an op.
+    #[inline(always)]
+    fn count(&mut self, name: SymbolId, flags: u32, op: OpId, traits: impl Fn(SymbolId) -> u64) {
+        let index = *self.indices.entry((name, flags)).or_insert_with(|| {
+            self.uses.push(NameUse {
+                name,
+                count: 0,
+                first: op,
+                flags,
+                traits: traits(name),
+            });
+            self.uses.len() - 1
+        });
+        self.uses[index].count += 1;
     }
 }
 

@@ -203,7 +203,7 @@ fn a_chain_is_evaluated_beside_the_function() {
         let error = cx
             .evaluate_with(f, twice, &[], 8)
             .expect_err("it has one operand");
-        let said = "op4 (t.Twice) has 1 operands, and 0 were given to stand for them.";
+        let said = "wrong number of operands for op4 (t.Twice): expected 1, found 0";
         assert_eq!(error.message, said);
         let sdk::Evaluated::Constants(first) = cx.evaluate_with(f, two, &[], 8)? else {
             return Err("an answer".into());

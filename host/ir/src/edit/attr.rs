@@ -80,7 +80,7 @@ impl Function {
     pub fn set_attr(&mut self, op: OpId, new: &NewAttr<'_>) -> Edit {
         if op.is_some() && is_terminator(self.live_op(op)?.name) {
             refuse!(
-                "{} ends a region and has no attributes.",
+                "cannot set an attribute of {}: terminators have no attributes",
                 self.describe_op(op)
             );
         }
@@ -124,14 +124,18 @@ impl Function {
         let range = *self.attr_range(op);
         let mut all = slice(&self.attrs, range).to_vec();
         let Some(at) = all.iter().position(|attr| attr.name == name) else {
-            let (op, name) = (self.describe_op(op), self.text(name));
+            let holder = match op.option() {
+                Some(op) => self.describe_op(op),
+                None => format!("function `@{}`", self.text(self.name)),
+            };
             return Err(EditFailure::not_found(format!(
-                "{op} has no attribute `{name}`."
+                "{holder} has no attribute `{}`",
+                self.text(name)
             )));
         };
         if matches!(all[at].kind, AttrKind::REGION | AttrKind::REGIONS) {
             let (op, name) = (self.describe_op(op), self.text(name));
-            refuse!("`{name}` of {op} is a region and stays as long as the op does.");
+            refuse!("cannot remove attribute `{name}` of {op}: its value is a region");
         }
         all.remove(at);
         self.replace_attrs(op, range, &all);
@@ -144,17 +148,16 @@ impl Function {
         self.check_attr(new)?;
         if new.param {
             let name = self.text(new.name);
-            invalid!("`{name}` would be a parameter, which only a function has.");
+            invalid!(
+                "attribute `{name}` of an op cannot be a parameter; only functions have attribute parameters"
+            );
         }
         Ok(())
     }
 
     pub(crate) fn check_attr(&self, new: &NewAttr<'_>) -> Edit {
         if self.symbols.get(new.name).is_none() {
-            invalid!(
-                "An attribute's name has to be a symbol, and {} is none.",
-                new.name
-            );
+            invalid!("invalid attribute name: {} is not a symbol", new.name);
         }
         let tensor = |&id: &ConstId| self.live_constant(id).map(drop);
         let ty = |&id: &TypeId| self.live_type(id).map(drop);
@@ -167,10 +170,10 @@ impl Function {
             AttrData::Types(ids) => ids.iter().try_for_each(ty),
             AttrData::Regions(ids) => ids.iter().try_for_each(region),
             AttrData::Reference(param, _) if self.symbols.get(param).is_none() => {
-                invalid!("What an attribute refers to is a symbol, and {param} is none.")
+                invalid!("invalid attribute reference: {param} is not a symbol")
             }
             AttrData::Reference(_, AttrKind(kind)) if kind > AttrKind::OPAQUE.0 => {
-                invalid!("This host knows no attribute of kind {kind}.")
+                invalid!("unknown attribute kind {kind}")
             }
             _ => Ok(()),
         }

@@ -75,7 +75,7 @@ impl Function {
     pub fn clone_ops(&mut self, clone: &CloneOps<'_>) -> Edit<Vec<ValueId>> {
         let (region, before) = self.resolve(clone.at)?;
         let source = clone.source.unwrap_or(self);
-        let ops = source.siblings(clone.ops, "be copied")?;
+        let ops = source.siblings(clone.ops, "copy")?;
         let map = self.check_clone_ops(clone, &ops, region, before)?;
         let mut copy = Transfer::new(clone.source, self, RegionId::NONE, map);
         copy.list(&ops, region, before);
@@ -95,7 +95,7 @@ impl Function {
         let source = clone.source.unwrap_or(self);
         let mut nested = ops.iter().flat_map(|&op| source.regions_of(op));
         if clone.source.is_none() && nested.any(|inner| self.encloses(inner, region)) {
-            refuse!("An op can't be copied into itself.");
+            refuse!("cannot copy an op into itself");
         }
         let map = clone
             .captures
@@ -117,7 +117,7 @@ impl Function {
         source.live_region(root)?;
         source.check_args(root, clone.args)?;
         if clone.source.is_none() && self.encloses(root, region) {
-            refuse!("A region can't be copied into itself.");
+            refuse!("cannot copy a region into itself");
         }
         let args = source.args(root).zip(clone.args.iter().copied());
         let captures = clone.captures.iter().map(|&[from, to]| (from, to));
@@ -156,12 +156,10 @@ impl Function {
                 Some(source) => {
                     let name = source.describe(value);
                     let who = match root.is_none() {
-                        true => "The ops use",
-                        false => "The region captures",
+                        true => "the ops use",
+                        false => "the region captures",
                     };
-                    refuse!(
-                        "{who} {name}, for which nothing stands here: list it among the captures."
-                    );
+                    refuse!("{who} {name}, which has no entry in the list of captures");
                 }
             }
         }
@@ -171,7 +169,7 @@ impl Function {
         if let Some(deepest) = depths.max() {
             let levels = deepest - from.depth(from.op(ops[0]).parent);
             if levels + self.depth(region) > MAX_DEPTH {
-                refuse!("The copy would nest deeper than {MAX_DEPTH} levels.");
+                refuse!("the copy would be nested deeper than {MAX_DEPTH} levels");
             }
         }
         Ok(())
@@ -511,7 +509,7 @@ mod tests {
         let again = module.insert_copy(main).unwrap_err();
         assert_eq!(
             again.to_string(),
-            "The module has a function @main already."
+            "the module already has a function `@main`"
         );
         let mut empty = Module::new();
         empty.insert_copy(&copied).unwrap();

@@ -115,7 +115,7 @@ impl Function {
         let record = *self.live_value(param)?;
         if record.flags & Value::KIND != Value::ARG {
             let name = self.describe(param);
-            refuse!("{name} isn't a parameter, so it can't have a default.");
+            refuse!("{name} is not a parameter and cannot have a default");
         }
         let id = self.add_tensor(ty, data, RegionId(record.def))?;
         self.constants[id.index()].value = param;
@@ -131,7 +131,7 @@ impl Function {
         let record = *self.live_constant(id)?;
         if data.len() != record.byte_len {
             invalid!(
-                "The constant {id} has {} bytes, and in the other place there are {}.",
+                "cannot relocate constant {id}: expected {} bytes, found {}",
                 record.byte_len,
                 data.len()
             );
@@ -148,18 +148,18 @@ impl Function {
     pub fn erase_constant(&mut self, id: ConstId) -> Edit {
         let record = *self.live_constant(id)?;
         let Some(value) = record.value.option() else {
-            refuse!("The constant {id} is an attribute's tensor and can't be erased.");
+            refuse!("cannot erase constant {id}: it is the tensor of an attribute");
         };
         let held = &self.values[value.index()];
         let is_default = held.flags & Value::KIND != Value::CONST;
         if is_default || held.use_count > 0 {
             let name = self.describe(value);
             let why = if is_default {
-                "is a parameter's default"
+                "the default of a parameter"
             } else {
-                "is still used"
+                "used"
             };
-            refuse!("The constant {name} {why} and can't be erased.");
+            refuse!("cannot erase {name}: it is {why}");
         }
         if held.flags & Value::SCRATCH != 0 {
             self.erase_scratch(id);
@@ -179,17 +179,16 @@ impl Function {
             Payload::Inline(bytes) => (data.len(), elements, Some(bytes)),
             _ => (data.len(), elements, None),
         };
-        let dtype = record.dtype.name().unwrap_or("an unknown dtype");
+        let dtype = record.dtype.name().unwrap_or("unknown");
         let strings = record.dtype == DType::STRING;
         if strings && here.is_some_and(|bytes| string_elements(bytes, count).is_none()) {
             refuse!(
-                "A constant of {dtype} is an offset for each string and one more, then the bytes they \
-                 bound, and this isn't {count} strings."
+                "invalid data of a string constant: expected {count} + 1 offsets, then the bytes of {count} strings"
             );
         }
         match record.dtype.byte_len(count) {
             Some(want) if want != have => Err(EditFailure::refused(format!(
-                "A constant of {count} elements of {dtype} takes {want} bytes, and {have} were given."
+                "wrong data size: expected {want} bytes for {count} elements of `{dtype}`, found {have}"
             ))),
             _ => Ok(()),
         }
@@ -198,8 +197,7 @@ impl Function {
     /// Returns the number of elements of a constant of a type; an error if constants can't have the type.
     pub(crate) fn constant_len(&self, ty: TypeId) -> Edit<u64> {
         self.constant_elements(ty)?.ok_or_else(|| {
-            let message =
-                "A constant's type has to be a scalar, or a tensor whose dims are all known.";
+            let message = "a constant must be a scalar or a tensor with a static shape";
             EditFailure::refused(message)
         })
     }
@@ -219,7 +217,7 @@ impl Function {
         match element_count(&shape) {
             Some(elements) => Ok(Some(elements)),
             None => Err(EditFailure::refused(format!(
-                "The shape {shape:?} of a constant is negative or too large."
+                "constant shape {shape:?} has a negative dim or is too large"
             ))),
         }
     }

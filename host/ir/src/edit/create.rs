@@ -116,11 +116,11 @@ impl Function {
     /// Rejects an op that can't be created.
     pub(crate) fn check_new(&self, new: &NewOp<'_>, region: RegionId, before: OpId) -> Edit {
         let Some(name) = self.symbols.get(new.name) else {
-            invalid!("An op's name has to be a symbol, and {} is none.", new.name);
+            invalid!("invalid op name: {} is not a symbol", new.name);
         };
         crate::name::check_canonical(name).map_err(EditFailure::invalid)?;
         if is_terminator(new.name) {
-            refuse!("A `{name}` is made by setting its region's results.");
+            refuse!("cannot create `{name}`; set the results of its region instead");
         }
         let lists = [
             ("operands", new.operands.len()),
@@ -130,7 +130,7 @@ impl Function {
         ];
         for (what, len) in lists {
             if len > MAX_LIST {
-                invalid!("{name} would have {len} {what}; the limit is {MAX_LIST}.");
+                invalid!("`{name}` would have {len} {what}; the limit is {MAX_LIST}");
             }
         }
         self.check_room(lists.iter().map(|(_, len)| len).sum())?;
@@ -156,7 +156,7 @@ impl Function {
     pub(crate) fn check_room(&self, wanted: usize) -> Edit {
         let used = self.uses.len().max(self.ids.len()).max(self.values.len());
         if used.saturating_add(wanted) > MAX_RECORDS {
-            refuse!("The function is full: an arena holds at most 2^32 - 2 records.");
+            refuse!("the function is full: an arena holds at most 2^32 - 2 records");
         }
         Ok(())
     }

@@ -12,7 +12,7 @@ impl Function {
     /// # Errors
     /// If the op is erased, is a terminator, or has used results.
     pub fn erase_op(&mut self, op: OpId) -> Edit {
-        self.inner_op(op, "be erased")?;
+        self.inner_op(op, "erase")?;
         let used = self
             .results(op)
             .find(|&result| self.value(result).use_count > 0);
@@ -27,8 +27,7 @@ impl Function {
                 self.describe_op(user),
             );
             refuse!(
-                "{name} can't be erased: its result {result} is used by {user}. Replace the uses \
-                 first."
+                "cannot erase {name}: its result {result} is used by {user}; replace the uses first"
             );
         }
         self.erase_checked(op);

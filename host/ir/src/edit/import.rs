@@ -132,9 +132,9 @@ impl Function {
             let (from, to) = (source.text(source.name), self.text(self.name));
             let why = match meanings {
                 [Some(theirs), Some(own)] => {
-                    format!("its version there is {theirs}, here it is {own}")
+                    format!("its version is {theirs} in `@{from}` and {own} in `@{to}`")
                 }
-                [Some(_), None] => format!("opset {own} doesn't have it"),
+                [Some(_), None] => format!("opset {own} does not have it"),
                 _ => "no plugin defines it in both versions".to_owned(),
             };
             // RaiseOpset converts only ONNX's own operators.
@@ -146,18 +146,18 @@ impl Function {
                         (to, theirs)
                     };
                     format!(
-                        "; raise @{older} first: `relax.transform.RaiseOpset` with `to = {newer}`"
+                        "; run `relax.transform.RaiseOpset` with `to = {newer}` on `@{older}` first"
                     )
                 }
                 _ => String::new(),
             };
             refuse!(
-                "`{name}` of @{from} (opset {theirs}) would mean something else in @{to} (opset {own}): {why}{help}"
+                "`{name}` of `@{from}` (opset {theirs}) has another meaning in `@{to}` (opset {own}): {why}{help}"
             );
         }
         match self.opsets.len() + needed.len() > MAX_OPSETS {
             true => Err(EditFailure::refused(format!(
-                "@{} would import more than {MAX_OPSETS} domains",
+                "function `@{}` would import more than {MAX_OPSETS} domains",
                 self.text(self.name)
             ))),
             false => Ok(needed),
@@ -190,7 +190,7 @@ impl Function {
         // Constants may be written as ONNX ops.
         if text.is_empty() || names.iter().any(is_of_it) {
             refuse!(
-                "The version of the domain `{text}` can't be taken back: ops of the function are of it."
+                "cannot remove the opset of domain `{text}`: ops or constants of the function use it"
             );
         }
         self.opsets.remove(at);

@@ -39,7 +39,7 @@ impl Function {
 
     fn check_inline(&self, region: RegionId, holder: OpId, args: &[ValueId]) -> Edit {
         if holder.is_none() {
-            refuse!("The body of a function is no op's region, so nothing can be inlined.");
+            refuse!("cannot inline the body of a function: it has no parent op");
         }
         self.check_args(region, args)?;
         self.check_operands(args, self.op(holder).parent, holder)?;
@@ -55,7 +55,7 @@ impl Function {
         if taken == given {
             return Ok(());
         }
-        invalid!("The region takes {taken} arguments and {given} were given.")
+        invalid!("wrong number of arguments for the region: expected {taken}, found {given}")
     }
 
     /// Replaces all uses of an argument by a value; if the value is NONE, the operands are omitted.

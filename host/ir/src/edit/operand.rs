@@ -25,16 +25,14 @@ impl Function {
         } else if is_terminator(record.name) {
             let name = self.describe_op(op);
             refuse!(
-                "{name} ends a region of {len} results, so operand {index} can't be set; set the \
-                 region's results."
+                "cannot set operand {index} of {name}, the terminator of a region with {len} results; set the \
+                 results of the region instead"
             );
         } else if index == len && len < MAX_LIST {
             self.append_operand(op, value);
         } else {
             let name = self.describe_op(op);
-            invalid!(
-                "{name} has {len} operands, so operand {index} can't be set; the next one is {len}."
-            );
+            invalid!("cannot set operand {index} of {name}, which has {len} operands");
         }
         self.touch_op(op);
         Ok(())
@@ -68,8 +66,8 @@ impl Function {
         }
         let value = self.describe(value);
         Err(EditFailure::refused(format!(
-            "Operand {index} would use {value} where it isn't visible: a value is visible after its \
-             definition, in its region and those nested in it."
+            "{value} is not visible at operand {index}; a value is visible after its definition, in its \
+             region and in nested regions"
         )))
     }
 

@@ -22,7 +22,7 @@ impl Function {
             let region = self.inner_op(op, what)?.parent;
             if region != self.op(ops[0]).parent {
                 refuse!(
-                    "{} and {} stand in different regions, so they can't {what} together.",
+                    "cannot {what} {} and {} together: they are in different regions",
                     self.describe_op(ops[0]),
                     self.describe_op(op)
                 );
@@ -32,7 +32,7 @@ impl Function {
         sorted.sort_unstable_by_key(|&op| self.op(op).order);
         if let Some(twice) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
             let name = self.describe_op(twice[0]);
-            invalid!("{name} is listed twice.");
+            invalid!("{name} is listed twice");
         }
         Ok(sorted)
     }
@@ -155,15 +155,15 @@ impl Function {
     /// Checks ops to outline and plans the outlining.
     fn plan_outline(&self, ops: &[OpId]) -> Edit<Plan> {
         if self.kind != FunctionKind::GRAPH {
-            refuse!("Only ops of graph functions can be outlined.");
+            refuse!("only ops of graph functions can be outlined");
         }
-        let ops = self.siblings(ops, "be outlined")?;
+        let ops = self.siblings(ops, "outline")?;
         let Some(&last) = ops.last() else {
-            invalid!("There are no ops to outline.");
+            invalid!("no ops to outline");
         };
         if let Some((op, param)) = self.referring(&ops) {
             refuse!(
-                "{} can't be outlined: it refers to the attribute parameter `{}` of its function.",
+                "cannot outline {}: it refers to attribute parameter `{}` of its function",
                 self.describe_op(op),
                 self.text(param)
             );
@@ -182,8 +182,7 @@ impl Function {
         let outputs: Vec<ValueId> = results.filter(|&value| !uses_inside(value)).collect();
         if outputs.is_empty() {
             refuse!(
-                "Nobody uses what {} and the other ops to outline make, so a function of them would \
-                 give nothing.",
+                "cannot outline the ops up to {}: no other op uses their results",
                 self.describe_op(last)
             );
         }
@@ -214,8 +213,8 @@ impl Function {
                 if members.contains(&user) {
                     if let Some(other) = maker.filter(|maker| !members.contains(maker)) {
                         refuse!(
-                            "The ops can't be outlined: {} needs what they make, and they need its \
-                             result {}, in {}. Outline it, too, or leave out those on one side of it.",
+                            "cannot outline the ops: {} uses their results, and its result {} is used by {}; outline \
+                             it as well, or only the ops before or after it",
                             self.describe_op(other),
                             self.describe(value),
                             self.describe_op(user)

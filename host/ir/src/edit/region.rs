@@ -27,17 +27,17 @@ impl Function {
 
     pub(crate) fn check_region(&self, new: &NewRegion<'_>, around: RegionId) -> Edit {
         if self.depth(around) + 1 > MAX_DEPTH {
-            refuse!("Regions can't nest deeper than {MAX_DEPTH} levels.");
+            refuse!("region nested deeper than {MAX_DEPTH} levels");
         }
         let name = new.name;
         if name == symbol::EMPTY {
-            invalid!("A region needs a name.");
+            invalid!("missing region name");
         }
         if self.symbols.get(name).is_none() {
-            invalid!("A region's name has to be a symbol, and {name} is none.");
+            invalid!("invalid region name: {name} is not a symbol");
         }
         if new.args.len() > MAX_LIST {
-            invalid!("A region can't have more than {MAX_LIST} arguments.");
+            invalid!("region has more than {MAX_LIST} arguments");
         }
         self.check_types(new.args.iter().map(|arg| arg.ty))
     }
@@ -91,10 +91,10 @@ impl Function {
             if record.flags & Value::KIND != Value::ARG || record.use_count > 0 {
                 let name = self.describe(arg);
                 let why = match record.use_count {
-                    0 => "isn't an argument",
+                    0 => "is not an argument",
                     _ => "is used",
                 };
-                refuse!("{name} {why}, so it can't be removed from the arguments.");
+                refuse!("cannot remove {name} from the arguments: it {why}");
             }
         }
         for region in self.unlist_args(args) {
@@ -125,7 +125,7 @@ impl Function {
             let record = *self.live_value(arg)?;
             if record.flags & Value::KIND != Value::ARG || record.constant.is_none() {
                 let name = self.describe(arg);
-                refuse!("{name} isn't a parameter with a default.");
+                refuse!("{name} is not a parameter with a default");
             }
         }
         self.unlist_args(args);
@@ -185,7 +185,7 @@ impl Function {
         self.live_region(region)?;
         if values.len() != ports.len() || values.len() > MAX_LIST {
             invalid!(
-                "A region needs a port for each of its results: {} values, {} ports.",
+                "expected one port per result, at most {MAX_LIST}; found {} values and {} ports",
                 values.len(),
                 ports.len()
             );

@@ -22,7 +22,7 @@ impl Function {
     /// # Errors
     /// As [`Function::create_op`], and if a used result of the old op has no counterpart of a compatible type.
     pub fn replace_op(&mut self, old: OpId, new: &NewOp<'_>) -> Edit<OpId> {
-        let record = *self.inner_op(old, "be replaced")?;
+        let record = *self.inner_op(old, "replace")?;
         self.check_new(new, record.parent, old)?;
         if new.take_attrs && !new.take_regions {
             self.check_no_region_attr(old)?;
@@ -121,7 +121,7 @@ impl Function {
         match self.attrs(old).iter().find(is_region) {
             None => Ok(()),
             Some(attr) => Err(EditFailure::refused(format!(
-                "The attribute `{}` of {} is a region: it is taken over together with the regions.",
+                "cannot take the attributes without the regions: attribute `{}` of {} is a region",
                 self.text(attr.name),
                 self.describe_op(old)
             ))),
@@ -145,12 +145,12 @@ impl Function {
     /// # Errors
     /// If the op is erased, the number of values isn't its number of results, or a value can't replace its result.
     pub fn replace_op_with(&mut self, old: OpId, values: &[ValueId]) -> Edit {
-        self.inner_op(old, "be replaced")?;
+        self.inner_op(old, "replace")?;
         let results: Vec<ValueId> = self.results(old).collect();
         if results.len() != values.len() {
             let name = self.describe_op(old);
             invalid!(
-                "{name} has {} results and {} values were given to replace them.",
+                "wrong number of values to replace the results of {name}: expected {}, found {}",
                 results.len(),
                 values.len()
             );
@@ -163,7 +163,7 @@ impl Function {
             self.live_value(to)?;
             if self.defining_op(to) == Some(old) {
                 let name = self.describe_op(old);
-                refuse!("{name} can't be replaced by a result of its own.");
+                refuse!("cannot replace {name} by its own result");
             }
             self.check_move(from, to)?;
         }
@@ -205,7 +205,7 @@ impl Function {
             return Ok(());
         }
         if region != record.parent {
-            refuse!("{} can only move inside its region.", self.describe_op(op));
+            refuse!("{} can only move within its region", self.describe_op(op));
         }
         let order = |id: OpId| id.option().map_or(u64::MAX, |id| self.op(id).order);
         let target = order(before);
@@ -218,7 +218,7 @@ impl Function {
                 .find(|&value| !defined(value))
             {
                 let (op, value) = (self.describe_op(op), self.describe(value));
-                refuse!("{op} can't move before its operand {value} is defined.");
+                refuse!("cannot move {op} before the definition of its operand {value}");
             }
         }
         // A move down: its results may not be used before the new position.
@@ -226,7 +226,7 @@ impl Function {
             for (_, slot) in self.uses(result) {
                 if order(self.op_around(slot.user, region)) < target {
                     let (op, user) = (self.describe_op(op), self.describe_op(slot.user));
-                    refuse!("{op} can't move behind {user}, which uses its result.");
+                    refuse!("cannot move {op} after {user}, which uses its result");
                 }
             }
         }
@@ -244,7 +244,7 @@ impl Function {
         let record = self.live_op(op)?;
         if is_terminator(record.name) {
             let name = self.describe_op(op);
-            refuse!("{name} ends its region and can't {what}.");
+            refuse!("cannot {what} {name}: it is the terminator of its region");
         }
         Ok(record)
     }
@@ -253,7 +253,7 @@ impl Function {
         match values.find(|&value| self.value(value).use_count > 0) {
             None => Ok(()),
             Some(value) => Err(EditFailure::refused(format!(
-                "{} can't be replaced: its result {} is used and has no replacement.",
+                "cannot replace {}: its result {} is used and has no replacement",
                 self.describe_op(op),
                 self.describe(value)
             ))),
@@ -267,7 +267,7 @@ impl Function {
             return Ok(());
         }
         Err(EditFailure::refused(format!(
-            "The type {} contradicts {}, the type of {}; a type may be refined, not changed.",
+            "type `{}` contradicts `{}`, the type of {}; a type can be refined, not changed",
             crate::text::type_text(self, ty),
             crate::text::type_text(self, old),
             self.describe(value)
@@ -298,7 +298,7 @@ impl Function {
         for (_, slot) in self.uses(from) {
             if !self.is_visible(to, self.op(slot.user).parent, slot.user) {
                 refuse!(
-                    "{} can't replace {}: it isn't visible at its use in {}.",
+                    "{} cannot replace {}: it is not visible at the use in {}",
                     self.describe(to),
                     self.describe(from),
                     self.describe_op(slot.user)
@@ -406,7 +406,8 @@ impl Function {
     fn check_interface(&mut self, source: &Function) -> Edit<Option<FxHashMap<SymbolId, Dim>>> {
         let misfit = |f: &Function, why: String| {
             let (own, theirs) = (f.text(f.name), source.text(source.name));
-            let message = format!("The body of @{theirs} can't replace that of @{own}: {why}.");
+            let message =
+                format!("cannot replace the body of `@{own}` by that of `@{theirs}`: {why}");
             EditFailure::refused(message)
         };
         let sides = [self.interface(), source.interface()];
@@ -414,18 +415,22 @@ impl Function {
         for (at, what) in ["parameter", "result"].into_iter().enumerate() {
             let [own, theirs] = [&sides[0][at], &sides[1][at]];
             if own.len() != theirs.len() {
-                let why = format!("it has {} {what}s instead of {}", theirs.len(), own.len());
+                let why = format!(
+                    "wrong number of {what}s: expected {}, found {}",
+                    own.len(),
+                    theirs.len()
+                );
                 return Err(misfit(self, why));
             }
             for (index, (&own, &theirs)) in own.iter().zip(theirs).enumerate() {
-                let said = theirs.option().map(|ty| self.type_from(source, ty));
-                let said = said.transpose()?.unwrap_or(TypeId::NONE);
-                if !self.is_compatible(own, said) {
-                    let [own, said] = [own, said].map(|ty| crate::text::type_text(self, ty));
-                    let why = format!("its {what} {index} is {said} instead of {own}");
+                let found = theirs.option().map(|ty| self.type_from(source, ty));
+                let found = found.transpose()?.unwrap_or(TypeId::NONE);
+                if !self.is_compatible(own, found) {
+                    let [own, found] = [own, found].map(|ty| crate::text::type_text(self, ty));
+                    let why = format!("expected type `{own}` for {what} {index}, found `{found}`");
                     return Err(misfit(self, why));
                 }
-                let is_param = at == 0 && own != said && own.is_some() && said.is_some();
+                let is_param = at == 0 && own != found && own.is_some() && found.is_some();
                 if let Some((here, there)) = self
                     .shape(own)
                     .zip(source.shape(theirs))

@@ -54,7 +54,7 @@ impl Function {
         let range = self.live_op(op)?.operands;
         if range.len as usize != operands.len() {
             invalid!(
-                "{} has {} operands, and {} were given to stand for them.",
+                "wrong number of operands for {}: expected {}, found {}",
                 self.describe_op(op),
                 range.len,
                 operands.len()

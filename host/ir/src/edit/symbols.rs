@@ -36,10 +36,10 @@ impl Function {
         let mut dims = FxHashMap::default();
         for &(symbol, dim) in replacements {
             let Some(text) = self.symbols.get(symbol) else {
-                invalid!("There is no symbol {symbol} to replace.");
+                invalid!("unknown symbol {symbol}");
             };
             if dims.insert(i64::from(symbol.0), dim).is_some() {
-                invalid!("The symbol `{text}` would be replaced twice.");
+                invalid!("duplicate replacement of symbol `{text}`");
             }
         }
         let images = self.images(&dims)?;
@@ -155,8 +155,8 @@ impl Function {
             for (index, port) in self.ports(region).iter().enumerate() {
                 let new = images.of(port.ty);
                 let what = || match port.name.option() {
-                    Some(name) => format!("the result `{}`", self.text(name)),
-                    None => format!("the result {index} of {region}"),
+                    Some(name) => format!("result `{}`", self.text(name)),
+                    None => format!("result {index} of {region}"),
                 };
                 if new.is_none() && port.ty.is_some() {
                     return Err(self.negative(&what(), port.ty));
@@ -178,14 +178,14 @@ impl Function {
 
     fn negative(&self, what: &str, ty: TypeId) -> EditFailure {
         EditFailure::refused(format!(
-            "A size of {what}, of type {}, would be negative.",
+            "a dim of {what}, of type `{}`, would be negative",
             crate::text::type_text(self, ty)
         ))
     }
 
     fn contradicts(&self, what: &str, is: TypeId, would: TypeId) -> EditFailure {
         EditFailure::refused(format!(
-            "The {what} is of type {} and would have to be of type {}.",
+            "the {what} has type `{}`, which contradicts the new type `{}`",
             crate::text::type_text(self, is),
             crate::text::type_text(self, would)
         ))

@@ -36,7 +36,7 @@ impl Function {
                 _ => false,
             };
             if !known {
-                invalid!("The dim {side:?} isn't one of this function.");
+                invalid!("invalid operand {side:?} of a dim expression");
             }
         }
         let plain = |dim: Dim| Dim {

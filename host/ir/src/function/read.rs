@@ -110,9 +110,9 @@ impl Function {
     ) -> Edit<&'f T> {
         match record {
             Some(record) if is_live(record) => Ok(record),
-            Some(_) => Err(EditFailure::stale(format!("{id} was erased."))),
+            Some(_) => Err(EditFailure::stale(format!("{id} was erased"))),
             None => Err(EditFailure::stale(format!(
-                "There is no {what} {id} in function @{}.",
+                "function `@{}` has no {what} {id}",
                 self.text(self.name)
             ))),
         }
@@ -126,7 +126,8 @@ impl Function {
         match id.is_none() || self.loc(id).is_some() {
             true => Ok(()),
             false => Err(EditFailure::stale(format!(
-                "There is no location {id} in the function."
+                "function `@{}` has no location {id}",
+                self.text(self.name)
             ))),
         }
     }
@@ -366,7 +367,7 @@ impl Function {
     pub fn describe(&self, value: ValueId) -> String {
         match self.values.get(value.index()).map(|record| record.name) {
             Some(name) if name.is_some() => value_text(self.text(name)),
-            _ => format!("the value {value}"),
+            _ => format!("value {value}"),
         }
     }
 

@@ -112,7 +112,7 @@ impl Module {
         let name = function.name();
         if self.function(name).is_some() {
             let name = self.symbols.text(name);
-            refuse!("The module has a function @{name} already.");
+            refuse!("the module already has a function `@{name}`");
         }
         self.symbols.name_function(name);
         self.functions_mut().insert(name, function);
@@ -255,13 +255,13 @@ impl Module {
             return Ok(());
         }
         Err(EditFailure::refused(
-            "The function's symbols aren't this module's.",
+            "the function uses the symbol table of another module",
         ))
     }
 
     fn missing(&self, name: SymbolId) -> EditFailure {
         let name = self.symbols.text(name);
-        EditFailure::stale(format!("The module has no function @{name}."))
+        EditFailure::stale(format!("the module has no function `@{name}`"))
     }
 }
 

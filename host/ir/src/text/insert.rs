@@ -24,12 +24,12 @@ pub fn insert_body(
 ) -> Edit<Vec<ValueId>> {
     let body = super::parse_body(text, function.symbols().clone()).map_err(|error| {
         let name = function.describe_op(op);
-        EditFailure::refused(format!("The body of {name} can't be read: {error}"))
+        EditFailure::refused(format!("could not parse the body of {name}: {error}"))
     })?;
     let mut names = body.walk(body.body()).map(|made| body.op(made).name);
     if let Some(name) = names.find(|&name| is_taken(body.symbols(), name)) {
         return Err(EditFailure::not_found(format!(
-            "{} has no body here: it would have {}, which is a function of the module.",
+            "cannot insert the body of {}: `{}` is the name of a function of the module",
             function.describe_op(op),
             body.text(name)
         )));
@@ -43,7 +43,7 @@ pub fn insert_body(
     });
     let needed = fits.map_err(|why| {
         let name = function.describe_op(op);
-        EditFailure::refused(format!("The body of {name} doesn't fit it: {why}."))
+        EditFailure::refused(format!("the body of {name} does not match the op: {why}"))
     })?;
     let before = function.op(op).prev;
     let values = function.clone_region(&CloneRegion {
@@ -65,12 +65,12 @@ fn check_body(function: &Function, body: &Function, args: &[ValueId]) -> Result<
     if parameters.len() != args.len() {
         let (has, takes) = (args.len(), parameters.len());
         return Err(format!(
-            "it has parameters for {takes} operands, the op has {has}"
+            "wrong number of parameters: expected {has}, found {takes}"
         ));
     }
     for (index, (parameter, arg)) in parameters.zip(args).enumerate() {
         if arg.is_none() && body.uses(parameter).next().is_some() {
-            return Err(format!("it uses operand {index}, which is left out"));
+            return Err(format!("it uses operand {index}, which the op omits"));
         }
     }
     if !function.opsets().is_empty() {
@@ -82,7 +82,7 @@ fn check_body(function: &Function, body: &Function, args: &[ValueId]) -> Result<
             let is_known = |known| function.opset(known).or(body.opset(known)).is_some();
             if !known.is_some_and(is_known) {
                 return Err(format!(
-                    "it has {name}, and the op's function no opset of its domain"
+                    "the function has no opset for the domain of `{name}`"
                 ));
             }
         }

@@ -27,7 +27,7 @@ impl Checker<'_> {
     ) {
         let f = self.f;
         let Some(attrs) = entries(&f.attrs, attrs) else {
-            let message = "A list of attributes lies outside its pool.".to_owned();
+            let message = "a list of attributes is outside its pool".to_owned();
             self.report(Invariant::Attributes, op, message);
             return;
         };
@@ -53,7 +53,7 @@ impl Checker<'_> {
                     None => "the function".to_owned(),
                 };
                 let message = format!(
-                    "The attribute `{}` of {of} stands twice, or its kind or value isn't right.",
+                    "attribute `{}` of {of} is duplicate, or its kind or value is invalid",
                     f.text(attr.name)
                 );
                 self.report(Invariant::Attributes, op, message);

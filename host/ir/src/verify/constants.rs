@@ -25,13 +25,13 @@ impl Checker<'_> {
         let f = self.f;
         let data = f.data.get(id.index())?;
         if f.regions.get(constant.region.index()).is_none() || !self.is_loc(constant.loc) {
-            return Some(format!("The region or the location of {id} isn't there."));
+            return Some(format!("{id} has an invalid region or location"));
         }
         if constant.storage != data.storage() || constant.byte_len != data.len() {
-            return Some(format!("The record of {id} doesn't say what its data is."));
+            return Some(format!("the record of {id} does not match its data"));
         }
         if let Err(error) = f.check_constant(constant.ty, data) {
-            return Some(format!("{id} is broken: {}", error.message));
+            return Some(format!("{id} is invalid: {}", error.message));
         }
         let value = f.values.get(constant.value.option()?.index());
         let own = value.is_some_and(|value| {
@@ -41,6 +41,11 @@ impl Checker<'_> {
             let is_const = kind == Value::CONST && typed;
             alive && value.constant == id && (is_const || kind == Value::ARG)
         });
-        (!own).then(|| format!("{id} belongs to {}, which doesn't say so.", constant.value))
+        (!own).then(|| {
+            format!(
+                "{id} belongs to {}, which does not refer to it",
+                constant.value
+            )
+        })
     }
 }

@@ -15,22 +15,22 @@ pub fn same_interface(a: &Function, b: &Function) -> bool {
 /// Describes the first difference of two interfaces, including opsets.
 pub fn difference(before: &Function, after: &Function) -> Option<String> {
     if before.kind() != after.kind() {
-        return Some("it is a function of another kind".to_owned());
+        return Some("its kind changed".to_owned());
     }
     let list = |what, before: Vec<Entry<'_>>, after: Vec<Entry<'_>>| {
         let pairs = before.iter().zip(&after);
         let changed = pairs.into_iter().find(|(old, new)| old != new);
         if let Some(((old, old_type), (new, new_type))) = changed {
             return Some(match old == new {
-                true => format!("the {what} `{old}` was {old_type} and is {new_type}"),
-                false => format!("the {what} `{new}` stands where `{old}` was"),
+                true => format!("{what} `{old}` changed from {old_type} to {new_type}"),
+                false => format!("expected {what} `{old}`, found `{new}`"),
             });
         }
         if let Some((gone, _)) = before.get(after.len()) {
-            return Some(format!("the {what} `{gone}` is gone"));
+            return Some(format!("{what} `{gone}` was removed"));
         }
         let (new, _) = after.get(before.len())?;
-        Some(format!("the {what} `{new}` is new"))
+        Some(format!("{what} `{new}` was added"))
     };
     list("parameter", params(before), params(after))
         .or_else(|| list("result", results(before), results(after)))
@@ -44,11 +44,11 @@ pub fn opset_difference(before: &Function, after: &Function) -> Option<String> {
         let mut now = after.opsets().iter();
         let now = now.find(|now| after.text(now.domain) == domain)?;
         let domain = match domain {
-            "" => "ONNX's own ops".to_owned(),
-            domain => format!("the domain `{domain}`"),
+            "" => "the ONNX domain".to_owned(),
+            domain => format!("domain `{domain}`"),
         };
         let (old, version) = (opset.version, now.version);
-        (version != old).then(|| format!("the opset of {domain} was {old} and is {version}"))
+        (version != old).then(|| format!("the opset of {domain} changed from {old} to {version}"))
     })
 }
 
@@ -80,7 +80,7 @@ fn name(f: &Function, name: SymbolId) -> &str {
 /// of a function.
 fn type_text(f: &Function, ty: TypeId) -> String {
     match ty.is_none() {
-        true => "of unknown type".to_owned(),
-        false => crate::text::type_text(f, ty),
+        true => "unknown type".to_owned(),
+        false => format!("`{}`", crate::text::type_text(f, ty)),
     }
 }

@@ -175,7 +175,8 @@ pub fn verify_in(
     verify(function)?;
     let mut checker = Checker::new(function);
     if !Arc::ptr_eq(function.symbols(), module.symbols()) || function.name() != name {
-        let message = "The module keeps this function under another name or with other symbols.";
+        let message =
+            "the module has this function under another name or with another symbol table";
         checker.report(Invariant::Module, OpId::NONE, message.to_owned());
     } else {
         checker.calls(module);
@@ -244,13 +245,12 @@ impl<'f> Checker<'f> {
             let op = OpId(at as u32);
             let message = match f.callee_name(op) {
                 None => format!(
-                    "{} needs an attribute `callee`, the name of a function.",
+                    "{} needs an attribute `callee` with the name of a function",
                     f.describe_op(op)
                 ),
-                Some(name) if module.function_named(name).is_none() => format!(
-                    "{} calls @{name}, and the module has no such function.",
-                    f.describe_op(op)
-                ),
+                Some(name) if module.function_named(name).is_none() => {
+                    format!("{} calls unknown function `@{name}`", f.describe_op(op))
+                }
                 Some(_) => continue,
             };
             self.report(Invariant::Calls, op, message);

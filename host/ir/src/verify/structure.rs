@@ -52,10 +52,7 @@ impl<'f> Checker<'f> {
         let body = f.regions.get(f.body.index());
         let is_whole = |body: &Region| body.parent.is_none() && body.flags & Region::DEAD == 0;
         if !body.is_some_and(is_whole) {
-            let message = format!(
-                "The body {} isn't a live region without an op around it.",
-                f.body
-            );
+            let message = format!("body {} is not a live region without a parent op", f.body);
             self.report(Invariant::Body, OpId::NONE, message);
             return;
         }
@@ -131,8 +128,9 @@ impl<'f> Checker<'f> {
         let fresh = self.regions.get(region.index()) == Some(&false);
         if !own || !fresh {
             let op_name = f.describe_op(op);
-            let message =
-                format!("{op_name} lists {region}, which isn't a live region of its own.");
+            let message = format!(
+                "{op_name} lists {region}, which is erased, listed twice or part of another op"
+            );
             self.report(Invariant::Regions, op, message);
         }
         own && fresh
@@ -144,7 +142,7 @@ impl<'f> Checker<'f> {
         let record = f.regions.get(region.index())?;
         self.regions[region.index()] = true;
         if depth > MAX_DEPTH {
-            let message = format!("{region} is nested deeper than {MAX_DEPTH} levels.");
+            let message = format!("{region} is nested deeper than {MAX_DEPTH} levels");
             self.report(Invariant::Regions, record.parent, message);
         }
         let frame = Frame {
@@ -156,7 +154,7 @@ impl<'f> Checker<'f> {
             pending: None,
         };
         if !self.is_symbol_or_none(record.name) || !self.is_loc(record.loc) {
-            let message = format!("The name or location of {region} isn't there.");
+            let message = format!("{region} has an invalid name or location");
             self.report(Invariant::Regions, record.parent, message);
         }
         match entries(&f.ids, record.args) {
@@ -186,14 +184,14 @@ impl<'f> Checker<'f> {
         for (at, port) in ports.iter().enumerate() {
             let typed = port.ty.is_none() || f.live_type(port.ty).is_ok();
             if !typed || !self.is_symbol_or_none(port.name) {
-                let message = format!("The name or type of port {at} of {region} isn't there.");
+                let message = format!("port {at} of {region} has an invalid name or type");
                 self.report(Invariant::Ports, record.parent, message);
             }
         }
     }
 
     fn outside(&mut self, rule: Invariant, op: OpId, what: &str, of: impl std::fmt::Display) {
-        let message = format!("The {what} of {of} lie outside their pool.");
+        let message = format!("the {what} of {of} are outside their pool");
         self.report(rule, op, message);
     }
 
@@ -211,7 +209,7 @@ impl<'f> Checker<'f> {
         });
         if right.is_none() {
             let message = format!(
-                "{op} isn't linked as the live op after {} in {}.",
+                "{op} is not linked as the live op after {} in {}",
                 frame.prev, frame.region
             );
             self.report(Invariant::Order, op, message);
@@ -225,7 +223,7 @@ impl<'f> Checker<'f> {
     fn op(&mut self, op: OpId, record: &Op, scope: &Scope<'_>) {
         let f = self.f;
         if !self.is_symbol(record.name) || !self.is_loc(record.loc) {
-            let message = format!("The name or location of {op} isn't there.");
+            let message = format!("{op} has an invalid name or location");
             self.report(Invariant::Ops, op, message);
         }
         let lists = [
@@ -235,7 +233,7 @@ impl<'f> Checker<'f> {
             record.regions,
         ];
         if lists.iter().any(|list| list.len as usize > MAX_LIST) {
-            let message = format!("A list of {op} is longer than {MAX_LIST}.");
+            let message = format!("a list of {op} has more than {MAX_LIST} entries");
             self.report(Invariant::Limits, op, message);
         }
         if entries(&f.ids, record.results).is_none() {
@@ -250,8 +248,7 @@ impl<'f> Checker<'f> {
             if record.next.is_some() || !lonely {
                 let name = f.describe_op(op);
                 let message = format!(
-                    "{name} stands inside its region, or has results, regions or attributes; it \
-                     ends a region."
+                    "terminator {name} is not the last op of its region, or has results, regions or attributes"
                 );
                 self.report(Invariant::Terminators, op, message);
             }
@@ -264,13 +261,15 @@ impl<'f> Checker<'f> {
             let at = record.operands.start as usize + index;
             if slot.user != op || std::mem::replace(&mut self.slots[at], true) {
                 let name = f.describe_op(op);
-                let message = format!("The slot of operand {index} of {name} isn't the op's own.");
+                let message =
+                    format!("the slot of operand {index} of {name} belongs to another operand");
                 self.report(Invariant::Uses, op, message);
             }
             let value = slot.value;
             if value.is_some() && scope.visible.get(value.index()) != Some(&true) {
                 let (name, value) = (f.describe_op(op), f.describe(value));
-                let message = format!("Operand {index} of {name} is {value}, which isn't visible.");
+                let message =
+                    format!("operand {index} of {name} is {value}, which is not visible here");
                 self.report(Invariant::Visible, op, message);
             }
         }
@@ -293,7 +292,7 @@ impl<'f> Checker<'f> {
         let fresh = self.values.get(id.index()) == Some(&false);
         let Some(value) = f.values.get(id.index()).filter(|_| fresh) else {
             let message =
-                format!("{id} is listed as a definition, and isn't a value or is another's.");
+                format!("{id} is listed as a definition, but does not exist or is defined twice");
             self.report(Invariant::Definitions, op, message);
             return;
         };
@@ -305,20 +304,20 @@ impl<'f> Checker<'f> {
             && value.index == index;
         if !own {
             let name = f.describe(id);
-            let message = format!("The record of {name} doesn't say what defines it.");
+            let message = format!("the record of {name} does not match its definition");
             self.report(Invariant::Definitions, op, message);
         }
         const FLAGS: u32 = Value::KIND | Value::TOUCHED | Value::ABSENT | Value::DECLARED;
         let named = self.is_symbol_or_none(value.name);
         let known = value.flags & !(FLAGS | Value::DEAD) == 0;
         if f.live_type(value.ty).is_err() || !named || !known {
-            let message = format!("The type, the name or the flags of {id} aren't known.");
+            let message = format!("{id} has an invalid type, name or flags");
             self.report(Invariant::Values, op, message);
         }
         let absent = value.flags & Value::ABSENT != 0;
         if absent && (value.use_count > 0 || kind != Value::RESULT) {
             let name = f.describe(id);
-            let message = format!("{name} is left out by its op, and it is used or no result.");
+            let message = format!("{name} is absent, but it is used or not a result");
             self.report(Invariant::Absent, op, message);
         }
         scope.visible[id.index()] = true;
@@ -333,8 +332,9 @@ impl<'f> Checker<'f> {
             }
             _ => {
                 let name = f.describe(id);
-                let message =
-                    format!("Another value called {name} is visible where it is defined.");
+                let message = format!(
+                    "duplicate name {name}: another value with this name is visible at its definition"
+                );
                 self.report(Invariant::Names, op, message);
             }
         }
@@ -347,7 +347,10 @@ impl<'f> Checker<'f> {
             return;
         };
         if record.last != last {
-            let message = format!("The last op of {region} is {last}, not {}.", record.last);
+            let message = format!(
+                "the last op of {region} is {last}, but the record has {}",
+                record.last
+            );
             self.report(Invariant::Order, last, message);
         }
         let word = f.terminator_name(region);
@@ -355,7 +358,7 @@ impl<'f> Checker<'f> {
         let ports = record.ports.len;
         if ended.is_none_or(|op| op.operands.len != ports) {
             let message = format!(
-                "{region} has to end with `{}` and an operand for each of its {ports} ports.",
+                "{region} must end with `{}` with one operand for each of its {ports} ports",
                 f.text(word)
             );
             self.report(Invariant::Terminators, last, message);
@@ -383,19 +386,19 @@ impl<'f> Checker<'f> {
         let rule = Invariant::Reachable;
         if let Some(op) = op.map(OpId) {
             let name = f.describe_op(op);
-            self.report(rule, op, format!("{name} is alive and in no region."));
+            self.report(rule, op, format!("{name} is live, but in no region"));
         }
         if let Some(region) = region.map(RegionId) {
-            let message = format!("{region} is alive and no op has it.");
+            let message = format!("{region} is live, but belongs to no op");
             self.report(rule, OpId::NONE, message);
         }
         if let Some(value) = value.map(ValueId) {
             let name = f.describe(value);
-            let message = format!("{name} is alive and nothing defines it.");
+            let message = format!("{name} is live, but has no definition");
             self.report(rule, OpId::NONE, message);
         }
         if live_ops != f.live_ops as usize {
-            let message = format!("{live_ops} ops are alive, and {} are counted.", f.live_ops);
+            let message = format!("{live_ops} ops are live, but the count is {}", f.live_ops);
             self.report(rule, OpId::NONE, message);
         }
     }

@@ -36,10 +36,10 @@ impl Checker<'_> {
             ("constants", f.constants.len(), f.data.len()),
             ("dim expressions", f.exprs.len(), f.expr_terms.len()),
         ];
-        for (what, records, beside) in columns {
-            if records != beside {
+        for (what, records, paired) in columns {
+            if records != paired {
                 let message =
-                    format!("There are {records} {what} and {beside} entries beside them.");
+                    format!("the tables of {what} differ in length: {records} and {paired}");
                 self.report(Invariant::Columns, OpId::NONE, message);
             }
         }
@@ -49,17 +49,17 @@ impl Checker<'_> {
         let f = self.f;
         let rule = Invariant::Function;
         if !matches!(f.kind, FunctionKind::GRAPH | FunctionKind::PRIM) {
-            let message = format!("The function's kind {} isn't known.", f.kind.0);
+            let message = format!("unknown function kind {}", f.kind.0);
             self.report(rule, OpId::NONE, message);
         }
         if !self.is_symbol(f.name) {
-            let message = format!("The function's name {} isn't a symbol.", f.name);
+            let message = format!("function name {} is not a symbol", f.name);
             self.report(rule, OpId::NONE, message);
         }
         let mut domains = FxHashSet::default();
         if f.opsets.len() > MAX_OPSETS {
             let message = format!(
-                "It has versions of {} domains; the limit is {MAX_OPSETS}.",
+                "the function has opsets of {} domains; the limit is {MAX_OPSETS}",
                 f.opsets.len()
             );
             self.report(rule, OpId::NONE, message);
@@ -67,8 +67,7 @@ impl Checker<'_> {
         for opset in &f.opsets {
             if !self.is_symbol(opset.domain) || !domains.insert(opset.domain) {
                 let domain = f.text(opset.domain);
-                let message =
-                    format!("The opset domain {domain:?} isn't a symbol or stands twice.");
+                let message = format!("invalid or duplicate opset domain {domain:?}");
                 self.report(rule, OpId::NONE, message);
             }
         }
@@ -84,14 +83,14 @@ impl Checker<'_> {
             let kept = f.expr_terms.get(at).copied();
             if !known || !sides || kept != Some(counted) || counted > MAX_DIM_TERMS {
                 let message = format!(
-                    "The dim expression expr{at} isn't made of earlier ones, or of too many terms."
+                    "invalid dim expression expr{at}: unknown kind, invalid operand or too many terms"
                 );
                 self.report(Invariant::Dims, OpId::NONE, message);
             }
         }
         for (at, dim) in f.dims.iter().enumerate() {
             if !self.is_dim(dim, f.exprs.len()) {
-                let message = format!("The dim at {at} of the pool isn't one.");
+                let message = format!("invalid dim {at} of the pool");
                 self.report(Invariant::Dims, OpId::NONE, message);
             }
         }
@@ -113,7 +112,7 @@ impl Checker<'_> {
     fn types(&mut self) {
         let f = self.f;
         if f.types.first().map(|ty| ty.kind) != Some(TypeKind::UNKNOWN) {
-            let message = "Type 0 isn't `?`.".to_owned();
+            let message = "type0 is not `?`".to_owned();
             self.report(Invariant::Types, OpId::NONE, message);
         }
         let mut depths: Vec<u32> = Vec::with_capacity(f.types.len());
@@ -122,8 +121,7 @@ impl Checker<'_> {
             depths.push(depth.unwrap_or(0));
             if depth.is_none_or(|depth| depth > MAX_TYPE_DEPTH) {
                 let message = format!(
-                    "{} isn't a type: it is of no known kind, or its parts aren't earlier types and \
-                     dims of the function.",
+                    "{} is invalid: unknown kind, invalid parts, or nested deeper than {MAX_TYPE_DEPTH} levels",
                     TypeId(at as u32)
                 );
                 self.report(Invariant::Types, OpId::NONE, message);
@@ -182,9 +180,7 @@ impl Checker<'_> {
                 _ => false,
             };
             if !right {
-                let message = format!(
-                    "loc{at} isn't a location: it is of no known kind, or its name or parts aren't there."
-                );
+                let message = format!("loc{at} is invalid: unknown kind, or invalid name or parts");
                 self.report(Invariant::Locations, OpId::NONE, message);
             }
         }

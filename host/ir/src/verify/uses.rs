@@ -31,7 +31,7 @@ impl Checker<'_> {
             }
             if !right || count != value.use_count {
                 let name = f.describe(id);
-                let message = format!("The use list of {name} is broken after {count} uses.");
+                let message = format!("the use list of {name} is broken after {count} uses");
                 self.report(Invariant::Uses, OpId::NONE, message);
             }
         }
@@ -42,7 +42,7 @@ impl Checker<'_> {
         if let Some((at, slot)) = missing {
             let (user, value) = (f.describe_op(slot.user), f.describe(slot.value));
             let message = format!(
-                "The slot {} of {user} isn't in the use list of {value}.",
+                "slot {} of {user} is missing from the use list of {value}",
                 UseId(at as u32)
             );
             self.report(Invariant::Uses, slot.user, message);

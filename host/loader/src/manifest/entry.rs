@@ -30,8 +30,8 @@ impl From<Kind> for EntryError {
 /// A table of a manifest that is being read.
 pub(super) struct Entry<'t> {
     table: &'t Table,
-    /// The suffix for keys in messages, such as " of pass `acme.transform.Fuse`".
-    place: String,
+    /// The kind of entry and the entry that contains it; `None` for the whole manifest.
+    parent: Option<(&'t str, &'t Entry<'t>)>,
     /// The keys that were requested, whether the table has them or not.
     read: RefCell<Vec<&'static str>>,
     warnings: RefCell<Vec<ManifestWarning>>,
@@ -40,14 +40,14 @@ pub(super) struct Entry<'t> {
 impl<'t> Entry<'t> {
     /// Creates the entry of the whole manifest.
     pub(super) fn root(table: &'t Table) -> Entry<'t> {
-        Entry::new(table, String::new())
+        Entry::new(table, None)
     }
 
-    fn new(table: &'t Table, place: String) -> Entry<'t> {
+    fn new(table: &'t Table, parent: Option<(&'t str, &'t Entry<'t>)>) -> Entry<'t> {
         Entry {
             table,
-            place,
-            read: RefCell::default(),
+            parent,
+            read: RefCell::new(Vec::with_capacity(16)),
             warnings: RefCell::default(),
         }
     }
@@ -56,6 +56,17 @@ impl<'t> Entry<'t> {
     pub(super) fn name(&self) -> String {
         let name = self.table.get("name").or_else(|| self.table.get("key"));
         names::shown(name.and_then(Value::as_str).unwrap_or_default())
+    }
+
+    /// Returns the suffix for keys in messages, such as " of pass `acme.transform.Fuse`".
+    fn place(&self) -> String {
+        let Some((kind, parent)) = self.parent else {
+            return String::new();
+        };
+        match self.name().as_str() {
+            "" => format!(" of one {kind}{}", parent.place()),
+            name => format!(" of {kind} `{name}`{}", parent.place()),
+        }
     }
 
     /// Reads the value of a key with `convert`, which returns `None` for a value of another type.
@@ -129,7 +140,7 @@ impl<'t> Entry<'t> {
 
     /// Returns the error about a missing key.
     pub(super) fn missing(&self, key: &'static str) -> Kind {
-        let place = self.place.clone();
+        let place = self.place();
         Kind::ManifestMissing { key, place }
     }
 
@@ -144,7 +155,7 @@ impl<'t> Entry<'t> {
     /// Returns the error about a value of the wrong type.
     fn wrong_type(&self, key: &str, got: &str, expected: &str) -> Kind {
         Kind::ManifestType {
-            what: format!("`{key}`{}", self.place),
+            what: format!("`{key}`{}", self.place()),
             got: names::shown(got),
             expected: expected.to_owned(),
         }
@@ -157,7 +168,7 @@ impl<'t> Entry<'t> {
         let Some((key, text)) = hidden.next() else {
             return Ok(());
         };
-        let what = format!("`{}`{}", names::shown(key), self.place);
+        let what = format!("`{}`{}", names::shown(key), self.place());
         let rule = "no control characters other than newline and tab";
         Err(read::refused(what, names::shown(text), rule))
     }
@@ -169,11 +180,7 @@ impl<'t> Entry<'t> {
         table: &Table,
         read: impl FnOnce(&Entry<'_>) -> Result<T, EntryError>,
     ) -> Result<T, EntryError> {
-        let mut entry = Entry::new(table, String::new());
-        entry.place = match entry.name().as_str() {
-            "" => format!(" of one {kind}{}", self.place),
-            name => format!(" of {kind} `{name}`{}", self.place),
-        };
+        let entry = Entry::new(table, Some((kind, self)));
         let result = read(&entry)?;
         self.warnings.borrow_mut().extend(entry.warnings());
         Ok(result)
@@ -188,16 +195,16 @@ impl<'t> Entry<'t> {
     /// Returns the warnings about an entry after reading it: one for each key that wasn't requested, with the nearest
     /// one that was.
     pub(super) fn warnings(self) -> Vec<ManifestWarning> {
-        let read = self.read.into_inner();
+        let read = self.read.borrow();
         let unread = self
             .table
             .keys()
             .filter(|key| !read.contains(&key.as_str()));
         let unknown = unread.map(|key| ManifestWarning {
-            message: format!("unknown key `{key}`{}", self.place),
+            message: format!("unknown key `{key}`{}", self.place()),
             help: suggest::help(key, read.iter().copied()),
         });
-        unknown.chain(self.warnings.into_inner()).collect()
+        unknown.chain(self.warnings.take()).collect()
     }
 
     /// Returns the keys that were read, sorted.

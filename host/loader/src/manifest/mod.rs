@@ -350,9 +350,11 @@ impl Manifest {
                 let mut fields = schema.fields.iter();
                 let of_other_type = |f: &&Field| f.name == option.name && f.ty != option.ty;
                 if let Some(field) = fields.find(of_other_type) {
-                    let what = format!("type of field `{}` of `{key}`", field.name);
-                    let rule = "the type of the pass's option of this name";
-                    return Err(read::refused(what, field.ty.name(), rule));
+                    return Err(Kind::ManifestType {
+                        what: format!("type of field `{}` of `{key}`", field.name),
+                        got: field.ty.name().to_owned(),
+                        expected: format!("{}, as the option of `{name}`", option.ty.name()),
+                    });
                 }
             }
         }

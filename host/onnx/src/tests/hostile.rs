@@ -168,7 +168,7 @@ fn deep_nesting_is_read_written_and_refused_at_the_limit() {
     assert!(
         error
             .to_string()
-            .contains("Regions can't nest deeper than 10000 levels"),
+            .contains("region nested deeper than 10000 levels"),
         "{}",
         error.what
     );

@@ -32,7 +32,7 @@ pub(super) fn narrow(
             return Ok(false);
         }
         let names: Vec<String> = part.iter().map(|f| format!("@{}", name(f))).collect();
-        let candidate = format!("before it, with {}", listed(&names));
+        let candidate = format!("with changes in {} only", listed(&names));
         Ok(judge(candidate, &module)? == Verdict::Bad)
     };
     // If the changed functions alone aren't bad, the fault may be in the removed ones: inconclusive.
@@ -46,7 +46,6 @@ pub(super) fn narrow(
 /// Joins the first few names, and the number of the rest.
 fn listed(names: &[String]) -> String {
     match names {
-        [] => "nothing".to_owned(),
         [first, second, rest @ ..] if names.len() > 4 => {
             format!("{first}, {second} and {} others", rest.len())
         }

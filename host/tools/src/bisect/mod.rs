@@ -190,7 +190,7 @@ impl Proof {
         if let Some(error) = &self.error {
             return error.clone();
         }
-        let message = "The pass doesn't fail, but the check calls what it makes bad.";
+        let message = "the pass succeeds, but the check reports its output as bad";
         let mut error = PassError::new(ErrorKind::Check, message);
         if let Some(pass) = self.site.passes.first() {
             error = error.in_pass(&pass.info().name, pass.provider());
@@ -209,8 +209,8 @@ fn first_bad_run(
     let last = runs.len();
     let before = judge("before any pass".to_owned(), untouched)?;
     if last == 0 && before == Verdict::Good {
-        let message = "No pass changes the model: there is nothing to find.";
-        let help = "`passdock explain` shows what runs, and why or why not.";
+        let message = "no pass changes the model";
+        let help = "run `passdock explain` to see which passes run";
         return Err(PassError::new(ErrorKind::Check, message).help(help));
     }
     let mut judge = |at: usize| {

@@ -58,8 +58,8 @@ pub(super) fn narrow(
     }
     let number = again.search(total, &mut |number| {
         let candidate = match number {
-            0 => "it, without rewrites".to_owned(),
-            number => format!("it, with {number} of {total} rewrites"),
+            0 => "without rewrites".to_owned(),
+            number => format!("with {number} of {total} rewrites"),
         };
         match again.run(number).0 {
             // The module without rewrites was tested before.

@@ -42,7 +42,7 @@ pub(super) fn line(f: &Function, op: OpId) -> String {
 /// Describes the producer of a value: an op's line, a constant, or a parameter's name.
 pub(super) fn maker(f: &Function, value: ValueId) -> String {
     if value.is_none() {
-        return "nothing".to_owned();
+        return "absent".to_owned();
     }
     let pieces = Pieces::new(f);
     match (f.defining_op(value), f.as_constant(value)) {
@@ -127,13 +127,13 @@ pub(super) fn unknown(last: &Module, first: &Module, name: &str) -> PassError {
             all.extend(names(f, op));
         }
     }
-    let message = format!("Neither the result nor the model has an op `{name}`.");
+    let message = format!("no op `{name}` in the result or the model");
     let error = PassError::new(ErrorKind::Usage, message);
     match suggest::help(name, all.iter().map(String::as_str)) {
         Some(help) => error.help(help),
         None => error.help(
-            "It goes by the name of a result or of a node, or by its number in the result's brief text: \
-             `passdock run MODEL -o OUT.ir`, `passdock convert --brief OUT.ir`.",
+            "pass the name of a result or of a node, or the op's number in the brief text of the result: \
+             `passdock run MODEL -o OUT.ir`, `passdock convert --brief OUT.ir`",
         ),
     }
 }

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use passdock_abi::DType;
-use passdock_core::{ErrorKind, PassError, capitalized};
+use passdock_core::{ErrorKind, PassError};
 use passdock_ir::Module;
 use serde::Serialize;
 
@@ -24,9 +24,8 @@ use super::text;
 use super::tolerance::Overrides;
 
 /// The help for users without ONNX Runtime.
-const GET_ONNX_RUNTIME: &str = "`pip install onnxruntime` for the `python3` in PATH is enough; or `ORT_DYLIB_PATH` \
-    names the library: \
-                      `libonnxruntime.so`, `libonnxruntime.dylib` or `onnxruntime.dll`, of any version 1.x.";
+const GET_ONNX_RUNTIME: &str = "run `pip install onnxruntime` for the `python3` in PATH, or set `ORT_DYLIB_PATH` to \
+    the library of any version 1.x (`libonnxruntime.so`, `libonnxruntime.dylib` or `onnxruntime.dll`)";
 
 /// The options of a comparison.
 #[derive(Clone, Debug)]
@@ -156,8 +155,8 @@ pub fn find() -> Result<PathBuf, PassError> {
 /// # Errors
 /// As [`find`].
 pub(super) fn load(options: &CompareOptions) -> Result<Arc<Runtime>, PassError> {
-    let runtime = ort::runtime(options.library.as_deref()).map_err(|text| {
-        let message = format!("The models can't be run: {}.", text.trim_end_matches('.'));
+    let runtime = ort::runtime(options.library.as_deref()).map_err(|error| {
+        let message = format!("could not run the models: {error}");
         PassError::new(ErrorKind::NotChecked, message).help(GET_ONNX_RUNTIME)
     })?;
     Ok(Arc::new(runtime))
@@ -174,7 +173,7 @@ pub fn compare(
     options: &CompareOptions,
 ) -> Result<Comparison, PassError> {
     let runtime = load(options)?;
-    let not_opened = |error| not_compared(&format!("of the model before: {error}").into());
+    let not_opened = |error| not_compared(&format!("model before: {error}").into());
     let directory = || Sessions::new(runtime.clone()).map_err(not_opened);
     // Two directories, since data files of the models may have the same names.
     let sessions = [directory()?, directory()?];
@@ -250,10 +249,9 @@ fn compare_apart(
 /// Returns the error for models that can't be compared.
 fn not_compared(reason: &Reason) -> PassError {
     if reason.option.is_some() {
-        return PassError::new(ErrorKind::Config, capitalized(&reason.text));
+        return PassError::new(ErrorKind::Config, reason.text.as_str());
     }
-    let text = reason.text.trim_end_matches('.');
-    let message = format!("The models can't be compared: {text}.");
+    let message = format!("could not compare the models: {}", reason.text);
     PassError::new(ErrorKind::NotChecked, message)
 }
 
@@ -275,7 +273,7 @@ impl RunFailure {
     /// Describes the difference to the model before, which runs.
     pub(super) fn difference(&self) -> String {
         match self.is_taken {
-            true => format!("it ran before, and fails now: {}", self.message),
+            true => format!("the model no longer runs: {}", self.message),
             false => self.message.clone(),
         }
     }

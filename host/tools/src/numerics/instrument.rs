@@ -15,7 +15,7 @@ use passdock_core::table;
 use passdock_core::util;
 use passdock_core::{
     Diagnostic, ErrorKind, Frame, InstrumentResult, InstrumentSetup, InstrumentSpec, PassCall,
-    PassContext, PassError, PassInstrument, Severity, capitalized,
+    PassContext, PassError, PassInstrument, Severity,
 };
 use passdock_ir::Module;
 use serde_json::{Value, json};
@@ -222,7 +222,7 @@ impl Chain {
             (None, None) => {}
             (None, Some((name, kind))) => row.set(
                 RowResult::NotChecked,
-                format!("the output `{name}` is {kind}, which can't be compared"),
+                format!("output `{name}` is {kind}, which cannot be compared"),
             ),
         }
         if row.result != RowResult::NotChecked {
@@ -268,14 +268,13 @@ impl Numerics {
                 .clone()
                 .and_then(|runtime| Runner::new(runtime, module, &self.options));
             let help = match runtime {
-                Err(_) => "`ORT_DYLIB_PATH` or the option `library` names ONNX Runtime's library.",
-                Ok(_) => "The options `inputs` and `dims` say with which inputs a model runs.",
+                Err(_) => "set `ORT_DYLIB_PATH` or the option `library` to ONNX Runtime's library",
+                Ok(_) => "set the options `inputs` and `dims` to inputs that the model runs with",
             };
             not_checked = runner.as_ref().err().map(|reason| match reason.option {
-                Some(option) => wrong(NAME, option, capitalized(&reason.text)).into(),
+                Some(option) => wrong(NAME, option, reason.text.as_str()).into(),
                 None => {
-                    let text = reason.text.trim_end_matches('.');
-                    let message = format!("The model's results aren't checked: {text}.");
+                    let message = format!("the model's results are not checked: {}", reason.text);
                     PassError::new(ErrorKind::NotChecked, message).help(help)
                 }
             });
@@ -323,7 +322,7 @@ impl Numerics {
             _ => return Err(error.into()),
         };
         if let Some(cause) = cause {
-            let note = format!("{cause} is set, so that what isn't checked is an error");
+            let note = format!("unchecked results are errors because {cause} is set");
             return Err(error.note(note).into());
         }
         let error = match call {

@@ -28,15 +28,15 @@ impl fmt::Display for InterfaceDifference {
         let (port, name) = (self.port, &self.name);
         match (&self.before, &self.after) {
             (Some(before), Some(after)) if self.what == "order" => {
-                write!(f, "the order of {port}s was {before} and is {after}")
+                write!(f, "order of {port}s changed from {before} to {after}")
             }
             (Some(before), Some(after)) => {
-                write!(f, "{port} `{name}` was {before} and is {after}")
+                write!(f, "{port} `{name}` changed from {before} to {after}")
             }
-            (Some(before), None) => write!(f, "{port} `{name}`, {before}, is gone"),
+            (Some(before), None) => write!(f, "{port} `{name}` ({before}) was removed"),
             (None, after) => {
-                let after = after.as_deref().unwrap_or("nothing");
-                write!(f, "{port} `{name}`, {after}, is new")
+                let after = after.as_deref().unwrap_or("absent");
+                write!(f, "{port} `{name}` ({after}) was added")
             }
         }
     }

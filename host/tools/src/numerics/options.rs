@@ -20,7 +20,7 @@ pub(super) fn common(
     [rtol, atol]: [f64; 2],
 ) -> Result<CompareOptions, PassError> {
     if let Some((dim, size)) = dims.iter().find(|(_, size)| **size < 0) {
-        let message = format!("The size of `{dim}` can't be {size}.");
+        let message = format!("invalid size of `{dim}`: expected at least 0, found {size}");
         return Err(wrong(instrument, "dims", message).into());
     }
     let path = |field: &str, path: &str| -> Result<Option<PathBuf>, PassError> {
@@ -28,9 +28,9 @@ pub(super) fn common(
         let Some(missing) = path.as_ref().filter(|path| !path.exists()) else {
             return Ok(path);
         };
-        let message = format!("There is no `{}`.", missing.display());
+        let message = format!("no such file or directory: `{}`", missing.display());
         let mut error = wrong(instrument, field, message);
-        let help = "Paths start in the directory of the pipeline's file, those of `--instrument` in the current one.";
+        let help = "use a path relative to the pipeline file, or with `--instrument` to the current directory";
         error.help = Some(help.to_owned());
         Err(error.into())
     };

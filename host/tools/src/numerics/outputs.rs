@@ -37,7 +37,7 @@ impl OutputComparison {
 
     fn add(&mut self, run: usize, before: &Tensor, after: &Tensor, overrides: Overrides) {
         if (before.dtype, &before.shape) != (after.dtype, &after.shape) {
-            return self.differ(format!("was {} and is {} now", before.ty(), after.ty()));
+            return self.differ(format!("changed from {} to {}", before.ty(), after.ty()));
         }
         let parts = tolerance::parts(before.dtype);
         let difference = |peak: Peak<'_>, value: f64| {
@@ -86,7 +86,7 @@ impl OutputComparison {
         let by = match worst.value.is_finite() {
             true => {
                 let allowed = worst.value / self.ratio;
-                format!(", {:.3e} apart where {allowed:.3e} is allowed", worst.value)
+                format!(" (difference {:.3e}, tolerance {allowed:.3e})", worst.value)
             }
             false => String::new(),
         };
@@ -94,11 +94,11 @@ impl OutputComparison {
         let largest = match &self.absolute {
             Some(largest) if largest.value.is_finite() && largest.value > worst.value => {
                 let (value, index) = (largest.value, &largest.index);
-                format!("; the largest difference is {value:.3e}, at {index:?}")
+                format!("; largest difference {value:.3e} at {index:?}")
             }
             _ => String::new(),
         };
-        format!("output `{name}`{index:?} was {before} and is {after} now{by}{largest}; {counted}")
+        format!("output `{name}`{index:?} changed from {before} to {after}{by}{largest}; {counted}")
     }
 }
 
@@ -135,7 +135,7 @@ pub(super) fn compare_results(
                         parts.iter().map(|part| part.0.clone()).collect()
                     };
                     if positions(from) != positions(to) {
-                        let counts = format!("had {} tensors and has {}", from.len(), to.len());
+                        let counts = format!("changed from {} tensors to {}", from.len(), to.len());
                         named(&mut outputs, name()).differ(counts);
                         continue;
                     }
@@ -144,11 +144,11 @@ pub(super) fn compare_results(
                     }
                 }
                 // An absent optional.
-                (OutputValue::Opaque("nothing"), OutputValue::Opaque("nothing")) => {
+                (OutputValue::Opaque("absent"), OutputValue::Opaque("absent")) => {
                     named(&mut outputs, name());
                 }
                 (OutputValue::Opaque(kind), _) | (_, OutputValue::Opaque(kind)) => {
-                    let what = format!("is {kind} in one of the models, which can't be compared");
+                    let what = format!("is {kind} in one of the models, which cannot be compared");
                     named(&mut outputs, name()).differ(what);
                 }
             }

@@ -47,22 +47,22 @@ impl Row {
 
     /// Returns the error that the instrument reports for this row; `None` if there is no detail.
     pub(super) fn failure(&self) -> Option<PassError> {
-        let detail = self.detail.as_deref()?.trim_end_matches('.');
+        let detail = self.detail.as_deref()?;
         if self.result == RowResult::NotChecked {
             let message =
-                format!("The pass's effect on the model's results isn't checked: {detail}.");
+                format!("the pass's effect on the model's results is not checked: {detail}");
             return Some(PassError::new(ErrorKind::NotChecked, message));
         }
         let passes = match &self.together[..] {
-            [] => "The pass changes".to_owned(),
+            [] => "the pass changes".to_owned(),
             others => {
                 let others = others.join(", ");
-                format!("The pass, or what wasn't checked before it ({others}), changes")
+                format!("the pass or an unchecked one before it ({others}) changes")
             }
         };
-        let message = format!("{passes} the model's results: {detail}.");
+        let message = format!("{passes} the model's results: {detail}");
         let error = PassError::new(ErrorKind::Numerics, message);
-        Some(error.help("`--print-changed` shows what it changed."))
+        Some(error.help("pass `--print-changed` to print its changes"))
     }
 
     /// Returns the text of the row's last column.
@@ -73,7 +73,7 @@ impl Row {
         let together = (!self.together.is_empty())
             .then(|| format!("together with {}", self.together.join(", ")));
         let allowed = self.computed_in.and_then(DType::name);
-        let allowed = allowed.map(|dtype| format!("held to what {dtype} allows"));
+        let allowed = allowed.map(|dtype| format!("tolerance of {dtype}"));
         let parts = self.detail.clone().or(together).into_iter().chain(allowed);
         let parts: Vec<String> = parts.collect();
         (!parts.is_empty()).then(|| parts.join("; "))

@@ -48,7 +48,7 @@ impl Sessions {
             moved: &[],
         };
         let written = passdock_onnx::write(module, options)
-            .map_err(|error| format!("it can't be written as ONNX: {error}"))?;
+            .map_err(|error| format!("could not write the model as ONNX: {error}"))?;
         let directory = self.directory.path();
         for data in written.data_files() {
             let to = passdock_onnx::place_external(directory, data.location())
@@ -67,12 +67,12 @@ impl Sessions {
         // The session has read the model; data files stay mapped.
         _ = fs::remove_file(&path);
         _ = fs::remove_file(directory.join(data_file));
-        session.map_err(|error| format!("ONNX Runtime refuses the model: {}", short(&error)))
+        session.map_err(|error| format!("ONNX Runtime rejected the model: {}", short(&error)))
     }
 }
 
 fn not_written(error: io::Error) -> String {
-    format!("it can't be written for ONNX Runtime: {error}")
+    format!("could not write the model for ONNX Runtime: {error}")
 }
 
 /// Runs a model with samples. Of each sample, it receives the inputs that it has.

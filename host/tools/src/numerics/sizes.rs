@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use passdock_core::suggest;
 use rustc_hash::FxHashSet;
 use serde::Serialize;
 
@@ -66,11 +65,11 @@ pub(super) fn samples(
     let all = match &options.inputs {
         Some(path) => {
             let samples = samples::read(path, &before.ports.inputs).map_err(|error| Reason {
-                text: format!("the sample inputs can't be used: {error}"),
+                text: format!("invalid sample inputs: {error}"),
                 option: Some("inputs"),
             })?;
             let results = run_all(before, &samples)
-                .map_err(|error| format!("ONNX Runtime fails to run the model before: {error}"))?;
+                .map_err(|error| format!("ONNX Runtime could not run the model before: {error}"))?;
             let mut sizes: Vec<SampleSize> = Vec::new();
             for size in samples.iter().map(SampleSize::new) {
                 match sizes.iter_mut().find(|known| known.inputs == size.inputs) {
@@ -91,7 +90,7 @@ pub(super) fn samples(
         }
     };
     if all.results.iter().all(|outputs| is_all_nan(outputs)) {
-        let reason = "each result of the model is NaN for the sample inputs";
+        let reason = "all results of the model are NaN for the sample inputs";
         return Err(reason.to_owned().into());
     }
     // A random op's seed may depend on its position in the module, so its results can't be compared.
@@ -102,7 +101,7 @@ pub(super) fn samples(
         outputs.all(|output| output.same || output.what.is_some())
     });
     if !is_reproducible {
-        let reason = "the model's results aren't reproducible: two runs of it differ";
+        let reason = "the model's results are not reproducible: two runs differ";
         return Err(reason.to_owned().into());
     }
     Ok(all)
@@ -115,14 +114,11 @@ fn check_dims(inputs: &[ModelPort], dims: &BTreeMap<String, i64>) -> Result<(), 
         return Ok(());
     };
     let existing = match symbols.is_empty() {
-        true => "which have none".to_owned(),
-        false => format!("which are {}", symbols.join(", ")),
+        true => "no symbols".to_owned(),
+        false => format!("the symbols {}", symbols.join(", ")),
     };
-    let near = suggest::did_you_mean(unknown, symbols.iter().copied());
     Err(Reason {
-        text: format!(
-            "`dims` binds `{unknown}`, which isn't among the symbols of the model's inputs, {existing}.{near}"
-        ),
+        text: format!("unknown symbol `{unknown}` in `dims`; the model's inputs have {existing}"),
         option: Some("dims"),
     })
 }
@@ -181,7 +177,9 @@ fn generate(
     let Some((shapes, guess)) = first else {
         let refused = all.sizes.into_iter().find_map(|size| size.refused);
         let refused = refused.map(|error| {
-            format!("ONNX Runtime fails to run the model before, with inputs of any size that was tried: {error}")
+            format!(
+                "ONNX Runtime could not run the model before with inputs of any tried size: {error}"
+            )
         });
         return Err(refused.or(too_large).unwrap_or_default().into());
     };

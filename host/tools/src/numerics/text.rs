@@ -22,12 +22,12 @@ pub(super) fn text(comparison: &Comparison) -> String {
     for difference in &comparison.interface {
         let note = match difference.breaks {
             true => "",
-            false => " (as ONNX Runtime infers it, no contradiction)",
+            false => " (compatible, as ONNX Runtime infers it)",
         };
         text += &format!("interface: {difference}{note}\n");
     }
     if let Some(dtype) = comparison.computed_in {
-        text += &format!("held to what {dtype} allows, which the model after computes in\n");
+        text += &format!("tolerance of {dtype}, which only the model after computes in\n");
     }
     if !comparison.outputs.is_empty() {
         text += &table(&comparison.outputs);
@@ -35,7 +35,7 @@ pub(super) fn text(comparison: &Comparison) -> String {
     for apart in &comparison.apart {
         let (symbol, inputs) = (&apart.symbol, typed(&apart.inputs));
         text += &format!(
-            "differs only where `{symbol}`, which the model declares to be one size, is several: {inputs} ({})\n",
+            "differs only with several sizes of `{symbol}`, which the model declares as one size: {inputs} ({})\n",
             apart.difference
         );
     }
@@ -48,9 +48,9 @@ fn sized(size: &SampleSize) -> String {
         (Some(reason), ..) => {
             // The part before that is a position in ONNX Runtime's source.
             let reason = reason.rsplit("Status Message: ").next().unwrap_or(reason);
-            format!("skipped, the model before doesn't take it: {inputs} ({reason})")
+            format!("skipped, rejected by the model before: {inputs} ({reason})")
         }
-        (None, 1, Some(symbol)) => format!("1 run, `{symbol}` of several sizes: {inputs}"),
+        (None, 1, Some(symbol)) => format!("1 run with several sizes of `{symbol}`: {inputs}"),
         (None, 1, None) => format!("1 run: {inputs}"),
         (None, runs, _) => format!("{runs} runs: {inputs}"),
     }

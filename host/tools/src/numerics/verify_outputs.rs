@@ -130,7 +130,7 @@ impl PassInstrument for VerifyOutputs {
         let Some(difference) = difference else {
             return Ok(());
         };
-        let message = format!("The result doesn't compute what the model does: {difference}.");
+        let message = format!("the output model differs from the input model: {difference}");
         Err(PassError::new(ErrorKind::Numerics, message).into())
     }
 

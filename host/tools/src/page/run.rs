@@ -50,7 +50,10 @@ impl RunPage {
         };
         let document = Document::new(report, recorded.as_ref(), &facts);
         html::write(&file, &document).map_err(|error| {
-            let message = format!("The page `{}` can't be written: {error}.", file.display());
+            let message = format!(
+                "could not write the HTML report `{}`: {error}",
+                file.display()
+            );
             PassError::new(ErrorKind::Write, message)
         })?;
         Ok(Some(file))

@@ -16,7 +16,7 @@ const JOBS: usize = 8;
 /// Checks that a pass computes the same output for the same module.
 pub(super) fn determinism(subject: &Subject<'_>) -> CheckResult {
     if subject.passes().is_empty() {
-        return CheckResult::skipped("The plugin has no pass to run.");
+        return CheckResult::skipped("the plugin has no passes to run");
     }
     let parallel = match corpus::many() {
         Ok(sample) => sample,
@@ -37,11 +37,11 @@ pub(super) fn determinism(subject: &Subject<'_>) -> CheckResult {
                 continue;
             };
             let how = match jobs {
-                [1, JOBS, ..] => format!("on {JOBS} threads than on one"),
-                _ => "each time".to_owned(),
+                [1, JOBS, ..] => format!("between 1 and {JOBS} threads"),
+                _ => "between runs".to_owned(),
             };
             let line = first_difference(&first, other);
-            findings.push(format!("{what} makes another module {how}: {line}."));
+            findings.push(format!("{what}: output differs {how} at {line}"));
         }
     }
     CheckResult {
@@ -65,10 +65,10 @@ fn first_difference(one: &str, other: &str) -> String {
     let number = same.count();
     let quoted = |text: &str| match text.lines().nth(number) {
         Some(line) => format!("`{}`", line.trim()),
-        None => "the end".to_owned(),
+        None => "end of output".to_owned(),
     };
     let (one, other) = (quoted(one), quoted(other));
-    format!("line {} is {one}, and then {other}", number + 1)
+    format!("line {}: {one}, then {other}", number + 1)
 }
 
 #[cfg(test)]
@@ -78,8 +78,8 @@ mod tests {
     #[test]
     fn a_difference_is_shown_by_its_first_line() {
         let difference = first_difference("a", "a\nb");
-        assert_eq!(difference, "line 2 is the end, and then `b`");
+        assert_eq!(difference, "line 2: end of output, then `b`");
         let difference = first_difference("a\nb\nd", "a\n  c\nd");
-        assert_eq!(difference, "line 2 is `b`, and then `c`");
+        assert_eq!(difference, "line 2: `b`, then `c`");
     }
 }

@@ -15,7 +15,7 @@ use super::subject::{Subject, mandatory};
 pub(super) fn instruments(subject: &Subject<'_>) -> CheckResult {
     let all = &subject.plugin.manifest().instruments;
     if all.is_empty() {
-        return CheckResult::skipped("The plugin has no instruments.");
+        return CheckResult::skipped("the plugin has no instruments");
     }
     let findings = all.iter().filter_map(|instrument| {
         subject.samples.iter().find_map(|sample| {
@@ -34,7 +34,7 @@ fn observe(
     sample: &Sample,
 ) -> Result<(), PassError> {
     let name = &instrument.name;
-    let step = format!("`{name}` watched passes on {}", sample.name);
+    let step = format!("observing passes on {} with `{name}`", sample.name);
     subject.trail.at(&step);
     let mut setup = InstrumentSetup::new(&subject.registry);
     setup.sink = Arc::new(|_| ());

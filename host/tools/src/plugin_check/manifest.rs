@@ -1,6 +1,6 @@
 //! The check of a plugin's manifest and of loading its library.
 
-use passdock_core::{Field, PanicStrategy, Plugin, boundary, capitalized};
+use passdock_core::{Field, PanicStrategy, Plugin, boundary};
 
 use super::subject::Subject;
 use super::{CheckResult, Trail};
@@ -9,9 +9,8 @@ use super::{CheckResult, Trail};
 pub(super) fn manifest(subject: &Subject<'_>) -> CheckResult {
     let plugin = &subject.plugin;
     let unknown = plugin.unknown_keys().into_iter().map(|diagnostic| {
-        let help = diagnostic.help.unwrap_or_default();
-        let text = format!("{} {help}", diagnostic.message);
-        text.trim_end().to_owned()
+        let help = diagnostic.help.map(|help| format!("; {help}"));
+        diagnostic.message + &help.unwrap_or_default()
     });
     let mut findings: Vec<String> = unknown.collect();
     let mut notes = Vec::new();
@@ -22,38 +21,34 @@ pub(super) fn manifest(subject: &Subject<'_>) -> CheckResult {
     let instruments = instruments.map(|i| ("instrument", &*i.name, &i.summary, &i.options));
     for (kind, name, summary, options) in passes.chain(instruments) {
         if summary.trim().is_empty() {
-            findings.push(format!("The {kind} `{name}` has no summary."));
+            findings.push(format!("{kind} `{name}` has no summary"));
         }
         let is_undocumented = |field: &&Field| field.doc.trim().is_empty();
         notes.extend(options.iter().filter(is_undocumented).map(|field| {
             let field = &field.name;
-            format!("The option `{field}` of `{name}` has no documentation.")
+            format!("option `{field}` of `{name}` has no documentation")
         }));
     }
     if manifest.plugin.version.trim().is_empty() {
-        notes.push("The plugin has no version.".to_owned());
+        notes.push("the plugin has no version".to_owned());
     }
     if manifest.plugin.panic == PanicStrategy::Abort {
-        let note =
-            "A panic ends the host's process: build with `panic = \"unwind\"` to have it caught.";
+        let note = "a panic aborts the host process; build with `panic = \"unwind\"` so that the host can catch it";
         notes.push(note.to_owned());
     }
     subject.trail.at(Trail::LOADING);
     if let Err(error) = plugin.load(boundary::host()) {
-        findings.push(capitalized(&error.to_string()));
+        findings.push(error.to_string());
         return CheckResult {
             unusable: true,
             ..CheckResult::new(findings, notes)
         };
     }
-    subject
-        .trail
-        .at("the library was loaded for the second time");
+    subject.trail.at("loading the library a second time");
     let again =
         Plugin::open(subject.file()).and_then(|again| again.load(boundary::host()).map(drop));
     if let Err(error) = again {
-        let error = capitalized(&error.to_string());
-        findings.push(format!("Loaded for the second time: {error}"));
+        findings.push(format!("second load failed: {error}"));
     }
     CheckResult::new(findings, notes)
 }

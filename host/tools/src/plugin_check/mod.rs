@@ -17,7 +17,7 @@ mod trail;
 
 use std::path::PathBuf;
 
-use passdock_core::{boundary, capitalized};
+use passdock_core::boundary;
 use passdock_driver::pipeline::Request;
 
 pub use result::{CheckResult, CheckVerdict};
@@ -127,12 +127,12 @@ impl PluginCheck {
 pub fn run(check: &PluginCheck, plugin: &CheckedPlugin, trail: &Trail) -> CheckResult {
     let subject = match Subject::new(plugin, trail) {
         Ok(subject) => subject,
-        Err(error) => return CheckResult::unusable(capitalized(&error.to_string())),
+        Err(error) => return CheckResult::unusable(error.to_string()),
     };
     if !check.loads {
         trail.at(Trail::LOADING);
         if let Err(error) = subject.plugin.load(boundary::host()) {
-            return CheckResult::unusable(capitalized(&error.to_string()));
+            return CheckResult::unusable(error.to_string());
         }
     }
     (check.check)(&subject)

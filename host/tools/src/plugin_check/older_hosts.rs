@@ -1,7 +1,7 @@
 //! The check of a plugin in hosts with an older ABI.
 
 use passdock_abi as abi;
-use passdock_core::{ErrorKind, PassError, boundary, capitalized};
+use passdock_core::{ErrorKind, PassError, boundary};
 
 use super::subject::Subject;
 use super::{CheckResult, instruments, ops, passes};
@@ -11,14 +11,12 @@ use super::{CheckResult, instruments, ops, passes};
 pub(super) fn older_hosts(subject: &Subject<'_>) -> CheckResult {
     let min_host = subject.plugin.manifest().plugin.min_host;
     let Some(host) = boundary::older_host(min_host.minor.max(abi::OLDEST_MINOR)) else {
-        let reason = format!("This host can't emulate a host of ABI {min_host}.");
+        let reason = format!("cannot emulate a host with ABI {min_host}");
         return CheckResult::skipped(reason);
     };
-    subject
-        .trail
-        .at("the library was loaded into an older host");
+    subject.trail.at("loading the library into an older host");
     if let Err(error) = subject.plugin.load(host) {
-        return CheckResult::unusable(capitalized(&error.to_string()));
+        return CheckResult::unusable(error.to_string());
     }
     let is_meant =
         |error: &PassError| matches!(error.kind, ErrorKind::Panicked | ErrorKind::Verify);

@@ -29,14 +29,14 @@ const MORE_OPERANDS: u32 = 2;
 /// Checks that op definitions return results, or errors with a message.
 pub(super) fn ops(subject: &Subject<'_>) -> CheckResult {
     if subject.plugin.manifest().ops.is_empty() {
-        return CheckResult::skipped("The plugin defines no operators.");
+        return CheckResult::skipped("the plugin defines no operators");
     }
-    subject.trail.at("the op definitions were listed");
+    subject.trail.at("listing op definitions");
     let (mut infos, failures) = subject.registry.op_defs().describe();
     let own_failures = failures
         .iter()
         .filter(|error| error.origin == *subject.plugin.origin())
-        .map(|error| passdock_core::capitalized(&error.to_string()));
+        .map(ToString::to_string);
     let mut findings: Vec<String> = own_failures.collect();
     let definitions: Vec<OpInfo> = infos.iter().filter(|op| !op.extends).cloned().collect();
     infos.retain(|info| info.plugin == subject.plugin.name());
@@ -56,19 +56,19 @@ pub(super) fn ops(subject: &Subject<'_>) -> CheckResult {
     });
     let mut count = 0;
     for sample in &subject.samples {
-        let step = format!("op definitions were asked on {}", sample.name);
+        let step = format!("querying op definitions on {}", sample.name);
         subject.trail.at(&step);
         let queries = query(subject, sample.fresh(), &scope);
         count += queries.count;
         let errors = queries.errors.into_iter();
-        findings.extend(errors.map(|error| format!("On {}: {error}", sample.name)));
+        findings.extend(errors.map(|error| format!("on {}: {error}", sample.name)));
     }
     let mut unreadable = BTreeSet::new();
     for info in &infos {
         let name = &info.name;
         let mut errors = BTreeSet::new();
         for call in calls(info) {
-            let step = format!("the definition of `{name}` was asked about:\n{call}");
+            let step = format!("querying the definition of `{name}` about:\n{call}");
             subject.trail.at(&step);
             let Ok(module) = model_file::parse_text("a call", &call) else {
                 unreadable.insert(format!("`{name}`"));
@@ -81,14 +81,15 @@ pub(super) fn ops(subject: &Subject<'_>) -> CheckResult {
             errors.extend(faults.filter(|error| !error.contains(IS_WRONG)));
         }
         let first = errors.into_iter().next();
-        findings.extend(first.map(|error| format!("`{name}` since {}: {error}", info.since)));
+        findings
+            .extend(first.map(|error| format!("`{name}` (since version {}): {error}", info.since)));
     }
     let mut notes = Vec::new();
     if !unreadable.is_empty() {
         let all: Vec<String> = unreadable.into_iter().collect();
-        notes.push(format!("No calls could be made of {}.", all.join(", ")));
+        notes.push(format!("no calls were generated for {}", all.join(", ")));
     }
-    notes.push(format!("{count} questions were asked."));
+    notes.push(format!("{count} queries"));
     CheckResult::new(findings, notes)
 }
 

@@ -10,7 +10,7 @@ pub(super) fn options(subject: &Subject<'_>) -> CheckResult {
     let has_options = |pass: &&ManifestPass| !pass.declaration.options.is_empty();
     let passes: Vec<&ManifestPass> = subject.passes().iter().filter(has_options).collect();
     if passes.is_empty() {
-        return CheckResult::skipped("No pass has options.");
+        return CheckResult::skipped("no pass has options");
     }
     let (mut findings, mut notes) = (Vec::new(), Vec::new());
     for pass in passes {
@@ -31,10 +31,10 @@ pub(super) fn options(subject: &Subject<'_>) -> CheckResult {
                 let option = format!("`{} = {value}`", field.name);
                 match runs(subject, pass, &options) {
                     Ok(false) if runs_at_all => {
-                        notes.push(format!("`{name}` refuses every module with {option}."));
+                        notes.push(format!("`{name}` rejects every module with {option}"));
                     }
                     Ok(_) => {}
-                    Err(fault) => findings.push(format!("With {option}: {fault}")),
+                    Err(fault) => findings.push(format!("with {option}: {fault}")),
                 }
             }
         }

@@ -80,7 +80,7 @@ pub(super) fn survey(
         if let (None, Some(first)) = (&fault, refused.first()) {
             let (count, all) = (refused.len(), samples.len());
             untried += usize::from(count == all);
-            refusals.push(format!("It refuses {count} of {all} modules: {first}"));
+            refusals.push(format!("{count} of {all} modules rejected: {first}"));
         }
         findings.extend(fault);
     }
@@ -95,10 +95,11 @@ impl Survey {
     fn into_check(self, subject: &Subject<'_>) -> CheckResult {
         match subject.passes() {
             [] if self.findings.is_empty() => {
-                CheckResult::skipped("The plugin has no pass to run.")
+                CheckResult::skipped("the plugin has no passes to run")
             }
             passes if self.findings.is_empty() && self.untried == passes.len() => {
-                let reason = "The passes accept no module of the check: pass one with `--model`.";
+                let reason =
+                    "the passes reject all modules of the check; add a model with `--model`";
                 CheckResult {
                     notes: self.refusals,
                     ..CheckResult::skipped(reason)

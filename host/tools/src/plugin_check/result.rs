@@ -24,7 +24,7 @@ pub enum CheckVerdict {
 pub struct CheckResult {
     /// The verdict.
     pub verdict: CheckVerdict,
-    /// The faults, one sentence each; or the reason for a crash or a skipped check.
+    /// The faults, or the reason for a crash or a skipped check.
     pub reasons: Vec<String>,
     /// Observations that aren't faults.
     pub notes: Vec<String>,
@@ -48,8 +48,8 @@ impl CheckVerdict {
     /// Returns the verdict's name.
     pub fn name(self) -> &'static str {
         match self {
-            CheckVerdict::Pass => "pass",
-            CheckVerdict::Fail => "fail",
+            CheckVerdict::Pass => "passed",
+            CheckVerdict::Fail => "failed",
             CheckVerdict::Crashed => "crashed",
             CheckVerdict::Skipped => "skipped",
         }
@@ -103,7 +103,7 @@ impl CheckResult {
         for (what, hash) in &self.outputs {
             if other.outputs.get(what).is_some_and(|other| other != hash) {
                 self.verdict = CheckVerdict::Fail;
-                let reason = format!("{what} makes another module in another process.");
+                let reason = format!("{what}: output differs between processes");
                 self.reasons.push(reason);
             }
         }
@@ -124,9 +124,9 @@ mod tests {
         assert_eq!(made(1).repeated(made(1)).verdict, CheckVerdict::Pass);
         let other = made(1).repeated(made(2));
         assert_eq!(other.verdict, CheckVerdict::Fail);
-        let reason = "`a.transform.B` on c.ir makes another module in another process.";
+        let reason = "`a.transform.B` on c.ir: output differs between processes";
         assert_eq!(other.reasons, [reason]);
-        let crashed = made(1).repeated(CheckResult::crashed("It ended."));
+        let crashed = made(1).repeated(CheckResult::crashed("the process exited"));
         assert_eq!(crashed.verdict, CheckVerdict::Crashed);
     }
 }

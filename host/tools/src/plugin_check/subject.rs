@@ -32,7 +32,7 @@ impl<'t> Subject<'t> {
         checked: &'t CheckedPlugin,
         trail: &'t Trail,
     ) -> Result<Subject<'t>, Box<dyn std::error::Error>> {
-        trail.at("the manifest was read");
+        trail.at("reading the manifest");
         Plugin::open(&checked.file)?;
         let registry = Registry::new();
         let mut request: Request = checked.plugins.clone();
@@ -126,9 +126,12 @@ pub(super) fn described(pass: &str, on: &str, error: &PassError) -> String {
         Some(function) => format!(", @{function}"),
         None => String::new(),
     };
-    let help = error.help.as_deref().unwrap_or_default();
-    let message = format!("{} {help}", error.message);
-    format!("`{pass}` on {on}{function}{inner}: {}", message.trim_end())
+    let help = match &error.help {
+        Some(help) => format!("; {help}"),
+        None => String::new(),
+    };
+    let message = &error.message;
+    format!("`{pass}` on {on}{function}{inner}: {message}{help}")
 }
 
 /// Returns values for the options that have no default.

@@ -5,8 +5,8 @@ use std::fs::{self, File};
 use std::io::{self, Seek, Write};
 use std::path::Path;
 
-/// The separator of pass and sample in a step.
-const RAN_ON: &str = "` ran on ";
+/// The text before the pass in a step, and the text between pass and sample.
+const RUNNING: (&str, &str) = ("running `", "` on ");
 
 /// A file with the current step of a check.
 #[derive(Debug)]
@@ -14,7 +14,7 @@ pub struct Trail(RefCell<File>);
 
 impl Trail {
     /// The step in which the library is loaded for the first time.
-    pub const LOADING: &'static str = "the library was loaded";
+    pub const LOADING: &'static str = "loading the library";
 
     /// Creates the file of a trail.
     ///
@@ -26,12 +26,14 @@ impl Trail {
 
     /// Records that a pass runs next.
     pub(super) fn at_pass(&self, pass: &str, on: &str) {
-        self.at(&format!("`{pass}{RAN_ON}{on}"));
+        let (before, between) = RUNNING;
+        self.at(&format!("{before}{pass}{between}{on}"));
     }
 
     /// Returns the pass that runs in a step.
     pub fn pass_in(step: &str) -> Option<&str> {
-        let (pass, _) = step.strip_prefix('`')?.split_once(RAN_ON)?;
+        let (before, between) = RUNNING;
+        let (pass, _) = step.strip_prefix(before)?.split_once(between)?;
         Some(pass)
     }
 

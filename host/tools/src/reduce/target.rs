@@ -32,8 +32,8 @@ impl<'c> Target<'c> {
             Trial::Made(after) => after,
         };
         let Some(mut check) = check else {
-            let message = "The pipeline runs to its end: there is no failure to keep.";
-            let help = "Say what is wrong with its result: `--check numerics`, or a command.";
+            let message = "the pipeline succeeds, so there is no failure to reduce";
+            let help = "check its result with `--check numerics` or a test command";
             return Err(PassError::new(ErrorKind::Check, message).help(help));
         };
         let before = check(module, module)?;

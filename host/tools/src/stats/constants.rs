@@ -227,7 +227,7 @@ fn external_files(entries: &[Entry<'_>]) -> Vec<ConstantsFile> {
             Ok(bytes) => {
                 file.bytes = Some(bytes);
                 file.problem = (bytes < needed).then(|| {
-                    format!("The file has {bytes} bytes, and its tensors reach to byte {needed}.")
+                    format!("file has {bytes} bytes, but its tensors end at byte {needed}")
                 });
             }
             Err(problem) => file.problem = Some(problem),
@@ -246,7 +246,7 @@ fn sparse(f: &Function, id: passdock_abi::OpId, to: &mut Sparse) -> Result<(), P
         return Ok(());
     }
     let facts = passdock_onnx::sparse_facts(f.bytes_in(attr.list)).map_err(|error| {
-        let message = format!("The attribute `sparse_value` can't be read: {error}");
+        let message = format!("invalid attribute `sparse_value`: {error}");
         let mut failure = PassError::new(ErrorKind::Read, message);
         failure.function = Some(f.text(f.name()).to_owned());
         failure.op = Some(f.describe_op(id));

@@ -127,7 +127,7 @@ async function opensAndSearches() {
   });
   assert(spot, "no op of the innermost scope is seen");
   await tab.mouse.click(...spot);
-  assert.match(await tab.$eval(".details .past", (past) => past.textContent), /Was in the model|Made by/);
+  assert.match(await tab.$eval(".details .past", (past) => past.textContent), /In the original model|Created by/);
   await shoot(tab, "scope");
   await drawing(tab, () => tab.$$eval(".details .actions button", (buttons) => buttons.at(-1).click()));
   for (const size of [1, 2]) {
@@ -158,7 +158,7 @@ async function byKeyboardAlone() {
   const focused = () => tab.evaluate(() => document.activeElement?.textContent?.slice(0, 40) || document.activeElement?.className);
   await keyboard.press("/");
   assert.equal(await tab.evaluate(() => document.activeElement?.id), "search");
-  await keyboard.type("made");
+  await keyboard.type("created");
   const top = await tab.$eval(".picture", (picture) => picture.getBoundingClientRect().top);
   assert(top >= 0 && top < 900, `what is searched stands ${top} pixels from the top`);
   const found = await tab.$$eval(".results button", (all) => all.length);

@@ -78,7 +78,7 @@ export async function readData(element: Element): Promise<PageData> {
   const isCompressed = element.getAttribute("type") === "application/x-deflate-base64";
   const data = JSON.parse(isCompressed ? await inflated(text) : text) as PageData;
   if (data.version !== VERSION) {
-    throw new Error(`This page's script reads data of version ${VERSION}, and the data is of version ${data.version}.`);
+    throw new Error(`expected data of version ${VERSION}, found version ${data.version}`);
   }
   return data;
 }

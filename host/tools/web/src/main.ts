@@ -28,7 +28,7 @@ function show(data: PageData, main: HTMLElement): void {
     element(
       "header",
       {},
-      element("p", { class: `outcome ${data.ok ? "ok" : "failed"}` }, data.ok ? "Done" : "Failed"),
+      element("p", { class: `outcome ${data.ok ? "ok" : "failed"}` }, data.ok ? "Succeeded" : "Failed"),
       element("h1", {}, name),
       element("nav", { "aria-label": "Sections" }, element("ul", {}, ...links)),
     ),
@@ -73,7 +73,7 @@ async function start(): Promise<void> {
   try {
     show(await readData(data), main);
   } catch (error) {
-    main.replaceChildren(element("p", { class: "failure", role: "alert" }, `The page's data can't be read: ${String(error)}`));
+    main.replaceChildren(element("p", { class: "failure", role: "alert" }, `Could not read the data of the report: ${String(error)}`));
   }
   document.documentElement.dataset.ready = "";
 }

@@ -43,7 +43,7 @@ export function quietCount(counts: Record<PassStatus, number>): string {
 /** Describes the changes of a pass that kept the number of ops: `types of 12 values`, as in the terminal's table. */
 export function changesText(changes: Record<string, number>): string {
   const said = Object.entries(changes).map(([what, times]) => {
-    if (what === "ops") return `${countOf(times, "op")} made anew`;
+    if (what === "ops") return `${countOf(times, "op")} replaced`;
     if (what === "constants") return countOf(times, "new constant");
     const noun = what === "opsets" ? "function" : what === "types" || what === "names" ? "value" : "op";
     return `${what} of ${countOf(times, noun)}`;

@@ -91,7 +91,7 @@ test("marks tell what passes did", () => {
   assert.equal(markOf({ kind: "", text: "", operands: [], results: [], changed: [0] }), "changed");
   assert.equal(leading({ ...noMarks(), same: 3 }), "same");
   assert.equal(leading({ ...noMarks(), made: 3, removed: 1 }), "changed");
-  assert.equal(markText({ ...noMarks(), made: 3, removed: 1 }), "3 made, 1 removed");
+  assert.equal(markText({ ...noMarks(), made: 3, removed: 1 }), "3 created, 1 removed");
 });
 
 test("a search takes words of kinds, names, marks and passes", () => {

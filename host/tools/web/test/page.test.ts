@@ -45,8 +45,8 @@ test("data is read as it is, or compressed", async () => {
   assert.deepEqual(unpacked, plain);
 });
 
-test("data of another version is refused", async () => {
-  await assert.rejects(readData(holding("application/json", '{"version": 2}')), /version 1, and the data is of version 2/);
+test("data of another version is rejected", async () => {
+  await assert.rejects(readData(holding("application/json", '{"version": 2}')), /expected data of version 1, found version 2/);
 });
 
 test("numbers are readable", () => {
@@ -115,7 +115,7 @@ test("what a pass changed that left as many ops is said", () => {
   const changes = { attributes: 3, constants: 1, ops: 2, opsets: 1, types: 12 };
   assert.equal(
     changesText(changes),
-    "attributes of 3 ops, 1 new constant, 2 ops made anew, opsets of 1 function, types of 12 values",
+    "attributes of 3 ops, 1 new constant, 2 ops replaced, opsets of 1 function, types of 12 values",
   );
   assert.equal(changesText({}), "");
 });

@@ -104,7 +104,7 @@ pub(crate) fn check(operator: &Operator, op: &Infer) -> Answer {
                 if !entry.words.is_empty() && !entry.words.iter().any(is_word) {
                     let value = String::from_utf8_lossy(value);
                     return wrong!(
-                        "its `{name}` can't be `{value}`; there are `{}`",
+                        "invalid attribute `{name}`: expected one of `{}`, found `{value}`",
                         entry.words.join("`, `")
                     );
                 }
@@ -114,10 +114,14 @@ pub(crate) fn check(operator: &Operator, op: &Infer) -> Answer {
         };
         match beyond {
             Some(value) if most == i64::MAX => {
-                return wrong!("its `{name}` can't be {value}: it is at least {least}");
+                return wrong!(
+                    "invalid attribute `{name}`: expected at least {least}, found {value}"
+                );
             }
             Some(value) => {
-                return wrong!("its `{name}` can't be {value}: it is from {least} to {most}");
+                return wrong!(
+                    "invalid attribute `{name}`: expected {least} to {most}, found {value}"
+                );
             }
             None => {}
         }

@@ -47,10 +47,10 @@ fn named(name: &Value) -> Result<(&str, DType), Error> {
 
 /// Rejects versions that lack an operator of the body.
 fn needs(state: &State, least: i64) -> Result<&'static str, Error> {
-    match integer(state, "version")? >= least {
-        true => Ok(""),
-        false => Err(wrong(format!(
-            "its body needs version {least} of ONNX's operators"
+    match integer(state, "version")? {
+        version if version >= least => Ok(""),
+        version => Err(wrong(format!(
+            "body requires opset {least}, found {version}"
         ))),
     }
 }

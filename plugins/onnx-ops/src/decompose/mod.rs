@@ -70,7 +70,7 @@ fn stop(error: Error) -> Stop {
     match source {
         Some(Wrong(reason)) => Stop::Wrong(reason.clone()),
         None if error.kind() == ErrorKind::UndefinedError => Stop::Unknown,
-        None => Stop::Wrong(format!("its body can't be written: {error}")),
+        None => Stop::Wrong(format!("could not render the body: {error}")),
     }
 }
 

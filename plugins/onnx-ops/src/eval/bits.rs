@@ -28,11 +28,11 @@ pub(crate) fn bit_cast<'a>(call: &Call<'a>) -> Folded<'a> {
         Some(to) if to.bits() == x.dtype().bits() && to.bits() != 0 => {
             // The only valid bytes of a bool are 0 and 1.
             let is_bool = to != DType::BOOL || x.bytes().iter().all(|&byte| byte <= 1);
-            ensure!(is_bool, "a byte above 1 is no bool");
+            ensure!(is_bool, "cannot cast bytes other than 0 and 1 to bool");
             x.reinterpreted(to, x.shape().to_vec())
         }
         _ => refuse!(
-            "{} and the type wanted aren't equally wide",
+            "expected an element type of the same width as {}",
             name_of(x.dtype())
         ),
     }
@@ -44,7 +44,7 @@ pub(crate) fn bit_shift<'a>(call: &Call<'a>) -> Folded<'a> {
     let left = match call.string("direction")? {
         Some(b"LEFT") => true,
         Some(b"RIGHT") => false,
-        _ => return refuse!("its direction is neither LEFT nor RIGHT"),
+        _ => return refuse!("invalid attribute `direction`: expected `LEFT` or `RIGHT`"),
     };
     with_integer!(x.dtype(), T => {
         let bits = x.dtype().bits() as i128;

@@ -19,7 +19,7 @@ pub(crate) fn shape_of(shapes: &[&[usize]]) -> Result<Vec<usize>, NotFolded> {
             match (*slot, dim) {
                 (have, want) if have == want || want == 1 => {}
                 (1, want) => *slot = want,
-                (have, want) => return refuse!("dims of {have} and {want} don't broadcast"),
+                (have, want) => return refuse!("cannot broadcast dims {have} and {want}"),
             }
         }
     }
@@ -33,7 +33,7 @@ pub(crate) fn spread<'v, T>(
 ) -> Result<ArrayViewD<'v, T>, NotFolded> {
     match view.broadcast(IxDyn(shape)) {
         Some(view) => Ok(view),
-        None => refuse!("{:?} doesn't broadcast to {shape:?}", view.shape()),
+        None => refuse!("cannot broadcast shape {:?} to {shape:?}", view.shape()),
     }
 }
 

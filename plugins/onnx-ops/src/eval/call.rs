@@ -62,7 +62,7 @@ impl<'a> Call<'a> {
     pub fn input(&self, index: usize) -> Result<&'a Tensor<'a>, NotFolded> {
         match self.optional(index) {
             Some(tensor) => Ok(tensor),
-            None => refuse!("operand {index} is missing"),
+            None => refuse!("missing operand {index}"),
         }
     }
 
@@ -89,7 +89,10 @@ impl<'a> Call<'a> {
     pub fn ints_in(&self, index: usize) -> Result<Vec<i64>, NotFolded> {
         let tensor = self.input(index)?;
         if tensor.rank() > 1 {
-            return refuse!("operand {index} must be a list of integers");
+            return refuse!(
+                "operand {index} has rank {}, expected at most 1",
+                tensor.rank()
+            );
         }
         integers(tensor)
     }
@@ -130,10 +133,15 @@ impl<'a> Call<'a> {
 
     /// Checks the size of a result in bytes against the limit.
     pub fn room_for_bytes(&self, bytes: Option<u64>) -> Result<(), NotFolded> {
+        let limit = self.max_bytes.min(LIMIT);
         match bytes {
-            Some(bytes) if bytes <= self.max_bytes.min(LIMIT) => Ok(()),
-            Some(bytes) => refuse!("its result would take {} bytes", grouped(bytes)),
-            None => refuse!("the size of its result isn't known"),
+            Some(bytes) if bytes <= limit => Ok(()),
+            Some(bytes) => refuse!(
+                "result would take {} bytes, limit is {}",
+                grouped(bytes),
+                grouped(limit)
+            ),
+            None => refuse!("size of the result is unknown or overflows"),
         }
     }
 }
@@ -152,11 +160,11 @@ pub(crate) fn grouped(number: u64) -> String {
 /// Returns the element type of some operands, which must be the same for all.
 pub(crate) fn one_type(operands: &[&Tensor]) -> Result<DType, NotFolded> {
     let Some(dtype) = operands.first().map(|first| first.dtype()) else {
-        return refuse!("it has no operands");
+        return refuse!("missing operands");
     };
     match operands.iter().find(|operand| operand.dtype() != dtype) {
         Some(other) => refuse!(
-            "its operands mix {} and {}",
+            "expected operands of one element type, found {} and {}",
             name_of(dtype),
             name_of(other.dtype())
         ),
@@ -173,7 +181,7 @@ pub(crate) fn integers(tensor: &Tensor) -> Result<Vec<i64>, NotFolded> {
             .iter()
             .map(|&int| int.into())
             .collect()),
-        other => refuse!("{} where integers are needed", name_of(other)),
+        other => refuse!("expected element type i64 or i32, found {}", name_of(other)),
     }
 }
 
@@ -199,7 +207,7 @@ pub(crate) fn axes(list: &[i64], rank: usize) -> Result<Vec<usize>, NotFolded> {
     let listed = |&entry: &i64| {
         let axis = axis(entry, rank)?;
         let twice = std::mem::replace(&mut is_listed[axis], true);
-        ensure!(!twice, "axis {entry} is named twice");
+        ensure!(!twice, "duplicate axis {entry}");
         Ok(axis)
     };
     list.iter().map(listed).collect()

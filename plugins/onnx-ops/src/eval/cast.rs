@@ -12,7 +12,7 @@ use passdock_plugin_api::DType;
 /// Casts to the type in the attribute `to`.
 pub(crate) fn cast<'a>(call: &Call<'a>) -> Folded<'a> {
     let Some(to) = call.int("to")?.and_then(|to| u32::try_from(to).ok()) else {
-        return refuse!("its attribute `to` is missing");
+        return refuse!("missing or invalid attribute `to`");
     };
     convert(call, DType(to))
 }
@@ -78,7 +78,7 @@ fn to_type<'a>(x: &'a Tensor<'a>, to: DType, overflow: Overflow, rounding: Round
             return number.map(to, |x: S| x != S::ZERO);
         }
         with_number!(to, D => {
-            let undefined = format!("a value that {} can't hold has no defined result", name_of(to));
+            let undefined = format!("cast of an out-of-range value to {} is undefined", name_of(to));
             number.try_map(to, &undefined, between::<S, D>)
         })
     })
@@ -96,10 +96,11 @@ where
 }
 
 /// Why a value has no code.
-const NO_CODE: &str = "NaN, or a value out of range, has no defined result in its type";
+const NO_CODE: &str = "cast of NaN or of an out-of-range value is undefined";
 
 /// Why a value can't be a small integer: ONNX truncates fractions, ONNX Runtime rounds them.
-const NO_SMALL: &str = "how fractions and large floats become integers of a few bits isn't defined";
+const NO_SMALL: &str =
+    "cast of fractions and large floats to 4-bit and 2-bit integers is undefined";
 
 /// A number in double precision, and its exact value if it is an integer.
 struct Value {
@@ -192,16 +193,13 @@ fn from_strings<'a>(x: &Tensor, to: DType) -> Folded<'a> {
         let values: Option<Vec<i64>> = strings.map(read_int).collect();
         values.map(|values| Tensor::from_vec(DType::I64, shape, values))
     };
-    number.ok_or(NotFolded::new("a string doesn't spell a number"))
+    number.ok_or(NotFolded::new("a string is not a valid number"))
 }
 
 /// Formats integers and bools as decimal strings. The format of floats differs between runtimes.
 fn to_strings<'a>(x: &Tensor) -> Folded<'a> {
     let Ok(wholes) = wholes(x) else {
-        return refuse!(
-            "how {} is written as a string isn't defined",
-            name_of(x.dtype())
-        );
+        return refuse!("cast of {} to strings is undefined", name_of(x.dtype()));
     };
     let strings: Vec<String> = wholes.iter().map(i128::to_string).collect();
     let strings = strings.iter().map(String::as_bytes);

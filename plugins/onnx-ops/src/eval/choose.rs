@@ -27,7 +27,7 @@ fn arg<'a>(call: &Call<'a>, better: Ordering) -> Folded<'a> {
     let last = call.flag("select_last_index", false)?;
     let mut shape = x.shape().to_vec();
     if shape[at] == 0 {
-        return refuse!("a dim of 0 has no greatest or least element");
+        return refuse!("axis {at} has no elements");
     }
     if call.flag("keepdims", true)? {
         shape[at] = 1;
@@ -57,7 +57,7 @@ fn first<T: Number>(lane: ArrayView1<T>, better: Ordering, last: bool) -> usize 
 
 fn without_nan<T: Number>(x: &Tensor) -> Result<(), NotFolded> {
     let has_nan = x.stored::<T>()?.iter().any(|x| x.is_nan());
-    ensure!(!has_nan, "whether NaN is greater or less isn't defined");
+    ensure!(!has_nan, "order of NaN is undefined");
     Ok(())
 }
 
@@ -71,10 +71,10 @@ pub(crate) fn top_k<'a>(call: &Call<'a>) -> FoldedAll<'a> {
     };
     let count = match count.and_then(|count| usize::try_from(count).ok()) {
         Some(count) if count <= x.shape()[at] => count,
-        _ => return refuse!("its count isn't one of a dim of {}", x.shape()[at]),
+        _ => return refuse!("`K` is out of range for a dim of {}", x.shape()[at]),
     };
     if !call.flag("sorted", true)? {
-        return refuse!("the order of what isn't sorted isn't defined");
+        return refuse!("order of unsorted results is undefined");
     }
     let largest = call.flag("largest", true)?;
     let mut shape = x.shape().to_vec();

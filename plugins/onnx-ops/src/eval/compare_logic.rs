@@ -61,7 +61,7 @@ pub(crate) fn truth<'a>(call: &Call<'a>, combine: impl Fn(bool, bool) -> bool) -
 pub(crate) fn bools<'t>(tensor: &'t Tensor) -> Result<&'t [u8], NotFolded> {
     let dtype = tensor.dtype();
     if dtype != DType::BOOL {
-        return refuse!("{} where bools are needed", name_of(dtype));
+        return refuse!("expected element type bool, found {}", name_of(dtype));
     }
     Ok(tensor.bytes())
 }
@@ -94,7 +94,7 @@ pub(crate) fn choose<'a>(call: &Call<'a>) -> Folded<'a> {
 pub(crate) fn non_zero<'a>(call: &Call<'a>) -> Folded<'a> {
     let x = call.input(0)?;
     if x.rank() == 0 {
-        return refuse!("what NonZero of a scalar is isn't defined alike everywhere");
+        return refuse!("runtimes disagree on `NonZero` of a scalar");
     }
     let number = as_number(x)?;
     let hits: Vec<usize> = with_number!(number.dtype(), T => {

@@ -25,7 +25,7 @@ pub(crate) fn constant<'a>(call: &Call<'a>) -> Folded<'a> {
     } else if let Some(values) = call.strings("value_strings")? {
         Tensor::from_strings(vec![values.len()], values.into_iter())
     } else {
-        return refuse!("it has no value that is known here");
+        return refuse!("missing or unsupported value");
     };
     Ok(value)
 }
@@ -37,7 +37,11 @@ pub(crate) fn constant_of_shape<'a>(call: &Call<'a>) -> Folded<'a> {
         Some(value) => value,
         None => Tensor::from_vec(DType::F32, vec![1], vec![0f32]),
     };
-    ensure!(value.len() == 1, "its value isn't one element");
+    let length = value.len();
+    ensure!(
+        length == 1,
+        "attribute `value` has {length} elements, expected 1"
+    );
     let count = call.room_for(value.dtype(), &shape)?;
     rearrange!(call, &[&value], cells, T => (shape, vec![cells.row::<T>(0)?[0]; count]))
 }
@@ -55,10 +59,7 @@ pub(crate) fn range<'a>(call: &Call<'a>) -> Folded<'a> {
                 dtype,
             )
         }
-        other => refuse!(
-            "nothing is computed with elements of type {}",
-            name_of(other)
-        ),
+        other => refuse!("unsupported element type {}", name_of(other)),
     }
 }
 
@@ -71,16 +72,16 @@ fn steps<'r>(call: &Call, inputs: &[Option<Tensor>]) -> Folded<'r> {
         let count = match (start.to_int(), limit.to_int(), delta.to_int()) {
             (Some(start), Some(limit), Some(delta)) => match step_count(start, limit, delta) {
                 Some(count) => count,
-                None => return refuse!("a step of 0 goes nowhere"),
+                None => return refuse!("`delta` is 0"),
             },
             _ => {
                 let steps = limit.minus(start).over(delta).map_or(f64::NAN, T::to_f64).ceil();
-                ensure!(steps.is_finite(), "its steps have no end");
+                ensure!(steps.is_finite(), "number of steps is not finite");
                 steps.max(0.0) as i128
             }
         };
         let Ok(count) = usize::try_from(count) else {
-            return refuse!("its result would have too many elements");
+            return refuse!("result has too many elements");
         };
         call.room_for(dtype, &[count])?;
         let element = |at: usize| start.plus(T::from_int(at as i128).times(delta));
@@ -101,7 +102,10 @@ fn scalar<T: Number>(call: &Call, index: usize) -> Result<T, NotFolded> {
     let tensor = call.input(index)?;
     match &*tensor.stored::<T>()? {
         [element] if tensor.dtype() == T::DTYPE => Ok(*element),
-        _ => refuse!("operand {index} isn't a scalar of the first operand's type"),
+        _ => refuse!(
+            "expected operand {index} to be a scalar of type {}",
+            name_of(T::DTYPE)
+        ),
     }
 }
 
@@ -114,7 +118,7 @@ pub(crate) fn eye_like<'a>(call: &Call<'a>) -> Folded<'a> {
     };
     let diagonal = call.int_or("k", 0)?;
     let &[rows, columns] = x.shape() else {
-        return refuse!("its operand isn't a matrix");
+        return refuse!("operand 0 has rank {}, expected 2", x.rank());
     };
     call.room_for(dtype, x.shape())?;
     let shape = vec![rows, columns];
@@ -134,10 +138,15 @@ pub(crate) fn eye_like<'a>(call: &Call<'a>) -> Folded<'a> {
 pub(crate) fn one_hot<'a>(call: &Call<'a>) -> Folded<'a> {
     let (indices, depth, values) = (call.input(0)?, call.input(1)?, call.input(2)?);
     let fits = depth.len() == 1 && values.len() == 2;
-    ensure!(fits, "it needs one depth and two values");
+    ensure!(
+        fits,
+        "expected 1 depth and 2 values, found {} and {}",
+        depth.len(),
+        values.len()
+    );
     let depth = doubles(depth)?[0];
     if !(0.0..=u32::MAX.into()).contains(&depth) {
-        return refuse!("its depth is out of range");
+        return refuse!("depth {depth} is out of range");
     }
     let depth = depth.trunc();
     let at = axis(call.int_or("axis", -1)?, indices.rank() + 1)?;
@@ -182,13 +191,13 @@ fn window<'a>(call: &Call<'a>, factors: [f32; 3]) -> Folded<'a> {
     let [a, b, c] = factors.map(f64::from);
     let size = call.ints_in(0)?;
     let Some(&size) = size.first().filter(|&&first| size.len() == 1 && first > 0) else {
-        return refuse!("its size isn't a positive number");
+        return refuse!("expected one positive window size, found {size:?}");
     };
     let dtype = DType(u32::try_from(call.int_or("output_datatype", 1)?).unwrap_or(0));
     let period = size - i64::from(!call.flag("periodic", true)?);
     let (name, is_wide) = (name_of(dtype), matches!(dtype, DType::F32 | DType::F64));
     if period == 0 || !is_wide {
-        return refuse!("a window of {size} elements of {name} isn't evaluated");
+        return refuse!("unsupported window of size {size} and element type {name}");
     }
     let shape = dims(&[size])?;
     little_work(&[shape[0], COSINE])?;

@@ -16,7 +16,11 @@ pub(crate) fn transpose<'a>(call: &Call<'a>) -> Folded<'a> {
         None => (0..x.rank()).rev().collect(),
         Some(perm) => {
             let orders = perm.len() == x.rank() && perm.iter().all(|&dim| dim >= 0);
-            ensure!(orders, "its perm doesn't order {} dims", x.rank());
+            ensure!(
+                orders,
+                "attribute `perm` is {perm:?}, expected a permutation of {} axes",
+                x.rank()
+            );
             axes(&perm, x.rank())?
         }
     };
@@ -34,7 +38,7 @@ pub(crate) fn concat<'a>(call: &Call<'a>) -> Folded<'a> {
     let operands = call.all_inputs()?;
     let first = call.input(0)?;
     let Some(at) = call.int("axis")? else {
-        return refuse!("it has no axis");
+        return refuse!("missing attribute `axis`");
     };
     let at = axis(at, first.rank())?;
     let mut shape = first.shape().to_vec();
@@ -43,7 +47,10 @@ pub(crate) fn concat<'a>(call: &Call<'a>) -> Folded<'a> {
         let (one, other) = (first.shape(), operand.shape());
         let same =
             one.len() == other.len() && (0..one.len()).all(|d| d == at || other[d] == one[d]);
-        ensure!(same, "{one:?} and {other:?} don't stand side by side");
+        ensure!(
+            same,
+            "cannot concatenate shapes {one:?} and {other:?} along axis {at}"
+        );
         shape[at] = shape[at].saturating_add(other[at]);
     }
     let count = call.room_for(first.dtype(), &shape)?;
@@ -81,7 +88,7 @@ pub(crate) fn split<'a>(call: &Call<'a>) -> FoldedAll<'a> {
     let results = call.outputs;
     let fits = whole == Some(dim) && lengths.len() == results;
     if !fits {
-        return refuse!("pieces of {lengths:?} don't make up {dim} in {results} results");
+        return refuse!("cannot split a dim of {dim} into {results} results of sizes {lengths:?}");
     }
     let mut start = 0;
     let piece = |size: usize| {
@@ -97,12 +104,12 @@ pub(crate) fn split<'a>(call: &Call<'a>) -> FoldedAll<'a> {
 pub(crate) fn even(dim: usize, pieces: i64, uneven: bool) -> Result<Vec<i64>, NotFolded> {
     let dim = dim as i64;
     let splits = (1..=dim.max(1)).contains(&pieces);
-    ensure!(splits, "{dim} elements can't be split into {pieces} pieces");
+    ensure!(splits, "cannot split a dim of {dim} into {pieces} results");
     let length = dim / pieces + i64::from(dim % pieces != 0);
     let last = dim - length * (pieces - 1);
     let fits = last >= 0 && (last == length || uneven);
     if !fits {
-        return refuse!("{dim} elements don't split evenly into {pieces} pieces");
+        return refuse!("cannot split a dim of {dim} evenly into {pieces} results");
     }
     let mut lengths = vec![length; pieces as usize - 1];
     lengths.push(last);
@@ -114,7 +121,7 @@ pub(crate) fn slice<'a>(call: &Call<'a>) -> Folded<'a> {
     let x = call.input(0)?;
     let starts = call.ints_since(10, 1, "starts")?;
     let (Some(starts), Some(ends)) = (starts, call.ints_since(10, 2, "ends")?) else {
-        return refuse!("it has no starts or no ends");
+        return refuse!("missing `starts` or `ends`");
     };
     let count = starts.len();
     let named = call
@@ -124,7 +131,10 @@ pub(crate) fn slice<'a>(call: &Call<'a>) -> Folded<'a> {
     let fits = [&ends, &named, &steps]
         .iter()
         .all(|list| list.len() == count);
-    ensure!(fits, "its starts, ends, axes and steps aren't equally many");
+    ensure!(
+        fits,
+        "expected `starts`, `ends`, `axes` and `steps` of equal length"
+    );
     let mut plan = vec![SliceInfoElem::from(..); x.rank()];
     for (at, d) in axes(&named, x.rank())?.into_iter().enumerate() {
         plan[d] = steps_along(x.shape()[d], starts[at], ends[at], steps[at])?;
@@ -134,7 +144,7 @@ pub(crate) fn slice<'a>(call: &Call<'a>) -> Folded<'a> {
 
 fn sliced<'a>(call: &Call, x: &Tensor, plan: &[SliceInfoElem]) -> Folded<'a> {
     let Ok(plan) = SliceInfo::<_, IxDyn, IxDyn>::try_from(plan) else {
-        return refuse!("its slices don't fit");
+        return refuse!("invalid slices");
     };
     rearrange!(call, &[x], cells, T => flat(row_by_row(&cells.array::<T>(0)?.slice(plan))))
 }
@@ -143,15 +153,15 @@ fn sliced<'a>(call: &Call, x: &Tensor, plan: &[SliceInfoElem]) -> Folded<'a> {
 /// its end.
 fn steps_along(dim: usize, start: i64, end: i64, step: i64) -> Result<SliceInfoElem, NotFolded> {
     let Ok(dim) = i64::try_from(dim) else {
-        return refuse!("a dim is too long");
+        return refuse!("dim {dim} is too large");
     };
     let from_back = |at: i64| if at < 0 { at.saturating_add(dim) } else { at };
     let (start, far, end) = (from_back(start), end, from_back(end));
     let range = match step {
-        0 => return refuse!("a step of 0 goes nowhere"),
+        0 => return refuse!("a step is 0"),
         1.. => start.clamp(0, dim)..end.clamp(0, dim),
         _ if dim > 0 && (far == i64::MAX || far == i64::from(i32::MAX)) => {
-            return refuse!("where a walk backwards ends at {far} isn't read alike everywhere");
+            return refuse!("runtimes disagree on an end of {far} with a negative step");
         }
         _ => end.clamp(-1, dim - 1) + 1..start.clamp(0, (dim - 1).max(0)) + 1,
     };
@@ -181,7 +191,7 @@ pub(crate) fn expand<'a>(call: &Call<'a>) -> Folded<'a> {
 /// Converts sizes, none of which may be negative.
 pub(super) fn dims(list: &[i64]) -> Result<Vec<usize>, NotFolded> {
     let dims: Result<_, _> = list.iter().map(|&dim| usize::try_from(dim)).collect();
-    dims.map_err(|_| NotFolded::new(format!("{list:?} isn't a shape")))
+    dims.map_err(|_| NotFolded::new(format!("negative size in {list:?}")))
 }
 
 /// Repeats along each dim.
@@ -189,7 +199,10 @@ pub(crate) fn tile<'a>(call: &Call<'a>) -> Folded<'a> {
     let x = call.input(0)?;
     let repeats = dims(&call.ints_in(1)?)?;
     let (times, rank) = (repeats.len(), x.rank());
-    ensure!(times == rank, "{times} repeats for {rank} dims");
+    ensure!(
+        times == rank,
+        "`repeats` has length {times}, expected {rank}"
+    );
     let pairs = || x.shape().iter().zip(&repeats);
     let shape: Vec<usize> = pairs()
         .map(|(&dim, &times)| dim.saturating_mul(times))
@@ -208,15 +221,15 @@ pub(crate) fn tile<'a>(call: &Call<'a>) -> Folded<'a> {
 pub(crate) fn pad<'a>(call: &Call<'a>) -> Folded<'a> {
     let x = call.input(0)?;
     let Some(given) = call.ints_since(11, 1, "pads")? else {
-        return refuse!("it has no pads");
+        return refuse!("missing `pads`");
     };
     let mode = call.word("mode", &["constant", "reflect", "edge", "wrap"])?;
     let default = zero(x.dtype())?;
     let fill = match call.optional(2) {
         Some(fill) if fill.len() == 1 => fill,
-        Some(_) => return refuse!("what it fills with isn't a scalar"),
+        Some(fill) => return refuse!("fill value has {} elements, expected 1", fill.len()),
         None if call.version < 11 && call.float_or("value", 0.0)? != 0.0 => {
-            return refuse!("a value other than 0 as an attribute isn't supported");
+            return refuse!("unsupported attribute `value`: expected 0");
         }
         None => &default,
     };
@@ -226,7 +239,11 @@ pub(crate) fn pad<'a>(call: &Call<'a>) -> Folded<'a> {
     };
     let named = axes(&named, x.rank())?;
     let (pads, count) = (given.len(), named.len());
-    ensure!(pads == count * 2, "{pads} pads for {count} axes");
+    ensure!(
+        pads == count * 2,
+        "`pads` has length {pads}, expected {}",
+        count * 2
+    );
     // The source of each element along a padded dim.
     let mut sources: Vec<(usize, Vec<Option<usize>>)> = Vec::new();
     let mut shape = x.shape().to_vec();
@@ -234,13 +251,13 @@ pub(crate) fn pad<'a>(call: &Call<'a>) -> Folded<'a> {
         let (before, after, dim) = (given[at], given[at + count], shape[d]);
         let cuts = before < 0 || after < 0;
         if cuts && mode != "constant" {
-            return refuse!("whether what is cut is padded with isn't defined");
+            return refuse!("negative pads in mode `{mode}` are undefined");
         }
         let length = (dim as i64)
             .checked_add(before)
             .and_then(|length| length.checked_add(after));
         let Some(length) = length.and_then(|length| usize::try_from(length).ok()) else {
-            return refuse!("pads of {before} and {after} leave nothing of a dim of {dim}");
+            return refuse!("pads {before} and {after} are out of range for a dim of {dim}");
         };
         shape[d] = length;
         call.room_for(x.dtype(), &shape)?;
@@ -273,7 +290,7 @@ fn source(at: i64, dim: usize, mode: &str) -> Result<Option<usize>, NotFolded> {
     }
     let source = match mode {
         "constant" => return Ok(None),
-        _ if dim == 0 => return refuse!("there is nothing to pad with"),
+        _ if dim == 0 => return refuse!("cannot pad a dim of 0 in mode `{mode}`"),
         "edge" => at.clamp(0, dim - 1),
         "wrap" => at.rem_euclid(dim),
         // Reflection doesn't repeat the edges. It repeats periodically.
@@ -291,11 +308,11 @@ pub(crate) fn trilu<'a>(call: &Call<'a>) -> Folded<'a> {
     let x = call.input(0)?;
     let diagonal = match call.optional(1) {
         Some(k) if k.len() == 1 => integers(k)?[0],
-        Some(_) => return refuse!("its diagonal isn't a scalar"),
+        Some(k) => return refuse!("`k` has {} elements, expected 1", k.len()),
         None => 0,
     };
     let &[.., rows, columns] = x.shape() else {
-        return refuse!("it has no matrices");
+        return refuse!("operand 0 has rank {}, expected at least 2", x.rank());
     };
     let upper = call.flag("upper", true)?;
     let is_kept = |at: usize| {
@@ -317,8 +334,12 @@ pub(crate) fn trilu<'a>(call: &Call<'a>) -> Folded<'a> {
 pub(crate) fn depth_to_space<'a>(call: &Call<'a>) -> Folded<'a> {
     let is_depth_first = call.word("mode", &["DCR", "CRD"])? == "DCR";
     let (n, c, h, w, b) = picture(call)?;
-    ensure!(c % (b * b) == 0, "{c} channels aren't whole blocks");
-    let depth = c / (b * b);
+    let area = b * b;
+    ensure!(
+        c % area == 0,
+        "number of channels {c} is not a multiple of {area}"
+    );
+    let depth = c / area;
     let (split, order) = match is_depth_first {
         true => ([n, b, b, depth, h, w], [0, 3, 4, 1, 5, 2]),
         false => ([n, depth, b, b, h, w], [0, 1, 4, 2, 5, 3]),
@@ -338,7 +359,8 @@ pub(crate) fn space_to_depth<'a>(call: &Call<'a>) -> Folded<'a> {
         _ => [0, 1, 3, 5, 2, 4],
     };
     let (n, c, h, w, b) = picture(call)?;
-    ensure!(h % b == 0 && w % b == 0, "{h} by {w} isn't whole blocks");
+    let fits = h % b == 0 && w % b == 0;
+    ensure!(fits, "height {h} or width {w} is not a multiple of {b}");
     let split = [n, c, h / b, b, w / b, b];
     blocks(
         call,
@@ -354,7 +376,7 @@ fn picture(call: &Call) -> Result<(usize, usize, usize, usize, usize), NotFolded
     match (call.input(0)?.shape(), block) {
         // A block is never larger than the dim it divides, so its square doesn't overflow.
         (&[n, c, h, w], Some(Ok(b @ 1..=65536))) => Ok((n, c, h, w, b)),
-        _ => refuse!("it needs four dims and a blocksize"),
+        _ => refuse!("expected an operand of rank 4 and a valid attribute `blocksize`"),
     }
 }
 

@@ -32,7 +32,7 @@ fn labels(term: &str, dotted: usize) -> Result<Vec<Label>, NotFolded> {
     let (before, after) = term.split_once("...").unwrap_or((term, ""));
     let mut chars = before.chars().chain(after.chars());
     if let Some(odd) = chars.find(|c| !c.is_ascii_alphabetic()) {
-        return refuse!("`{odd}` is no letter");
+        return refuse!("invalid label `{odd}`: expected a letter");
     }
     let letters = |text: &str| text.chars().map(Label::from).collect::<Vec<Label>>();
     let dots = (0..dotted as Label).rev().map(|at| DOTS - at);
@@ -44,7 +44,11 @@ pub(crate) fn einsum<'a>(call: &Call<'a>) -> Folded<'a> {
     let operands = call.all_inputs()?;
     let (terms, result) = parts(call.string("equation")?.unwrap_or_default());
     let Some(&first) = operands.first().filter(|_| terms.len() == operands.len()) else {
-        return refuse!("{} terms for {} operands", terms.len(), operands.len());
+        return refuse!(
+            "number of terms in the equation is {}, expected {}",
+            terms.len(),
+            operands.len()
+        );
     };
     one_type(&operands)?;
     sums_are_defined(first)?;
@@ -58,7 +62,10 @@ pub(crate) fn einsum<'a>(call: &Call<'a>) -> Folded<'a> {
         widest = widest.max(dotted);
         let labels = labels(term, dotted)?;
         if labels.len() != operand.rank() {
-            return refuse!("`{term}` for {} dims", operand.rank());
+            return refuse!(
+                "term `{term}` does not match an operand of rank {}",
+                operand.rank()
+            );
         }
         for (&label, &size) in labels.iter().zip(operand.shape()) {
             let known = sizes.entry(label).or_insert(size);
@@ -67,14 +74,14 @@ pub(crate) fn einsum<'a>(call: &Call<'a>) -> Folded<'a> {
                 // Only axes of the ellipsis broadcast.
                 (1, _) if label > DOTS / 2 => *known = size,
                 (_, 1) if label > DOTS / 2 => {}
-                (a, b) => return refuse!("axes of {a} and {b} have the same letter"),
+                (a, b) => return refuse!("expected equal dims for one label, found {a} and {b}"),
             }
         }
         axes.push(labels);
     }
     let kept = match result.as_deref() {
         Some(result) if widest > 0 && !result.contains("...") => {
-            return refuse!("its result has no place for the dots");
+            return refuse!("missing `...` in the result of the equation");
         }
         Some(result) => labels(result, widest)?,
         None => {
@@ -89,7 +96,7 @@ pub(crate) fn einsum<'a>(call: &Call<'a>) -> Folded<'a> {
     let is_once = !(0..kept.len()).any(is_twice);
     let fits = is_once && kept.iter().all(|label| sizes.contains_key(label));
     if !fits {
-        return refuse!("its result has a letter twice, or one that no term has");
+        return refuse!("duplicate or unknown label in the result of the equation");
     }
     let added = sizes.keys().filter(|label| !kept.contains(label));
     let added: Vec<Label> = added.copied().collect();

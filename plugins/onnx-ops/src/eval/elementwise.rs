@@ -3,7 +3,7 @@
 use super::broadcast::zip;
 use super::call::one_type;
 use super::number::{Number, ZEROS, to_float, with_number, with_type};
-use super::{Call, Folded, NotFolded, ensure, refuse};
+use super::{Call, Folded, NotFolded, ensure, name_of, refuse};
 use passdock_plugin_api::DType;
 
 macro_rules! binary {
@@ -30,10 +30,10 @@ binary! {
 }
 
 /// Why an integer has no quotient or remainder.
-const DIVISION: &str = "it divides by zero, or the least integer by -1";
+const DIVISION: &str = "integer division by zero, or of the minimum by -1";
 
 /// Why PRelu isn't folded for a negative element.
-const ZERO_SLOPE: &str = "whether a negative times 0 is 0.0 or -0.0 here isn't defined";
+const ZERO_SLOPE: &str = "sign of a zero product is undefined";
 
 fn bent<T: Number>(x: T, slope: T) -> Option<T> {
     match x < T::ZERO {
@@ -49,7 +49,7 @@ pub(crate) fn modulo<'a>(call: &Call<'a>) -> Folded<'a> {
     let truncated = call.flag("fmod", false)?;
     with_number!(a.dtype(), T => {
         let is_defined = !T::IS_FLOAT || truncated || call.version >= 28;
-        ensure!(is_defined, "Mod of floats without fmod isn't defined");
+        ensure!(is_defined, "`Mod` of floats without `fmod` is undefined before opset 28");
         let combine = if truncated { T::remainder } else { T::modulo };
         zip(call, a.dtype(), a, b, DIVISION, combine)
     })
@@ -63,7 +63,7 @@ pub(crate) fn pow<'a>(call: &Call<'a>) -> Folded<'a> {
         true => b.map(DType::F64, B::to_f64),
         false => {
             let int = |x: B| i64::try_from(x.to_int()?).ok();
-            b.try_map(DType::I64, "an exponent is too large", int)
+            b.try_map(DType::I64, "exponent is too large", int)
         }
     })?;
     with_number!(a.dtype(), A => Ok(match exponent.dtype() {
@@ -73,7 +73,7 @@ pub(crate) fn pow<'a>(call: &Call<'a>) -> Folded<'a> {
 }
 
 /// Why a power isn't defined.
-const POWER: &str = "an integer to the power of a negative or a fraction isn't defined";
+const POWER: &str = "integer power with a negative or fractional exponent is undefined";
 
 /// Computes an integer power by repeated squaring. It wraps, so the result is exact in the integer's type.
 fn power_of_int<A: Number>(base: A, exponent: i64) -> Option<A> {
@@ -171,9 +171,9 @@ pub(crate) fn clip<'a>(call: &Call<'a>) -> Folded<'a> {
         };
         let far = |x: &T| min.is_none() && *x == T::LOWEST || max.is_none() && *x == T::HIGHEST;
         let has_far = T::IS_FLOAT && x.stored::<T>()?.iter().any(far);
-        ensure!(!has_far, "whether infinity is limited where no limit is given isn't defined");
+        ensure!(!has_far, "clipping of infinity without a limit is undefined");
         let has_nan = min.is_some_and(T::is_nan) || max.is_some_and(T::is_nan);
-        ensure!(!has_nan, "a limit of NaN isn't defined");
+        ensure!(!has_nan, "clipping to NaN is undefined");
         let clip = |x: T| {
             let x = min.filter(|&min| x < min).unwrap_or(x);
             max.filter(|&max| x > max).unwrap_or(x)
@@ -189,7 +189,10 @@ fn limit<T: Number>(call: &Call, index: usize) -> Result<Option<T>, NotFolded> {
     };
     let fits = tensor.dtype() == T::DTYPE && tensor.len() == 1;
     if !fits {
-        return refuse!("operand {index} isn't a scalar of the first operand's type");
+        return refuse!(
+            "expected operand {index} to be a scalar of type {}",
+            name_of(T::DTYPE)
+        );
     }
     Ok(tensor.stored::<T>()?.first().copied())
 }

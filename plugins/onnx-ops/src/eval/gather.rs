@@ -36,7 +36,10 @@ pub(crate) fn compress<'a>(call: &Call<'a>) -> Folded<'a> {
     let truths = bools(condition)?;
     let picked: Vec<usize> = (0..truths.len()).filter(|&at| truths[at] != 0).collect();
     let fits = condition.rank() == 1 && picked.last().is_none_or(|&last| last < x.shape()[axis]);
-    ensure!(fits, "its condition is longer than the axis");
+    ensure!(
+        fits,
+        "condition is not a vector or is true beyond the end of axis {axis}"
+    );
     pick(call, x, axis, &picked, &[picked.len()])
 }
 
@@ -88,7 +91,11 @@ pub(super) fn element_positions(
 ) -> Result<Vec<usize>, NotFolded> {
     let fits = at.rank() == shape.len()
         && (0..shape.len()).all(|d| d == axis || at.shape()[d] <= shape[d]);
-    ensure!(fits, "indices of {:?} don't fit {shape:?}", at.shape());
+    ensure!(
+        fits,
+        "indices of shape {:?} do not fit data of shape {shape:?}",
+        at.shape()
+    );
     let strides = strides(shape);
     let picked = indices(at, shape[axis])?;
     let position = |(number, index): (usize, usize)| {
@@ -118,14 +125,18 @@ fn strides(shape: &[usize]) -> Vec<usize> {
 pub(crate) fn gather_nd<'a>(call: &Call<'a>) -> Folded<'a> {
     let (x, at) = (call.input(0)?, call.input(1)?);
     let Ok(batch) = usize::try_from(call.int_or("batch_dims", 0)?) else {
-        return refuse!("its batch_dims is negative");
+        return refuse!("attribute `batch_dims` is negative");
     };
     let Some((&width, outer)) = at.shape().split_last() else {
-        return refuse!("its indices are a scalar");
+        return refuse!("indices have rank 0, expected at least 1");
     };
     let (dims, rank) = (x.shape(), x.rank());
     let fits = batch <= outer.len() && batch + width <= rank && dims[..batch] == outer[..batch];
-    ensure!(fits, "indices of {:?} don't fit {dims:?}", at.shape());
+    ensure!(
+        fits,
+        "indices of shape {:?} do not fit data of shape {dims:?}",
+        at.shape()
+    );
     let shape = [outer, &dims[batch + width..]].concat();
     call.room_for(x.dtype(), &shape)?;
     let starts = tuple_positions(&dims[batch..], at, width)?;
@@ -167,7 +178,7 @@ pub(crate) fn reverse_sequence<'a>(call: &Call<'a>) -> Folded<'a> {
     let (batches, steps) = (x.shape()[batch], x.shape()[time]);
     let is_length = |&length: &i64| (0..=steps as i64).contains(&length);
     let fits = batch != time && lengths.len() == batches && lengths.iter().all(is_length);
-    ensure!(fits, "its lengths don't fit its operand");
+    ensure!(fits, "sequence lengths do not fit the batch and time axes");
     let strides = strides(x.shape());
     let source = |position: usize| {
         let b = position / strides[batch] % batches;

@@ -32,7 +32,7 @@ pub(super) fn sums_are_defined(x: &Tensor) -> Result<(), NotFolded> {
     let is_short = matches!(x.dtype(), DType::F16 | DType::BF16);
     ensure!(
         !is_short,
-        "ONNX doesn't say how precise sums of type {} are",
+        "precision of {} sums is undefined",
         name_of(x.dtype())
     );
     Ok(())
@@ -55,14 +55,17 @@ fn multiply<T: Clone>(
     elements: fn(&Tensor) -> Result<Vec<T>, NotFolded>,
     product: impl Fn(ArrayView2<T>, ArrayView2<T>) -> Option<Array2<T>>,
 ) -> Result<(Vec<usize>, Vec<T>), NotFolded> {
-    ensure!(a.rank() > 0 && b.rank() > 0, "a scalar isn't a matrix");
+    ensure!(
+        a.rank() > 0 && b.rank() > 0,
+        "expected matrices or vectors, found a scalar"
+    );
     // A vector becomes a matrix of one row or column, which is removed from the result.
     let (row, column) = (a.rank() == 1, b.rank() == 1);
     let a_shape = [&vec![1; usize::from(row)], a.shape()].concat();
     let b_shape = [b.shape(), &vec![1; usize::from(column)]].concat();
     let (outer_a, [m, k]) = split(&a_shape);
     let (outer_b, [l, n]) = split(&b_shape);
-    ensure!(k == l, "rows of {k} don't fit columns of {l}");
+    ensure!(k == l, "expected equal inner dims, found {k} and {l}");
     let outer = shape_of(&[outer_a, outer_b])?;
     little_work(&[&outer[..], &[m, k, n]].concat())?;
     call.room_for(a.dtype(), &[&outer[..], &[m, n]].concat())?;
@@ -75,7 +78,7 @@ fn multiply<T: Clone>(
     for at in ndarray::indices(IxDyn(&outer)) {
         let at = at.as_array_view();
         let Some(product) = product(matrix(&a, at.iter())?, matrix(&b, at.iter())?) else {
-            return refuse!("a sum is larger than any integer");
+            return refuse!("an intermediate sum overflows");
         };
         elements.extend(product);
     }
@@ -90,7 +93,11 @@ fn multiply<T: Clone>(
 pub(super) fn little_work(dims: &[usize]) -> Result<(), NotFolded> {
     let work = element_count(dims)?;
     if work > MOST {
-        return refuse!("it would take {} multiplications", grouped(work as u64));
+        return refuse!(
+            "evaluation would take {} multiplications, limit is {}",
+            grouped(work as u64),
+            grouped(MOST as u64)
+        );
     }
     Ok(())
 }
@@ -110,7 +117,7 @@ fn matrix<'v, 'i, T>(
         view.index_axis_move(Axis(0), index)
     });
     let matrix = one.into_dimensionality::<Ix2>();
-    matrix.map_err(|error| NotFolded::new(format!("it isn't a matrix: {error}")))
+    matrix.map_err(|error| NotFolded::new(format!("expected a matrix: {error}")))
 }
 
 /// Computes `alpha * A * B + beta * C`, with `A` and `B` optionally transposed.
@@ -122,7 +129,7 @@ pub(crate) fn gemm<'a>(call: &Call<'a>) -> Folded<'a> {
     let operand = |operand: &Tensor, flag| {
         let matrix = in_shape(operand.shape(), doubles(operand)?.into())?.into_owned();
         let Ok(matrix) = matrix.into_dimensionality::<Ix2>() else {
-            return refuse!("its operands aren't matrices");
+            return refuse!("operand has rank {}, expected 2", operand.rank());
         };
         Ok(if call.flag(flag, false)? {
             matrix.reversed_axes()
@@ -133,7 +140,11 @@ pub(crate) fn gemm<'a>(call: &Call<'a>) -> Folded<'a> {
     let (dtype, a, b) = (a.dtype(), operand(a, "transA")?, operand(b, "transB")?);
     let shape = [a.nrows(), b.ncols()];
     if a.ncols() != b.nrows() {
-        return refuse!("rows of {} don't fit columns of {}", a.ncols(), b.nrows());
+        return refuse!(
+            "expected equal inner dims, found {} and {}",
+            a.ncols(),
+            b.nrows()
+        );
     }
     little_work(&[a.nrows(), a.ncols(), b.ncols()])?;
     call.room_for(dtype, &shape)?;
@@ -142,7 +153,7 @@ pub(crate) fn gemm<'a>(call: &Call<'a>) -> Folded<'a> {
         one_type(&[call.input(0)?, c])?;
         let c = in_shape(c.shape(), doubles(c)?.into())?;
         let Some(c) = c.broadcast(shape) else {
-            return refuse!("{:?} doesn't broadcast to {shape:?}", c.shape());
+            return refuse!("cannot broadcast shape {:?} to {shape:?}", c.shape());
         };
         result.scaled_add(beta, &c);
     }

@@ -6,7 +6,7 @@ use passdock_plugin_api::DType;
 use super::call::axis;
 use super::matrix::sums_are_defined;
 use super::number::{doubles, rounded};
-use super::{Call, FoldedAll, NotFolded, Tensor, ensure, refuse};
+use super::{Call, FoldedAll, NotFolded, Tensor, ensure, name_of, refuse};
 
 /// The version since which an attribute enables training. Before, the number of results did.
 const SAYS_TRAINED: i64 = 14;
@@ -18,9 +18,12 @@ pub(crate) fn batch_normalization<'a>(call: &Call<'a>) -> FoldedAll<'a> {
     sums_are_defined(x)?;
     let is_trained = call.version >= SAYS_TRAINED && call.int_or("training_mode", 0)? != 0;
     let is_shared = call.version >= 9 || call.int_or("spatial", 1)? == 1;
-    ensure!(is_shared, "each element has a mean of its own");
+    ensure!(is_shared, "unsupported attribute `spatial`: expected 1");
     if !is_trained && call.outputs > 1 {
-        return refuse!("only what is trained has more than one result");
+        return refuse!(
+            "expected 1 result outside of training mode, found {}",
+            call.outputs
+        );
     }
     let epsilon = call.number("epsilon")?;
     let momentum = call.number("momentum")?;
@@ -57,14 +60,20 @@ pub(crate) fn batch_normalization<'a>(call: &Call<'a>) -> FoldedAll<'a> {
 pub(crate) fn layer_normalization<'a>(call: &Call<'a>) -> FoldedAll<'a> {
     let x = call.input(0)?;
     let is_single = x.dtype() == DType::F32 && call.int_or("stash_type", 1)? == 1;
-    ensure!(is_single, "only numbers of 32 bits are evaluated, as such");
+    ensure!(
+        is_single,
+        "unsupported element type or `stash_type`: expected f32"
+    );
     let at = axis(call.int_or("axis", -1)?, x.rank())?;
     let (outer, inner) = x.shape().split_at(at);
     let length: usize = inner.iter().product();
-    ensure!(length > 0, "nothing has no mean");
+    ensure!(length > 0, "mean of no elements is undefined");
     let numbers = |operand: &Tensor| {
         let fits = operand.dtype() == DType::F32 && operand.shape() == inner;
-        ensure!(fits, "its scale and bias aren't of the shape of a row");
+        ensure!(
+            fits,
+            "expected scale and bias of element type f32 and shape {inner:?}"
+        );
         doubles(operand)
     };
     let scale = numbers(call.input(1)?)?;
@@ -113,7 +122,7 @@ impl Channels {
                 count: *count,
                 inner: inner.iter().product(),
             }),
-            _ => refuse!("it has no channels"),
+            _ => refuse!("operand 0 has rank {}, expected at least 2", x.rank()),
         }
     }
 
@@ -122,7 +131,10 @@ impl Channels {
         let (x, numbers, count) = (call.input(0)?, call.input(operand)?, self.count);
         let fits = numbers.dtype() == x.dtype() && numbers.shape() == [count];
         if !fits {
-            return refuse!("operand {operand} isn't {count} numbers of the first one's type");
+            let name = name_of(x.dtype());
+            return refuse!(
+                "expected operand {operand} to have shape [{count}] and element type {name}"
+            );
         }
         doubles(numbers)
     }
@@ -137,7 +149,7 @@ impl Channels {
     /// Returns the mean and the variance of each channel.
     fn moments(&self, elements: &[f64]) -> Result<(Vec<f64>, Vec<f64>), NotFolded> {
         let each = elements.len() / self.count.max(1);
-        ensure!(each > 0, "nothing has no mean");
+        ensure!(each > 0, "mean of no elements is undefined");
         let averages = |values: &dyn Fn(usize, f64) -> f64| {
             let mut sums = vec![0.0; self.count];
             for (channel, run) in self.runs(elements) {

@@ -10,13 +10,13 @@ use passdock_plugin_api::DType;
 use super::{Folded, NotFolded, Tensor, name_of, refuse};
 
 /// Why there is no minimum or maximum of two numbers.
-pub(crate) const ZEROS: &str = "which of 0.0 and -0.0 is greater isn't defined";
+pub(crate) const ZEROS: &str = "order of 0.0 and -0.0 is undefined";
 
 /// Why there is no minimum or maximum of several numbers.
-pub(crate) const EXTREME: &str = "what NaN, or 0.0 beside -0.0, comes to isn't defined";
+pub(crate) const EXTREME: &str = "order of NaN, or of 0.0 and -0.0, is undefined";
 
 /// Why a sum or product isn't defined.
-pub(crate) const OVERFLOW: &str = "a sum or product on the way is larger than its type holds";
+pub(crate) const OVERFLOW: &str = "an intermediate sum or product overflows";
 
 /// An integer or a float.
 pub(crate) trait Number: Pod + PartialOrd {
@@ -236,7 +236,7 @@ macro_rules! with_type {
                 $body
             })*
             other => $crate::eval::refuse!(
-                "nothing is computed with elements of type {}",
+                "unsupported element type {}",
                 $crate::eval::name_of(other)
             ),
         }
@@ -320,7 +320,7 @@ pub(crate) fn exact<'a>(dtype: DType, shape: Vec<usize>, sums: Vec<i128>) -> Fol
     with_integer!(dtype, T => {
         match sums.into_iter().map(T::exactly).collect::<Option<Vec<T>>>() {
             Some(sums) => Ok(Tensor::from_vec(dtype, shape, sums)),
-            None => refuse!("a sum is larger than {} holds", name_of(dtype)),
+            None => refuse!("a sum overflows {}", name_of(dtype)),
         }
     })
 }

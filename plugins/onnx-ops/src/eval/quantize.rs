@@ -24,7 +24,7 @@ pub(crate) fn dequantize<'a>(call: &Call<'a>) -> Folded<'a> {
         let fits = fits && zero.dtype() == x.dtype();
         ensure!(
             fits,
-            "its zero point has another type than x or another shape than the scale"
+            "zero point does not have the element type of operand 0 and the shape of the scale"
         );
     }
     call.room_for(result, x.shape())?;
@@ -40,7 +40,7 @@ pub(crate) fn dequantize<'a>(call: &Call<'a>) -> Folded<'a> {
                 .all(|x| x.unsigned_abs() <= 1 << 23);
         ensure!(
             is_exact,
-            "how {} beyond 2^23 is rounded isn't defined",
+            "rounding of {} beyond 2^23 is undefined",
             name_of(DType::I32)
         );
     }
@@ -66,10 +66,10 @@ pub(crate) fn quantize<'a>(call: &Call<'a>) -> Folded<'a> {
     let (one, other) = (name_of(x.dtype()), name_of(scale.dtype()));
     let is_single = x.dtype() == DType::F32 && scale.dtype() == DType::F32;
     if !is_single {
-        return refuse!("how {one} is divided by {other} isn't defined alike everywhere");
+        return refuse!("runtimes disagree on {one} divided by {other}");
     }
     let fits = zero_point.is_none_or(|zero| zero.len() == scale.len());
-    ensure!(fits, "its zero point has another shape than the scale");
+    ensure!(fits, "zero point and scale have different sizes");
     let (low, high) = match result {
         DType::U8 => (0.0, 255.0),
         DType::I8 => (-128.0, 127.0),
@@ -80,7 +80,7 @@ pub(crate) fn quantize<'a>(call: &Call<'a>) -> Folded<'a> {
         DType::U2 => (0.0, 3.0),
         DType::I2 => (-2.0, 1.0),
         other if MiniFloat::from_dtype(other).is_some() => (f32::NEG_INFINITY, f32::INFINITY),
-        other => return refuse!("quantising to {} isn't computed", name_of(other)),
+        other => return refuse!("unsupported result type {}", name_of(other)),
     };
     call.room_for(result, x.shape())?;
     let places = scale_places(call, x, scale)?;
@@ -93,7 +93,7 @@ pub(crate) fn quantize<'a>(call: &Call<'a>) -> Folded<'a> {
         zeros.iter().flatten().any(|&zero| zero != 0.0),
     );
     if is_moved && small.is_some() {
-        return refuse!("a zero point other than 0 isn't defined for {name}");
+        return refuse!("nonzero zero point is undefined for {name}");
     }
     let code = |(value, place): (f32, usize)| {
         let scaled = value / scales[place];
@@ -110,7 +110,7 @@ pub(crate) fn quantize<'a>(call: &Call<'a>) -> Folded<'a> {
     };
     let codes = values.into_iter().zip(places).map(code);
     let Some(codes) = codes.collect::<Option<Vec<u16>>>() else {
-        return refuse!("what NaN or -0.0 is as {name} isn't defined");
+        return refuse!("quantization of NaN or -0.0 to {name} is undefined");
     };
     let shape = x.shape().to_vec();
     let bytes = || codes.iter().map(|&code| code as u8).collect::<Vec<u8>>();
@@ -131,18 +131,26 @@ fn scale_places(call: &Call, x: &Tensor, scale: &Tensor) -> Result<Vec<usize>, N
     let at = axis(call.int_or("axis", 1)?, x.rank())?;
     let (mut shape, mut shared) = (scales.to_vec(), 1);
     if let (&[count], 0) = (scales, block) {
-        ensure!(count == dims[at], "it has {count} scales for {}", dims[at]);
+        ensure!(
+            count == dims[at],
+            "scale has length {count}, expected {}",
+            dims[at]
+        );
         shape = [count]
             .into_iter()
             .chain(dims[at + 1..].iter().map(|_| 1))
             .collect();
     } else {
         if block == 0 || scales.len() != dims.len() {
-            return refuse!("scales of {scales:?} don't fit {dims:?}");
+            return refuse!("scale of shape {scales:?} does not fit operand of shape {dims:?}");
         }
         shared = block;
         let fits = |d: usize| scales[d] == dims[d].div_ceil(if d == at { block } else { 1 });
-        ensure!((0..dims.len()).all(fits), "its scales don't fit its blocks");
+        let fits = (0..dims.len()).all(fits);
+        ensure!(
+            fits,
+            "scale of shape {scales:?} does not fit blocks of {block} of operand of shape {dims:?}"
+        );
     }
     let places: ArrayD<usize> =
         in_shape(&shape, Vec::from_iter(0..scale.len()).into())?.into_owned();

@@ -17,7 +17,7 @@ macro_rules! readers {
                 match self.attribute(name) {
                     None => Ok(None),
                     Some(EvalAttr::$kind(value)) => Ok(Some(value)),
-                    Some(_) => refuse!("its attribute `{name}` isn't {}", $word),
+                    Some(_) => refuse!("invalid attribute `{name}`: expected {}", $word),
                 }
             })*
         }
@@ -84,7 +84,7 @@ impl Call<'_> {
     pub fn number(&self, name: &str) -> Result<f64, NotFolded> {
         match self.float(name)? {
             Some(value) => Ok(value.into()),
-            None => refuse!("it has no `{name}`"),
+            None => refuse!("missing attribute `{name}`"),
         }
     }
 
@@ -97,7 +97,7 @@ impl Call<'_> {
             Some(word) => Ok(word),
             None => {
                 refuse!(
-                    "`{}` isn't a known `{name}`",
+                    "unsupported value `{}` of attribute `{name}`",
                     String::from_utf8_lossy(given)
                 )
             }

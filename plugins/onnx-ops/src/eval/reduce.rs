@@ -133,7 +133,8 @@ pub(crate) fn log_sum_exp<'a>(call: &Call<'a>) -> Folded<'a> {
 
 /// Computes the mean, truncated for integers. The mean of no elements is undefined.
 pub(crate) fn mean<'a>(call: &Call<'a>) -> Folded<'a> {
-    const UNDEFINED: &str = "the mean of nothing, or of integers beyond 2^53, isn't defined";
+    const UNDEFINED: &str =
+        "mean is undefined without elements, or if the sum overflows or exceeds 2^53";
     with_number!(call.input(0)?.dtype(), T => {
         reduce::<T>(call, MOVED, UNDEFINED, |group| {
             if group.is_empty() {

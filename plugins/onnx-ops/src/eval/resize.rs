@@ -35,7 +35,7 @@ pub(crate) fn resize<'a>(call: &Call<'a>) -> Folded<'a> {
     let mut shape = x.shape().to_vec();
     lines.iter().for_each(|line| shape[line.axis] = line.new);
     let has_elements = !x.is_empty() && !shape.contains(&0);
-    ensure!(has_elements, "it resizes nothing, or to nothing");
+    ensure!(has_elements, "operand or result has no elements");
     call.room_for(x.dtype(), &shape)?;
     if way.mode == "nearest" {
         // The source of each element along each axis.
@@ -57,7 +57,7 @@ pub(crate) fn resize<'a>(call: &Call<'a>) -> Folded<'a> {
     sums_are_defined(x)?;
     little_work(&[&shape[..], &[4]].concat())?;
     let is_short = shape.iter().all(|&dim| dim <= LONGEST);
-    ensure!(is_short, "an axis is longer than {LONGEST}");
+    ensure!(is_short, "an axis has more than {LONGEST} elements");
     let outside = f64::from(call.float_or("extrapolation_value", 0.0)?);
     let (mut elements, mut now) = (doubles(x)?, x.shape().to_vec());
     for line in lines.iter().filter(|line| !line.is_same()) {
@@ -141,7 +141,7 @@ fn lines(call: &Call, x: &Tensor, is_first: bool, place: &str) -> Result<Vec<Lin
             match call.word("keep_aspect_ratio_policy", &POLICIES)? {
                 "stretch" => zip(sizes.iter().copied(), scales).collect(),
                 _ if is_from_back => {
-                    return refuse!("runtimes differ in the proportions of axes from the back");
+                    return refuse!("runtimes disagree on the aspect ratio with negative axes");
                 }
                 policy => {
                     let scale = match policy {
@@ -150,7 +150,7 @@ fn lines(call: &Call, x: &Tensor, is_first: bool, place: &str) -> Result<Vec<Lin
                     };
                     let Some(sizes) = old.iter().map(|&old| in_proportion(old, scale)).collect()
                     else {
-                        return refuse!("its size is a matter of rounding");
+                        return refuse!("size of the result depends on rounding");
                     };
                     zip::<Vec<usize>, _>(sizes, std::iter::repeat(scale)).collect()
                 }
@@ -162,7 +162,7 @@ fn lines(call: &Call, x: &Tensor, is_first: bool, place: &str) -> Result<Vec<Lin
                 .map(|(&old, scale)| (size(old, scale), scale))
                 .collect()
         }
-        (None, None) => return refuse!("it has neither scales nor sizes"),
+        (None, None) => return refuse!("missing `scales` or `sizes`"),
     };
     if matches!(place, "align_corners" | "tf_crop_and_resize") {
         let is_whole = |(&old, &(new, scale)): (&usize, &(usize, f64))| {
@@ -170,7 +170,7 @@ fn lines(call: &Call, x: &Tensor, is_first: bool, place: &str) -> Result<Vec<Lin
         };
         let is_whole = zip(&old, &resized).all(is_whole);
         if !is_whole {
-            return refuse!("runtimes differ in the places of a size that is rounded down");
+            return refuse!("runtimes disagree on coordinates if a size is rounded down");
         }
     }
     let count = chosen.len();
@@ -180,7 +180,10 @@ fn lines(call: &Call, x: &Tensor, is_first: bool, place: &str) -> Result<Vec<Lin
     };
     let is_scale = |&(_, scale): &(usize, f64)| scale > 0.0 && scale.is_finite();
     let fits = resized.len() == count && parts.len() == 2 * count && resized.iter().all(is_scale);
-    ensure!(fits, "its scales, sizes or parts aren't those of its axes");
+    ensure!(
+        fits,
+        "`scales`, `sizes` or `roi` has an invalid length or value"
+    );
     let line = |(at, (axis, (new, scale)))| Line {
         axis,
         old: old[at],
@@ -192,7 +195,7 @@ fn lines(call: &Call, x: &Tensor, is_first: bool, place: &str) -> Result<Vec<Lin
     let is_defined = |line: &Line| !line.is_same() || line.part == [0.0, 1.0];
     let is_defined = lines.iter().all(is_defined);
     if !is_defined {
-        return refuse!("runtimes differ in parts that keep their axis's size");
+        return refuse!("runtimes disagree on `roi` along an axis with a scale of 1");
     }
     Ok(lines)
 }
@@ -272,7 +275,7 @@ impl Way {
         let (exact, rounded) = (outside(double), outside(single));
         let is_cropped = self.place == "tf_crop_and_resize";
         if is_cropped && exact != rounded {
-            return refuse!("what is outside is a matter of rounding");
+            return refuse!("whether a coordinate is outside of the operand depends on rounding");
         }
         Ok(is_cropped && exact)
     }
@@ -284,12 +287,12 @@ impl Way {
             return Ok(at.min(last));
         }
         if self.is_outside(at, line)? {
-            return refuse!("some of its results are of no element");
+            return refuse!("a coordinate is outside of the operand");
         }
         let [exact, single] =
             [double as fn(f64) -> f64, single].map(|round| self.round(self.place(at, line, round)));
         if exact != single {
-            return refuse!("which element is nearest is a matter of rounding");
+            return refuse!("nearest element depends on rounding");
         }
         Ok((exact.max(0.0) as usize).min(last))
     }
@@ -316,7 +319,7 @@ impl Way {
         };
         let reach = if self.mode == "cubic" { 2.0 } else { 1.0 } / squeeze;
         if !(place.abs() < 1e9 && reach < 1e6) {
-            return refuse!("a place of {place} isn't evaluated");
+            return refuse!("coordinate {place} or filter size {reach} is out of range");
         }
         let first = place.floor();
         let start = (-reach).floor() as i64 + 1;
@@ -330,7 +333,7 @@ impl Way {
             }
         }
         let sum: f64 = taps.iter().map(|(_, weight)| weight).sum();
-        ensure!(sum != 0.0, "its weights make up nothing");
+        ensure!(sum != 0.0, "interpolation weights sum to 0");
         taps.iter_mut().for_each(|(_, weight)| *weight /= sum);
         Ok(Some(taps))
     }

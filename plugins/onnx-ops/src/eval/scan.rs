@@ -18,7 +18,8 @@ pub(crate) fn cum_prod<'a>(call: &Call<'a>) -> Folded<'a> {
 
 fn running<'a>(call: &Call<'a>, product: bool) -> Folded<'a> {
     let (x, along) = (call.input(0)?, call.input(1)?);
-    ensure!(along.len() == 1, "its axis isn't a scalar");
+    let count = along.len();
+    ensure!(count == 1, "axis has {count} elements, expected 1");
     let along = axis(integers(along)?[0], x.rank())?;
     let (exclusive, reverse) = (call.flag("exclusive", false)?, call.flag("reverse", false)?);
     with_number!(x.dtype(), T => {

@@ -16,7 +16,7 @@ pub(crate) fn scatter_elements<'a>(call: &Call<'a>) -> Folded<'a> {
     let targets = element_positions(x.shape(), at, axis)?;
     let (indices, updated) = (at.shape(), updates.shape());
     if updated != indices {
-        return refuse!("it has updates of {updated:?} for {indices:?}");
+        return refuse!("updates have shape {updated:?}, but indices have shape {indices:?}");
     }
     write(call, x, updates, &targets)
 }
@@ -25,11 +25,14 @@ pub(crate) fn scatter_elements<'a>(call: &Call<'a>) -> Folded<'a> {
 pub(crate) fn scatter_nd<'a>(call: &Call<'a>) -> Folded<'a> {
     let (x, at, updates) = (call.input(0)?, call.input(1)?, call.input(2)?);
     let Some((&width, outer)) = at.shape().split_last() else {
-        return refuse!("its indices are a scalar");
+        return refuse!("indices have rank 0, expected at least 1");
     };
     let (dims, updated) = (x.shape(), updates.shape());
     let fits = width <= dims.len() && updated == [outer, &dims[width..]].concat();
-    ensure!(fits, "updates of {updated:?} don't fit {dims:?}");
+    ensure!(
+        fits,
+        "updates of shape {updated:?} do not fit data of shape {dims:?}"
+    );
     let block = element_count(&dims[width..])?;
     let starts = tuple_positions(dims, at, width)?.into_iter();
     let targets: Vec<usize> = starts.flat_map(|start| start..start + block).collect();
@@ -46,7 +49,7 @@ fn write<'a>(call: &Call, x: &Tensor, updates: &Tensor, targets: &[usize]) -> Fo
         let is_taken = |&target: &usize| std::mem::replace(&mut taken[target], true);
         let is_twice = targets.iter().any(is_taken);
         if is_twice {
-            return refuse!("two updates of one element leave open which one wins");
+            return refuse!("result of duplicate indices is undefined");
         }
         return rearrange!(call, &[x, updates], cells, T => {
             let mut result = cells.row::<T>(0)?.into_owned();

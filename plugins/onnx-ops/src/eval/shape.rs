@@ -52,7 +52,9 @@ fn reshaped(old: &[usize], wanted: &[i64], allow_zero: bool) -> Result<Vec<usize
             0 if allow_zero => 0,
             0 => match old.get(at) {
                 Some(&kept) => kept,
-                None => return refuse!("there is no dim {at} to keep"),
+                None => {
+                    return refuse!("dim {at} of the shape is 0, but the operand has no dim {at}");
+                }
             },
             -1 if open.is_none() => {
                 open = Some(at);
@@ -60,14 +62,14 @@ fn reshaped(old: &[usize], wanted: &[i64], allow_zero: bool) -> Result<Vec<usize
             }
             _ => match usize::try_from(dim) {
                 Ok(dim) => dim,
-                Err(_) => return refuse!("{wanted:?} isn't a shape"),
+                Err(_) => return refuse!("invalid shape {wanted:?}"),
             },
         });
     }
     if let Some(at) = open {
         let (all, known) = (element_count(old)?, element_count(&shape)?);
         let fits = known != 0 && all % known == 0;
-        ensure!(fits, "{all} elements don't fill the shape {wanted:?}");
+        ensure!(fits, "cannot reshape {all} elements to {wanted:?}");
         shape[at] = all / known;
     }
     Ok(shape)
@@ -82,7 +84,7 @@ pub(crate) fn squeeze<'a>(call: &Call<'a>) -> Folded<'a> {
     };
     let mut shape = Vec::new();
     for (&dim, gone) in x.shape().iter().zip(gone) {
-        ensure!(!gone || dim == 1, "a dim of {dim} can't be squeezed");
+        ensure!(!gone || dim == 1, "cannot squeeze a dim of {dim}");
         shape.extend((!gone).then_some(dim));
     }
     x.reshaped(shape)
@@ -92,7 +94,7 @@ pub(crate) fn squeeze<'a>(call: &Call<'a>) -> Folded<'a> {
 pub(crate) fn unsqueeze<'a>(call: &Call<'a>) -> Folded<'a> {
     let x = call.input(0)?;
     let Some(list) = call.ints_since(13, 1, "axes")? else {
-        return refuse!("it has no axes");
+        return refuse!("missing `axes`");
     };
     let new = listed_axes(&list, x.rank() + list.len())?;
     let mut old = x.shape().iter().copied();

@@ -5,7 +5,7 @@ use ndarray::{Dimension, IxDyn};
 
 use super::data_movement::dims;
 use super::matrix::{little_work, sums_are_defined};
-use super::number::{EXTREME, Number, doubles, rounded_sums, with_float, with_number};
+use super::number::{Number, doubles, rounded_sums, with_float, with_number};
 use super::reduce::total;
 use super::{Call, Folded, FoldedAll, NotFolded, Tensor, ensure, refuse};
 use passdock_plugin_api::DType;
@@ -90,7 +90,10 @@ fn axes(call: &Call, spatial: &[usize], kernel: &[usize]) -> Result<Vec<Axis>, N
         let given = call.ints(name)?.map(|list| dims(&list)).transpose()?;
         let list = given.unwrap_or_else(|| vec![default; count]);
         let fits = list.len() == count && (default == 0 || !list.contains(&0));
-        ensure!(fits, "its `{name}` isn't {count} numbers");
+        ensure!(
+            fits,
+            "invalid attribute `{name}`: expected {count} values of at least {default}, found {list:?}"
+        );
         Ok(list)
     };
     let rank = spatial.len();
@@ -100,13 +103,19 @@ fn axes(call: &Call, spatial: &[usize], kernel: &[usize]) -> Result<Vec<Axis>, N
     let auto = call.word("auto_pad", &words)?;
     let rounds_up = call.flag("ceil_mode", false)?;
     let fits = kernel.len() == rank && !kernel.contains(&0);
-    ensure!(fits, "a kernel of {kernel:?} for {spatial:?}");
+    ensure!(
+        fits,
+        "kernel shape {kernel:?} does not fit spatial dims {spatial:?}"
+    );
     let is_padded_once = auto == "NOTSET" || pads.iter().all(|&pad| pad == 0);
-    ensure!(is_padded_once, "it has pads beside its `auto_pad`");
+    ensure!(
+        is_padded_once,
+        "attributes `pads` and `auto_pad` are both set"
+    );
     let is_dilated = dilations.iter().any(|&dilation| dilation != 1);
     let is_defined = !auto.starts_with("SAME") || !is_dilated;
     if !is_defined {
-        return refuse!("runtimes differ in the automatic pads of a dilated kernel");
+        return refuse!("runtimes disagree on `auto_pad` with a dilated kernel");
     }
     let axis = |d: usize| {
         let mut axis = Axis {
@@ -118,7 +127,7 @@ fn axes(call: &Call, spatial: &[usize], kernel: &[usize]) -> Result<Vec<Axis>, N
         };
         match axis.slide(auto, rounds_up) {
             Some(()) => Ok(axis),
-            None => refuse!("a kernel of {kernel:?} has no place in {spatial:?}"),
+            None => refuse!("kernel shape {kernel:?} does not fit spatial dims {spatial:?}"),
         }
     };
     (0..rank).map(axis).collect()
@@ -150,7 +159,7 @@ fn split<'t>(x: &'t Tensor) -> Result<(usize, usize, &'t [usize]), NotFolded> {
         [batch, channels, spatial @ ..] if !spatial.is_empty() && !x.is_empty() => {
             Ok((*batch, *channels, spatial))
         }
-        shape => refuse!("{shape:?} has no spatial dims, or no elements"),
+        shape => refuse!("shape {shape:?} has no spatial dims or no elements"),
     }
 }
 
@@ -180,7 +189,11 @@ fn pool<'a, T: Number, R: NoUninit + Copy>(
             let under: Vec<T> = taps.iter().map(|&(_, place)| elements[place]).collect();
             match combine(&under, taps, plane * size) {
                 Some(result) if !under.is_empty() => results[plane * windows + window] = result,
-                _ => return refuse!("{EXTREME}, nor a sum that its type doesn't hold"),
+                _ => {
+                    return refuse!(
+                        "a window is empty, has an undefined order of elements, or its sum overflows"
+                    );
+                }
             }
         }
         Ok(())
@@ -192,12 +205,12 @@ fn pool<'a, T: Number, R: NoUninit + Copy>(
 fn pool_axes(call: &Call) -> Result<Vec<Axis>, NotFolded> {
     let (_, _, spatial) = split(call.input(0)?)?;
     let Some(kernel) = call.ints("kernel_shape")? else {
-        return refuse!("it has no `kernel_shape`");
+        return refuse!("missing attribute `kernel_shape`");
     };
     let axes = axes(call, spatial, &dims(&kernel)?)?;
     let is_narrow = |axis: &Axis| axis.pads.iter().all(|&pad| pad < axis.kernel);
     if !axes.iter().all(is_narrow) {
-        return refuse!("its pads are as wide as its kernel");
+        return refuse!("a pad is not smaller than the kernel");
     }
     Ok(axes)
 }
@@ -214,7 +227,10 @@ pub(crate) fn max_pool<'a>(call: &Call<'a>) -> FoldedAll<'a> {
     let mut results = vec![maxima(call, &axes)?];
     if call.outputs > 1 {
         let is_row_by_row = call.int_or("storage_order", 0)? == 0;
-        ensure!(is_row_by_row, "its places aren't counted row by row");
+        ensure!(
+            is_row_by_row,
+            "column-major indices (`storage_order`) are unsupported"
+        );
         results.push(places_of_maxima(call, &axes)?);
     }
     Ok(results)
@@ -254,7 +270,7 @@ pub(crate) fn average_pool<'a>(call: &Call<'a>) -> Folded<'a> {
     let counts_pads = call.flag("count_include_pad", false)?;
     let is_defined = !counts_pads || !axes.iter().any(Axis::overhangs);
     if !is_defined {
-        return refuse!("whether what is after the padding counts isn't defined");
+        return refuse!("mean of a window that ends after the padding is undefined");
     }
     let kernel = volume(&axes, |axis| axis.kernel);
     means(call, &axes, counts_pads.then_some(kernel))
@@ -292,7 +308,7 @@ fn norms<'a>(call: &Call<'a>, axes: &[Axis]) -> Folded<'a> {
             let root = |sum: f64, _| sum.powf(1.0 / p as f64);
             sums(call, axes, |x| x.abs().powi(p as i32), root)
         }
-        p => refuse!("a norm of {p} isn't evaluated"),
+        p => refuse!("unsupported value {p} of attribute `p`"),
     }
 }
 
@@ -320,17 +336,26 @@ pub(crate) fn conv<'a>(call: &Call<'a>) -> Folded<'a> {
     let group = usize::try_from(call.int_or("group", 1)?).unwrap_or(0);
     let fits = group > 0 && deep.checked_mul(group) == Some(channels) && kernels % group == 0;
     if !fits {
-        return refuse!("{channels} channels don't fit {group} groups of {kernels} kernels");
+        return refuse!(
+            "weight of shape {:?} in {group} groups does not fit input of shape {:?}",
+            w.shape(),
+            x.shape()
+        );
     }
     if let Some(given) = call.ints("kernel_shape")?
         && dims(&given)? != kernel
     {
-        return refuse!("a kernel of {given:?} for weights of {kernel:?}");
+        return refuse!(
+            "attribute `kernel_shape` is {given:?}, but weight has kernel shape {kernel:?}"
+        );
     }
     let bias = call.optional(2);
     let fits = |bias: &Tensor| bias.shape() == [kernels] && bias.dtype() == x.dtype();
     let fits = w.dtype() == x.dtype() && bias.is_none_or(fits);
-    ensure!(fits, "its weights or its bias don't fit its operand");
+    ensure!(
+        fits,
+        "weight or bias does not have the expected element type or shape"
+    );
     let axes = axes(call, spatial, kernel)?;
     let counts: Vec<usize> = axes.iter().map(|axis| axis.count).collect();
     let shape = [&[batch, kernels], &counts[..]].concat();

@@ -18,7 +18,7 @@ use super::{NotFolded, ensure, refuse};
 use passdock_plugin_api::DType;
 
 #[cfg(target_endian = "big")]
-compile_error!("tensors are little-endian in memory; a big-endian host would have to swap them");
+compile_error!("big-endian targets are unsupported: tensors are little-endian in memory");
 
 /// An array that borrows or owns its elements.
 pub type Elements<'a, T> = CowArray<'a, T, IxDyn>;
@@ -61,7 +61,10 @@ impl<'a> Tensor<'a> {
         } else {
             let (name, length) = (name_of(dtype), bytes.len());
             let fits = dtype.byte_len(elements as u64) == Some(length as u64);
-            ensure!(fits, "a tensor of {elements} {name} has {length} bytes");
+            ensure!(
+                fits,
+                "found {length} bytes for {elements} elements of type {name}"
+            );
         }
         Ok(Tensor {
             dtype,
@@ -140,7 +143,7 @@ impl<'a> Tensor<'a> {
     pub fn reshaped(&self, shape: Vec<usize>) -> Result<Tensor<'a>, NotFolded> {
         let count = self.len();
         if element_count(&shape)? != count {
-            return refuse!("{count} elements don't fill the shape {shape:?}");
+            return refuse!("cannot reshape {count} elements to {shape:?}");
         }
         Ok(Tensor {
             shape,
@@ -164,7 +167,11 @@ impl<'a> Tensor<'a> {
         let bytes = self.bytes();
         let fits = size_of::<T>() as u32 * 8 == self.dtype.bits();
         if !fits {
-            return refuse!("elements of {} have another size", name_of(self.dtype));
+            let bits = size_of::<T>() * 8;
+            return refuse!(
+                "elements of type {} do not have {bits} bits",
+                name_of(self.dtype)
+            );
         }
         Ok(match bytemuck::try_cast_slice(bytes) {
             Ok(elements) => Cow::Borrowed(elements),
@@ -185,7 +192,7 @@ impl<'a> Tensor<'a> {
     pub fn codes(&self) -> Result<Vec<u8>, NotFolded> {
         let bits = self.dtype.bits() as usize;
         if !matches!(bits, 1..8) {
-            return refuse!("elements of {} aren't packed", name_of(self.dtype));
+            return refuse!("elements of type {} are not packed", name_of(self.dtype));
         }
         let mask = (1u8 << bits) - 1;
         let bytes = self.bytes();
@@ -247,7 +254,7 @@ impl<'a> Tensor<'a> {
     pub fn strings(&self) -> Result<Vec<&[u8]>, NotFolded> {
         let is_string = self.dtype == DType::STRING;
         if !is_string {
-            return refuse!("a tensor of {} has no strings", name_of(self.dtype));
+            return refuse!("expected element type str, found {}", name_of(self.dtype));
         }
         let (table, text) = self.bytes().split_at((self.len() + 1) * 8);
         let ends: Vec<usize> = table.chunks_exact(8).map(offset).collect();
@@ -265,11 +272,11 @@ impl fmt::Debug for Tensor<'_> {
     }
 }
 
-/// Returns the name of an element type for messages.
+/// Returns the name of an element type for messages, or its code if it is unknown.
 pub(crate) fn name_of(dtype: DType) -> Cow<'static, str> {
     match dtype.name() {
         Some(name) => Cow::Borrowed(name),
-        None => Cow::Owned(format!("element type {}", dtype.0)),
+        None => Cow::Owned(dtype.0.to_string()),
     }
 }
 
@@ -281,7 +288,7 @@ pub(crate) fn element_count(shape: &[usize]) -> Result<usize, NotFolded> {
         .try_fold(1usize, |count, &dim| count.checked_mul(dim.max(1)));
     match product {
         Some(product) if product <= isize::MAX as usize => Ok(shape.iter().product()),
-        _ => refuse!("the shape {shape:?} has too many elements"),
+        _ => refuse!("shape {shape:?} has too many elements"),
     }
 }
 
@@ -296,7 +303,11 @@ pub(crate) fn in_shape<'a, T: Clone>(
         }
         Cow::Owned(vector) => ArrayD::from_shape_vec(IxDyn(shape), vector).map(CowArray::from),
     };
-    shaped.map_err(|error| NotFolded::new(format!("the shape {shape:?} doesn't fit: {error}")))
+    shaped.map_err(|error| {
+        NotFolded::new(format!(
+            "shape {shape:?} does not fit the elements: {error}"
+        ))
+    })
 }
 
 /// Returns the elements of an array in row-major order.
@@ -343,7 +354,7 @@ fn check_strings(elements: usize, bytes: &[u8]) -> Result<(), NotFolded> {
     };
     let parts = table.and_then(|table| bytes.split_at_checked(table));
     if !parts.is_some_and(is_whole) {
-        return refuse!("the offsets of a string tensor are damaged");
+        return refuse!("invalid offsets in a string tensor");
     }
     Ok(())
 }

@@ -39,7 +39,7 @@ pub(crate) fn sign<'a>(call: &Call<'a>) -> Folded<'a> {
             Ordering::Less => Some(T::ZERO.minus(T::ONE)),
             Ordering::Equal => Some(T::ZERO),
         };
-        x.try_map(x.dtype(), "the sign of NaN isn't defined", sign)
+        x.try_map(x.dtype(), "sign of NaN is undefined", sign)
     })
 }
 

@@ -158,7 +158,9 @@ impl Infer<'_> {
                 *slot = match (as_const(*slot), as_const(dim)) {
                     (Some(1), _) => dim,
                     (_, Some(1)) => *slot,
-                    (Some(a), Some(b)) if a != b => return wrong!("{a} and {b} don't broadcast"),
+                    (Some(a), Some(b)) if a != b => {
+                        return wrong!("cannot broadcast dims {a} and {b}");
+                    }
                     // The other dim is equal or 1.
                     (Some(_), _) => *slot,
                     (_, Some(_)) => dim,
@@ -186,7 +188,7 @@ impl Infer<'_> {
             return Ok(a.or(b));
         };
         if x.len() != y.len() {
-            return wrong!("its operands have {} and {} dims", x.len(), y.len());
+            return wrong!("expected equal ranks, found {} and {}", x.len(), y.len());
         }
         let dims = x.iter().zip(y).map(|(&x, &y)| self.agree(x, y));
         Ok(Some(dims.collect::<Answer<_>>()?))
@@ -195,7 +197,7 @@ impl Infer<'_> {
     /// Merges two sources of the same dim: the more specific one wins.
     pub(crate) fn agree(&self, a: Dim, b: Dim) -> Answer<Dim> {
         match (as_const(a), as_const(b)) {
-            (Some(a), Some(b)) if a != b => wrong!("{a} and {b} should be the same size"),
+            (Some(a), Some(b)) if a != b => wrong!("expected equal dims, found {a} and {b}"),
             (Some(_), _) => Ok(a),
             (_, Some(_)) => Ok(b),
             _ if is_known(a) && !(self.is_invented(a) && is_known(b)) => Ok(a),

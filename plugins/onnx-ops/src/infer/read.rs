@@ -17,12 +17,13 @@ impl<'a> Infer<'a> {
         dims.get(at).copied().unwrap_or(Dim::UNKNOWN)
     }
 
-    /// Returns the dims of an operand that must have this rank, or all `?` if its rank is unknown.
-    pub(crate) fn dims_of<const N: usize>(&self, index: usize, what: &str) -> Answer<[Dim; N]> {
+    /// Returns the dims of an operand that must have this rank, or all `?` if its rank is unknown. `name` is the
+    /// operand's name in ONNX, for messages.
+    pub(crate) fn dims_of<const N: usize>(&self, index: usize, name: &str) -> Answer<[Dim; N]> {
         match self.dims(index).map(<[Dim; N]>::try_from) {
             None => Ok([Dim::UNKNOWN; N]),
             Some(Ok(dims)) => Ok(dims),
-            Some(Err(dims)) => wrong!("{what} has {} dims instead of {N}", dims.len()),
+            Some(Err(dims)) => wrong!("`{name}` has rank {}, expected {N}", dims.len()),
         }
     }
 
@@ -74,7 +75,7 @@ impl<'a> Infer<'a> {
         };
         match u32::try_from(code).map(DType) {
             Ok(dtype) if dtype.name().is_some() => Ok(Some(dtype)),
-            _ => wrong!("its `{name}` {code} isn't an element type"),
+            _ => wrong!("invalid attribute `{name}`: unknown element type {code}"),
         }
     }
 
@@ -91,8 +92,8 @@ impl<'a> Infer<'a> {
     /// Divides a dim by a size. A constant dim must be a multiple of it.
     pub(crate) fn parts(&self, dim: Dim, size: i64) -> Answer<Dim> {
         match as_const(dim) {
-            _ if size <= 0 => wrong!("parts of {size}"),
-            Some(whole) if whole % size != 0 => wrong!("{whole} isn't a multiple of {size}"),
+            _ if size <= 0 => wrong!("cannot divide a dim by {size}"),
+            Some(whole) if whole % size != 0 => wrong!("dim {whole} is not a multiple of {size}"),
             _ => Ok(self.div(dim, size)),
         }
     }

@@ -176,7 +176,10 @@ impl<'a> Infer<'a> {
         if given.len() == count {
             Ok(given.into_owned())
         } else {
-            wrong!("{} `{name}` for {count} dims", given.len())
+            wrong!(
+                "attribute `{name}` has length {}, expected {count}",
+                given.len()
+            )
         }
     }
 
@@ -199,7 +202,7 @@ impl<'a> Infer<'a> {
     pub(crate) fn set(&self, index: usize, dtype: DType, dims: Option<Vec<Dim>>) -> Answer {
         let negative = |dim: &&Dim| as_const(**dim).is_some_and(|size| size < 0);
         if let Some(dim) = dims.iter().flatten().find(negative) {
-            return wrong!("{} isn't a size", dim.value);
+            return wrong!("negative dim {}", dim.value);
         }
         self.record(index, |facts| facts.ty = Some(Ty::Tensor(dtype, dims)))
     }

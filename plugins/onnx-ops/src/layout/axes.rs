@@ -12,7 +12,7 @@ use crate::infer::{Answer, Stop, wrong};
 pub(super) fn whole(layout: &Layout, axis: usize) -> Answer<usize> {
     match layout.place(axis) {
         Some(place) if layout.block(axis) == 1 => Ok(place),
-        _ => wrong!("it works along an axis that is cut"),
+        _ => wrong!("axis {axis} is split into blocks"),
     }
 }
 
@@ -35,7 +35,7 @@ fn common(request: &LayoutRequest, operands: usize) -> Answer<Layout> {
             return Ok(layout);
         }
     }
-    wrong!("no other layout is asked for")
+    wrong!("no other layout is requested")
 }
 
 /// Along one axis; before opset 13, along all axes from it on.
@@ -54,7 +54,7 @@ fn behind(request: &LayoutRequest, layout: &Layout, default: i64) -> Answer<usiz
     let meant: Vec<usize> = (first..layout.rank()).collect();
     match layout.last(&meant) {
         Some(count) => Ok(layout.target_rank() - count),
-        None => wrong!("it works on the last axes, and others lie there"),
+        None => wrong!("axes from {first} on are not the last axes of layout `{layout}`"),
     }
 }
 
@@ -85,7 +85,7 @@ pub(super) fn split(request: &LayoutRequest) -> Answer<LayoutResult> {
             let result = request.result_sizes(index).ok_or(Stop::Unknown)?;
             match result.get(axis) {
                 Some(Some(size)) if size % block == 0 => sizes.push(size / block),
-                _ => return wrong!("a part of it isn't of whole blocks"),
+                _ => return wrong!("result {index} is not divisible into blocks"),
             }
         }
         if request.int("num_outputs")?.is_none() {
@@ -95,7 +95,7 @@ pub(super) fn split(request: &LayoutRequest) -> Answer<LayoutResult> {
                 change.attrs.push(("split", format!("{sizes:?}")));
             }
         } else if sizes.windows(2).any(|pair| pair[0] != pair[1]) {
-            return wrong!("its parts aren't equal");
+            return wrong!("results have different sizes");
         }
     }
     laid.itself(request, change)
@@ -105,7 +105,7 @@ pub(super) fn split(request: &LayoutRequest) -> Answer<LayoutResult> {
 pub(super) fn running(request: &LayoutRequest) -> Answer<LayoutResult> {
     let layout = request.layout(0)?;
     let Some(&[axis]) = request.known_ints(1).as_deref() else {
-        return wrong!("its axis isn't known");
+        return wrong!("axis is not constant");
     };
     let place = whole(&layout, request.axis(axis, layout.rank())?)?;
     let mut laid = request.together(1, &layout)?;
@@ -121,7 +121,7 @@ pub(super) fn gather(request: &LayoutRequest) -> Answer<LayoutResult> {
     let result = match request.rank(1)? {
         0 => layout.without(&[axis]),
         1 => layout.clone(),
-        _ => return wrong!("its indices have several axes"),
+        rank => return wrong!("indices have rank {rank}, expected 0 or 1"),
     };
     let mut laid = request.together(1, &layout)?;
     laid.result(0, &result);
@@ -132,7 +132,7 @@ pub(super) fn gather(request: &LayoutRequest) -> Answer<LayoutResult> {
 pub(super) fn elements(request: &LayoutRequest) -> Answer<LayoutResult> {
     let layout = request.layout(0)?;
     if layout.is_blocked() {
-        return wrong!("its operands needn't be of whole blocks");
+        return wrong!("layout `{layout}` has blocks");
     }
     along(request, request.count(), 0)
 }
@@ -151,7 +151,7 @@ pub(super) fn reverse_sequence(request: &LayoutRequest) -> Answer<LayoutResult> 
 /// Without an axis, the op depends on the order of elements.
 pub(super) fn compress(request: &LayoutRequest) -> Answer<LayoutResult> {
     if request.int("axis")?.is_none() {
-        return wrong!("it takes elements in their order");
+        return wrong!("without attribute `axis`, the result depends on the order of elements");
     }
     along(request, 1, 0)
 }
@@ -163,7 +163,7 @@ pub(super) fn trilu(request: &LayoutRequest) -> Answer<LayoutResult> {
     for back in [1, 2] {
         let axis = rank.checked_sub(back).ok_or(Stop::Unknown)?;
         if whole(&layout, axis)? + back != target {
-            return wrong!("it works on the last two axes, and others lie there");
+            return wrong!("last two axes are not the last two of layout `{layout}`");
         }
     }
     request.rewritten(1, &layout, Change::default())
@@ -174,7 +174,7 @@ pub(super) fn layer_normalization(request: &LayoutRequest) -> Answer<LayoutResul
     let layout = request.layout(0)?;
     let place = behind(request, &layout, -1)?;
     if layout.is_blocked() && (request.gives(1) || request.gives(2)) {
-        return wrong!("its mean has one element along axes that are cut");
+        return wrong!("mean has one element along axes that are split into blocks");
     }
     let mut laid = request.together(1, &layout)?;
     let mut change = Change::attr("axis", place);

@@ -12,12 +12,12 @@ pub(super) fn einsum(request: &LayoutRequest) -> Answer<LayoutResult> {
     let equation = std::str::from_utf8(equation).map_err(|_| Stop::Unknown)?;
     let equation: String = equation.chars().filter(|c| !c.is_whitespace()).collect();
     let Some((terms, result)) = equation.split_once("->") else {
-        return wrong!("its result's axes are in the order of the alphabet");
+        return wrong!("equation has no explicit result");
     };
     let mut laid = request.answer();
     let mut terms: Vec<String> = terms.split(',').map(str::to_owned).collect();
     if terms.len() != request.count() || equation.contains('.') {
-        return wrong!("its equation doesn't name all axes");
+        return wrong!("equation has an ellipsis, or not one term per operand");
     }
     for (index, term) in terms.iter_mut().enumerate() {
         let Some(layout) = request.wanted(index, "NC")? else {
@@ -27,13 +27,13 @@ pub(super) fn einsum(request: &LayoutRequest) -> Answer<LayoutResult> {
         let letters: Vec<char> = term.chars().collect();
         let perm = layout.perm().filter(|perm| perm.len() == letters.len());
         let Some(perm) = perm else {
-            return wrong!("its axes are cut");
+            return wrong!("layout `{layout}` has blocks, or does not fit term `{term}`");
         };
         *term = perm.iter().map(|axis| letters[*axis]).collect();
         laid.operand(index, &layout);
     }
     if laid.operands.iter().all(Option::is_none) {
-        return wrong!("no other layout is asked for");
+        return wrong!("no other layout is requested");
     }
     let equation = format!("{}->{result}", terms.join(","));
     laid.itself(request, Change::attr("equation", equation))

@@ -19,7 +19,7 @@ pub(super) fn first(request: &LayoutRequest) -> Answer<LayoutResult> {
 pub(super) fn dropout(request: &LayoutRequest) -> Answer<LayoutResult> {
     if request.has(2) && request.constant(2).is_none_or(|flag| flag.bytes() != [0]) {
         return wrong!(
-            "it may be in training, where its mask is drawn in the order of the elements"
+            "random mask depends on the order of elements, unless `training_mode` is constant false"
         );
     }
     let layout = request.layout(0)?;
@@ -35,7 +35,7 @@ pub(super) fn quantize(request: &LayoutRequest) -> Answer<LayoutResult> {
     }
     let axis = request.axis(request.int_or("axis", 1)?, layout.rank())?;
     if layout.block(axis) > 1 {
-        return wrong!("its scales are those of an axis that is cut");
+        return wrong!("axis {axis} has several scales and is split into blocks");
     }
     let place = layout.place(axis).ok_or(Stop::Unknown)?;
     // With blocks along the axis, the scales have all axes of the operand.
@@ -57,7 +57,7 @@ pub(super) fn broadcast(request: &LayoutRequest) -> Answer<LayoutResult> {
         }
     }
     let Some(layout) = layout else {
-        return wrong!("no other layout of an operand of all its axes is asked for");
+        return wrong!("no other layout is requested for an operand of full rank");
     };
     let (mut laid, mut change) = (request.together(0, &layout)?, Change::default());
     for index in there() {
@@ -79,7 +79,10 @@ pub(super) fn bring(
         return Ok(());
     }
     let Some(missing) = layout.rank().checked_sub(own) else {
-        return wrong!("its operand {index} has more axes than the layout");
+        return wrong!(
+            "operand {index} has rank {own}, but layout `{layout}` has {}",
+            layout.rank()
+        );
     };
     let sizes = request.sizes(index).ok_or(Stop::Unknown)?;
     // A split axis on which this operand has size 1 isn't split here.
@@ -90,7 +93,9 @@ pub(super) fn bring(
             _ if block == 1 => false,
             Some(1) => false,
             Some(size) if size % block == 0 => true,
-            _ => return wrong!("its operand {index} isn't of whole blocks of {layout}"),
+            _ => {
+                return wrong!("operand {index} is not divisible into blocks of layout `{layout}`");
+            }
         };
     }
     let is_here = |axis: usize, is_block: bool| axis >= missing && (is_cut[axis] || !is_block);

@@ -21,7 +21,7 @@ fn left(layout: &Layout, axes: &[usize], keepdims: bool) -> Answer<Layout> {
         return Ok(layout.without(axes));
     }
     if axes.iter().any(|axis| layout.block(*axis) > 1) {
-        return wrong!("it leaves one element along an axis that is cut");
+        return wrong!("a reduced axis is split into blocks");
     }
     Ok(layout.clone())
 }

@@ -108,7 +108,7 @@ impl<'a> LayoutRequest<'a> {
                 self.fits(index, &layout)?;
                 Ok(layout)
             }
-            None => wrong!("no other layout of its operand {index} is asked for"),
+            None => wrong!("no other layout is requested for operand {index}"),
         }
     }
 
@@ -117,7 +117,8 @@ impl<'a> LayoutRequest<'a> {
         match self.op.host.operand_type(index).rank() {
             Some(rank) if rank != layout.rank() => {
                 return wrong!(
-                    "its operand {index} has {rank} axes, the layout {layout} isn't one of them"
+                    "operand {index} has rank {rank}, but layout `{layout}` has {}",
+                    layout.rank()
                 );
             }
             None if layout.is_blocked() => return Err(Stop::Unknown),
@@ -128,7 +129,7 @@ impl<'a> LayoutRequest<'a> {
             None => true,
         };
         if !is_whole {
-            return wrong!("its operand {index} isn't of whole blocks of {layout}");
+            return wrong!("operand {index} is not divisible into blocks of layout `{layout}`");
         }
         Ok(())
     }
@@ -180,7 +181,7 @@ pub(super) fn own(first: &str, rank: usize) -> Answer<String> {
         2 => "HW",
         3 => "DHW",
         4 => "TDHW",
-        _ => return wrong!("no letters are usual for {rank} axes"),
+        _ => return wrong!("rank {rank} has no default layout"),
     };
     Ok(format!("{}{spatial}", &first[..rank.min(first.len())]))
 }

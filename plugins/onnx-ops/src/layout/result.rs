@@ -265,7 +265,7 @@ fn value(host: &OpCall, attr: Attr<'_>) -> Answer<String> {
             Some(kind) => format!("ref({}, {kind})", word(host.text(name))),
             None => return Err(Stop::Unknown),
         },
-        _ => return wrong!("it has an attribute that no text of a body says"),
+        _ => return wrong!("an attribute cannot be written as IR text"),
     })
 }
 

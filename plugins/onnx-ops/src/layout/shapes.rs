@@ -72,7 +72,7 @@ fn gathered(
     let all = in_places(layout, &all, of_block).filter(|_| !layout.is_blocked());
     let given = request.dims(1).and_then(|dims| as_const(*dims.first()?));
     let Some(all) = all.filter(|_| given == Some(count as i64)) else {
-        return wrong!("its operand 1 isn't known");
+        return wrong!("operand 1 is not constant");
     };
     let all = laid.ints(&all);
     Ok(laid.op("Gather", &["operand1", &all], "axis = 0"))
@@ -112,7 +112,7 @@ fn check_pads(layout: &Layout, pads: &[i64], is_cut: impl Fn(usize) -> bool) -> 
     }
     let mut pads = pads.iter().enumerate();
     if pads.any(|(at, pad)| *pad != 0 && is_cut(at % rank)) {
-        return wrong!("it pads an axis that is cut");
+        return wrong!("a padded axis is split into blocks");
     }
     Ok(())
 }
@@ -129,7 +129,7 @@ pub(super) fn tile(request: &LayoutRequest) -> Answer<LayoutResult> {
 pub(super) fn expand(request: &LayoutRequest) -> Answer<LayoutResult> {
     let layout = request.layout(0)?;
     if layout.is_blocked() {
-        return wrong!("its axes are cut");
+        return wrong!("layout `{layout}` has blocks");
     }
     let mut laid = request.together(1, &layout)?;
     let shape = match request.known_ints(1) {

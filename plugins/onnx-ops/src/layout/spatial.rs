@@ -19,7 +19,9 @@ pub(super) fn between(request: &LayoutRequest, operands: &[(usize, &str)]) -> An
             continue;
         };
         if first == BATCH && !is_usual(&layout) {
-            return wrong!("no {layout} of a batch, channels and spatial axes is usual");
+            return wrong!(
+                "layout `{layout}` does not have the batch first and the spatial axes in order"
+            );
         }
         if index == 0 {
             result = Some(layout.clone());
@@ -51,7 +53,7 @@ pub(super) fn between(request: &LayoutRequest, operands: &[(usize, &str)]) -> An
     // A request for the current layout is satisfied.
     let is_own = |&(index, first): &(usize, &str)| request.is_own(index, first);
     if !layouts.any(Option::is_some) && !operands.iter().any(is_own) {
-        return wrong!("it can't be had in the layouts that are asked for");
+        return wrong!("requested layouts do not fit the operands");
     }
     Ok(laid.returns(returned))
 }

@@ -75,7 +75,7 @@ pub(super) fn flatten(request: &LayoutRequest) -> Answer<LayoutResult> {
     let layout = request.layout(0)?;
     let sizes = request.sizes(0).ok_or(Stop::Unknown)?;
     if !layout.keeps_order(&sizes) {
-        return wrong!("its elements lie in another order");
+        return wrong!("layout `{layout}` changes the order of elements");
     }
     let rank = layout.rank() as i64;
     let axis = match request.int_or("axis", 1)? {
@@ -109,7 +109,7 @@ pub(super) fn reshape(request: &LayoutRequest) -> Answer<LayoutResult> {
     let shape: Vec<Option<i64>> = order.iter().map(|axis| as_const(result[*axis])).collect();
     let unknown = shape.iter().filter(|size| size.is_none()).count();
     if unknown > 1 || shape.contains(&Some(0)) {
-        return wrong!("its sizes aren't known");
+        return wrong!("result has several unknown dims, or a dim of 0");
     }
     let shape: Vec<i64> = shape.into_iter().map(|size| size.unwrap_or(-1)).collect();
     let result = Layout::permuted(&order).ok_or(Stop::Unknown)?;
@@ -145,14 +145,14 @@ fn shape_text(
             (Some(size), _) if *size != 0 || stays => shape.push(*size),
             (Some(_), Some(size)) if size != 0 => shape.push(size),
             (None, _) if stays => is_known = false,
-            _ => return wrong!("it may take over the size of another axis"),
+            _ => return wrong!("a dim of 0 in the shape would copy another axis"),
         }
     }
     let own: Vec<i64> = given.iter().map(|size| size.unwrap_or(0)).collect();
     match is_known {
         true => Ok(Some(shape).filter(|shape| *shape != own)),
         false if shape.iter().all(|size| own.contains(size)) => Ok(None),
-        false => wrong!("its shape isn't known"),
+        false => wrong!("shape is not constant"),
     }
 }
 
@@ -198,7 +198,7 @@ fn groups(dims: &[Dim], result: &[Dim]) -> Option<Vec<Group>> {
 /// Returns the result's axes in the order of their groups in the layout.
 fn in_layout(layout: &Layout, groups: &[Group], sizes: &Sizes) -> Answer<Vec<usize>> {
     if layout.is_blocked() {
-        return wrong!("its axes are cut");
+        return wrong!("layout `{layout}` has blocks");
     }
     let mut placed = Vec::new();
     for (from, to) in groups {
@@ -214,7 +214,7 @@ fn in_layout(layout: &Layout, groups: &[Group], sizes: &Sizes) -> Answer<Vec<usi
             let mut between =
                 (last.min(next) + 1..next.max(last)).map(|at| layout.places()[at].axis);
             if next < last || between.any(|axis| sizes[axis] != Some(1)) {
-                return wrong!("it puts axes together that don't lie side by side");
+                return wrong!("merged axes are not adjacent in layout `{layout}`");
             }
             last = next;
         }

@@ -73,7 +73,7 @@ fn heads(op: &Infer, index: usize, attr: &str) -> Answer<Option<Heads>> {
         },
         [batch, length, all] => {
             let Some(count) = op.int(attr)? else {
-                return wrong!("operand {index} has three dims, but there is no `{attr}`");
+                return wrong!("missing attribute `{attr}`: operand {index} has rank 3");
             };
             Heads {
                 batch,
@@ -83,7 +83,7 @@ fn heads(op: &Infer, index: usize, attr: &str) -> Answer<Option<Heads>> {
                 apart: false,
             }
         }
-        _ => return wrong!("operand {index} has {} dims, not three or four", dims.len()),
+        _ => return wrong!("operand {index} has rank {}, expected 3 or 4", dims.len()),
     }))
 }
 
@@ -106,7 +106,9 @@ fn attention(op: &Infer) -> Answer {
     if let (Some(query), Some(kv)) = (as_const(of(&query, |q| q.heads)), as_const(kv_heads))
         && (kv <= 0 || query % kv != 0)
     {
-        return wrong!("{query} heads of the query for {kv} of keys and values");
+        return wrong!(
+            "number of query heads {query} is not a multiple of the number of key-value heads {kv}"
+        );
     }
     let total = match (op.has(4), op.has(5)) {
         (true, _) => op.add(op.dim(4, 2), new),
@@ -135,14 +137,16 @@ fn linear_attention(op: &Infer) -> Answer {
     let (query_heads, kv_heads) = match (op.int("q_num_heads")?, op.int("kv_num_heads")?) {
         (Some(query), Some(kv)) if kv > 0 && query % kv == 0 => (query, kv),
         (Some(query), Some(kv)) => {
-            return wrong!("{query} heads of the query for {kv} of keys and values");
+            return wrong!(
+                "number of query heads {query} is not a multiple of the number of key-value heads {kv}"
+            );
         }
-        _ => return wrong!("it doesn't say how many heads it has"),
+        _ => return wrong!("missing attribute `q_num_heads` or `kv_num_heads`"),
     };
-    let [query_batch, query_length, query] = op.dims_of(0, "its query")?;
-    let [key_batch, key_length, key] = op.dims_of(1, "its key")?;
-    let [value_batch, value_length, value] = op.dims_of(2, "its value")?;
-    let [past_batch, past_heads, past_key, past_value] = op.dims_of(3, "its state")?;
+    let [query_batch, query_length, query] = op.dims_of(0, "query")?;
+    let [key_batch, key_length, key] = op.dims_of(1, "key")?;
+    let [value_batch, value_length, value] = op.dims_of(2, "value")?;
+    let [past_batch, past_heads, past_key, past_value] = op.dims_of(3, "past_state")?;
     let all = |dims: [Dim; 3]| op.agree(op.agree(dims[0], dims[1])?, dims[2]);
     let batch = op.agree(all([query_batch, key_batch, value_batch])?, past_batch)?;
     let length = all([query_length, key_length, value_length])?;
@@ -163,9 +167,9 @@ fn linear_attention(op: &Infer) -> Answer {
 /// Infers the input's dims, and the state `[batch, channels, kernel - 1]`.
 fn causal_conv(op: &Infer) -> Answer {
     let dtype = op.dtype_of_any([0, 1])?;
-    let [batch, channels, length] = op.dims_of(0, "its input")?;
-    let [kernels, _, kernel] = op.dims_of(1, "its weight")?;
-    let [past_batch, past_channels, past] = op.dims_of(3, "its state")?;
+    let [batch, channels, length] = op.dims_of(0, "input")?;
+    let [kernels, _, kernel] = op.dims_of(1, "weight")?;
+    let [past_batch, past_channels, past] = op.dims_of(3, "past_state")?;
     let batch = op.agree(batch, past_batch)?;
     let channels = op.agree(op.agree(channels, kernels)?, past_channels)?;
     op.set(0, dtype, Some(vec![batch, channels, length]))?;
@@ -180,10 +184,10 @@ fn causal_conv(op: &Infer) -> Answer {
 fn rotary_embedding(op: &Infer) -> Answer {
     match op.dims(0).map(|dims| dims.len()) {
         Some(3) if op.int("num_heads")?.is_none() => {
-            wrong!("its operand has three dims, but there is no `num_heads`")
+            wrong!("missing attribute `num_heads`: operand 0 has rank 3")
         }
         None | Some(3 | 4) => same_type(op),
-        Some(rank) => wrong!("its operand has {rank} dims, not three or four"),
+        Some(rank) => wrong!("operand 0 has rank {rank}, expected 3 or 4"),
     }
 }
 
@@ -192,7 +196,7 @@ fn tensor_scatter(op: &Infer) -> Answer {
     if let (Some(cache), Some(update)) = (op.dims(0), op.dims(1)) {
         let (rank, updated) = (cache.len(), update.len());
         if rank != updated {
-            return wrong!("its cache has {rank} dims, its update {updated}");
+            return wrong!("update has rank {updated}, but cache has rank {rank}");
         }
         let axis = op.axis(op.int_or("axis", -2)?, rank)?;
         for d in (0..rank).filter(|&d| d != axis) {

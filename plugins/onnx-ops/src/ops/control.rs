@@ -172,7 +172,7 @@ fn gives_all(op: &Infer, name: &str, region: RegionId, own: usize) -> Answer {
     let expected = op.host.result_count() + own;
     match host.terminator(region).map(|last| host.operand_count(last)) {
         Some(given) if given != expected => {
-            wrong!("the number of results of its `{name}` is {given}, expected {expected}")
+            wrong!("number of results of `{name}` is {given}, expected {expected}")
         }
         _ => Ok(()),
     }

@@ -108,7 +108,12 @@ fn windows(op: &Infer, spatial: &[Dim], kernel: Option<Vec<i64>>) -> Answer<Vec<
     let rounds_up = op.flag("ceil_mode", false)?;
     let kernel = match kernel {
         Some(kernel) if kernel.len() == count => kernel,
-        Some(kernel) => return wrong!("a kernel of {} dims for {count}", kernel.len()),
+        Some(kernel) => {
+            return wrong!(
+                "attribute `kernel_shape` has length {}, expected {count}",
+                kernel.len()
+            );
+        }
         None => return Ok(vec![Dim::UNKNOWN; count]),
     };
     if pads_twice(op, auto)? {
@@ -172,7 +177,7 @@ fn reach(kernel: i64, dilation: i64) -> i64 {
 fn split_spatial(dims: &[Dim]) -> Answer<(Dim, Dim, &[Dim])> {
     match dims {
         [batch, channels, spatial @ ..] => Ok((*batch, *channels, spatial)),
-        _ => wrong!("{} dims are too few for a batch and channels", dims.len()),
+        _ => wrong!("operand 0 has rank {}, expected at least 2", dims.len()),
     }
 }
 
@@ -190,7 +195,7 @@ fn conv_dims(op: &Infer, x: usize, w: usize) -> Answer<Option<Vec<Dim>>> {
     let (kernels, shape) = match &weights {
         Some(weights) if weights.len() != dims.len() => {
             let [weights, input] = [weights, &dims].map(Vec::len);
-            return wrong!("its weights have {weights} dims, its input {input}");
+            return wrong!("weight has rank {weights}, but input has rank {input}");
         }
         Some(weights) => {
             let group = op.int_or("group", 1)?;
@@ -202,7 +207,9 @@ fn conv_dims(op: &Infer, x: usize, w: usize) -> Answer<Option<Vec<Dim>>> {
     };
     let kernel = match (op.ints("kernel_shape")?, shape) {
         (Some(kernel), Some(shape)) if *kernel != *shape => {
-            return wrong!("a kernel of {kernel:?} for weights of {shape:?}");
+            return wrong!(
+                "attribute `kernel_shape` is {kernel:?}, but weight has kernel shape {shape:?}"
+            );
         }
         (kernel, shape) => kernel.map(|kernel| kernel.into_owned()).or(shape),
     };
@@ -278,7 +285,7 @@ pub(super) fn deform_conv(op: &Infer) -> Answer {
     let dims = match (dims, op.dims(2)) {
         (Some(dims), Some(offsets)) if dims.len() != offsets.len() => {
             let [offsets, input] = [offsets, dims].map(|dims| dims.len());
-            return wrong!("its offsets have {offsets} dims, its input {input}");
+            return wrong!("offset has rank {offsets}, but input has rank {input}");
         }
         (Some(dims), Some(mut offsets)) => {
             // The offsets' channels depend on the kernel's elements.
@@ -304,10 +311,13 @@ pub(super) fn max_unpool(op: &Infer) -> Answer {
     let (batch, channels, spatial) = split_spatial(&dims)?;
     let count = spatial.len();
     let Some(kernel) = op.ints("kernel_shape")? else {
-        return wrong!("it has no `kernel_shape`");
+        return wrong!("missing attribute `kernel_shape`");
     };
     if kernel.len() != count {
-        return wrong!("a kernel of {} dims for {count}", kernel.len());
+        return wrong!(
+            "attribute `kernel_shape` has length {}, expected {count}",
+            kernel.len()
+        );
     }
     if op.has(2) {
         return op.set(0, dtype, Some(vec![Dim::UNKNOWN; count + 2]));

@@ -134,7 +134,7 @@ fn range(op: &Infer) -> Answer {
     let dtype = op.dtype_of_any(0..3)?;
     let scalar = |index: usize| op.values(index)?.first().copied();
     if scalar(2).and_then(as_const) == Some(0) {
-        return wrong!("steps of 0 lead nowhere");
+        return wrong!("`delta` is 0");
     }
     let length = match [scalar(0), scalar(1), scalar(2)] {
         [Some(start), Some(limit), Some(delta)] => {

@@ -247,7 +247,7 @@ fn modulo(op: &Infer) -> Answer {
 /// Rejects a constant integer divisor of 0.
 fn divides(op: &Infer) -> Answer {
     match op.has_zero(1) {
-        true => wrong!("it divides by zero"),
+        true => wrong!("integer division by zero"),
         false => Ok(()),
     }
 }

@@ -21,7 +21,7 @@ fn likelihood(op: &Infer) -> Answer {
     let dtype = op.dtype(0)?;
     let scores = match op.dims(0) {
         Some(dims) if dims.len() < 2 => {
-            return wrong!("{} dims are too few for a batch and classes", dims.len());
+            return wrong!("operand 0 has rank {}, expected at least 2", dims.len());
         }
         Some(mut dims) => {
             dims.remove(1);
@@ -32,9 +32,9 @@ fn likelihood(op: &Infer) -> Answer {
     let labels = match (scores, op.dims(1)) {
         (Some(scores), Some(labels)) if scores.len() != labels.len() => {
             return wrong!(
-                "{} dims of labels for {} of scores",
+                "operand 1 has rank {}, expected {}",
                 labels.len(),
-                scores.len() + 1
+                scores.len()
             );
         }
         (scores, labels) => op.agree_all(scores, labels)?,

@@ -43,7 +43,7 @@ fn product(op: &Infer, a: usize, b: usize) -> Answer<Option<Vec<Dim>>> {
     };
     let (row, column) = (a.len() == 1, b.len() == 1);
     if a.is_empty() || b.is_empty() {
-        return wrong!("a scalar isn't a matrix");
+        return wrong!("expected matrices or vectors, found a scalar");
     }
     if row {
         a.insert(0, Dim::constant(1));
@@ -71,7 +71,7 @@ fn gemm(op: &Infer) -> Answer {
         None => Ok((Dim::UNKNOWN, Dim::UNKNOWN)),
         Some(&[rows, columns]) if transposed => Ok((columns, rows)),
         Some(&[rows, columns]) => Ok((rows, columns)),
-        Some(dims) => wrong!("{} dims aren't a matrix", dims.len()),
+        Some(dims) => wrong!("operand {index} has rank {}, expected 2", dims.len()),
     };
     let (rows, inner) = side(0, op.flag("transA", false)?)?;
     let (other, columns) = side(1, op.flag("transB", false)?)?;
@@ -94,7 +94,10 @@ fn einsum(op: &Infer) -> Answer {
     let dtype = op.dtype_of_any(0..count)?;
     let (terms, result) = sums::parts(op.string("equation")?.unwrap_or_default());
     if terms.len() != count {
-        return wrong!("{} terms for {count} operands", terms.len());
+        return wrong!(
+            "number of terms in the equation is {}, expected {count}",
+            terms.len()
+        );
     }
     let mut named = BTreeMap::new();
     let mut dotted = Some(Vec::new());
@@ -117,7 +120,10 @@ fn einsum(op: &Infer) -> Answer {
             }
         }
         if dims.len() != letters.len() {
-            return wrong!("{} dims for `{term}`", dims.len());
+            return wrong!(
+                "operand {index} has rank {}, which does not match term `{term}`",
+                dims.len()
+            );
         }
         for (letter, dim) in letters.into_iter().zip(dims) {
             let known = named[&letter];
@@ -143,7 +149,7 @@ fn einsum(op: &Infer) -> Answer {
     let dims_of = |letters: &str| -> Answer<Vec<Dim>> {
         let one = |letter| match named.get(&letter) {
             Some(&dim) => Ok(dim),
-            None => wrong!("`{letter}` isn't in any term"),
+            None => wrong!("label `{letter}` of the result is not in any term"),
         };
         letters.chars().map(one).collect()
     };

@@ -4,6 +4,7 @@ use passdock_plugin_api::{DType, Dim, TypeSpec, attrs};
 
 use super::operator::{MANY, Operator};
 use super::shape::same_type;
+use crate::eval::name_of;
 use crate::infer::{Answer, Infer, Stop, wrong};
 
 pub(super) const OPERATORS: &[Operator] = &[
@@ -164,11 +165,13 @@ fn array_feature_extractor(op: &Infer) -> Answer {
     };
     let dims = match op.dims(0) {
         None => None,
-        Some(dims) if dims.is_empty() => return wrong!("a scalar has no features"),
+        Some(dims) if dims.is_empty() => {
+            return wrong!("operand 0 has rank 0, expected at least 1");
+        }
         // A list of features is a row.
         Some(dims) if dims.len() == 1 => Some(vec![Dim::constant(1), chosen]),
         Some(mut dims) => {
-            *dims.last_mut().expect("there is one") = chosen;
+            *dims.last_mut().expect("dims are not empty") = chosen;
             Some(dims)
         }
     };
@@ -195,7 +198,12 @@ fn category_mapper(op: &Infer) -> Answer {
     let dtype = match op.dtype(0)? {
         DType::STRING => DType::I64,
         DType::I64 => DType::STRING,
-        other => return wrong!("categories of {}", other.name().unwrap_or("?")),
+        other => {
+            return wrong!(
+                "operand 0 has unsupported element type {}; supported: i64, str",
+                name_of(other)
+            );
+        }
     };
     op.set(0, dtype, op.dims(0))
 }
@@ -283,7 +291,9 @@ fn feature_vectorizer(op: &Infer) -> Answer {
             None => (Dim::UNKNOWN, Dim::UNKNOWN),
             Some(&[width]) => (Dim::constant(1), width),
             Some(&[count, width]) => (count, width),
-            Some(dims) => return wrong!("operand {index} has {} dims, not two", dims.len()),
+            Some(dims) => {
+                return wrong!("operand {index} has rank {}, expected 1 or 2", dims.len());
+            }
         };
         rows = op.agree(rows, count)?;
         columns = op.add(columns, width);

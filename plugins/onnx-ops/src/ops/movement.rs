@@ -166,7 +166,11 @@ fn transpose(op: &Infer) -> Answer {
         (Some(dims), None) => Some(dims.into_iter().rev().collect()),
         (Some(dims), Some(perm)) => {
             if perm.len() != dims.len() {
-                return wrong!("a perm of {} for {} dims", perm.len(), dims.len());
+                return wrong!(
+                    "attribute `perm` has length {}, expected {}",
+                    perm.len(),
+                    dims.len()
+                );
             }
             let order = op.axes(&perm, dims.len())?;
             Some(order.into_iter().map(|from| dims[from]).collect())
@@ -184,7 +188,7 @@ fn concat(op: &Infer) -> Answer {
         return op.set(0, dtype, None);
     };
     let Some(at) = op.int("axis")? else {
-        return wrong!("it has no axis");
+        return wrong!("missing attribute `axis`");
     };
     let at = op.axis(at, rank)?;
     let mut result = vec![Dim::UNKNOWN; rank];
@@ -193,7 +197,10 @@ fn concat(op: &Infer) -> Answer {
         match shape {
             None => result[at] = Dim::UNKNOWN,
             Some(shape) if shape.len() != rank => {
-                return wrong!("it mixes {rank} and {} dims", shape.len());
+                return wrong!(
+                    "expected operands of equal rank, found ranks {rank} and {}",
+                    shape.len()
+                );
             }
             Some(shape) => {
                 for (d, (slot, dim)) in result.iter_mut().zip(shape).enumerate() {
@@ -227,7 +234,7 @@ fn split(op: &Infer) -> Answer {
     };
     let lengths = match lengths {
         Some(lengths) if lengths.len() != pieces => {
-            return wrong!("{} lengths for {pieces} results", lengths.len());
+            return wrong!("`split` has length {}, expected {pieces}", lengths.len());
         }
         Some(lengths) => {
             let whole = as_consts(&lengths).and_then(|lengths| {
@@ -236,7 +243,7 @@ fn split(op: &Infer) -> Answer {
             });
             match (whole, as_const(dims[at])) {
                 (Some(whole), Some(size)) if whole != size => {
-                    return wrong!("lengths of {whole} in all for {size}");
+                    return wrong!("sum of `split` is {whole}, expected {size}");
                 }
                 _ => lengths,
             }
@@ -274,7 +281,11 @@ fn slice(op: &Infer) -> Answer {
         if let (Some(starts), Some(ends)) = (&starts, &ends)
             && starts.len() != ends.len()
         {
-            return wrong!("{} starts and {} ends", starts.len(), ends.len());
+            return wrong!(
+                "`starts` has length {}, but `ends` has length {}",
+                starts.len(),
+                ends.len()
+            );
         }
         let axes = match op.ints_since(10, 3, "axes") {
             Ok(Some(axes)) => Some(axes),
@@ -293,9 +304,15 @@ fn slice(op: &Infer) -> Answer {
             true => given(4, "")?,
             false => Some(sizes(vec![1; axes.len()])),
         };
-        for list in [&starts, &steps].into_iter().flatten() {
-            if list.len() != axes.len() {
-                return wrong!("{} starts or steps for {} axes", list.len(), axes.len());
+        for (name, list) in [("starts", &starts), ("steps", &steps)] {
+            if let Some(list) = list
+                && list.len() != axes.len()
+            {
+                return wrong!(
+                    "`{name}` has length {}, expected {}",
+                    list.len(),
+                    axes.len()
+                );
             }
         }
         if steps
@@ -303,7 +320,7 @@ fn slice(op: &Infer) -> Answer {
             .flatten()
             .any(|&step| as_const(step) == Some(0))
         {
-            return wrong!("a step of 0 goes nowhere");
+            return wrong!("a step is 0");
         }
         for (at, &d) in axes.iter().enumerate() {
             let entry = |list: &Option<Vec<Dim>>| list.as_ref()?.get(at).copied();
@@ -396,7 +413,11 @@ fn tile(op: &Infer) -> Answer {
     op.set_from(op.dtype(0)?, |dims| {
         let repeats = shape_in(op, 1).unwrap_or(vec![Dim::UNKNOWN; dims.len()]);
         if repeats.len() != dims.len() {
-            return wrong!("{} repeats for {} dims", repeats.len(), dims.len());
+            return wrong!(
+                "`repeats` has length {}, expected {}",
+                repeats.len(),
+                dims.len()
+            );
         }
         let tiled = dims
             .iter()
@@ -417,13 +438,21 @@ fn pad(op: &Infer) -> Answer {
         let axes = axes.unwrap_or_else(|| (0..dims.len() as i64).collect());
         let axes = op.axes(&axes, dims.len())?;
         if pads.len() != 2 * axes.len() {
-            return wrong!("{} pads for {} axes", pads.len(), axes.len());
+            return wrong!(
+                "`pads` has length {}, expected {}",
+                pads.len(),
+                2 * axes.len()
+            );
         }
         for (at, &d) in axes.iter().enumerate() {
-            let margins = pads[at].saturating_add(pads[at + axes.len()]);
+            let (before, after) = (pads[at], pads[at + axes.len()]);
+            let margins = before.saturating_add(after);
             dims[d] = match as_const(dims[d]).map(|size| size.checked_add(margins)) {
                 Some(Some(size @ 0..)) => Dim::constant(size),
-                Some(_) => return wrong!("pads of {margins} leave nothing of {}", dims[d].value),
+                Some(_) => {
+                    let dim = dims[d].value;
+                    return wrong!("pads {before} and {after} are out of range for a dim of {dim}");
+                }
                 None => op.add(dims[d], Dim::constant(margins)),
             };
         }
@@ -455,7 +484,7 @@ fn gather_elements(op: &Infer) -> Answer {
 fn reverse_sequence(op: &Infer) -> Answer {
     same_type(op)?;
     match op.int_or("batch_axis", 1)? == op.int_or("time_axis", 0)? {
-        true => wrong!("one axis can't be that of the batch and of the sequence"),
+        true => wrong!("attributes `batch_axis` and `time_axis` are equal"),
         false => Ok(()),
     }
 }
@@ -467,18 +496,24 @@ fn gather_nd(op: &Infer) -> Answer {
         return op.set(0, dtype, None);
     };
     let Some((&width, outer)) = at.split_last() else {
-        return wrong!("its indices are a scalar");
+        return wrong!("indices have rank 0, expected at least 1");
     };
     let batch = usize::try_from(op.int_or("batch_dims", 0)?).unwrap_or(0);
     if batch > outer.len() {
-        return wrong!("{batch} dims of a batch for indices of {}", at.len());
+        return wrong!(
+            "attribute `batch_dims` is {batch}, but indices have rank {}",
+            at.len()
+        );
     }
     let Some(width) = as_const(width).and_then(|width| usize::try_from(width).ok()) else {
         return op.set(0, dtype, None);
     };
     match dims.get(batch.saturating_add(width)..) {
         Some(rest) => op.set(0, dtype, Some([outer, rest].concat())),
-        None => wrong!("index tuples of {width} for {} dims", dims.len()),
+        None => wrong!(
+            "index tuples of length {width} after {batch} batch dims exceed rank {}",
+            dims.len()
+        ),
     }
 }
 
@@ -531,7 +566,7 @@ fn picture(op: &Infer) -> Answer<([Dim; 4], i64)> {
         .filter(|block| (1..=65536).contains(block));
     match (<[Dim; 4]>::try_from(op.shape(0)?), block) {
         (Ok(dims), Some(block)) => Ok((dims, block)),
-        (Err(dims), _) => wrong!("it has {} dims instead of four", dims.len()),
+        (Err(dims), _) => wrong!("operand 0 has rank {}, expected 4", dims.len()),
         (_, None) => Err(Stop::Unknown),
     }
 }

@@ -143,11 +143,12 @@ fn batch_normalization(op: &Infer) -> Answer {
         Some([_, channels, ..]) => *channels,
         // A batch of scalars has one channel.
         Some([_]) => Dim::constant(1),
-        Some([]) => return wrong!("a scalar isn't a batch"),
+        Some([]) => return wrong!("`X` has rank 0, expected at least 1"),
         None => Dim::UNKNOWN,
     };
     let channels = (1..5).try_fold(channels, |channels, index| {
-        let [length] = op.dims_of(index, "a list of one number a channel")?;
+        let names = ["scale", "B", "input_mean", "input_var"];
+        let [length] = op.dims_of(index, names[index - 1])?;
         op.agree(channels, length)
     })?;
     for index in 1..5 {

@@ -143,14 +143,13 @@ impl Operator {
     /// Checks that the row lists all attributes of a call: an unknown attribute may change the results. In a version
     /// newer than all rows, the host warns and the newest row applies.
     pub(crate) fn check(&self, call: &Call) -> Result<(), NotFolded> {
-        let name = self.name;
         match call
             .attrs
             .names()
             .iter()
             .find(|attr| self.attr(attr).is_none())
         {
-            Some(attr) => refuse!("{name} has an unknown attribute `{attr}`"),
+            Some(attr) => refuse!("unknown attribute `{attr}`"),
             None => Ok(()),
         }
     }
@@ -161,7 +160,7 @@ impl Operator {
         if (fewest as usize..=most as usize).contains(&count) {
             Ok(())
         } else {
-            refuse!("{} can't have {count} operands", self.name)
+            refuse!("unsupported number of operands: {count}")
         }
     }
 }

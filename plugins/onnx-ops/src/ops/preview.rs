@@ -34,9 +34,9 @@ pub(super) const OPERATORS: &[Operator] = &[
 
 /// Infers the query's dims, with the head size of the values.
 fn flex_attention(op: &Infer) -> Answer {
-    let [batch, heads, length, size] = op.dims_of(0, "its query")?;
-    let [key_batch, kv_heads, kv_length, key_size] = op.dims_of(1, "its key")?;
-    let [value_batch, value_heads, value_length, value_size] = op.dims_of(2, "its value")?;
+    let [batch, heads, length, size] = op.dims_of(0, "Q")?;
+    let [key_batch, kv_heads, kv_length, key_size] = op.dims_of(1, "K")?;
+    let [value_batch, value_heads, value_length, value_size] = op.dims_of(2, "V")?;
     op.agree(size, key_size)?;
     op.agree(kv_length, value_length)?;
     op.agree(kv_heads, value_heads)?;
@@ -49,11 +49,17 @@ fn flex_attention(op: &Infer) -> Answer {
 /// their gradients, and the optimizer's states. Its results are the updated tensors and states, with unchanged types.
 fn updated(op: &Infer, groups: usize) -> Answer {
     let tensors = op.host.operand_count().saturating_sub(2);
-    let count = tensors / groups;
-    if !tensors.is_multiple_of(groups) || op.host.result_count() != count * (groups - 1) {
-        return wrong!("{tensors} tensors aren't {groups} groups of as many");
+    if !tensors.is_multiple_of(groups) {
+        return wrong!(
+            "number of operands from operand 2 on is {tensors}, expected a multiple of {groups}"
+        );
     }
-    for index in 0..count * (groups - 1) {
+    let count = tensors / groups;
+    let (results, expected) = (op.host.result_count(), count * (groups - 1));
+    if results != expected {
+        return wrong!("number of results is {results}, expected {expected}");
+    }
+    for index in 0..expected {
         // Gradients have no result.
         let operand = if index < count { index } else { index + count };
         if let Ok(dtype) = op.dtype(2 + operand) {

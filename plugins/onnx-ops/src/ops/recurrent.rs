@@ -55,7 +55,7 @@ fn layer(op: &Infer) -> Answer {
     let (steps, batch) = match op.dims(0).as_deref() {
         Some(&[batch, steps, _]) if batch_first => (steps, batch),
         Some(&[steps, batch, _]) => (steps, batch),
-        Some(dims) => return wrong!("its input has {} dims instead of three", dims.len()),
+        Some(dims) => return wrong!("`X` has rank {}, expected 3", dims.len()),
         None => (Dim::UNKNOWN, Dim::UNKNOWN),
     };
     let ways = match op.word("direction", &["forward", "reverse", "bidirectional"])? {

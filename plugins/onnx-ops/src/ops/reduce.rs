@@ -166,7 +166,7 @@ fn position(op: &Infer) -> Answer {
 /// Infers the largest elements along the axis, and their int64 indices.
 fn top(op: &Infer) -> Answer {
     let count = if op.version >= 10 {
-        let [length] = op.dims_of(1, "how many are chosen")?;
+        let [length] = op.dims_of(1, "K")?;
         op.agree(length, Dim::constant(1))?;
         create::shape_in(op, 1)
             .and_then(|list| list.first().copied())
@@ -180,7 +180,7 @@ fn top(op: &Infer) -> Answer {
             let at = op.axis(op.int_or("axis", -1)?, dims.len())?;
             match (as_const(count), as_const(dims[at])) {
                 (Some(count), Some(size)) if count > size => {
-                    return wrong!("{count} of {size} elements are chosen");
+                    return wrong!("`K` is {count}, but axis {at} has size {size}");
                 }
                 _ => dims[at] = count,
             }

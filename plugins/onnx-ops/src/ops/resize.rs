@@ -65,7 +65,7 @@ fn resize(op: &Infer) -> Answer {
             let policy = op.word("keep_aspect_ratio_policy", &policies)?;
             match shape_in(op, 3) {
                 Some(sizes) if sizes.len() != old.len() => {
-                    return wrong!("{} sizes for {} axes", sizes.len(), old.len());
+                    return wrong!("`sizes` has length {}, expected {}", sizes.len(), old.len());
                 }
                 Some(sizes) if policy == "stretch" => Some(sizes),
                 Some(_) if has_negative => None,
@@ -104,15 +104,28 @@ fn scaled(op: &Infer, dims: &[Dim], scales: Option<&[f64]>) -> Answer<Option<Vec
         return Ok(None);
     };
     if scales.len() != dims.len() {
-        return wrong!("{} scales for {} axes", scales.len(), dims.len());
+        return wrong!(
+            "`scales` has length {}, expected {}",
+            scales.len(),
+            dims.len()
+        );
     }
     // Upsample rejects scales below 1.
-    let is_scale = |scale: f64| match op.name {
-        "onnx.Upsample" => scale >= 1.0,
-        _ => scale > 0.0,
+    let is_upsample = op.name == "onnx.Upsample";
+    let is_scale = |scale: f64| {
+        if is_upsample {
+            scale >= 1.0
+        } else {
+            scale > 0.0
+        }
     };
     if let Some(scale) = scales.iter().find(|&&scale| !is_scale(scale)) {
-        return wrong!("{scale} isn't a scale");
+        let expected = if is_upsample {
+            "at least 1"
+        } else {
+            "greater than 0"
+        };
+        return wrong!("invalid scale {scale}: expected {expected}");
     }
     let one = |(&dim, &scale): (&Dim, &f64)| match as_const(dim) {
         _ if scale == 1.0 => dim,

@@ -44,7 +44,11 @@ pub(super) fn common_dims(a: Option<Vec<Dim>>, b: Option<Vec<Dim>>) -> Option<Ve
 fn both(a: Item, b: Item) -> Answer<Item> {
     if a.0 != b.0 {
         let name = |dtype: DType| dtype.name().unwrap_or("?");
-        return wrong!("a sequence of {} and {}", name(a.0), name(b.0));
+        return wrong!(
+            "expected sequence items of one element type, found {} and {}",
+            name(a.0),
+            name(b.0)
+        );
     }
     Ok((a.0, common_dims(a.1, b.1)))
 }
@@ -90,7 +94,7 @@ fn at(op: &Infer) -> Answer {
 fn concat(op: &Infer) -> Answer {
     let (dtype, dims) = item_of(op, 0)?;
     let Some(axis) = op.int("axis")? else {
-        return wrong!("it has no axis");
+        return wrong!("missing attribute `axis`");
     };
     let Some(mut dims) = dims else {
         return op.set(0, dtype, None);
@@ -123,7 +127,9 @@ fn split(op: &Infer) -> Answer {
         op.known_ints(1).as_deref(),
         op.dims(1).map(|dims| dims.len()),
     ) {
-        (Some(&[length @ ..=0]), Some(0)) => return wrong!("pieces of {length}"),
+        (Some(&[length @ ..=0]), Some(0)) => {
+            return wrong!("`split` is {length}, expected at least 1");
+        }
         (Some(lengths), Some(1)) => {
             let whole = lengths
                 .iter()

@@ -114,16 +114,18 @@ fn reshape(op: &Infer) -> Answer {
     let keeps = !op.flag("allowzero", false)?;
     let has = |size: i64| wanted.iter().any(|&dim| as_const(dim) == Some(size));
     if !keeps && has(0) && has(-1) {
-        return wrong!("nothing says what -1 stands for beside a dim of 0");
+        return wrong!("cannot infer a dim of -1 if another dim is 0");
     }
     for (at, dim) in wanted.iter_mut().enumerate() {
         match as_const(*dim) {
             Some(0) if keeps => match old.as_ref().map(|old| old.get(at)) {
                 Some(Some(&kept)) => *dim = kept,
-                Some(None) => return wrong!("there is no dim {at} to keep"),
+                Some(None) => {
+                    return wrong!("dim {at} of the shape is 0, but the operand has no dim {at}");
+                }
                 None => *dim = Dim::UNKNOWN,
             },
-            Some(..=-2) => return wrong!("{} isn't a size", dim.value),
+            Some(..=-2) => return wrong!("negative dim {} in the shape", dim.value),
             None if keeps && op.may_be_zero(*dim) => {
                 // If it were 0, it would copy the operand's dim at this index.
                 let stands = old.as_ref().and_then(|old| old.get(at));
@@ -145,7 +147,7 @@ fn reshape(op: &Infer) -> Answer {
                 None => Dim::UNKNOWN,
             };
         }
-        _ => return wrong!("the shape leaves {} dims open", open.len()),
+        _ => return wrong!("shape has {} dims of -1, expected at most 1", open.len()),
     }
     op.set(0, dtype?, Some(wanted))
 }
@@ -173,7 +175,7 @@ fn quotient(op: &Infer, all: Vec<Dim>, known: Vec<Dim>) -> Answer<Dim> {
     };
     match (fixed % divisor, open.is_empty()) {
         (0, _) => Ok(op.mul(op.product(&open), Dim::constant(fixed / divisor))),
-        (_, true) => wrong!("{fixed} elements aren't a multiple of {divisor}"),
+        (_, true) => wrong!("cannot infer a dim of -1: {fixed} is not a multiple of {divisor}"),
         _ => Ok(op.div(op.mul(op.product(&open), Dim::constant(fixed)), divisor)),
     }
 }
@@ -195,7 +197,7 @@ fn squeeze(op: &Infer) -> Answer {
         };
         let mut pairs = dims.iter().zip(&gone);
         if let Some((dim, _)) = pairs.find(|(dim, gone)| **gone && is_one(dim) == Some(false)) {
-            return wrong!("a dim of {} can't be squeezed", dim.value);
+            return wrong!("cannot squeeze a dim of {}", dim.value);
         }
         let stays = dims.iter().zip(&gone).filter(|(_, gone)| !**gone);
         Ok(Some(stays.map(|(dim, _)| *dim).collect()))

@@ -43,7 +43,7 @@ fn window(op: &Infer) -> Answer {
     let dtype = op.dtype_attr("output_datatype")?.unwrap_or(DType::F32);
     let size = op.size(0);
     if as_const(size) == Some(0) {
-        return wrong!("a window of 0");
+        return wrong!("window size is 0");
     }
     op.set(0, dtype, Some(vec![size]))
 }
@@ -60,7 +60,7 @@ fn dft(op: &Infer) -> Answer {
     op.set_from(op.dtype(0)?, |mut dims| {
         let rank = dims.len();
         let Some(last) = rank.checked_sub(1).filter(|&last| last > 0) else {
-            return wrong!("a signal of {rank} dims has no real and imaginary parts");
+            return wrong!("signal has rank {rank}, expected at least 2");
         };
         let (one_sided, inverse) = (op.flag("onesided", false)?, op.flag("inverse", false)?);
         let axis = match (op.version >= 20, op.has(2)) {
@@ -78,7 +78,7 @@ fn dft(op: &Infer) -> Answer {
         };
         let axis = op.axis(axis, dims.len())?;
         if axis == last {
-            return wrong!("axis {axis} is that of the real and imaginary parts");
+            return wrong!("axis {axis} has the real and imaginary parts");
         }
         let length = match (op.has(1), one_sided && inverse) {
             (true, _) => op.size(1),
@@ -99,7 +99,7 @@ fn stft(op: &Infer) -> Answer {
     let dtype = op.dtype(0)?;
     let (batch, signal) = match op.dims(0).as_deref() {
         Some(&[batch, signal, _] | &[batch, signal]) => (batch, signal),
-        Some(dims) => return wrong!("its signal has {} dims instead of three", dims.len()),
+        Some(dims) => return wrong!("signal has rank {}, expected 2 or 3", dims.len()),
         None => (Dim::UNKNOWN, Dim::UNKNOWN),
     };
     let frame = match (op.has(3), op.has(2)) {

@@ -35,12 +35,10 @@ pub(super) const OPERATORS: &[Operator] = &[
 /// Infers `[C]` or `[1, C]`. `C` is unknown if stop words may be removed. An empty result becomes one empty string.
 fn normalize(op: &Infer) -> Answer {
     op.set_from(DType::STRING, |mut dims| {
-        let (rank, Some(last)) = (dims.len(), dims.last_mut()) else {
-            return wrong!("a scalar isn't a list of words");
+        let rank = dims.len();
+        let Some(last) = dims.last_mut().filter(|_| rank <= 2) else {
+            return wrong!("operand 0 has rank {rank}, expected 1 or 2");
         };
-        if rank > 2 {
-            return wrong!("its operand has {rank} dims, not one or two");
-        }
         let words = op.strings("stopwords")?.unwrap_or_default();
         if !words.is_empty() || matches!(as_const(*last), None | Some(0)) {
             *last = Dim::UNKNOWN;
@@ -64,13 +62,13 @@ fn tf_idf(op: &Infer) -> Answer {
         None => None,
     };
     let Some(columns) = columns.map(Dim::constant) else {
-        return wrong!("it has no `ngram_indexes`");
+        return wrong!("missing or empty attribute `ngram_indexes`");
     };
     let dims = match op.dims(0).as_deref() {
         None => None,
         Some([] | [_]) => Some(vec![columns]),
         Some(&[rows, _]) => Some(vec![rows, columns]),
-        Some(dims) => return wrong!("its operand has {} dims, not one or two", dims.len()),
+        Some(dims) => return wrong!("operand 0 has rank {}, expected at most 2", dims.len()),
     };
     op.set(0, DType::F32, dims)
 }

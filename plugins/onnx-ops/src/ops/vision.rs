@@ -70,14 +70,14 @@ const ROI_ALIGN: Operator = Operator::new("onnx.RoiAlign", 10, (3, 3))
 
 /// Infers `[N, H, W, 2]` for a size `[N, C, H, W]`, and `[N, D, H, W, 3]` for `[N, C, D, H, W]`.
 fn affine_grid(op: &Infer) -> Answer {
-    let [batch, rows, _] = op.dims_of(0, "its theta")?;
+    let [batch, rows, _] = op.dims_of(0, "theta")?;
     let size = match (shape_in(op, 1), as_const(rows)) {
         (Some(size), _) => size,
         (None, Some(rows @ 2..=3)) => vec![Dim::UNKNOWN; rows as usize + 2],
         _ => return op.set(0, op.dtype(0)?, None),
     };
     let [n, _, spatial @ ..] = &size[..] else {
-        return wrong!("a size of {} dims isn't a picture's", size.len());
+        return wrong!("`size` has length {}, expected 4 or 5", size.len());
     };
     let count = Dim::constant(spatial.len() as i64);
     op.agree(rows, count)?;
@@ -94,13 +94,23 @@ fn center_crop_pad(op: &Infer) -> Answer {
         return op.set(0, dtype, dims);
     };
     let Some(axes) = op.ints("axes")? else {
-        if op.dims(0).is_some_and(|dims| dims.len() != shape.len()) {
-            return wrong!("a shape of {} for all dims", shape.len());
+        if let Some(dims) = op.dims(0)
+            && dims.len() != shape.len()
+        {
+            return wrong!(
+                "`shape` has length {}, expected {}",
+                shape.len(),
+                dims.len()
+            );
         }
         return op.set(0, dtype, Some(shape));
     };
     if axes.len() != shape.len() {
-        return wrong!("a shape of {} for {} axes", shape.len(), axes.len());
+        return wrong!(
+            "`shape` has length {}, expected {}",
+            shape.len(),
+            axes.len()
+        );
     }
     let Some(mut dims) = op.dims(0) else {
         return op.set(0, dtype, None);
@@ -114,13 +124,17 @@ fn center_crop_pad(op: &Infer) -> Answer {
 /// Infers `[N, C, image_shape]` for blocks `[N, C * block_shape, L]`.
 fn col2im(op: &Infer) -> Answer {
     let dtype = op.dtype(0)?;
-    let [batch, columns, _] = op.dims_of(0, "its operand")?;
+    let [batch, columns, _] = op.dims_of(0, "input")?;
     let Some(image) = shape_in(op, 1) else {
         return op.set(0, dtype, None);
     };
     let channels = match op.known_ints(2) {
         Some(block) if block.len() != image.len() => {
-            return wrong!("blocks of {} dims for {}", block.len(), image.len());
+            return wrong!(
+                "`block_shape` has length {}, but `image_shape` has length {}",
+                block.len(),
+                image.len()
+            );
         }
         Some(block) => {
             let mut sides = block.iter();
@@ -139,7 +153,7 @@ fn grid_sample(op: &Infer) -> Answer {
     let rank = match (&picture, &grid) {
         (Some(picture), Some(grid)) if picture.len() != grid.len() => {
             return wrong!(
-                "its grid has {} dims, its picture {}",
+                "grid has rank {}, but input has rank {}",
                 grid.len(),
                 picture.len()
             );
@@ -148,7 +162,7 @@ fn grid_sample(op: &Infer) -> Answer {
         _ => return op.set(0, dtype, None),
     };
     if rank < 3 {
-        return wrong!("{rank} dims are too few for a picture");
+        return wrong!("input and grid have rank {rank}, expected at least 3");
     }
     let picture = picture.unwrap_or_else(|| vec![Dim::UNKNOWN; rank]);
     let grid = grid.unwrap_or_else(|| vec![Dim::UNKNOWN; rank]);
@@ -170,10 +184,10 @@ fn image_decoder(op: &Infer) -> Answer {
 
 /// Infers `[regions, C, pooled_shape]`.
 fn max_roi_pool(op: &Infer) -> Answer {
-    let [_, channels, _, _] = op.dims_of(0, "its picture")?;
-    let [regions, _] = op.dims_of(1, "its list of regions")?;
+    let [_, channels, _, _] = op.dims_of(0, "X")?;
+    let [regions, _] = op.dims_of(1, "rois")?;
     let Some(&[height, width]) = op.ints("pooled_shape")?.as_deref() else {
-        return wrong!("its `pooled_shape` isn't a height and a width");
+        return wrong!("invalid attribute `pooled_shape`: expected a height and a width");
     };
     let dims = [&[regions, channels], &*sizes([height, width])].concat();
     op.set(0, op.dtype_of_any([0, 1])?, Some(dims))
@@ -181,9 +195,9 @@ fn max_roi_pool(op: &Infer) -> Answer {
 
 /// Infers `[regions, C, output_height, output_width]`.
 fn roi_align(op: &Infer) -> Answer {
-    let [_, channels, _, _] = op.dims_of(0, "its picture")?;
-    let [regions, _] = op.dims_of(1, "its list of regions")?;
-    let [indices] = op.dims_of(2, "its list of pictures")?;
+    let [_, channels, _, _] = op.dims_of(0, "X")?;
+    let [regions, _] = op.dims_of(1, "rois")?;
+    let [indices] = op.dims_of(2, "batch_indices")?;
     let regions = op.agree(regions, indices)?;
     let height = Dim::constant(op.int_or("output_height", 1)?);
     let width = Dim::constant(op.int_or("output_width", 1)?);
@@ -193,8 +207,8 @@ fn roi_align(op: &Infer) -> Answer {
 
 /// Infers `[selected, 3]`: three indices per selected box.
 fn non_max_suppression(op: &Infer) -> Answer {
-    let [batch, boxes, _] = op.dims_of(0, "its list of boxes")?;
-    let [score_batch, _, scores] = op.dims_of(1, "its list of scores")?;
+    let [batch, boxes, _] = op.dims_of(0, "boxes")?;
+    let [score_batch, _, scores] = op.dims_of(1, "scores")?;
     op.agree(batch, score_batch)?;
     op.agree(boxes, scores)?;
     op.set(0, DType::I64, Some(vec![Dim::UNKNOWN, Dim::constant(3)]))

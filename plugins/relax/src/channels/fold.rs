@@ -474,13 +474,13 @@ impl<'c> Folder<'c> {
 
 /// Returns the rule name under which a fold is counted and disabled.
 fn rule(f: &Function, plan: &Plan) -> &'static str {
-    let is_behind = (plan.linears.iter()).any(|(_, side, _)| *side == Side::Output);
-    match (operator(f, plan.going), is_behind) {
-        ("onnx.BatchNormalization", true) => "batch_norm_behind_weights",
+    let is_after = (plan.linears.iter()).any(|(_, side, _)| *side == Side::Output);
+    match (operator(f, plan.going), is_after) {
+        ("onnx.BatchNormalization", true) => "batch_norm_after_weights",
         ("onnx.BatchNormalization", false) => "batch_norm_before_weights",
-        ("onnx.Add" | "onnx.Sub", true) => "sum_behind_weights",
+        ("onnx.Add" | "onnx.Sub", true) => "sum_after_weights",
         ("onnx.Add" | "onnx.Sub", false) => "sum_before_weights",
-        (_, true) => "product_behind_weights",
+        (_, true) => "product_after_weights",
         (_, false) => "product_before_weights",
     }
 }

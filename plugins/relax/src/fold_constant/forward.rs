@@ -103,14 +103,15 @@ impl<'a> Forward<'a> {
 }
 
 /// The reason for values that exceed the growth limit.
-pub(super) const GROWS: &str = "would make the model larger";
+pub(super) const GROWS: &str = "folding would make the model larger";
 
 /// The reason for values that exceed the memory limit, where the model may grow.
 pub(super) const TOO_LARGE: &str =
-    "would take more than folding may: 2 GiB, or 4 times what the constants take";
+    "folding would exceed the larger of 2 GiB and 4 times the size of the constants";
 
 /// The reason for quantized values.
-pub(super) const QUANTISED: &str = "what is quantised stays so; --allow-growth folds it";
+pub(super) const QUANTISED: &str =
+    "quantized values are not folded; pass `--allow-growth` to fold them";
 
 /// Returns the size of a constant in bytes; 0 if the value isn't a constant.
 pub(super) fn byte_len(f: &Function, value: ValueId) -> u64 {

@@ -55,21 +55,17 @@ pub(super) fn emit(f: &Function, cx: &PassContext, forward: &Forward<'_>, plan: 
         return;
     }
     let count: usize = groups.values().map(|group| group.count).sum();
-    let (noun, verb) = if count == 1 {
-        ("op", "is")
-    } else {
-        ("ops", "are")
-    };
-    let message = format!("{count} {noun} on constants {verb} not folded.");
+    let ops = if count == 1 { "op" } else { "ops" };
+    let message = format!("{count} {ops} with constant operands not folded");
     let mut note = Diagnostic::note(message).code("relax::not-folded");
     let mut groups: Vec<_> = groups.into_iter().collect();
     groups.sort_by_key(|(_, group)| std::cmp::Reverse(group.count));
     let more = groups.len().saturating_sub(MAX_NOTES);
     for ((name, why), group) in groups.into_iter().take(MAX_NOTES) {
-        note = note.with_note(group.sentence(f, name, why));
+        note = note.with_note(group.message(f, name, why));
     }
     if more > 0 {
-        note = note.with_note(format!("And {more} more kinds."));
+        note = note.with_note(format!("further kinds not listed: {more}"));
     }
     cx.emit(&note);
 }
@@ -84,7 +80,7 @@ struct Group {
 }
 
 impl Group {
-    fn sentence(&self, f: &Function, name: &str, why: &str) -> String {
+    fn message(&self, f: &Function, name: &str, why: &str) -> String {
         let example = match (f.loc_name(self.example), f.results(self.example).first()) {
             (Some(node), _) if !node.is_empty() => format!(" ({node:?})"),
             (_, Some(&value)) => match f.value_name(value) {
@@ -107,11 +103,11 @@ impl Group {
                     ("up to ", "them")
                 };
                 let bytes = in_bytes(bytes);
-                format!(" ({up_to}{bytes}; --allow-growth folds {it})")
+                format!(" ({up_to}{bytes}; pass `--allow-growth` to fold {it})")
             }
         };
         let count = self.count;
-        format!("{count} {name}{such_as}: {why}{size}.")
+        format!("{count} {name}{such_as}: {why}{size}")
     }
 }
 

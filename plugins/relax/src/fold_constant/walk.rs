@@ -119,14 +119,14 @@ impl Forward<'_> {
 
 fn why_not(traits: OpTraits) -> &'static str {
     if traits.is_random() {
-        "it is random"
+        "the operator is random"
     } else if traits.is_ambiguous() {
-        "a function of the module has its name"
+        "a function of the module has the same name"
     } else if !traits.is_defined() {
-        "no plugin defines it"
+        "no plugin defines the operator"
     } else if traits.is_stateful() || !traits.is_pure() {
-        "it does more than give a value"
+        "the operator has side effects"
     } else {
-        "its definition has no evaluation"
+        "the operator's definition has no evaluation function"
     }
 }

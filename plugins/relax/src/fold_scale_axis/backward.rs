@@ -37,7 +37,7 @@
 //! The pass leaves decomposed GELUs, layer normalizations and RMS normalizations alone, including their scale and bias,
 //! because runtimes have one kernel for each, in all opsets. Weights are only read if they are folded.
 //!
-//! Rewrites are counted as `product_behind_weights` and `sum_behind_weights`, which can be disabled like rules.
+//! Rewrites are counted as `product_after_weights` and `sum_after_weights`, which can be disabled like rules.
 //!
 //! Source: TVM `src/relay/transforms/fold_scale_axis.cc` (BackwardFoldScaleAxis).
 

@@ -74,7 +74,7 @@ pub fn defuse_ops(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
                 Ok(()) => placed.extend(kernel.restore(f, call, &constants)?),
                 Err(why) => {
                     let name = f.name(call);
-                    let note = format!("The ops of `{name}` don't come back: {why}.");
+                    let note = format!("cannot restore the ops of `{name}`: {why}");
                     let place = Place::name(call).within(f);
                     cx.emit(&Diagnostic::note(note).code("relax::not-defused").at(place));
                 }

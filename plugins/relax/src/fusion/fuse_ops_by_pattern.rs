@@ -121,15 +121,15 @@ impl Pattern {
         });
         let Some((domain, name, pattern)) = parts else {
             let message = format!(
-                "The option `patterns` has {text:?}, which isn't a name with a domain, a colon and a pattern: \
-                 `npu.conv_relu: onnx.Relu(onnx.Conv(%x, %w))`."
+                "invalid value for option `patterns`: expected `DOMAIN.NAME: PATTERN`, such as \
+                 `npu.conv_relu: onnx.Relu(onnx.Conv(%x, %w))`, found {text:?}"
             );
             return Err(PassError::config(message));
         };
         let rule = format!("{domain}.{name}");
         let rules = Rules::pattern(&rule, pattern).map_err(|error| {
             PassError::config(format!(
-                "The pattern of `{rule}` can't be read: {}",
+                "invalid pattern `{rule}` in option `patterns`: {}",
                 error.message
             ))
         })?;
@@ -149,13 +149,10 @@ impl Pattern {
             let is_name = !text.contains(['{', '\n']) && text.ends_with(".rules");
             PassError::config(match is_name {
                 true => format!(
-                    "The option `rules` takes texts of rules here, and no file's name: {text:?}. Only a pipeline's \
-                        file \
-                     and `--config` name files."
+                    "invalid value for option `rules`: expected the text of rules, found file name {text:?}; only \
+                     pipeline files and `--config` accept file names"
                 ),
-                false => format!(
-                    "The option `rules` has a text that can't be read, line {line}: {error}"
-                ),
+                false => format!("invalid rules in option `rules`, line {line}: {error}"),
             })
         };
         let mut patterns = Vec::new();

@@ -28,18 +28,18 @@ fn field(f: &Function, op: OpId) -> Result<Sort, String> {
     match tuple.kind() {
         TypeKind::TUPLE => {}
         TypeKind::TENSOR | TypeKind::SEQUENCE | TypeKind::OPTIONAL => {
-            return Err("`tuple_get` takes a field of what is no tuple.".to_owned());
+            return Err(format!("`tuple_get` expects a tuple, found {tuple}"));
         }
         _ => return Ok(Sort::Unknown),
     }
     let Some(index) = f.int(op, "index") else {
-        return Err("`tuple_get` doesn't say which field it takes.".to_owned());
+        return Err("`tuple_get` lacks attribute `index`".to_owned());
     };
     let fields = tuple.items();
     let field = usize::try_from(index).ok().and_then(|at| fields.get(at));
     field.map(|&ty| Sort::of_type(f, ty)).ok_or_else(|| {
         let count = fields.len();
-        format!("`tuple_get` takes field {index} of a tuple of {count}; the first one is 0.")
+        format!("index {index} of `tuple_get` is out of range for a tuple of {count}")
     })
 }
 

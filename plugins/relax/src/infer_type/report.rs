@@ -9,7 +9,7 @@ use super::sort::Sort;
 use crate::shared::read::redeclare;
 
 const CODE: &str = "relax::infer-type";
-const HELP: &str = "The inferred type is used: correct the declared one, or the op.";
+const HELP: &str = "correct the declared type or the op; the inferred type is used";
 
 /// Returns a diagnostic about an invalid op.
 pub(crate) fn wrong(f: &Function, op: OpId, message: String) -> Diagnostic {
@@ -28,13 +28,13 @@ fn other_type(
 ) -> Diagnostic {
     let (inferred, declared) = (f.type_of(f.result(op, index)), f.ty(declared));
     let message = format!(
-        "{} gives {inferred}, and {declared} is declared{why}.",
+        "`{}` has result type {inferred}, but {declared} is declared{why}",
         f.name(op)
     );
     let place = Place::result(op, index).within(f);
     Diagnostic::warning(message)
         .at(Place::name(op).within(f))
-        .label(place, format!("is declared {declared}"))
+        .label(place, format!("declared {declared}"))
         .code(CODE)
         .help(help)
 }
@@ -44,7 +44,7 @@ fn label_declared(report: Diagnostic, f: &Function, value: ValueId) -> Diagnosti
     match f.uses(value).next() {
         Some(one) => report.label(
             Place::operand(one.op, one.index).within(f),
-            format!("is declared {}", f.type_of(value)),
+            format!("declared {}", f.type_of(value)),
         ),
         None => report,
     }
@@ -56,7 +56,7 @@ pub(crate) fn malformed(f: &Function, cx: &PassContext, op: OpId) -> Option<Diag
     let wrong = Diagnostic::warning(error.message).at(Place::op(op).within(f));
     let operator = f.name(op);
     Some(wrong.code("relax::malformed-op").help(format!(
-        "`passdock list ops {operator}` shows its operands and attributes."
+        "run `passdock list ops {operator}` to see its operands and attributes"
     )))
 }
 
@@ -83,9 +83,9 @@ pub(crate) fn narrowed(f: &Function, op: OpId, known: &[TypeId], reports: &mut V
         if is == known || !Sort::of_type(f, known).narrows(&Sort::of_type(f, is)) {
             continue;
         }
-        let why = ", which isn't so for all inputs";
+        let why = ", which does not hold for all inputs";
         let help =
-            "The inferred type is used: bind the size (`--bind`), or correct what is declared.";
+            "bind the size (`--bind`) or correct the declared type; the inferred type is used";
         reports.push(other_type(f, op, index, known, why, help));
     }
 }
@@ -95,14 +95,11 @@ pub(crate) fn narrowed(f: &Function, op: OpId, known: &[TypeId], reports: &mut V
 pub(crate) fn first_narrowed(reports: Vec<Diagnostic>) -> Option<Diagnostic> {
     let others = reports.len().saturating_sub(1);
     let first = reports.into_iter().next()?;
-    let have = match others {
-        0 => return Some(first),
-        1 => "1 more declared type has".to_owned(),
-        _ => format!("{others} more declared types have"),
-    };
-    Some(first.with_note(format!(
-        "{have} numbers for sizes that the inputs leave open."
-    )))
+    if others == 0 {
+        return Some(first);
+    }
+    let note = format!("further declared types with constants for dynamic sizes: {others}");
+    Some(first.with_note(note))
 }
 
 /// Sets the declared types of a region's results to the inferred types where they contradict each other. Appends
@@ -133,14 +130,14 @@ pub(crate) fn given_out(
         let is_invented = |symbol: i64| f.invented(SymbolId(symbol as u32)).is_some();
         let sort = Sort::from_value(f, value).without(&is_invented);
         if !is_reported.contains(&value) {
-            let message = format!("What is given out is {is}, and {declared} is declared.");
+            let message = format!("result has type {is}, but {declared} is declared");
             let place = Place::operand(last, index).within(f);
             let wrong = Diagnostic::warning(message)
-                .label(place, format!("is declared {declared}"))
+                .label(place, format!("declared {declared}"))
                 .code(CODE)
                 .help(HELP);
             reports.push(match made(f, value) {
-                Some(place) => wrong.label(place, format!("is {is}")),
+                Some(place) => wrong.label(place, format!("has type {is}")),
                 None => wrong,
             });
         }
@@ -155,13 +152,13 @@ pub(crate) fn given_in(f: &Function, op: OpId, inflow: &Inflow) -> Option<Diagno
     }
     let declared = f.type_of(inflow.arg);
     let message = format!(
-        "{} takes what its region declares as {declared}, and is given something else.",
+        "operand of `{}` does not match type {declared}, which its region declares",
         f.name(op)
     );
     let mut wrong = Diagnostic::warning(message).code(CODE).help(HELP);
     wrong = match f.operand(op, inflow.operand) {
         Some(value) => {
-            let is = format!("is {}", f.type_of(value));
+            let is = format!("has type {}", f.type_of(value));
             wrong.label(Place::operand(op, inflow.operand).within(f), is)
         }
         None => wrong.at(Place::op(op).within(f)),
@@ -178,13 +175,16 @@ pub(crate) fn called_with(caller: &Function, op: OpId, callee: &Function) -> Vec
         }
         let (is, declared) = (caller.type_of(value), callee.type_of(param));
         let message = format!(
-            "@{} is called with {is}, and {declared} is declared.",
+            "function `@{}` is called with {is}, but {declared} is declared",
             callee.function_name()
         );
         let wrong = Diagnostic::warning(message)
-            .label(Place::operand(op, index).within(caller), format!("is {is}"))
+            .label(
+                Place::operand(op, index).within(caller),
+                format!("has type {is}"),
+            )
             .code(CODE)
-            .help("The declared type was kept: correct it, or the call.");
+            .help("correct the declared type or the call; the declared type is kept");
         Some(label_declared(wrong, callee, param))
     };
     callee

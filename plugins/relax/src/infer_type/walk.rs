@@ -229,8 +229,7 @@ impl Inference {
         if let Some(first) = frame.diagnostics.first() {
             let callee = f.text(pending.call.callee);
             let place = Place::op(pending.op).within(f);
-            let in_call =
-                Diagnostic::warning(format!("In this call of @{callee}: {}", first.message));
+            let in_call = Diagnostic::warning(format!("in call of `@{callee}`: {}", first.message));
             caller
                 .diagnostics
                 .push(in_call.at(place).code("relax::infer-type"));

@@ -79,13 +79,14 @@ pub fn convert_layout(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
 /// Parses the list of an operator; `None` means `default`.
 fn layouts_of(name: &str, layouts: &OptionValue) -> Result<Vec<Option<String>>, PassError> {
     let wrong = |at: usize, why: &str| {
-        PassError::config(format!("desired_layouts.\"{name}\"[{at}] {why}."))
+        PassError::config(format!(
+            "invalid layout of operand {at} of `{name}` in option `desired_layouts`: {why}"
+        ))
     };
     let OptionValue::List(items) = layouts else {
         return Err(PassError::config(format!(
-            "desired_layouts.\"{name}\" is {layouts}, and should be a list of layouts, one for each operand: \
-                [\"NHWC\", \
-             \"default\"]."
+            "invalid value for `{name}` in option `desired_layouts`: expected a list of layouts, one for each operand, \
+             such as [\"NHWC\", \"default\"], found {layouts}"
         )));
     };
     let mut out = Vec::with_capacity(items.len());
@@ -94,10 +95,10 @@ fn layouts_of(name: &str, layouts: &OptionValue) -> Result<Vec<Option<String>>, 
             OptionValue::String(text) if text == "default" => None,
             OptionValue::String(text) => {
                 let checked = Layout::check(text);
-                checked.map_err(|error| wrong(at, &format!("is no layout: {error}")))?;
+                checked.map_err(|error| wrong(at, &error.to_string()))?;
                 Some(text.clone())
             }
-            other => return Err(wrong(at, &format!("is {other}, and should be a layout"))),
+            other => return Err(wrong(at, &format!("expected a string, found {other}"))),
         });
     }
     Ok(out)

@@ -310,9 +310,7 @@ fn apply(
                 OpBuilder::new("onnx.Reshape").operands([value, shape])
             }
             _ => {
-                return Err(PassError::new(
-                    "A layout has steps that this pass doesn't know.",
-                ));
+                return Err(PassError::new("a layout has an unsupported step"));
             }
         };
         value = cx.create_value(f, op.loc(loc), at)?;
@@ -364,7 +362,7 @@ pub(crate) fn refine(f: &mut Function, value: ValueId, ty: TypeId) {
 fn lost(f: &Function, value: ValueId, layout: &Layout) -> PassError {
     let place = f.defining_op(value);
     let error = PassError::new(format!(
-        "A definition asks for a value of the type {} in the layout {layout}, which it can't have.",
+        "invalid layout `{layout}` for a value of type {}, requested by an op definition",
         f.type_of(value)
     ));
     match place {

@@ -74,7 +74,9 @@ impl Functions {
                 f.add_attr_param(attr.as_str(), None)?;
             }
             f.set_results(body, &[])?;
-            let end = f.terminator(body).ok_or("A new function has no end.")?;
+            let end = f
+                .terminator(body)
+                .ok_or("a new function has no terminator (bug in passdock; please report it)")?;
             let count = wanted.results.len();
             let values = cx.insert_text(f, end, &wanted.text, &args, count)?;
             let results = values.into_iter().zip(&wanted.results);

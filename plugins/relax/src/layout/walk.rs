@@ -199,11 +199,14 @@ impl Walk<'_> {
         let refused = refused.join(", ");
         let text = match laid_out {
             None => format!(
-                "This op stays in its own layout: its definition doesn't know it in {refused}, or too little is \
-                 known of it."
+                "`{}` keeps its layout: its definition does not support {refused}, or its types are not sufficiently \
+                 known",
+                f.name(op)
             ),
             Some(_) => format!(
-                "An operand of this op stays in its own layout: it isn't whole blocks of {refused}, as far as is known."
+                "an operand of `{}` keeps its layout: its sizes are not known to be multiples of the blocks of \
+                 {refused}",
+                f.name(op)
             ),
         };
         let place = Place::name(op).within(f);
@@ -400,7 +403,7 @@ fn read(f: &Function, op: OpId, laid_out: LaidOut) -> Result<Laid, PassError> {
         let list: Result<Vec<Option<Layout>>, _> = list.into_iter().map(layout).collect();
         list.map_err(|error| {
             let name = f.name(op);
-            let text = format!("The definition of {name} answers no layout: {error}.");
+            let text = format!("definition of `{name}` returned an invalid layout: {error}");
             PassError::new(text).at(op).within(f)
         })
     };

@@ -112,7 +112,7 @@ impl<'s> Site<'s> {
         let dtype = self.f.operand(op, 0).map(|x| self.f.dtype(x));
         let is_float = |dtype: &DType| matches!(*dtype, DType::F16 | DType::F32 | DType::F64);
         let dtype = dtype.filter(is_float);
-        let dtype = dtype.ok_or("its operand's element type isn't known, or not one of floats")?;
+        let dtype = dtype.ok_or("the operand's element type is not known to be f16, f32 or f64")?;
         let mut bytes = Vec::new();
         element::push(dtype, number, &mut bytes);
         Ok(add_tensor(self.f, dtype, &[], &bytes)?)
@@ -189,8 +189,8 @@ impl<'s> Site<'s> {
 fn unreadable(name: &str, attr: &Attr<'_>) -> Stop {
     Stop::Refused(match attr {
         Attr::Reference(..) => {
-            format!("its attribute `{name}` is one of the function's, and an operand can't be")
+            format!("attribute `{name}` refers to a parameter of the function, and operands cannot")
         }
-        _ => format!("its attribute `{name}` has another kind of value than it should"),
+        _ => format!("attribute `{name}` has the wrong type"),
     })
 }

@@ -20,7 +20,7 @@ pub(super) fn axes_of_some(site: &mut Site<'_>, op: OpId) -> Result<OpId, Stop> 
 }
 
 pub(super) fn axes_of_unsqueeze(site: &mut Site<'_>, op: OpId) -> Result<OpId, Stop> {
-    site.f.attr(op, "axes").ok_or("it has no axes")?;
+    site.f.attr(op, "axes").ok_or("missing attribute `axes`")?;
     axes(site, op)
 }
 
@@ -48,7 +48,7 @@ pub(super) fn paddings(site: &mut Site<'_>, op: OpId) -> Result<OpId, Stop> {
 }
 
 pub(super) fn pads(site: &mut Site<'_>, op: OpId) -> Result<OpId, Stop> {
-    site.f.attr(op, "pads").ok_or("it has no pads")?;
+    site.f.attr(op, "pads").ok_or("missing attribute `pads`")?;
     site.attr_to_operand(op, "pads", 1)?;
     let value = site.take_float(op, "value")?;
     // An attribute parameter may have the value `constant`.
@@ -67,7 +67,9 @@ pub(super) fn pads(site: &mut Site<'_>, op: OpId) -> Result<OpId, Stop> {
 pub(super) fn ranges(site: &mut Site<'_>, op: OpId) -> Result<OpId, Stop> {
     let starts = site.take_ints(op, "starts")?;
     let ends = site.take_ints(op, "ends")?;
-    let (starts, ends) = starts.zip(ends).ok_or("it has no starts or no ends")?;
+    let (starts, ends) = starts
+        .zip(ends)
+        .ok_or("missing attribute `starts` or `ends`")?;
     // Without `axes`, the ranges apply to the first axes.
     let first = || (0..starts.len() as i64).collect();
     let axes: Vec<i64> = site.take_ints(op, "axes")?.unwrap_or_else(first);

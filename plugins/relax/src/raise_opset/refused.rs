@@ -32,7 +32,7 @@ impl Refused {
     pub(super) fn add(&mut self, f: &Function, op: OpId, from: i64, up_to: i64, why: &str) {
         self.free = self.free.min(up_to);
         let message = format!(
-            "{} of opset {from} can't be raised to opset {}: {why}.",
+            "cannot raise `{}` from opset {from} to {}: {why}",
             f.name(op),
             self.to
         );
@@ -52,21 +52,19 @@ impl Refused {
     pub(super) fn emit(self, cx: &PassContext) {
         let hidden = self.found.len().saturating_sub(SHOWN);
         let help = match self.free {
-            0 => "Nothing was changed.".to_owned(),
+            0 => "replace these ops; the model is unchanged".to_owned(),
             free => format!(
-                "Nothing was changed. Nothing is in the way of opset {free}; for a later one, export the model \
-                 anew, or replace these ops first."
+                "raise to opset {free}, replace these ops, or export the model again; the model is unchanged"
             ),
         };
         let last = self.found.len().min(SHOWN);
         for (at, (mut error, count)) in self.found.into_iter().take(SHOWN).enumerate() {
             if count > 1 {
-                error =
-                    error.with_note(format!("So it is with {} more of the function.", count - 1));
+                error = error.with_note(format!("and {} more in this function", count - 1));
             }
             if at + 1 == last {
                 if hidden > 0 {
-                    error = error.with_note(format!("There are {hidden} more of other kinds."));
+                    error = error.with_note(format!("further errors not shown: {hidden}"));
                 }
                 error = error.help(help.clone());
             }

@@ -12,24 +12,24 @@ const OPTIONAL: i64 = 13;
 /// lower one for axes that grow, and the upper one for axes that shrink.
 pub(super) fn say_places(site: &mut Site<'_>, op: OpId) -> Result<OpId, Stop> {
     let scales = site.f.operand(op, 1).and_then(ValueId::option);
-    let scales = scales.ok_or("it has no scales")?;
+    let scales = scales.ok_or("missing operand `scales`")?;
     let is_nearest = match site.f.attr(op, "mode") {
         None => true,
         Some(Attr::String(mode)) => mode == b"nearest",
-        Some(_) => return Err("its attribute `mode` isn't a text of its own".into()),
+        Some(_) => return Err("attribute `mode` is not a constant string".into()),
     };
     if is_nearest {
         let factors = site.f.constant_floats(scales)?;
         let factors = factors.ok_or(
-            "which element is the nearest depends on its scales, and these aren't constant",
+            "the rounding to the nearest element depends on the scales, which are not constant",
         )?;
         let nearest = match (
             factors.iter().any(|&scale| scale < 1.0),
             factors.iter().any(|&scale| scale > 1.0),
         ) {
             (true, true) => {
-                let why = "one axis gets shorter and another one longer, which find the nearest element in \
-                           different ways";
+                let why = "one axis shrinks and another one grows, which needs different rounding to the nearest \
+                           element";
                 return Err(why.into());
             }
             (true, false) => "ceil",
@@ -53,12 +53,15 @@ pub(super) fn sizes_or_scales(site: &mut Site<'_>, op: OpId) -> Result<OpId, Sto
     if let Some(Attr::String(b"tf_half_pixel_for_nn")) =
         site.f.attr(op, "coordinate_transformation_mode")
     {
-        return Err("its `coordinate_transformation_mode` is gone from version 13 on".into());
+        return Err(
+            "version 13 removed `tf_half_pixel_for_nn` from `coordinate_transformation_mode`"
+                .into(),
+        );
     }
     let there = |index: usize| site.f.operand(op, index).filter(|value| value.is_some());
     if let (Some(scales), Some(_)) = (there(2), there(3)) {
         if site.f.shape(scales).as_deref() != Some(&[0]) {
-            return Err("it has scales and sizes, of which only one counts".into());
+            return Err("it has both scales and sizes".into());
         }
         site.f.set_operand(op, 2, ValueId::NONE)?;
     }

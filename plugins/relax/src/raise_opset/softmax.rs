@@ -9,7 +9,7 @@ use super::adapter::{Site, Stop};
 const ALLOWS_ZERO: i64 = 14;
 
 pub(super) fn along_one_axis(site: &mut Site<'_>, op: OpId) -> Result<OpId, Stop> {
-    let x = site.f.operand(op, 0).ok_or("it has no operand")?;
+    let x = site.f.operand(op, 0).ok_or("missing operand")?;
     let from = site.take_int(op, "axis")?.unwrap_or(1);
     let is_empty = site
         .f

@@ -10,7 +10,7 @@ use crate::shared::read::add_tensor;
 
 pub(super) fn without_training(site: &mut Site<'_>, op: OpId) -> Result<OpId, Stop> {
     match site.take_int(op, "is_test")? {
-        None | Some(0) => Err("it is one of training (`is_test` is 0)".into()),
+        None | Some(0) => Err("it is in training mode (`is_test` is 0)".into()),
         Some(_) => Ok(op),
     }
 }
@@ -18,7 +18,7 @@ pub(super) fn without_training(site: &mut Site<'_>, op: OpId) -> Result<OpId, St
 pub(super) fn by_channel(site: &mut Site<'_>, op: OpId) -> Result<OpId, Stop> {
     match site.take_int(op, "spatial")? {
         None | Some(1) => Ok(op),
-        Some(_) => Err("it normalizes each element by itself (`spatial` is 0)".into()),
+        Some(_) => Err("it normalizes each element separately (`spatial` is 0)".into()),
     }
 }
 
@@ -26,20 +26,20 @@ pub(super) fn by_channel(site: &mut Site<'_>, op: OpId) -> Result<OpId, Stop> {
 pub(super) fn one_result(site: &mut Site<'_>, op: OpId) -> Result<OpId, Stop> {
     let mut more = site.f.results(op).iter().skip(1);
     if more.any(|&result| !site.f.is_absent(result)) {
-        return Err("it is one of training (it has more than one result)".into());
+        return Err("it is in training mode (it has more than one result)".into());
     }
     with_one_result(site, op)
 }
 
 pub(super) fn with_bools(site: &mut Site<'_>, op: OpId) -> Result<OpId, Stop> {
-    check_mask(site, op, "has bools from version 10 on")?;
+    check_mask(site, op, "has element type bool since version 10")?;
     with_one_result(site, op)
 }
 
 /// Converts the ratio to an operand. It has no effect in inference mode, but stays for further training.
 pub(super) fn ratio(site: &mut Site<'_>, op: OpId) -> Result<OpId, Stop> {
     // Before version 12, the mask in inference mode was unspecified, and runtimes returned all false.
-    check_mask(site, op, "is all true from version 12 on")?;
+    check_mask(site, op, "is all true since version 12")?;
     if let Some(ratio) = site.take_float(op, "ratio")? {
         let ratio = add_tensor(site.f, DType::F32, &[], &ratio.to_le_bytes())?;
         site.set_operand(op, 1, ratio)?;
@@ -50,7 +50,7 @@ pub(super) fn ratio(site: &mut Site<'_>, op: OpId) -> Result<OpId, Stop> {
 fn check_mask(site: &Site<'_>, op: OpId, what: &str) -> Result<(), Stop> {
     let mask = site.f.results(op).get(1);
     match mask.is_some_and(|&mask| site.f.use_count(mask) > 0) {
-        true => Err(Stop::Refused(format!("its mask is used, and {what}"))),
+        true => Err(Stop::Refused(format!("its mask is used, but {what}"))),
         false => Ok(()),
     }
 }

@@ -17,7 +17,10 @@ pub(crate) fn refusal(
     operands: &[ValueId],
 ) -> Option<String> {
     let why = cx.infer_with(f, user, operands).err()?.message;
-    Some(format!("{} couldn't take its value: {why}", f.name(user)))
+    Some(format!(
+        "folding would make `{}` invalid: {why}",
+        f.name(user)
+    ))
 }
 
 /// Returns the reason why a user of `from` would be invalid with the values `to` as operands, where these are constants

@@ -39,11 +39,13 @@ impl AttrParams {
             let value = match (given.get(param), default) {
                 (Some(given), _) => {
                     let value = given.to_value();
-                    Some(value.ok_or_else(|| format!("its attribute `{name}` is a graph"))?)
+                    Some(value.ok_or_else(|| format!("attribute `{name}` is a graph"))?)
                 }
                 (None, Ok(default)) => default.clone(),
                 (None, Err(())) => {
-                    return Err(format!("the default of `{name}` isn't a number or text"));
+                    return Err(format!(
+                        "the default of attribute `{name}` is neither a number nor a string"
+                    ));
                 }
             };
             bindings.insert(*param, value);

@@ -62,7 +62,7 @@ pub(crate) fn replace_by_bodies(f: &mut Function, cx: &PassContext, bodies: &Bod
 
 fn made_of_itself(f: &Function, op: OpId) -> PassError {
     PassError::new(format!(
-        "The body of {} never comes to an end: it is made of itself.",
+        "the decomposition of `{}` is recursive",
         f.name(op)
     ))
     .at(op)

@@ -77,15 +77,15 @@ pub(crate) fn callees_first(
 /// Returns an error about an unknown name, with the nearest known name and a list of all.
 pub(crate) fn unknown(what: &str, name: &str, known: &[String]) -> PassError {
     let near = match nearest(name, known.iter().map(String::as_str)) {
-        Some(other) => format!(" Did you mean `{other}`?"),
+        Some(other) => format!("; did you mean `{other}`?"),
         None => String::new(),
     };
     let listed: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
-    let there = match listed.is_empty() {
+    let known = match listed.is_empty() {
         true => "none".to_owned(),
         false => listed.join(", "),
     };
     PassError::config(format!(
-        "The model has no {what} `{name}`.{near} There are: {there}."
+        "the model has no {what} `{name}`; {what}s: {known}{near}"
     ))
 }

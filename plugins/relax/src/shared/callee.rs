@@ -41,12 +41,14 @@ impl<'h> Body<'h> {
         let (takes, gives) = (self.f.params().len(), self.f.ports(self.f.body()).len());
         if f.operand_count(call) > takes {
             return Err(format!(
-                "it has more operands than the {takes} that the function takes"
+                "too many operands: expected at most {takes}, found {}",
+                f.operand_count(call)
             ));
         }
         if f.result_count(call) > gives {
             return Err(format!(
-                "it has more results than the {gives} that the function gives"
+                "too many results: expected at most {gives}, found {}",
+                f.result_count(call)
             ));
         }
         self.params.bindings(f, call).map(drop)
@@ -268,7 +270,7 @@ impl<'h> Callee<'h> {
         let ops = caller.ops + self.grown.ops;
         if i64::try_from(ops).is_ok_and(|ops| ops > max_ops) {
             return Err(format!(
-                "its caller would have {ops} ops (`max_ops` is {max_ops})"
+                "the caller would have {ops} ops (`max_ops` is {max_ops})"
             ));
         }
         Ok(())

@@ -45,13 +45,17 @@ pub(crate) fn from_file(path: &str, dtype: DType) -> Result<Literal, String> {
     let name = |dtype: DType| dtype.name().unwrap_or("?");
     if !path.ends_with(".npy") {
         return Err(format!(
-            "it isn't one of {}, nor the name of a `.npy` file",
+            "expected a tensor of {} or the path of a `.npy` file",
             name(dtype)
         ));
     }
     let array = passdock_npy::read(Path::new(path)).map_err(|error| error.to_string())?;
     if array.dtype != dtype {
-        return Err(format!("its elements are {}", name(array.dtype)));
+        return Err(format!(
+            "expected element type {}, found {}",
+            name(dtype),
+            name(array.dtype)
+        ));
     }
     Ok(Literal {
         shape: array.shape,
@@ -79,19 +83,19 @@ fn collect<'v>(
                 collect(item, inner, elements)?;
             }
         }
-        _ => return Err("the lists in it aren't of one length".to_owned()),
+        _ => return Err("nested lists have different lengths".to_owned()),
     }
     Ok(())
 }
 
 fn push(value: &OptionValue, dtype: DType, bytes: &mut Vec<u8>) -> Result<(), String> {
     let name = dtype.name().unwrap_or("?");
-    let wrong = || format!("{value} isn't one of {name}");
+    let wrong = || format!("expected {name}, found {value}");
     if is_float(dtype) {
         return push_float(value, dtype, bytes).ok_or_else(wrong);
     }
     let size = element::size_of(dtype)
-        .ok_or_else(|| format!("tensors of {name} can't be written in an option"))?;
+        .ok_or_else(|| format!("element type {name} is not supported in options"))?;
     let int = match *value {
         OptionValue::Bool(bool) if dtype == DType::BOOL => i128::from(bool),
         OptionValue::Int(int) if dtype != DType::BOOL => i128::from(int),
@@ -129,7 +133,7 @@ fn strings(elements: &[&OptionValue]) -> Result<Vec<u8>, String> {
     for element in elements {
         match element {
             OptionValue::String(text) => bytes.extend(text.as_bytes()),
-            other => return Err(format!("{other} isn't a string")),
+            other => return Err(format!("expected a string, found {other}")),
         }
         offsets.push(bytes.len() as u64);
     }

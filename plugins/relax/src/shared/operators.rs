@@ -17,7 +17,7 @@ pub(crate) fn check_opsets<'f>(
         if let Some(own) = caller(domain).filter(|own| *own != version) {
             let domain = if domain.is_empty() { "onnx" } else { domain };
             return Err(format!(
-                "the function is of version {version} of `{domain}`, its caller of {own}"
+                "the function imports version {version} of `{domain}`, but its caller imports version {own}"
             ));
         }
     }

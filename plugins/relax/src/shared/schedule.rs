@@ -53,19 +53,19 @@ pub(crate) fn schedule(f: &mut Function, order: Order) -> Result<(), EditError> 
     }
     for region in regions {
         // In reverse order, so that ops only move down: moving up would require checks of all nested ops.
-        let mut behind = OpId::NONE;
+        let mut next = OpId::NONE;
         for op in order(f, region, &constraints).into_iter().rev() {
-            let is_there = f.next_op(op).unwrap_or(OpId::NONE) == behind;
+            let is_there = f.next_op(op).unwrap_or(OpId::NONE) == next;
             if !is_there && f.terminator(region) != Some(op) {
                 f.move_op(
                     op,
                     Position {
                         region,
-                        before: behind,
+                        before: next,
                     },
                 )?;
             }
-            behind = op;
+            next = op;
         }
     }
     Ok(())

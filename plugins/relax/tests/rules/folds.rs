@@ -23,12 +23,12 @@ fn cases() -> [(&'static str, &'static str, String); 10] {
     [
         (
             behind,
-            "product_behind_weights",
+            "product_after_weights",
             line("%0 = onnx.Conv(%x, %w) %1 = onnx.Mul(%0, %c) return %1"),
         ),
         (
             behind,
-            "sum_behind_weights",
+            "sum_after_weights",
             line("%0 = onnx.Conv(%x, %w) %1 = onnx.Add(%0, %c) return %1"),
         ),
         (
@@ -43,7 +43,7 @@ fn cases() -> [(&'static str, &'static str, String); 10] {
         ),
         (
             "FoldBatchNorm",
-            "batch_norm_behind_weights",
+            "batch_norm_after_weights",
             line(&format!(
                 "%0 = onnx.Conv(%x, %w) %1 = {NORM}(%0, %p, %p, %p, %p) return %1"
             )),
@@ -64,7 +64,7 @@ fn cases() -> [(&'static str, &'static str, String); 10] {
         ),
         (
             "FoldBatchNorm",
-            "batch_norm_as_numbers",
+            "batch_norm_as_scalars",
             line(&format!(
                 "%0 = {NORM}(%x, %q, %q, %q, %q) %1 = onnx.Mul(%0, %half) %2 = onnx.Add(%1, %half) return %2"
             )),
@@ -138,7 +138,7 @@ fn a_disabled_kind_leaves_the_others() {
         })
         .1
     };
-    expect!["product_behind_weights ×2, sum_behind_weights ×1"].assert_eq(&run(&[]));
-    expect!["product_behind_weights ×2"].assert_eq(&run(&["sum_behind_weights"]));
-    expect![""].assert_eq(&run(&["sum_behind_weights", "product_behind_weights"]));
+    expect!["product_after_weights ×2, sum_after_weights ×1"].assert_eq(&run(&[]));
+    expect!["product_after_weights ×2"].assert_eq(&run(&["sum_after_weights"]));
+    expect![""].assert_eq(&run(&["sum_after_weights", "product_after_weights"]));
 }

@@ -281,14 +281,15 @@ fn everywhere(sentence: &str, plugins: &str) -> String {
         None => text,
     };
     let is_cut_off = text.contains("is truncated");
-    let words = text
-        .split(' ')
-        .map(|word| match word.trim_end_matches([';', ',']).parse::<u64>() {
-            Ok(100..) if is_cut_off => word
-                .trim_start_matches(|c: char| c.is_ascii_digit())
-                .replacen("", "N", 1),
-            _ => word.to_owned(),
-        });
+    let words =
+        text.split(' ').map(
+            |word| match word.trim_end_matches([';', ',']).parse::<u64>() {
+                Ok(100..) if is_cut_off => word
+                    .trim_start_matches(|c: char| c.is_ascii_digit())
+                    .replacen("", "N", 1),
+                _ => word.to_owned(),
+            },
+        );
     words.collect::<Vec<_>>().join(" ").replace('|', "\\|")
 }
 

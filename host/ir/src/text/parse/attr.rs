@@ -22,7 +22,7 @@ pub fn set_attr_text(f: &mut Function, name: SymbolId, text: &str) -> Parse<()> 
     let mut attr = parser.attr_value(&mut Vec::new())?;
     parser.nothing_follows("the value")?;
     if attr_text(&parser.f, &attr).is_none() {
-        return parser.fail(0, "Only numbers, strings and lists of them stand alone.");
+        return parser.fail(0, "expected a number, a string or a list of them");
     }
     attr.name = name;
     f.pools.copy_list(&parser.f.pools, &mut attr);
@@ -42,20 +42,20 @@ impl<'t> Parser<'t, '_> {
                 && !matches!(p.cur.after_word(), b'=' | b',' | b'}')
                 && p.cur.eat_word("param");
             let is_value = p.cur.peek() == b'%';
-            let name = p.symbol("an attribute's name or `}`");
+            let name = p.symbol("an attribute name or `}`");
             let name = name.map_err(|error| match is_value {
                 true => error.help(
-                    "Behind an op's name `{` begins its attributes. Regions have names, and follow the \
-                     op's line: `region then_branch { … }`.",
+                    "write regions after the op: `region then_branch { … }`; `{` after the operands starts the \
+                     attributes",
                 ),
                 false => error,
             })?;
             if !seen.insert(name) {
-                let message = format!("There are two attributes `{}`.", p.symbols.text(name));
+                let message = format!("duplicate attribute `{}`", p.symbols.text(name));
                 return p.fail(start, message);
             }
             if attrs.len() == MAX_LIST {
-                let message = format!("An op can't have more than {MAX_LIST} attributes.");
+                let message = format!("more than {MAX_LIST} attributes");
                 return p.fail(start, message);
             }
             let mut attr = bare_attr(name);
@@ -83,10 +83,9 @@ impl<'t> Parser<'t, '_> {
         {
             self.cur.word();
             self.cur.eat("[");
-            self.cur.expect(
-                "]",
-                "in an empty list; one that isn't needs no word before it",
-            )?;
+            let closed = self.cur.expect("]", "in an empty list");
+            closed
+                .map_err(|error| error.help(format!("write a non-empty list without `{word}`")))?;
             return Ok(unnamed(kind, 0, Range::EMPTY));
         }
         self.attr_item(regions)
@@ -95,12 +94,12 @@ impl<'t> Parser<'t, '_> {
     /// Parses `ref(alpha, float)` after `ref`.
     fn reference(&mut self) -> Parse<Attr> {
         self.cur.expect("(", "after `ref`")?;
-        let param = self.symbol("an attribute parameter's name")?;
-        self.cur.expect(",", "after the parameter's name")?;
+        let param = self.symbol("the name of an attribute parameter")?;
+        self.cur.expect(",", "after the parameter name")?;
         let at = self.cur.here();
         let word = self.cur.word();
         let Some((kind, _)) = ATTR_KINDS.iter().find(|(_, name)| *name == word) else {
-            let message = format!("There is no kind of attribute `{word}`.");
+            let message = format!("unknown attribute kind `{word}`");
             let known = ATTR_KINDS.iter().map(|(_, name)| *name);
             return Err(self.cur.error_since(at, message).suggest(word, known));
         };
@@ -118,7 +117,7 @@ impl<'t> Parser<'t, '_> {
             if item.kind == AttrKind::REGION && item.bits == SAME_NAME {
                 return p.fail(
                     at,
-                    "A list of regions says their places: `[region 0, region 1]`.",
+                    "expected region indices in a list: `[region 0, region 1]`",
                 );
             }
             // `[1.0, 2]` is a list of floats.
@@ -128,13 +127,16 @@ impl<'t> Parser<'t, '_> {
                 item.bits = u64::from((item.bits as i64 as f32).to_bits());
             }
             if first != item.kind || list_of(item.kind).is_none() {
-                return p.fail(at, "The items of a list have to be of one kind.");
+                return p.fail(
+                    at,
+                    "list items must all be ints, floats, strings, tensors, types or regions",
+                );
             }
             Ok(item)
         })?;
         let Some(first) = items.first() else {
-            return Err(self.cur.error_since(start, "An empty list has to say of what it is.")
-                .help("Write `ints[]`, `floats[]`, `strings[]`, `tensors[]`, `types[]` or `regions[]`."));
+            return Err(self.cur.error_since(start, "empty list without a kind")
+                .help("write `ints[]`, `floats[]`, `strings[]`, `tensors[]`, `types[]` or `regions[]`"));
         };
         let (pools, ids) = (&mut self.f.pools, &mut self.f.ids);
         let low = items.iter().map(|item| item.bits as u32);
@@ -181,7 +183,7 @@ impl<'t> Parser<'t, '_> {
                 "region" => {
                     self.cur.word();
                     let index = match self.cur.peek() {
-                        b'0'..=b'9' => self.cur.integer::<u32>("a region's place")?.into(),
+                        b'0'..=b'9' => self.cur.integer::<u32>("a region index")?.into(),
                         _ => SAME_NAME,
                     };
                     regions.push(start..self.cur.end());
@@ -189,7 +191,7 @@ impl<'t> Parser<'t, '_> {
                 }
                 word => {
                     let found = self.cur.found();
-                    let message = format!("Expected an attribute's value, found {found}.");
+                    let message = format!("expected an attribute value, found {found}");
                     let error = self.cur.error_here(message);
                     let known = ["tensor", "type", "region", "ref", "opaque", "inf", "nan"];
                     Err(if word.is_empty() || RESERVED.contains(&word) {
@@ -214,7 +216,7 @@ impl<'t> Parser<'t, '_> {
         };
         let Some(bits) = bits else {
             let message = format!(
-                "`{}` isn't an attribute's number: those are i64 or f32.",
+                "invalid attribute number `{}`: expected an i64 or an f32",
                 number.text()
             );
             return self.fail(start, message);
@@ -236,10 +238,10 @@ impl<'t> Parser<'t, '_> {
         let mut resolve = |found: Option<&RegionId>| {
             let span = spans.next().unwrap_or_default();
             found.map(|region| region.0).ok_or_else(|| {
-                let error = self.cur.error_at(span, "The op has no such region.");
+                let error = self.cur.error_at(span, "the op has no such region");
                 error.help(
-                    "An op's regions follow it: `region then_branch { … }` is the region of \
-                     `then_branch = region`.",
+                    "write the regions after the op: `region then_branch { … }` is the region of \
+                     `then_branch = region`",
                 )
             })
         };

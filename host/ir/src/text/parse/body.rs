@@ -24,7 +24,7 @@ impl<'t> Parser<'t, '_> {
                 }
                 0 if self.cur.here() >= self.cur.text().len() => {
                     let start = self.frames.last().map_or(start, |frame| frame.start);
-                    let message = "The text ends before the `}` of what begins here.";
+                    let message = "missing `}` at the end of the body that starts here";
                     return self.fail_at(start..start + 1, message);
                 }
                 _ => self.statement()?,
@@ -69,7 +69,7 @@ impl<'t> Parser<'t, '_> {
             let ports = frame.ports.as_ref();
             if !prim || ports.is_some_and(|ports| !ports.records.is_empty()) {
                 let word = self.f.text(self.f.terminator_name(frame.region));
-                let message = format!("This region ends without a `{word}`.");
+                let message = format!("missing `{word}` at the end of the region");
                 return self.fail_at(at..at + 1, message);
             }
             let end = self.end_region(frame.region, &[], frame.ports.take(), at..at + 1)?;
@@ -96,7 +96,7 @@ impl<'t> Parser<'t, '_> {
         let name = match self.cur.peek() {
             b'(' | b'{' | b'-' => SymbolId::NONE,
             _ if self.is_region_clause() => SymbolId::NONE,
-            _ => self.symbol("a region's name or `{`")?,
+            _ => self.symbol("a region name or `{`")?,
         };
         let region = self.new_region(&mut owner, name, start)?;
         let mark = self.scope.mark();
@@ -105,7 +105,7 @@ impl<'t> Parser<'t, '_> {
         }
         let ports = self.ports()?;
         self.f.regions[region.index()].loc = self.clauses(Entity::Region(region))?;
-        self.cur.expect("{", "before a region's ops")?;
+        self.cur.expect("{", "before the ops of a region")?;
         self.push_frame(region, ports, Some(owner), start, mark);
         Ok(())
     }
@@ -122,7 +122,7 @@ impl<'t> Parser<'t, '_> {
         start: usize,
     ) -> Parse<RegionId> {
         if self.frames.len() as u32 > MAX_DEPTH {
-            let message = format!("Regions can't nest deeper than {MAX_DEPTH} levels.");
+            let message = format!("region nested deeper than {MAX_DEPTH} levels");
             return self.fail(start, message);
         }
         let region = self.f.make_region(owner.op, name);

@@ -62,14 +62,14 @@ impl<'t> Parser<'t, '_> {
                 return Ok((ConstantData::inline(self.element(dtype)?), None));
             }
             let found = self.cur.found();
-            let message = format!("Expected a constant's data, found {found}.");
+            let message = format!("expected constant data, found {found}");
             let error = self.cur.error_here(message);
             return Err(
-                error.help("`[1, 2]`, `splat(0)`, `blob(0)` or `external(\"file\", 0, 8)`.")
+                error.help("write `[1, 2]`, `splat(0)`, `blob(0)` or `external(\"file\", 0, 8)`")
             );
         }
         self.cur.word();
-        self.cur.expect("(", "before a constant's data")?;
+        self.cur.expect("(", "before constant data")?;
         let mut blob = None;
         let data = match word {
             "splat" => ConstantData::new(Payload::Splat {
@@ -80,22 +80,22 @@ impl<'t> Parser<'t, '_> {
             "external" => self.external(start)?,
             "raw" => ConstantData::inline(self.cur.hex_string()?),
             "blob" => {
-                let number = self.cur.integer("a blob's number")?;
+                let number = self.cur.integer("a blob number")?;
                 blob = Some((number, start..self.cur.end()));
                 ConstantData::inline([])
             }
             "elided" | "unreadable" => {
-                let message = "This constant was left out when the text was printed.";
+                let message = format!("missing data: the constant is `{word}`");
                 let error = self.cur.error_since(start, message);
-                return Err(error.help("Print the module without eliding constants."));
+                return Err(error.help("print the module without eliding constants"));
             }
             word => {
-                let message = format!("There is no form of data `{word}`.");
+                let message = format!("unknown form of constant data `{word}`");
                 let error = self.cur.error_since(start, message);
                 return Err(error.suggest(word, FORMS.iter().copied()));
             }
         };
-        self.cur.expect(")", "after a constant's data")?;
+        self.cur.expect(")", "after constant data")?;
         Ok((data, blob))
     }
 
@@ -146,7 +146,8 @@ impl<'t> Parser<'t, '_> {
                 DType::STRING => "strings",
                 _ => "numbers",
             };
-            let message = format!("The shape needs {wanted} {what}, and there are {count}.");
+            let message =
+                format!("wrong number of {what} for the shape: expected {wanted}, found {count}");
             return self.fail(start, message);
         }
         if dtype == DType::STRING {
@@ -158,7 +159,7 @@ impl<'t> Parser<'t, '_> {
     /// Parses `external("model.onnx", 4096, 864)` after the parenthesis.
     fn external(&mut self, start: usize) -> Parse<Arc<ConstantData>> {
         let name = self.cur.string_text()?.into_owned();
-        self.cur.expect(",", "after the file's name")?;
+        self.cur.expect(",", "after the file name")?;
         let offset = self.cur.integer("an offset in bytes")?;
         self.cur.expect(",", "after the offset")?;
         let len = self.cur.integer("a length in bytes")?;
@@ -180,7 +181,7 @@ impl<'t> Parser<'t, '_> {
         }
         let Some(open) = self.options.open else {
             return Err(format!(
-                "The data is in the file {name:?}, and files can't be opened from here."
+                "cannot read data file {name:?}: external data is not available here"
             ));
         };
         let source = open(&name)?;
@@ -207,7 +208,7 @@ impl<'t> Parser<'t, '_> {
         };
         let Some(dtype) = dtype else {
             let message =
-                "This isn't a number with its type: `2.0`, `3`, `3i32`, `0.5f64`, `true`.";
+                "expected a number with a type, such as `2.0`, `3`, `3i32`, `0.5f64` or `true`";
             return self.fail(start, message);
         };
         let mut bytes = Vec::new();

@@ -30,9 +30,9 @@ impl<'t> Parser<'t, '_> {
             "prim" => FunctionKind::PRIM,
             _ => FunctionKind::GRAPH,
         };
-        self.cur.expect("@", "before a function's name")?;
+        self.cur.expect("@", "before a function name")?;
         let at = self.cur.here();
-        let name = self.cur.op_name("a function's name")?;
+        let name = self.cur.op_name("a function name")?;
         let name = self.intern(&name, at)?;
         self.f = Function::new(self.symbols.clone(), kind, name);
         self.literals.clear();
@@ -58,14 +58,14 @@ impl<'t> Parser<'t, '_> {
                     let mut regions = Vec::new();
                     let attrs = self.attrs(&mut regions)?;
                     if let Some(span) = regions.pop() {
-                        return self.fail_at(span, "A function's attribute can't be a region.");
+                        return self.fail_at(span, "a function attribute cannot be a region");
                     }
                     self.f.function_attrs = push_range(&mut self.f.attrs, attrs);
                 }
                 "" if self.cur.eat("{") => return Ok(()),
                 word => {
                     let found = self.cur.found();
-                    let message = format!("Expected `{{` and the function's body, found {found}.");
+                    let message = format!("expected `{{` and the function body, found {found}");
                     let error = self.cur.error_here(message);
                     let known = ["opset", "attributes", "loc", "doc", "meta", "extra"];
                     return Err(error.suggest(word, known));
@@ -86,14 +86,14 @@ impl<'t> Parser<'t, '_> {
             let domain = self.cur.string_text()?;
             let domain = self.intern(crate::name::domain(&domain), at)?;
             if self.f.opset(domain).is_some() {
-                return self.fail(at, "This domain has a version already.");
+                return self.fail(at, "duplicate opset domain");
             }
             if self.f.opsets().len() == MAX_OPSETS {
-                let message = format!("A function has versions of at most {MAX_OPSETS} domains.");
+                let message = format!("function has opsets of more than {MAX_OPSETS} domains");
                 return self.fail(at, message);
             }
             self.cur.expect("=", "after a domain")?;
-            let version = self.cur.integer("an opset's version")?;
+            let version = self.cur.integer("an opset version")?;
             self.f.set_opset(domain, version);
         }
         Ok(())
@@ -104,7 +104,7 @@ impl<'t> Parser<'t, '_> {
         self.cur.expect("(", "before the parameters")?;
         let args = self.list(")", "between parameters", |p, args| {
             if args.len() == MAX_LIST {
-                let message = format!("A region can't have more than {MAX_LIST} arguments.");
+                let message = format!("region has more than {MAX_LIST} arguments");
                 return p.fail_here(message);
             }
             Ok(p.arg(region, args.len() as u32)?.0)
@@ -126,7 +126,7 @@ impl<'t> Parser<'t, '_> {
         self.extras_of(Entity::Value(value))?;
         if self.cur.eat("=") {
             if !self.cur.eat_word("const") {
-                return self.fail_here("Expected `const` and the parameter's default.");
+                return self.fail_here("expected `const` and the default of the parameter");
             }
             let id = self.tensor(region)?;
             self.f.constants[id.index()].value = value;
@@ -163,7 +163,7 @@ impl<'t> Parser<'t, '_> {
             let mut port = BARE_PORT;
             if !p.cur.eat_word("_") {
                 let ValueName::Name(name) = p.cur.value_name()? else {
-                    return p.fail(start, "A result has a name or none (`_`), not a number.");
+                    return p.fail(start, "expected a result name or `_`, found a number");
                 };
                 port.name = p.intern(&name, start)?;
             }
@@ -187,9 +187,9 @@ impl<'t> Parser<'t, '_> {
             let (mut kind, mut a, mut b) = (LocKind::NAME, 0, 0);
             if p.cur.eat(":") {
                 kind = LocKind::TEXT;
-                a = p.cur.integer("a line")?;
+                a = p.cur.integer("a line number")?;
                 p.cur.expect(":", "between line and column")?;
-                b = p.cur.integer("a column")?;
+                b = p.cur.integer("a column number")?;
             }
             Ok(p.f.add_loc(Loc { kind, name, a, b }))
         })?;
@@ -241,9 +241,9 @@ impl<'t> Parser<'t, '_> {
                     self.cur.eat("(");
                     let doc = self.cur.string_text()?;
                     if extras.doc.replace(doc.into()).is_some() {
-                        return self.fail(start, "It has a `doc` already.");
+                        return self.fail(start, "duplicate `doc`");
                     }
-                    self.cur.expect(")", "after the text")?;
+                    self.cur.expect(")", "after the string")?;
                 }
                 "meta" => {
                     self.cur.eat("{");
@@ -283,10 +283,9 @@ impl<'t> Parser<'t, '_> {
             return Ok(());
         };
         let line = line_of(self.cur.text(), known);
-        let message = format!("`{}` is defined already, on line {line}.", spell(&name));
+        let message = format!("`{}` is already defined on line {line}", spell(&name));
         let error = self.cur.error_at(start..start + self.width(start), message);
-        Err(error
-            .help("A value's name may not be that of a value that is visible where it is defined."))
+        Err(error.help("rename one of them; values that are visible together have unique names"))
     }
 
     /// Returns the length in bytes of the value's name at `start`.
@@ -314,7 +313,7 @@ impl<'t> Parser<'t, '_> {
         };
         if records.len() != values.len() {
             let message = format!(
-                "The header declares {}, and {} are given.",
+                "expected {} as in the header, found {}",
                 count(records.len(), "result"),
                 count(values.len(), "value")
             );
@@ -328,7 +327,7 @@ impl<'t> Parser<'t, '_> {
         }
         match self.f.terminator(region) {
             Some(op) => Ok(op),
-            None => self.fail_at(span, "This region can't be ended."),
+            None => self.fail_at(span, "cannot end the region"),
         }
     }
 }

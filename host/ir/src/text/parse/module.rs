@@ -13,7 +13,7 @@ impl Parser<'_, '_> {
     pub(super) fn module(&mut self, mut module: Module) -> Parse<Module> {
         if !self.cur.eat_word("module") {
             let found = self.cur.found();
-            return self.fail_here(format!("Expected `module {{`, found {found}."));
+            return self.fail_here(format!("expected `module {{`, found {found}"));
         }
         if let Some(extras) = self.extras()? {
             module.set_extras(extras);
@@ -35,8 +35,7 @@ impl Parser<'_, '_> {
                     let function = self.function()?;
                     if !names.insert(function.name()) {
                         let name = function.text(function.name()).to_owned();
-                        return self
-                            .fail(start, format!("The module has a function @{name} already."));
+                        return self.fail(start, format!("duplicate function `@{name}`"));
                     }
                     functions.push(function);
                 }
@@ -45,7 +44,7 @@ impl Parser<'_, '_> {
                 word => {
                     let found = self.cur.found();
                     let message =
-                        format!("Expected a function (`fn @main(…) {{`) or `}}`, found {found}.");
+                        format!("expected a function (`fn @main(…) {{`) or `}}`, found {found}");
                     let error = self.cur.error_here(message);
                     return Err(error.suggest(word, ["fn", "prim", "metadata", "blob"]));
                 }
@@ -66,7 +65,7 @@ impl Parser<'_, '_> {
     pub(super) fn body_alone(&mut self) -> Parse<Function> {
         if self.cur.peek_word() != "fn" {
             let found = self.cur.found();
-            let message = format!("Expected a function (`fn @body(…) {{`), found {found}.");
+            let message = format!("expected a function (`fn @body(…) {{`), found {found}");
             return self.fail_here(message);
         }
         let mut function = self.function()?;
@@ -83,19 +82,20 @@ impl Parser<'_, '_> {
     fn blob(&mut self) -> Parse<()> {
         let start = self.cur.here();
         self.cur.word();
-        let number = self.cur.integer("a blob's number")?;
-        self.cur.expect("=", "after a blob's number")?;
+        let number = self.cur.integer("a blob number")?;
+        self.cur.expect("=", "after the blob number")?;
         let at = self.cur.here();
         let text = self.cur.string()?;
         let bytes = base64::engine::general_purpose::STANDARD
             .decode(&*text)
             .map_err(|error| {
-                let message = format!("These bytes aren't base64: {error}.");
+                let why = error.to_string().to_lowercase();
+                let message = format!("invalid base64: {}", why.trim_end_matches('.'));
                 self.cur.error_since(at, message)
             })?;
         let data = ConstantData::inline(bytes);
         if self.blobs.insert(number, data).is_some() {
-            return self.fail(start, format!("There are two blobs {number}."));
+            return self.fail(start, format!("duplicate blob {number}"));
         }
         Ok(())
     }
@@ -107,8 +107,8 @@ impl Parser<'_, '_> {
         for used in std::mem::take(&mut self.blob_uses) {
             let fail = |message: String| self.cur.error_at(used.span.clone(), message);
             let Some(data) = self.blobs.get(&used.number) else {
-                let error = fail(format!("There is no blob {}.", used.number));
-                return Err(error.help("Blobs stand at the end of the module: `blob 0 = \"…\"`."));
+                let error = fail(format!("unknown blob {}", used.number));
+                return Err(error.help("define it at the end of the module: `blob 0 = \"…\"`"));
             };
             let Some(f) = places.get_mut(&used.function) else {
                 continue;

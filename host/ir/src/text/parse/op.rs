@@ -23,7 +23,7 @@ impl<'t> Parser<'t, '_> {
     pub(super) fn statement(&mut self) -> Parse<()> {
         if let Some(frame) = self.frames.last().filter(|frame| frame.ended) {
             let word = self.f.text(self.f.terminator_name(frame.region));
-            let message = format!("`{word}` ends its region, so nothing may follow it.");
+            let message = format!("expected `}}` after `{word}`, which ends the region");
             return self.fail_here(message);
         }
         let start = self.cur.here();
@@ -54,7 +54,7 @@ impl<'t> Parser<'t, '_> {
             } else if results.is_empty() {
                 return Ok(results);
             } else {
-                return self.fail_here("Expected another result (`%x` or `_`).");
+                return self.fail_here("expected another result (`%x` or `_`)");
             };
             // Most results are followed by punctuation, not by extras.
             let extras = match self.cur.peek() {
@@ -67,7 +67,7 @@ impl<'t> Parser<'t, '_> {
                 extras,
             });
             if !self.cur.eat(",") {
-                self.cur.expect("=", "after an op's results")?;
+                self.cur.expect("=", "after the results of an op")?;
                 return Ok(results);
             }
         }
@@ -76,13 +76,11 @@ impl<'t> Parser<'t, '_> {
     /// Parses `%w = const f32[2] [1, 2]`.
     fn constant(&mut self, results: Vec<ResultName<'t>>, start: usize) -> Parse<()> {
         let [result] = <[_; 1]>::try_from(results).map_err(|_| {
-            self.cur.error_since(
-                start,
-                "A constant is one value, and several are named here.",
-            )
+            self.cur
+                .error_since(start, "expected one result of `const`, found several")
         })?;
         let Some(name) = result.name else {
-            return self.fail(start, "A constant needs a name or a number.");
+            return self.fail(start, "a constant must have a name or a number");
         };
         self.cur.word();
         let declared = self.declared();
@@ -115,22 +113,25 @@ impl<'t> Parser<'t, '_> {
             return Ok(());
         };
         let line = line_of(self.cur.text(), place);
-        let message =
-            format!("This name is defined already inside a region above, on line {line}.");
+        let message = format!(
+            "`{}` is already defined in a nested region on line {line}",
+            value_text(self.f.text(name))
+        );
         let error = self.cur.error_at(start..start + self.width(start), message);
-        Err(error.help("A constant is visible in all of its region, also in regions before it."))
+        Err(error
+            .help("rename one of them; a constant is also visible in nested regions before it"))
     }
 
     /// Parses `return %a, %b`.
     fn terminator(&mut self, results: Vec<ResultName<'t>>, start: usize) -> Parse<()> {
         let word = self.cur.word();
         if !results.is_empty() {
-            return self.fail(start, format!("A `{word}` has no results."));
+            return self.fail(start, format!("`{word}` has no results"));
         }
         let region = self.region();
         let expected = self.f.text(self.f.terminator_name(region));
         if word != expected {
-            let message = format!("This region ends with `{expected}`, not with `{word}`.");
+            let message = format!("expected `{expected}` at the end of the region, found `{word}`");
             return self.fail(start, message);
         }
         let mut values = Vec::new();
@@ -168,15 +169,15 @@ impl<'t> Parser<'t, '_> {
         let name = if self.cur.peek_word() == "call" && self.cur.after_word() == b'@' {
             self.cur.word();
             self.cur.eat("@");
-            let callee = self.cur.op_name("a function's name")?;
+            let callee = self.cur.op_name("a function name")?;
             attrs.push(self.text_attr(symbol::CALLEE, callee.as_bytes()));
             symbol::CALL
         } else {
-            let name = self.cur.op_name("an op")?;
+            let name = self.cur.op_name("an op name")?;
             self.intern(&name, at)?
         };
         if is_terminator(name) {
-            return self.fail(at, "A terminator has no parentheses: `return %x`.");
+            return self.fail(at, "a terminator has no parentheses; write `return %x`");
         }
         let operands = self.operands()?;
         let mut region_attrs = Vec::new();
@@ -207,10 +208,10 @@ impl<'t> Parser<'t, '_> {
     }
 
     fn operands(&mut self) -> Parse<Vec<ValueId>> {
-        self.cur.expect("(", "before an op's operands")?;
+        self.cur.expect("(", "before the operands")?;
         self.list(")", "between operands", |p, operands| {
             if operands.len() == MAX_LIST {
-                return p.fail_here(format!("An op can't have more than {MAX_LIST} operands."));
+                return p.fail_here(format!("op has more than {MAX_LIST} operands"));
             }
             p.operand()
         })
@@ -237,8 +238,7 @@ impl<'t> Parser<'t, '_> {
                 let number = self.starts_operand();
                 let error = self.cur.missing("an operand (`%x` or `_`)");
                 Err(if number {
-                    error
-                        .help("In a graph function a number is a constant: `%c = const f32[] 2.0`.")
+                    error.help("in a graph function, define a constant: `%c = const f32[] 2.0`")
                 } else {
                     error
                 })
@@ -265,7 +265,7 @@ impl<'t> Parser<'t, '_> {
         }
         if types.len() != results.len() {
             let message = format!(
-                "The op has {}, and {} are given.",
+                "expected one type per result; the op has {}, found {}",
                 count(results.len(), "result"),
                 count(types.len(), "type")
             );
@@ -284,7 +284,7 @@ impl<'t> Parser<'t, '_> {
         let room = self.f.check_room(operands.len() + types.len());
         room.map_err(|error| self.cur.error_since(start, error.message))?;
         if types.len() > MAX_LIST {
-            let message = format!("An op can't have more than {MAX_LIST} results.");
+            let message = format!("op has more than {MAX_LIST} results");
             return self.fail(start, message);
         }
         let new = NewOp {
@@ -322,7 +322,7 @@ impl<'t> Parser<'t, '_> {
     /// Parses `for %i in 0..128 step 2 unroll tag("x") {`.
     fn short_loop(&mut self, results: Vec<ResultName<'t>>, start: usize) -> Parse<()> {
         if !results.is_empty() {
-            let message = "A loop in its short form has no results; write `for(…)` with a region.";
+            let message = "the short form of `for` has no results; write `for(…)` with a region";
             return self.fail(start, message);
         }
         self.cur.word();
@@ -333,7 +333,7 @@ impl<'t> Parser<'t, '_> {
             false => (self.f.add_type(TypeData::Scalar(DType::INDEX, 1)), 0),
         };
         if !self.cur.eat_word("in") {
-            return self.fail_here("Expected `in` and the bounds of the loop: `in 0..128`.");
+            return self.fail_here("expected `in` and the bounds of the loop, such as `in 0..128`");
         }
         let mut operands = vec![self.operand()?];
         self.cur.expect("..", "between the bounds of a loop")?;
@@ -371,7 +371,7 @@ impl<'t> Parser<'t, '_> {
             self.cur.word();
             attrs.push(self.text_attr(self.symbols.intern("kind"), word.as_bytes()));
         } else if !matches!(word, "" | "tag" | "loc" | "doc" | "meta" | "extra") {
-            let message = format!("There is no kind of loop `{word}`.");
+            let message = format!("unknown loop kind `{word}`");
             let error = self.cur.error_here(message);
             return Err(error.suggest(word, LOOP_KINDS.iter().copied()));
         }
@@ -406,29 +406,27 @@ impl<'t> Parser<'t, '_> {
         if let Some(at) = definition(text, written, self.cur.end()..end) {
             let line = line_of(text, at);
             return fail(format!(
-                "`{shown}` is used before its definition, on line {line}."
+                "`{shown}` is used before its definition on line {line}"
             ))
-            .help(
-                "A value is visible after its definition, in its region and those nested in it.",
-            );
+            .help("define the value before its first use");
         }
         let known = definition(text, written, header..start);
         if known.is_some_and(|at| !text[at..start].contains('}')) {
-            return fail(format!("`{shown}` is used by the op that defines it."));
+            return fail(format!("`{shown}` is used by the op that defines it"));
         }
         if let Some(at) = known {
             let line = line_of(text, at);
             return fail(format!(
-                "`{shown}` isn't visible here: the region that defines it, on line {line}, has ended."
+                "`{shown}` is not visible here: it is defined in a region that has ended, on line {line}"
             ));
         }
-        let error = fail(format!("There is no value `{shown}`."));
+        let error = fail(format!("unknown value `{shown}`"));
         let ValueName::Name(name) = name else {
             return error;
         };
         let known = self.scope.names().map(|id| self.symbols.text(id));
         match nearest(name, known.take(10_000)) {
-            Some(near) => error.help(format!("Did you mean `{}`?", value_text(near))),
+            Some(near) => error.help(format!("did you mean `{}`?", value_text(near))),
             None => error,
         }
     }

@@ -114,7 +114,7 @@ impl<'t, 'o> Parser<'t, 'o> {
     pub(super) fn nothing_follows(&mut self, what: &str) -> Parse<()> {
         if self.cur.peek() != 0 || self.cur.here() < self.cur.text().len() {
             let found = self.cur.found();
-            return self.fail_here(format!("Nothing may follow {what}, found {found}."));
+            return self.fail_here(format!("expected end of input after {what}, found {found}"));
         }
         Ok(())
     }
@@ -138,7 +138,7 @@ impl<'t, 'o> Parser<'t, 'o> {
     pub(super) fn intern(&mut self, text: &str, start: usize) -> Parse<SymbolId> {
         if text.len() > MAX_SYMBOL_BYTES {
             let message = format!(
-                "This name has {} bytes; the limit is {MAX_SYMBOL_BYTES}.",
+                "name has {} bytes; the limit is {MAX_SYMBOL_BYTES}",
                 text.len()
             );
             return self.fail(start, message);
@@ -157,19 +157,19 @@ impl<'t, 'o> Parser<'t, 'o> {
     pub(super) fn list<T>(
         &mut self,
         close: &str,
-        place: &str,
+        context: &str,
         mut item: impl FnMut(&mut Self, &[T]) -> Parse<T>,
     ) -> Parse<Vec<T>> {
         let mut items = Vec::new();
-        while self.cur.another(close, items.is_empty(), place)? {
+        while self.cur.another(close, items.is_empty(), context)? {
             items.push(item(self, &items)?);
         }
         Ok(items)
     }
 
-    /// Parses hexadecimal bytes in parentheses; `place` describes the position in errors.
-    pub(super) fn hex_in_parens(&mut self, place: &str) -> Parse<Vec<u8>> {
-        self.cur.expect("(", place)?;
+    /// Parses hexadecimal bytes in parentheses; `context` describes the position in errors.
+    pub(super) fn hex_in_parens(&mut self, context: &str) -> Parse<Vec<u8>> {
+        self.cur.expect("(", context)?;
         let bytes = self.cur.hex_string()?;
         self.cur.expect(")", "after the bytes")?;
         Ok(bytes)

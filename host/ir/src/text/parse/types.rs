@@ -20,7 +20,7 @@ impl<'t> Parser<'t, '_> {
 
     fn nested_type(&mut self, depth: u32) -> Parse<TypeId> {
         if depth > MAX_TYPE_DEPTH {
-            let message = format!("Types can't nest deeper than {MAX_TYPE_DEPTH} levels.");
+            let message = format!("type nested deeper than {MAX_TYPE_DEPTH} levels");
             return self.fail_here(message);
         }
         if self.cur.eat("?") {
@@ -55,7 +55,7 @@ impl<'t> Parser<'t, '_> {
             "map" => {
                 let (key, value) = self.in_angles(word, |p| {
                     let key = p.dtype()?;
-                    p.cur.expect(",", "between a map's key and value")?;
+                    p.cur.expect(",", "between the key and value of a map")?;
                     Ok((key, p.nested_type(depth + 1)?))
                 })?;
                 let denotation = self.denotation()?;
@@ -104,11 +104,11 @@ impl<'t> Parser<'t, '_> {
             return self
                 .cur
                 .missing("a type")
-                .help("Types are `f32[n,3]`, `i64[]`, `f32[*]`, `seq<f32[*]>`, `?` and the like.");
+                .help("write a type such as `f32[n,3]`, `i64[]`, `f32[*]`, `seq<f32[*]>` or `?`");
         }
         let known = DType::ALL.iter().filter_map(|dtype| dtype.name());
         self.cur
-            .error_since(start, format!("There is no type `{word}`."))
+            .error_since(start, format!("unknown type `{word}`"))
             .suggest(word, known.chain(WORDS.iter().copied()))
     }
 
@@ -135,7 +135,7 @@ impl<'t> Parser<'t, '_> {
     fn buffer(&mut self, start: usize) -> Parse<TypeId> {
         let dtype = self.dtype()?;
         let Some(shape) = self.shape()? else {
-            return self.fail(start, "A buffer's rank has to be known.");
+            return self.fail(start, "a buffer must have a known rank");
         };
         let mut layout = Vec::new();
         let mut scope = SymbolId::NONE;
@@ -145,16 +145,16 @@ impl<'t> Parser<'t, '_> {
             match self.cur.word() {
                 "strides" => {
                     layout = self.shape()?.unwrap_or_default();
-                    self.cur.expect(",", "after a buffer's strides")?;
+                    self.cur.expect(",", "after the strides of a buffer")?;
                     if !self.cur.eat_word("offset") {
-                        return self.fail_here("Expected `offset` after the strides.");
+                        return self.fail_here("expected `offset` after the strides");
                     }
                     layout.push(self.dim(0)?);
                 }
                 "scope" => scope = self.symbol("a memory scope")?,
                 "may_alias" => may_alias = true,
                 word => {
-                    let message = "Expected `strides`, `scope` or `may_alias`.";
+                    let message = "expected `strides`, `scope` or `may_alias`";
                     let error = self.cur.error_since(start, message);
                     return Err(error.suggest(word, ["strides", "scope", "may_alias"]));
                 }
@@ -164,7 +164,7 @@ impl<'t> Parser<'t, '_> {
             // Consumed so that the error's span covers the whole type.
             self.cur.eat(">");
             let message = format!(
-                "A buffer needs a stride for each of its {} dims, and this has {}.",
+                "wrong number of strides for the dims of the buffer: expected {}, found {}",
                 shape.len(),
                 layout.len() - 1
             );
@@ -183,7 +183,7 @@ impl<'t> Parser<'t, '_> {
     fn shape(&mut self) -> Parse<Option<Vec<Dim>>> {
         self.cur.expect("[", "before a shape")?;
         if self.cur.eat("*") {
-            self.cur.expect("]", "after `*`: the rank isn't known")?;
+            self.cur.expect("]", "after `*`")?;
             return Ok(None);
         }
         self.list("]", "between dims", |p, _| p.dim(0)).map(Some)
@@ -234,7 +234,7 @@ impl<'t> Parser<'t, '_> {
 
     fn factor(&mut self, depth: u32) -> Parse<Dim> {
         if depth > MAX_DIM_TERMS {
-            let message = format!("A dim can't nest deeper than {MAX_DIM_TERMS} levels.");
+            let message = format!("dim nested deeper than {MAX_DIM_TERMS} levels");
             return self.fail_here(message);
         }
         let start = self.cur.here();
@@ -274,7 +274,7 @@ impl<'t> Parser<'t, '_> {
         let known = lhs.kind != DimKind::UNKNOWN && rhs.kind != DimKind::UNKNOWN;
         match self.f.add_expr(kind, lhs, rhs) {
             Ok(dim) if known && dim.kind == DimKind::UNKNOWN => {
-                let message = "This dim divides by zero, overflows, or has too many terms.";
+                let message = "dim divides by zero, overflows, or has too many terms";
                 Err(self.cur.error_since(start, message))
             }
             Ok(dim) => Ok(dim),

@@ -12,7 +12,7 @@ use crate::function::Function;
 
 /// The first line of brief text.
 pub(super) const FIRST_LINE: &str =
-    "; Brief, to be read by people: names, long data and what else a file knows are left out.\n";
+    "; Brief text, which cannot be parsed: names, long data and other details are omitted.\n";
 
 /// The maximum size in bytes of data, attributes and strings that are written in full.
 pub(super) const LONGEST: usize = 40;

@@ -78,7 +78,7 @@ impl Module {
         match known.or_else(|| self.function(callee.name())) {
             Some(known) if same_functions(known, &callee) => Ok(()),
             Some(_) => Err(EditFailure::refused(format!(
-                "A new body calls its own function `{0}`, and the module has another `{0}`: rename one.",
+                "a new body calls a function `@{0}` that differs from the `@{0}` of the module; rename one of them",
                 callee.text(callee.name())
             ))),
             None => self.insert(callee),

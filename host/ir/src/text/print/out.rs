@@ -39,7 +39,7 @@ impl<'w> Out<'w> {
     pub(super) fn note(&mut self) {
         if self.elided > 0 {
             let note = format!(
-                "; {} constants are elided, so this text can't be parsed.\n",
+                "; {} constants are elided, so this text cannot be parsed.\n",
                 self.elided
             );
             self.text.push_str(&note);

@@ -103,14 +103,17 @@ pub(crate) fn push_element(
     at: u64,
 ) -> Result<(), String> {
     let refuse = |what: &str| {
-        let name = dtype.name().unwrap_or("the type");
-        Err(format!("`{}` isn't {what} of {name}.", number.text()))
+        let name = dtype.name().unwrap_or("unknown");
+        Err(format!(
+            "invalid element `{}` of type `{name}`: expected {what}",
+            number.text()
+        ))
     };
     macro_rules! int {
         ($ty:ty) => {
             match number.int::<$ty>() {
                 Some(value) => bytes.extend(value.to_le_bytes()),
-                None => return refuse("an integer in the range"),
+                None => return refuse("an integer in range"),
             }
         };
     }
@@ -119,7 +122,7 @@ pub(crate) fn push_element(
             match number {
                 Number::Hex(bits) => match <$bits>::try_from(bits) {
                     Ok(bits) => bytes.extend(bits.to_le_bytes()),
-                    Err(_) => return refuse("the bits of an element"),
+                    Err(_) => return refuse("bits in range"),
                 },
                 _ => match number.float() {
                     Some(value) => bytes.extend($decimal(value).to_le_bytes()),
@@ -152,7 +155,7 @@ pub(crate) fn push_element(
             Number::Word("false") => bytes.push(0),
             Number::Word("true") => bytes.push(1),
             Number::Hex(bits) if bits < 256 => bytes.push(bits as u8),
-            _ => return refuse("`true` or `false`, as elements"),
+            _ => return refuse("`true` or `false`"),
         },
         _ if matches!(dtype.bits(), 1..8) => {
             let bits = dtype.bits();
@@ -169,14 +172,15 @@ pub(crate) fn push_element(
             };
             match value.filter(|value| range.contains(value)) {
                 Some(value) => pack_bits(bytes, at, bits, value as u8),
-                None => return refuse("an element in the range"),
+                None if is_float => return refuse("bits in range, such as `0x1`"),
+                None => return refuse("an integer in range"),
             }
         }
         _ if dtype.bits() == 8 => match number {
             Number::Hex(bits) if bits < 256 => bytes.push(bits as u8),
-            _ => return refuse("the bits (`0x3c`) of an element"),
+            _ => return refuse("bits in range, such as `0x3c`"),
         },
-        _ => return refuse("an element"),
+        _ => return refuse("`raw(\"…\")` instead of elements"),
     }
     Ok(())
 }

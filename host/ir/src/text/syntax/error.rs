@@ -44,7 +44,7 @@ impl ParseError {
         known: impl IntoIterator<Item = &'a str>,
     ) -> ParseError {
         match nearest(word, known) {
-            Some(name) => self.help(format!("Did you mean `{name}`?")),
+            Some(name) => self.help(format!("did you mean `{name}`?")),
             None => self,
         }
     }
@@ -74,7 +74,7 @@ impl fmt::Display for ParseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}: {}", self.line, self.column, self.message)?;
         match &self.help {
-            Some(help) => write!(f, " {help}"),
+            Some(help) => write!(f, "; {help}"),
             None => Ok(()),
         }
     }

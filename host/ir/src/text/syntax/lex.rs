@@ -159,21 +159,21 @@ impl<'t> Cursor<'t> {
         found
     }
 
-    /// Consumes punctuation, or returns an error that it is missing; `place` describes the position.
-    pub(crate) fn expect(&mut self, what: &str, place: &str) -> Lex<()> {
+    /// Consumes punctuation, or returns an error that it is missing; `context` describes the position.
+    pub(crate) fn expect(&mut self, what: &str, context: &str) -> Lex<()> {
         if self.eat(what) {
             return Ok(());
         }
-        Err(self.missing(&format!("`{what}` {place}")))
+        Err(self.missing(&format!("`{what}` {context}")))
     }
 
     /// Whether a list has another item. Consumes `close` at its end, and the comma between items.
-    pub(crate) fn another(&mut self, close: &str, first: bool, place: &str) -> Lex<bool> {
+    pub(crate) fn another(&mut self, close: &str, first: bool, context: &str) -> Lex<bool> {
         if self.eat(close) {
             return Ok(false);
         }
         if !first {
-            self.expect(",", place)?;
+            self.expect(",", context)?;
         }
         Ok(true)
     }
@@ -185,17 +185,17 @@ impl<'t> Cursor<'t> {
         let only_space = skipped.bytes().all(|byte| byte.is_ascii_whitespace());
         if only_space && skipped.contains('\n') && self.taken > 0 {
             // The next line may be correct; this one is incomplete.
-            let message = format!("Expected {what}, found the end of the line.");
+            let message = format!("expected {what}, found end of line");
             return self.error_at(self.taken..self.taken, message);
         }
         let found = self.found();
-        self.error_here(format!("Expected {what}, found {found}."))
+        self.error_here(format!("expected {what}, found {found}"))
     }
 
     /// Returns the next word or character for a message.
     pub(crate) fn found(&mut self) -> String {
         match self.token() {
-            "" => "the end of the text".to_owned(),
+            "" => "end of input".to_owned(),
             token => format!("`{}`", token.chars().take(40).collect::<String>()),
         }
     }
@@ -268,7 +268,7 @@ impl<'t> Cursor<'t> {
 
     /// Parses `%x`, `%"a b"`, `%12`.
     pub(crate) fn value_name(&mut self) -> Lex<ValueName<'t>> {
-        self.expect("%", "before a value's name")?;
+        self.expect("%", "before a value name")?;
         match self.byte(0) {
             b'"' => Ok(ValueName::Name(self.string_text()?)),
             byte if byte.is_ascii_digit() => {
@@ -278,8 +278,8 @@ impl<'t> Cursor<'t> {
                     Ok(number) => Ok(ValueName::Number(number)),
                     Err(_) => {
                         let message = format!(
-                            "`%{digits}` is no value's number; a name that starts with a digit is \
-                             quoted: `%\"{digits}\"`."
+                            "invalid value number `%{digits}`; quote a name that starts with a digit: \
+                             `%\"{digits}\"`"
                         );
                         Err(self.error_since(start, message))
                     }
@@ -288,7 +288,7 @@ impl<'t> Cursor<'t> {
             byte if is_plain_byte(byte) => Ok(ValueName::Name(self.word().into())),
             _ => {
                 self.pos -= 1;
-                let message = "Expected a name or a number after `%`.";
+                let message = "expected a name or a number after `%`";
                 Err(self.error_at(self.pos..self.pos + 1, message))
             }
         }
@@ -309,13 +309,13 @@ impl<'t> Cursor<'t> {
                     if start == self.pos {
                         return Err(self.missing(what));
                     }
-                    let message = format!("Expected another part of {what} here.");
+                    let message = format!("expected another part of {what}");
                     return Err(self.error_here(message));
                 }
                 if word == "symbol" && self.pos - start == 6 && self.byte(0) == b'(' {
                     self.pos += 1;
                     let text = self.string_text()?;
-                    self.expect(")", "after a symbol's text")?;
+                    self.expect(")", "after a symbol")?;
                     return Ok(text);
                 }
             }
@@ -338,8 +338,9 @@ impl<'t> Cursor<'t> {
                 Ok(name.to_string().into())
             }
             None => {
-                let message =
-                    format!("`{text}` isn't {what}: `domain.Name` or `domain.Name#overload`.");
+                let message = format!(
+                    "expected {what}, `domain.Name` or `domain.Name#overload`, found `{text}`"
+                );
                 Err(self.error_since(start, message))
             }
         }
@@ -364,7 +365,7 @@ impl<'t> Cursor<'t> {
                 byte => escaped = byte == b'\\' && !escaped,
             }
         }
-        Err(self.error_at(start..start + 1, "This quote isn't closed."))
+        Err(self.error_at(start..start + 1, "unterminated string"))
     }
 
     /// Parses a number with an optional sign.
@@ -382,7 +383,8 @@ impl<'t> Cursor<'t> {
             if let Ok(bits) = u64::from_str_radix(hex, 16) {
                 return Ok(Number::Hex(bits));
             }
-            let message = format!("`{word}` isn't a number: at most 16 hex digits follow `0x`.");
+            let message =
+                format!("invalid number `{word}`: expected 1 to 16 hex digits after `0x`");
             return Err(self.error_since(start, message));
         }
         let digits = word.bytes().take_while(u8::is_ascii_digit).count();
@@ -431,7 +433,7 @@ impl<'t> Cursor<'t> {
         let start = self.here();
         let number = self.number(what)?;
         number.int().ok_or_else(|| {
-            let message = format!("`{}` isn't {what}.", number.text());
+            let message = format!("expected {what}, found `{}`", number.text());
             self.error_since(start, message)
         })
     }
@@ -443,14 +445,14 @@ impl<'t> Cursor<'t> {
             Cow::Borrowed(bytes) => std::str::from_utf8(bytes).ok().map(Cow::Borrowed),
             Cow::Owned(bytes) => String::from_utf8(bytes).ok().map(Cow::Owned),
         }
-        .ok_or_else(|| self.error_since(start, "This text has to be UTF-8."))
+        .ok_or_else(|| self.error_since(start, "string is not valid UTF-8"))
     }
 
     /// Parses a quoted string.
     pub(crate) fn string(&mut self) -> Lex<Cow<'t, [u8]>> {
         let start = self.here();
         if self.byte(0) != b'"' {
-            return Err(self.missing("text in quotes"));
+            return Err(self.missing("a string"));
         }
         self.pos += 1;
         let plain = self
@@ -473,8 +475,7 @@ impl<'t> Cursor<'t> {
                 }
                 b'\\' => self.escape(&mut text)?,
                 0 | b'\n' if self.byte(0) == b'\n' || self.pos >= self.text.len() => {
-                    let message =
-                        "This quote isn't closed on its line; a line break is written `\\n`.";
+                    let message = "unterminated string; write a line break as `\\n`";
                     return Err(self.error_at(start..start + 1, message));
                 }
                 byte => {
@@ -522,7 +523,7 @@ impl<'t> Cursor<'t> {
     fn bad_escape(&self, start: usize) -> ParseError {
         let after = self.rest().chars().nth(1).map_or(0, char::len_utf8);
         let message =
-            "This escape isn't one of `\\\"`, `\\\\`, `\\n`, `\\r`, `\\t`, `\\xNN`, `\\u{N}`.";
+            "invalid escape: expected `\\\"`, `\\\\`, `\\n`, `\\r`, `\\t`, `\\xNN` or `\\u{N}`";
         self.error_at(start..start + 1 + after, message)
     }
 
@@ -536,7 +537,7 @@ impl<'t> Cursor<'t> {
         });
         pairs
             .collect::<Option<Vec<u8>>>()
-            .ok_or_else(|| self.error_since(start, "This isn't an even number of hex digits."))
+            .ok_or_else(|| self.error_since(start, "expected an even number of hex digits"))
     }
 }
 

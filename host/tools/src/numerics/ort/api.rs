@@ -187,5 +187,6 @@ impl Drop for Object {
 
 /// Converts a string to a C string.
 pub(super) fn c_text(text: impl Into<Vec<u8>>) -> Result<CString> {
-    CString::new(text).map_err(|_| "a text has a zero byte, which the C API can't say".to_owned())
+    CString::new(text)
+        .map_err(|_| "string contains a null byte, which the C API does not support".to_owned())
 }

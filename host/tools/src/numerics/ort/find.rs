@@ -35,7 +35,7 @@ print('\\n'.join(spec.submodule_search_locations or []) if spec else '')
 /// # Errors
 /// A message with the locations that were searched.
 pub(crate) fn runtime(library: Option<&Path>) -> Result<Runtime> {
-    let chosen = library.map(|path| ("the option `library`", path.to_owned()));
+    let chosen = library.map(|path| ("option `library`", path.to_owned()));
     let variable = || env::var_os(LIBRARY_VARIABLE).filter(|path| !path.is_empty());
     let chosen = chosen.or_else(|| Some((LIBRARY_VARIABLE, variable()?.into())));
     if let Some((who, path)) = chosen {
@@ -43,17 +43,20 @@ pub(crate) fn runtime(library: Option<&Path>) -> Result<Runtime> {
         let path = std::path::absolute(&path).unwrap_or(path);
         return Runtime::load(&path).map_err(|error| {
             format!(
-                "ONNX Runtime can't be loaded from `{}` ({who}): {error}",
+                "could not load ONNX Runtime from `{}` ({who}): {error}",
                 path.display()
             )
         });
     }
-    let mut looked = vec![format!("the loader's path (`{}`)", NAMES.join("`, `"))];
+    let mut searched = vec![format!(
+        "the loader's search path (`{}`)",
+        NAMES.join("`, `")
+    )];
     for name in NAMES {
         match Runtime::load(Path::new(name)) {
             Ok(runtime) => return Ok(runtime),
             Err(error) if is_missing(name, &error) => {}
-            Err(error) => looked.push(format!("`{name}` ({error})")),
+            Err(error) => searched.push(format!("`{name}` ({error})")),
         }
     }
     let executable = env::current_exe().ok();
@@ -62,18 +65,18 @@ pub(crate) fn runtime(library: Option<&Path>) -> Result<Runtime> {
     let packages = packages.iter().map(|package| package.join("capi"));
     for directory in own.map(Path::to_owned).into_iter().chain(packages) {
         let Some(path) = in_directory(&directory) else {
-            looked.push(format!("`{}`", directory.display()));
+            searched.push(format!("`{}`", directory.display()));
             continue;
         };
         match Runtime::load(&path) {
             Ok(runtime) => return Ok(runtime),
-            Err(error) => looked.push(format!("`{}` ({error})", path.display())),
+            Err(error) => searched.push(format!("`{}` ({error})", path.display())),
         }
     }
-    looked.extend(python);
+    searched.extend(python);
     Err(format!(
-        "ONNX Runtime wasn't found; looked in {}; {LIBRARY_VARIABLE} isn't set",
-        looked.join(", ")
+        "ONNX Runtime not found; searched {}; {LIBRARY_VARIABLE} is not set",
+        searched.join(", ")
     ))
 }
 
@@ -128,7 +131,10 @@ fn python_packages() -> (Vec<PathBuf>, Option<String>) {
         .stderr(Stdio::null())
         .output();
     let Ok(output) = output else {
-        return (Vec::new(), Some("no `python3` in PATH to ask".to_owned()));
+        return (
+            Vec::new(),
+            Some("the packages of `python3` (no `python3` in PATH)".to_owned()),
+        );
     };
     let lines = String::from_utf8_lossy(&output.stdout).into_owned();
     let lines = lines.lines().filter(|line| !line.is_empty());
@@ -171,8 +177,8 @@ mod tests {
         let error = runtime(Some(Path::new("/nowhere/libonnxruntime.so")))
             .err()
             .unwrap();
-        let beginning = "ONNX Runtime can't be loaded from `/nowhere/libonnxruntime.so` (the option \
-                         `library`): ";
+        let beginning =
+            "could not load ONNX Runtime from `/nowhere/libonnxruntime.so` (option `library`): ";
         assert!(error.starts_with(beginning), "{error}");
     }
 
@@ -180,6 +186,6 @@ mod tests {
     #[test]
     fn a_library_that_is_another_is_refused() {
         let error = Runtime::load(Path::new("libc.so.6")).err().unwrap();
-        assert_eq!(error, "it isn't ONNX Runtime: it has no `OrtGetApiBase`");
+        assert_eq!(error, "not ONNX Runtime: missing `OrtGetApiBase`");
     }
 }

@@ -61,11 +61,11 @@ impl Runtime {
                 c"OrtGetApiBase".to_bytes_with_nul(),
             )
         };
-        let entry = *entry.map_err(|_| "it isn't ONNX Runtime: it has no `OrtGetApiBase`")?;
+        let entry = *entry.map_err(|_| "not ONNX Runtime: missing `OrtGetApiBase`")?;
         // SAFETY: the function has no conditions; the library stays loaded, since it is forgotten below.
         let base = unsafe { entry().as_ref() };
         std::mem::forget(library);
-        let base = base.ok_or("its `OrtGetApiBase` returns null")?;
+        let base = base.ok_or("`OrtGetApiBase` returned null")?;
         // SAFETY: neither function has conditions; the version is a constant string that ends with a zero byte.
         let (table, version) = unsafe { ((base.get_api)(VERSION), text((base.version)())) };
         if table.is_null() {
@@ -263,7 +263,7 @@ fn system_path(path: &Path) -> Result<Vec<PathChar>> {
 #[cfg(not(windows))]
 fn system_path(path: &Path) -> Result<Vec<PathChar>> {
     let text = CString::new(path.as_os_str().as_encoded_bytes());
-    let text = text.map_err(|_| format!("the path {path:?} has a zero byte"))?;
+    let text = text.map_err(|_| format!("path {path:?} contains a null byte"))?;
     let bytes = text.as_bytes_with_nul();
     Ok(bytes.iter().map(|&byte| byte as PathChar).collect())
 }

@@ -60,7 +60,7 @@ impl OutputValue {
     /// Returns the kind of an opaque value. An absent optional isn't opaque, since it can be compared.
     pub(crate) fn opaque(&self) -> Option<&'static str> {
         match self {
-            OutputValue::Opaque(kind) if *kind != "nothing" => Some(kind),
+            OutputValue::Opaque(kind) if *kind != "absent" => Some(kind),
             _ => None,
         }
     }

@@ -15,14 +15,13 @@ impl OrtSession<'_> {
     pub(super) fn create(&self, tensor: &Tensor) -> Result<Object> {
         let (api, allocator) = (self.runtime.api, self.runtime.allocator);
         let (shape, code) = (&tensor.shape, dtype_code(tensor.dtype));
-        let count = Tensor::elements(shape).ok_or("a shape is negative or too large")?;
+        let count = Tensor::elements(shape).ok_or("shape is negative or too large")?;
         // SAFETY: the shape outlives the call.
         let value = api.object(Api::release_value, |out| unsafe {
             api.create_tensor_as_ort_value(allocator, shape.as_ptr(), shape.len(), code, out)
         })?;
         if tensor.dtype == DType::STRING {
-            let texts =
-                string_elements(&tensor.data, count).ok_or("a table of strings is wrong")?;
+            let texts = string_elements(&tensor.data, count).ok_or("invalid string offsets")?;
             let texts = texts.map(c_text).collect::<Result<Vec<CString>>>()?;
             let pointers: Vec<Text> = texts.iter().map(|text| text.as_ptr()).collect();
             // SAFETY: there are as many strings as elements; the call copies them.
@@ -32,7 +31,7 @@ impl OrtSession<'_> {
             return Ok(value);
         }
         if tensor.dtype.byte_len(count) != Some(tensor.data.len() as u64) {
-            return Err("a tensor's data doesn't have the length of its shape".to_owned());
+            return Err("data length does not match the shape".to_owned());
         }
         // SAFETY: the value is a tensor.
         let data =
@@ -53,7 +52,7 @@ impl OrtSession<'_> {
         let mut stack = vec![(String::new(), value)];
         while let Some((position, value)) = stack.pop() {
             if value.pointer.is_null() {
-                return Ok(OutputValue::Opaque("nothing"));
+                return Ok(OutputValue::Opaque("absent"));
             }
             // SAFETY: the value is valid until it is dropped.
             let kind = api.value(|out| unsafe { api.get_value_type(value.pointer, out) });
@@ -69,7 +68,7 @@ impl OrtSession<'_> {
                 }
                 Ok(other) => return Ok(OutputValue::Opaque(kind_name(other))),
                 // An absent optional.
-                Err(_) => return Ok(OutputValue::Opaque("nothing")),
+                Err(_) => return Ok(OutputValue::Opaque("absent")),
             };
             for part in (0..parts).rev() {
                 let position = match (&kind, part) {
@@ -96,13 +95,13 @@ impl OrtSession<'_> {
             api.get_tensor_type_and_shape(value.pointer, out)
         })?;
         let (dtype, shape) = self.runtime.tensor_type(info.pointer)?;
-        let count = Tensor::elements(&shape).ok_or("a shape is negative or too large")?;
+        let count = Tensor::elements(&shape).ok_or("shape is negative or too large")?;
         if dtype == DType::STRING {
             let data = self.read_strings(value, count as usize)?;
             return Ok(Tensor { dtype, shape, data });
         }
         let len = dtype.byte_len(count);
-        let len = len.ok_or_else(|| format!("its element type {} is unknown", dtype.0))? as usize;
+        let len = len.ok_or_else(|| format!("unknown element type {}", dtype.0))? as usize;
         // SAFETY: the value is a tensor.
         let from =
             api.borrowed(|out| unsafe { api.get_tensor_mutable_data(value.pointer, out) })?;
@@ -129,6 +128,8 @@ impl OrtSession<'_> {
             .zip(ends)
             .map(|(&start, end)| bytes.get(start..end))
             .collect();
-        Ok(string_data(&texts.ok_or("its strings aren't in order")?))
+        Ok(string_data(
+            &texts.ok_or("string offsets are not in order")?,
+        ))
     }
 }

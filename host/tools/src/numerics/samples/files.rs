@@ -37,7 +37,7 @@ pub(in crate::numerics) fn read(path: &Path, inputs: &[ModelPort]) -> Result<Vec
     if samples.is_empty() {
         let path = path.display();
         return Err(format!(
-            "there is no file `input_0.pb`, `input_0.npy` or `SAMPLE.npz` in `{path}`"
+            "no file `input_0.pb`, `input_0.npy` or `SAMPLE.npz` in `{path}`"
         ));
     }
     Ok(samples)
@@ -45,7 +45,7 @@ pub(in crate::numerics) fn read(path: &Path, inputs: &[ModelPort]) -> Result<Vec
 
 /// Lists a directory, with numbers in names in numerical order.
 fn sorted(directory: &Path) -> Result<Vec<PathBuf>, String> {
-    let failed = |error| format!("`{}` can't be read: {error}", directory.display());
+    let failed = |error| format!("could not read `{}`: {error}", directory.display());
     let entries = fs::read_dir(directory).map_err(failed)?;
     let paths = entries.map(|entry| Ok(entry.map_err(failed)?.path()));
     let mut paths = paths.collect::<Result<Vec<PathBuf>, String>>()?;
@@ -86,18 +86,18 @@ fn sample(files: &[PathBuf], inputs: &[ModelPort], path: &Path) -> Result<Sample
     for file in files {
         for (label, at, tensor) in tensors(file, inputs)? {
             let Some(at) = at.or((inputs.len() == 1).then_some(0)) else {
-                return Err(format!("{label} has no name or number of an input"));
+                return Err(format!("{label} matches no input by name or number"));
             };
             let count = inputs.len();
             let slot = sample.get_mut(at).ok_or_else(|| {
-                format!("{label} is for an input that isn't there: the model has {count}")
+                format!("input {at} of {label} is out of range; number of inputs: {count}")
             })?;
             *slot = Some(tensor);
         }
     }
     let pair = |(input, tensor): (&ModelPort, Option<Tensor>)| {
         let name = input.name.clone();
-        let missing = || format!("`{}` has nothing for the input `{name}`", path.display());
+        let missing = || format!("`{}` has no tensor for input `{name}`", path.display());
         Ok((name.clone(), tensor.ok_or_else(missing)?))
     };
     inputs.iter().zip(sample).map(pair).collect()
@@ -117,7 +117,7 @@ fn tensors(
     if has_extension(path, "npz") {
         let read = passdock_files::read(path).map_err(passdock_npy::Error::from);
         let arrays = read.and_then(|bytes| passdock_npy::read_npz_from(&bytes));
-        let arrays = arrays.map_err(|error| format!("{file} gives no tensors: {error}"))?;
+        let arrays = arrays.map_err(|error| format!("could not read {file}: {error}"))?;
         let tensors = arrays.into_iter().map(|(name, array)| {
             // NumPy names arrays without a name `arr_N`.
             let number = || {
@@ -133,12 +133,11 @@ fn tensors(
     }
     if has_extension(path, "npy") {
         let array = passdock_npy::read(path);
-        let array = array.map_err(|error| format!("{file} gives no tensor: {error}"))?;
+        let array = array.map_err(|error| format!("could not read {file}: {error}"))?;
         return Ok(vec![(file, position(path, inputs), numpy(array))]);
     }
     let read = passdock_onnx::read_tensor(path).map_err(|error| error.to_string())?;
-    let data = read.data.bytes();
-    let data = data.map_err(|error| error.trim_end_matches('.').to_owned())?;
+    let data = read.data.bytes()?;
     let at = read.name.and_then(|name| named(&name, inputs));
     let tensor = Tensor {
         dtype: read.dtype,

@@ -104,9 +104,7 @@ pub(super) fn shapes(
             Some(0..=MOST_ELEMENTS) => Ok(shape),
             _ => {
                 let (name, ty) = (&input.name, describe(ty.dtype, shape.iter()));
-                Err(format!(
-                    "the input `{name}` would be {ty}, which is too large to be generated"
-                ))
+                Err(format!("input `{name}` is too large to generate: {ty}"))
             }
         }
     };
@@ -207,15 +205,16 @@ pub(super) fn generate(
     let generate = |(at, (input, shape)): (usize, (&ModelPort, &Vec<i64>))| {
         let name = &input.name;
         let ty = input.ty.as_ref();
-        let ty =
-            ty.map_err(|kind| format!("the input `{name}` is {kind}; only tensors are generated"))?;
+        let ty = ty.map_err(|kind| {
+            format!("cannot generate input `{name}`: expected a tensor, found {kind}")
+        })?;
         let [seed, number] = seeds.map(|seed| seed as u64);
         // The instrument has no seed and uses 0.
         let seed = seed.rotate_left(32) ^ number ^ (at as u64) << 16;
         let data = elements(ty.dtype, shape, guess.below, &mut Rng::with_seed(seed));
         let data = data.ok_or_else(|| {
             let dtype = describe(ty.dtype, shape.iter());
-            format!("the input `{name}` is {dtype}, of which no elements are generated")
+            format!("cannot generate input `{name}`: unsupported type {dtype}")
         })?;
         let (dtype, shape) = (ty.dtype, shape.clone());
         Ok((name.clone(), Tensor { dtype, shape, data }))
@@ -399,7 +398,7 @@ mod tests {
         let error = generate(&[ModelPort { name, ty }], &[vec![]], first(), [0, 0]).unwrap_err();
         assert_eq!(
             error,
-            "the input `s` is a sequence; only tensors are generated"
+            "cannot generate input `s`: expected a tensor, found a sequence"
         );
     }
 }

@@ -27,7 +27,7 @@ export class Details {
 
   showNothing(): void {
     this.element.replaceChildren(
-      element("p", { class: "quiet" }, "Select a box to see its op, what it takes and gives, and the pass that made it."),
+      element("p", { class: "quiet" }, "Select a box to see the op, its operands and results, and the passes that changed it."),
     );
   }
 
@@ -41,7 +41,7 @@ export class Details {
     const { scope } = box;
     if (!scope) return;
     this.element.replaceChildren(
-      element("h3", {}, scope.path || "The whole function"),
+      element("h3", {}, scope.path || "Whole function"),
       element("p", {}, [countOf(scope.size, "op"), markText(scope.marks)].filter(Boolean).join(": ")),
       button("Open", () => this.events.open(box)),
     );
@@ -63,15 +63,15 @@ export class Details {
       element(
         "p",
         { class: "actions" },
-        box.kind === "outside" ? button("Go there", () => this.events.openOp(at)) : null,
+        box.kind === "outside" ? button("Go to op", () => this.events.openOp(at)) : null,
         button("Show neighbourhood", () => this.events.neighbourhood(at)),
       ),
-      element("h4", {}, "Text"),
+      element("h4", {}, "IR text"),
       element("pre", { class: "code", tabindex: 0 }, op.text),
-      this.list("Takes", op.operands.map((place) => ({ text: value(place), ops: definers(place) })), graph),
-      this.list("Gives", op.results.map((place) => ({ text: value(place), ops: [] })), graph),
-      this.list("Taken by", (graph.after[at] ?? []).map((user) => ({ text: "", ops: [user] })), graph),
-      names.length > 1 ? this.list("Came from", names.map((name) => ({ text: name, ops: [] })), graph) : "",
+      this.list("Operands", op.operands.map((place) => ({ text: value(place), ops: definers(place) })), graph),
+      this.list("Results", op.results.map((place) => ({ text: value(place), ops: [] })), graph),
+      this.list("Users", (graph.after[at] ?? []).map((user) => ({ text: "", ops: [user] })), graph),
+      names.length > 1 ? this.list("ONNX nodes", names.map((name) => ({ text: name, ops: [] })), graph) : "",
     );
   }
 
@@ -79,10 +79,10 @@ export class Details {
     const trails = [made, removed, ...(changed ?? [])].filter((trail) => trail !== undefined);
     const isOpen = trails.some((trail) => Object.keys(this.passes.get(trail)?.entry.rewrites ?? {}).length > 1);
     const lines = [
-      made === undefined ? element("li", {}, "Was in the model") : this.by("made", "Made by ", made),
+      made === undefined ? element("li", {}, "In the original model") : this.by("made", "Created by ", made),
       ...(changed ?? []).map((trail) => this.by("changed", "Changed by ", trail)),
       removed === undefined ? null : this.by("removed", "Removed by ", removed),
-      isOpen ? element("li", {}, "Which rule did it: ", element("code", {}, `passdock blame MODEL '${title}'`)) : null,
+      isOpen ? element("li", {}, "Find the rule: ", element("code", {}, `passdock blame MODEL '${title}'`)) : null,
     ];
     return element("ul", { class: "past" }, ...lines);
   }
@@ -94,8 +94,8 @@ export class Details {
       : element("span", {}, "the pipeline");
     const rules = Object.keys(pass?.entry.rewrites ?? {});
     const shown = rules.slice(0, 6).join(", ") + (rules.length > 6 ? ` and ${rules.length - 6} more` : "");
-    const of = rules.length === 1 ? ", by its rule " : ", which applied ";
-    return element("li", { class: mark }, words, name, rules.length > 0 ? of + shown : "");
+    const of = rules.length === 1 ? "rule" : "rules";
+    return element("li", { class: mark }, words, name, rules.length > 0 ? ` (${of} ${shown})` : "");
   }
 
   private list(title: string, items: { text: string; ops: number[] }[], graph: OpGraph): HTMLElement | string {

@@ -6,7 +6,7 @@ import { count, countOf, shortKind } from "../format.ts";
 import { layOut } from "../layout/client.ts";
 import { passesByTrail, passTitle } from "../passes.ts";
 import { Details } from "./details.ts";
-import { markOf } from "./marks.ts";
+import { LABELS, markOf } from "./marks.ts";
 import { OpGraph } from "./model.ts";
 import { Picture } from "./picture.ts";
 import { find, scopeTree, trail, type Scope, type ScopeTree } from "./scopes.ts";
@@ -59,7 +59,7 @@ export class Explorer {
     input: () => this.search(),
     keydown: (event: KeyboardEvent) => this.searchKey(event),
   });
-  private readonly resultList = element("ul", { class: "results", "aria-label": "Ops that were found" });
+  private readonly resultList = element("ul", { class: "results", "aria-label": "Search results" });
 
   constructor(
     data: PageData,
@@ -102,7 +102,7 @@ export class Explorer {
       { class: "tools", role: "group", "aria-label": "Zoom" },
       tool("−", "Zoom out", () => this.picture.zoomBy(0.8)),
       tool("+", "Zoom in", () => this.picture.zoomBy(1.25)),
-      tool("Fit", "Show all of it", () => this.picture.fit()),
+      tool("Fit", "Show all", () => this.picture.fit()),
     );
     const changes = element(
       "div",
@@ -143,7 +143,7 @@ export class Explorer {
     this.side = has(side) ? side : side === "before" ? "after" : "before";
     const drawn = has(this.side);
     if (!drawn) {
-      this.status.textContent = "There is no function to draw.";
+      this.status.textContent = "No function to draw";
       return;
     }
     this.functionName = name;
@@ -197,10 +197,10 @@ export class Explorer {
       this.markFound();
       if (box !== undefined) this.picture.selectBox(box);
       const time = Math.round(performance.now() - start);
-      this.status.textContent = `${count(view.boxes.length)} boxes, ${count(view.edges.length)} lines, drawn in ${time} ms.`;
+      this.status.textContent = `${count(view.boxes.length)} boxes and ${count(view.edges.length)} edges, drawn in ${time} ms`;
       this.element.dataset.drawn = `${view.boxes.length} ${time}`;
     } catch (error) {
-      this.status.textContent = `The picture can't be drawn: ${String(error)} The table below has the same.`;
+      this.status.textContent = `Could not draw the graph: ${String(error)}; the table below has the same content`;
       this.table.show(graph, view);
     }
   }
@@ -219,7 +219,7 @@ export class Explorer {
       items.push(crumb(text, isHere ? null : () => void this.draw({ scope })));
     }
     if ("around" in place) {
-      items.push(crumb(`around ${this.loaded.graph.title(place.around)}`, null));
+      items.push(crumb(`neighbourhood of ${this.loaded.graph.title(place.around)}`, null));
       const sizes = NEIGHBOURS.map((most) =>
         element(
           "button",
@@ -267,13 +267,13 @@ export class Explorer {
   private nextChange(step: 1 | -1): void {
     const { changes } = this.loaded;
     if (changes.length === 0) {
-      this.status.textContent = `No pass made, changed or removed an op that is ${this.side === "after" ? "here" : "there"}.`;
+      this.status.textContent = `No op was ${this.side === "after" ? "created or changed" : "changed or removed"}`;
       return;
     }
     this.change = (this.change + step + changes.length) % changes.length;
     if (this.change < 0) this.change = changes.length - 1;
     void this.goTo(changes[this.change] ?? 0).then(() => {
-      this.status.textContent = `Change ${this.change + 1} of ${changes.length}.`;
+      this.status.textContent = `Change ${this.change + 1} of ${changes.length}`;
     });
   }
 
@@ -297,7 +297,7 @@ export class Explorer {
           { type: "button", click: open, keydown: (event: KeyboardEvent) => this.resultKey(event) },
           element("strong", {}, shortKind(graph.op(op).kind)),
           element("span", {}, graph.title(op)),
-          mark === "same" ? null : element("em", { class: mark }, mark),
+          mark === "same" ? null : element("em", { class: mark }, LABELS[mark]),
         ),
       );
     });
@@ -364,9 +364,9 @@ function legend(): HTMLElement {
   return element(
     "ul",
     { class: "legend", "aria-label": "Marks" },
-    item("made", "+ made by a pass"),
+    item("made", "+ created"),
     item("changed", "~ changed"),
-    item("removed", "− removed later"),
-    element("li", { class: "quiet" }, "Double-click or Enter opens a scope; / searches; n and p walk along changes"),
+    item("removed", "− removed"),
+    element("li", { class: "quiet" }, "Double-click or Enter: open a scope; /: search; n, p: next or previous change"),
   );
 }

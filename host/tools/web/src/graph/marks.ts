@@ -29,8 +29,11 @@ export function leading(counts: MarkCounts): Mark {
   return counts.made === changes ? "made" : "changed";
 }
 
-/** Describes marks: `3 made, 1 changed` */
+/** The names of marks in the page. */
+export const LABELS: Record<Mark, string> = { same: "", made: "created", changed: "changed", removed: "removed" };
+
+/** Describes marks: `3 created, 1 changed` */
 export function markText(counts: MarkCounts): string {
   const marks: Mark[] = ["made", "changed", "removed"];
-  return marks.filter((mark) => counts[mark] > 0).map((mark) => `${counts[mark]} ${mark}`).join(", ");
+  return marks.filter((mark) => counts[mark] > 0).map((mark) => `${counts[mark]} ${LABELS[mark]}`).join(", ");
 }

@@ -45,7 +45,7 @@ export class OpGraph {
 
   op(at: number): DrawnOp {
     const op = this.ops[at];
-    if (!op) throw new RangeError(`There is no op ${at}.`);
+    if (!op) throw new RangeError(`unknown op ${at}`);
     return op;
   }
 

@@ -45,7 +45,7 @@ export class Picture {
         tabindex: 0,
         role: "group",
         "aria-roledescription": "graph",
-        "aria-label": "Graph. Arrow keys walk from op to op, Enter opens, Escape leaves a scope, plus and minus zoom.",
+        "aria-label": "Graph. Arrow keys move between boxes, Enter opens, Escape leaves a scope, plus and minus zoom.",
         keydown: (event: KeyboardEvent) => this.key(event),
         wheel: (event: WheelEvent) => this.wheel(event),
         pointerdown: (event: PointerEvent) => this.press(event),

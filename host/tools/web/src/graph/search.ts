@@ -1,7 +1,7 @@
 // Search for ops. Each word of the query must occur in an op's data.
 
 import type { OpGraph } from "./model.ts";
-import { markOf } from "./marks.ts";
+import { LABELS, markOf } from "./marks.ts";
 
 /** A search index of a graph's ops. `passTitle` returns the title of a pass. */
 export class OpSearch {
@@ -10,7 +10,7 @@ export class OpSearch {
   constructor(graph: OpGraph, passTitle: (trail: number) => string) {
     this.texts = graph.ops.map((op) => {
       const passes = [op.made, op.removed, ...(op.changed ?? [])].filter((trail) => trail !== undefined);
-      const words = [op.kind, ...(op.names ?? []), op.text, markOf(op), ...passes.map(passTitle)];
+      const words = [op.kind, ...(op.names ?? []), op.text, LABELS[markOf(op)], ...passes.map(passTitle)];
       return words.join("\n").toLowerCase();
     });
   }

@@ -1,6 +1,7 @@
 // The content of the picture as a table, for screen readers.
 
 import { element } from "../dom.ts";
+import { LABELS } from "./marks.ts";
 import { titleOf, type Box, type View } from "./view.ts";
 import type { OpGraph } from "./model.ts";
 
@@ -11,14 +12,14 @@ export class BoxTable {
   readonly element = element(
     "details",
     { class: "as-table", toggle: () => this.fill() },
-    element("summary", {}, "What is drawn, as a table"),
+    element("summary", {}, "Graph as a table"),
     element(
       "div",
-      { class: "scroll", tabindex: 0, role: "region", "aria-label": "What is drawn" },
+      { class: "scroll", tabindex: 0, role: "region", "aria-label": "Graph as a table" },
       element(
         "table",
         {},
-        element("thead", {}, element("tr", {}, ...["What", "Name", "Mark", "Takes from", "Gives to"].map((title) => element("th", { scope: "col" }, title)))),
+        element("thead", {}, element("tr", {}, ...["Box", "Name", "Change", "From", "To"].map((title) => element("th", { scope: "col" }, title)))),
         this.body,
       ),
     ),
@@ -57,7 +58,7 @@ export class BoxTable {
         {},
         element("th", { scope: "row" }, element("button", { type: "button", class: "link", click: () => this.open(box) }, titleOf(box))),
         element("td", {}, name),
-        element("td", {}, box.mark === "same" ? "" : box.mark),
+        element("td", {}, LABELS[box.mark]),
         element("td", {}, names(takes[at] ?? [])),
         element("td", {}, names(gives[at] ?? [])),
       );

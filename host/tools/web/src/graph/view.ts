@@ -1,7 +1,7 @@
 // Views, the content of a picture: the children of a scope with their surroundings, or the neighbourhood of an op.
 
 import { shortKind, squeezed, countOf } from "../format.ts";
-import { markOf, markText, SIGNS, type Mark } from "./marks.ts";
+import { LABELS, markOf, markText, SIGNS, type Mark } from "./marks.ts";
 import type { OpGraph } from "./model.ts";
 import { scopeMark, type Scope, type ScopeTree } from "./scopes.ts";
 
@@ -68,7 +68,7 @@ class Builder {
       mark,
       title: shortKind(op.kind),
       subtitle: squeezed(this.within(title), 32),
-      label: `${op.kind} ${title}${mark === "same" ? "" : `, ${mark}`}`,
+      label: `${op.kind} ${title}${mark === "same" ? "" : `, ${LABELS[mark]}`}`,
       op: at,
     });
   }
@@ -151,7 +151,7 @@ export function scopeView(graph: OpGraph, tree: ScopeTree, scope: Scope): View {
       kind: "outside",
       mark: "same",
       title: isFull ? "others" : squeezed(short, 28),
-      subtitle: isFull ? `${way} outside, too` : `${way} outside`,
+      subtitle: `${way} outside`,
       label: isFull ? `Others ${way} outside` : `${name}, ${way} outside`,
       ...(isFull ? {} : what === "op" ? { op } : { scope: what }),
     });

@@ -41,7 +41,7 @@ function start(): Worker {
     waiting = undefined;
   });
   made.addEventListener("error", (event) => {
-    waiting?.reject(new Error(event.message || "The worker that lays out can't be started."));
+    waiting?.reject(new Error(event.message || "could not start the layout worker"));
     waiting = undefined;
   });
   return made;

@@ -15,8 +15,8 @@ export function changes(data: PageData): HTMLElement {
   });
   return section(
     "changes",
-    "What each pass changed",
-    ...(items.length > 0 ? items : [element("p", { class: "quiet" }, "No pass changed anything.")]),
+    "Changes by pass",
+    ...(items.length > 0 ? items : [element("p", { class: "quiet" }, "No changes")]),
   );
 }
 
@@ -26,7 +26,7 @@ function item(trail: PassTrail, number: number | undefined): HTMLElement {
     made > 0 ? element("span", { class: "made" }, `+${count(made)}`) : null,
     changed > 0 ? element("span", { class: "changed" }, `~${count(changed)}`) : null,
     removed > 0 ? element("span", { class: "removed" }, `−${count(removed)}`) : null,
-    made + changed + removed === 0 ? element("span", { class: "quiet" }, "types, names or constants alone") : null,
+    made + changed + removed === 0 ? element("span", { class: "quiet" }, "only types, names or constants") : null,
   ];
   const text = element("pre", { class: "diff", tabindex: 0 });
   const fold = element(
@@ -49,7 +49,7 @@ function item(trail: PassTrail, number: number | undefined): HTMLElement {
     kindList(trail),
     text,
     trail.left_out > 0
-      ? element("p", { class: "quiet" }, `${countOf(trail.left_out, "more line")} left out: \`--print-changed\` prints all.`)
+      ? element("p", { class: "quiet" }, `${countOf(trail.left_out, "more line")} omitted; \`--print-changed\` prints all`)
       : null,
   );
   return fold;

@@ -23,18 +23,18 @@ export function kinds(recorded: Recorded): HTMLElement {
   const changed = rows.filter(({ before, after }) => before !== after);
   const same = rows.filter(({ before, after }) => before === after);
   const sum = (side: "before" | "after") => rows.reduce((all, row) => all + row[side], 0);
-  const all: Row = { kind: "all", before: sum("before"), after: sum("after") };
+  const all: Row = { kind: "Total", before: sum("before"), after: sum("after") };
   const foot = element("tfoot", {}, tableRow(all, null));
   return section(
     "kinds",
     "Ops by kind",
-    table("Kinds whose count changed", changed, most, foot),
+    table("Kinds with changed counts", changed, most, foot),
     same.length > 0
       ? element(
           "details",
           {},
-          element("summary", {}, `${countOf(same.length, "kind")} of which there are as many as before`),
-          table("Kinds of which there are as many as before", same, most, null),
+          element("summary", {}, `${countOf(same.length, "kind")} with unchanged counts`),
+          table("Kinds with unchanged counts", same, most, null),
         )
       : null,
   );
@@ -46,7 +46,7 @@ function table(caption: string, rows: Row[], most: number, foot: HTMLElement | n
     {},
     element("th", { scope: "col" }, "Kind"),
     ...["Before", "After", "Difference"].map((title) => element("th", { scope: "col", class: "number" }, title)),
-    element("th", { scope: "col", class: "bars" }, element("span", { class: "unseen" }, "As bars")),
+    element("th", { scope: "col", class: "bars" }, element("span", { class: "unseen" }, "Bars")),
   );
   return element(
     "table",

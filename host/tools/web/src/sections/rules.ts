@@ -29,13 +29,13 @@ export function sortedRules(data: PageData): Row[] {
 export function rules(data: PageData): HTMLElement {
   const rows = sortedRules(data);
   if (rows.length === 0) {
-    return section("rules", "Rewrites", element("p", { class: "quiet" }, "No rule was applied."));
+    return section("rules", "Rewrites", element("p", { class: "quiet" }, "No rewrites"));
   }
   const head = element(
     "tr",
     {},
     element("th", { scope: "col" }, "Rule"),
-    element("th", { scope: "col", class: "number" }, "Times"),
+    element("th", { scope: "col", class: "number" }, "Count"),
     element("th", { scope: "col" }, "Pass"),
   );
   const body = rows.map(({ rule, times, passes }) =>

@@ -14,13 +14,13 @@ export function summary(data: PageData): HTMLElement {
       "Ops",
       `${count(model.ops_before)} → ${count(model.ops_after)}`,
       signed(model.ops_after - model.ops_before),
-      "Constants are values here, so Constant nodes don't count; ops in the graphs of others and in functions do.",
+      "Ops of all functions and regions, without Constant nodes",
     ),
     recorded ? change("Constants", recorded.constant_bytes) : null,
     facts.bytes_before !== null && facts.bytes_after !== null ? change("File", [facts.bytes_before, facts.bytes_after]) : null,
     card("Passes", `${counts.changed} changed`, quietCount(counts)),
-    card("Rewrites", count(rewrites), "by rules with a name"),
-    card("Time", seconds(data.seconds), "reading, writing and this record included"),
+    card("Rewrites", count(rewrites), "by named rules"),
+    card("Time", seconds(data.seconds), "including reading, writing and this report"),
   ];
   return section(
     "summary",
@@ -45,7 +45,7 @@ function card(title: string, value: string, note: string, help = ""): HTMLElemen
 function change(title: string, [before, after]: [number, number]): HTMLElement {
   const difference = after - before;
   const sign = difference < 0 ? "−" : "+";
-  const note = difference === 0 ? "as before" : sign + bytes(Math.abs(difference));
+  const note = difference === 0 ? "unchanged" : sign + bytes(Math.abs(difference));
   const [was, is] = [bytes(before), bytes(after)];
   return card(title, was === is ? is : `${was} → ${is}`, note);
 }
@@ -55,8 +55,8 @@ function terms(data: PageData): HTMLElement[] {
   const level = pipeline.opt_level === null ? "" : ` at -O${pipeline.opt_level}`;
   const facts_: [string, string | null][] = [
     ["Model", data.model.in],
-    ["Written to", data.model.out ?? "nowhere"],
-    ["Pipeline", pipeline.name === null ? `passes named one by one${level}` : pipeline.name + (pipeline.built_in ? " (built in)" : "") + level],
+    ["Output", data.model.out ?? "none"],
+    ["Pipeline", pipeline.name === null ? `list of passes${level}` : pipeline.name + (pipeline.built_in ? " (built in)" : "") + level],
     ["Command", facts.command.join(" ")],
     ["Program", facts.program],
     ["Plugins", recorded ? recorded.plugins.map((plugin) => `${plugin.name} ${plugin.version}`).join(", ") : null],
@@ -73,15 +73,15 @@ function failure(data: PageData): HTMLElement {
   return element(
     "div",
     { class: "failure", role: "alert" },
-    element("p", {}, element("strong", {}, failed ? `${failed.name} failed.` : "The run failed.")),
+    element("p", {}, element("strong", {}, failed ? `Pass ${failed.name} failed` : "Run failed")),
     ...errors.map((said) => element("pre", { class: "code" }, said.text)),
     data.recorded ? null : element("p", {}, missing(data)),
   );
 }
 
 function missing(data: PageData): string {
-  const why = data.passes.length > 0 ? "The process that ran the passes left no record" : "No pass began, or none is known of";
-  return `${why}: there are no graphs and no diffs.`;
+  const why = data.passes.length > 0 ? "the process that ran the passes left no record" : "no pass is known to have started";
+  return `No graphs and no diffs: ${why}`;
 }
 
 function diagnostics(data: PageData): HTMLElement | null {

@@ -22,7 +22,7 @@ export function timeline(data: PageData): HTMLElement {
   return section(
     "timeline",
     "Timeline",
-    data.passes.length === 0 ? element("p", { class: "quiet" }, "No pass ran.") : list,
+    data.passes.length === 0 ? element("p", { class: "quiet" }, "No passes ran") : list,
     quiet.length > 0 ? fold : null,
   );
 }

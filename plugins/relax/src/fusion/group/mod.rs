@@ -154,6 +154,6 @@ pub(crate) fn check_domain(domain: &str) -> PassResult {
         return Ok(());
     }
     Err(PassError::config(format!(
-        "The domain `{domain}` is ONNX's own, and its functions would be taken for operators: name another one."
+        "domain `{domain}` is reserved for ONNX operators; use another domain"
     )))
 }

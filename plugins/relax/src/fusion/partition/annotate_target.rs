@@ -77,15 +77,14 @@ pub fn annotate_target(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
             return Ok(());
         }
         return Err(PassError::config(
-            "The option `target` says nothing: it is the name of what takes the ops.",
+            "option `target` is required if `ops` or `traits` is set",
         ));
     }
     let wanted = Traits::parse(&options.traits)?;
     m.check_operators("ops", &options.ops)?;
     if let Some(other) = (options.dtypes.iter()).find(|name| DType::from_name(name).is_none()) {
         return Err(PassError::config(format!(
-            "The option `dtypes` names `{other}`, which is no element type; they are called as in IR text: `f32`, \
-             `i64`, `bool`."
+            "unknown element type `{other}` in option `dtypes`; expected a name such as `f32`, `i64` or `bool`"
         )));
     }
     let domain = match &*options.domain {
@@ -131,7 +130,7 @@ pub fn annotate_target(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     }
     for (why, count) in reasons {
         let ops = if count == 1 { "op" } else { "ops" };
-        let note = format!("`{}` doesn't take {count} {ops}: {why}.", options.target);
+        let note = format!("`{}` does not support {count} {ops}: {why}", options.target);
         cx.emit(&Diagnostic::note(note).code("relax::not-taken"));
     }
     Ok(())
@@ -170,24 +169,24 @@ impl AnnotateTarget {
     /// Returns the reason why an op isn't supported, if there is one.
     fn refuses(&self, f: &Function, op: OpId, traits: OpTraits) -> Option<&'static str> {
         if !traits.is_pure() {
-            return Some("no definition says that they have no effect");
+            return Some("side effects cannot be ruled out");
         }
         if !f.regions(op).is_empty() {
-            return Some("they have regions");
+            return Some("ops with regions are not supported");
         }
         let operands = f.operands(op).filter(|value| value.is_some());
         let values: Vec<ValueId> = operands.chain(f.results(op).iter().copied()).collect();
         for &value in &values {
             let ty = f.type_of(value);
             if !ty.is_tensor() {
-                return Some("their types aren't known to be tensors");
+                return Some("not all operands and results are known to be tensors");
             }
             let dtype = ty.dtype().name().unwrap_or("?");
             if !self.dtypes.is_empty() && !self.dtypes.iter().any(|known| known == dtype) {
-                return Some("`dtypes` hasn't their element types");
+                return Some("not all element types are in `dtypes`");
             }
             if self.static_shapes && ty.shape().is_none() {
-                return Some("not all of their sizes are known");
+                return Some("not all sizes are known");
             }
         }
         None
@@ -209,8 +208,8 @@ impl Traits {
                     "out-fusable" => OpTraits::OUT_FUSABLE,
                     other => {
                         let message = format!(
-                            "The option `traits` names `{other}`; there are `elementwise`, `injective`, \
-                             `reduction` and `out-fusable`."
+                            "unknown trait `{other}` in option `traits`; expected `elementwise`, `injective`, \
+                             `reduction` or `out-fusable`"
                         );
                         return Err(PassError::config(message));
                     }

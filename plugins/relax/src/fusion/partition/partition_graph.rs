@@ -136,11 +136,11 @@ impl Report {
 
     fn emit(&self, cx: &PassContext) {
         for (target, kinds) in &self.taken {
-            let note = format!("`{target}` takes {}.", listed(kinds));
+            let note = format!("`{target}` runs {}", listed(kinds));
             cx.emit(&Diagnostic::note(note).code("relax::partitioned"));
         }
         if !self.left.is_empty() {
-            let note = format!("No target takes {}.", listed(&self.left));
+            let note = format!("no target runs {}", listed(&self.left));
             cx.emit(&Diagnostic::note(note).code("relax::partitioned"));
         }
     }

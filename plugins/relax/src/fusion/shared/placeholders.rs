@@ -111,7 +111,9 @@ impl<'h> Placeholders<'h> {
         }
         args.resize(found.body.params().len(), ValueId::NONE);
         made.set_results(body, &[])?;
-        let end = made.terminator(body).ok_or("A new function has no end.")?;
+        let end = made
+            .terminator(body)
+            .ok_or("a new function has no terminator (bug in passdock; please report it)")?;
         let at = Position::before(end);
         made.clone_region_from(&found.body, found.body.body(), at, &args, &[])?;
         let name_of = found.body.name(inner);

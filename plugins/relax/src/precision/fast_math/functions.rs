@@ -135,7 +135,9 @@ fn written(
     let body = f.body();
     // The text is inserted before the terminator, so there must be one.
     f.set_results(body, &[x])?;
-    let end = f.terminator(body).ok_or("a body has no end")?;
+    let end = f
+        .terminator(body)
+        .ok_or("a new function has no terminator (bug in passdock; please report it)")?;
     let values = cx.insert_text(f, end, text, &[x], 1)?;
     Ok(values[0])
 }

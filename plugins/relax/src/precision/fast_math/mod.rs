@@ -98,8 +98,8 @@ pub fn fast_math(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     let options = cx.options::<FastMath>()?;
     if let Some(other) = options.ops.iter().find(|name| kind(name).is_none()) {
         return Err(PassError::config(format!(
-            "There is no approximation of `{other}`. There are some of onnx.Exp, onnx.Tanh, onnx.Erf, onnx.Sigmoid and \
-             onnx.Softmax."
+            "no approximation of `{other}` in option `ops`; expected `onnx.Exp`, `onnx.Tanh`, `onnx.Erf`, \
+             `onnx.Sigmoid` or `onnx.Softmax`"
         )));
     }
     let mut functions = Functions::default();

@@ -48,15 +48,16 @@ impl<'o> Categories<'o> {
             for name in names {
                 let other = known.insert(name, category);
                 if other.is_some_and(|other| other != category) {
-                    let message =
-                        format!("`{name}` is named in two of `always`, `follow`, `never`.");
+                    let message = format!(
+                        "`{name}` is in more than one of the options `always`, `follow` and `never`"
+                    );
                     return Err(PassError::config(message));
                 }
                 let own = name.strip_prefix("onnx.");
                 let is_known = own.is_none_or(operators::is_listed);
                 if category != Category::Never && !is_known {
                     let message = format!(
-                        "ONNX has no operator `{name}` that takes a smaller type than float32 for it."
+                        "ONNX has no operator `{name}` that supports a type smaller than float32"
                     );
                     return Err(PassError::config(message));
                 }

@@ -200,13 +200,13 @@ fn add(graph: &mut Graph, flows: &Flows, flow: &Flow, nodes: &HashMap<u32, u32>)
 fn note_misfit(f: &Function, cx: &PassContext, flows: &Flows, op: OpId, value: ValueId, fit: Fit) {
     let (name, low) = (called(f, value), flows.low.name);
     let why = match fit {
-        Fit::Overflows(element) => format!("{element:?} in {name} would turn to infinity"),
+        Fit::Overflows(element) => format!("element {element:?} of {name} becomes infinity"),
         Fit::Vanishes(element) => {
-            format!("all of {name} that isn't zero, as {element:?}, would turn to zero")
+            format!("all nonzero elements of {name}, such as {element:?}, become zero")
         }
         Fit::Fits { .. } => return,
     };
-    let message = format!("This op stays in float32: {why} in {low}.");
+    let message = format!("`{}` stays in float32: in {low}, {why}", f.name(op));
     let note = Diagnostic::note(message).code("relax::precision-range");
     cx.emit(&note.at(place_of(f, op, value)));
 }
@@ -224,7 +224,7 @@ fn note_small(f: &Function, cx: &PassContext, flows: &mut Flows) -> PassResult {
             && small > MANY
         {
             let message = format!(
-                "In {} {}.{} % of {} lose precision: they are smaller than the smallest number that has all of it.",
+                "in {}, {}.{} % of the elements of {} lose precision: they are subnormal",
                 flows.low.name,
                 small / 10,
                 small % 10,
@@ -245,7 +245,7 @@ fn place_of(f: &Function, op: OpId, value: ValueId) -> Place {
 
 fn called(f: &Function, constant: ValueId) -> String {
     match f.value_name(constant) {
-        Some(name) => format!("the constant `{name}`"),
-        None => "this constant".to_owned(),
+        Some(name) => format!("constant `{name}`"),
+        None => "the constant".to_owned(),
     }
 }

@@ -376,10 +376,10 @@ fn too_early(f: &Function, cx: &PassContext, op: OpId, own: &str, opset: i64, lo
         return;
     };
     let message = format!(
-        "Ops of `{own}` stay in float32: they take {} from opset {first} on, and this function means {opset}.",
+        "`{own}` ops stay in float32: {} requires opset {first}, but the function imports opset {opset}",
         low.name
     );
     let note = Diagnostic::note(message).code("relax::precision-opset");
-    let help = format!("`relax.transform.RaiseOpset` with `to = {first}` raises it.");
+    let help = format!("raise the opset with `relax.transform.RaiseOpset` and `to = {first}`");
     cx.emit(&note.at(Place::name(op).within(f)).help(help));
 }

@@ -49,9 +49,7 @@ pub(super) fn signature(
     }
     let why = match inferred {
         Err(error) => error.message,
-        Ok(()) if dtypes.contains(&DType::NONE) => {
-            "its definition doesn't say what it results in".to_owned()
-        }
+        Ok(()) if dtypes.contains(&DType::NONE) => "a result has no element type".to_owned(),
         Ok(()) => {
             let results = dtypes.iter().map(|dtype| *dtype == low.dtype).collect();
             return Ok(Some(Signature {
@@ -61,7 +59,8 @@ pub(super) fn signature(
         }
     };
     let message = format!(
-        "This op stays in float32, as with operands of {} {why}.",
+        "`{}` stays in float32: type inference with {} operands failed: {why}",
+        f.name(op),
         low.name
     );
     let note = Diagnostic::note(message).code("relax::precision-unknown");

@@ -69,7 +69,7 @@ use std::collections::BTreeSet;
 use passdock_plugin_api::prelude::*;
 
 options! {
-    /// Which operators the pass creates.
+    /// Options of FuseOperators.
     pub struct FuseOperators {
         /// The operators to create, by name (`onnx.Swish`). If empty: all that the pass supports, except the slow ones.
         ops: Vec<String> = [],
@@ -97,7 +97,7 @@ const OPERATORS: [(&str, &Rules, bool); 19] = [
     ),
     ("onnx.Swish", &activations::SWISH, true),
     ("onnx.Softplus", &activations::SOFTPLUS, true),
-    ("onnx.Softmax", &softmax::SOFTMAX_ELSEWHERE, true),
+    ("onnx.Softmax", &softmax::SOFTMAX_INNER_AXIS, true),
     ("onnx.ReduceL1", &reductions::L1, true),
     ("onnx.ReduceL2", &reductions::L2, true),
     ("onnx.ReduceSumSquare", &reductions::SUM_SQUARE, true),
@@ -116,9 +116,9 @@ pub fn fuse_operators(f: &mut Function, cx: &PassContext) -> PassResult {
     let names = BTreeSet::from(OPERATORS.map(|(name, ..)| name));
     for name in options.ops.iter().chain(&options.except) {
         if !names.contains(&**name) {
-            let names = Vec::from_iter(names).join(", ");
+            let names = Vec::from_iter(names).join("`, `");
             return Err(PassError::config(format!(
-                "The pass makes no operator `{name}`; those that it knows: {names}."
+                "unsupported operator `{name}`; expected one of `{names}`"
             )));
         }
     }

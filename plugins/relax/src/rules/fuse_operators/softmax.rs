@@ -19,8 +19,8 @@ pub(super) static SOFTMAX: Rules = rules! {
 };
 
 /// Along any other axis.
-pub(super) static SOFTMAX_ELSEWHERE: Rules = rules! {
-    rule softmax_elsewhere {
+pub(super) static SOFTMAX_INNER_AXIS: Rules = rules! {
+    rule softmax_inner_axis {
         %e = onnx.Exp(%x)
         %s = onnx.ReduceSum(%e, %axes...) {keepdims = 1}
         %y = onnx.Div(%e, %s) where opset >= 13, float(%x), uses(%e) == 2, uses(%s) == 1

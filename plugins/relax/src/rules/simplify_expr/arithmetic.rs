@@ -21,7 +21,7 @@ pub(super) static NEUTRAL: Rules = rules! {
         %inner = onnx.Where(%c, %a, %lost)
         onnx.Where(%c, %inner, %b) => onnx.Where(%c, %a, %b) where stretches_to(%lost, %c)
     }
-    rule where_itself { onnx.Where(%c, 1, 0) => %c }
+    rule where_one_zero { onnx.Where(%c, 1, 0) => %c }
     rule where_same { onnx.Where(_, %x, %x) => %x }
     rule min_same { onnx.Min|onnx.Max(%x, %x) => %x }
     rule min_one { onnx.Min|onnx.Max|onnx.Sum|onnx.Mean(%x) => %x }

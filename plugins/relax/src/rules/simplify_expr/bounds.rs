@@ -6,7 +6,7 @@ use crate::rules::shared::bounds::{Bounds, all, bounds};
 use crate::shared::read::{is_any, is_float, made_by, operator};
 
 pub(super) static RULES: Rules = rules! {
-    rule bounds_at_once { %y = onnx.Clip|onnx.Relu|onnx.Min|onnx.Max(%xs...) } => at_once;
+    rule bounds_of_chain { %y = onnx.Clip|onnx.Relu|onnx.Min|onnx.Max(%xs...) } => at_once;
     rule min_of_mins { %y = onnx.Min|onnx.Max(%xs...) } => flatten;
     rule relu_of_positive {
         %y = onnx.Abs|onnx.Exp|onnx.Sqrt|onnx.Softplus|onnx.ReduceL1|onnx.ReduceL2|onnx.ReduceSumSquare(%x, %rest...)

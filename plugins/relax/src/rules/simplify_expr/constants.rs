@@ -6,8 +6,8 @@ use crate::rules::shared::kernels::ends_gelu;
 use crate::shared::read::{floats, int_or, is, is_any, known_dims, like, made_by, with_constant};
 
 pub(super) static RULES: Rules = rules! {
-    rule constants_at_once { %y = onnx.Add|onnx.Mul(%a, %b) } => at_once;
-    rule expand_that_stretches {
+    rule constants_of_chain { %y = onnx.Add|onnx.Mul(%a, %b) } => at_once;
+    rule redundant_expand {
         %y = onnx.Add|onnx.Sub|onnx.Mul|onnx.Div|onnx.Pow|onnx.Mod|onnx.Equal|onnx.Less|onnx.LessOrEqual|onnx.Greater
             |onnx.GreaterOrEqual|onnx.And|onnx.Or|onnx.Xor|onnx.Where|onnx.Min|onnx.Max|onnx.Sum|onnx.Mean(%xs...)
     } => without_expand;

@@ -14,7 +14,7 @@ pub(super) static RULES: Rules = rules! {
         %inner = onnx.Cast|onnx.CastLike(%x, %rest...)
         %outer = onnx.Cast|onnx.CastLike(%inner, %more...)
     } => at_once;
-    rule quantize_again keeps_type {
+    rule quantize_of_dequantize keeps_type {
         %inner = onnx.DequantizeLinear(%x, %scale, %zero?) {axis = $axis}
         onnx.QuantizeLinear(%inner, %scale, %zero?) {axis = $axis}
     } => quantized;

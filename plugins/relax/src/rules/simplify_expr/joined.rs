@@ -27,7 +27,7 @@ pub(super) static RULES: Rules = rules! {
         %joined = onnx.Concat(%xs...) {axis = $axis}
         %y = onnx.Gather(%joined, %at)
     } => gather;
-    rule concat_of_nothing { %y = onnx.Concat(%xs...) {axis = $axis} } => without_empty;
+    rule concat_of_empty { %y = onnx.Concat(%xs...) {axis = $axis} } => without_empty;
 };
 
 /// Returns the axis of a `Concat`, counted from the front.

@@ -43,9 +43,9 @@ mod views_stretched;
 use passdock_plugin_api::prelude::*;
 
 options! {
-    /// Which expressions the pass simplifies.
+    /// Options of SimplifyExpr.
     pub struct SimplifyExpr {
-        /// Keep `x + 0.0` and `x - -0.0`, which turn a `-0.0` into `0.0`.
+        /// Whether to keep `x + 0.0` and `x - -0.0`, which turn a `-0.0` into `0.0`.
         keep_negative_zero: bool = false,
     }
 }

@@ -19,7 +19,7 @@ pub(super) static RULES: Rules = rules! {
         %pad = onnx.Pad(%first, %pads, %value?)
         %outer = onnx.Reshape|onnx.Squeeze|onnx.Unsqueeze|onnx.Flatten(%pad, %more...)
     } => pad_without_views;
-    rule transpose_of_units { %outer = onnx.Transpose(%x) {perm = $perm} } => reshape_if_order_stays;
+    rule transpose_of_unit_dims { %outer = onnx.Transpose(%x) {perm = $perm} } => reshape_if_order_stays;
     rule pad_nothing keeps_type { onnx.Pad(%x, %rest...) } => pad_nothing;
     rule concat_one { onnx.Concat(%x) => %x }
     rule slice_all { onnx.Slice(%x, _, _) => %x }
