@@ -75,7 +75,7 @@ impl ConfigTable {
             return Ok(());
         };
         let by = match &entry.plugin {
-            Some(plugin) => format!("by plugin {plugin}"),
+            Some(plugin) => format!("by plugin `{plugin}`"),
             None => "by this program".to_owned(),
         };
         let message = format!("config option `{key}` is already registered {by}");

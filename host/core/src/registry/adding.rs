@@ -41,7 +41,7 @@ impl Inner {
             if names.all(|own| own != name) {
                 let near = suggest::did_you_mean(name, items(&manifest).map(|(name, _)| name));
                 let message = format!(
-                    "plugin {} has no pass `{name}` to override with{near}",
+                    "plugin `{}` has no pass `{name}` to override with{near}",
                     plugin.name()
                 );
                 return Err(PassError::new(ErrorKind::UnknownPass, message));

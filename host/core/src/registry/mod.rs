@@ -541,7 +541,7 @@ impl Inner {
         error.help(near.unwrap_or_else(|| {
             match self.passes.is_empty() {
                 true => {
-                    "the registry has no passes; load plugins into it, or set the context's registry"
+                    "load plugins into the registry, which has no passes, or set the context's registry"
                         .to_owned()
                 }
                 false => "run `passdock list passes` to list the passes".to_owned(),

@@ -77,7 +77,7 @@ impl Inner {
                     plugin.origin()
                 );
                 let error = PassError::new(ErrorKind::TooDeep, message);
-                return Err(error.help("the passes of nested Sequentials count too"));
+                return Err(error.help("split it; the passes of nested Sequentials count too"));
             }
             passes.push(pass);
         }
