@@ -180,9 +180,9 @@ passdock.get_pass("UnrollLoop")(mod)
     )
     said = done.stdout.splitlines()
     assert sum("own.so` changed after it was loaded" in line for line in said) == 12, done.stdout
-    assert "Start the program again" in done.stdout and "loaded" not in said
+    assert "restart the program" in done.stdout and "loaded" not in said
 
 
 def test_a_config_key_of_tvm_is_not_taken() -> None:
-    with pytest.raises(passdock.ConfigError, match=r"`tirx\.UnrollLoop` stands for `tir\.UnrollLoop`"):
+    with pytest.raises(passdock.ConfigError, match=r"`tirx\.UnrollLoop` is an alias of `tir\.UnrollLoop`"):
         passdock.register_config_option("tirx.UnrollLoop", 1)
