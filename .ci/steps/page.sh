@@ -19,7 +19,7 @@ version=$(node --version | sed 's/v\([0-9]*\).*/\1/')
 if [ "$1" = picture ]; then
   cargo build --release
   shots=$(fresh "$TARGET/page")
-  "$TARGET/release/passdock" run examples/models/digits.onnx -o "$shots/digits.onnx" --report "$shots/report.html"
+  "$TARGET/release/passdock" run examples/models/digits.onnx -o "$shots/digits.onnx" --html-report "$shots/report.html"
   "${CHROMIUM:-chromium}" --headless --no-sandbox --hide-scrollbars --window-size=1200,1150 --virtual-time-budget=4000 \
     --user-data-dir="$shots/profile" --screenshot="$PWD/docs/images/report.png" "file://$shots/report.html"
   return 0
@@ -41,7 +41,7 @@ awk 'BEGIN {
   print "return " last " } }"
 }' >"$shots/model.ir"
 for model in "$shots/model.ir" "${@:2}"; do
-  "$passdock" run "$model" --report "$shots/page.html"
+  "$passdock" run "$model" --html-report "$shots/page.html"
   (cd $web && node browser/drive.mjs "$shots/page.html" "$shots")
 done
 echo "screenshots: $shots"

@@ -125,11 +125,11 @@ prints "the pass panicked" "${run[@]}"
 prints failed.onnx.reproducer "${run[@]}"
 [ ! -e failed.onnx ] || fail "a run that fails should write no model"
 prints "the same failure" exits 1 in_wine replay failed.onnx.reproducer --locked --plugin-dir ../failing
-prints "it can't be read" exits 1 in_wine stats missing.onnx
+prints "could not read" exits 1 in_wine stats missing.onnx
 prints '`No`' exits 2 in_wine run digits.onnx --passes No
 
 echo "bisect finds a pass that changes a model"
-check=(digits.onnx --passes $passes --check '"..\bin\passdock.exe" diff {in} {}')
+check=(digits.onnx --passes $passes --test '"..\bin\passdock.exe" diff {in} {}')
 prints "relax.transform.FoldConstant of plugin relax breaks the model" in_wine bisect "${check[@]}" -o found
 prints "the same failure" exits 1 in_wine replay found/reproducer
 prints "written to least.ir" in_wine reduce "${check[@]}" -o least.ir

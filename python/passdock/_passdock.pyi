@@ -46,6 +46,7 @@ _Name: TypeAlias = str | _GlobalVar
 
 __all__ = [
     "Batch",
+    "BatchResults",
     "Buffer",
     "Constant",
     "Fingerprint",
@@ -54,7 +55,6 @@ __all__ = [
     "Module",
     "NativeInstrument",
     "Op",
-    "Outcomes",
     "PassContext",
     "PassDiagnostics",
     "PassHandle",
@@ -706,14 +706,14 @@ class Fingerprint:
         """
 
 @final
-class Outcomes:
-    """The file of outcomes, locked by this batch until it is closed. Outcomes are JSON."""
+class BatchResults:
+    """The file of results, locked by this batch until it is closed. Results are JSON."""
 
-    def __new__(cls, path: _Path) -> Outcomes: ...
+    def __new__(cls, path: _Path) -> BatchResults: ...
     def known(self, model: _Path, output: _Path, fingerprint: str) -> str | None:
-        """Returns the outcome of a model if it succeeded with the same fingerprint. The result file may be missing."""
-    def add(self, outcome: str) -> None:
-        """Appends an outcome in a single write."""
+        """Returns the result of a model if it succeeded with the same fingerprint. The output file may be missing."""
+    def add(self, result: str) -> None:
+        """Appends a result in a single write."""
     def close(self) -> None:
         """Closes the file, so that another batch can open it."""
 
@@ -751,7 +751,7 @@ class Worker:
 
 @final
 class Batch:
-    """A running batch. Its outcomes are JSON."""
+    """A running batch. Its results are JSON."""
 
     def __new__(
         cls,
@@ -768,9 +768,9 @@ class Batch:
             resume: Whether to skip models that are done already.
         """
     def next(self) -> str | None:
-        """Waits for the next outcome and returns it as JSON; None at the end.
+        """Waits for the next result and returns it as JSON; None at the end.
 
-        Raises PassError if outcomes can't be stored.
+        Raises PassError if results can't be stored.
         """
     def close(self) -> None:
         """Stops the batch and terminates its processes."""

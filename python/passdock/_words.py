@@ -20,10 +20,10 @@ _LISTS = ("plugins", "plugin_dirs", "required_pass", "disabled_pass")
 _SWITCHES = ("allow_growth", "allow_outside_data", "drop_spans", "trust", "value_info")
 # Complete phrases.
 _PHRASES = {
-    "`passdock list passes` shows what there is.": "`passdock.list_passes()` lists them.",
-    "`passdock list ops` shows what there is.": "`python -m passdock list ops` shows what there is.",
+    "`passdock list passes`": "`passdock.list_passes()`",
+    "`passdock list ops`": "`python -m passdock list ops`",
     '`override = ["…"]` in `[plugins.NAME]`': "`register(override=True)`",
-    "; `-` is IR text.": ".",
+    ", or `-` for IR text": "",
     "`--config KEY=VALUE`": "`config={KEY: VALUE}`",
     "`--bind NAME=VALUE`": "`bind={NAME: VALUE}`",
     "`--print-changed`": "the instrument `print-after`",

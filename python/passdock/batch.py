@@ -1,6 +1,6 @@
 """``passdock.batch``: runs many models through one pipeline on all cores.
 
-A model that fails, crashes its process or hangs is an outcome like any other, and doesn't stop other models. Outcomes
+A model that fails, crashes its process or hangs is a result like any other, and doesn't stop other models. Results
 are stored in a file, one line of JSON per model, so repeating the call runs only the remaining models.
 """
 
@@ -11,19 +11,19 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ._batch.outcomes import Outcome, Summary
+    from ._batch.results import ModelResult, Summary
     from ._batch.running import Batch
     from .pipeline import PathLike, Pipeline
 
-__all__ = ["Batch", "Outcome", "Summary", "batch"]
+__all__ = ["Batch", "ModelResult", "Summary", "batch"]
 
 
 def __getattr__(name: str) -> Any:
     # Most programs that import passdock don't run batches.
-    if name in ("Outcome", "Summary"):
-        from ._batch import outcomes
+    if name in ("ModelResult", "Summary"):
+        from ._batch import results
 
-        return getattr(outcomes, name)
+        return getattr(results, name)
     if name == "Batch":
         from ._batch.running import Batch
 
@@ -39,7 +39,7 @@ def batch(
     jobs: int | None = None,
     resume: bool = True,
     timeout: float | None = None,
-    progress: bool | Callable[[Outcome], Any] = False,
+    progress: bool | Callable[[ModelResult], Any] = False,
     results: PathLike | None = None,
     imports: Sequence[str] = (),
     **options: Any,
@@ -51,8 +51,8 @@ def batch(
 
     ::
 
-        for outcome in passdock.batch("models", "default", "out"):
-            print(outcome)
+        for result in passdock.batch("models", "default", "out"):
+            print(result)
 
         summary = passdock.batch(["a.onnx", "zoo/**/*.onnx"], output="out", timeout=600).wait()
 
@@ -65,27 +65,27 @@ def batch(
         resume: Whether to skip models that are done already, with the same file, pipeline, options and plugins: those
             of its passes and instruments, and those with op definitions.
         timeout: The time limit of a run in seconds, after which it fails; None for no limit.
-        progress: Whether to show a progress bar, if tqdm is installed; or a function that receives each outcome.
-        results: The file of outcomes, by default ``outcomes.jsonl`` in ``output``. ``passdock batch`` uses the same
+        progress: Whether to show a progress bar, if tqdm is installed; or a function that receives each result.
+        results: The file of results, by default ``results.jsonl`` in ``output``. ``passdock batch`` uses the same
             format: either continues the other's file, unless there are Python passes.
         imports: Modules that register Python passes, by name or as ``.py`` files. Worker processes import them. Other
             passes have to be installed or in TOML.
         options: As for ``run``.
 
     Returns:
-        An iterator over outcomes as models finish. Its ``wait()`` runs all models and returns the ``Summary``. Outcomes
+        An iterator over results as models finish. Its ``wait()`` runs all models and returns the ``Summary``. Results
         of earlier runs come first, then the largest models are started first.
 
     Raises:
         UsageError: There are no models, a directory can't be read, two results would be the same file, or a result
-            would replace a model. A listed model file that doesn't exist is an outcome instead.
+            would replace a model. A listed model file that doesn't exist is a result instead.
         PipelineError, UnknownNameError, ConfigError: The pipeline is invalid, which is reported once and not per model.
         PluginError: A module in ``imports`` can't be imported.
     """
     from ._batch import engines
     from ._batch.items import expand, items, usage
-    from ._batch.outcomes import Summary
-    from ._batch.running import OUTCOMES, Batch, refuse_in_worker
+    from ._batch.results import Summary
+    from ._batch.running import RESULTS, Batch, refuse_in_worker
     from ._checks import _check_int
 
     if output is None:
@@ -95,7 +95,7 @@ def batch(
     refuse_in_worker()
     to = os.fspath(output)
     found = items(expand(models), to)
-    kept = os.path.join(to, OUTCOMES) if results is None else os.fspath(results)
+    kept = os.path.join(to, RESULTS) if results is None else os.fspath(results)
     plan = engines.Plan(
         items=found,
         pipeline=pipeline,
@@ -106,4 +106,4 @@ def batch(
         imports=imports,
         options=options,
     )
-    return Batch(engines.outcomes(plan), len(found), Summary(kept), progress)
+    return Batch(engines.results(plan), len(found), Summary(kept), progress)

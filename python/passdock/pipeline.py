@@ -370,7 +370,7 @@ def _request(
     jobs: int | None = None,
     verify: str = "changed",
     reproducer_dir: PathLike | None = None,
-    page: PathLike | None = None,
+    html_report: PathLike | None = None,
     verify_outputs: bool = False,
     external_data: str = "keep",
     drop_spans: bool = False,
@@ -406,7 +406,7 @@ def _request(
         "jobs": jobs,
         "verify": verify,
         "reproducer_dir": None if reproducer_dir is None else _raw(_path("reproducer_dir", reproducer_dir)),
-        "page": None if page is None else _path("page", page),
+        "html_report": None if html_report is None else _path("html_report", html_report),
         "verify_outputs": _check_bool("verify_outputs", verify_outputs) and (_onnx_runtime() or True),
         "external_data": external_data,
         "drop_spans": _check_bool("drop_spans", drop_spans),
@@ -521,7 +521,7 @@ def run(
         jobs: The number of threads for function passes; None for one per core.
         verify: ``"changed"``, ``"all"`` or ``"off"``.
         reproducer_dir: The directory in which reproducers of failures are written.
-        page: The file of the HTML report: each pass, and the graph before and after. Notebooks show it, too.
+        html_report: The file of the HTML report: each pass, and the graph before and after. Notebooks show it, too.
         verify_outputs: Whether to compare the outputs of the model before and after with ONNX Runtime.
         external_data: Where initializers are written: ``"keep"``: where they are; ``"all"``: to one file next to the
             model; ``"none"``: to the model file.

@@ -15,9 +15,9 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import _passdock
-from ._batch import outcomes as _outcomes
-from ._batch.outcomes import Outcome, OutcomeFile, Summary
-from ._batch.running import OUTCOMES, Batch, refuse_in_worker
+from ._batch import results as _results
+from ._batch.results import ModelResult, ResultFile, Summary
+from ._batch.running import RESULTS, Batch, refuse_in_worker
 from .errors import PassError
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["batch"]
 
-# The interval in seconds for copying outcomes to storage that doesn't support appending.
+# The interval in seconds for copying results to storage that doesn't support appending.
 _EVERY = 10.0
 # The interval in seconds for checking the size of the cluster, which may grow with its load.
 _LOOK = 5.0
@@ -55,7 +55,7 @@ def batch(
     storage_options: Mapping[str, Any] | None = None,
     resume: bool = True,
     timeout: float | None = None,
-    progress: bool | Callable[[Outcome], Any] = False,
+    progress: bool | Callable[[ModelResult], Any] = False,
     results: PathLike | None = None,
     imports: Sequence[str] = (),
     **options: Any,
@@ -81,12 +81,12 @@ def batch(
         runtime_env: The environment of the tasks, as for ``ray.init``: packages, files, variables.
         num_cpus: The number of cores and threads for each model.
         storage_options: Options of fsspec for the storage, such as credentials.
-        resume, timeout, progress, results, imports, options: As for ``passdock.batch``. The file of outcomes may be at
+        resume, timeout, progress, results, imports, options: As for ``passdock.batch``. The file of results may be at
             an address; it is copied there every ten seconds and at the end. Modules in ``imports`` have to exist on the
             nodes: ``runtime_env={"py_modules": […]}`` copies them.
 
     Returns:
-        An iterator over outcomes as models finish. Its ``wait()`` runs all models and returns the ``Summary``.
+        An iterator over results as models finish. Its ``wait()`` runs all models and returns the ``Summary``.
 
     Raises:
         ImportError: ray, or the package that fsspec needs for the storage, isn't installed.
@@ -104,7 +104,7 @@ def batch(
     refuse_in_worker()
     to = os.fspath(output)
     found = _storage.items(_items.expand(models), to, storage_options)
-    kept = f"{to.rstrip('/')}/{OUTCOMES}" if results is None else os.fspath(results)
+    kept = f"{to.rstrip('/')}/{RESULTS}" if results is None else os.fspath(results)
     plan = _engines.Plan(
         items=[(item.model, item.output) for item in found],
         pipeline=pipeline,
@@ -120,13 +120,13 @@ def batch(
     summary = Summary(kept)
     storage = None if storage_options is None else dict(storage_options)
     cluster = _Cluster(ray, plan, storage, retries, max_in_flight, runtime_env, num_cpus, summary)
-    return Batch(_outcomes_of(cluster, plan, found, storage), len(found), summary, progress)
+    return Batch(_results_of(cluster, plan, found, storage), len(found), summary, progress)
 
 
-def _outcomes_of(
+def _results_of(
     cluster: _Cluster, plan: _engines.Plan, items: Sequence[_items.Item], storage: Mapping[str, Any] | None
-) -> Iterator[Outcome]:
-    """Yields the outcomes of models as they finish: first those that are done already, then the largest models
+) -> Iterator[ModelResult]:
+    """Yields the results of models as they finish: first those that are done already, then the largest models
     first.
     """
     from ._batch import engines as _engines
@@ -155,14 +155,14 @@ def _outcomes_of(
                 running[cluster.begin(item)] = item, attempt
             for task, report in cluster.answered(running.keys()):
                 item, attempt = running.pop(task)
-                if report.get("died") and attempt < cluster.retries:
+                if report.get("crashed") and attempt < cluster.retries:
                     # At the end of the queue: the cause may be gone by then.
                     cluster.summary.retried += 1
                     left.insert(0, (item, attempt + 1))
                     continue
-                outcome = Outcome.of_report(item.model, item.output, report, fingerprint(item))
-                kept.add(outcome)
-                yield outcome
+                result = ModelResult.of_report(item.model, item.output, report, fingerprint(item))
+                kept.add(result)
+                yield result
     finally:
         for task in running:
             cluster.ray.cancel(task, force=True)
@@ -234,8 +234,8 @@ class _Cluster:
                 said = str(error).strip().splitlines() or [""]
                 what = "The node can't run it" if isinstance(error, errors.RayTaskError) else "The node's process ended"
                 message = f"{what}: {type(error).__name__}: {said[-1]}"
-                report = {**_outcomes.failure(message, code="crashed"), "died": True}
-            if report.get("refused"):
+                report = {**_results.failure(message, code="crashed"), "crashed": True}
+            if report.get("rejected"):
                 _engines.check(report)
             heard.append((reference, report))
         return heard
@@ -248,7 +248,7 @@ def _of_node(path: str) -> str:
 
 
 class _Kept:
-    """The file of outcomes, or a local copy of it if it is at an address: objects don't support appending."""
+    """The file of results, or a local copy of it if it is at an address: objects don't support appending."""
 
     def __init__(self, path: str, storage: Mapping[str, Any] | None) -> None:
         import tempfile
@@ -259,27 +259,27 @@ class _Kept:
         self._copied = time.monotonic()
         self._there: Any = None
         if not _storage.is_address(path):
-            self._file = OutcomeFile(path)
+            self._file = ResultFile(path)
             return
         self._there, self._path = _storage.file_system(path, storage)
         self._directory = tempfile.TemporaryDirectory(prefix="passdock-")
-        self._local = os.path.join(self._directory.name, OUTCOMES)
+        self._local = os.path.join(self._directory.name, RESULTS)
         try:
             if self._there.exists(self._path):
                 self._there.get_file(self._path, self._local)
         except Exception as error:
             raise self._failed(error) from error
-        self._file = OutcomeFile(self._local)
+        self._file = ResultFile(self._local)
 
     def _failed(self, error: Exception) -> PassError:
-        message = f"The outcomes can't be kept in `{self._path}`: {type(error).__name__}: {error}"
+        message = f"The results can't be kept in `{self._path}`: {type(error).__name__}: {error}"
         return PassError(message, code="write")
 
-    def done(self, model: str, output: str, fingerprint: str) -> Outcome | None:
+    def done(self, model: str, output: str, fingerprint: str) -> ModelResult | None:
         return self._file.done(model, output, fingerprint)
 
-    def add(self, outcome: Outcome) -> None:
-        self._file.add(outcome)
+    def add(self, result: ModelResult) -> None:
+        self._file.add(result)
         if self._there is not None and time.monotonic() - self._copied > _EVERY:
             self._copy()
 
@@ -308,14 +308,14 @@ _running: tuple[str, _passdock.Worker] | None = None
 
 
 def _run(job: Mapping[str, Any]) -> dict[str, Any]:
-    """Runs a model, and returns the parts of the report that an outcome needs."""
+    """Runs a model, and returns the parts of the report that a result needs."""
     import tempfile
 
     from ._batch import storage as _storage
 
     if job["version"] != _passdock.version():
         message = f"The node has passdock {_passdock.version()}, and the program {job['version']}."
-        return {**_outcomes.failure(message, code="usage", exit_status=2), "refused": True}
+        return {**_results.failure(message, code="usage", exit_status=2), "rejected": True}
     began = time.monotonic()
     storage = job["storage"]
     try:
@@ -337,7 +337,7 @@ def _run(job: Mapping[str, Any]) -> dict[str, Any]:
                     _storage.copied_back(os.path.dirname(output), job["output"], storage)
     except PassError as error:
         seconds = time.monotonic() - began
-        return {**_outcomes.failure(str(error), code=error.code, seconds=seconds), "died": True}
+        return {**_results.failure(str(error), code=error.code, seconds=seconds), "crashed": True}
     return {**report, "seconds": time.monotonic() - began, "passes": []}
 
 
@@ -350,10 +350,10 @@ def _run_here(job: Mapping[str, Any], model: str, output: str) -> dict[str, Any]
             _running[1].close()
         worker = _engines.python_worker(job["request"], job["job"], job["timeout"])
         _running = job["job"], worker
-        explained, died = worker.explain()
+        explained, crashed = worker.explain()
         report: dict[str, Any] = json.loads(explained)
         if not report["ok"]:
             _running = None
-            return {**report, "died": died, "refused": not died}
-    ran, died = _running[1].run(model, output, job["jobs"])
-    return {**json.loads(ran), "died": died}
+            return {**report, "crashed": crashed, "rejected": not crashed}
+    ran, crashed = _running[1].run(model, output, job["jobs"])
+    return {**json.loads(ran), "crashed": crashed}

@@ -9,7 +9,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use passdock::batch::{
-    self, BatchItem, ModelOutcome, Outcomes as OutcomeFile, WorkerCommand, plugin_files,
+    self, BatchItem, BatchResults as ResultFile, ModelResult, WorkerCommand, plugin_files,
 };
 use passdock::pipeline::{Print, Request};
 use passdock::{PassError, Registry};
@@ -22,7 +22,7 @@ use crate::crossing::error::Result;
 use crate::crossing::gil;
 use crate::pipeline::{in_python_words, request};
 
-/// The interval at which a call that waits for an outcome checks for signals.
+/// The interval at which a call that waits for a result checks for signals.
 const SIGNALS: Duration = Duration::from_millis(100);
 
 /// Returns the models in files and directories, with the paths of their results.
@@ -63,19 +63,19 @@ impl Fingerprint {
     }
 }
 
-/// The file of outcomes, locked by this batch until it is closed. Outcomes are JSON.
+/// The file of results, locked by this batch until it is closed. Results are JSON.
 #[pyclass(frozen, module = "passdock")]
-pub(crate) struct Outcomes(Mutex<Option<OutcomeFile>>);
+pub(crate) struct BatchResults(Mutex<Option<ResultFile>>);
 
 #[pymethods]
-impl Outcomes {
+impl BatchResults {
     #[new]
-    fn new(py: Python<'_>, path: PathBuf) -> Result<Outcomes> {
-        let opened = gil::detach(py, || OutcomeFile::open(&path))?;
-        Ok(Outcomes(Mutex::new(Some(opened))))
+    fn new(py: Python<'_>, path: PathBuf) -> Result<BatchResults> {
+        let opened = gil::detach(py, || ResultFile::open(&path))?;
+        Ok(BatchResults(Mutex::new(Some(opened))))
     }
 
-    /// Returns the outcome of a model if it succeeded with the same fingerprint. The result file may be missing.
+    /// Returns the result of a model if it succeeded with the same fingerprint. The output file may be missing.
     fn known(&self, model: PathBuf, output: PathBuf, fingerprint: &str) -> Result<Option<String>> {
         let item = BatchItem { model, output };
         let known = self.with(|file| file.known(&item, fingerprint))?;
@@ -84,10 +84,10 @@ impl Outcomes {
             .transpose()?)
     }
 
-    /// Appends an outcome in a single write.
-    fn add(&self, outcome: &str) -> Result {
-        let outcome = serde_json::from_str(outcome)?;
-        Ok(self.with(|file| file.add(&outcome))??)
+    /// Appends a result in a single write.
+    fn add(&self, result: &str) -> Result {
+        let result = serde_json::from_str(result)?;
+        Ok(self.with(|file| file.add(&result))??)
     }
 
     /// Closes the file, so that another batch can open it.
@@ -96,11 +96,11 @@ impl Outcomes {
     }
 }
 
-impl Outcomes {
-    fn with<T>(&self, use_file: impl FnOnce(&mut OutcomeFile) -> T) -> PyResult<T> {
+impl BatchResults {
+    fn with<T>(&self, use_file: impl FnOnce(&mut ResultFile) -> T) -> PyResult<T> {
         let mut file = lock(&self.0);
         let file = file.as_mut().map(use_file);
-        file.ok_or_else(|| PyValueError::new_err("the file of outcomes is closed"))
+        file.ok_or_else(|| PyValueError::new_err("the file of results is closed"))
     }
 }
 
@@ -143,7 +143,7 @@ impl Jobs {
     fn run(
         &self,
         mut batch: batch::Batch<'_>,
-        report: &mut dyn FnMut(ModelOutcome),
+        report: &mut dyn FnMut(ModelResult),
     ) -> Result<(), PassError> {
         batch.done.drain(..).for_each(&mut *report);
         let job = |item: &BatchItem, threads| self.job(&item.model, &item.output, threads);
@@ -259,10 +259,10 @@ impl Worker {
     }
 }
 
-/// A running batch. Its outcomes are JSON.
+/// A running batch. Its results are JSON.
 #[pyclass(frozen, module = "passdock")]
 pub(crate) struct Batch {
-    outcomes: Mutex<Receiver<Result<ModelOutcome, PassError>>>,
+    results: Mutex<Receiver<Result<ModelResult, PassError>>>,
     stop: Arc<AtomicBool>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
@@ -283,16 +283,16 @@ impl Batch {
         resume: bool,
     ) -> Batch {
         let (jobs, fingerprint) = (worker.jobs.clone(), fingerprint.0.clone());
-        let (send, outcomes) = mpsc::sync_channel(0);
+        let (send, received) = mpsc::sync_channel(0);
         let stop = jobs.stop.clone();
         let items = items
             .into_iter()
             .map(|(model, output)| BatchItem { model, output })
             .collect();
         let thread = thread::spawn(move || {
-            let mut report = |outcome| {
-                // The batch was closed, so no outcome can be received.
-                if send.send(Ok(outcome)).is_err() {
+            let mut report = |result| {
+                // The batch was closed, so no result can be received.
+                if send.send(Ok(result)).is_err() {
                     jobs.stop.store(true, Ordering::Relaxed);
                 }
             };
@@ -302,22 +302,22 @@ impl Batch {
             }
         });
         Batch {
-            outcomes: Mutex::new(outcomes),
+            results: Mutex::new(received),
             stop,
             thread: Mutex::new(Some(thread)),
         }
     }
 
-    /// Waits for the next outcome and returns it as JSON; None at the end.
+    /// Waits for the next result and returns it as JSON; None at the end.
     ///
-    /// Raises PassError if outcomes can't be stored.
+    /// Raises PassError if results can't be stored.
     fn next(&self, py: Python<'_>) -> Result<Option<String>> {
         loop {
-            match gil::detach(py, || lock(&self.outcomes).recv_timeout(SIGNALS)) {
-                Ok(outcome) => {
-                    let mut outcome = serde_json::to_value(outcome?)?;
-                    in_python_words(&mut outcome["diagnostics"]);
-                    return Ok(Some(outcome.to_string()));
+            match gil::detach(py, || lock(&self.results).recv_timeout(SIGNALS)) {
+                Ok(result) => {
+                    let mut result = serde_json::to_value(result?)?;
+                    in_python_words(&mut result["diagnostics"]);
+                    return Ok(Some(result.to_string()));
                 }
                 Err(RecvTimeoutError::Disconnected) => return Ok(None),
                 Err(RecvTimeoutError::Timeout) => py.check_signals()?,
@@ -330,8 +330,8 @@ impl Batch {
         self.stop.store(true, Ordering::Relaxed);
         let thread = lock(&self.thread).take();
         gil::detach(py, || {
-            // Disconnects the channel, so that no outcome can be sent any more.
-            *lock(&self.outcomes) = mpsc::channel().1;
+            // Disconnects the channel, so that no result can be sent any more.
+            *lock(&self.results) = mpsc::channel().1;
             _ = thread.map(JoinHandle::join);
         });
     }

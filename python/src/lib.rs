@@ -19,7 +19,7 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = false)]
 mod _passdock {
     #[pymodule_export]
-    use super::batch::{Batch, Fingerprint, Outcomes, Worker, batch_items};
+    use super::batch::{Batch, BatchResults, Fingerprint, Worker, batch_items};
     #[pymodule_export]
     use super::ir::constant::{Buffer, Constant};
     #[pymodule_export]

@@ -30,7 +30,7 @@ use crate::pass::instrument;
 /// Parses a request from a dict: the fields of the host's `Request`, and the file of the HTML report.
 pub(crate) fn request(fields: &Bound<'_, PyDict>) -> PyResult<(Request, Option<PathBuf>)> {
     let mut table = convert::to_table(fields)?;
-    let page = table.remove("page");
+    let page = table.remove("html_report");
     let page = page.and_then(|page| page.as_str().map(str::to_owned));
     let verify_outputs = table.remove("verify_outputs");
     let read = toml::Value::Table(table.clone()).try_into();
@@ -44,7 +44,7 @@ pub(crate) fn request(fields: &Bound<'_, PyDict>) -> PyResult<(Request, Option<P
         PyValueError::new_err(format!("{name}: {}", error.message()))
     })?;
     request.instruments.extend(page.as_ref().map(|page| {
-        let report = RequestedInstrument::by_flag("page", passdock_tools::page::NAME);
+        let report = RequestedInstrument::by_flag("html_report", passdock_tools::page::NAME);
         report.option("file", page.as_str())
     }));
     let name = passdock_tools::numerics::VERIFY_OUTPUTS;

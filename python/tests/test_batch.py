@@ -1,4 +1,4 @@
-"""Many models through one pipeline: outcomes, and resuming."""
+"""Many models through one pipeline: results, and resuming."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ import pytest
 import passdock
 from passdock import PassContext, PassError, PassWarning, UnknownNameError, UsageError
 from passdock._batch import engines, worker
-from passdock._batch.outcomes import OutcomeFile
+from passdock._batch.results import ResultFile
 from passdock.batch import Batch
 from passdock.instrument import PassTimingInstrument
 from support import built_plugin, module, with_data
@@ -29,7 +29,7 @@ FIELDS = [
     "output",
     "ok",
     "exit_status",
-    "done_before",
+    "up_to_date",
     "seconds",
     "ops_before",
     "ops_after",
@@ -81,11 +81,11 @@ def models(tmp_path: Path) -> Path:
     return home
 
 
-def said(outcomes: Any) -> dict[str, Any]:
-    return {Path(outcome.model).stem: outcome for outcome in outcomes}
+def said(results: Any) -> dict[str, Any]:
+    return {Path(result.model).stem: result for result in results}
 
 
-def test_each_model_has_an_outcome(engine: str, models: Path, tmp_path: Path) -> None:
+def test_each_model_has_a_result(engine: str, models: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     batch = passdock.batch(models, None, out)
     assert isinstance(batch, Batch)
@@ -103,7 +103,7 @@ def test_each_model_has_an_outcome(engine: str, models: Path, tmp_path: Path) ->
     assert done["bad"].diagnostics[0]["code"] == "read"
     assert not (out / "bad.onnx").exists()
     assert (batch.ok, batch.failed, batch.seconds > 0) == (2, 1, True)
-    lines = (out / "outcomes.jsonl").read_text().splitlines()
+    lines = (out / "results.jsonl").read_text().splitlines()
     assert [list(json.loads(line)) for line in lines] == [FIELDS] * 3
 
 
@@ -112,7 +112,7 @@ def test_what_is_done_is_not_done_again(engine: str, models: Path, tmp_path: Pat
 
     def before(**options: Any) -> dict[str, bool]:
         return {
-            name: outcome.done_before for name, outcome in said(passdock.batch(models, None, out, **options)).items()
+            name: result.up_to_date for name, result in said(passdock.batch(models, None, out, **options)).items()
         }
 
     assert before() == {"a": False, "b": False, "bad": False}
@@ -123,8 +123,8 @@ def test_what_is_done_is_not_done_again(engine: str, models: Path, tmp_path: Pat
     assert before(opt_level=0) == {"a": False, "b": False, "bad": False}
     assert before() == {"a": False, "b": False, "bad": False}
     assert before(resume=False) == {"a": False, "b": False, "bad": False}
-    # A truncated line, and a fresh file of outcomes.
-    with (out / "outcomes.jsonl").open("a") as file:
+    # A truncated line, and a fresh file of results.
+    with (out / "results.jsonl").open("a") as file:
         file.write('{"model":"')
     assert before() == {"a": True, "b": True, "bad": False}
     assert before(results=tmp_path / "other.jsonl") == {"a": False, "b": False, "bad": False}
@@ -143,7 +143,7 @@ def test_the_command_and_a_batch_continue_each_other(
     def typed(*arguments: str) -> list[bool]:
         words = [program, "batch", str(models), "-o", str(out), "--json", *arguments]
         ran = subprocess.run(words, capture_output=True, text=True, check=True)
-        return [json.loads(line)["done_before"] for line in ran.stdout.splitlines()]
+        return [json.loads(line)["up_to_date"] for line in ran.stdout.splitlines()]
 
     options: dict[str, Any] = {
         "passes": ["FoldConstant", "DeadCodeElimination"],
@@ -152,18 +152,18 @@ def test_the_command_and_a_batch_continue_each_other(
         "config": {"tir.UnrollLoop": {"auto_max_step": 16}},
         "disabled_pass": ["LambdaLift"],
     }
-    flags = ["--passes", "FoldConstant,DeadCodeElimination", "-O", "3", "--allow-growth", "--disable", "LambdaLift"]
+    flags = ["--passes", "FoldConstant,DeadCodeElimination", "-O", "3", "--allow-growth", "--disabled-pass", "LambdaLift"]
     flags += ["--config", 'tir.UnrollLoop={ "auto_max_step" = 16 }']
-    assert [outcome.done_before for outcome in passdock.batch(models, None, out, **options)] == [False, False]
+    assert [result.up_to_date for result in passdock.batch(models, None, out, **options)] == [False, False]
     assert typed(*flags) == [True, True]
     assert typed("-p", "simplify") == [False, False]
-    assert [outcome.done_before for outcome in passdock.batch(models, "simplify", out)] == [True, True]
+    assert [result.up_to_date for result in passdock.batch(models, "simplify", out)] == [True, True]
     # Python workers continue the file, and then the command continues theirs.
     monkeypatch.setattr(engines, "_command", lambda: None)
-    assert passdock.batch(models, "simplify", out).wait().done_before == 2
-    assert passdock.batch(models, None, out, **options).wait().done_before == 0
+    assert passdock.batch(models, "simplify", out).wait().up_to_date == 2
+    assert passdock.batch(models, None, out, **options).wait().up_to_date == 0
     assert typed(*flags) == [True, True]
-    assert passdock.batch(models, "simplify", out).wait().done_before == 0
+    assert passdock.batch(models, "simplify", out).wait().up_to_date == 0
     assert typed("-p", "simplify") == [True, True]
 
 
@@ -171,13 +171,13 @@ def test_the_largest_begin(engine: str, tmp_path: Path) -> None:
     for name, ops in {"small": 1, "large": 60, "middle": 20}.items():
         model(tmp_path / "models" / f"{name}.onnx", ops=ops)
     batch = passdock.batch(tmp_path / "models", None, tmp_path / "out", jobs=1)
-    assert [Path(outcome.model).stem for outcome in batch] == ["large", "middle", "small"]
+    assert [Path(result.model).stem for result in batch] == ["large", "middle", "small"]
 
 
 def test_results_among_the_models_are_none(engine: str, models: Path) -> None:
     (models / "bad.onnx").unlink()
     assert passdock.batch(models, None, models / "out").wait().ok == 2
-    assert passdock.batch(models, None, models / "out").wait().done_before == 2
+    assert passdock.batch(models, None, models / "out").wait().up_to_date == 2
 
 
 def test_a_pipeline_is_a_dict_or_a_text(engine: str, models: Path, tmp_path: Path) -> None:
@@ -187,7 +187,7 @@ def test_a_pipeline_is_a_dict_or_a_text(engine: str, models: Path, tmp_path: Pat
         summary = passdock.batch(models, pipeline, tmp_path / "out").wait()
         assert summary.ok == 2, summary
     # The same pipeline in another form is the same pipeline.
-    assert summary.done_before == 2
+    assert summary.up_to_date == 2
 
 
 def test_a_model_may_fail_die_or_hang(tmp_path: Path) -> None:
@@ -200,7 +200,7 @@ def test_a_model_may_fail_die_or_hang(tmp_path: Path) -> None:
     )
     done = said(batch)
     assert time.monotonic() - began < 60
-    assert {name: outcome.ok for name, outcome in done.items()} == {
+    assert {name: result.ok for name, result in done.items()} == {
         "fine": True,
         "fails": False,
         "exits": False,
@@ -212,14 +212,14 @@ def test_a_model_may_fail_die_or_hang(tmp_path: Path) -> None:
     assert done["fails"].diagnostics[0]["code"] == "pass-failed"
     exits, killed, hangs = (done[name].diagnostics[0] for name in ("exits", "killed", "hangs"))
     assert {said["code"] for said in (exits, killed, hangs)} == {"crashed"}
-    assert exits["message"].startswith("The pass `tests.Behave` ended the process with status 3.")
+    assert exits["message"].startswith("pass `tests.Behave` ended the process with status 3")
     assert exits["message"].endswith("this is the end")
-    assert killed["message"].startswith("The pass `tests.Behave` crashed: SIGSEGV")
-    assert hangs["message"] == "The pass `tests.Behave` was still running after 3 s, and was ended."
+    assert killed["message"].startswith("pass `tests.Behave` crashed: SIGSEGV")
+    assert hangs["message"] == "pass `tests.Behave` was still running after 3 s and was terminated"
     assert hangs["pass"] == "tests.Behave"
     # Failed models run again, others don't; the command reads the file.
     again = passdock.batch(home / "f*.onnx", None, tmp_path / "out", passes=["tests.Behave"], imports=["batch_passes"])
-    assert {name: outcome.done_before for name, outcome in said(again).items()} == {"fine": True, "fails": False}
+    assert {name: result.up_to_date for name, result in said(again).items()} == {"fine": True, "fails": False}
     found = command()
     if found is not None:
         typed = [found, "batch", str(home / "fine.onnx"), "-o", str(tmp_path / "out"), "--json"]
@@ -262,7 +262,7 @@ def test_a_file_of_passes_is_imported(tmp_path: Path) -> None:
     batch = passdock.batch(
         tmp_path / "a.onnx", None, tmp_path / "out", passes=["tests.OfAFile"], imports=[str(tmp_path / "my_passes.py")]
     )
-    assert batch.wait().done_before == 0
+    assert batch.wait().up_to_date == 0
 
 
 def test_a_pipeline_names_passes_of_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -279,15 +279,15 @@ def test_a_pipeline_names_passes_of_python(tmp_path: Path, monkeypatch: pytest.M
     model(tmp_path / "a.onnx")
     pipeline = {"passes": [{"python": "named_passes:named"}]}
     assert passdock.batch(tmp_path / "a.onnx", pipeline, tmp_path / "out").wait().ok == 1
-    assert passdock.batch(tmp_path / "a.onnx", pipeline, tmp_path / "out").wait().done_before == 1
+    assert passdock.batch(tmp_path / "a.onnx", pipeline, tmp_path / "out").wait().up_to_date == 1
     os.utime(tmp_path / "named_passes.py", (1, 1))
-    assert passdock.batch(tmp_path / "a.onnx", pipeline, tmp_path / "out").wait().done_before == 0
+    assert passdock.batch(tmp_path / "a.onnx", pipeline, tmp_path / "out").wait().up_to_date == 0
 
 
 def test_the_current_context_governs_a_batch(engine: str, models: Path, tmp_path: Path) -> None:
     def ran(**options: Any) -> tuple[int, bool]:
-        (outcome,) = passdock.batch(models / "a.onnx", None, tmp_path / "out", passes=["SimplifyExpr"], **options)
-        return outcome.ops_after, outcome.done_before
+        (result,) = passdock.batch(models / "a.onnx", None, tmp_path / "out", passes=["SimplifyExpr"], **options)
+        return result.ops_after, result.up_to_date
 
     assert ran() == (1, False)
     with PassContext(disabled_pass=["SimplifyExpr"]):
@@ -318,14 +318,14 @@ def test_what_was_asked_for_may_be_wrong(engine: str, models: Path, tmp_path: Pa
     assert error(lambda: passdock.batch([], None, out)) == "No model was named."
     assert error(lambda: passdock.batch(tmp_path / "x*.onnx", None, out)) == "No file matches `x*.onnx`."
     assert error(lambda: passdock.batch(tmp_path / "modles", None, out)) == (
-        "`modles` can't be read: No such file or directory (os error 2)."
+        "could not read `modles`: No such file or directory (os error 2)"
     )
     a, other = models / "a.onnx", model(tmp_path / "other" / "a.onnx")
     assert error(lambda: passdock.batch([a, other], None, out)).startswith(
-        "The results of `models/a.onnx` and of `other/a.onnx` would both be `out/a.onnx`."
+        "the results of `models/a.onnx` and `other/a.onnx` would both be `out/a.onnx`"
     )
-    assert error(lambda: passdock.batch(a, None, models)) == (
-        "A result would take the place of the model `models/a.onnx`. Let results go to another directory."
+    assert error(lambda: passdock.batch(a, None, models)).startswith(
+        "a result would overwrite the model `models/a.onnx`"
     )
     assert "FoldConstant" in error(lambda: passdock.batch(a, None, out, passes=["FoldConstatn"]), UnknownNameError)
     with pytest.raises(TypeError, match="no_such_option"):
@@ -347,20 +347,20 @@ def test_what_was_asked_for_may_be_wrong(engine: str, models: Path, tmp_path: Pa
         TypeError, match=r"imports: expected a list of modules, got a string; did you mean \['passes'\]"
     ):
         passdock.batch(a, None, out, imports="passes")
-    assert error(lambda: passdock.batch(a, None, out, page="run.html")) == (
-        "Each model would write the same page. `passdock.run(model, page=…)` writes one's."
+    assert error(lambda: passdock.batch(a, None, out, html_report="run.html")) == (
+        "all models would write the same HTML report; to write the report of one model, use `passdock.run(model, html_report=…)`"
     )
     out.mkdir()
-    (out / "outcomes.jsonl").write_text("not outcomes\n")
-    with pytest.raises(PassError, match="isn't the outcome of a model.*Name another file: `results="):
+    (out / "results.jsonl").write_text("not results\n")
+    with pytest.raises(PassError, match="is not the result of a model.*pass another file: `results="):
         passdock.batch(a, None, out).wait()
-    assert (out / "outcomes.jsonl").read_text() == "not outcomes\n"
+    assert (out / "results.jsonl").read_text() == "not results\n"
 
 
 def test_one_batch_at_a_time_writes_a_file(engine: str, models: Path, tmp_path: Path) -> None:
-    file = tmp_path / "out" / "outcomes.jsonl"
-    other = OutcomeFile(str(file))
-    with pytest.raises(UsageError, match=r"Another batch is writing `.*outcomes\.jsonl`.*another file: `results=FILE`"):
+    file = tmp_path / "out" / "results.jsonl"
+    other = ResultFile(str(file))
+    with pytest.raises(UsageError, match=r"another batch is writing `.*results\.jsonl`.*another file: `results=FILE`"):
         passdock.batch(models, None, tmp_path / "out").wait()
     assert file.read_text() == ""
     other.close()
@@ -370,7 +370,7 @@ def test_one_batch_at_a_time_writes_a_file(engine: str, models: Path, tmp_path: 
 def test_a_file_of_something_else_stays_as_it_is(engine: str, models: Path, tmp_path: Path) -> None:
     file = tmp_path / "foreign.jsonl"
     file.write_text('{"foo":1}\n')
-    with pytest.raises(UsageError, match="Line 1 of .* isn't the outcome of a model: missing field `model`"):
+    with pytest.raises(UsageError, match="line 1 of .* is not the result of a model: missing field `model`"):
         passdock.batch(models, None, tmp_path / "out", results=file).wait()
     assert file.read_text() == '{"foo":1}\n'
 
@@ -381,7 +381,7 @@ def test_a_file_that_is_gone_and_one_that_is_named_twice(engine: str, models: Pa
     batch = passdock.batch([models / "a.onnx", gone, models, models / "deep" / ".." / "a.onnx"], None, tmp_path / "out")
     assert len(batch) == 5
     done = said(batch)
-    assert {name: outcome.ok for name, outcome in done.items()} == {
+    assert {name: result.ok for name, result in done.items()} == {
         "a": True,
         "b": True,
         "bad": False,
@@ -390,7 +390,7 @@ def test_a_file_that_is_gone_and_one_that_is_named_twice(engine: str, models: Pa
     }
     for name in ("gone", "link"):
         assert done[name].diagnostics[0]["code"] == "read"
-        assert f"{name}.onnx: it can't be read: No such file" in str(done[name].error)
+        assert f"{name}.onnx`: No such file" in str(done[name].error)
 
 
 def test_lists_may_be_iterators(engine: str, models: Path, tmp_path: Path) -> None:
@@ -400,9 +400,9 @@ def test_lists_may_be_iterators(engine: str, models: Path, tmp_path: Path) -> No
     def done(listed: Callable[[list[str]], Any], **more: Any) -> list[bool]:
         lists = {"passes": listed(passes), "disabled_pass": listed(["SimplifyExpr"]), "plugins": listed([])}
         batch = passdock.batch(models / "a.onnx", None, out, **lists, **more)
-        outcome = next(batch)
-        assert (outcome.ok, outcome.ops_after) == (True, 2)
-        return [outcome.done_before for outcome in batch.wait()]
+        result = next(batch)
+        assert (result.ok, result.ops_after) == (True, 2)
+        return [result.up_to_date for result in batch.wait()]
 
     assert done(iter) == [False]
     assert done(list) == [True]
@@ -417,13 +417,13 @@ def test_data_may_be_elsewhere(engine: str, tmp_path: Path) -> None:
     with_data(hub / "blobs" / "m.onnx")
     for name in ("m.onnx", "m.data"):
         (hub / "snapshot" / name).symlink_to(Path("..", "blobs", name))
-    (outcome,) = passdock.batch(hub / "snapshot", None, tmp_path / "out")
-    assert "`allow_outside_data=True` reads data from outside" in str(outcome.error)
+    (result,) = passdock.batch(hub / "snapshot", None, tmp_path / "out")
+    assert "pass `allow_outside_data=True` to allow it" in str(result.error)
     options: dict[str, Any] = {"allow_outside_data": True, "external_data": "none", "drop_spans": True}
-    (outcome,) = passdock.batch(hub / "snapshot", None, tmp_path / "out", **options)
-    assert outcome.ok, outcome
-    assert sorted(os.listdir(tmp_path / "out")) == ["m.onnx", "outcomes.jsonl"]
-    assert passdock.batch(hub / "snapshot", None, tmp_path / "out", **options).wait().done_before == 1
+    (result,) = passdock.batch(hub / "snapshot", None, tmp_path / "out", **options)
+    assert result.ok, result
+    assert sorted(os.listdir(tmp_path / "out")) == ["m.onnx", "results.jsonl"]
+    assert passdock.batch(hub / "snapshot", None, tmp_path / "out", **options).wait().up_to_date == 1
 
 
 def alive(pids: list[int]) -> list[int]:
@@ -473,7 +473,7 @@ def test_a_program_that_is_killed_leaves_no_process(engine: str, tmp_path: Path)
     for at in range(40):
         model(tmp_path / "models" / f"{at}.onnx", ops=20)
     options = "" if engine == "command" else ', verify="all"'
-    code = f'import passdock\nfor outcome in passdock.batch("models", None, "out"{options}): print(outcome, flush=True)'
+    code = f'import passdock\nfor result in passdock.batch("models", None, "out"{options}): print(result, flush=True)'
     path = os.pathsep.join([str(Path(passdock.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
     environment = {**os.environ, "PYTHONPATH": path, "PASSDOCK": engines._command() or ""}
     with subprocess.Popen(
@@ -492,7 +492,7 @@ def test_a_program_that_is_killed_leaves_no_process(engine: str, tmp_path: Path)
 
 def test_a_command_that_is_not_there(models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PASSDOCK", str(tmp_path / "none"))
-    with pytest.raises(PassError, match="none` can't be started: No such file or directory"):
+    with pytest.raises(PassError, match="could not start process `.*none`: No such file or directory"):
         passdock.batch(models, None, tmp_path / "out").wait()
 
 
@@ -533,7 +533,7 @@ def test_a_script_needs_no_main(models: Path, tmp_path: Path) -> None:
 
 def test_progress_and_a_notebook(engine: str, models: Path, tmp_path: Path) -> None:
     heard: list[str] = []
-    batch = passdock.batch(models, None, tmp_path / "out", progress=lambda outcome: heard.append(outcome.model))
+    batch = passdock.batch(models, None, tmp_path / "out", progress=lambda result: heard.append(result.model))
     shown = batch._repr_html_()
     assert len(heard) == 3
     assert "2 models done, 1 failed, 6 → " in shown
@@ -541,9 +541,9 @@ def test_progress_and_a_notebook(engine: str, models: Path, tmp_path: Path) -> N
     assert shown.index("bad.onnx") < shown.index("a.onnx")
     text = str(batch.summary)
     assert text.startswith("FAILED  ")
-    assert text.endswith(f"outcomes in {tmp_path / 'out' / 'outcomes.jsonl'}")
+    assert text.endswith(f"results in {tmp_path / 'out' / 'results.jsonl'}")
     assert repr(batch) == "<passdock.Batch of 3 models, 3 done, 1 of them failed>"
-    with pytest.raises(AttributeError, match="an outcome has no 'modle'; it has model, output"):
+    with pytest.raises(AttributeError, match="a result has no 'modle'; it has model, output"):
         _ = batch.summary[0].modle
 
 
@@ -556,7 +556,7 @@ import passdock
 models, out, plugin, *words = sys.argv[1:]
 told = {"instruments": [{"name": word[1:]} for word in words if word[0] == "+"]}
 pipeline = {"passes": [{"name": word} for word in words if word[0] != "+"], **told}
-print(*(outcome.done_before for outcome in passdock.batch(models, pipeline, out, plugins=[plugin])))
+print(*(result.up_to_date for result in passdock.batch(models, pipeline, out, plugins=[plugin])))
 """
 
 

@@ -1,4 +1,4 @@
-"""Unit tests of the parts of a batch: the file of outcomes, the models."""
+"""Unit tests of the parts of a batch: the file of results, the models."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from passdock._batch.items import items
-from passdock._batch.outcomes import Outcome, OutcomeFile
+from passdock._batch.results import ModelResult, ResultFile
 
 
-def test_a_file_of_outcomes_is_the_last_of_each_model(tmp_path: Path) -> None:
+def test_a_file_of_results_is_the_last_of_each_model(tmp_path: Path) -> None:
     path = tmp_path / "o.jsonl"
     report = {
         "ok": True,
@@ -21,28 +21,28 @@ def test_a_file_of_outcomes_is_the_last_of_each_model(tmp_path: Path) -> None:
         "model": {"ops_before": 3, "ops_after": 2},
         "diagnostics": [],
     }
-    kept = OutcomeFile(str(path))
+    kept = ResultFile(str(path))
     for mark in ("1", "2"):
-        kept.add(Outcome.of_report("ä\udcff.onnx", "out/ä\udcff.onnx", report, mark))
+        kept.add(ModelResult.of_report("ä\udcff.onnx", "out/ä\udcff.onnx", report, mark))
     kept.close()
     assert path.read_bytes().startswith(b'{"model":"\xc3\xa4\xef\xbf\xbd.onnx"')
-    kept = OutcomeFile(str(path))
+    kept = ResultFile(str(path))
     assert kept.done("ä\udcff.onnx", "out/ä\udcff.onnx", "1") is None
     again = kept.done("ä\udcff.onnx", "out/ä\udcff.onnx", "2")
-    assert again is not None and again.done_before and again.ops_before == 3
+    assert again is not None and again.up_to_date and again.ops_before == 3
     kept.close()
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_a_process_that_was_forked_does_not_keep_the_file(tmp_path: Path) -> None:
-    kept = OutcomeFile(str(tmp_path / "o.jsonl"))
+    kept = ResultFile(str(tmp_path / "o.jsonl"))
     child = os.fork()
     if child == 0:
         signal.pause()
     try:
         kept.close()
-        OutcomeFile(str(tmp_path / "o.jsonl")).close()
+        ResultFile(str(tmp_path / "o.jsonl")).close()
     finally:
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)

@@ -61,9 +61,9 @@ def test_runs_raise_it(keeps_bomb: Pass, tmp_path: Path, capfd: pytest.CaptureFi
         with pytest.raises(PassError, match=SAID):
             run(tmp_path / "a.onnx", output=tmp_path / "out.onnx", passes=[KEEPS])
     assert not (tmp_path / "out.onnx").exists()
-    (outcome,) = passdock.batch(tmp_path / "a.onnx", None, tmp_path / "out", passes=[KEEPS])
-    assert not outcome.ok
-    assert [said["code"] for said in outcome.diagnostics if said["severity"] == "error"] == ["pass-panicked"]
+    (result,) = passdock.batch(tmp_path / "a.onnx", None, tmp_path / "out", passes=[KEEPS])
+    assert not result.ok
+    assert [said["code"] for said in result.diagnostics if said["severity"] == "error"] == ["pass-panicked"]
     assert capfd.readouterr().err == ""
     # The program holds the module, and the function with the cached value.
     given = one_function()

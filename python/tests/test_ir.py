@@ -253,7 +253,7 @@ def test_a_model_of_onnx(tmp_path: Path) -> None:
         assert str(Module.read(tmp_path / "out.onnx")["main"]) == ir(expected)
     with pytest.raises(passdock.ModelError, match=r"nothing\.onnx"):
         Module.read(tmp_path / "nothing.onnx")
-    with pytest.raises(passdock.ModelError, match="The model <bytes>"):
+    with pytest.raises(passdock.ModelError, match="invalid model `<bytes>`"):
         Module.from_onnx(b"nonsense")
     with pytest.raises(passdock.PassError, match="nowhere"):
         Module.read(path).write(tmp_path / "nowhere" / "model.onnx")

@@ -1,4 +1,4 @@
-"""Many models on a local Ray cluster: outcomes after processes and nodes terminate."""
+"""Many models on a local Ray cluster: results after processes and nodes terminate."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_models_of_a_shared_disk(cluster: Path, models: Path, tmp_path: Path, mo
     batch = passdock.ray.batch(models, None, out)
     assert len(batch) == 3
     done = said(batch)
-    assert {name: outcome.ok for name, outcome in done.items()} == {"a": True, "b": True, "bad": False}
+    assert {name: result.ok for name, result in done.items()} == {"a": True, "b": True, "bad": False}
     assert list(done["b"]) == FIELDS
     assert (done["b"].output, done["b"].ops_before) == (str(out / "deep" / "b.onnx"), 4)
     assert done["bad"].diagnostics[0]["code"] == "read"
@@ -66,36 +66,36 @@ def test_models_of_a_shared_disk(cluster: Path, models: Path, tmp_path: Path, mo
     assert batch.summary.retried == 0
     # Finished models are skipped; failed ones run again.
     summary = passdock.ray.batch(models, None, out).wait()
-    assert (summary.ok, summary.failed, summary.done_before) == (2, 1, 2)
+    assert (summary.ok, summary.failed, summary.up_to_date) == (2, 1, 2)
     monkeypatch.chdir(tmp_path)
     assert passdock.ray.batch("models", None, "models/out").wait().ok == 2
-    assert passdock.ray.batch("models", None, "models/out").wait().done_before == 2
+    assert passdock.ray.batch("models", None, "models/out").wait().up_to_date == 2
     # Local Python workers continue it.
     monkeypatch.setattr(engines, "_command", lambda: None)
-    assert passdock.batch("models", None, "models/out").wait().done_before == 2
-    assert passdock.ray.batch(models, None, out, opt_level=0).wait().done_before == 0
-    assert passdock.ray.batch(models, None, out, opt_level=0, resume=False).wait().done_before == 0
+    assert passdock.batch("models", None, "models/out").wait().up_to_date == 2
+    assert passdock.ray.batch(models, None, out, opt_level=0).wait().up_to_date == 0
+    assert passdock.ray.batch(models, None, out, opt_level=0, resume=False).wait().up_to_date == 0
 
 
 def test_models_of_storage_are_copied(cluster: Path, models: Path, tmp_path: Path) -> None:
     there = f"file://{tmp_path}"
     batch = passdock.ray.batch(f"{there}/models", None, f"{there}/out")
     done = said(batch)
-    assert {name: outcome.ok for name, outcome in done.items()} == {"a": True, "b": True, "bad": False}
+    assert {name: result.ok for name, result in done.items()} == {"a": True, "b": True, "bad": False}
     assert done["b"].model == f"{there}/models/deep/b.onnx"
     assert done["b"].output == f"{there}/out/deep/b.onnx"
     written = sorted(
         str(path.relative_to(tmp_path / "out")) for path in (tmp_path / "out").rglob("*") if path.is_file()
     )
-    assert written == ["a.onnx", "deep/b.onnx", "outcomes.jsonl"]
-    assert passdock.ray.batch(f"{there}/models", None, f"{there}/out").wait().done_before == 2
+    assert written == ["a.onnx", "deep/b.onnx", "results.jsonl"]
+    assert passdock.ray.batch(f"{there}/models", None, f"{there}/out").wait().up_to_date == 2
     # Patterns, with a local output.
     summary = passdock.ray.batch(f"{there}/models/[ab].onnx", None, tmp_path / "near").wait()
-    assert [Path(outcome.output).name for outcome in summary] == ["a.onnx"]
+    assert [Path(result.output).name for result in summary] == ["a.onnx"]
     assert (tmp_path / "near" / "a.onnx").exists()
     # The model has changed, so its result is outdated.
     os.utime(models / "a.onnx", (1, 1))
-    assert passdock.ray.batch(f"{there}/models", None, f"{there}/out").wait().done_before == 1
+    assert passdock.ray.batch(f"{there}/models", None, f"{there}/out").wait().up_to_date == 1
 
 
 def test_data_beside_a_model_goes_with_it(cluster: Path, tmp_path: Path) -> None:
@@ -144,7 +144,7 @@ def test_a_model_that_always_dies_fails_and_others_do_not(cluster: Path, tmp_pat
         home, None, tmp_path / "out", passes=["tests.Behave"], imports=["batch_passes"], timeout=3, max_in_flight=2
     )
     done = said(batch)
-    assert sorted(name for name, outcome in done.items() if outcome.ok) == ["fine", "fine2"]
+    assert sorted(name for name, result in done.items() if result.ok) == ["fine", "fine2"]
     # Failed passes and timeouts aren't retried.
     assert batch.summary.retried == 2
     assert done["fails"].diagnostics[0]["code"] == "pass-failed"
@@ -186,7 +186,7 @@ def test_nodes_that_cannot_run_it_are_told_of_once(cluster: Path, models: Path, 
     with pytest.raises(ValueError, match="retries"):
         passdock.ray.batch(models, None, tmp_path / "out", retries=-1)
     wrong = _answer_of_another_version(models / "a.onnx", tmp_path / "out")
-    assert wrong["refused"]
+    assert wrong["rejected"]
     assert f"and the program {_passdock.version()}.1." in wrong["diagnostics"][0]["message"]
 
 

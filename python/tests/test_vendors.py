@@ -159,8 +159,8 @@ USES = """
     # Processes that run models are told of it.
     mod.write("m.onnx")
     for verify in ("changed", "all"):
-        (outcome,) = passdock.batch("m.onnx", None, "out", passes=["hello.transform.FuseDoubleRelu"], verify=verify)
-        assert outcome.ok and outcome.ops_after == 1 and not outcome.done_before, outcome
+        (result,) = passdock.batch("m.onnx", None, "out", passes=["hello.transform.FuseDoubleRelu"], verify=verify)
+        assert result.ok and result.ops_after == 1 and not result.up_to_date, result
 """
 
 

@@ -81,9 +81,9 @@ def test_what_a_sequential_shows_speaks_python(capsys: pytest.CaptureFixture[str
 @pytest.mark.parametrize(
     ("ask", "message"),
     [
-        (lambda: run(one_function(), passes=["Frobnicates"]), r"`passdock\.list_passes\(\)` lists them"),
-        (lambda: passdock.get_pass("Frobnicates"), r"`passdock\.list_passes\(\)` lists them"),
-        (lambda: run(one_function(), bind={"n": 2}), r"^bind: The model has no dim symbol"),
+        (lambda: run(one_function(), passes=["Frobnicates"]), r"`passdock\.list_passes\(\)`"),
+        (lambda: passdock.get_pass("Frobnicates"), r"`passdock\.list_passes\(\)`"),
+        (lambda: run(one_function(), bind={"n": 2}), r"^bind: the model has no dim symbol"),
         (lambda: run(one_function(), config={"tir.UnrollLop": {}}), r"^config: Invalid config option `tir\.UnrollLop`"),
     ],
 )
@@ -129,7 +129,7 @@ def test_a_pass_that_a_pass_runs_is_unknown() -> None:
 
 
 def test_operators_are_listed_by_the_command() -> None:
-    with pytest.raises(PipelineError, match=r"`python -m passdock list ops` shows what there is\."):
+    with pytest.raises(PipelineError, match=r"`python -m passdock list ops`"):
         Rules("rule a { onnx.Relu(%x) => onnx.Frobnicate(%x) }")
 
 

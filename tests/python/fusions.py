@@ -109,7 +109,7 @@ def main():
             chosen[name] = given / f"{name}.onnx"
             onnx.save(judge.with_sources(model), chosen[name])
     for models, out in ((chosen.values(), made), ([made / path.name for path in chosen.values()], again)):
-        command = [args.passdock, "batch", *models, "-o", out, "--again", "--json"]
+        command = [args.passdock, "batch", *models, "-o", out, "--no-resume", "--json"]
         done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
         if done.returncode:
             sys.exit(done.stderr.strip()[-2000:])

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests `compare`, `run --verify-outputs` and `--check numerics` with a real ONNX Runtime.
+"""Tests `compare`, `run --verify-outputs` and `--test numerics` with a real ONNX Runtime.
 
 The crafted models differ in ways that the command must detect. With --models, a rule changes the results of one op in the
 middle of each model of a directory: `bisect` must name the rule's pass, and `reduce` must leave few ops. The README's
@@ -91,10 +91,10 @@ def says_how_far_apart(passdock, work):
     status, answer = passdock.compare(a, b)
     output = answer["outputs"][0]
     claim(status == 1 and answer["ok"] and not answer["same"], answer)
-    claim(abs(output["absolute"]["value"] - 0.5) < 1e-6 and output["differing"] == output["elements"] == 48, output)
-    index, before, after = (output["absolute"][key] for key in ("index", "before", "after"))
+    claim(abs(output["max_abs"]["value"] - 0.5) < 1e-6 and output["mismatched"] == output["elements"] == 48, output)
+    index, before, after = (output["max_abs"][key] for key in ("index", "before", "after"))
     claim(len(index) == 2 and abs(float(after) - float(before) - 0.5) < 1e-6, output)
-    claim(0 < output["relative"]["value"] <= 2, output)
+    claim(0 < output["max_rel"]["value"] <= 2, output)
     text = passdock.run("compare", a, b)
     claim(text.returncode == 1 and "DIFFERENT" in text.stdout and "different: output `y`[" in text.stdout, text.stdout)
     quiet = passdock.run("compare", a, a, "-q")
@@ -127,8 +127,8 @@ def skips_sizes_that_are_refused(passdock, work):
     nodes = [helper.make_node("Reshape", ["x", "s"], ["y"])]
     model = save(work / "r.onnx", nodes, [tensor("x", F32, ["n", "m"])], [tensor("y", F32, [None, 2, 4])], [shape])
     status, answer = passdock.compare(model, model)
-    refused = [size["inputs"]["x"] for size in answer["sizes"] if size["refused"]]
-    claim(status == 0 and refused == ["f32[2,3]"], answer["sizes"])
+    rejected = [size["inputs"]["x"] for size in answer["sizes"] if size["rejected"]]
+    claim(status == 0 and rejected == ["f32[2,3]"], answer["sizes"])
     claim("skipped, rejected by the model before: x: f32[2,3]" in passdock.run("compare", model, model).stdout, "said")
     status, answer = passdock.compare(model, model, "--dim", "m=3", "--dim", "n=1")
     claim(status == 2 and answer["diagnostics"][0]["code"] == "not-checked", answer)
@@ -147,10 +147,10 @@ def tells_interfaces_apart(passdock, work):
     claim(status == 1 and answer["difference"] == "output `x2` (f32[n,4]) was added", answer["difference"])
     claim(answer["outputs"][0]["same"], "what both have is compared all the same")
     claim(passdock.compare(a, made(work, "c", 1.0, F16))[1]["difference"] == "input `x` changed from f32[n,4] to f16[n,4]", "dtype")
-    claim(passdock.compare(a, made(work, "d", 1.0, shape=("n", 5)))[1]["interface"][0]["what"] == "dims", "dims")
+    claim(passdock.compare(a, made(work, "d", 1.0, shape=("n", 5)))[1]["interface"][0]["property"] == "dims", "dims")
     status, answer = passdock.compare(a, made(work, "e", 1.0, shape=(1, 4)))
-    claim(status == 0 and [each["breaks"] for each in answer["interface"]] == [False, False], answer)
-    claim(answer["sizes"] == [{"inputs": {"x": "f32[1,4]"}, "runs": 2, "refused": None}], answer["sizes"])
+    claim(status == 0 and [each["breaking"] for each in answer["interface"]] == [False, False], answer)
+    claim(answer["sizes"] == [{"inputs": {"x": "f32[1,4]"}, "runs": 2, "rejected": None}], answer["sizes"])
 
 
 def tries_equal_names_apart(passdock, work):
@@ -166,14 +166,14 @@ def tries_equal_names_apart(passdock, work):
     a, b = pair("n")
     status, answer = passdock.compare(a, b)
     claim(status == 0 and answer["same"], answer)
-    claim([each["symbol"] for each in answer["apart"]] == ["n"], answer["apart"])
-    apart = answer["apart"][0]
-    claim(apart["inputs"]["x"] != apart["inputs"]["w"] and "`y`" in apart["difference"], apart)
+    claim([each["symbol"] for each in answer["inconsistent_symbols"]] == ["n"], answer["inconsistent_symbols"])
+    inconsistent = answer["inconsistent_symbols"][0]
+    claim(inconsistent["inputs"]["x"] != inconsistent["inputs"]["w"] and "`y`" in inconsistent["difference"], inconsistent)
     claim("differs only with several sizes of `n`, which the model declares as one size" in passdock.run("compare", a, b).stdout, "text")
     # A size from the user applies to all dims with the symbol.
     status, answer = passdock.compare(a, b, "--dim", "n=3")
-    claim(status == 0 and "apart" not in answer, answer)
-    claim("apart" not in passdock.compare(a, a)[1], "the same model")
+    claim(status == 0 and "inconsistent_symbols" not in answer, answer)
+    claim("inconsistent_symbols" not in passdock.compare(a, a)[1], "the same model")
     (work / "wrong.rules").write_text("rule wrong keeps_type { onnx.Expand(%w, %s) => %w }\n")
     (work / "p.toml").write_text('passes = [{ rules = "wrong.rules" }]\n')
     verified = passdock.run("run", "p.toml", "a.onnx", "-o", "out.onnx", "--verify-outputs")
@@ -182,8 +182,8 @@ def tries_equal_names_apart(passdock, work):
     for symbol in ("unk__7", "?", "None"):
         a, b = pair(symbol)
         status, answer = passdock.compare(a, b)
-        claim(status == 1 and not answer["same"] and "apart" not in answer, (symbol, answer))
-        apart = [size["inputs"] for size in answer["sizes"] if size.get("apart") == symbol]
+        claim(status == 1 and not answer["same"] and "inconsistent_symbols" not in answer, (symbol, answer))
+        apart = [size["inputs"] for size in answer["sizes"] if size.get("inconsistent_symbol") == symbol]
         claim(apart and all(inputs["x"] != inputs["w"] for inputs in apart), answer["sizes"])
         claim(f"1 run with several sizes of `{symbol}`: " in passdock.run("compare", a, b).stdout, "text")
         verified = passdock.run("run", "p.toml", "a.onnx", "-o", "out.onnx", "--verify-outputs")
@@ -197,7 +197,7 @@ def says_what_it_cannot_tell(passdock, work):
     status, answer = passdock.compare(unknown, a)
     claim(status == 2 and "model before: ONNX Runtime rejected" in answer["diagnostics"][0]["message"], answer)
     status, answer = passdock.compare(a, unknown)
-    claim(status == 1 and answer["failure"]["is_taken"] is False, answer)
+    claim(status == 1 and answer["failure"]["loaded"] is False, answer)
     random = save(work / "random.onnx", [helper.make_node("RandomNormalLike", ["x"], ["y"])], [tensor("x", F32, [4])],
                   [tensor("y", F32, [4])])
     claim("not reproducible" in passdock.compare(random, random)[1]["diagnostics"][0]["message"], "random")
@@ -215,7 +215,7 @@ def takes_inputs_from_files(passdock, work):
     claim(status == 0 and answer["seed"] is None and answer["sizes"][0]["inputs"] == {"x": "f32[7,4]"}, answer)
     claim(passdock.compare(a, b, "--inputs", work / "none")[0] == 2, "not there")
     first, second = (passdock.compare(a, made(work, "c", 2.0), "--seed", seed)[1]["outputs"][0] for seed in (1, 2))
-    claim(first["absolute"]["before"] != second["absolute"]["before"], "another seed, other inputs")
+    claim(first["max_abs"]["before"] != second["max_abs"]["before"], "another seed, other inputs")
 
 
 # --- run, bisect, reduce ---------------------------------------------------------------------
@@ -299,7 +299,7 @@ def finds_pass_and_ops(passdock, work):
 def runs_the_guide(passdock, work):
     prepare(work, residual(work))
     lines = (ROOT / "docs/guides/debug-a-model.md").read_text().splitlines()
-    commands = [line.split("#")[0].split() for line in lines if "--check numerics" in line or line.startswith("passdock compare")]
+    commands = [line.split("#")[0].split() for line in lines if "--test numerics" in line or line.startswith("passdock compare")]
     claim(len(commands) >= 3, commands)
     shutil.copy(work / "residual.onnx", work / "before.onnx")
     shutil.copy(work / "residual.onnx", work / "out.onnx")
@@ -312,21 +312,21 @@ def runs_the_guide(passdock, work):
 def shrunk(passdock, work, model):
     """Checks that `bisect` finds the pass, and that `reduce` leaves few ops."""
     start = time.monotonic()
-    found = passdock.run("bisect", "pipeline.toml", model.name, "--check", "numerics", "--json")
+    found = passdock.run("bisect", "pipeline.toml", model.name, "--test", "numerics", "--json")
     claim(found.returncode == 0, found.stderr)
     claim(misfit("bisect", json.loads(found.stdout)) is None, misfit("bisect", json.loads(found.stdout)))
     claim([each["pass"] for each in json.loads(found.stdout)["suspects"]] == ["rules.wrong"], found.stdout)
     small = work / "small.onnx"
-    words = ["reduce", "pipeline.toml", model.name, "--check", "numerics", "--max-checks", RUNS, "-o", small.name, "--json"]
+    words = ["reduce", "pipeline.toml", model.name, "--test", "numerics", "--max-runs", RUNS, "-o", small.name, "--json"]
     done = passdock.run(*words)
     claim(done.returncode == 0, done.stderr)
     answer = json.loads(done.stdout)
     claim(misfit("reduce", answer) is None, misfit("reduce", answer))
-    claim(answer["ops_after"] <= LEFT and answer["checks"] <= RUNS, answer)
-    again = passdock.run("bisect", "pipeline.toml", small.name, "--check", "numerics")
+    claim(answer["ops_after"] <= LEFT and answer["runs"] <= RUNS, answer)
+    again = passdock.run("bisect", "pipeline.toml", small.name, "--test", "numerics")
     claim(again.returncode == 0, again.stderr)
     took = time.monotonic() - start
-    return f"{answer['ops_before']} → {answer['ops_after']} ops after {answer['checks']} runs, {took:.1f} s"
+    return f"{answer['ops_before']} → {answer['ops_after']} ops after {answer['runs']} runs, {took:.1f} s"
 
 
 CHECKS = [

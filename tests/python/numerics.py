@@ -268,11 +268,11 @@ def allows_what_a_smaller_type_does(passdock, work):
     model = relu(work / "mixed.onnx")
     report, found = passdock.run(model, [mixed])
     claim(report["exit_status"] == 0, report["diagnostics"])
-    claim([each["computed_in"] for each in found["passes"]] == [None, "f16"], found)
+    claim([each["compute_dtype"] for each in found["passes"]] == [None, "f16"], found)
     claim(found["passes"][1]["reason"] == "tolerance of f16", found)
     # A type that the model already uses isn't a change.
     report, found = passdock.run(relu(work / "half.onnx", F16), [WRONG])
-    claim(report["exit_status"] == 1 and found["passes"][0]["computed_in"] is None, found)
+    claim(report["exit_status"] == 1 and found["passes"][0]["compute_dtype"] is None, found)
     claim(passdock.results(model, [WRONG], "rtol = 0.0\natol = 1e9") == ["same"], "atol")
     claim(passdock.results(model, [mixed], "rtol = 0.0\natol = 0.0")[1] == "different", "rtol, atol")
 

@@ -22,7 +22,7 @@ fn the_page_of_the_operators_is_what_the_tables_say() {
 type Knows = fn(&OpInfo) -> bool;
 
 const COLUMNS: [Knows; 4] = [
-    |op| op.types,
+    |op| op.type_inference,
     |op| op.evaluation,
     |op| op.decomposition,
     |op| op.layouts,

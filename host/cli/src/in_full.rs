@@ -26,14 +26,14 @@ pub(crate) fn plugin(manifest: &Manifest, file: Option<&Path>) -> String {
 /// Renders the plugin's section of a manifest.
 fn head(plugin: &ManifestPlugin, file: Option<&Path>) -> String {
     let panic = match plugin.panic {
-        PanicStrategy::Unwind => "a panic is caught and is an error of the pass (unwind)",
-        PanicStrategy::Abort => "a panic ends the process (abort)",
-        PanicStrategy::None => "it can't panic",
+        PanicStrategy::Unwind => "panics are caught and reported as errors of the pass (unwind)",
+        PanicStrategy::Abort => "panics terminate the process (abort)",
+        PanicStrategy::None => "no panics",
     };
     let (abi, min_host, ir) = (&plugin.abi, &plugin.min_host, &plugin.ir);
-    let mut lines = vec![format!("contract {abi} (needs {min_host}), IR {ir}")];
+    let mut lines = vec![format!("plugin ABI {abi} (requires {min_host}), IR {ir}")];
     let layout = plugin.layout.iter();
-    lines.extend(layout.map(|layout| format!("layout of records {layout}")));
+    lines.extend(layout.map(|layout| format!("layout fingerprint {layout}")));
     let compiler = plugin.compiler.iter();
     lines.extend(compiler.map(|compiler| format!("built by {compiler}")));
     lines.push(panic.to_owned());
@@ -53,7 +53,7 @@ pub(crate) fn pass(pass: &ManifestPass, of: Option<&Plugin>) -> String {
     }
     lines.extend(also_called(&declared.aliases));
     if let Some(phase) = declared.phase {
-        lines.push(format!("asks for the phase {}", phase.name()));
+        lines.push(format!("runs in phase {}", phase.name()));
     }
     let threads = match (pass.kind, declared.thread_safe) {
         (PassKind::Module, true) => "thread-safe",
@@ -66,7 +66,7 @@ pub(crate) fn pass(pass: &ManifestPass, of: Option<&Plugin>) -> String {
         lines.push("may change parameters and results of functions".to_owned());
     }
     if let Some(key) = &declared.config {
-        lines.push(format!("takes options from the config key {key}, too"));
+        lines.push(format!("reads options from the config key {key}"));
     }
     let title = format!("{} ({kind}, level {level})", pass.name());
     under(&title, lines) + &fields("  option", &declared.options)
@@ -76,7 +76,7 @@ pub(crate) fn pass(pass: &ManifestPass, of: Option<&Plugin>) -> String {
 pub(crate) fn rules(info: &PassInfo, file: &str) -> String {
     let title = format!("{} (function, level {})", info.name, info.opt_level);
     let lines = vec![
-        format!("of the rules in {file}"),
+        format!("rules of {file}"),
         format!("requires {}", info.required.join(", ")),
         "thread-safe: runs on several functions at once".to_owned(),
     ];
@@ -123,7 +123,7 @@ pub(crate) fn instrument(
 
 /// Renders the aliases of a pass or an instrument, if it has any.
 pub(crate) fn also_called(aliases: &[String]) -> Option<String> {
-    (!aliases.is_empty()).then(|| format!("also called {}", aliases.join(", ")))
+    (!aliases.is_empty()).then(|| format!("aliases: {}", aliases.join(", ")))
 }
 
 /// Renders the operators that a plugin defines, or with `extends` those whose definitions it extends. Each has the

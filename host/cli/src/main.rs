@@ -4,7 +4,6 @@
 //! status.
 
 mod args;
-mod check_command;
 mod child;
 mod command;
 mod help;
@@ -20,6 +19,8 @@ mod request;
 mod show;
 #[cfg(unix)]
 mod signals;
+mod test_command;
+mod usage_error;
 mod watchdog;
 #[cfg(unix)]
 mod worker_args;
@@ -47,7 +48,7 @@ fn main() -> ExitCode {
     match thread.map(std::thread::JoinHandle::join) {
         Ok(ended) => ended.unwrap_or(ExitCode::FAILURE),
         Err(error) => {
-            show::print_error(&format!("error: no thread can be started: {error}\n"));
+            show::print_error(&format!("error: could not start a thread: {error}\n"));
             ExitCode::FAILURE
         }
     }
@@ -90,15 +91,7 @@ fn start() -> ExitCode {
             show::written(help.print().and_then(|()| std::io::stdout().flush()));
             return ExitCode::from(show::finish(0, 1));
         }
-        // The message contains arguments, which may be arbitrary file names.
-        Err(error) => {
-            let text = error.render().to_string();
-            if passdock::terminal::safe(&text) == text {
-                error.exit();
-            }
-            show::print_error(&text);
-            return ExitCode::from(2);
-        }
+        Err(error) => return ExitCode::from(usage_error::report(error)),
     };
     show::set_color(cli.color);
     files::set_output_apart();

@@ -27,7 +27,7 @@ pub(crate) fn bisect(args: &RunArgs) -> String {
     }
     words.extend(common_options().into_iter().flatten());
     let words = words.join(" ");
-    format!("{before}`passdock bisect {words} --check numerics` names the pass.")
+    format!("{before}`passdock bisect {words} --test numerics` finds the pass")
 }
 
 /// Returns the options on this process's command line that `bisect` accepts, too.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use passdock_tools::page::RunPage;
 
-/// Returns the HTML report that `--report` or an instrument of the pipeline requests.
+/// Returns the HTML report that `--html-report` or an instrument of the pipeline requests.
 pub(crate) fn run_page(report: Option<PathBuf>) -> RunPage {
     RunPage {
         asked: report,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use passdock::Registry;
 
 /// Description of `PrintIR`, the pass of the command itself.
-pub(crate) const OWN_PASS: &str = "Prints the module under a heading, and changes nothing.";
+pub(crate) const OWN_PASS: &str = "Prints the module under a heading.";
 
 /// Returns a registry with the command's instruments and pass, in addition to those of the library.
 pub(crate) fn registry() -> Registry {

@@ -110,7 +110,7 @@ pub(crate) fn passes(passes: &[PassRecord], shown: Shown) -> String {
         at += inner + hidden;
         if hidden > 0 {
             let indent = indent(passes[at - hidden].depth);
-            let line = format!("{indent}… {hidden} more, each run by the one above: FAILED");
+            let line = format!("{indent}… {hidden} more nested calls: FAILED");
             table.line(&line);
         }
     }
@@ -260,8 +260,8 @@ pub(crate) fn diagnostics(diagnostics: &[Diagnostic], notes: Notes) {
             let more = match count {
                 0 => continue,
                 1 if line == *diagnostic => String::new(),
-                1 => " More: `--notes`.".to_owned(),
-                count => format!(" All {count}: `--notes`."),
+                1 => "; details: `--notes`".to_owned(),
+                count => format!("; all {count}: `--notes`"),
             };
             let message = line.message.clone() + &more;
             show::diagnostic(&Diagnostic { message, ..line });

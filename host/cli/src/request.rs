@@ -40,9 +40,9 @@ pub(crate) fn of_passes(pipeline: Option<&Path>, args: PassArgs) -> Result<Reque
         pipeline: pipeline.map(read_pipeline).transpose()?,
         passes,
         opt_level: args.opt_level,
-        required_pass: args.require,
-        disabled_pass: args.disable,
-        disabled_rule: args.disable_rule,
+        required_pass: args.required_pass,
+        disabled_pass: args.disabled_pass,
+        disabled_rule: args.disabled_rule,
         rewrite_limit: args.rewrite_limit,
         raise_opset: args.raise_opset,
         config: args.config,
@@ -70,7 +70,7 @@ pub(crate) fn check_output(output: Option<&Path>, json: bool) -> Result<(), Pass
     if !json || !output.is_some_and(is_standard) {
         return Ok(());
     }
-    let message = "With --json standard output is the report's; give `-o` a file.";
+    let message = "`--json` and `-o -` both use standard output; pass a file to `-o`";
     Err(PassError::new(ErrorKind::Usage, message))
 }
 
@@ -87,31 +87,30 @@ pub(crate) fn inputs(
         [first, second] => {
             let shown = first.display();
             let error = usage(format!(
-                "`{shown}` isn't a pipeline: of two files the first is one."
+                "`{shown}` is not a pipeline; the first of two files is the pipeline"
             ));
             Err(error.help(match Format::of(second) {
                 Ok(_) if command != "bisect" => format!(
-                    "The output stands behind `-o`: `passdock {command} {shown} -o {}`.",
+                    "pass the output with `-o`: `passdock {command} {shown} -o {}`",
                     second.display()
                 ),
-                Ok(_) => {
-                    "A pipeline is a .toml file, or built in: `passdock list pipelines`.".to_owned()
-                }
+                Ok(_) => "a pipeline is a .toml file or built in: see `passdock list pipelines`"
+                    .to_owned(),
                 Err(_) => format!(
-                    "The pipeline comes first: `passdock {command} {} {shown}`.",
+                    "put the pipeline first: `passdock {command} {} {shown}`",
                     second.display()
                 ),
             }))
         }
         [alone] if has_extension(alone, "toml") || is_rules(alone) || is_built_in(alone) => {
             Err(usage(format!(
-                "There is a pipeline and no model: `passdock {command} {} MODEL`.",
+                "missing model: `passdock {command} {} MODEL`",
                 alone.display()
             )))
         }
         [model] => Ok((None, model.clone())),
         _ => Err(usage(format!(
-            "There is no model: `passdock {command} MODEL`, or `passdock {command} PIPELINE MODEL`."
+            "missing model: `passdock {command} MODEL`, or `passdock {command} PIPELINE MODEL`"
         ))),
     }
 }
@@ -154,30 +153,29 @@ fn read_pipeline(path: &Path) -> Result<PipelineText, PassError> {
     let wrong = |message: String| PassError::new(ErrorKind::Usage, message);
     if let Some(word) = word(path) {
         let pipeline = BuiltInPipeline::named(word).map_err(|error| match path.exists() {
-            true => error.help(format!("The file of that name is `./{word}`.")),
+            true => error.help(format!("for the file of that name, write `./{word}`")),
             false => error,
         })?;
         return Ok(pipeline.into());
     }
     let extension = path.extension().and_then(|extension| extension.to_str());
     if let Some("onnx" | "ir") = extension {
-        let error = wrong(format!("`{shown}` is a model, and no pipeline."));
-        return Err(
-            error.help("A pipeline is a .toml file; `passdock stats` shows what is in a model.")
-        );
+        let error = wrong(format!("`{shown}` is a model, not a pipeline"));
+        return Err(error
+            .help("a pipeline is a .toml file; for a summary of a model, run `passdock stats`"));
     }
     watchdog::doing(&format!("reading the pipeline `{shown}`"));
     let unreadable =
-        |why: &dyn Display| wrong(format!("The pipeline `{shown}` can't be read: {why}."));
+        |why: &dyn Display| wrong(format!("could not read the pipeline `{shown}`: {why}"));
     let text = files::read_to_string(path).map_err(|error| match error.kind() {
-        IoErrorKind::InvalidData => unreadable(&"it isn't text in UTF-8"),
+        IoErrorKind::InvalidData => unreadable(&"it is not UTF-8"),
         IoErrorKind::NotFound => {
             let is_meant = |known: &&BuiltInPipeline| path.file_stem() == Some(known.name.as_ref());
             let mut missing = unreadable(&error);
             missing.help = BUILT_IN
                 .iter()
                 .find(is_meant)
-                .map(|known| format!("The pipeline that is built in is called `{}`.", known.name));
+                .map(|known| format!("the built-in pipeline is `{}`", known.name));
             missing
         }
         _ => unreadable(&error),

@@ -82,7 +82,7 @@ fn text_of(json: serde_json::Result<String>) -> String {
     match json {
         Ok(text) => json_safe(&text) + "\n",
         Err(error) => {
-            print_error(&format!("error: the JSON can't be written: {error}\n"));
+            print_error(&format!("error: could not serialize the JSON: {error}\n"));
             String::new()
         }
     }
@@ -131,13 +131,13 @@ pub(crate) fn warn(error: impl Into<PassError>) {
 /// Returns a command's error as a [`PassError`]. Other errors come from output files that can't be written.
 pub(crate) fn reported(error: anyhow::Error) -> PassError {
     let error = error.downcast::<PassError>();
-    error.unwrap_or_else(|other| PassError::new(ErrorKind::Write, format!("{other:#}.")))
+    error.unwrap_or_else(|other| PassError::new(ErrorKind::Write, format!("{other:#}")))
 }
 
 /// Creates a directory and its parents.
 pub(crate) fn create_dir(dir: &Path) -> anyhow::Result<()> {
     std::fs::create_dir_all(dir)
-        .with_context(|| format!("The directory `{}` can't be made", dir.display()))
+        .with_context(|| format!("could not create the directory `{}`", dir.display()))
 }
 
 /// Prints the result of a command that succeeded, as JSON or with `render`.
@@ -217,7 +217,7 @@ pub(crate) fn finish(status: u8, trouble: u8) -> u8 {
     let Some(error) = FAILED.get() else {
         return status;
     };
-    let message = format!("Standard output can't be written: {error}.");
+    let message = format!("could not write standard output: {error}");
     diagnostic(&PassError::new(ErrorKind::Write, message).to_diagnostic());
     status.max(trouble)
 }
@@ -317,7 +317,7 @@ pub(crate) fn bytes_change(before: u64, after: u64) -> String {
     let [was, is] = [before, after].map(bytes);
     let sign = if after < before { '−' } else { '+' };
     match before.abs_diff(after) {
-        0 => format!("{is} as before"),
+        0 => format!("{is} unchanged"),
         difference if was == is => format!("{was} → {is} ({sign}{})", bytes(difference)),
         _ => format!("{was} → {is}"),
     }
@@ -401,7 +401,7 @@ mod tests {
     #[test]
     fn what_rounding_hides_is_said() {
         for (before, after, said) in [
-            (3_827_147, 3_827_147, "3.8 MB as before"),
+            (3_827_147, 3_827_147, "3.8 MB unchanged"),
             (3_827_147, 3_825_947, "3.8 MB → 3.8 MB (−1.2 kB)"),
             (3_827_147, 3_827_148, "3.8 MB → 3.8 MB (+1 B)"),
             (3_827_147, 3_727_147, "3.8 MB → 3.7 MB"),

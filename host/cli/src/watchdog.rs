@@ -53,9 +53,9 @@ mod limit {
         supervised::give_up();
         files::give_up();
         let (doing, limit) = (activity().clone(), limit.as_secs_f64());
-        let message = format!("The command was still {doing} after {limit} s.");
+        let message = format!("the command was still {doing} after {limit} s");
         let error = PassError::new(ErrorKind::Crashed, message)
-            .help("A pipe needs a program at its other end, which closes it in time.");
+            .help("if a path is a pipe, check that the other end is open and is closed in time");
         let status = show::fail(&error);
         if let Some(json) = json {
             show::write_out(&json(&error));

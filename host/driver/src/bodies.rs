@@ -44,7 +44,7 @@ fn part_of(module: &Module, name: &str) -> Result<Module, EditFailure> {
         pending.extend(callees.filter_map(|callee| part.function(callee)));
     }
     if wanted.is_empty() {
-        let message = format!("The module has no function `{name}`.");
+        let message = format!("the module has no function `{name}`");
         return Err(EditFailure::refused(message));
     }
     part.retain(|f| wanted.contains(&f.name()));
@@ -122,7 +122,7 @@ pub fn replace_body(
     name: &str,
 ) -> Result<(), sdk::EditError> {
     let refused = |error: EditFailure| sdk::EditError::failed(error.message);
-    let missing = || sdk::EditError::failed(format!("The module has no function `{name}`."));
+    let missing = || sdk::EditError::failed(format!("the module has no function `{name}`"));
     let source = part.function_named(name).ok_or_else(missing)?;
     let copy = adopted(f, source).map_err(refused)?;
     f.replace_body(&copy)?;

@@ -1,4 +1,4 @@
-//! Oracles for modules, for `--check` and for searches for a broken pass.
+//! Oracles for modules, for `--test` and for searches for a broken pass.
 
 use passdock_core::PassError;
 use passdock_ir::Module;
@@ -22,7 +22,7 @@ impl Verdict {
         match self {
             Verdict::Good => "good",
             Verdict::Bad => "bad",
-            Verdict::Unknown => "can't say",
+            Verdict::Unknown => "inconclusive",
         }
     }
 }

@@ -34,7 +34,7 @@ pub fn run_with_options(registry: &Registry, pass: &str, options: &str, source: 
     let run = || {
         let options = lone_value(&format!("{{ {options} }}"));
         let Some(toml::Value::Table(options)) = options else {
-            let message = "The options aren't TOML.";
+            let message = "invalid options: not a TOML table";
             return Err(PassError::new(ErrorKind::Config, message));
         };
         let pass = registry.get_pass_with_options(pass, &options)?;

@@ -34,9 +34,9 @@ pub struct ModelPart {
     /// The number of ops in the main graph of the part.
     pub ops_after: usize,
     /// Inputs that no output needs.
-    pub idle: Vec<String>,
+    pub unused_inputs: Vec<String>,
     /// Inputs and outputs of unknown shape. Their shapes should be declared in an ONNX file.
-    pub unshaped: Vec<String>,
+    pub unknown_shapes: Vec<String>,
 }
 
 /// Extracts the part of a model between some of its values.
@@ -80,22 +80,22 @@ pub fn extract(module: &Module, bounds: &Bounds) -> Result<ModelPart, PassError>
     }
     let params = cut(edited, &inputs, &outputs).map_err(refused)?;
     check_params(edited, &params, bounds, &outputs)?;
-    let idle = inputs.iter().zip(&params);
-    let idle = idle.filter(|(_, param)| edited.value(**param).use_count == 0);
-    let idle = idle.map(|(&input, _)| names.text(input)).collect();
+    let unused_inputs = inputs.iter().zip(&params);
+    let unused_inputs = unused_inputs.filter(|(_, param)| edited.value(**param).use_count == 0);
+    let unused_inputs = unused_inputs.map(|(&input, _)| names.text(input)).collect();
     let (args, results) = (edited.args(edited.body()), function_results(edited));
     let args = args.map(|arg| (arg, describe(edited, arg)));
     let results = results.into_iter().flatten();
     let all = args.chain(results.map(|(value, name, _)| (value, name)));
-    let unshaped = all.filter(|(value, _)| !is_shaped(edited, *value));
-    let unshaped = unshaped.map(|(_, name)| name).collect();
+    let unknown_shapes = all.filter(|(value, _)| !is_shaped(edited, *value));
+    let unknown_shapes = unknown_shapes.map(|(_, name)| name).collect();
     let ops_after = edited.op_count();
     drop_uncalled(&mut part, f.name());
     Ok(ModelPart {
         ops_before: f.op_count(),
         ops_after,
-        idle,
-        unshaped,
+        unused_inputs,
+        unknown_shapes,
         module: part,
     })
 }

@@ -118,7 +118,7 @@ fn rewrite(found: &Bisection) -> String {
     format!(
         "{} of {}: {} in @{}: {}",
         rewrite.number,
-        rewrite.of,
+        rewrite.count,
         rewrite.rule,
         rewrite.function.as_deref().unwrap_or("none"),
         ops.join("; ")

@@ -86,10 +86,10 @@ fn of_thousands_of_ops_few_are_left_after_60_runs() {
         let module = blocks(count);
         let reduction = shrink(&module, 60);
         assert!(
-            reduction.ops_after <= 20 && reduction.checks <= 60,
+            reduction.ops_after <= 20 && reduction.runs <= 60,
             "{count}: {} ops after {} runs; {:#?}",
             reduction.ops_after,
-            reduction.checks,
+            reduction.runs,
             reduction.steps
         );
     }

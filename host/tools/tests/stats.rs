@@ -222,7 +222,7 @@ module {
             "ops.kinds",
             "subgraphs.regions",
             "subgraphs.depth",
-            "subgraphs.holders",
+            "subgraphs.parents",
             "custom_domains",
             "results",
         ],

@@ -1,1 +1,1 @@
-"""The implementation of ``passdock.batch`` and ``passdock.ray``: models, processes, storage, outcomes."""
+"""The implementation of ``passdock.batch`` and ``passdock.ray``: models, processes, storage, results."""

@@ -3,7 +3,7 @@
 A worker is a process of the command ``passdock``, which supervises each model and reports the call in which a plugin
 crashes. It can't run Python: a pipeline with passes that a program registered runs in Python processes (``worker``).
 
-The engine, the file of outcomes and the fingerprints are those of ``passdock batch``, so a batch and a command can
+The engine, the file of results and the fingerprints are those of ``passdock batch``, so a batch and a command can
 continue each other's file. The code of passes is part of a fingerprint.
 """
 
@@ -22,9 +22,9 @@ from ..errors import PassError, UnknownNameError
 from ..transform import Pass
 from . import items as _items
 from . import worker as _worker
-from .outcomes import Outcome
+from .results import ModelResult
 
-__all__ = ["Plan", "check", "fingerprint", "outcomes", "python_worker"]
+__all__ = ["Plan", "check", "fingerprint", "python_worker", "results"]
 
 
 class Plan:
@@ -42,8 +42,8 @@ class Plan:
         imports: Sequence[str],
         options: Mapping[str, Any],
     ) -> None:
-        if options.get("page") is not None:
-            raise _items.usage("Each model would write the same page.", "`passdock.run(model, page=…)` writes one's.")
+        if options.get("html_report") is not None:
+            raise _items.usage("all models would write the same HTML report", "to write the report of one model, use `passdock.run(model, html_report=…)`")
         self.items = items
         self.results = results
         self.jobs = jobs
@@ -77,7 +77,7 @@ class Plan:
     def has_python(self) -> bool:
         """Returns whether the pipeline has a pass of this program, as opposed to a plugin."""
         return bool(self.imports) or any(
-            entry["plugin"] is None and not entry["is_sequential"] for entry in self.explained["passes"]
+            entry["plugin"] is None and not entry["sequential"] for entry in self.explained["passes"]
         )
 
     def plugin_files(self) -> list[str]:
@@ -163,8 +163,8 @@ def _python_modules(text: str) -> list[str]:
     return sorted(found)
 
 
-def outcomes(plan: Plan) -> Iterator[Outcome]:
-    """Runs a batch and yields its outcomes as models finish.
+def results(plan: Plan) -> Iterator[ModelResult]:
+    """Runs a batch and yields its results as models finish.
 
     Raises:
         PassError: The request is invalid.
@@ -183,7 +183,7 @@ def outcomes(plan: Plan) -> Iterator[Outcome]:
     return _run(plan, worker)
 
 
-def _run(plan: Plan, worker: _passdock.Worker) -> Iterator[Outcome]:
+def _run(plan: Plan, worker: _passdock.Worker) -> Iterator[ModelResult]:
     try:
         worker.start()
         results = Path(plan.results)
@@ -196,8 +196,8 @@ def _run(plan: Plan, worker: _passdock.Worker) -> Iterator[Outcome]:
         own = fingerprint(plan)
         batch = _passdock.Batch(worker, own, plan.items, plan.results, plan.jobs, plan.resume)
         try:
-            while (outcome := batch.next()) is not None:
-                yield Outcome(json.loads(outcome))
+            while (result := batch.next()) is not None:
+                yield ModelResult(json.loads(result))
         finally:
             batch.close()
     finally:

@@ -91,7 +91,7 @@ def once(made: Iterable[Item], true: Callable[[str], str]) -> list[Item]:
     known: dict[str, Item] = {}
     models: set[str] = set()
     for item in made:
-        # A model has one outcome. If its directory is listed, too, the first result counts.
+        # A model has one result. If its directory is listed, too, the first result counts.
         if item.model in models:
             continue
         models.add(item.model)

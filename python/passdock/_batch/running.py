@@ -1,4 +1,4 @@
-"""A running batch: an iterator over outcomes, and their summary."""
+"""A running batch: an iterator over results, and their summary."""
 
 from __future__ import annotations
 
@@ -8,38 +8,38 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Self
 
 from ..errors import UsageError
-from .outcomes import Outcome, Summary
+from .results import ModelResult, Summary
 
 if TYPE_CHECKING:
     from types import TracebackType
 
-__all__ = ["OUTCOMES", "Batch", "refuse_in_worker"]
+__all__ = ["RESULTS", "Batch", "refuse_in_worker"]
 
-#: The file of outcomes in the directory of results.
-OUTCOMES = "outcomes.jsonl"
+#: The name of the results file in the output directory.
+RESULTS = "results.jsonl"
 
 
-class Batch(Iterator[Outcome]):
-    """A batch that runs while its outcomes are iterated over, or to its end in ``wait()``.
+class Batch(Iterator[ModelResult]):
+    """A batch that runs while its results are iterated over, or to its end in ``wait()``.
 
     As with a generator, nothing runs before the iteration starts. Leaving the loop skips the remaining models; a later
     call of ``passdock.batch`` runs them. ``len(batch)`` is the number of models.
 
     Attributes:
-        summary: The outcomes so far.
+        summary: The results so far.
     """
 
     def __init__(
         self,
-        outcomes: Iterator[Outcome],
+        results: Iterator[ModelResult],
         count: int,
         summary: Summary,
-        progress: bool | Callable[[Outcome], Any] = False,
+        progress: bool | Callable[[ModelResult], Any] = False,
     ) -> None:
-        self._outcomes = outcomes
+        self._results = results
         self._count = count
         self._wanted = progress
-        self._told: Callable[[Outcome], Any] | None = None
+        self._told: Callable[[ModelResult], Any] | None = None
         self._end: Callable[[], Any] = lambda: None
         self._began: float | None = None
         self._is_over = False
@@ -48,30 +48,30 @@ class Batch(Iterator[Outcome]):
     def __iter__(self) -> Self:
         return self
 
-    def __next__(self) -> Outcome:
+    def __next__(self) -> ModelResult:
         if self._is_over:
             raise StopIteration
         if self._began is None:
             self._began = time.monotonic()
             self._told, self._end = _progress(self._wanted, self._count)
         try:
-            outcome = next(self._outcomes)
+            result = next(self._results)
         except BaseException:
-            # After the last outcome, an error or Ctrl-C, no process may be left running.
+            # After the last result, an error or Ctrl-C, no process may be left running.
             self.close()
             raise
         self.summary.seconds = time.monotonic() - self._began
-        self.summary.add(outcome)
+        self.summary.add(result)
         if self._told is not None:
-            self._told(outcome)
-        return outcome
+            self._told(result)
+        return result
 
     def wait(self) -> Summary:
         """Runs the remaining models and returns the summary.
 
         Raises:
-            UsageError: Another batch is writing the file of outcomes, or the file has other contents.
-            PassError: Outcomes can't be stored, or no process can be started. A failed model raises nothing.
+            UsageError: Another batch is writing the file of results, or the file has other contents.
+            PassError: Results can't be stored, or no process can be started. A failed model raises nothing.
         """
         for _ in self:
             pass
@@ -84,7 +84,7 @@ class Batch(Iterator[Outcome]):
         self._is_over = True
         if self._began is not None:
             self.summary.seconds = time.monotonic() - self._began
-        close = getattr(self._outcomes, "close", None)
+        close = getattr(self._results, "close", None)
         if close is not None:
             close()
         self._end()
@@ -146,9 +146,9 @@ def refuse_in_worker() -> None:
 
 
 def _progress(
-    wanted: bool | Callable[[Outcome], Any], count: int
-) -> tuple[Callable[[Outcome], Any] | None, Callable[[], Any]]:
-    """Returns a function that receives each outcome, and one to call at the end."""
+    wanted: bool | Callable[[ModelResult], Any], count: int
+) -> tuple[Callable[[ModelResult], Any] | None, Callable[[], Any]]:
+    """Returns a function that receives each result, and one to call at the end."""
     if not wanted:
         return None, lambda: None
     if callable(wanted):
@@ -159,13 +159,13 @@ def _progress(
         import logging
 
         log = logging.getLogger("passdock")
-        return lambda outcome: log.info("%s", outcome), lambda: None
+        return lambda result: log.info("%s", result), lambda: None
     bar = tqdm(total=count, unit=" models", desc="passdock")
     failed = 0
 
-    def told(outcome: Outcome) -> None:
+    def told(result: ModelResult) -> None:
         nonlocal failed
-        failed += not outcome["ok"]
+        failed += not result["ok"]
         if failed:
             bar.set_postfix_str(f"{failed} failed")
         bar.update()

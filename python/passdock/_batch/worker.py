@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..errors import PassError, PluginError
-from .outcomes import failure
+from .results import failure
 
 __all__ = ["IN_WORKER", "START", "import_all", "main"]
 

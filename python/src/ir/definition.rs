@@ -24,8 +24,8 @@ pub(crate) fn check_op(
         }
         let count = op.operands.len();
         check_new_op(op.name, count, |domain| f.opset(domain), &defs).map_err(|refused| {
-            let near = refused.near.map(|near| format!(" Did you mean `{near}`?"));
-            format!("{}{}", refused.message, near.unwrap_or_default())
+            let near = refused.near.map(|near| format!("; did you mean `{near}`?"));
+            format!("{}{}", refused.message, near.as_deref().unwrap_or("."))
         })?;
         let Some(info) = definition(f, op.name, &defs) else {
             return Ok(());

@@ -162,7 +162,7 @@ def by_hand():
         Crafted(
             "a graph next to a value, which would hide the values that the graph uses",
             raw_model(raw_graph(op + record(5, body))),
-            refused="it holds a graph beside something else",
+            refused="the attribute has a graph and another value",
         ),
     )
     yield (

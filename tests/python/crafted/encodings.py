@@ -160,28 +160,28 @@ def refused():
     whole = raw_graph(RELU)
     refusals = {
         "two_graphs": (raw_model(whole, record(7, b"")), "the model has two graphs"),
-        "no_graph": (integer(1, 10) + OPSET, "it has no graph"),
-        "empty_file": (b"", "it is an empty file"),
-        "cut_off": (raw_model(whole)[:-3], "it is truncated, or it isn't an ONNX model"),
+        "no_graph": (integer(1, 10) + OPSET, "no graph"),
+        "empty_file": (b"", "found an empty file"),
+        "cut_off": (raw_model(whole)[:-3], "truncated, or not an ONNX model"),
         "name_not_utf8": (
             raw_model(raw_graph(record(1, b"x\xff") + record(2, "y") + record(4, "Relu"))),
-            "isn't UTF-8",
+            "is not UTF-8",
         ),
-        "undefined": (raw_model(raw_graph(node("Relu", "nowhere", "y").SerializeToString())), "nothing defines it"),
-        "defined_twice": (raw_model(raw_graph(RELU, RELU)), "a second time"),
+        "undefined": (raw_model(raw_graph(node("Relu", "nowhere", "y").SerializeToString())), "undefined name"),
+        "defined_twice": (raw_model(raw_graph(RELU, RELU)), "duplicate definition"),
         "in_a_circle": (
             raw_model(
                 raw_graph(node("Neg", "b", "a").SerializeToString(), node("Neg", "a", "b").SerializeToString(), RELU)
             ),
-            "a node needs its own result",
+            "the node depends on its own result",
         ),
         "too_little_data": (
             raw_model(
                 raw_graph(RELU, after=record(5, integer(1, 3) + integer(2, 1) + record(8, "w") + record(9, b"1234")))
             ),
-            "asks for 12 bytes of data and it has 4",
+            "expected 12 bytes of data for the tensor's shape, found 4",
         ),
-        "field_zero": (raw_model(whole, b"\0\1"), "there is no such field number"),
+        "field_zero": (raw_model(whole, b"\0\1"), "invalid field number"),
     }
     for name, (data, why) in refusals.items():
         yield f"refused_{name}", Crafted(f"not a model: {name.replace('_', ' ')}", data, refused=why)

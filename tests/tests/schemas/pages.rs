@@ -126,7 +126,7 @@ fn the_page_of_pipelines_has_the_keys_of_the_schema() {
         ("Python passes", "python"),
         ("Groups", "sequential"),
         ("Including a built-in pipeline", "built_in"),
-        ("Extension points", "place"),
+        ("Extension points", "phase"),
         ("`[context]`", "context"),
         ("`[plugins]`", "plugins"),
         ("`[plugins.NAME]`", "plugin"),

@@ -61,7 +61,7 @@ fn keys_read(text: &str) -> BTreeSet<String> {
 #[test]
 fn the_schema_has_the_keys_that_are_read() {
     let schema = schema();
-    let all_kinds = ["pass", "sequential", "rules", "built_in", "python", "place"];
+    let all_kinds = ["pass", "sequential", "rules", "built_in", "python", "phase"];
     for (names, text) in [
         (&[""][..], "zzz = 1"),
         (&["context"], "[context]\nzzz = 1"),
@@ -73,22 +73,22 @@ fn the_schema_has_the_keys_that_are_read() {
         assert_eq!(keys, keys_read(text), "{names:?}");
     }
     let phases = Phase::ALL.map(Phase::name);
-    let place = schema.definition("place");
-    assert_eq!(place["properties"]["phase"]["enum"], json!(phases));
+    let phase = schema.definition("phase");
+    assert_eq!(phase["properties"]["phase"]["enum"], json!(phases));
     let built_in = schema.definition("built_in");
     let names = pipeline::BUILT_IN.map(|known| known.name);
     assert_eq!(built_in["properties"]["use"]["enum"], json!(names));
     // In these tables, other keys are allowed, or no key is.
     assert_eq!(schema.keys("plugins"), ["dirs", "files"]);
     assert_eq!(schema.keys("instrument"), ["name"]);
-    assert_eq!(schema.keys("place"), ["phase"]);
+    assert_eq!(schema.keys("phase"), ["phase"]);
     let all = [
         "",
         "built_in",
         "context",
         "instrument",
         "pass",
-        "place",
+        "phase",
         "plugin",
         "plugins",
         "rules",

@@ -40,10 +40,10 @@ pub(crate) struct BatchArgs {
     pub(crate) jobs: Option<u16>,
     /// Process all models, including those that an earlier batch completed
     #[arg(long)]
-    pub(crate) again: bool,
+    pub(crate) no_resume: bool,
     #[command(flatten, next_help_heading = FAILURES)]
     pub(crate) process: ProcessArgs,
-    /// Write results to FILE instead of DIR/outcomes.jsonl
+    /// Write results to FILE instead of DIR/results.jsonl
     #[arg(long, help_heading = REPORT, value_name = "FILE")]
     pub(crate) results: Option<PathBuf>,
     /// Print only failures

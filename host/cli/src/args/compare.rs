@@ -50,17 +50,17 @@ pub(crate) struct CompareArgs {
 
 /// Parses `NAME=SIZE`.
 fn dim(text: &str) -> Result<(String, i64), &'static str> {
-    let (name, size) = text.rsplit_once('=').ok_or("write NAME=SIZE")?;
+    let (name, size) = text.rsplit_once('=').ok_or("expected NAME=SIZE")?;
     match (name.trim(), size.trim().parse()) {
-        ("", _) => Err("write NAME=SIZE"),
+        ("", _) => Err("expected NAME=SIZE"),
         (name, Ok(size @ 0..)) => Ok((name.to_owned(), size)),
-        _ => Err("a size is a whole number from 0 on"),
+        _ => Err("the size must be a non-negative integer"),
     }
 }
 
 fn tolerance(text: &str) -> Result<f64, &'static str> {
     match text.parse() {
         Ok(number @ 0.0..) if f64::is_finite(number) => Ok(number),
-        _ => Err("this isn't a number from 0 on"),
+        _ => Err("expected a non-negative number"),
     }
 }

@@ -126,17 +126,17 @@ pub(crate) struct PassArgs {
     #[arg(long, value_name = "A,B,C", value_delimiter = ',', value_parser = trimmed)]
     pub(crate) passes: Vec<String>,
     /// Run passes up to this optimization level, from 0 to 4. Overrides the pipeline's level, which is 2 by default.
-    #[arg(short = 'O', value_name = "LEVEL", value_parser = level)]
+    #[arg(short = 'O', long, value_name = "LEVEL", value_parser = level)]
     pub(crate) opt_level: Option<u32>,
     /// Run this pass of the pipeline at any level. Repeatable.
     #[arg(long, value_name = "PASS", value_delimiter = ',', value_parser = trimmed)]
-    pub(crate) require: Vec<String>,
+    pub(crate) required_pass: Vec<String>,
     /// Skip this pass where the pipeline lists it. Passes that call it by name still run it. Repeatable.
     #[arg(long, value_name = "PASS", value_delimiter = ',', value_parser = trimmed)]
-    pub(crate) disable: Vec<String>,
+    pub(crate) disabled_pass: Vec<String>,
     /// Disable this rewrite rule. The report lists the names of rules.
     #[arg(long, value_name = "RULE", value_delimiter = ',', value_parser = trimmed)]
-    pub(crate) disable_rule: Vec<String>,
+    pub(crate) disabled_rule: Vec<String>,
     /// Stop applying rules after N rewrites in total, for example to find a wrong rewrite
     #[arg(long, value_name = "N")]
     pub(crate) rewrite_limit: Option<u64>,
@@ -181,7 +181,7 @@ pub(crate) struct RunArgs {
     /// Write an HTML report to FILE: what each pass changed, and the graph before and after. The file is
     /// self-contained.
     #[arg(long, help_heading = REPORT, value_name = "FILE")]
-    pub(crate) report: Option<PathBuf>,
+    pub(crate) html_report: Option<PathBuf>,
     /// Observe passes with an instrument: NAME, or 'NAME={OPTION=VALUE}' in TOML. Repeatable.
     ///
     /// `passdock list instruments` shows the instruments and their options.
@@ -221,7 +221,7 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) allow_growth: bool,
     /// Run function passes on N threads; defaults to the number of cores
-    #[arg(short, long, value_name = "N")]
+    #[arg(short, long, value_name = "N", value_parser = threads)]
     pub(crate) jobs: Option<usize>,
     #[command(flatten, next_help_heading = FAILURES)]
     pub(crate) process: ProcessArgs,
@@ -328,19 +328,19 @@ pub(crate) struct StatsArgs {
 pub(crate) struct DiffArgs {
     /// Model before: .onnx, .ir, or `-` for IR text
     #[arg(value_name = "A")]
-    pub(crate) old: PathBuf,
+    pub(crate) before: PathBuf,
     /// Model after: .onnx, .ir, or `-` for IR text
     #[arg(value_name = "B")]
-    pub(crate) new: PathBuf,
+    pub(crate) after: PathBuf,
     /// Show a unified diff of brief IR text, as in `convert --brief`. A value has the same number in both texts.
     #[arg(long)]
     pub(crate) text: bool,
     /// List all differences, including renamed values
     #[arg(long)]
     pub(crate) all: bool,
-    /// Report only whether the models differ
-    #[arg(short = 'q', long)]
-    pub(crate) brief: bool,
+    /// Print nothing if the models are equal, and one line if not
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
     /// Allow data outside of the models' directories: absolute paths, `..`, links
     #[arg(long)]
     pub(crate) allow_outside_data: bool,
@@ -367,7 +367,7 @@ pub(crate) struct ReplayArgs {
     #[command(flatten)]
     pub(crate) process: ProcessArgs,
     /// Run function passes on N threads; defaults to the number of cores
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = threads)]
     pub(crate) jobs: Option<usize>,
     /// Print one JSON object on standard output, and everything else on standard error
     #[arg(long)]
@@ -386,8 +386,16 @@ pub(crate) fn one_of<T: Clone + Send + Sync + 'static, const N: usize>(
         let found = values.find(|(known, ..)| *known == name);
         found
             .map(|(.., value)| value.clone())
-            .ok_or("this isn't one of them")
+            .ok_or("unknown value")
     })
+}
+
+/// Parses a number of threads.
+pub(crate) fn threads(text: &str) -> Result<usize, &'static str> {
+    match text.parse() {
+        Ok(threads @ 1..) => Ok(threads),
+        _ => Err("expected an integer greater than 0"),
+    }
 }
 
 /// Trims an element of a comma-separated list.

@@ -6,7 +6,7 @@ use clap::{ArgGroup, Args};
 
 use crate::args::data::DataArgs;
 use crate::args::process::ProcessArgs;
-use crate::args::{PassArgs, PluginArgs, trimmed};
+use crate::args::{PassArgs, PluginArgs, threads, trimmed};
 
 #[derive(Debug, Args)]
 #[command(after_help = include_str!("../../help/convert.txt").trim_end())]
@@ -79,7 +79,7 @@ pub(crate) struct BlameArgs {
     #[command(flatten)]
     pub(crate) process: ProcessArgs,
     /// Run function passes on N threads; defaults to the number of cores
-    #[arg(short, long, value_name = "N")]
+    #[arg(short, long, value_name = "N", value_parser = threads)]
     pub(crate) jobs: Option<usize>,
     /// Allow data outside of the model's directory: absolute paths, `..`, links
     #[arg(long)]

@@ -29,7 +29,7 @@ impl ProcessArgs {
 pub(crate) fn seconds(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(seconds) if Duration::try_from_secs_f64(seconds).is_ok() => Ok(seconds),
-        _ => Err("this isn't a number of seconds".to_owned()),
+        _ => Err("expected a number of seconds".to_owned()),
     }
 }
 
@@ -37,7 +37,7 @@ pub(crate) fn seconds(text: &str) -> Result<f64, String> {
 pub(crate) fn time_limit(text: &str) -> Result<f64, String> {
     match seconds(text)? {
         limit if Duration::from_secs_f64(limit).is_zero() => {
-            Err("nothing can be done in no time".to_owned())
+            Err("must be greater than 0".to_owned())
         }
         limit => Ok(limit),
     }

@@ -4,12 +4,12 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::args::PassArgs;
 use crate::args::process::{ProcessArgs, seconds, time_limit};
+use crate::args::{PassArgs, threads};
 
 /// Options that select the oracle for models.
 #[derive(Debug, Args)]
-pub(crate) struct CheckCommandArgs {
+pub(crate) struct TestCommandArgs {
     /// Test command for models: `numerics`, or a shell command. In the command, `{}` is replaced by the path of the
     /// model, and `{in}` by the path of the model before the pipeline.
     ///
@@ -17,11 +17,11 @@ pub(crate) struct CheckCommandArgs {
     /// status of a command is its verdict. 0: the model is good. 125: inconclusive. 126 and 127: the command can't be
     /// run, which ends the search. Any other status, or termination by a signal: the model is bad. The file has the
     /// extension of MODEL.
-    #[arg(long, value_name = "CHECK")]
-    pub(crate) check: Option<String>,
+    #[arg(long, value_name = "TEST")]
+    pub(crate) test: Option<String>,
     /// Stop a test command after this time; its verdict is inconclusive
-    #[arg(long, value_name = "SECONDS", value_parser = time_limit, requires = "check")]
-    pub(crate) check_timeout: Option<f64>,
+    #[arg(long, value_name = "SECONDS", value_parser = time_limit, requires = "test")]
+    pub(crate) test_timeout: Option<f64>,
 }
 
 /// Options of the pipeline runs, shared by `bisect` and `reduce`.
@@ -36,7 +36,7 @@ pub(crate) struct SearchArgs {
     #[arg(long)]
     pub(crate) allow_growth: bool,
     /// Run function passes on N threads; defaults to the number of cores
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = threads)]
     pub(crate) jobs: Option<usize>,
     /// Allow data outside of the model's directory: absolute paths, `..`, links
     #[arg(long)]
@@ -50,12 +50,12 @@ pub(crate) struct SearchArgs {
 
 #[derive(Debug, Args)]
 #[command(
-    override_usage = "passdock bisect [OPTIONS] --check CHECK\n       [PIPELINE] MODEL",
+    override_usage = "passdock bisect [OPTIONS] --test TEST\n       [PIPELINE] MODEL",
     after_help = include_str!("../../help/bisect.txt").trim_end()
 )]
 pub(crate) struct BisectArgs {
     #[command(flatten)]
-    pub(crate) check: CheckCommandArgs,
+    pub(crate) test: TestCommandArgs,
     /// Write the last good model, the first bad model and a reproducer of the pass to DIR
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
@@ -70,13 +70,13 @@ pub(crate) struct BisectArgs {
 )]
 pub(crate) struct ReduceArgs {
     #[command(flatten)]
-    pub(crate) check: CheckCommandArgs,
+    pub(crate) test: TestCommandArgs,
     /// Write the reduced model to OUT: .onnx, .ir, or `-` for IR text
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<PathBuf>,
     /// Run the pipeline at most N times
     #[arg(long, value_name = "N", default_value_t = 2000)]
-    pub(crate) max_checks: usize,
+    pub(crate) max_runs: usize,
     /// Stop the reduction after this time
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) max_time: Option<f64>,

@@ -7,7 +7,7 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 
 use anyhow::Context;
-use passdock::batch::{self, Batch, BatchItem, Fingerprint, ModelOutcome, WorkerCommand};
+use passdock::batch::{self, Batch, BatchItem, Fingerprint, ModelResult, WorkerCommand};
 use passdock::pipeline::{self, Print, Request, RequestedInstrument, Watch};
 use passdock::{OnPass, PassError, Severity};
 use passdock_tools::numerics::VERIFY_OUTPUTS;
@@ -21,7 +21,7 @@ use crate::progress::Progress;
 use crate::{plugins, request, show, watchdog};
 
 /// The file of results in the output directory.
-const OUTCOMES: &str = "outcomes.jsonl";
+const RESULTS: &str = "results.jsonl";
 
 /// The argument that starts this program as a worker of a batch.
 pub(crate) const WORKER: &str = "__batch-worker";
@@ -43,8 +43,8 @@ pub(crate) fn batch(args: BatchArgs) -> anyhow::Result<u8> {
         quiet: args.quiet,
     };
     let results = args.results.clone();
-    let results = results.unwrap_or_else(|| args.output_dir.join(OUTCOMES));
-    let (jobs, again, process) = (args.jobs, args.again, args.process.clone());
+    let results = results.unwrap_or_else(|| args.output_dir.join(RESULTS));
+    let (jobs, again, process) = (args.jobs, args.no_resume, args.process.clone());
     let to = args.output_dir.clone();
     let request = read_request(args)?;
     // Problems of the pipeline are reported once instead of for each model.
@@ -58,15 +58,15 @@ pub(crate) fn batch(args: BatchArgs) -> anyhow::Result<u8> {
         warnings.for_each(show::diagnostic);
     }
     make_dirs(&to, &items)?;
-    watchdog::doing("reading the outcomes");
+    watchdog::doing("reading the results");
     let at_once = jobs.map(usize::from);
     let mut batch = Batch::open(items, &fingerprint, &results, at_once, !again)?;
-    watchdog::doing("writing the outcomes");
+    watchdog::doing("writing the results");
     let mut sum = Sum::default();
     let progress = Progress::start("beginning");
-    for outcome in &batch.done {
-        shown.outcome(outcome, &progress);
-        sum.add(outcome);
+    for result in &batch.done {
+        shown.result(result, &progress);
+        sum.add(result);
     }
     let command = Arc::new(worker_command()?);
     let job = |item: &BatchItem, threads: Option<usize>| Job {
@@ -82,11 +82,11 @@ pub(crate) fn batch(args: BatchArgs) -> anyhow::Result<u8> {
     };
     let (count, mut done) = (batch.left.len(), 0);
     progress.say(&format!("0 of {count} models"));
-    batch.run(&command, &Arc::default(), job, None, &mut |outcome| {
+    batch.run(&command, &Arc::default(), job, None, &mut |result| {
         done += 1;
         progress.say(&format!("{done} of {count} models, {} failed", sum.failed));
-        shown.outcome(&outcome, &progress);
-        sum.add(&outcome);
+        shown.result(&result, &progress);
+        sum.add(&result);
     })?;
     drop(progress);
     if !shown.json {
@@ -121,7 +121,7 @@ fn make_dirs(to: &Path, items: &[BatchItem]) -> anyhow::Result<()> {
 
 /// Returns the command that starts a worker.
 fn worker_command() -> anyhow::Result<WorkerCommand> {
-    let program = std::env::current_exe().context("No process can be started")?;
+    let program = std::env::current_exe().context("could not find this executable")?;
     Ok(WorkerCommand {
         program: program.into(),
         arguments: vec![WORKER.into()],
@@ -140,7 +140,7 @@ pub(crate) fn work() -> anyhow::Result<u8> {
         end();
     });
     for line in jobs {
-        let job = serde_json::from_str::<Job>(&line).context("This isn't a model of a batch")?;
+        let job = serde_json::from_str::<Job>(&line).context("invalid job of a batch")?;
         let mut request = job.request;
         if request.standard_dirs.is_empty() {
             // The caller is another program, which can't find the standard directories.
@@ -192,17 +192,17 @@ struct Shown {
 }
 
 impl Shown {
-    fn outcome(self, outcome: &ModelOutcome, progress: &Progress) {
+    fn result(self, result: &ModelResult, progress: &Progress) {
         if self.json {
-            progress.line(&show::json_line(outcome));
+            progress.line(&show::json_line(result));
             return;
         }
-        if outcome.ok && (self.quiet || outcome.done_before) {
+        if result.ok && (self.quiet || result.up_to_date) {
             return;
         }
-        progress.line(&line(outcome));
-        if !outcome.ok {
-            for diagnostic in &outcome.diagnostics {
+        progress.line(&line(result));
+        if !result.ok {
+            for diagnostic in &result.diagnostics {
                 progress.apart(|| show::diagnostic(diagnostic));
             }
         }
@@ -210,11 +210,11 @@ impl Shown {
 }
 
 /// Renders the result of one model as a line.
-fn line(outcome: &ModelOutcome) -> String {
-    let (model, time) = (show::safe(&outcome.model), show::seconds(outcome.seconds));
-    match outcome.ok {
+fn line(result: &ModelResult) -> String {
+    let (model, time) = (show::safe(&result.model), show::seconds(result.seconds));
+    match result.ok {
         true => {
-            let (before, after) = (outcome.ops_before, outcome.ops_after);
+            let (before, after) = (result.ops_before, result.ops_after);
             format!("ok      {model}: {before} → {after} ops, {time}\n")
         }
         false => format!("FAILED  {model}, {time}\n"),
@@ -232,17 +232,17 @@ struct Sum {
 }
 
 impl Sum {
-    fn add(&mut self, outcome: &ModelOutcome) {
-        if !outcome.ok {
+    fn add(&mut self, result: &ModelResult) {
+        if !result.ok {
             self.failed += 1;
             return;
         }
         self.done += 1;
-        self.before += u64::from(outcome.done_before);
-        self.ops.0 += outcome.ops_before as u64;
-        self.ops.1 += outcome.ops_after as u64;
-        self.bytes.0 += outcome.bytes_before.unwrap_or_default();
-        self.bytes.1 += outcome.bytes_after.unwrap_or_default();
+        self.before += u64::from(result.up_to_date);
+        self.ops.0 += result.ops_before as u64;
+        self.ops.1 += result.ops_after as u64;
+        self.bytes.0 += result.bytes_before.unwrap_or_default();
+        self.bytes.1 += result.bytes_after.unwrap_or_default();
     }
 
     fn render(&self, results: &Path) -> String {
@@ -258,7 +258,7 @@ impl Sum {
         let [before, after] = [self.bytes.0, self.bytes.1].map(show::bytes);
         parts.push(format!("{before} → {after}"));
         let results = results.display().to_string();
-        parts.push(format!("outcomes in {}", show::safe(&results)));
+        parts.push(format!("results in {}", show::safe(&results)));
         show::wrapped("", &parts, "  ", show::width())
     }
 }

@@ -5,15 +5,15 @@ use std::path::Path;
 use passdock::PassError;
 use passdock::model_file::{self, WriteOptions};
 use passdock::pipeline::{PipelineText, Request};
-use passdock::reproducer::{self, ReproducerCheck, ReproducerOptions};
-use passdock_tools::bisect::{self, BadRewrite, Bisection, Judged, Suspect};
+use passdock::reproducer::{self, ReproducerOptions, ReproducerTest};
+use passdock_tools::bisect::{self, BadRewrite, BisectCheck, Bisection, Suspect};
 use serde::Serialize;
 
 use super::two_models::diff;
-use crate::args::search::{BisectArgs, CheckCommandArgs};
-use crate::check_command::CheckCommand;
+use crate::args::search::{BisectArgs, TestCommandArgs};
 use crate::progress::Progress;
 use crate::show::{self, Answer};
+use crate::test_command::TestCommand;
 use crate::{plugins, request};
 
 /// The output of `--json`.
@@ -23,9 +23,9 @@ struct BisectOutput<'b> {
     found: Option<&'b Bisection>,
     /// The verdicts of a search that found nothing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    log: Vec<Judged>,
+    checks: Vec<BisectCheck>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    kept: Option<&'b BisectFiles>,
+    files: Option<&'b BisectFiles>,
 }
 
 /// The files with the evidence.
@@ -36,7 +36,7 @@ struct BisectFiles {
     bad: Option<String>,
     reproducer: String,
     /// The command that runs the reproducer.
-    replay: String,
+    replay_command: String,
 }
 
 pub(crate) fn bisect(args: BisectArgs) -> u8 {
@@ -52,12 +52,12 @@ pub(crate) fn bisect(args: BisectArgs) -> u8 {
         _ if json => {
             let answer = BisectOutput {
                 found: found.map(|(found, _)| found),
-                log: if found.is_some() { Vec::new() } else { log },
-                kept: found.and_then(|(_, kept)| kept.as_ref()),
+                checks: if found.is_some() { Vec::new() } else { log },
+                files: found.and_then(|(_, files)| files.as_ref()),
             };
             show::print_json(&Answer::new(status, answer, error));
         }
-        Some((found, kept)) => show::print(&render(found, kept.as_ref())),
+        Some((found, files)) => show::print(&render(found, files.as_ref())),
         None => {}
     }
     status
@@ -65,11 +65,11 @@ pub(crate) fn bisect(args: BisectArgs) -> u8 {
 
 fn search(
     args: BisectArgs,
-    log: &mut Vec<Judged>,
+    log: &mut Vec<BisectCheck>,
 ) -> Result<(Bisection, Option<BisectFiles>), PassError> {
     let json = args.search.json;
     let request = request::of_search("bisect", args.search)?;
-    let mut command = CheckCommand::new(&args.check, &request.model)?;
+    let mut command = TestCommand::new(&args.test, &request.model)?;
     let progress = Progress::start("running the pipeline");
     let module = request.read_model()?;
     let found = bisect::bisect(
@@ -77,25 +77,25 @@ fn search(
         &request,
         module.clone(),
         &mut |candidate| command.check(candidate, &module),
-        &mut |judged| {
+        &mut |check| {
             if !json {
                 progress.line(&format!(
-                    "{:<9}  {}\n",
-                    judged.verdict.name(),
-                    judged.candidate
+                    "{:<12}  {}\n",
+                    check.verdict.name(),
+                    check.candidate
                 ));
             }
             progress.say(&format!("{} checks", log.len() + 1));
-            log.push(judged.clone());
+            log.push(check.clone());
         },
     );
     drop(progress);
     let found = found.map_err(|error| command.with_said(error))?;
-    let kept = match &args.output {
-        Some(dir) => keep(&found, dir, &request, &args.check)?,
+    let files = match &args.output {
+        Some(dir) => keep(&found, dir, &request, &args.test)?,
         None => None,
     };
-    Ok((found, kept))
+    Ok((found, files))
 }
 
 /// Writes the models before and after the pass, and a reproducer of it.
@@ -103,7 +103,7 @@ fn keep(
     found: &Bisection,
     dir: &Path,
     request: &Request,
-    check: &CheckCommandArgs,
+    test: &TestCommandArgs,
 ) -> Result<Option<BisectFiles>, PassError> {
     let Some(proof) = &found.proof else {
         return Ok(None);
@@ -123,9 +123,9 @@ fn keep(
     let options = ReproducerOptions {
         pipeline: request.pipeline.as_ref().map(PipelineText::name),
         model: Some(model.display().to_string()),
-        check: proof.error.is_none().then(|| ReproducerCheck {
-            command: check.check.clone().unwrap_or_default(),
-            timeout_s: check.check_timeout,
+        test: proof.error.is_none().then(|| ReproducerTest {
+            command: test.test.clone().unwrap_or_default(),
+            timeout_s: test.test_timeout,
         }),
         ..ReproducerOptions::default()
     };
@@ -134,12 +134,17 @@ fn keep(
     Ok(Some(BisectFiles {
         good: good.display().to_string(),
         bad: bad.map(|bad| bad.display().to_string()),
-        replay: reproducer::command(&reproducer, &error, &proof.site, &plugins::standard_dirs()),
+        replay_command: reproducer::command(
+            &reproducer,
+            &error,
+            &proof.site,
+            &plugins::standard_dirs(),
+        ),
         reproducer: reproducer.to_string_lossy().into_owned(),
     }))
 }
 
-fn render(found: &Bisection, kept: Option<&BisectFiles>) -> String {
+fn render(found: &Bisection, files: Option<&BisectFiles>) -> String {
     let mut text = String::new();
     let functions: Vec<String> = found.functions.iter().map(|f| format!("@{f}")).collect();
     let functions = match functions.as_slice() {
@@ -154,7 +159,9 @@ fn render(found: &Bisection, kept: Option<&BisectFiles>) -> String {
         }
         ([pass], None) => text.push_str(&format!("{} breaks the model{functions}\n", named(pass))),
         (several, _) => {
-            text.push_str("one of these breaks the model; the check can't say which:\n");
+            text.push_str(
+                "one of these passes breaks the model; the test is inconclusive about which:\n",
+            );
             for pass in several {
                 text.push_str(&format!("  {:>3}  {}\n", pass.number, named(pass)));
             }
@@ -163,23 +170,23 @@ fn render(found: &Bisection, kept: Option<&BisectFiles>) -> String {
     if let Some(rewrite) = &found.rewrite {
         text.push_str(&render_rewrite(rewrite, found.failure.is_some()));
     }
-    let passes = match found.passes {
+    let passes = match found.passes_run {
         1 => "1 pass ran".to_owned(),
         count => format!("{count} passes ran"),
     };
-    let (changed, checks) = (found.changed, found.checks.len() as u64);
+    let (changed, checks) = (found.changing_passes, found.checks.len() as u64);
     let checks = show::count_of(checks, "check");
     text += &format!("{passes}, of which {changed} changed the model; {checks}\n");
-    if let Some(kept) = kept {
+    if let Some(files) = files {
         let mut facts = show::Facts::default();
         // With one bad rewrite, these are the models before and after that rewrite.
-        facts.add("before it", kept.good.clone());
-        if let Some(bad) = &kept.bad {
+        facts.add("before it", files.good.clone());
+        if let Some(bad) = &files.bad {
             facts.add("after it", bad.clone());
-            let [good, bad] = [&kept.good, bad].map(|path| reproducer::shell_word(path));
+            let [good, bad] = [&files.good, bad].map(|path| reproducer::shell_word(path));
             facts.add("compare", format!("passdock diff {good} {bad}"));
         }
-        facts.add("run it again", kept.replay.clone());
+        facts.add("run it again", files.replay_command.clone());
         text.push_str(&facts.render());
     }
     text
@@ -191,7 +198,7 @@ fn render_rewrite(rewrite: &BadRewrite, fails: bool) -> String {
     let op = rewrite.op.as_ref();
     let number = match fails {
         true => format!("it fails over rewrite {}", rewrite.number),
-        false => format!("it is rewrite {} of {}", rewrite.number, rewrite.of),
+        false => format!("it is rewrite {} of {}", rewrite.number, rewrite.count),
     };
     let mut text = format!(
         "{number}, by the rule `{}`{}{}\n",
@@ -205,7 +212,7 @@ fn render_rewrite(rewrite: &BadRewrite, fails: bool) -> String {
         }
     }
     let rule = &rewrite.rule;
-    text + &format!("without the rule: `--disable-rule {rule}`\n")
+    text + &format!("without the rule: `--disabled-rule {rule}`\n")
 }
 
 fn named(pass: &Suspect) -> String {

@@ -31,10 +31,10 @@ pub(crate) fn blame(mut args: BlameArgs) -> Result<u8, PassError> {
 
 fn render(blame: &Blame) -> String {
     let op = op_lines::one(&blame.op);
-    let mut text = format!("{op} in @{}{}\n", blame.function, origin(&blame.names));
-    match (blame.steps.is_empty(), blame.is_there) {
-        (true, true) => text += "No pass made or changed it: it is the model's.\n",
-        (true, false) => text += "No pass made, changed or removed it by itself.\n",
+    let mut text = format!("{op} in @{}{}\n", blame.function, origin(&blame.nodes));
+    match (blame.steps.is_empty(), blame.present) {
+        (true, true) => text += "no pass created or changed it; it is in the input model\n",
+        (true, false) => text += "no pass created, changed or removed it\n",
         _ => {}
     }
     for step in &blame.steps {
@@ -44,8 +44,8 @@ fn render(blame: &Blame) -> String {
 }
 
 fn render_step(step: &BlameStep) -> String {
-    let what = match step.what {
-        BlameAction::Made => "made",
+    let what = match step.action {
+        BlameAction::Created => "made",
         BlameAction::Changed => "changed",
         BlameAction::Removed => "removed",
         BlameAction::Moved => "output moved to another op",
@@ -57,7 +57,7 @@ fn render_step(step: &BlameStep) -> String {
     if let Some(rule) = &step.rule {
         text += &format!(", rule {rule}");
     }
-    text += &origin(&step.names);
+    text += &origin(&step.nodes);
     text.push('\n');
     let (before, after) = op_lines::shown(&step.before, &step.after);
     for (sign, lines) in [('-', before), ('+', after)] {
@@ -65,9 +65,9 @@ fn render_step(step: &BlameStep) -> String {
             text += &format!("  {sign} {line}\n");
         }
     }
-    for makers in &step.makers {
+    for producers in &step.producers {
         text += "    What makes an operand of it:\n";
-        for (sign, line) in [('-', &makers.before), ('+', &makers.after)] {
+        for (sign, line) in [('-', &producers.before), ('+', &producers.after)] {
             text += &format!("    {sign} {}\n", op_lines::one(line));
         }
     }
@@ -75,9 +75,9 @@ fn render_step(step: &BlameStep) -> String {
 }
 
 /// Renders the origins of an op.
-fn origin(names: &[String]) -> String {
-    match names.is_empty() {
+fn origin(nodes: &[String]) -> String {
+    match nodes.is_empty() {
         true => String::new(),
-        false => format!(", from {}", names.join(", ")),
+        false => format!(", from {}", nodes.join(", ")),
     }
 }

@@ -32,7 +32,7 @@ fn check_is_text(to: &Path) -> Result<(), PassError> {
         return Ok(());
     }
     let to = to.display();
-    let message = format!("`--brief` is for texts, and `{to}` is an ONNX file.");
+    let message = format!("`--brief` writes IR text, but `{to}` is an ONNX file");
     let error = PassError::new(ErrorKind::Usage, message);
-    Err(error.help("Write to a file that ends in .ir, or leave OUT out to print the text."))
+    Err(error.help("write to a file with the extension .ir, or omit OUT to print the text"))
 }

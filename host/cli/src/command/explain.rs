@@ -71,13 +71,13 @@ fn row(number: usize, pass: &Explained, names: &ShortNames<'_>) -> [String; 5] {
 /// Renders the options that aren't defaults, with their source.
 fn options(pass: &Explained) -> String {
     let set = pass.options.iter().filter_map(|option| {
-        let from = match option.from {
+        let source = match option.source {
             OptionSource::Default => return None,
             OptionSource::Config => " (config)",
             OptionSource::Options => "",
         };
         Some(format!(
-            "{} = {}{from}",
+            "{} = {}{source}",
             option.name,
             toml_text(&option.value)
         ))

@@ -57,13 +57,13 @@ pub(crate) fn extract(args: ExtractArgs) -> Result<u8, PassError> {
 
 fn warn(part: &ModelPart) {
     let warning = |message: String| Diagnostic::new(Severity::Warning, "extract", message);
-    for name in &part.idle {
-        let message = format!("No output depends on the input `{name}`.");
+    for name in &part.unused_inputs {
+        let message = format!("no output depends on the input `{name}`");
         show::diagnostic(&warning(message));
     }
-    let help = "ONNX Runtime takes such a model, and onnx's checker doesn't.";
-    for name in &part.unshaped {
-        let message = format!("The shape of `{name}` isn't known.");
+    let help = "ONNX Runtime accepts such a model, but onnx.checker rejects it";
+    for name in &part.unknown_shapes {
+        let message = format!("the shape of `{name}` is unknown");
         show::diagnostic(&warning(message).help(help));
     }
 }

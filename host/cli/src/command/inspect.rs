@@ -68,10 +68,7 @@ impl Contents {
                 let patterns = pipeline::read_patterns(file);
                 let patterns = patterns.map_err(|other| further(error, other))?;
                 let file = file.display();
-                (
-                    patterns,
-                    format!("{file}: patterns, for passes that look for rules"),
-                )
+                (patterns, format!("{file}: match-only rules"))
             }
         };
         Ok(Contents {
@@ -111,8 +108,8 @@ pub(super) fn rule(rule: &Rule) -> Value {
     json!({
         "name": rule.name,
         "doc": rule.doc,
-        "looks_for": operators(rule, false),
-        "makes": operators(rule, true),
+        "matches": operators(rule, false),
+        "creates": operators(rule, true),
     })
 }
 
@@ -127,7 +124,7 @@ pub(super) fn rules_table(rules: &[Rule]) -> String {
             rule.doc.replace('\n', " "),
         ]
     });
-    TextTable::from_rows(["rule", "looks for", "makes", "about"], rows)
+    TextTable::from_rows(["rule", "matches", "creates", "description"], rows)
         .within(show::columns())
         .render()
 }

@@ -86,9 +86,13 @@ impl<const N: usize> Entries<N> {
             return Ok(());
         };
         let names: Vec<&str> = names.into_iter().collect();
-        let error = PassError::new(ErrorKind::Usage, format!("There is no {what} `{name}`."));
+        let error = PassError::new(ErrorKind::Usage, format!("unknown {what} `{name}`"));
         let names = || names.iter().copied();
-        Err(error.help(suggest::help_or_list(name, names, "There are")))
+        Err(error.help(suggest::help_or_list(
+            name,
+            names,
+            &format!("valid {what}s"),
+        )))
     }
 
     /// Returns the entries as JSON under a key, and as text: a table, or the details of the named entry.
@@ -140,7 +144,7 @@ fn passes(registry: &Registry, name: Option<&str>) -> Shown {
     }
     if let (Some(name), true) = (name, entries.json.is_empty()) {
         return Err(registry.get_pass(name).err().unwrap_or_else(|| {
-            let message = format!("Nothing is known of the pass `{name}`.");
+            let message = format!("unknown pass `{name}`");
             PassError::new(ErrorKind::UnknownPass, message)
         }));
     }
@@ -196,7 +200,7 @@ fn plugins(registry: &Registry, conflicts: &[PassError], name: Option<&str>) -> 
     let mut entries = Entries::new([
         "plugin",
         "version",
-        "contract",
+        "ABI",
         ">passes",
         ">ops",
         ">instruments",
@@ -338,18 +342,18 @@ fn pipelines(name: Option<&str>) -> Shown {
 
 /// Lists the analyses, or the one with a given name.
 fn analyses(name: Option<&str>) -> Shown {
-    let mut entries = Entries::new(["analysis", "a record per", "record", "what it says"]);
+    let mut entries = Entries::new(["analysis", "a record per", "record", "content"]);
     let all = passdock::analyses::list();
     for analysis in all {
-        let (per, record, summary) = (analysis.per, analysis.record, analysis.summary);
+        let (entity, record, summary) = (analysis.entity, analysis.record, analysis.summary);
         if name.is_some_and(|name| analysis.name != name) {
             continue;
         }
         let name = analysis.name;
-        let json = json!({ "name": name, "per": per, "record": record, "summary": summary });
+        let json = json!({ "name": name, "entity": entity, "record": record, "summary": summary });
         entries
             .table
-            .row([name, per, record, summary].map(str::to_owned));
+            .row([name, entity, record, summary].map(str::to_owned));
         entries.add(json, String::new());
     }
     entries.check_name("analysis", name, all.iter().map(|analysis| analysis.name))?;

@@ -28,7 +28,7 @@ pub(crate) fn ops(registry: &Registry, name: Option<&str>) -> Result<(Value, Str
                     return Err(MissingDefinition { op, error }.into());
                 }
                 let near = suggest::did_you_mean(name, defs.names());
-                let message = format!("No plugin defines the operator `{name}`.{near}");
+                let message = format!("no plugin defines the operator `{name}`{near}");
                 return Err(PassError::new(ErrorKind::Usage, message));
             }
             let shown = ops.iter().map(|op| one(op, &provider(registry, op)));
@@ -76,7 +76,7 @@ fn operands(op: &OpInfo) -> String {
 fn abilities(op: &OpInfo) -> String {
     let parts = [
         (op.extends, "extends"),
-        (op.types, "types"),
+        (op.type_inference, "types"),
         (op.evaluation, "evaluation"),
         (op.decomposition, "body"),
         (op.legalization, "body for back ends"),

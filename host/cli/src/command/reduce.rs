@@ -10,8 +10,8 @@ use serde::Serialize;
 
 use super::worker;
 use crate::args::search::ReduceArgs;
-use crate::check_command::CheckCommand;
 use crate::progress::Progress;
+use crate::test_command::TestCommand;
 use crate::{request, show};
 
 /// The reduced model, and the path it was written to.
@@ -39,8 +39,8 @@ fn shrink(args: ReduceArgs) -> Result<Reduced, PassError> {
     request::check_output(output, json)?;
     let process = args.search.process.clone();
     let request = request::of_search("reduce", args.search)?;
-    let checked = args.check.check.is_some();
-    let command = checked.then(|| CheckCommand::new(&args.check, &request.model));
+    let checked = args.test.test.is_some();
+    let command = checked.then(|| TestCommand::new(&args.test, &request.model));
     let mut command = command.transpose()?;
     let progress = Progress::start(&format!("reading {}", request.model.display()));
     let place = output.map(Output::new).transpose()?;
@@ -51,14 +51,14 @@ fn shrink(args: ReduceArgs) -> Result<Reduced, PassError> {
     progress.say("running the pipeline");
     let to_stderr = json || to_stdout;
     let mut note = |step: &ReduceStep| {
-        progress.say(&format!("{} ops, {} runs", step.ops, step.checks));
+        progress.say(&format!("{} ops, {} runs", step.ops, step.runs));
         if !to_stderr {
             let ops = show::count_of(step.ops as u64, "op");
             progress.line(&format!("{ops:>12}  {}\n", step.change));
         }
     };
     let options = ReduceOptions {
-        max_checks: args.max_checks,
+        max_runs: args.max_runs,
         max_time: args.max_time.map(Duration::from_secs_f64),
     };
     let check = command.as_mut().map(|command| {
@@ -88,16 +88,16 @@ fn render(Reduced { reduction, output }: &Reduced) -> String {
     let place = show::written_to(output.as_deref());
     let still = match &reduction.failure {
         Some(failure) => format!("still {failure}\n"),
-        None => "still good before the pipeline and bad after it\n".to_owned(),
+        None => "the test still passes before the pipeline and fails after it\n".to_owned(),
     };
     let end = match reduction.minimal {
         true => "",
-        false => "; more could go: raise --max-checks or --max-time",
+        false => "; not minimal: raise --max-runs or --max-time",
     };
     format!(
         "{still}{} → {} ops after {} of the pipeline{end}, {place}\n",
         reduction.ops_before,
         reduction.ops_after,
-        show::count_of(reduction.checks as u64, "run"),
+        show::count_of(reduction.runs as u64, "run"),
     )
 }

@@ -2,27 +2,27 @@
 
 use passdock::judge::Verdict;
 use passdock::pipeline::Request;
-use passdock::replay::{Outcome, Replay, Reproducer};
+use passdock::replay::{Replay, ReplayResult, Reproducer};
 use passdock::{Module, PassError};
 
 use crate::args::ReplayArgs;
-use crate::args::search::CheckCommandArgs;
-use crate::check_command::CheckCommand;
+use crate::args::search::TestCommandArgs;
 use crate::progress::Progress;
 use crate::report::{self, Shown};
+use crate::test_command::TestCommand;
 use crate::{plugins, request, show};
 
 pub(crate) fn replay(args: ReplayArgs) -> Result<u8, PassError> {
     let reproducer = Reproducer::open(&args.reproducer, args.trust)?;
     let progress = Progress::start(&format!("reading {}", args.reproducer.display()));
     let mut command = None;
-    if let Some(check) = reproducer.check() {
-        let check = CheckCommandArgs {
-            check: Some(check.command.clone()),
-            check_timeout: check.timeout_s,
+    if let Some(test) = reproducer.test() {
+        let test = TestCommandArgs {
+            test: Some(test.command.clone()),
+            test_timeout: test.timeout_s,
         };
         let model = reproducer.model().unwrap_or("before.ir");
-        command = Some(CheckCommand::new(&check, model.as_ref())?);
+        command = Some(TestCommand::new(&test, model.as_ref())?);
     }
     let mut judge = |before: &Module, after: &Module| match &mut command {
         Some(command) => command.check(after, before),
@@ -53,14 +53,14 @@ fn render(replay: &Replay) -> String {
     };
     let mut text = report::passes(&replay.report.passes, shown);
     let expected = &replay.expected;
-    text.push_str(&match (replay.outcome, &replay.failure) {
-        (Outcome::Same, Some(failure)) if failure.message != expected.message => format!(
-            "the same failure, in other words; they were: {}\n",
+    text.push_str(&match (replay.result, &replay.failure) {
+        (ReplayResult::Same, Some(failure)) if failure.message != expected.message => format!(
+            "same failure with another message; expected: {}\n",
             expected.message
         ),
-        (Outcome::Same, _) => format!("the same failure: {expected}\n"),
-        (Outcome::Other, _) => format!("another failure; it was: {expected}\n"),
-        (Outcome::None, _) => format!("it didn't fail; it was: {expected}\n"),
+        (ReplayResult::Same, _) => format!("same failure: {expected}\n"),
+        (ReplayResult::Other, _) => format!("different failure; expected: {expected}\n"),
+        (ReplayResult::None, _) => format!("no failure; expected: {expected}\n"),
     });
     text
 }

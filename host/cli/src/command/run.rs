@@ -26,7 +26,7 @@ pub(crate) fn run(args: RunArgs) -> Result<u8, PassError> {
         width: show::width(),
     };
     let process = args.process.clone();
-    let page = page::run_page(args.report.clone());
+    let page = page::run_page(args.html_report.clone());
     let next = args.verify_outputs.then(|| next_command::bisect(&args));
     let request = read_request(args)?;
     let progress = Progress::start(&format!("reading {}", request.model.display()));
@@ -54,7 +54,7 @@ pub(crate) fn run(args: RunArgs) -> Result<u8, PassError> {
         let to_stdout = request.output.as_ref().is_some_and(is_standard);
         show::print_beside(&report::render(&report, shown), to_stdout);
         if let Ok(Some(file)) = page {
-            let line = format!("page: {}\n", show::safe(&file.display().to_string()));
+            let line = format!("HTML report: {}\n", show::safe(&file.display().to_string()));
             show::print_beside(&line, to_stdout);
         }
     }
@@ -112,9 +112,9 @@ fn instruments(args: &RunArgs) -> Result<Vec<RequestedInstrument>, PassError> {
     if let Some(dir) = &args.dump_dir {
         requested.push(flag("--dump-dir", "dump").option("dir", text_of("--dump-dir", dir)?));
     }
-    if let Some(file) = &args.report {
-        let page = flag("--report", passdock_tools::page::NAME);
-        requested.push(page.option("file", text_of("--report", file)?));
+    if let Some(file) = &args.html_report {
+        let page = flag("--html-report", passdock_tools::page::NAME);
+        requested.push(page.option("file", text_of("--html-report", file)?));
     }
     if args.verify_outputs {
         requested.push(flag("--verify-outputs", VERIFY_OUTPUTS));
@@ -133,7 +133,8 @@ fn instruments(args: &RunArgs) -> Result<Vec<RequestedInstrument>, PassError> {
 /// Returns a path as an instrument option, which must be UTF-8.
 fn text_of<'p>(flag: &str, path: &'p Path) -> Result<&'p str, PassError> {
     path.to_str().ok_or_else(|| {
-        let message = format!("The path of `{flag}` isn't UTF-8: `{}`.", path.display());
-        PassError::new(ErrorKind::Usage, message).help("Instruments take their options as text.")
+        let message = format!("the path of `{flag}` is not UTF-8: `{}`", path.display());
+        PassError::new(ErrorKind::Usage, message)
+            .help("options of instruments are UTF-8 strings; choose another path")
     })
 }

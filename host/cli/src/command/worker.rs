@@ -128,7 +128,7 @@ mod supervised {
 
     fn do_job(args: WorkerArgs) -> Result<(), PassError> {
         let wrong = |error| {
-            let message = format!("This is no worker of a supervisor: {error}.");
+            let message = format!("not started by a supervisor: {error}");
             PassError::new(ErrorKind::Usage, message)
         };
         let (worker, job) = Worker::start::<Job>(args.channel, args.record).map_err(wrong)?;

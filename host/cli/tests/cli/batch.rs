@@ -31,7 +31,7 @@ fn said(ran: &Ran) -> String {
 fn a_model_that_fails_stops_no_other_one() {
     let bench = batch();
     expect![[r#"
-        2 models done, 1 failed, 4 → 2 ops, 176 B → 128 B, outcomes in out/outcomes.jsonl
+        2 models done, 1 failed, 4 → 2 ops, 176 B → 128 B, results in out/results.jsonl
         FAILED m/broken.onnx, TIME
         ok m/a.onnx: 2 → 1 ops, TIME
         ok m/deep/b.onnx: 2 → 1 ops, TIME
@@ -44,23 +44,23 @@ fn a_model_that_fails_stops_no_other_one() {
     assert!(!bench.exists("out/broken.onnx"));
     // Models that are up to date are skipped. Failed and changed models run again.
     expect![[r#"
-        2 models done (2 before), 1 failed, 4 → 2 ops, 176 B → 128 B, outcomes in out/outcomes.jsonl
+        2 models done (2 before), 1 failed, 4 → 2 ops, 176 B → 128 B, results in out/results.jsonl
         FAILED m/broken.onnx, TIME
         error[read]: The model m/broken.onnx: it isn't a binary ONNX model: it is a text file.
         status 1"#]]
     .assert_eq(&said(&bench.passdock("batch m -o out")));
     std::fs::copy(bench.path("m/a.onnx"), bench.path("m/broken.onnx")).expect("copied");
     expect![[r#"
-        3 models done (2 before), 6 → 3 ops, 264 B → 192 B, outcomes in out/outcomes.jsonl
+        3 models done (2 before), 6 → 3 ops, 264 B → 192 B, results in out/results.jsonl
         ok m/broken.onnx: 2 → 1 ops, TIME
         status 0"#]]
     .assert_eq(&said(&bench.passdock("batch m -o out")));
     expect![[r#"
-        3 models done (3 before), 6 → 3 ops, 264 B → 192 B, outcomes in out/outcomes.jsonl
+        3 models done (3 before), 6 → 3 ops, 264 B → 192 B, results in out/results.jsonl
         status 0"#]]
     .assert_eq(&said(&bench.passdock("batch m -o out")));
     expect![[r#"
-        3 models done, 6 → 3 ops, 264 B → 192 B, outcomes in out/outcomes.jsonl
+        3 models done, 6 → 3 ops, 264 B → 192 B, results in out/results.jsonl
         status 0"#]]
     .assert_eq(&said(&bench.passdock("batch m -o out -O0 -q -j 1")));
     // A link at the path of a result is replaced.
@@ -71,12 +71,12 @@ fn a_model_that_fails_stops_no_other_one() {
         std::os::unix::fs::symlink("../mine", bench.path("out/a.onnx")).expect("linked");
     }
     expect![[r#"
-        3 models done, 6 → 3 ops, 264 B → 192 B, outcomes in out/outcomes.jsonl
+        3 models done, 6 → 3 ops, 264 B → 192 B, results in out/results.jsonl
         ok m/a.onnx: 2 → 1 ops, TIME
         ok m/broken.onnx: 2 → 1 ops, TIME
         ok m/deep/b.onnx: 2 → 1 ops, TIME
         status 0"#]]
-    .assert_eq(&said(&bench.passdock("batch m -o out -O0 --again")));
+    .assert_eq(&said(&bench.passdock("batch m -o out -O0 --no-resume")));
     #[cfg(unix)]
     assert_eq!(bench.read("mine"), "mine");
     let result = bench
@@ -110,7 +110,7 @@ fn each_line_is_an_object() {
     .assert_eq(&told.collect::<Vec<_>>().join("\n"));
     let kept = bench.read("r.jsonl");
     assert_eq!(kept.lines().count(), 3);
-    assert!(!bench.exists("out/outcomes.jsonl"));
+    assert!(!bench.exists("out/results.jsonl"));
     // An incomplete line, and a file with other contents.
     bench.write("r.jsonl", &kept[..kept.len() - 5]);
     let again = bench.passdock("batch m -o out --json --results r.jsonl");
@@ -121,7 +121,7 @@ fn each_line_is_an_object() {
     let refused = bench.passdock("batch m -o out --results in.ir");
     expect![[r#"
 
-        error[usage]: Line 1 of `in.ir` isn't the outcome of a model: expected value at line 1 column 1.
+        error[usage]: Line 1 of `in.ir` isn't the result of a model: expected value at line 1 column 1.
          |
          = help: Name another file: `--results FILE`.
         status 2"#]].assert_eq(&said(&refused));
@@ -130,7 +130,12 @@ fn each_line_is_an_object() {
 #[test]
 fn what_is_wrong_with_all_is_told_once() {
     let bench = batch();
-    for words in ["--disable None", "-p none.toml", "--config a=1", "-j 0"] {
+    for words in [
+        "--disabled-pass None",
+        "-p none.toml",
+        "--config a=1",
+        "-j 0",
+    ] {
         let ran = bench.passdock(&format!("batch m -o out {words}"));
         assert_eq!(ran.status, 2, "{words}: {}", ran.stderr);
         let errors = ran.stderr.lines().filter(|line| line.starts_with("error"));
@@ -153,7 +158,7 @@ fn a_model_that_is_gone_fails_and_one_that_is_named_twice_is_done_once() {
     let bench = batch();
     let ran = bench.passdock("batch m/deep gone.onnx m/deep/../deep/b.onnx -o out");
     expect![[r#"
-        1 model done, 1 failed, 2 → 1 ops, 88 B → 64 B, outcomes in out/outcomes.jsonl
+        1 model done, 1 failed, 2 → 1 ops, 88 B → 64 B, results in out/results.jsonl
         FAILED gone.onnx, TIME
         ok m/deep/b.onnx: 2 → 1 ops, TIME
         error[read]: The model gone.onnx: it can't be read: No such file or directory (os error 2).
@@ -182,7 +187,7 @@ fn a_plugin_that_dies_takes_one_model_along() {
         ("segv", " --in-process", "crashed: SIGSEGV"),
     ] {
         let variables = [("FAULT", fault), ("ONLY", "onnx.Sigmoid")];
-        let words = format!("{words}{option} --again");
+        let words = format!("{words}{option} --no-resume");
         let ran = bench.run_with(&variables, words.split_whitespace(), "");
         assert_eq!(ran.status, 1, "{}", ran.stderr);
         assert!(ran.stdout.contains("ok      relu.ir"), "{}", ran.stdout);
@@ -201,7 +206,7 @@ fn only_plugins_that_it_uses_begin_a_batch_again() {
         assert_eq!(ran.status, 0, "{}", ran.stderr);
         let lines = ran.stdout.lines();
         let done =
-            |line| serde_json::from_str::<Value>(line).expect("an object")["done_before"] == true;
+            |line| serde_json::from_str::<Value>(line).expect("an object")["up_to_date"] == true;
         lines.map(done).collect::<Vec<bool>>()
     };
     std::fs::create_dir(bench.path("plugins")).expect("made");
@@ -226,7 +231,7 @@ fn only_plugins_that_it_uses_begin_a_batch_again() {
     built_again();
     assert_eq!(before(used), [false, false]);
     // If the pass is disabled, the plugin isn't used.
-    let disabled = format!("{used} --disable outliner.transform.OutlineBlocks");
+    let disabled = format!("{used} --disabled-pass outliner.transform.OutlineBlocks");
     assert_eq!(before(&disabled), [false, false]);
     built_again();
     assert_eq!(before(&disabled), [true, true]);

@@ -1,4 +1,4 @@
-//! `compare`, `--verify-outputs` and `--check numerics` without ONNX Runtime, and errors of the command line.
+//! `compare`, `--verify-outputs` and `--test numerics` without ONNX Runtime, and errors of the command line.
 //! `tests/python/judging.py` tests them with ONNX Runtime.
 
 use expect_test::{Expect, expect};
@@ -41,7 +41,7 @@ fn it_says_how_to_get_onnx_runtime() {
             "m.ir",
             "--passes",
             "FoldConstant",
-            "--check",
+            "--test",
             "numerics",
         ];
         check(&words, 1, &missing);

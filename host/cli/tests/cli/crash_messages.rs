@@ -226,7 +226,7 @@ fn ctrl_c_ends_everything_once() {
     for words in [
         "run m.ir -o out.ir --plugin plugin.so --passes c.transform.Dies",
         "reduce m.ir -o out.ir --plugin plugin.so --passes c.transform.Dies",
-        "bisect m.ir --check true{} --plugin plugin.so --passes c.transform.Dies",
+        "bisect m.ir --test true{} --plugin plugin.so --passes c.transform.Dies",
     ] {
         let host = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
         grantpt(&host).expect("a terminal");

@@ -67,13 +67,13 @@ fn bisect_finds_the_rewrite_that_a_pass_dies_over() {
     let Some(bench) = bench() else { return };
     bench.write("mixed.ir", MIXED);
     let words =
-        "bisect mixed.ir --check true{} --plugin plugin.so --passes c.transform.Dies -o proof";
+        "bisect mixed.ir --test true{} --plugin plugin.so --passes c.transform.Dies -o proof";
     let ran = with(&bench, "segv in a rewrite", "pass", words);
     assert_eq!(ran.status, 0, "{}", ran.stderr);
     for said in [
         "c.transform.Dies of plugin dies fails, in function @main; nothing to search: It crashed: SIGSEGV, ",
         "it fails over rewrite 3, by the rule `c_mark`",
-        "without the rule: `--disable-rule c_mark`",
+        "without the rule: `--disabled-rule c_mark`",
     ] {
         assert!(ran.stdout.contains(said), "{said}: {}", ran.stdout);
     }
@@ -108,7 +108,7 @@ fn reduce_with_a_check_goes_past_the_candidates_that_a_pass_dies_of() {
         "plugin.so",
         "--passes",
         "relax.transform.SimplifyExpr,c.transform.Dies",
-        "--check",
+        "--test",
         "test $(grep -c onnx {}) = $(grep -c onnx {in})",
         "-o",
         "small.ir",
@@ -139,7 +139,7 @@ fn bisect_names_the_pass_that_dies() {
             "plugin.so",
             "--passes",
             "relax.transform.DeadCodeElimination,c.transform.Dies",
-            "--check",
+            "--test",
             "true {}",
             "-o",
             "found",
@@ -170,7 +170,7 @@ fn a_search_goes_on_past_a_death() {
         "plugin.so",
         "--passes",
         "c.transform.Dies",
-        "--check",
+        "--test",
         "test $(grep -c Relu {}) = 2",
     ];
     let ran = bench.run_with(&[("FAULT", "segv the second time")], words, "");
@@ -184,7 +184,7 @@ fn bisect_and_reduce_tell_of_a_library_that_dies_while_it_is_loaded() {
     let Some(bench) = bench() else { return };
     for fault in ["segv", "exit", "_exit", "exec"] {
         for words in [
-            "bisect m.ir --check true{} --plugin plugin.so --passes c.transform.Dies",
+            "bisect m.ir --test true{} --plugin plugin.so --passes c.transform.Dies",
             "reduce m.ir --plugin plugin.so --passes c.transform.Dies",
             "run m.ir --plugin plugin.so --passes c.transform.Dies",
         ] {
@@ -371,7 +371,7 @@ fn blame_tells_of_a_pass_or_a_definition_that_dies() {
 #[test]
 fn a_search_in_standard_input_goes_past_a_death() {
     let Some(bench) = bench() else { return };
-    let words = "bisect - --check true{} --plugin plugin.so --passes c.transform.Dies";
+    let words = "bisect - --test true{} --plugin plugin.so --passes c.transform.Dies";
     let variables = [("FAULT", "_exit")];
     let ran = bench.run_with(&variables, words.split_whitespace(), RELUS);
     assert_eq!(ran.status, 0, "{}", ran.stderr);
@@ -392,7 +392,7 @@ fn in_process_the_command_that_dies_says_so() {
         ),
         (
             "pass",
-            "bisect m.ir --check true{} --plugin plugin.so --passes c.transform.Dies",
+            "bisect m.ir --test true{} --plugin plugin.so --passes c.transform.Dies",
         ),
         (
             "pass",
@@ -424,7 +424,7 @@ fn a_time_of_nothing_is_refused() {
         "run m.ir --timeout 0.0",
         "reduce m.ir --timeout 0",
         "bisect m.ir --timeout 0",
-        "bisect m.ir --check true{} --check-timeout 0",
+        "bisect m.ir --test true{} --test-timeout 0",
         "check default --timeout 0",
         "plugin check lib.so --timeout 0",
     ] {

@@ -77,9 +77,9 @@ fn trouble_is_status_2() {
         .write("a.ir", BASE)
         .write("broken.ir", "module { fn }");
     for (words, message) in [
-        ("diff a.ir nowhere.ir", "`nowhere.ir` can't be read"),
+        ("diff a.ir nowhere.ir", "could not read `nowhere.ir`"),
         ("diff a.ir broken.ir", "broken.ir:1:13"),
-        ("diff a.txt a.ir", "neither `.onnx` nor `.ir`"),
+        ("diff a.txt a.ir", "expected `.onnx` or `.ir`"),
         ("diff - -", "Only one of the two models"),
     ] {
         let ran = bench.passdock(words);

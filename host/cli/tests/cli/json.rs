@@ -81,7 +81,7 @@ fn deaths() {
             "replay",
             "replay out.ir.reproducer --plugin plugin.so".to_owned(),
         ),
-        ("bisect", format!("bisect m.ir {dies} --check false{{}}")),
+        ("bisect", format!("bisect m.ir {dies} --test false{{}}")),
         ("reduce", format!("reduce m.ir {dies} -o small.ir")),
     ] {
         check(&bench, &[("FAULT", "segv")], definition, &words);
@@ -102,9 +102,9 @@ fn models() {
         ("compare", "compare m.ir gone.ir"),
         (
             "bisect",
-            "bisect m.ir --passes bad.transform.Panic --check true{}",
+            "bisect m.ir --passes bad.transform.Panic --test true{}",
         ),
-        ("bisect", "bisect p.toml m.ir --check true{}"),
+        ("bisect", "bisect p.toml m.ir --test true{}"),
         (
             "reduce",
             "reduce m.ir --passes bad.transform.Panic -o small.ir",

@@ -94,7 +94,7 @@ fn bisect_finds_the_pass_and_the_function() {
     let check = check_sub();
     let ran = run(
         &bench,
-        &["bisect", "p.toml", "m.ir", "--check", &check, "-o", "found"],
+        &["bisect", "p.toml", "m.ir", "--test", &check, "-o", "found"],
     );
     assert_eq!((ran.status, ran.stderr.as_str()), (0, ""), "{}", ran.stdout);
     expect![[r#"
@@ -142,11 +142,7 @@ fn bisect_finds_the_pass_and_the_function() {
         assert!(text.contains(said), "{text}");
     };
     judged("test -e {}", 0, "it didn't fail; it was: check in");
-    judged(
-        "test -e {} && exit 125",
-        1,
-        "The check can't tell whether the result is bad.",
-    );
+    judged("test -e {} && exit 125", 1, "the check is inconclusive");
 }
 
 #[test]
@@ -165,7 +161,7 @@ fn bisect_says_it_in_json_and_of_an_onnx_model() {
     let check = check_sub();
     let ran = run(
         &bench,
-        &["bisect", "p.toml", "m.onnx", "--check", &check, "--json"],
+        &["bisect", "p.toml", "m.onnx", "--test", &check, "--json"],
     );
     assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
     let found = ran.json();
@@ -206,7 +202,7 @@ fn bisect_finds_functions_that_it_takes_together() {
         "m.ir",
         "--passes",
         "bad.transform.SwapSub",
-        "--check",
+        "--test",
         check,
     ];
     let ran = run(&bench, &words);
@@ -231,7 +227,7 @@ fn bisect_goes_around_what_cannot_be_told() {
         grep -q 'onnx.Sub(%v40, %v41)' {}";
     let ran = run(
         &bench,
-        &["bisect", "p.toml", "m.ir", "--check", check, "-o", "found"],
+        &["bisect", "p.toml", "m.ir", "--test", check, "-o", "found"],
     );
     assert_eq!((ran.status, ran.stderr.as_str()), (1, ""));
     expect![[r#"
@@ -262,7 +258,7 @@ fn bisect_says_why_there_is_nothing_to_find() {
         .write("m.ir", PAIR)
         .write("p.toml", "[[passes]]\nname = 'bad.transform.SwapSub'\n");
     let check = |check: &str, status: i32, expected: Expect| {
-        let ran = run(&bench, &["bisect", "p.toml", "m.ir", "--check", check]);
+        let ran = run(&bench, &["bisect", "p.toml", "m.ir", "--test", check]);
         assert_eq!(ran.status, status, "{}", ran.stderr);
         expected.assert_eq(&ran.stderr);
     };
@@ -298,12 +294,12 @@ fn bisect_says_why_there_is_nothing_to_find() {
     );
     let ran = run(
         &bench,
-        &["bisect", "p.toml", "m.ir", "--check", "no-such-command {}"],
+        &["bisect", "p.toml", "m.ir", "--test", "no-such-command {}"],
     );
     assert_eq!(ran.status, 1);
     // The shell prints its own message.
     assert!(
-        ran.stderr.contains("`--check` can't be run (status 127)."),
+        ran.stderr.contains("`--test` can't be run (status 127)."),
         "{}",
         ran.stderr
     );
@@ -311,14 +307,14 @@ fn bisect_says_why_there_is_nothing_to_find() {
         "true",
         2,
         expect![["
-            error[usage]: The command of `--check true` doesn't say where the model goes.
+            error[usage]: The command of `--test true` doesn't say where the model goes.
              |
-             = help: Write `{}` in place of its path: `--check 'test-model {}'`; or `--check numerics`, which \
+             = help: Write `{}` in place of its path: `--test 'test-model {}'`; or `--test numerics`, which \
                compares what models compute.
         "]],
     );
     // The time limit is shorter than the sleep.
-    let words = "bisect p.toml m.ir --check-timeout 0.2 --check".split(' ');
+    let words = "bisect p.toml m.ir --test-timeout 0.2 --test".split(' ');
     let ran = bench.run(words.chain(["sleep 60; cat {}"]), "");
     expect![["
         error[check]: The check can't tell whether the model is good before any pass.
@@ -358,7 +354,7 @@ fn a_pass_that_fails_needs_no_bisecting() {
             "bisect",
             "p.toml",
             "m.ir",
-            "--check",
+            "--test",
             "test -e {}",
             "-o",
             "found",
@@ -415,13 +411,13 @@ fn reduce_keeps_the_ops_that_a_pass_fails_on() {
     "#]]
     .assert_eq(&bench.read("small.ir"));
     // The failure and the result are the same.
-    let ran = bench.passdock("reduce p.toml m.ir -o - --max-checks 1000");
+    let ran = bench.passdock("reduce p.toml m.ir -o - --max-runs 1000");
     assert_eq!(ran.stdout, bench.read("small.ir"));
     // Stopped early.
-    let ran = bench.passdock("reduce p.toml m.ir -o part.ir --max-checks 5 --json");
+    let ran = bench.passdock("reduce p.toml m.ir -o part.ir --max-runs 5 --json");
     let report = ran.json();
     assert_eq!(
-        (&report["checks"], &report["minimal"]),
+        (&report["runs"], &report["minimal"]),
         (&5.into(), &false.into())
     );
     assert_eq!(report["failure"]["pass"], "bad.transform.PanicOnErf");
@@ -434,7 +430,7 @@ fn reduce_keeps_the_ops_that_a_check_calls_broken() {
     let ran = run(
         &bench,
         &[
-            "reduce", "p.toml", "m.ir", "--check", &check, "-o", "small.ir",
+            "reduce", "p.toml", "m.ir", "--test", &check, "-o", "small.ir",
         ],
     );
     assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
@@ -452,7 +448,7 @@ fn reduce_keeps_the_ops_that_a_check_calls_broken() {
     let check = "test $(grep -c 'Sub(%v40' {in}) = $(grep -c 'Sub(%v40' {})";
     let ran = run(
         &bench,
-        &["reduce", "p.toml", "m.ir", "--check", check, "-o", "two.ir"],
+        &["reduce", "p.toml", "m.ir", "--test", check, "-o", "two.ir"],
     );
     assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
     assert_eq!(bench.read("two.ir"), bench.read("small.ir"));
@@ -466,12 +462,12 @@ fn reduce_says_why_there_is_nothing_to_keep() {
     expect![[r#"
         error[check]: The pipeline runs to its end: there is no failure to keep.
          |
-         = help: Say what is wrong with its result: `--check numerics`, or a command.
+         = help: Say what is wrong with its result: `--test numerics`, or a command.
     "#]]
     .assert_eq(&ran.stderr);
     let ran = run(
         &bench,
-        &["reduce", "p.toml", "m.ir", "--check", "test -e {}"],
+        &["reduce", "p.toml", "m.ir", "--test", "test -e {}"],
     );
     assert_eq!(ran.status, 1);
     expect![["
@@ -505,7 +501,7 @@ fn reduce_leaves_no_weights_behind() {
     writeln!(text, "    return {last}\n  }}\n}}").unwrap();
     bench.write("m.ir", text).write("p.toml", PANIC);
     for most in 1..12 {
-        let words = format!("reduce p.toml m.ir -o small.ir --max-checks {most}");
+        let words = format!("reduce p.toml m.ir -o small.ir --max-runs {most}");
         let ran = bench.passdock(&words);
         assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
         let left = bench.read("small.ir");

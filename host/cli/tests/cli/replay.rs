@@ -32,7 +32,7 @@ fn a_failure_is_replayed_far_from_its_model() {
     assert_eq!(ran.status, 1, "{}", ran.stderr);
     assert!(
         ran.stderr
-            .contains("Run it again: `passdock replay out.ir.reproducer`."),
+            .contains("replay it with `passdock replay out.ir.reproducer`"),
         "{}",
         ran.stderr
     );
@@ -65,7 +65,7 @@ fn a_failure_is_replayed_far_from_its_model() {
     let ran = far.passdock("replay sent --json");
     assert_eq!(ran.status, 1, "{}", ran.stderr);
     let replay = ran.json();
-    assert_eq!(replay["outcome"], "same");
+    assert_eq!(replay["result"], "same");
     assert_eq!(replay["expected"]["pass"], "bad.transform.PanicOnErf");
     assert_eq!(replay["failure"]["function"], "f6");
     // The required pass had already run.
@@ -182,7 +182,7 @@ fn large_constants_stay_where_they_are_with_a_hash() {
     bench.write("m.ir", model);
     let ran = bench.passdock("run m.ir -o out.ir --passes bad.transform.Fail");
     assert_eq!(ran.status, 1);
-    let said = "Run it again: `passdock replay out.ir.reproducer --trust`.";
+    let said = "replay it with `passdock replay out.ir.reproducer --trust`";
     assert!(ran.stderr.contains(said), "{}", ran.stderr);
     assert_eq!(
         bench.files(),
@@ -198,11 +198,12 @@ fn large_constants_stay_where_they_are_with_a_hash() {
     bench.write("w.bin", &data[4..]);
     let ran = bench.passdock("replay out.ir.reproducer --trust");
     assert_eq!(ran.status, 1);
-    assert!(ran.stderr.contains("can't be read"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("could not read"), "{}", ran.stderr);
     bench.write("w.bin", [&data[4..], &data[..4]].concat());
     let ran = bench.passdock("replay out.ir.reproducer --trust");
     assert!(
-        ran.stderr.contains("has other data there now"),
+        ran.stderr
+            .contains("changed since the reproducer was written"),
         "{}",
         ran.stderr
     );
@@ -219,7 +220,7 @@ fn what_is_in_the_way_of_a_reproducer_stays() {
     assert_eq!(ran.status, 1);
     assert!(
         ran.stderr
-            .contains("can't be written: something else is there"),
+            .contains("the path exists and is not a reproducer"),
         "{}",
         ran.stderr
     );

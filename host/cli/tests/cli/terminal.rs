@@ -54,7 +54,7 @@ fn names_in_models_and_of_files_do_not_steer_the_terminal() {
         &["--bind", "\u{9b}31m=1"],
         &["--passes", "\u{9b}31m"],
         &["--config", "\u{9b}31m=1"],
-        &["--disable", "\u{9b}31m"],
+        &["--disabled-pass", "\u{9b}31m"],
     ] {
         let words: Vec<&str> = run.iter().chain(more).copied().collect();
         check_safe(&bench.run(words.iter().copied(), ""), &words);
@@ -79,7 +79,7 @@ fn names_in_models_and_of_files_do_not_steer_the_terminal() {
             name,
             "--passes",
             "relax.transform.InferType",
-            "--check",
+            "--test",
             "printf '\\033[31m'; exit 1 # {}",
         ],
         &["reduce", name, "--passes", "relax.transform.InferType"],

@@ -49,8 +49,8 @@ fn reading_ends_in_time() {
     let bench = bench();
     let pipeline = "The command was still reading the pipeline `pipe.toml` after 0.5 s.";
     check(&bench, "run pipe.toml m.ir -o out.ir", pipeline);
-    let bisect = "bisect pipe.toml m.ir --check true{}";
-    let said = "The run was still running after 0.5 s, and no pass ran by then.";
+    let bisect = "bisect pipe.toml m.ir --test true{}";
+    let said = "the run was still running after 0.5 s, and no pass ran by then";
     check(&bench, bisect, said);
     let said = "The command was still reading the model after 0.5 s.";
     check(&bench, "run p.toml - -o out.ir", said);
@@ -65,7 +65,7 @@ fn reading_ends_in_time() {
 #[test]
 fn writing_ends_in_time() {
     let bench = bench();
-    let page = "run p.toml m.ir -o out.ir --report pipe.toml";
+    let page = "run p.toml m.ir -o out.ir --html-report pipe.toml";
     check(
         &bench,
         page,
@@ -96,7 +96,7 @@ fn a_check_may_take_longer_than_the_pipeline() {
     let bench = bench();
     let unused = RELUS.replacen("    return", "    %unused = onnx.Neg(%x)\n    return", 1);
     bench.write("m.ir", unused);
-    let words = ["bisect", "p.toml", "m.ir", "--timeout", "1", "--check"];
+    let words = ["bisect", "p.toml", "m.ir", "--timeout", "1", "--test"];
     let words = words.into_iter().chain(["sleep 2; true {}"]);
     let ran = bench.run_with(&[], words, "");
     let said = "error[check]: the check reports the result of the whole pipeline as good";

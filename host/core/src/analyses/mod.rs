@@ -96,7 +96,7 @@ pub struct HostAnalysis {
     /// The name that passes use to request it.
     pub name: &'static str,
     /// The entity that each record is about: an op, a value, a name.
-    pub per: &'static str,
+    pub entity: &'static str,
     /// The name of the record type in the C header.
     pub record: &'static str,
     /// A description of one sentence.
@@ -107,10 +107,10 @@ pub struct HostAnalysis {
 /// Returns the analyses that the host provides for passes.
 pub fn list() -> &'static [HostAnalysis] {
     macro_rules! analysis {
-        ($name:ident, $analysis:ident, $per:literal, $record:literal, $summary:literal) => {
+        ($name:ident, $analysis:ident, $entity:literal, $record:literal, $summary:literal) => {
             HostAnalysis {
                 name: abi::$name,
-                per: $per,
+                entity: $entity,
                 record: $record,
                 summary: $summary,
                 column: |function, operators| {

@@ -13,7 +13,7 @@ use crate::boundary::Rewrites;
 use crate::pass::PassRef;
 use crate::util;
 
-/// The outcome of a pass.
+/// The result of a pass.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PassStatus {
@@ -56,7 +56,7 @@ pub struct PassRecord {
     pub depth: u32,
     /// The pass that required it.
     pub requested_by: Option<String>,
-    /// The outcome of the pass.
+    /// The result of the pass.
     pub status: PassStatus,
     /// The reason why the pass was skipped or failed, otherwise empty.
     pub reason: String,

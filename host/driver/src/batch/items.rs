@@ -57,7 +57,7 @@ pub fn items(models: &[PathBuf], to: &Path) -> Result<Vec<BatchItem>, PassError>
             .iter()
             .map(|path| format!("`{}`", path.display()))
             .collect();
-        let message = format!("There is no .onnx file in {}.", named.join(", "));
+        let message = format!("found no `.onnx` file in {}", named.join(", "));
         return Err(usage(message));
     }
     let items = models_below.into_iter().map(|(model, below)| BatchItem {
@@ -118,14 +118,12 @@ fn unique(items: Vec<BatchItem>) -> Result<Vec<BatchItem>, PassError> {
         };
         if true_path(other) != true_path(&item.model) {
             let error = usage(format!(
-                "The results of `{}` and of `{}` would both be `{}`.",
+                "the results of `{}` and `{}` would both be `{}`",
                 other.display(),
                 item.model.display(),
                 item.output.display()
             ));
-            return Err(
-                error.help("Name the directory that both are in, or do them in two batches.")
-            );
+            return Err(error.help("pass the directory that contains both, or run two batches"));
         }
     }
     Ok(unique)
@@ -144,14 +142,12 @@ fn check_outputs(items: &[BatchItem]) -> Result<(), PassError> {
         return Ok(());
     };
     let replaced = replaced.display();
-    let error = usage(format!(
-        "A result would take the place of the model `{replaced}`."
-    ));
-    Err(error.help("Let results go to another directory."))
+    let error = usage(format!("a result would overwrite the model `{replaced}`"));
+    Err(error.help("write the results to another directory"))
 }
 
 fn unreadable(path: &Path, error: &std::io::Error) -> PassError {
-    usage(format!("`{}` can't be read: {error}.", path.display()))
+    usage(format!("could not read `{}`: {error}", path.display()))
 }
 
 fn usage(message: String) -> PassError {

@@ -1,11 +1,11 @@
 //! Batches: one pipeline on many models, in parallel, each in a worker process.
 //!
-//! [`items`] finds the models. [`Outcomes`] has the results of earlier runs, so that a batch can resume. [`Batch`] runs
-//! the remaining models in processes of [`BatchWorker`]. The command and the Python package use this module.
+//! [`items`] finds the models. [`BatchResults`] has the results of earlier runs, so that a batch can resume. [`Batch`]
+//! runs the remaining models in processes of [`BatchWorker`]. The command and the Python package use this module.
 
 mod items;
-mod outcomes;
 mod plugins;
+mod results;
 mod worker;
 
 use std::num::NonZero;
@@ -19,15 +19,15 @@ use passdock_core::{Diagnostic, PassError, Severity};
 use serde::{Deserialize, Serialize};
 
 pub use items::{BatchItem, items};
-pub use outcomes::{Fingerprint, Outcomes};
 pub use plugins::plugin_files;
+pub use results::{BatchResults, Fingerprint};
 pub use worker::{BatchWorker, WorkerCommand, WorkerFailure};
 
 use crate::pipeline::{REPRODUCER, Report};
 
 /// The result of one model: a line in the file of results, and in `--json` output.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct ModelOutcome {
+pub struct ModelResult {
     /// The path of the model.
     pub model: String,
     /// The path of its result.
@@ -36,9 +36,9 @@ pub struct ModelOutcome {
     pub ok: bool,
     /// The exit status of the run, as `passdock run` would return it.
     pub exit_status: u8,
-    /// Whether an earlier run of the batch completed it.
+    /// Whether an earlier run of the batch produced the result.
     #[serde(default)]
-    pub done_before: bool,
+    pub up_to_date: bool,
     /// The elapsed time, including reading and writing.
     pub seconds: f64,
     /// The number of ops before the first pass, without constants and terminators.
@@ -57,18 +57,18 @@ pub struct ModelOutcome {
     pub fingerprint: String,
 }
 
-impl ModelOutcome {
+impl ModelResult {
     /// Creates the result of a run.
-    fn new(item: &BatchItem, fingerprint: String, report: Report) -> ModelOutcome {
+    fn new(item: &BatchItem, fingerprint: String, report: Report) -> ModelResult {
         let is_kept = |diagnostic: &Diagnostic| {
             diagnostic.severity <= Severity::Warning || diagnostic.code == REPRODUCER
         };
-        ModelOutcome {
+        ModelResult {
             model: shown(&item.model),
             output: shown(&item.output),
             ok: report.ok,
             exit_status: report.exit_status,
-            done_before: false,
+            up_to_date: false,
             seconds: report.seconds,
             ops_before: report.model.ops_before,
             ops_after: report.model.ops_after,
@@ -88,11 +88,11 @@ fn shown(path: &Path) -> String {
 /// A batch that can resume: it runs the models without an up-to-date result.
 pub struct Batch<'f> {
     /// The results of the models that are up to date.
-    pub done: Vec<ModelOutcome>,
+    pub done: Vec<ModelResult>,
     /// The remaining models.
     pub left: Vec<BatchItem>,
     fingerprint: &'f Fingerprint,
-    outcomes: Outcomes,
+    results: BatchResults,
     at_once: usize,
 }
 
@@ -101,7 +101,7 @@ impl<'f> Batch<'f> {
     /// `at_once` is the number of parallel runs; it defaults to the number of cores.
     ///
     /// # Errors
-    /// As [`Outcomes::open`].
+    /// As [`BatchResults::open`].
     pub fn open(
         items: Vec<BatchItem>,
         fingerprint: &'f Fingerprint,
@@ -109,11 +109,11 @@ impl<'f> Batch<'f> {
         at_once: Option<usize>,
         resumes: bool,
     ) -> Result<Batch<'f>, PassError> {
-        let outcomes = Outcomes::open(results)?;
+        let results = BatchResults::open(results)?;
         let (mut done, mut left) = (Vec::new(), Vec::new());
         for item in items {
-            match outcomes.done(&item, fingerprint).filter(|_| resumes) {
-                Some(outcome) => done.push(outcome),
+            match results.done(&item, fingerprint).filter(|_| resumes) {
+                Some(result) => done.push(result),
                 None => left.push(item),
             }
         }
@@ -122,7 +122,7 @@ impl<'f> Batch<'f> {
             done,
             left,
             fingerprint,
-            outcomes,
+            results,
             at_once: at_once.unwrap_or_else(cores),
         })
     }
@@ -140,7 +140,7 @@ impl<'f> Batch<'f> {
         stop: &Arc<AtomicBool>,
         job: impl Fn(&BatchItem, Option<usize>) -> J + Sync,
         timeout: Option<Duration>,
-        report: &mut dyn FnMut(ModelOutcome),
+        report: &mut dyn FnMut(ModelResult),
     ) -> Result<(), PassError> {
         // A single model gets all cores.
         let threads = (self.at_once > 1 && self.left.len() > 1).then_some(1);
@@ -155,13 +155,13 @@ impl<'f> Batch<'f> {
                 })
             }
         };
-        let outcomes = &mut self.outcomes;
+        let results = &mut self.results;
         // Models that are running when the batch is stopped get no result.
-        let keep = &mut |outcome| match stop.load(Ordering::Relaxed) {
+        let keep = &mut |result| match stop.load(Ordering::Relaxed) {
             true => Err(None),
             false => {
-                outcomes.add(&outcome).map_err(Some)?;
-                report(outcome);
+                results.add(&result).map_err(Some)?;
+                report(result);
                 Ok(())
             }
         };
@@ -181,12 +181,12 @@ fn run<E, R: FnMut(&BatchItem) -> Report>(
     fingerprint: &Fingerprint,
     at_once: usize,
     new_runner: impl Fn() -> R + Sync,
-    report: &mut dyn FnMut(ModelOutcome) -> Result<(), E>,
+    report: &mut dyn FnMut(ModelResult) -> Result<(), E>,
 ) -> Result<(), E> {
     let mut order: Vec<&BatchItem> = items.iter().collect();
     order.sort_by_key(|item| std::cmp::Reverse(item.bytes()));
     let next = AtomicUsize::new(0);
-    let (send, outcomes) = mpsc::channel();
+    let (send, results) = mpsc::channel();
     let (order, next, new_runner) = (&order, &next, &new_runner);
     thread::scope(|scope| {
         for _ in 0..at_once.clamp(1, items.len().max(1)) {
@@ -196,16 +196,16 @@ fn run<E, R: FnMut(&BatchItem) -> Report>(
                 while let Some(item) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
                     // Computed before reading, so that a model that changes during the run isn't up to date next time.
                     let fingerprint = fingerprint.of_file(&item.model);
-                    let outcome = ModelOutcome::new(item, fingerprint, runner(item));
-                    if send.send(outcome).is_err() {
+                    let result = ModelResult::new(item, fingerprint, runner(item));
+                    if send.send(result).is_err() {
                         break;
                     }
                 }
             });
         }
         drop(send);
-        // If an error drops `outcomes`, sending fails and the threads exit.
-        outcomes.into_iter().try_for_each(report)
+        // If an error drops `results`, sending fails and the threads exit.
+        results.into_iter().try_for_each(report)
     })
 }
 

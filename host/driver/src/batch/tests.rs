@@ -93,7 +93,7 @@ fn directories_keep_their_paths() {
         ),
     ));
     let missing = said(dir, items(&[dir.join("none")], dir));
-    assert!(missing.starts_with("`none` can't be read"), "{missing}");
+    assert!(missing.starts_with("could not read `none`"), "{missing}");
 }
 
 #[test]
@@ -105,26 +105,26 @@ fn what_is_done_is_known_until_something_of_it_changes() {
         model: write(dir, "a.onnx", "a"),
         output: dir.join("out/a.onnx"),
     };
-    let (request, file) = (Request::default(), dir.join("outcomes.jsonl"));
+    let (request, file) = (Request::default(), dir.join("results.jsonl"));
     let fingerprint = || Fingerprint::new(&request, std::slice::from_ref(&plugin));
     let is_done = |fingerprint: &Fingerprint| {
-        let kept = Outcomes::open(&file).expect("it is there");
+        let kept = BatchResults::open(&file).expect("it is there");
         kept.done(&item, fingerprint)
-            .is_some_and(|outcome| outcome.done_before)
+            .is_some_and(|result| result.up_to_date)
     };
     let run = |ok: bool| {
         let report = Report {
             ok,
             ..Report::default()
         };
-        let mut kept = Outcomes::open(&file).expect("it can be made");
+        let mut kept = BatchResults::open(&file).expect("it can be made");
         let items = [item.clone()];
         super::run(
             &items,
             &fingerprint(),
             1,
             || |_: &BatchItem| report.clone(),
-            &mut |outcome| kept.add(&outcome),
+            &mut |result| kept.add(&result),
         )
         .expect("kept");
     };
@@ -151,11 +151,11 @@ fn what_is_done_is_known_until_something_of_it_changes() {
     // An incomplete line.
     let lines = fs::read_to_string(&file).expect("text");
     fs::write(&file, lines.clone() + "{\"model\":\"b").expect("written");
-    drop(Outcomes::open(&file).expect("the rest is whole"));
+    drop(BatchResults::open(&file).expect("the rest is whole"));
     assert_eq!(fs::read_to_string(&file).expect("text"), lines);
-    for other in ["not outcomes\n", "not outcomes"] {
+    for other in ["not results\n", "not results"] {
         fs::write(&file, other).expect("written");
-        assert!(Outcomes::open(&file).is_err());
+        assert!(BatchResults::open(&file).is_err());
         assert_eq!(fs::read_to_string(&file).expect("text"), other);
     }
 }
@@ -163,31 +163,31 @@ fn what_is_done_is_known_until_something_of_it_changes() {
 #[test]
 fn one_batch_at_a_time_writes_a_file() {
     let dir = dir();
-    let file = dir.path().join("outcomes.jsonl");
-    let first = Outcomes::open(&file).expect("it can be made");
-    let refused = Outcomes::open(&file)
+    let file = dir.path().join("results.jsonl");
+    let first = BatchResults::open(&file).expect("it can be made");
+    let refused = BatchResults::open(&file)
         .map(|_| ())
         .expect_err("it is written");
     let said = refused
         .to_string()
         .replace(&format!("{}/", dir.path().display()), "");
-    expect!["Another batch is writing `outcomes.jsonl`. Wait until it is done, or name another file: `--results FILE`."]
+    expect!["Another batch is writing `results.jsonl`. Wait until it is done, or name another file: `--results FILE`."]
         .assert_eq(&said);
     drop(first);
-    assert!(Outcomes::open(&file).is_ok());
+    assert!(BatchResults::open(&file).is_ok());
 }
 
 /// A link may be from another user, and lead to a file with other contents.
 #[cfg(unix)]
 #[test]
-fn a_link_has_to_lead_to_outcomes() {
+fn a_link_has_to_lead_to_results() {
     let dir = dir();
-    let [file, mine] = ["outcomes.jsonl", "mine"].map(|name| dir.path().join(name));
+    let [file, mine] = ["results.jsonl", "mine"].map(|name| dir.path().join(name));
     std::os::unix::fs::symlink(&mine, &file).expect("linked");
-    assert!(Outcomes::open(&file).is_err() && !mine.exists());
+    assert!(BatchResults::open(&file).is_err() && !mine.exists());
     for (text, is_taken) in [("", false), ("text", false), ("{\"model\":", true)] {
         fs::write(&mine, text).expect("written");
-        assert_eq!(Outcomes::open(&file).is_ok(), is_taken, "{text}");
+        assert_eq!(BatchResults::open(&file).is_ok(), is_taken, "{text}");
         let left = if is_taken { "" } else { text };
         assert_eq!(fs::read_to_string(&mine).expect("text"), left);
     }
@@ -256,7 +256,7 @@ fn the_largest_begin_and_an_error_ends_it() {
         .into();
     let fingerprint = Fingerprint::new(&Request::default(), &[]);
     let order = RefCell::new(Vec::new());
-    let name = |outcome: &ModelOutcome| outcome.model.rsplit('/').next().map(str::to_owned);
+    let name = |result: &ModelResult| result.model.rsplit('/').next().map(str::to_owned);
     let run = |at_most: usize| {
         order.borrow_mut().clear();
         super::run(
@@ -264,8 +264,8 @@ fn the_largest_begin_and_an_error_ends_it() {
             &fingerprint,
             1,
             || |_: &BatchItem| Report::default(),
-            &mut |outcome| {
-                order.borrow_mut().extend(name(&outcome));
+            &mut |result| {
+                order.borrow_mut().extend(name(&result));
                 match order.borrow().len() < at_most {
                     true => Ok(()),
                     false => Err("enough"),

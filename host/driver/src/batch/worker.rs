@@ -79,7 +79,7 @@ impl BatchWorker {
         if self.process.is_none() {
             let process = WorkerProcess::start(&self.command).map_err(|error| {
                 let program = self.command.program.display();
-                let message = format!("The process `{program}` can't be started: {error}.");
+                let message = format!("could not start process `{program}`: {error}");
                 PassError::new(ErrorKind::Crashed, message)
             })?;
             self.process = Some(process);
@@ -106,7 +106,7 @@ impl BatchWorker {
             crashed: true,
         })?;
         let Some(process) = &mut self.process else {
-            return Err(failed("The process has ended.".to_owned(), None, true));
+            return Err(failed("the process exited".to_owned(), None, true));
         };
         let start = Instant::now();
         let mut pass = None;
@@ -136,16 +136,16 @@ impl BatchWorker {
             Ok(report) => return Ok(report),
             Err(error) => error,
         };
-        let running = pass.as_ref().map(|pass| format!("The pass `{pass}`"));
+        let running = pass.as_ref().map(|pass| format!("pass `{pass}`"));
         let message = match error.kind() {
             io::ErrorKind::TimedOut => {
-                let running = running.unwrap_or("The part before the first pass".to_owned());
+                let running = running.unwrap_or("the part before the first pass".to_owned());
                 let seconds = timeout.unwrap_or_default().as_secs_f64();
-                format!("{running} was still running after {seconds} s, and was ended.")
+                format!("{running} was still running after {seconds} s and was terminated")
             }
-            io::ErrorKind::Interrupted => "The batch was ended.".to_owned(),
+            io::ErrorKind::Interrupted => "the batch was stopped".to_owned(),
             _ => {
-                let running = running.unwrap_or("Something outside of the passes".to_owned());
+                let running = running.unwrap_or("something outside of the passes".to_owned());
                 format!("{running} {}", process.termination())
             }
         };
@@ -212,14 +212,14 @@ impl WorkerProcess {
         // The output may be closed shortly before the process exits, or while a descendant is still running.
         let status = wait_within(&mut self.child, Duration::from_secs(5));
         let text = match status.ok().flatten() {
-            Some(status) => format!("{}.", TerminationCause::from(status)),
-            None => "closed its output.".to_owned(),
+            Some(status) => TerminationCause::from(status).to_string(),
+            None => "closed its output".to_owned(),
         };
         let printed = tail(&self.printed).unwrap_or_default();
         let lines: Vec<&str> = printed.trim().lines().collect();
         match &lines[lines.len().saturating_sub(LAST_LINES)..] {
             [] => text,
-            last => format!("{text} The process printed last: {}", last.join("\n")),
+            last => format!("{text}; the process last printed: {}", last.join("\n")),
         }
     }
 }

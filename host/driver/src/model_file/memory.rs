@@ -27,12 +27,8 @@ pub fn to_bytes(module: &Module) -> Result<Vec<u8>, PassError> {
         ..EncodeOptions::default()
     };
     let refused = |what: &dyn std::fmt::Display| {
-        let what = what.to_string();
-        let what = what.trim_end_matches('.');
-        PassError::new(
-            ErrorKind::Write,
-            format!("The model can't be written as ONNX: {what}."),
-        )
+        let message = format!("could not write the model as ONNX: {what}");
+        PassError::new(ErrorKind::Write, message)
     };
     let encoded = passdock_onnx::write(module, options)
         .map_err(|error| refused(&error).caused_by(Arc::new(error)))?;

@@ -19,7 +19,7 @@ use passdock_onnx::{OnnxError, Reach};
 pub use self::memory::{read_bytes, to_bytes, to_text};
 pub(crate) use self::output::data_files_of;
 pub use self::output::{Output, StagedModel, write};
-use passdock_core::{ErrorKind, PassError, Snippet, capitalized};
+use passdock_core::{ErrorKind, PassError, Snippet};
 pub use passdock_onnx::ExternalData;
 use serde::{Deserialize, Serialize};
 
@@ -85,9 +85,9 @@ impl Format {
             Some("ir") => Ok(Format::Text),
             _ => {
                 let path = path.display();
-                let message = format!("The file `{path}` is neither `.onnx` nor `.ir`.");
+                let message = format!("unknown file format of `{path}`: expected `.onnx` or `.ir`");
                 let error = PassError::new(ErrorKind::Usage, message);
-                Err(error.help("The extension of a model file names its format; `-` is IR text."))
+                Err(error.help("use a file extension of a model format, or `-` for IR text"))
             }
         }
     }
@@ -121,7 +121,10 @@ pub fn read_with(path: impl AsRef<Path>, options: ReadOptions) -> Result<Module,
 
 /// Returns the error of an ONNX model that can't be read or written.
 pub fn unusable(kind: ErrorKind, error: OnnxError) -> PassError {
-    let message = capitalized(&format!("the model {error}"));
+    let message = match error.system {
+        Some(_) => error.to_string(),
+        None => format!("invalid model {error}"),
+    };
     PassError::new(kind, message).caused_by(Arc::new(error))
 }
 
@@ -132,7 +135,7 @@ fn read_text(path: &Path, reach: Reach) -> Result<Module, PassError> {
         false => passdock_files::open(path).and_then(|mut file| file.read_to_end(&mut bytes)),
     };
     if let Err(error) = read {
-        let message = format!("The model `{}` can't be read: {error}.", path.display());
+        let message = format!("could not read `{}`: {error}", path.display());
         return Err(PassError::new(ErrorKind::Read, message).caused_by(Arc::new(error)));
     }
     let text = match String::from_utf8(bytes) {
@@ -141,14 +144,11 @@ fn read_text(path: &Path, reach: Reach) -> Result<Module, PassError> {
             let what = match passdock_onnx::foreign_format(error.as_bytes()) {
                 Some(what) => what,
                 None if passdock_onnx::read_bytes(path, error.as_bytes().to_vec()).is_ok() => {
-                    "an ONNX model: give it as a file whose name ends in `.onnx`"
+                    "an ONNX model: pass it as a file with extension `.onnx`"
                 }
-                None => "not UTF-8",
+                None => "bytes that are not UTF-8",
             };
-            let message = format!(
-                "The model `{}` isn't IR text: it is {what}.",
-                path.display()
-            );
+            let message = format!("expected IR text in `{}`, found {what}", path.display());
             return Err(PassError::new(ErrorKind::Read, message).caused_by(Arc::new(error)));
         }
     };

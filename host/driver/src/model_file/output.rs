@@ -85,8 +85,8 @@ impl Output {
         if !files.any(|file| dunce::canonicalize(file).is_ok_and(|file| file == *place)) {
             return Ok(());
         }
-        let error = fail(&self.path, &"the data of the model that was read is in it");
-        Err(error.help("Write under another name."))
+        let error = fail(&self.path, &"it contains data of the input model");
+        Err(error.help("choose another output"))
     }
 
     /// Writes a model and its data files to a staging directory. Special files are written directly. `staging` is the
@@ -142,9 +142,8 @@ impl Output {
         // IR text can't refer to the file that its model was read from.
         let module = passdock_onnx::detach(module).map_err(|error| failed(path, error))?;
         if let Some(file) = lossy_name(&module) {
-            let what =
-                format!("its data is in `{file}`, whose name isn't UTF-8, and text can't say that");
-            return Err(fail(path, &what).help("Rename the file."));
+            let what = format!("the name of data file `{file}` is not UTF-8, as IR text requires");
+            return Err(fail(path, &what).help("rename the file"));
         }
         let mut printing = text::PrintOptions {
             brief: options.brief,
@@ -204,7 +203,7 @@ impl StagedModel {
             (Some(staged), Some(place)) => Some(staged.at(place)),
             (None, _) => None,
             (Some(_), None) => {
-                let error = io::Error::other("it was written elsewhere");
+                let error = io::Error::other("the model was staged by another process");
                 return Err(failed(&self.path, error));
             }
         };
@@ -246,11 +245,11 @@ fn unused(files: &[DroppedData]) -> impl Iterator<Item = Diagnostic> {
         };
         let message = match stays {
             false => {
-                format!("{from}: {bytes} bytes are dropped, which no tensor references any more.")
+                format!("dropped {bytes} bytes of {from} that no tensor references any more")
             }
             true => format!(
-                "{from}: {bytes} bytes stay that no tensor references any more, as a `Constant` node or a function \
-                 refers to other data in there."
+                "kept {bytes} bytes of {from} that no tensor references any more, because a `Constant` node or a \
+                 function references other data in it"
             ),
         };
         Some(Diagnostic::new(Severity::Note, "data", message))
@@ -261,7 +260,7 @@ fn unused(files: &[DroppedData]) -> impl Iterator<Item = Diagnostic> {
 /// Returns the note about a data file that was removed with the replaced model.
 fn removed(file: &Path) -> Diagnostic {
     let file = file.display();
-    let message = format!("`{file}` is removed: only the model that was replaced needed it.");
+    let message = format!("removed `{file}`: only the replaced model used it");
     Diagnostic::new(Severity::Note, "data", message)
 }
 
@@ -304,9 +303,9 @@ fn stage_onnx(
             let output = encode(writing)?;
             if let Some(data) = output.data_files().first() {
                 let location = data.location();
-                let message = format!("its data is in `{location}`, and beside it is no place");
+                let message = format!("data file `{location}` cannot be next to a special file");
                 let error = failed(path, io::Error::other(message));
-                return Err(error.help("Take the data into the model: `--external-data none`."));
+                return Err(error.help("store the data in the model: `--external-data none`"));
             }
             let written = open_special(place).and_then(|mut file| output.write_file(&mut file));
             return written.map(|()| (None, None)).map_err(unwritten);
@@ -323,10 +322,9 @@ fn stage_onnx(
             Taken::Other(to) => {
                 let to = to.display();
                 let error =
-                    io::Error::other(format!("its data goes to `{to}`, where other data is"));
+                    io::Error::other(format!("data file `{to}` exists with other contents"));
                 failed(path, error).help(
-                    "Write to another directory, or give the model a data file of its own: \
-                 `--external-data all`.",
+                    "write to another directory, or use a separate data file: `--external-data all`",
                 )
             }
         })?;
@@ -376,10 +374,6 @@ fn failed(path: &Path, error: impl Error + Send + Sync + 'static) -> PassError {
 
 fn fail(path: &Path, error: &dyn std::fmt::Display) -> PassError {
     let path = path.display();
-    let message = format!("The result can't be written to `{path}`: {error}");
-    let message = match message.ends_with('.') {
-        true => message,
-        false => message + ".",
-    };
+    let message = format!("could not write `{path}`: {error}");
     PassError::new(ErrorKind::Write, message)
 }

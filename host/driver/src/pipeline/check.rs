@@ -15,11 +15,11 @@ pub fn check(registry: &Registry, request: &Request) -> Result<(), PassError> {
     let file = &prepared.file;
     if request.pipeline.is_some() && request.passes.is_empty() && file.passes.is_empty() {
         let name = &file.source.name;
-        let message = format!("The pipeline `{name}` lists no passes: it does nothing.");
+        let message = format!("pipeline `{name}` has no passes");
         let error = PassError::new(ErrorKind::Pipeline, message);
-        return Err(error.help(
-            "List them as `passes = [\"relax.transform.FoldConstant\"]`, or as `[[passes]]` tables.",
-        ));
+        return Err(
+            error.help("add `passes = [\"relax.transform.FoldConstant\"]` or `[[passes]]` tables")
+        );
     }
     Ok(())
 }

@@ -34,7 +34,7 @@ use crate::prepare::{PipelineText, Prepared, Request, Watched};
 /// assert!(pipeline.run(module)?.to_string().contains("{stamp = 1}"));
 ///
 /// let error = Pipeline::from_toml("[context]\nopt_lvl = 3").unwrap_err();
-/// assert_eq!(error.help.as_deref(), Some("Did you mean `opt_level`?"));
+/// assert_eq!(error.help.as_deref(), Some("did you mean `opt_level`?"));
 /// # Ok(())
 /// # }
 /// ```
@@ -59,7 +59,7 @@ impl Pipeline {
     /// If the file can't be read; otherwise as [`Pipeline::from_toml`].
     pub fn from_file(path: &Path) -> Result<Pipeline, PassError> {
         let text = passdock_files::read_to_string(path).map_err(|error| {
-            let message = format!("The pipeline `{}` can't be read: {error}.", path.display());
+            let message = format!("could not read `{}`: {error}", path.display());
             PassError::new(ErrorKind::Pipeline, message)
         })?;
         Pipeline::new(PipelineText::of_file(path, text))
@@ -104,10 +104,10 @@ impl Pipeline {
         let has_settings = prepared.file.context.settings() != ContextSettings::default();
         if has_settings || !prepared.file.instruments.is_empty() {
             let message = format!(
-                "The pipeline `{name}` can't be a pass: it has a `[context]` or `[[instruments]]`."
+                "cannot use pipeline `{name}` as a pass: it has `[context]` or `[[instruments]]`"
             );
             let error = PassError::new(ErrorKind::Pipeline, message);
-            return Err(error.help("Run it as a pipeline, or give these to the `PassContext`."));
+            return Err(error.help("run it as a pipeline, or move them to the `PassContext`"));
         }
         Ok(prepared.sequential.name(name).into_pass())
     }

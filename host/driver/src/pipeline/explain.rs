@@ -53,12 +53,12 @@ pub struct Explained {
     /// The phase that it declares, if that is the reason why it is in the pipeline.
     #[serde(default)]
     pub phase: Option<Phase>,
-    /// Whether the pipeline has an extension point for it, independently of whether it runs.
+    /// Whether the pipeline has an extension point for the pass.
     #[serde(default)]
-    pub has_place: bool,
+    pub scheduled: bool,
     /// Whether it is a Sequential. Its children follow, one level deeper.
     #[serde(default)]
-    pub is_sequential: bool,
+    pub sequential: bool,
     /// The options that it would get.
     #[serde(default)]
     pub options: Vec<ExplainedOption>,
@@ -72,7 +72,7 @@ pub struct ExplainedOption {
     /// The value that the pass would get.
     pub value: toml::Value,
     /// The source of the value.
-    pub from: OptionSource,
+    pub source: OptionSource,
 }
 
 /// The passes of a phase.
@@ -157,16 +157,16 @@ impl Explainer<'_> {
         let info = step.pass.info();
         let level = self.context.opt_level();
         let why = match step.forced {
-            true => "the context requires it".to_owned(),
+            true => "required by the context".to_owned(),
             false => format!("level {} ≤ opt_level {level}", info.opt_level),
         };
         let phase = self.placed.get(info.name.as_str()).copied();
         let phase = phase.filter(|_| step.requested_by.is_none());
         let reason = match (&step.requested_by, phase) {
             (Some(by), _) => {
-                format!("`{by}` requires it, unless nothing changed since it last ran")
+                format!("required by `{by}`, if the module changed since its last run")
             }
-            (None, Some(phase)) => format!("it asks for the phase `{}`, and {why}", phase.name()),
+            (None, Some(phase)) => format!("declares phase `{}`, {why}", phase.name()),
             (None, None) => why,
         };
         let mut explained = self.explained(&*step.pass, true, reason);
@@ -189,7 +189,7 @@ impl Explainer<'_> {
             let name = &pass.info().name;
             self.parents.push(name.clone());
             for child in inner.passes() {
-                self.skipped(child, format!("`{name}`, which it is part of, doesn't run"));
+                self.skipped(child, format!("part of `{name}`, which doesn't run"));
             }
             self.parents.pop();
         }
@@ -201,11 +201,10 @@ impl Explainer<'_> {
         for (name, phase) in phases.left_over().filter(|(name, _)| !here.contains(*name)) {
             let pass = self.context.registry().get_pass(name)?;
             let offered = phase.name();
-            let reason =
-                format!("offered for phase {offered}, which this pipeline has no place for");
+            let reason = format!("declares phase `{offered}`, which the pipeline doesn't have");
             let mut explained = self.explained(&*pass, false, reason);
             explained.phase = Some(phase);
-            explained.has_place = false;
+            explained.scheduled = false;
             self.passes.push(explained);
         }
         Ok(())
@@ -214,7 +213,11 @@ impl Explainer<'_> {
     fn explained(&self, pass: &dyn Pass, runs: bool, reason: String) -> Explained {
         let provider = pass.provider();
         let options = pass.option_sources(self.context.config_given()).into_iter();
-        let option = |(name, (value, from))| ExplainedOption { name, value, from };
+        let option = |(name, (value, source))| ExplainedOption {
+            name,
+            value,
+            source,
+        };
         Explained {
             name: pass.info().name.clone(),
             plugin: provider.map(|provider| provider.plugin.clone()),
@@ -228,8 +231,8 @@ impl Explainer<'_> {
             runs,
             reason,
             phase: None,
-            has_place: true,
-            is_sequential: pass.as_sequential().is_some(),
+            scheduled: true,
+            sequential: pass.as_sequential().is_some(),
             options: options.map(option).collect(),
         }
     }

@@ -19,8 +19,8 @@ pub(super) fn blame_data(error: PassError, unreadable: &[UnreadableData]) -> Pas
     };
     let mut of_model = PassError::new(ErrorKind::Read, data.message.as_str());
     match (&error.pass, &error.source, error.kind) {
-        (Some(pass), None, _) => of_model.notes.push(format!("`{pass}` needs it")),
-        (None, _, ErrorKind::Read) => of_model.notes.push("the output needs it".to_owned()),
+        (Some(pass), None, _) => of_model.notes.push(format!("needed by pass `{pass}`")),
+        (None, _, ErrorKind::Read) => of_model.notes.push("needed by the output".to_owned()),
         // An exception of a Python pass is returned unchanged.
         _ => return error,
     }
@@ -40,10 +40,10 @@ pub(super) fn blame_passes(error: PassError, after: &Module, recorder: &Recorder
     if let Some(function) = refused.and_then(|refused| function_of(refused, after)) {
         let passes = recorder.changing_function(function);
         return error.note(match passes.split_last() {
-            None => format!("no pass changed @{function} since it was read"),
-            Some((last, [])) => format!("the pass that changed @{function}: `{last}`"),
+            None => format!("no pass changed @{function}"),
+            Some((last, [])) => format!("@{function} was changed by `{last}`"),
             Some((last, before)) => format!(
-                "the last pass that changed @{function}: `{last}`; before it: {}",
+                "@{function} was last changed by `{last}`; before that by {}",
                 suggest::listed(before.iter().map(String::as_str))
             ),
         });
@@ -53,9 +53,7 @@ pub(super) fn blame_passes(error: PassError, after: &Module, recorder: &Recorder
         return error;
     }
     let names = suggest::listed(passes.iter().map(String::as_str));
-    error.note(format!(
-        "passes that changed the model since it was read: {names}"
-    ))
+    error.note(format!("the model was changed by {names}"))
 }
 
 /// Returns the function that can't be written. The error's path starts with the function's name, except for `main`,

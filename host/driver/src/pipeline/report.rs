@@ -94,10 +94,8 @@ impl PipelineReport {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ModelReport {
     /// The path of the input model.
-    #[serde(rename = "in")]
     pub input: String,
     /// The path of the output model.
-    #[serde(rename = "out")]
     pub output: Option<String>,
     /// The number of ops before the first pass, without constants and terminators.
     pub ops_before: usize,

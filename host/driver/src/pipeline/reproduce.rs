@@ -21,7 +21,7 @@ pub(super) fn write(request: &Request, error: &PassError, report: &mut Report) {
         if request.resumes {
             return;
         }
-        let message = "`--reproducer-dir DIR` writes what it takes to run into this again.";
+        let message = "pass `--reproducer-dir DIR` to write a reproducer";
         let note = Diagnostic::new(Severity::Note, REPRODUCER, message);
         report.diagnostics.push(note);
         return;
@@ -35,11 +35,11 @@ pub(super) fn write(request: &Request, error: &PassError, report: &mut Report) {
     let diagnostic = match reproducer::write(error, &dir, &options) {
         Ok(()) => {
             let dir = dir.display().to_string();
-            let message = format!("A reproducer is in `{dir}`.");
+            let message = format!("wrote a reproducer to `{dir}`");
             let command = reproducer::command(dir.as_ref(), error, site, &request.standard_dirs);
             report.reproducer = Some(dir);
             let note = Diagnostic::new(Severity::Note, REPRODUCER, message);
-            note.help(format!("Run it again: `{command}`."))
+            note.help(format!("replay it with `{command}`"))
         }
         Err(error) => {
             let mut warning = error.to_diagnostic();

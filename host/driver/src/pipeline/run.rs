@@ -17,7 +17,7 @@ use crate::model_file::{Format, Output, StagedModel, data_files_of};
 use crate::prepare::{Prepared, Request, Watched, blame};
 use passdock_core::{
     Diagnostic, Endings, ErrorKind, PassContext, PassError, Recorder, Registry, Severity, Verify,
-    capitalized, check_interrupt, util, verify,
+    check_interrupt, util, verify,
 };
 
 /// A completed run, whose output is written but not yet committed.
@@ -170,7 +170,7 @@ impl Run<'_> {
         self.report.pipeline = PipelineReport::prepared(&prepared);
         // Unreadable plugins are only a warning. If one were needed, resolving would have failed.
         for error in self.registry.unreadable() {
-            self.warn("plugin", capitalized(&error.to_string()));
+            self.warn("plugin", error.to_string());
         }
         prepared.load()?;
         if self.request.write.value_info {
@@ -189,8 +189,8 @@ impl Run<'_> {
     fn check_data(&mut self, module: &Module, is_given: bool) {
         for data in passdock_onnx::check_external(module) {
             let message = match is_given {
-                true => capitalized(&data.error.to_string()),
-                false => format!("The model {}: {}", self.request.model.display(), data.error),
+                true => data.error.to_string(),
+                false => format!("model `{}`: {}", self.request.model.display(), data.error),
             };
             self.warn("data", message.clone());
             let file = data.file;
@@ -343,14 +343,14 @@ impl Run<'_> {
 /// memory without verification.
 pub fn failed(panic: &Panic) -> PassError {
     let text = util::panic_text(&*panic.payload);
-    let message = format!("passdock itself failed: {text}.");
+    let message = format!("passdock panicked: {text}");
     let mut error = PassError::new(ErrorKind::Panicked, message);
     error
         .notes
         .extend(panic.place.iter().map(|place| format!("at {place}")));
     error.help(
-        "It is a mistake in passdock, or of a plugin that writes into what it may only read: \
-         `--verify all` says which.",
+        "pass `--verify all` to check whether a plugin wrote to read-only memory; if none did, this is a bug in \
+         passdock, please report it",
     )
 }
 

@@ -39,8 +39,8 @@ impl BuiltInPipeline {
         let pipeline = BUILT_IN.into_iter().find(|pipeline| pipeline.name == name);
         pipeline.ok_or_else(|| {
             let names = || BUILT_IN.iter().map(|pipeline| pipeline.name);
-            let message = format!("There is no built-in pipeline `{name}`.");
-            let help = suggest::help_or_list(name, names, "There are");
+            let message = format!("no built-in pipeline is named `{name}`");
+            let help = suggest::help_or_list(name, names, "built-in pipelines");
             PassError::new(ErrorKind::Usage, message).help(help)
         })
     }

@@ -31,17 +31,21 @@ pub(super) fn invalid_syntax(source: &SourceText, error: &toml::de::Error) -> Pa
     if let Some(span) = bare_word(&source.text, span.start) {
         let word = &source.text[span.clone()];
         return source
-            .error(span, "", format!("This isn't TOML: `{word}` is no value."))
-            .help(format!("A string needs quotes: `\"{word}\"`."));
+            .error(
+                span,
+                "",
+                format!("invalid TOML: expected a value, found `{word}`"),
+            )
+            .help(format!("put the string in quotes: `\"{word}\"`"));
     }
-    let why = error.message().trim_end_matches('.');
+    let why = error.message();
     if why.contains("recursion") {
-        let message = "What is written in one line nests deeper than TOML is read here.";
+        let message = "inline tables and lists are nested too deeply";
         return source
             .error(span, "", message)
-            .help("Write groups as tables of their own: `[[passes]]`, in it `[[passes.passes]]`.");
+            .help("write nested groups as separate tables: `[[passes]]` and `[[passes.passes]]`");
     }
-    source.error(span, "", format!("This isn't TOML: {why}."))
+    source.error(span, "", format!("invalid TOML: {why}"))
 }
 
 /// Returns the span of an unquoted word at a byte where a value is expected.
@@ -65,7 +69,7 @@ pub(super) fn invalid_shape(
     let span = error.span().unwrap_or(0..0);
     let is_meant = |entry: &EntrySpans| entry.key == span || entry.value == span;
     let Some(at) = spans.iter().position(is_meant) else {
-        let message = format!("This isn't a pipeline: {}.", error.message());
+        let message = format!("invalid pipeline: {}", error.message());
         return source.error(span, "", message);
     };
     let entry = &spans[at];
@@ -75,17 +79,17 @@ pub(super) fn invalid_shape(
     match InvalidShape::parse(error.message()) {
         // The form in which the parser passes a date to serde.
         InvalidShape::UnknownKey(key, _) if key.starts_with("$__toml") => {
-            let message = format!("Expected another value in `{name}`, but got a date.");
+            let message = format!("unsupported value for `{name}`: a date");
             source.error(span, "", message)
         }
         InvalidShape::UnknownKey(_, valid) => unknown_key(source, entry, &valid),
         // A value in `[plugins]` that isn't a table can't be a plugin's.
         _ if is_plugin => unknown_key(source, entry, &PLUGINS),
         InvalidShape::UnknownWord(word, valid) => {
-            let message = format!("There is no {name} `{word}`.");
+            let message = format!("unknown {name} `{word}`");
             let error = source.error(span, &format!("unknown {name}"), message);
             let valid = || valid.iter().copied();
-            error.help(suggest::help_or_list(word, valid, "There are"))
+            error.help(suggest::help_or_list(word, valid, "valid values"))
         }
         InvalidShape::MissingKey(key) => {
             // An array of tables has the span of its first table.
@@ -93,22 +97,24 @@ pub(super) fn invalid_shape(
             let mut keys = EntrySpans::entries(spans, innermost.unwrap_or(at));
             match keys.find(|near| suggest::nearest(&near.name, [key]).is_some()) {
                 Some(near) => unknown_key(source, near, &[key]),
-                None => source.error(span, "", format!("`[[{name}]]` needs a `{key}`.")),
+                None => source.error(span, "", format!("missing key `{key}` in `[[{name}]]`")),
             }
         }
         InvalidShape::WrongType { got, expected } => {
             let text = &source.text[span.clone()];
             let help = match (expected, got.starts_with("string")) {
-                ("a list", true) => Some(format!("Did you mean `{name} = [{text}]`?")),
-                (INSTRUMENT, true) => Some(format!("Did you mean `{{ name = {text} }}`?")),
+                ("a list", true) => Some(format!("did you mean `{name} = [{text}]`?")),
+                (INSTRUMENT, true) => Some(format!("did you mean `{{ name = {text} }}`?")),
                 _ => None,
             };
-            let message = format!("Expected {expected} in `{name}`, but got {got}.");
-            let mut error = source.error(span, &format!("not {expected}"), message);
+            let message = format!("invalid value for `{name}`: expected {expected}, found {got}");
+            let mut error = source.error(span, &format!("expected {expected}"), message);
             error.help = help;
             error
         }
-        InvalidShape::Other(message) => source.error(span, "", format!("`{name}`: {message}.")),
+        InvalidShape::Other(message) => {
+            source.error(span, "", format!("invalid `{name}`: {message}"))
+        }
     }
 }
 
@@ -125,21 +131,21 @@ fn unknown_key(source: &SourceText, entry: &EntrySpans, valid: &[&str]) -> PassE
     let valid = || valid.iter().copied();
     let home = HOMES.into_iter().find(|(key, _)| *key == name);
     let help = match home.filter(|_| entry.path.len() == 1) {
-        Some((_, home)) => format!("`{name}` stands in {home}."),
+        Some((_, home)) => format!("move `{name}` to {home}"),
         None => suggest::help(name, valid()).unwrap_or_else(|| {
             let list = suggest::listed(valid());
             match table.as_str() {
                 "`[[passes]]`" => format!(
-                    "An option of the pass stands in `options = {{ {name} = … }}`. Valid keys: {list}."
+                    "write an option of the pass as `options = {{ {name} = … }}`; valid keys: {list}"
                 ),
                 "`[plugins]`" => format!(
-                    "Valid keys: {list}, and the names of plugins, whose tables are `[plugins.NAME]`."
+                    "valid keys: {list}, and the name of a plugin for a table `[plugins.NAME]`"
                 ),
-                _ => format!("Valid keys: {list}."),
+                _ => format!("valid keys: {list}"),
             }
         }),
     };
-    let message = format!("There is no key `{name}` in {table}.");
+    let message = format!("unknown key `{name}` in {table}");
     let error = source.error(entry.key.clone(), "unknown key", message);
     error.help(help)
 }

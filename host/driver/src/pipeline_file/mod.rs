@@ -88,7 +88,7 @@ pub(crate) fn lone_value(text: &str) -> Option<toml::Value> {
 }
 
 /// The name of an element of `instruments` in messages.
-const INSTRUMENT: &str = "an instrument's table";
+const INSTRUMENT: &str = "an instrument table";
 
 /// The table `[plugins]`.
 #[derive(Clone, Debug, Default)]

@@ -51,16 +51,16 @@ fn phase<'de, D: Deserializer<'de>>(phase: D) -> Result<Option<Spanned<Phase>>, 
 
 /// The key that identifies a kind of element, the kind's name in messages, and the other keys of such elements.
 const KINDS: [(&str, &str, &[&str]); 6] = [
-    ("phase", "A place for a phase", &[]),
-    ("rules", "A pass of rules", &["name"]),
-    ("python", "A pass of Python", &[]),
-    ("use", "A built-in pipeline", &["disabled"]),
+    ("phase", "a phase", &[]),
+    ("rules", "a `.rules` file", &["name"]),
+    ("python", "a Python pass", &[]),
+    ("use", "a built-in pipeline", &["disabled"]),
     (
         "passes",
-        "A group",
+        "a group",
         &["name", "opt_level", "required", "disabled"],
     ),
-    ("name", "A pass", &["options", "disabled"]),
+    ("name", "a pass", &["options", "disabled"]),
 ];
 
 impl<'de> Deserialize<'de> for PassEntry {
@@ -70,7 +70,7 @@ impl<'de> Deserialize<'de> for PassEntry {
             type Value = PassEntry;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a pass's name, or a table")
+                f.write_str("a pass name or a table")
             }
 
             fn visit_str<E>(self, name: &str) -> Result<PassEntry, E> {
@@ -132,14 +132,14 @@ impl<'d> Entries<'d> {
         } else if let Some(file) = keys.rules {
             let name = keys.name;
             PassTable::Rules { file, name }
-        } else if let Some(place) = keys.python {
-            PassTable::Imported(place)
+        } else if let Some(path) = keys.python {
+            PassTable::Imported(path)
         } else if let Some(name) = keys.r#use {
             self.built_in(name, keys.disabled)?
         } else if let Some(passes) = keys.passes {
             if depth == MAX_NESTING {
                 return Err(error(format!(
-                    "Sequentials can't nest deeper than {MAX_NESTING} levels in a file."
+                    "Sequentials are nested deeper than {MAX_NESTING} levels"
                 )));
             }
             PassTable::Sequential {
@@ -152,7 +152,7 @@ impl<'d> Entries<'d> {
         } else {
             let name = keys.name;
             PassTable::Pass {
-                name: name.ok_or_else(|| error("`[[passes]]` needs a `name`.".to_owned()))?,
+                name: name.ok_or_else(|| error("missing key `name` in `[[passes]]`".to_owned()))?,
                 options: keys.options,
                 disabled: keys.disabled,
             }
@@ -175,20 +175,18 @@ impl<'d> Entries<'d> {
             return Ok(());
         };
         let help = match (kind, &*wrong.name) {
-            ("phase", _) => {
-                "Its passes come from the plugins that name the phase. Make two entries of it."
-            }
-            ("python", "name") => "A pass of Python has a name already, which it was made with.",
-            ("rules", "disabled") => "A rule is disabled by `disabled_rule` in `[context]`.",
-            ("use", "options") => "Options of its passes stand in `[context.config]`.",
-            ("passes", "options") => "Its passes have options.",
+            ("phase", _) => "split it into two entries: plugins provide the passes of a phase",
+            ("python", "name") => "remove `name`: the Python code names the pass",
+            ("rules", "disabled") => "disable a rule with `disabled_rule` in `[context]`",
+            ("use", "options") => "set options of its passes in `[context.config]`",
+            ("passes", "options") => "set options on the passes of the group",
             (_, "opt_level" | "required") | ("use", "name") => {
-                "Put it into a group: an entry with `passes`."
+                "put it in a group: an entry with `passes`"
             }
-            _ => "Make two entries of it, or remove one of the keys.",
+            _ => "split it into two entries, or remove one of the keys",
         };
-        let message = format!("{what} has no `{}`.", wrong.name);
-        let error = (self.source).error(wrong.key.clone(), "one too many", message);
+        let message = format!("invalid key `{}` for {what}", wrong.name);
+        let error = (self.source).error(wrong.key.clone(), "unexpected key", message);
         Err(error.help(help))
     }
 

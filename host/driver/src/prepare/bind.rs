@@ -43,8 +43,9 @@ pub(super) fn ahead_of(
             .insert(name.to_owned(), binding.value.clone())
             .is_some()
         {
-            let message = format!("`{name}` is bound twice.");
-            let error = PassError::new(ErrorKind::Config, message).help("Leave one of them out.");
+            let message = format!("`{name}` is bound twice");
+            let error =
+                PassError::new(ErrorKind::Config, message).help("remove one of the bindings");
             return Err(shown(error, text, binding.name_span));
         }
     }
@@ -91,7 +92,7 @@ impl<'a> Binding<'a> {
     fn read(text: &'a str) -> Result<Binding<'a>, PassError> {
         let wrong = |message: &str| PassError::new(ErrorKind::Config, message);
         let Some((name, value)) = text.split_once('=') else {
-            let error = wrong("`--bind` needs a value.").help("Write `--bind NAME=VALUE`.");
+            let error = wrong("missing value for `--bind`").help("write `--bind NAME=VALUE`");
             return Err(shown(error, text, 0..text.len()));
         };
         let start = name.len() - name.trim_start().len();
@@ -104,8 +105,8 @@ impl<'a> Binding<'a> {
                 value_span,
             }),
             None => {
-                let error = wrong("The value isn't TOML.");
-                let error = error.help("A string needs quotes: `--bind 'NAME=\"text\"'`.");
+                let error = wrong("invalid TOML value");
+                let error = error.help("put a string in quotes: `--bind 'NAME=\"text\"'`");
                 Err(shown(error, text, value_span))
             }
         }
@@ -157,33 +158,29 @@ impl Names {
     fn is_symbol(&self, binding: &Binding<'_>) -> Result<bool, PassError> {
         let name = binding.name();
         let has = |names: &[String]| names.iter().any(|own| own == name);
-        let (message, help) = match (has(&self.symbols), has(&self.params)) {
+        let error = |message| PassError::new(ErrorKind::Config, message);
+        let error = match (has(&self.symbols), has(&self.params)) {
             (true, false) => return Ok(true),
             (false, true) => return Ok(false),
-            (true, true) => (
-                format!("`{name}` is a dim symbol of the model and a parameter, too."),
-                format!(
-                    "Bind it in a pipeline, by the pass that is meant: `{}` or `{}`.",
-                    PASSES[1], PASSES[0]
-                ),
-            ),
+            (true, true) => error(format!(
+                "`{name}` is both a dim symbol and a parameter of the model"
+            ))
+            .help(format!(
+                "bind it in a pipeline, with `{}` or `{}`",
+                PASSES[1], PASSES[0]
+            )),
             (false, false) => {
                 let symbols = || self.symbols.iter().map(String::as_str);
                 let params = || self.params.iter().map(String::as_str);
-                (
-                    format!(
-                        "The model has no dim symbol and no parameter `{name}`.{}",
-                        suggest::did_you_mean(name, symbols().chain(params()))
-                    ),
-                    format!(
-                        "Its dim symbols are: {}; its parameters: {}.",
-                        suggest::listed(symbols()),
-                        suggest::listed(params())
-                    ),
-                )
+                let mut error = error(format!("the model has no dim symbol or parameter `{name}`"));
+                error.help = suggest::help(name, symbols().chain(params()));
+                error.note(format!(
+                    "dim symbols: {}; parameters: {}",
+                    suggest::listed(symbols()),
+                    suggest::listed(params())
+                ))
             }
         };
-        let error = PassError::new(ErrorKind::Config, message).help(help);
         Err(shown(error, binding.text, binding.name_span.clone()))
     }
 }

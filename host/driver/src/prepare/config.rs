@@ -150,7 +150,7 @@ fn as_table(key: &str, value: &toml::Value, registry: &Registry) -> Option<Strin
             fields
         }
     };
-    Some(format!("Did you mean `\"{path}\" = {fields}`?"))
+    Some(format!("did you mean `\"{path}\" = {fields}`?"))
 }
 
 /// Sets `KEY=VALUE` from the command line. The path is the longest registered key, optionally followed by a field.
@@ -163,7 +163,7 @@ fn set(
         |error: PassError, span: Range<usize>| blame::in_argument(error, "--config", setting, span);
     let wrong = |message: &str| PassError::new(ErrorKind::Config, message);
     let Some((path, text)) = setting.split_once('=') else {
-        let error = wrong("`--config` needs a value.").help("Write `--config KEY=VALUE`.");
+        let error = wrong("missing value for `--config`").help("write `--config KEY=VALUE`");
         return Err(shown(error, 0..setting.len()));
     };
     let value_span = path.len() + 1..setting.len();
@@ -190,18 +190,18 @@ fn set(
         };
         let text = text.trim();
         let help = match setting_field.map(|field| (field, field.ty)) {
-            None => format!("It is {}.", schema.type_name()),
+            None => format!("expected {}", schema.type_name()),
             Some((_, FieldType::Strings | FieldType::Rules)) => {
-                format!("It is a list of strings: `--config '{path}=[\"{text}\"]'`.")
+                format!("write a list of strings: `--config '{path}=[\"{text}\"]'`")
             }
             Some((_, FieldType::String | FieldType::Values)) => {
-                format!("A string needs quotes: `--config '{path}=\"{text}\"'`.")
+                format!("put the string in quotes: `--config '{path}=\"{text}\"'`")
             }
             Some((setting_field, _)) => {
-                format!("It is {}.", setting_field.takes().replace("NAME = ", ""))
+                format!("expected {}", setting_field.takes().replace("NAME = ", ""))
             }
         };
-        return Err(shown(wrong("The value isn't TOML.").help(help), value_span));
+        return Err(shown(wrong("invalid TOML value").help(help), value_span));
     };
     let mut given = match field {
         None => value,
@@ -245,9 +245,6 @@ fn unknown(path: &str, registry: &Registry) -> PassError {
             error.message = error.message.replacen(&error.key, path, 1);
             error.into()
         }
-        None => PassError::new(
-            ErrorKind::Config,
-            format!("There is no config option `{path}`."),
-        ),
+        None => PassError::new(ErrorKind::Config, format!("unknown config option `{path}`")),
     }
 }

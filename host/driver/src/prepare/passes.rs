@@ -65,10 +65,10 @@ fn check_opset(to: i64, registry: &Registry) -> Result<(), PassError> {
     if (1..=newest).contains(&to) {
         return Ok(());
     }
-    let message = format!("A model can't be raised to opset {to}.");
+    let message = format!("cannot raise the model to opset {to}");
     let error = PassError::new(ErrorKind::Usage, message);
     Err(error.help(format!(
-        "An opset is a whole number from 1 to {newest}, the newest that `{name}` knows."
+        "use an opset from 1 to {newest}, the newest that `{name}` supports"
     )))
 }
 
@@ -100,11 +100,11 @@ impl Lists<'_> {
                     disabled,
                 } => passes.push(self.pass(name, options, disabled)?),
                 PassTable::Rules { file, name } => passes.push(self.rules(file, name.as_ref())?),
-                PassTable::Imported(place) => {
+                PassTable::Imported(path) => {
                     let text = self.request.pipeline.as_ref();
                     let trusted = self.request.trust || text.is_some_and(|text| text.of_program);
-                    let pass = registry.import_pass(place.get_ref(), trusted);
-                    passes.push(pass.map_err(source.at(place.span()))?);
+                    let pass = registry.import_pass(path.get_ref(), trusted);
+                    passes.push(pass.map_err(source.at(path.span()))?);
                 }
                 PassTable::Phase(phase) => {
                     let has_place = phases.places().contains(phase.get_ref());
@@ -115,10 +115,9 @@ impl Lists<'_> {
                     }
                     if has_place {
                         let name = phase.get_ref().name();
-                        let message =
-                            format!("The pipeline has a place for the phase `{name}` already.");
-                        let error = source.error(phase.span(), "another place", message);
-                        return Err(error.help("Remove one: its passes would run at both."));
+                        let message = format!("duplicate phase `{name}`");
+                        let error = source.error(phase.span(), "duplicate phase", message);
+                        return Err(error.help("remove one of them: its passes would run twice"));
                     }
                     for name in phases.fill(*phase.get_ref()) {
                         passes.push(registry.get_pass(name)?);
@@ -190,7 +189,7 @@ impl Lists<'_> {
         };
         let Some(sequential) = pass.as_sequential() else {
             let name = &pass.info().name;
-            let message = format!("`{name}` isn't a Sequential: it has no children to disable.");
+            let message = format!("cannot disable passes of `{name}`: not a Sequential");
             return Err(source.error(first.span(), "", message));
         };
         self.check_disabled(disabled, sequential.passes())?;
@@ -204,11 +203,9 @@ impl Lists<'_> {
         name: Option<&Spanned<String>>,
     ) -> Result<PassRef, PassError> {
         if let Some(name) = name.filter(|name| self.registry.contains(name.get_ref())) {
-            let message = format!("There is a pass `{}` already.", name.get_ref());
-            let error = (self.source).error(name.span(), "the name of another pass", message);
-            return Err(
-                error.help("Give the rules another name, or none: then their file says it.")
-            );
+            let message = format!("a pass is already named `{}`", name.get_ref());
+            let error = (self.source).error(name.span(), "name of another pass", message);
+            return Err(error.help("choose another name, or remove it to use that of the file"));
         }
         let path = self.request.beside_pipeline(file.get_ref());
         let read = path.and_then(|path| rules::read(&path, self.registry));
@@ -226,9 +223,13 @@ impl Lists<'_> {
             let canonical = self.registry.canonical(name.get_ref());
             if passes.iter().all(|pass| pass.info().name != canonical) {
                 let names = passes.iter().map(|pass| pass.info().name.as_str());
-                let near = suggest::did_you_mean(name.get_ref(), names);
-                let message = format!("There is no such pass in the Sequential to disable.{near}");
-                return Err(self.source.error(name.span(), "", message));
+                let message = format!(
+                    "cannot disable `{}`: the Sequential has no such pass",
+                    name.get_ref()
+                );
+                let mut error = self.source.error(name.span(), "", message);
+                error.help = suggest::help(name.get_ref(), names);
+                return Err(error);
             }
         }
         Ok(())
@@ -287,12 +288,12 @@ pub(super) fn check_names(
         if names.contains(&registry.canonical(name)) {
             return Ok(());
         }
-        let message = format!("There is no pass `{name}` to {what}.");
+        let message = format!("cannot {what} `{name}`: no pass has that name");
         let near = suggest::help(name, names.iter().map(String::as_str));
-        let list = || "`passdock list passes` shows what there is.".to_owned();
+        let list = || "run `passdock list passes` to list all passes".to_owned();
         Err(PassError::new(ErrorKind::UnknownPass, message).help(near.unwrap_or_else(list)))
     };
-    let check = |name: &str| check_for(name, "require or to disable");
+    let check = |name: &str| check_for(name, "require or disable");
     let context = &file.context;
     for name in context.required_pass.iter().chain(&context.disabled_pass) {
         check(name.get_ref()).map_err(file.source.at(name.span()))?;

@@ -41,7 +41,7 @@ pub(super) fn load(
     };
     for named in &file.plugins.files {
         check_file(&path_of(named)?).map_err(|error| {
-            let error = error.help("Files are relative to the pipeline's file.");
+            let error = error.help("paths are relative to the pipeline file");
             file.source.locate(error, named.span())
         })?;
     }
@@ -49,11 +49,11 @@ pub(super) fn load(
     for named in &file.plugins.dirs {
         let path = path_of(named)?;
         if !path.is_dir() {
-            let message = format!("There is no plugin directory `{}`.", path.display());
+            let message = format!("plugin directory `{}` does not exist", path.display());
             let error = file
                 .source
                 .error(named.span(), "no such directory", message);
-            return Err(error.help("Directories are relative to the pipeline's file."));
+            return Err(error.help("paths are relative to the pipeline file"));
         }
         dirs.push(path);
     }
@@ -89,31 +89,33 @@ pub(super) fn check_built_in(
     });
     let mut unknown = names.filter_map(|name| Some((name, registry.option_schema(name).err()?)));
     let (what, notes) = match unknown.next() {
-        Some((name, error)) => (format!("the pass `{name}`"), error.notes.clone()),
+        Some((name, error)) => (format!("pass `{name}`"), error.notes.clone()),
         // Without op definitions, passes would change nothing.
         None if registry.op_defs().is_empty() => {
             let unreadable = registry.unreadable().into_iter();
             let notes = unreadable.map(|error| error.to_string()).collect();
-            ("definitions of operators".to_owned(), notes)
+            ("operator definitions".to_owned(), notes)
         }
         None => return Ok(()),
     };
     let dirs = request.plugin_dirs.iter().chain(&request.standard_dirs);
     let dirs: Vec<String> = dirs.map(|dir| dir.display().to_string()).collect();
-    let (place, help) = match dirs.is_empty() {
+    let (plugin, help) = match dirs.is_empty() {
         true => (
-            "that was loaded".to_owned(),
-            "It is made of the standard plugins: load the directory that has them into the registry.",
+            "loaded plugin".to_owned(),
+            "load the directory of the standard plugins into the registry",
         ),
         false => (
-            format!("in {}", suggest::listed(dirs.iter().map(String::as_str))),
-            "It is made of the standard plugins: put them beside the executable or into \
-             `../lib/passdock/plugins`, or name their directory by `--plugin-dir DIR` or \
-             `PASSDOCK_PLUGIN_PATH`.",
+            format!(
+                "plugin in {}",
+                suggest::listed(dirs.iter().map(String::as_str))
+            ),
+            "put the standard plugins next to the executable or into `../lib/passdock/plugins`, or name their \
+             directory with `--plugin-dir DIR` or `PASSDOCK_PLUGIN_PATH`",
         ),
     };
     let message =
-        format!("The built-in pipeline `{name}` needs {what}, which no plugin {place} has.");
+        format!("the built-in pipeline `{name}` needs {what}, which no {plugin} provides");
     let mut error = PassError::new(ErrorKind::Plugin, message).help(help);
     error.notes = notes;
     Err(error)
@@ -123,10 +125,10 @@ pub(super) fn check_built_in(
 pub fn no_plugins(request: &Request) -> PassError {
     let dirs = request.plugin_dirs.iter().chain(&request.standard_dirs);
     let dirs: Vec<String> = dirs.map(|dir| format!("`{}`", dir.display())).collect();
-    let message = format!("There is no plugin in {}.", dirs.join(", "));
+    let message = format!("found no plugin in {}", dirs.join(", "));
     PassError::new(ErrorKind::Plugin, message).help(
-        "The standard plugins lie beside the executable, or in `../lib/passdock/plugins`; \
-         `--plugin FILE`, `--plugin-dir DIR` and `PASSDOCK_PLUGIN_PATH` name others.",
+        "put the standard plugins next to the executable or into `../lib/passdock/plugins`, or name plugins with \
+         `--plugin FILE`, `--plugin-dir DIR` or `PASSDOCK_PLUGIN_PATH`",
     )
 }
 
@@ -146,8 +148,8 @@ fn blame_override(error: PassError, file: &PipelineFile) -> PassError {
     let plugins = file.plugins.tables.iter();
     let mut names = plugins.flat_map(|(_, plugin)| &plugin.overrides);
     let is_meant = |name: &&Spanned<String>| {
-        let with = format!("has no pass `{}` to override with", name.get_ref());
-        error.message.contains(&with)
+        let quoted = format!("`{}`", name.get_ref());
+        error.message.contains(&quoted) && error.message.contains("override")
     };
     match names.find(is_meant) {
         Some(name) => file.source.locate(error, name.span()),
@@ -161,15 +163,14 @@ fn check_file(path: &Path) -> Result<(), PassError> {
     let wrong = |message: String| Err(PassError::new(ErrorKind::Usage, message));
     match path.metadata() {
         Ok(found) if found.is_dir() => wrong(format!(
-            "`{shown}` is a directory, and no plugin file: `--plugin-dir`, or `dirs` in `[plugins]`, \
-             names directories."
+            "`{shown}` is a directory, not a plugin file; name directories with `--plugin-dir` or `dirs`"
         )),
         Ok(_) => Ok(()),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            let missing = wrong(format!("There is no plugin file `{shown}`."));
-            missing.map_err(|error| error.help("Correct its name, or build it."))
+            let missing = wrong(format!("plugin file `{shown}` does not exist"));
+            missing.map_err(|error| error.help("correct the path, or build the plugin"))
         }
-        Err(error) => wrong(format!("The plugin file `{shown}` can't be read: {error}.")),
+        Err(error) => wrong(format!("could not read plugin file `{shown}`: {error}")),
     }
 }
 
@@ -179,10 +180,10 @@ fn check_plugins(file: &PipelineFile, registry: &Registry) -> Result<(), PassErr
     for (key, _) in &file.plugins.tables {
         let name = key.get_ref();
         if plugins.iter().all(|plugin| plugin.name() != name) {
-            let message = format!("There is no plugin `{name}`.");
+            let message = format!("no plugin is named `{name}`");
             let error = file.source.error(key.span(), "unknown plugin", message);
             let names = || plugins.iter().map(|plugin| plugin.name());
-            let help = suggest::help_or_list(name, names, "Plugins that were found");
+            let help = suggest::help_or_list(name, names, "plugins found");
             return Err(error.help(help));
         }
     }

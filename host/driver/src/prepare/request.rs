@@ -13,8 +13,7 @@ use crate::pipeline_file::PipelineFile;
 use crate::pipeline_file::built_in::BuiltInPipeline;
 
 /// Help for errors about untrusted reproducers.
-pub(crate) const TRUST: &str =
-    "`--trust` allows that: use it if you trust the reproducer's sender.";
+pub(crate) const TRUST: &str = "pass `--trust` if you trust the source of the reproducer";
 
 /// A request to run a pipeline: the options of `passdock run`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -134,11 +133,11 @@ impl Request {
             return Ok(whole);
         }
         let message = format!(
-            "The pipeline names `{path}`, which is outside of its directory, `{}`.",
+            "`{path}` is outside of the pipeline's directory `{}`",
             dir.display()
         );
         let error = PassError::new(ErrorKind::Usage, message);
-        Err(error.help("`--trust` lets a pipeline name files anywhere."))
+        Err(error.help("pass `--trust` to allow files anywhere"))
     }
 
     /// Like [`Request::beside_pipeline`], for libraries to load and files to write. A reproducer that isn't trusted may
@@ -147,7 +146,7 @@ impl Request {
         if self.trust || !self.resumes {
             return self.beside_pipeline(path);
         }
-        let message = format!("The reproducer isn't trusted: it names `{path}`.");
+        let message = format!("the reproducer is not trusted: it names `{path}`");
         let error = PassError::new(ErrorKind::Usage, message);
         Err(error.help(TRUST))
     }

@@ -34,9 +34,9 @@ impl RequestedInstrument {
     pub fn parse(text: &str) -> Result<RequestedInstrument, PassError> {
         let (name, options) = text.split_once('=').unwrap_or((text, "{}"));
         let Some(toml::Value::Table(options)) = lone_value(options) else {
-            let message = format!("The options of `--instrument {text}` aren't a TOML table.");
+            let message = format!("invalid options in `--instrument {text}`: not a TOML table");
             let error = PassError::new(ErrorKind::Config, message);
-            return Err(error.help("Write `--instrument 'NAME={OPTION=VALUE}'`."));
+            return Err(error.help("write `--instrument 'NAME={OPTION=VALUE}'`"));
         };
         Ok(RequestedInstrument {
             name: name.trim().to_owned(),

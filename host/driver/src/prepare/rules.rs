@@ -49,10 +49,10 @@ pub fn read_patterns(path: &Path) -> Result<Vec<Rule>, PassError> {
 fn text_of(path: &Path) -> Result<String, PassError> {
     passdock_files::read_to_string(path).map_err(|error| {
         let why = match error.kind() {
-            IoErrorKind::InvalidData => "it isn't text in UTF-8".to_owned(),
+            IoErrorKind::InvalidData => "not UTF-8".to_owned(),
             _ => error.to_string(),
         };
-        let message = format!("The rules `{}` can't be read: {why}.", path.display());
+        let message = format!("could not read `{}`: {why}", path.display());
         PassError::new(ErrorKind::Rules, message).caused_by(Arc::new(error))
     })
 }

@@ -11,7 +11,7 @@ use crate::model_file::ReadOptions;
 use crate::pipeline::{self, PipelineText, Report, Request, Watch};
 use crate::prepare::{TRUST, is_inside};
 use crate::reproducer::{
-    ABOUT, About, BEFORE, Failure, PIPELINE, PluginFile, ReproducerCheck, VERSION, hash_range,
+    ABOUT, About, BEFORE, Failure, PIPELINE, PluginFile, ReproducerTest, VERSION, hash_range,
 };
 use passdock_core::{Diagnostic, ErrorKind, PassError, Plugin, Registry, Severity};
 
@@ -24,10 +24,10 @@ pub struct Reproducer {
     trust: bool,
 }
 
-/// The outcome of a replay.
+/// The result of a replay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Outcome {
+pub enum ReplayResult {
     /// The same pass failed in the same way.
     Same,
     /// A different failure.
@@ -36,11 +36,11 @@ pub enum Outcome {
     None,
 }
 
-/// The result of a replay: the actual and the expected failure.
+/// A replay: the actual and the expected failure.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Replay {
     /// How the failure compares with the expected one.
-    pub outcome: Outcome,
+    pub result: ReplayResult,
     /// The failure in the reproducer.
     pub expected: Failure,
     /// The failure of this run.
@@ -60,36 +60,36 @@ impl Reproducer {
         let shown = dir.display();
         let wrong = |message: String| PassError::new(ErrorKind::Usage, message);
         if !dir.join(ABOUT).is_file() {
-            let message = format!("`{shown}` isn't a reproducer: there is no `{ABOUT}` in it.");
+            let message = format!("`{shown}` is not a reproducer: it has no `{ABOUT}`");
             return Err(
-                wrong(message).help("A reproducer is a directory that `passdock run` wrote.")
+                wrong(message).help("pass a reproducer directory that `passdock run` wrote")
             );
         }
         let outside = |name: &&str| !is_inside(dir, &dir.join(name));
         let mut links = [ABOUT, PIPELINE, BEFORE].into_iter().filter(outside);
         if let Some(name) = links.next().filter(|_| !trust) {
-            let message = format!("`{name}` of the reproducer `{shown}` is a link out of it.");
+            let message =
+                format!("`{name}` of reproducer `{shown}` is a link out of its directory");
             return Err(wrong(message).help(TRUST));
         }
         let read = |name: &str| {
             passdock_files::read_to_string(&dir.join(name)).map_err(|error| {
-                let message =
-                    format!("`{name}` of the reproducer `{shown}` can't be read: {error}.");
+                let message = format!("could not read `{name}` of reproducer `{shown}`: {error}");
                 wrong(message).caused_by(Arc::new(error))
             })
         };
         let text = read(ABOUT)?;
         let invalid = |error: &toml::de::Error| {
-            let message = error.message().trim_end_matches('.');
+            let message = error.message();
             wrong(format!(
-                "`{ABOUT}` of the reproducer `{shown}` isn't right: {message}."
+                "invalid `{ABOUT}` in reproducer `{shown}`: {message}"
             ))
         };
         let table: toml::Table = toml::from_str(&text).map_err(|error| invalid(&error))?;
         let version = table.get("version").and_then(toml::Value::as_integer);
         if version.is_some_and(|version| version > i64::from(VERSION)) {
-            let message = format!("The reproducer `{shown}` is of a newer passdock.");
-            return Err(wrong(message).help("Use that one."));
+            let message = format!("reproducer `{shown}` requires a newer version of passdock");
+            return Err(wrong(message).help("upgrade passdock"));
         }
         let reproducer = Reproducer {
             dir: dir.to_path_buf(),
@@ -101,8 +101,8 @@ impl Reproducer {
             _ if trust => {}
             [] => {}
             needs => {
-                let needs = needs.join("; it ");
-                let message = format!("The reproducer `{shown}` isn't trusted: it {needs}.");
+                let needs = needs.join(", ");
+                let message = format!("reproducer `{shown}` is not trusted: it {needs}");
                 return Err(wrong(message).help(TRUST));
             }
         }
@@ -112,9 +112,9 @@ impl Reproducer {
     /// Lists the actions of the reproducer that require trust.
     fn needs_trust(&self) -> Result<Vec<String>, PassError> {
         let pipeline = self.request(Request::default()).pipeline_file()?;
-        let check = self.about.check.iter();
-        let mut needs: Vec<String> = check
-            .map(|check| format!("runs the command `{}`", check.command))
+        let test = self.about.test.iter();
+        let mut needs: Vec<String> = test
+            .map(|test| format!("runs the command `{}`", test.command))
             .collect();
         let plugins = pipeline.plugins.dirs.iter().chain(&pipeline.plugins.files);
         needs.extend(plugins.map(|named| format!("loads plugins from `{}`", named.get_ref())));
@@ -126,8 +126,8 @@ impl Reproducer {
     }
 
     /// Returns the test command for the result, if the pass itself doesn't fail.
-    pub fn check(&self) -> Option<&ReproducerCheck> {
-        self.about.check.as_ref()
+    pub fn test(&self) -> Option<&ReproducerTest> {
+        self.about.test.as_ref()
     }
 
     /// Returns the path of the original model, as the user gave it.
@@ -136,7 +136,7 @@ impl Reproducer {
     }
 
     /// Runs the reproducer with a registry's passes, and with the plugins of `request`. With `locked`, plugins whose
-    /// files differ from the original ones are rejected. `judge` runs the [`ReproducerCheck`], if there is one, on the
+    /// files differ from the original ones are rejected. `judge` runs the [`ReproducerTest`], if there is one, on the
     /// modules before and after the passes. The report contains all errors.
     pub fn replay(
         &self,
@@ -154,7 +154,7 @@ impl Reproducer {
                 report.diagnostics.splice(0..0, differences);
                 let error = match made {
                     Err(error) => Some(error),
-                    Ok(after) if self.check().is_some() => {
+                    Ok(after) if self.test().is_some() => {
                         let judged = self.judge(&request, &after, judge);
                         if let Err(error) = &judged {
                             report.ok = false;
@@ -171,13 +171,13 @@ impl Reproducer {
         };
         let failure = error.as_ref().map(Failure::from);
         let expected = self.about.failure.clone();
-        let outcome = match &failure {
-            None => Outcome::None,
-            Some(failure) if ran && failure.is_same(&expected) => Outcome::Same,
-            Some(_) => Outcome::Other,
+        let result = match &failure {
+            None => ReplayResult::None,
+            Some(failure) if ran && failure.is_same(&expected) => ReplayResult::Same,
+            Some(_) => ReplayResult::Other,
         };
         Replay {
-            outcome,
+            result,
             expected,
             failure,
             report,
@@ -218,8 +218,8 @@ impl Reproducer {
                 error.pass.clone_from(&self.about.failure.pass);
                 Err(error)
             }
-            Verdict::Unknown => Err(error("The check can't tell whether the result is bad.")
-                .help("Run it where `bisect` ran, with what the command needs.")),
+            Verdict::Unknown => Err(error("the test command is inconclusive")
+                .help("run it where `bisect` ran, with everything that the command needs")),
         }
     }
 
@@ -255,18 +255,17 @@ impl Reproducer {
     fn check_data(&self) -> Result<(), PassError> {
         for range in &self.about.data {
             let file = &range.file;
-            let problem = match hash_range(file.as_ref(), range.offset, range.length) {
-                Ok(hash) if hash == range.blake3 => continue,
-                Ok(_) => "has other data there now".to_owned(),
-                Err(error) => format!("can't be read: {error}"),
-            };
-            let message = format!(
-                "The reproducer refers to {} bytes from {} on in `{file}`, which {problem}.",
+            let bytes = format!(
+                "{} bytes at offset {} of `{file}`",
                 range.length, range.offset
             );
+            let message = match hash_range(file.as_ref(), range.offset, range.length) {
+                Ok(hash) if hash == range.blake3 => continue,
+                Ok(_) => format!("{bytes} changed since the reproducer was written"),
+                Err(error) => format!("could not read {bytes}: {error}"),
+            };
             return Err(PassError::new(ErrorKind::Read, message).help(
-                "Put the file back as it was, or make the reproducer anew with \
-                 `passdock run … --self-contained`.",
+                "restore the file, or write the reproducer again with `passdock run … --self-contained`",
             ));
         }
         Ok(())
@@ -276,21 +275,21 @@ impl Reproducer {
 /// Describes how a plugin differs from the original one, with a suggested fix.
 fn difference(expected: &PluginFile, found: Option<&Plugin>) -> Option<(String, &'static str)> {
     let PluginFile { name, version, .. } = expected;
-    let help = "What the reproducer shows may be gone, or look different.";
+    let help = "the failure may not occur, or may look different";
     let Some(found) = found else {
         let file = expected.file.as_ref();
-        let file = file.map_or_else(String::new, |file| format!(" from a file `{file}`"));
-        let message = format!("The plugin {name} {version}, which was loaded{file}, isn't here.");
+        let file = file.map_or_else(String::new, |file| format!(" from file `{file}`"));
+        let message = format!("missing plugin {name} {version}, which was loaded{file}");
         return Some((
             message,
-            "Name its file, `--plugin FILE`, or its directory, `--plugin-dir DIR`.",
+            "name its file with `--plugin FILE`, or its directory with `--plugin-dir DIR`",
         ));
     };
     let origin = found.origin();
     let now = PluginFile::new(found);
     if now.version != *version {
         let message = format!(
-            "The plugin {origin} is {name} {}; the reproducer was made with {version}.",
+            "plugin {origin} is {name} {}, but the reproducer was written with {version}",
             now.version
         );
         return Some((message, help));
@@ -298,8 +297,8 @@ fn difference(expected: &PluginFile, found: Option<&Plugin>) -> Option<(String, 
     match (&now.blake3, &expected.blake3) {
         (Some(now), Some(then)) if now != then => {
             let message = format!(
-                "The plugin {origin} is {name} {version}, but built differently from the one that \
-                 the reproducer was made with."
+                "plugin {origin} is {name} {version}, but its file differs from the one that the reproducer was \
+                 written with"
             );
             Some((message, help))
         }

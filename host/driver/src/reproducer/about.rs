@@ -23,7 +23,7 @@ pub(crate) struct About {
     pub(crate) model: Option<String>,
     pub(crate) verify: Verify,
     pub(crate) failure: Failure,
-    pub(crate) check: Option<ReproducerCheck>,
+    pub(crate) test: Option<ReproducerTest>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) plugins: Vec<PluginFile>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -59,8 +59,8 @@ pub struct Failure {
 
 /// The test command that rejects the result of a pass that doesn't fail itself.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ReproducerCheck {
-    /// The argument of `--check`.
+pub struct ReproducerTest {
+    /// The argument of `--test`.
     pub command: String,
     /// The time limit of the command in seconds.
     pub timeout_s: Option<f64>,
@@ -118,7 +118,7 @@ impl From<&PassError> for Failure {
     }
 }
 
-/// Formats the failure on one line: `pass-failed in acme.transform.Fuse: There is no axis 3.`
+/// Formats the failure on one line: `pass-failed in acme.transform.Fuse: no axis 3`
 impl std::fmt::Display for Failure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.code)?;

@@ -31,7 +31,7 @@ pub fn command(
         .judges()
         .iter()
         .flat_map(|judge| judge.values());
-    if about.is_some_and(|about| about.check.is_some() || !about.data.is_empty())
+    if about.is_some_and(|about| about.test.is_some() || !about.data.is_empty())
         || options.any(reaches_out)
     {
         command.push_str(" --trust");

@@ -129,10 +129,10 @@ impl ByteSource for Copied {
     }
 
     fn read(&self, _offset: u64, _len: u64) -> Result<&[u8], String> {
-        Err("A reproducer that is being written isn't read.".to_owned())
+        Err("a reproducer is not read while it is written".to_owned())
     }
 
     fn size(&self) -> Result<u64, String> {
-        Err("A reproducer that is being written isn't read.".to_owned())
+        Err("a reproducer is not read while it is written".to_owned())
     }
 }

@@ -19,7 +19,7 @@ mod passes;
 mod write;
 
 pub(crate) use about::{About, VERSION, hash_range};
-pub use about::{DataRange, Failure, PluginFile, ReproducerCheck};
+pub use about::{DataRange, Failure, PluginFile, ReproducerTest};
 pub use command::{command, shell_word};
 pub(crate) use write::site_of;
 pub use write::{ReproducerOptions, write};

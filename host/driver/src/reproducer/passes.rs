@@ -10,8 +10,8 @@ use passdock_core::{
 
 const HEADER: &str = "\
 #:schema pipeline.schema.json
-# The pass that failed on `before.ir` is the first; the others would have followed.
-# `passdock replay` runs it as it ran: without what the first pass requires, which had run before.
+# The first pass failed on `before.ir`; the others would have followed.
+# `passdock replay` doesn't run the passes that the first one requires, because they had run before.
 
 ";
 
@@ -31,7 +31,7 @@ pub(super) fn pipeline(
     let cx = &site.context;
     let mut root = Table::new();
     let context = Value::try_from(context(site, plugins)).map_err(|error| {
-        let message = format!("The context can't be written: {error}.");
+        let message = format!("could not write the context: {error}");
         PassError::new(ErrorKind::Write, message)
     })?;
     root.insert("context".to_owned(), context);

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use passdock_ir::text;
 use serde::{Deserialize, Serialize};
 
-use super::about::{About, Failure, PluginFile, ReproducerCheck, VERSION};
+use super::about::{About, Failure, PluginFile, ReproducerTest, VERSION};
 use super::{ABOUT, BEFORE, PIPELINE, PIPELINE_SCHEMA, data, passes};
 use passdock_core::{ErrorKind, FailureSite, PassError, Plugin};
 use passdock_crash::CallKind;
@@ -25,7 +25,7 @@ pub struct ReproducerOptions {
     /// The path of the model, as the user gave it.
     pub model: Option<String>,
     /// The test command for the pass's result, if the pass itself doesn't fail.
-    pub check: Option<ReproducerCheck>,
+    pub test: Option<ReproducerTest>,
 }
 
 /// Returns the failure site of a reproducible failure of a pass. Errors of plugin loading and of the user aren't
@@ -43,12 +43,12 @@ pub(crate) fn site_of(error: &PassError) -> Option<&FailureSite> {
 /// can't be written.
 pub fn write(error: &PassError, dir: &Path, options: &ReproducerOptions) -> Result<(), PassError> {
     let Some(site) = error.site() else {
-        let message = "There is nothing to reproduce: no pass of a Sequential failed.";
+        let message = "nothing to reproduce: no pass of a Sequential failed";
         return Err(PassError::new(ErrorKind::Write, message));
     };
     let failed = |error: io::Error| {
         let dir = dir.display();
-        let message = format!("The reproducer `{dir}` can't be written: {error}.");
+        let message = format!("could not write reproducer `{dir}`: {error}");
         PassError::new(ErrorKind::Write, message).caused_by(Arc::new(error))
     };
     check_place(dir).map_err(failed)?;
@@ -108,7 +108,7 @@ fn fill(
         model: options.model.clone(),
         verify: site.context.verify(),
         failure: Failure::from(error),
-        check: options.check.clone(),
+        test: options.test.clone(),
         plugins: used.into_iter().map(PluginFile::new).collect(),
         data,
     };
@@ -123,7 +123,7 @@ fn check_place(dir: &Path) -> io::Result<()> {
     }
     Err(io::Error::new(
         io::ErrorKind::AlreadyExists,
-        "something else is there",
+        "the path exists and is not a reproducer",
     ))
 }
 

@@ -70,13 +70,16 @@ pub fn kept_input(model: &Path) -> Result<Option<File>, PassError> {
         io::copy(&mut io::stdin().lock(), &mut file)?;
         Ok(file)
     };
-    copy().map(Some).map_err(|error| not_started(&error))
+    copy().map(Some).map_err(|error| {
+        let message = format!("could not copy standard input: {error}");
+        PassError::new(ErrorKind::Read, message)
+    })
 }
 
 /// Returns the error for a process that couldn't be started.
 pub(super) fn not_started(error: &std::io::Error) -> PassError {
-    let message = format!("The process that runs plugins can't be started: {error}.");
-    PassError::new(ErrorKind::Crashed, message).help("`--in-process` runs them without one.")
+    let message = format!("could not start the process that runs plugins: {error}");
+    PassError::new(ErrorKind::Crashed, message).help("pass `--in-process` to run them without one")
 }
 
 /// Returns the error for a worker that crashed outside of a pass, or in a trial.
@@ -88,18 +91,17 @@ pub(super) fn crash_error(termination: &Termination) -> PassError {
         return error;
     }
     if error.pass.is_none() && matches!(termination.cause, TerminationCause::Timeout { .. }) {
-        error.message = format!("The run {}, and no pass ran by then.", termination.cause);
-        return error
-            .help("Reading and writing models takes time, too: a longer `--timeout` does.");
+        error.message = format!("the run {}, and no pass ran by then", termination.cause);
+        return error.help("pass a longer `--timeout`: it includes reading and writing models");
     }
     if error.pass.is_none() {
         let subject = match termination.cause {
-            TerminationCause::Descriptors => "A plugin",
-            _ => "Something outside of the calls into plugins",
+            TerminationCause::Descriptors => "a plugin",
+            _ => "something outside of the calls into plugins",
         };
-        error.message = format!("{subject} {}.", termination.cause);
+        error.message = format!("{subject} {}", termination.cause);
     }
     error.help(
-        "A thread that a plugin started, or passdock itself: run it under a debugger with `--in-process`.",
+        "a thread that a plugin started, or passdock itself: run it under a debugger with `--in-process`",
     )
 }

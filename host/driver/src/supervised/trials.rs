@@ -133,7 +133,7 @@ fn tried(rerun: &mut Rerun, piece: &Piece) -> Result<SentTrial, PassError> {
 
 fn written(module: &Module) -> Result<String, PassError> {
     let failed = |error: std::io::Error| {
-        let message = format!("A module can't be handed to another process: {error}.");
+        let message = format!("could not send a module to another process: {error}");
         PassError::new(ErrorKind::Write, message)
     };
     let mut bytes = Vec::new();

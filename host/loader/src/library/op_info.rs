@@ -22,7 +22,7 @@ pub struct OpInfo {
     /// The names of the operator's traits.
     pub traits: Vec<&'static str>,
     /// Whether the types of its results are inferred.
-    pub types: bool,
+    pub type_inference: bool,
     /// Whether the operator can be evaluated on constant operands.
     pub evaluation: bool,
     /// Whether it can be decomposed into other ops.
@@ -159,7 +159,7 @@ impl OpInfo {
             min_operands: entry.min_operands,
             max_operands: Some(entry.max_operands).filter(|&most| most != u32::MAX),
             traits: traits.map(|(_, name)| *name).collect(),
-            types: entry.infer.is_some(),
+            type_inference: entry.infer.is_some(),
             evaluation: entry.evaluate.is_some(),
             decomposition: entry.decompose.is_some(),
             layouts: entry.layout.is_some() || entry.alter_layout.is_some(),

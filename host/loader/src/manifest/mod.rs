@@ -77,7 +77,7 @@ pub struct Skipped {
     /// The entry's name.
     pub name: String,
     /// The unsupported item: "kind `shader`", or "plugin ABI 1.3".
-    pub what: String,
+    pub unsupported: String,
     /// The help, if a known value is near.
     pub help: Option<String>,
 }
@@ -85,9 +85,12 @@ pub struct Skipped {
 impl std::fmt::Display for Skipped {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Skipped {
-            entry, name, what, ..
+            entry,
+            name,
+            unsupported,
+            ..
         } = self;
-        write!(f, "skipped {entry} `{name}`: unsupported {what}")
+        write!(f, "skipped {entry} `{name}`: unsupported {unsupported}")
     }
 }
 

@@ -71,10 +71,10 @@ fn entries<T>(
         match result {
             Ok(one) => all.push(one),
             Err(error @ EntryError::Wrong(_)) => return Err(error),
-            Err(EntryError::Unknown(what, help)) => skipped.push(Skipped {
+            Err(EntryError::Unknown(unsupported, help)) => skipped.push(Skipped {
                 entry: kind.to_owned(),
                 name,
-                what,
+                unsupported,
                 help,
             }),
         }

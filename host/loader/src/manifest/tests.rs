@@ -352,7 +352,7 @@ name = 'a.good'
                 "{} {}: {} {}",
                 s.entry,
                 s.name,
-                s.what,
+                s.unsupported,
                 s.help.as_deref().unwrap_or("-")
             )
         })
@@ -390,7 +390,7 @@ fn an_entry_that_needs_a_newer_host_is_left_out() {
     assert!(manifest.configs.is_empty() && manifest.instruments.is_empty());
     let skipped = manifest.skipped.iter();
     let skipped: Vec<String> = skipped
-        .map(|s| format!("{} {}: {}", s.entry, s.name, s.what))
+        .map(|s| format!("{} {}: {}", s.entry, s.name, s.unsupported))
         .collect();
     expect![[r#"
         config a.key: contract 0.999, which it needs

@@ -72,8 +72,8 @@ impl Bytes {
         match end {
             Some(end) => Ok(&bytes[offset as usize..end as usize]),
             None => Err(format!(
-                "{:?} has {} bytes, and {len} from byte {offset} were asked for.",
-                name(),
+                "could not read {len} bytes at offset {offset} of `{}`, which has {} bytes",
+                name().escape_debug(),
                 bytes.len()
             )),
         }
@@ -97,7 +97,7 @@ impl Bytes {
         (&*file).seek(SeekFrom::Start(offset))?;
         let copied = io::copy(&mut (&*file).take(len), to)?;
         if copied < len {
-            let what = format!("{name:?} was cut short while it was read.");
+            let what = format!("`{}` was truncated while it was read", name.escape_debug());
             return Err(io::Error::new(io::ErrorKind::UnexpectedEof, what));
         }
         Ok(())

@@ -71,7 +71,7 @@ impl ExternalFile {
         // Other files have no length to check, and opening a pipe would block.
         match path.metadata() {
             Ok(metadata) if metadata.is_file() => Ok(path),
-            Ok(_) => Err(self.failed(io::Error::other("it isn't a regular file"))),
+            Ok(_) => Err(self.failed(io::Error::other("not a regular file"))),
             Err(error) => Err(self.failed(error)),
         }
     }
@@ -80,12 +80,15 @@ impl ExternalFile {
         let said = self.said();
         let help = match error.kind() {
             io::ErrorKind::PermissionDenied if error.get_ref().is_some() => format!(
-                ", `{}`; `--allow-outside-data` reads data from outside of it",
+                " `{}`; pass `--allow-outside-data` to allow it",
                 self.directory.display()
             ),
             _ => String::new(),
         };
-        format!("The external data file {said:?} can't be read: {error}{help}.")
+        format!(
+            "could not read external data file `{}`: {error}{help}",
+            said.escape_debug()
+        )
     }
 
     fn bytes(&self) -> std::result::Result<&Bytes, String> {
@@ -183,12 +186,12 @@ fn is_below(location: &str) -> bool {
 pub(crate) fn inside(directory: &Path, location: &str) -> io::Result<PathBuf> {
     let outside = |what| Err(io::Error::new(io::ErrorKind::PermissionDenied, what));
     if location.is_empty() || !is_below(location) {
-        return outside("it isn't inside the model's directory");
+        return outside("not inside the model's directory");
     }
     let directory = directory.canonicalize()?;
     let path = directory.join(location).canonicalize()?;
     if !path.starts_with(&directory) {
-        return outside("it is a link out of the model's directory");
+        return outside("a link out of the model's directory");
     }
     // Simplified only here: on Windows, a longer path may need the verbatim form even if its beginning doesn't.
     Ok(dunce::simplified(&path).to_owned())
@@ -201,13 +204,13 @@ pub(crate) fn inside(directory: &Path, location: &str) -> io::Result<PathBuf> {
 pub fn place_external(directory: &Path, location: &str) -> Result<PathBuf> {
     let directory = or_here(directory);
     let path = directory.join(location);
-    let failed = |error: io::Error| OnnxError::io(&path, "written", &error);
+    let failed = |error: io::Error| OnnxError::io(&path, "write", &error);
     let refused = |what| Err(failed(io::Error::other(what)));
     if !is_below(location) {
-        return refused("it isn't inside the model's directory");
+        return refused("not inside the model's directory");
     }
     let (Some(parent), Some(_)) = (path.parent(), Path::new(location).file_name()) else {
-        return refused("it isn't the name of a file");
+        return refused("not a file name");
     };
     let root = directory.canonicalize().map_err(failed)?;
     let there = parent
@@ -215,6 +218,6 @@ pub fn place_external(directory: &Path, location: &str) -> Result<PathBuf> {
         .find_map(|known| known.canonicalize().ok());
     match there.is_some_and(|there| there.starts_with(root)) {
         true => Ok(path),
-        false => refused("it is a link out of the model's directory"),
+        false => refused("a link out of the model's directory"),
     }
 }

@@ -14,21 +14,13 @@ const MAGIC: [(usize, &[u8], &str); 25] = [
         b"/annex/objects/",
         "a git-annex pointer: run `git annex get` in its repository",
     ),
-    (
-        0,
-        b"\x1f\x8b",
-        "compressed with gzip: unpack it with `gunzip`",
-    ),
-    (0, b"BZh", "compressed with bzip2: unpack it with `bunzip2`"),
-    (
-        0,
-        b"\xfd7zXZ\0",
-        "compressed with xz: unpack it with `unxz`",
-    ),
+    (0, b"\x1f\x8b", "a gzip archive: unpack it with `gunzip`"),
+    (0, b"BZh", "a bzip2 archive: unpack it with `bunzip2`"),
+    (0, b"\xfd7zXZ\0", "an xz archive: unpack it with `unxz`"),
     (
         0,
         b"\x28\xb5\x2f\xfd",
-        "compressed with Zstandard: unpack it with `unzstd`",
+        "a Zstandard archive: unpack it with `unzstd`",
     ),
     (0, b"7z\xbc\xaf\x27\x1c", "a 7z archive: unpack it"),
     (257, b"ustar", "a tar archive: unpack it with `tar -xf`"),
@@ -36,12 +28,12 @@ const MAGIC: [(usize, &[u8], &str); 25] = [
     (
         0,
         b"GGUF",
-        "a GGUF model, which has weights only: export the original model to ONNX",
+        "a GGUF model, which has only weights: export the original model to ONNX",
     ),
     (
         0,
         b"\x89HDF\r\n",
-        "an HDF5 file, as Keras saves it: export the model to ONNX with `tf2onnx`",
+        "an HDF5 file, perhaps from Keras: export the model to ONNX with `tf2onnx`",
     ),
     (
         4,
@@ -51,7 +43,7 @@ const MAGIC: [(usize, &[u8], &str); 25] = [
     (
         4,
         b"ORTM",
-        "a model in ONNX Runtime's format (.ort): take the ONNX model that it was made of",
+        "a model in ONNX Runtime's format (.ort): use the ONNX model that it was converted from",
     ),
     (0, b"ptrt", ENGINE),
     (0, b"ftrt", ENGINE),
@@ -65,16 +57,15 @@ const MAGIC: [(usize, &[u8], &str); 25] = [
     (
         8,
         b"{\"",
-        "a safetensors file, which has weights only: export the model to ONNX",
+        "a safetensors file, which has only weights: export the model to ONNX",
     ),
     (0, b"Rar!", "a RAR archive: unpack it"),
 ];
 
-const LFS: &str =
-    "a Git LFS pointer, and the file itself isn't there yet: run `git lfs pull` in its repository";
-const ENGINE: &str = "a TensorRT engine: take the ONNX model that it was built from";
+const LFS: &str = "a Git LFS pointer: run `git lfs pull` in its repository";
+const ENGINE: &str = "a TensorRT engine: use the ONNX model that it was built from";
 const PICKLE: &str =
-    "a Python pickle, as PyTorch saves it: export the model with `torch.onnx.export`";
+    "a Python pickle, perhaps from PyTorch: export the model with `torch.onnx.export`";
 
 /// Text formats by their beginning, in lower case and after white space.
 const TEXT: [(&str, &str); 9] = [
@@ -82,7 +73,7 @@ const TEXT: [(&str, &str); 9] = [
     ("<html", HTML),
     (
         "<?xml",
-        "an XML document, perhaps an OpenVINO model: take the ONNX model that it was made of",
+        "an XML document, perhaps an OpenVINO model: use the ONNX model that it was converted from",
     ),
     (
         "ir_version:",
@@ -90,7 +81,7 @@ const TEXT: [(&str, &str); 9] = [
     ),
     (
         "{",
-        "a JSON document; an ONNX model as JSON is converted with `google.protobuf.json_format.Parse`",
+        "a JSON document: convert an ONNX model in JSON with `google.protobuf.json_format.Parse`",
     ),
     ("module", IR),
     ("fn @", IR),
@@ -98,8 +89,8 @@ const TEXT: [(&str, &str); 9] = [
     ("<?php", "a script"),
 ];
 
-const HTML: &str = "a web page (HTML): a download gave a page instead of the file";
-const IR: &str = "IR text: give its name the extension `.ir`";
+const HTML: &str = "a web page (HTML), perhaps from a failed download";
+const IR: &str = "IR text: change the file extension to `.ir`";
 
 /// Describes the format of a file that isn't an ONNX model, with advice; `None` if the format is unknown.
 #[must_use]
@@ -127,9 +118,7 @@ pub fn foreign_format(bytes: &[u8]) -> Option<&'static str> {
         return Some(what);
     }
     if bytes.len() >= 16 && beginning.iter().all(|byte| *byte == 0) {
-        return Some(
-            "a file that begins with nothing but zeros: it wasn't written or downloaded completely",
-        );
+        return Some("a file that begins with zeros, perhaps an incomplete download");
     }
     let is_saved = is_at(0, b"\x08\x01\x12") && (has(b"saved_model_main_op") || has(b"serve"));
     if is_saved || (is_at(0, b"\n") && has(b"\x0bPlaceholder")) {

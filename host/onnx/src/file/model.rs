@@ -178,7 +178,8 @@ pub fn check_external(module: &Module) -> Vec<UnreadableData> {
             Err(problem) => (problem, first),
             Ok(len) if len < end => {
                 let problem = format!(
-                    "The external data file {said:?} has {len} bytes, and its tensors end at byte {end}."
+                    "external data file `{}` has {len} bytes, but its tensors end at byte {end}",
+                    said.escape_debug()
                 );
                 (problem, last)
             }
@@ -187,7 +188,7 @@ pub fn check_external(module: &Module) -> Vec<UnreadableData> {
         let error = OnnxError::new(problem);
         let name = value.option().map(|value| f.value(value).name);
         unreadable.push(UnreadableData {
-            file: format!("{said:?}"),
+            file: format!("`{}`", said.escape_debug()),
             error: match name.and_then(|name| name.option()) {
                 Some(name) => error.inside(format!("tensor {:?}", f.text(name))),
                 None => error,

@@ -149,7 +149,7 @@ impl<'a> Attribute<'a> {
             // If the attribute were opaque, the values that the graph uses would be hidden.
             None if seen & graphs != 0 => Err(OnnxError::at(
                 message.at,
-                "it holds a graph beside something else",
+                "the attribute has a graph and another value",
             )),
             None => Ok(opaque),
         }

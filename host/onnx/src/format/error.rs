@@ -7,7 +7,7 @@ use passdock_ir::EditFailure;
 
 use super::wire::{DETACHED, WireError};
 
-/// An error of reading or writing a file. `Display` prints a complete sentence.
+/// An error of reading or writing a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OnnxError {
     /// The file.
@@ -26,17 +26,17 @@ impl std::error::Error for OnnxError {}
 
 impl fmt::Display for OnnxError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if !self.file.is_empty() {
-            write!(f, "{}: ", self.file)?;
+        // The message of an I/O error names the file.
+        if !self.file.is_empty() && self.system.is_none() {
+            write!(f, "`{}`: ", self.file)?;
         }
         if !self.path.is_empty() {
             write!(f, "{}: ", self.path)?;
         }
         f.write_str(&self.what)?;
         match self.at {
-            Some(at) => write!(f, " (at byte {at})."),
-            None if self.what.ends_with('.') => Ok(()),
-            None => f.write_str("."),
+            Some(at) => write!(f, " (at byte {at})"),
+            None => Ok(()),
         }
     }
 }
@@ -46,7 +46,7 @@ impl OnnxError {
     pub(crate) fn at(at: u64, what: impl Into<String>) -> OnnxError {
         if at >= DETACHED {
             let what = what.into();
-            return OnnxError::new(format!("what `extra` keeps of it isn't ONNX: {what}"));
+            return OnnxError::new(format!("invalid ONNX data in `extra`: {what}"));
         }
         OnnxError {
             at: Some(at),
@@ -67,7 +67,7 @@ impl OnnxError {
 
     /// Creates an I/O error.
     pub(crate) fn io(path: &Path, doing: &str, error: &std::io::Error) -> OnnxError {
-        let what = format!("it can't be {doing}: {error}");
+        let what = format!("could not {doing} `{}`: {error}", path.display());
         OnnxError {
             file: path.display().to_string(),
             system: Some(error.kind()),
@@ -107,8 +107,7 @@ impl From<WireError> for OnnxError {
 
 impl From<EditFailure> for OnnxError {
     fn from(error: EditFailure) -> OnnxError {
-        let what = error.message.strip_suffix('.').unwrap_or(&error.message);
-        OnnxError::new(what)
+        OnnxError::new(error.message)
     }
 }
 

@@ -20,7 +20,7 @@ pub(crate) fn bodies<'a>(
 
 /// Decodes a string of the file, which has to be UTF-8.
 pub(crate) fn text(message: Message<'_>) -> Result<&str> {
-    std::str::from_utf8(message.bytes).map_err(|_| OnnxError::at(message.at, "a name isn't UTF-8"))
+    std::str::from_utf8(message.bytes).map_err(|_| OnnxError::at(message.at, "a name is not UTF-8"))
 }
 
 /// Returns the name of a message, which may be malformed.

@@ -71,8 +71,8 @@ impl<'a> Header<'a> {
         for field in file.fields() {
             let field = field.map_err(|error| {
                 let what = match error.is_cut() {
-                    true => "it is truncated, or it isn't an ONNX model",
-                    false => "it isn't an ONNX model, or only a part of one",
+                    true => "truncated, or not an ONNX model",
+                    false => "not an ONNX model, or only a part of one",
                 };
                 OnnxError::at(error.at, format!("{what}: {error}"))
             })?;
@@ -128,7 +128,7 @@ pub(crate) fn put_metadata(
         put_bytes(to, number, text.as_bytes());
         return Ok(());
     }
-    let wrong = |_| OnnxError::new(format!("the version {text:?} of the model is no number"));
+    let wrong = |_| OnnxError::new(format!("the version {text:?} of the model is not a number"));
     put_int(to, number, text.parse().map_err(wrong)?);
     Ok(())
 }

@@ -26,7 +26,7 @@ pub(crate) fn read_opset(message: Message<'_>, into: &mut Opsets) -> Result {
     match into.iter_mut().find(|(known, _)| known == domain) {
         Some((_, known)) => *known = version,
         None if count == MAX_OPSETS => {
-            let what = format!("there are versions of more than {MAX_OPSETS} domains");
+            let what = format!("opsets of more than {MAX_OPSETS} domains");
             return Err(OnnxError::at(message.at, what));
         }
         None => into.push((domain.to_owned(), version)),

@@ -56,7 +56,7 @@ pub(crate) fn decode(tensor: Message<'_>, dtype: DType, byte_len: u64) -> Result
     }
     if bytes.len() as u64 != byte_len {
         let what = format!(
-            "its shape asks for {byte_len} bytes of data and it has {}",
+            "expected {byte_len} bytes of data for its shape, found {}",
             bytes.len()
         );
         return Err(OnnxError::at(tensor.at, what));
@@ -124,7 +124,7 @@ pub(crate) fn put_typed(to: &mut Vec<u8>, dtype: DType, bytes: &[u8], count: u64
     };
     if dtype == DType::STRING {
         let texts = string_elements(bytes, count)
-            .ok_or_else(|| OnnxError::new("the bytes of a string constant aren't well formed"))?;
+            .ok_or_else(|| OnnxError::new("malformed data of a string constant"))?;
         texts.for_each(|text| put_bytes(to, number, text));
         return Ok(());
     }

@@ -27,7 +27,7 @@ pub(crate) fn read_type(f: &mut Function, message: Message<'_>) -> Result<TypeId
 
 fn read_nested(f: &mut Function, message: Message<'_>, depth: u32) -> Result<TypeId> {
     if depth > MAX_DEPTH {
-        let what = format!("types can't nest deeper than {MAX_DEPTH} levels");
+        let what = format!("types are nested deeper than {MAX_DEPTH} levels");
         return Err(OnnxError::at(message.at, what));
     }
     let mut denotation = SymbolId::NONE;
@@ -213,7 +213,7 @@ pub fn name_in_file(symbol: &str) -> &str {
 pub(crate) fn check_dtype(dtype: DType) -> Result {
     match dtype.name() {
         Some(name) if dtype.0 >= FIRST_OF_OURS => Err(OnnxError::new(format!(
-            "ONNX has no element type `{name}`; use another, `i64` perhaps, before exporting"
+            "ONNX has no element type `{name}`; use another one, such as `i64`, before exporting"
         ))),
         _ => Ok(()),
     }
@@ -241,7 +241,7 @@ pub(crate) fn encode_type(f: &Function, id: TypeId) -> Result<Vec<u8>> {
 
 fn put_nested(f: &Function, id: TypeId, to: &mut Vec<u8>, depth: u32) -> Result {
     if depth > MAX_DEPTH {
-        let what = format!("ONNX types can't nest deeper than {MAX_DEPTH} levels");
+        let what = format!("types are nested deeper than {MAX_DEPTH} levels, the limit of ONNX");
         return Err(OnnxError::new(what));
     }
     let record = f.ty(id);
@@ -272,7 +272,7 @@ fn put_nested(f: &Function, id: TypeId, to: &mut Vec<u8>, depth: u32) -> Result 
         TypeKind::OPAQUE => {
             let name = f.text(record.name);
             let name = OpName::parse(name)
-                .ok_or_else(|| OnnxError::new(format!("`{name}` isn't a canonical type name")))?;
+                .ok_or_else(|| OnnxError::new(format!("`{name}` is not a canonical type name")))?;
             if let Some(domain) = name.domain.filter(|domain| !domain.is_empty()) {
                 put_bytes(&mut body, ty_opaque::DOMAIN, domain.as_bytes());
             }
@@ -444,7 +444,7 @@ mod tests {
         assert!(
             error
                 .to_string()
-                .starts_with("types can't nest deeper than 100 levels"),
+                .starts_with("types are nested deeper than 100 levels"),
             "{error}"
         );
     }

@@ -58,7 +58,7 @@ pub(crate) struct WireError {
 }
 
 /// The error for a length beyond the end of the containing message.
-const BEYOND: &str = "a length goes beyond the end of its message";
+const BEYOND: &str = "a length exceeds the rest of its message";
 
 impl WireError {
     /// Whether the bytes are a valid prefix that was cut off.
@@ -179,7 +179,7 @@ impl<'a> WireFields<'a> {
                 self.skip_group(number)?;
                 Value::Group
             }
-            4 => return Err(self.error(start, "a group ends that never began")),
+            4 => return Err(self.error(start, "unexpected end of a group")),
             _ => self.plain_value(wire)?,
         };
         Ok(WireField {
@@ -195,7 +195,7 @@ impl<'a> WireFields<'a> {
         let tag = self.varint()?;
         match u32::try_from(tag) {
             Ok(tag) if tag >= 8 => Ok((tag >> 3, tag & 7)),
-            _ => Err(self.error(start, "there is no such field number")),
+            _ => Err(self.error(start, "invalid field number")),
         }
     }
 
@@ -216,7 +216,7 @@ impl<'a> WireFields<'a> {
                 Ok(Value::Bytes(self.message.slice(begin, self.pos)))
             }
             5 => Ok(Value::Fixed32(u32::from_le_bytes(self.array()?))),
-            _ => Err(self.error(self.pos, "there is no such wire type")),
+            _ => Err(self.error(self.pos, "invalid wire type")),
         }
     }
 
@@ -227,11 +227,11 @@ impl<'a> WireFields<'a> {
             let (number, wire) = self.tag()?;
             match wire {
                 3 if open.len() == MAX_GROUPS => {
-                    return Err(self.error(start, "groups nest too deeply"));
+                    return Err(self.error(start, "groups are nested too deeply"));
                 }
                 3 => open.push(number),
                 4 if number == innermost => _ = open.pop(),
-                4 => return Err(self.error(start, "a group ends that never began")),
+                4 => return Err(self.error(start, "unexpected end of a group")),
                 _ => _ = self.plain_value(wire)?,
             }
         }
@@ -251,7 +251,7 @@ impl<'a> WireFields<'a> {
 
     fn long_varint(&mut self) -> Result<u64, WireError> {
         let (value, len) = varint(&self.message.bytes[self.pos..])
-            .ok_or_else(|| self.error(self.pos, "a number is cut off or too long"))?;
+            .ok_or_else(|| self.error(self.pos, "a number is truncated or too long"))?;
         self.pos += len;
         Ok(value)
     }
@@ -262,7 +262,7 @@ impl<'a> WireFields<'a> {
                 self.pos += N;
                 Ok(array)
             }
-            None => Err(self.error(self.pos, "a number is cut off")),
+            None => Err(self.error(self.pos, "a number is truncated")),
         }
     }
 
@@ -297,7 +297,7 @@ pub(crate) fn push_varints(value: Value<'_>, to: &mut Vec<i64>) -> Result<bool, 
                 let at = packed.at + (packed.bytes.len() - rest.len()) as u64;
                 let (number, len) = varint(rest).ok_or(WireError {
                     at,
-                    what: "a packed number is cut off or too long",
+                    what: "a packed number is truncated or too long",
                 })?;
                 to.push(number as i64);
                 rest = &rest[len..];
@@ -321,8 +321,8 @@ pub(crate) fn push_fixed(
         Value::Bytes(packed) if packed.bytes.len().is_multiple_of(size) => to.extend(packed.bytes),
         Value::Bytes(packed) => {
             let what = match size {
-                4 => "packed floats aren't whole",
-                _ => "packed doubles aren't whole",
+                4 => "packed floats are truncated",
+                _ => "packed doubles are truncated",
             };
             return Err(WireError {
                 at: packed.at,
@@ -416,29 +416,29 @@ mod tests {
     #[test]
     fn what_isn_t_protobuf_is_an_error_where_it_stands() {
         let cases: &[(&[u8], &str)] = &[
-            (&[0x08], "101: a number is cut off or too long\n"),
+            (&[0x08], "101: a number is truncated or too long\n"),
             (
                 &[0x08, 0xff, 0xff],
-                "101: a number is cut off or too long\n",
+                "101: a number is truncated or too long\n",
             ),
-            (&[0x08; 1], "101: a number is cut off or too long\n"),
-            (&[0x00, 1], "100: there is no such field number\n"),
+            (&[0x08; 1], "101: a number is truncated or too long\n"),
+            (&[0x00, 1], "100: invalid field number\n"),
             (
                 &[0x0a, 5, 1],
-                "101: a length goes beyond the end of its message\n",
+                "101: a length exceeds the rest of its message\n",
             ),
-            (&[0x0e], "101: there is no such wire type\n"),
-            (&[0x0d, 1], "101: a number is cut off\n"),
-            (&[0x0c], "100: a group ends that never began\n"),
-            (&[0x0b, 0x14], "101: a group ends that never began\n"),
-            (&[0x0b], "101: a number is cut off or too long\n"),
-            (&[0x0b; 101], "200: groups nest too deeply\n"),
+            (&[0x0e], "101: invalid wire type\n"),
+            (&[0x0d, 1], "101: a number is truncated\n"),
+            (&[0x0c], "100: unexpected end of a group\n"),
+            (&[0x0b, 0x14], "101: unexpected end of a group\n"),
+            (&[0x0b], "101: a number is truncated or too long\n"),
+            (&[0x0b; 101], "200: groups are nested too deeply\n"),
         ];
         for (bytes, expected) in cases {
             assert_eq!(&show(bytes), expected, "{bytes:?}");
         }
         let endless = [&[0x08][..], &[0xff; 11]].concat();
-        assert_eq!(show(&endless), "101: a number is cut off or too long\n");
+        assert_eq!(show(&endless), "101: a number is truncated or too long\n");
     }
 
     #[test]

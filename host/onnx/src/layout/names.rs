@@ -265,8 +265,7 @@ impl Planner<'_> {
                     if known != value {
                         let name = f.text(name);
                         self.plan.clash = Some(format!(
-                            "two outputs {name:?} of a graph aren't the same value any more, and in \
-                             ONNX they are; give one another name"
+                            "two outputs of a graph are named {name:?}, but are different values; rename one of them"
                         ));
                     }
                 } else if value.is_some() && self.plan.name(value) == name {
@@ -318,8 +317,8 @@ impl Planner<'_> {
             if is_interface && f.value(value).flags & Value::KIND == Value::ARG {
                 let name = f.text(name);
                 self.plan.clash = Some(format!(
-                    "the main graph's output {name:?} isn't its input of this name any more, and in \
-                     ONNX they are one value; give the output another name"
+                    "an input and an output of the main graph are named {name:?}, but are different values; \
+                     rename the output"
                 ));
                 continue;
             }

@@ -44,7 +44,7 @@ pub(crate) fn function_name(f: &Function) -> Result<OpName<'_>> {
         .filter(|name| name.domain.is_some())
         .ok_or_else(|| {
             let what = format!(
-                "ONNX functions have a domain, and @{text} has none: call it `DOMAIN.{text}`"
+                "ONNX functions require a domain, but @{text} has none; rename it to `DOMAIN.{text}`"
             );
             OnnxError::new(what)
         })

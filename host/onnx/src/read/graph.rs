@@ -53,9 +53,7 @@ impl<'c, 'a> Importer<'c, 'a> {
         if before.is_some() {
             if self.f.home(before) == region {
                 let name = self.cx.symbols.text(name);
-                return Err(OnnxError::new(format!(
-                    "the graph defines {name:?} a second time"
-                )));
+                return Err(OnnxError::new(format!("duplicate definition of {name:?}")));
             }
             self.shadowing.push(value);
         }
@@ -73,10 +71,7 @@ impl<'c, 'a> Importer<'c, 'a> {
         if value.is_none() {
             self.undefined = true;
             let name = self.cx.symbols.text(symbol);
-            return Err(OnnxError::at(
-                0,
-                format!("{name:?} is used and nothing defines it"),
-            ));
+            return Err(OnnxError::at(0, format!("undefined name {name:?}")));
         }
         Ok(value)
     }
@@ -158,7 +153,7 @@ impl<'c, 'a> Importer<'c, 'a> {
             let named = info.name.is_some() && info.name != symbol::EMPTY;
             if named && value.is_none() {
                 let name = self.cx.symbols.text(info.name);
-                let what = format!("nothing defines the output {name:?}");
+                let what = format!("undefined output {name:?}");
                 let error = OnnxError::at(info.message.at, what);
                 return Err(error.inside(format!("output[{index}]")));
             }

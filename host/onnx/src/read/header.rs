@@ -18,7 +18,7 @@ impl<'a> Importer<'_, 'a> {
             match (field.number, field.value) {
                 (value_info::NAME, Value::Bytes(body)) => info.name = self.cx.symbol(body)?,
                 (value_info::TYPE, Value::Bytes(_)) if info.ty.is_some() => {
-                    return Err(OnnxError::at(field.record.at, "it has two types"));
+                    return Err(OnnxError::at(field.record.at, "the value has two types"));
                 }
                 (value_info::TYPE, Value::Bytes(body)) => info.ty = self.ty(body)?,
                 _ => info.is_annotated = true,

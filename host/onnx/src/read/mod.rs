@@ -77,7 +77,7 @@ fn read_source(source: Source, reach: Reach) -> Result<Module> {
     let source = Arc::new(source);
     let read = model::read(&source, reach);
     let read = read.map_err(|error| match foreign_format(source.bytes()) {
-        Some(what) => OnnxError::new(format!("it isn't a binary ONNX model: it is {what}")),
+        Some(what) => OnnxError::new(format!("expected a binary ONNX model, found {what}")),
         None => error,
     });
     read.map_err(|error| error.of_file(&source.path().display().to_string()))

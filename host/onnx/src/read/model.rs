@@ -37,7 +37,7 @@ pub(super) fn read(source: &Arc<Source>, reach: Reach) -> Result<Module> {
         functions,
     } = header;
     let Some(graph) = graph else {
-        return Err(OnnxError::new("it isn't an ONNX model: it has no graph"));
+        return Err(OnnxError::new("not an ONNX model: no graph"));
     };
     let mut names = Vec::with_capacity(functions.len());
     cx.carries = version_of(&metadata) >= function_attributes::SINCE;

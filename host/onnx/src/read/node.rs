@@ -160,7 +160,7 @@ impl<'a> Importer<'_, 'a> {
             }
         }
         if self.scratch.attrs.len() > MAX_ATTRS {
-            let what = format!("a node can't have more than {MAX_ATTRS} attributes");
+            let what = format!("a node cannot have more than {MAX_ATTRS} attributes");
             return Err(OnnxError::at(message.at, what));
         }
         Ok(header)
@@ -230,7 +230,10 @@ impl<'a> Importer<'_, 'a> {
             next += count;
             let known = self.f.attr(op, name).map(|attr| attr.kind);
             if known != Some(AttrKind::NONE) {
-                let what = format!("{:?} is there twice, once as a graph", attribute.name);
+                let what = format!(
+                    "duplicate attribute {:?}, once with a graph",
+                    attribute.name
+                );
                 return Err(OnnxError::at(attribute.message.at, what));
             }
             self.f.set_attr(op, &NewAttr::new(name, value))?;

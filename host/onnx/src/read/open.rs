@@ -188,7 +188,7 @@ impl<'a> Importer<'_, 'a> {
         let ty = tensor.ty(&mut self.f);
         let constant = if param.is_some() {
             if self.f.value(param).constant.is_some() {
-                return Err(OnnxError::new("a second initializer has its name"));
+                return Err(OnnxError::new("another initializer has the same name"));
             }
             self.f.set_default(param, ty, tensor.data.clone())?
         } else {
@@ -218,7 +218,8 @@ impl<'a> Importer<'_, 'a> {
             }
         }
         let name = name.filter(|name| !name.bytes.is_empty());
-        let name = name.ok_or_else(|| OnnxError::at(message.at, "it has no name"))?;
+        let name =
+            name.ok_or_else(|| OnnxError::at(message.at, "the sparse initializer has no name"))?;
         let name = self.cx.symbol(name)?;
         let op = self.sparse_op(frame.region, message, dtype, &dims)?;
         if let Some(value) = self.f.result(op, 0) {

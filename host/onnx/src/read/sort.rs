@@ -151,7 +151,7 @@ impl<'a> Sorter<'a> {
         }
         let order = sorted(open.nodes.len(), open.edges).map_err(|node| {
             let at = open.nodes[node].at;
-            OnnxError::at(at, "a node needs its own result").inside(format!("node[{node}]"))
+            OnnxError::at(at, "the node depends on its own result").inside(format!("node[{node}]"))
         })?;
         self.orders.insert(open.message.at, order);
         Ok(())

@@ -45,7 +45,7 @@ struct Typed {
 impl Deferred for Typed {
     fn load(&self) -> std::result::Result<Vec<u8>, String> {
         let tensor = self.source.message(self.origin);
-        let tensor = tensor.ok_or("The tensor lies outside its file.")?;
+        let tensor = tensor.ok_or("the tensor is outside of its file")?;
         let decoded = decode(tensor, self.dtype, self.byte_len);
         decoded.map_err(|error| {
             let error = match name_of(tensor, tensor::NAME) {
@@ -94,19 +94,15 @@ impl<'a> Context<'a> {
         let count = count.filter(|&count| !sized || dtype.byte_len(count).is_some());
         let Some(count) = count else {
             let some = &self.ints[..self.ints.len().min(16)];
-            let dots = if self.ints.len() > 16 {
-                " and so on"
-            } else {
-                ""
-            };
-            let what = format!("the shape {some:?}{dots} of a tensor is negative or too large");
+            let dots = if self.ints.len() > 16 { "…" } else { "" };
+            let what = format!("invalid tensor shape {some:?}{dots}: negative or too large");
             return Err(OnnxError::at(message.at, what));
         };
         let dims = self.ints.iter().map(|&dim| Dim::constant(dim)).collect();
         let payload = match found.raw {
             _ if found.external => self.external(message, &found, dtype, count)?,
             Some(_) if dtype == DType::STRING => {
-                return Err(OnnxError::at(message.at, "strings can't be raw data"));
+                return Err(OnnxError::at(message.at, "strings cannot be raw data"));
             }
             Some(raw) => self.raw(raw, dtype, count)?,
             None => self.typed(message, dtype, count)?,
@@ -125,7 +121,7 @@ impl<'a> Context<'a> {
             .filter(|&expected| expected != raw.len());
         if let Some(expected) = expected {
             let what = format!(
-                "a tensor's shape asks for {expected} bytes of data and it has {}",
+                "expected {expected} bytes of data for the tensor's shape, found {}",
                 raw.len()
             );
             return Err(OnnxError::at(raw.at, what));
@@ -142,7 +138,7 @@ impl<'a> Context<'a> {
             let (strings, len) = string_len(message)?;
             if strings != count {
                 let what =
-                    format!("a tensor's shape asks for {count} strings and it has {strings}");
+                    format!("expected {count} strings for the tensor's shape, found {strings}");
                 return Err(OnnxError::at(message.at, what));
             }
             len
@@ -175,14 +171,11 @@ impl<'a> Context<'a> {
             return Err(OnnxError::at(message.at, "external data has no location"));
         };
         let Some(len) = dtype.byte_len(count).or(found.length) else {
-            return Err(OnnxError::at(
-                message.at,
-                "external data has no known length",
-            ));
+            return Err(OnnxError::at(message.at, "external data has no length"));
         };
         if let Some(length) = found.length.filter(|&length| length != len) {
             let what = format!(
-                "a tensor's shape asks for {len} bytes of data and its external data has {length}"
+                "expected {len} bytes of external data for the tensor's shape, found {length}"
             );
             return Err(OnnxError::at(message.at, what));
         }
@@ -201,7 +194,7 @@ fn read_entry<'a>(message: Message<'a>, found: &mut Found<'a>) -> Result {
         value.parse().map_err(|_| {
             OnnxError::at(
                 message.at,
-                format!("the {key} {value:?} of external data is no number"),
+                format!("the {key} {value:?} of external data is not a number"),
             )
         })
     };

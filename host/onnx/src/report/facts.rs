@@ -94,7 +94,7 @@ fn read(file: Message<'_>) -> Result<FileFacts> {
 pub fn sparse_facts(attribute: &[u8]) -> std::result::Result<SparseFacts, OnnxError> {
     let message = Message::whole(attribute);
     let value = message.last(attr::SPARSE_TENSOR)?;
-    let value = value.ok_or_else(|| OnnxError::new("the attribute holds no sparse tensor"))?;
+    let value = value.ok_or_else(|| OnnxError::new("the attribute has no sparse tensor"))?;
     let (mut values, mut indices, mut dims) = (None, 0, Vec::new());
     for field in value.fields() {
         let field = field?;
@@ -146,7 +146,7 @@ fn tensor_size(message: Message<'_>) -> Result<TensorSize> {
 fn elements(dims: &[i64]) -> Result<u64> {
     element_count(dims).ok_or_else(|| {
         OnnxError::new(format!(
-            "the shape {dims:?} of a tensor is negative or too large"
+            "invalid tensor shape {dims:?}: negative or too large"
         ))
     })
 }

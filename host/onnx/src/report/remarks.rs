@@ -16,7 +16,7 @@ pub struct Remark {
     pub code: &'static str,
     /// The function that the remark is about; `None` for the module itself.
     pub function: Option<String>,
-    /// The message, as a complete sentence.
+    /// The message.
     pub message: String,
     /// The fix.
     pub help: &'static str,
@@ -39,9 +39,9 @@ fn metadata(module: &Module) -> Vec<Remark> {
     let remark = |key| Remark {
         code: "left-out",
         function: None,
-        message: format!("The metadata `{key}` of the module isn't written."),
-        help: "`metadata` are fields of ONNX's header; other keys and values go to \
-               `module meta {\"key\" = \"value\"}` of the text.",
+        message: format!("metadata `{key}` of the module is not written"),
+        help: "use `metadata` for fields of ONNX's header, and `module meta {\"key\" = \"value\"}` in the text for \
+               other keys",
     };
     unknown.map(remark).collect()
 }
@@ -54,25 +54,24 @@ fn attributes(f: &Function, version: i64, found: &mut Vec<Remark>) {
             continue;
         } else if param {
             (
-                "only local functions of a model have attribute parameters".to_owned(),
-                "Remove it, or give the value to the ops that refer to it.",
+                "only local functions can have attribute parameters".to_owned(),
+                "remove it, or set the value on the ops that refer to it",
             )
         } else if version < SINCE {
             (
                 format!(
-                    "the model's `ir_version` is {version}, and graphs and functions have metadata \
-                     since {SINCE}"
+                    "metadata of graphs and functions requires `ir_version` {SINCE}, but the model has {version}"
                 ),
-                "Write the result as `.ir`, which keeps all attributes, or raise the `metadata \
-                 \"onnx.ir_version\"` of the text.",
+                "write the result as `.ir`, which keeps all attributes, or raise `metadata \"onnx.ir_version\"` in \
+                 the text",
             )
         } else if attr_text(f, attr).is_none() {
             (
                 format!(
-                    "metadata carries numbers, strings and lists of them, and this is {}",
+                    "metadata supports only numbers, strings and lists of them, found {}",
                     kind(attr.kind)
                 ),
-                "Write the result as `.ir`, which keeps all attributes.",
+                "write the result as `.ir`, which keeps all attributes",
             )
         } else {
             continue;
@@ -81,7 +80,7 @@ fn attributes(f: &Function, version: i64, found: &mut Vec<Remark>) {
         found.push(Remark {
             code: "left-out",
             function: Some(function.to_owned()),
-            message: format!("The attribute `{name}` of @{function} isn't written: {why}."),
+            message: format!("attribute `{name}` of @{function} is not written: {why}"),
             help,
         });
     }
@@ -94,7 +93,7 @@ fn kind(kind: AttrKind) -> &'static str {
         AttrKind::TYPE | AttrKind::TYPES => "a type",
         AttrKind::REGION | AttrKind::REGIONS => "a region",
         AttrKind::REFERENCE => "a reference to a parameter",
-        _ => "in a form that only its importer knows",
+        _ => "an opaque value",
     }
 }
 
@@ -107,11 +106,10 @@ fn imports(module: &Module) -> impl Iterator<Item = Remark> {
             code: "no-opset",
             function: Some(function.to_owned()),
             message: format!(
-                "The model has `{op}`, and @{function} no opset version of its domain {domain:?}, \
-                 so runtimes may refuse it."
+                "@{function} imports no opset of domain {domain:?} of `{op}`, so runtimes may reject the model"
             ),
-            help: "A pass says it with `set_opset`, a text in the header of the function: \
-                   `opset(\"com.acme\" = 1)`.",
+            help: "import it with `set_opset` in a pass, or with `opset(\"com.acme\" = 1)` in the text of the \
+                   function",
         }
     })
 }

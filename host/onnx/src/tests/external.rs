@@ -76,39 +76,42 @@ fn external_data_that_isn_t_there_or_not_allowed_is_a_sentence() {
     let cases: &[(&[(&str, &str)], &str)] = &[
         (
             &[("location", "../secret")],
-            "isn't inside the model's directory",
+            "not inside the model's directory",
         ),
         (
             &[("location", secret.to_str().unwrap())],
-            "isn't inside the model's directory",
+            "not inside the model's directory",
         ),
-        (&[("location", "")], "isn't inside the model's directory"),
+        (&[("location", "")], "not inside the model's directory"),
         #[cfg(unix)]
         (
             &[("location", "link")],
-            "is a link out of the model's directory",
+            "a link out of the model's directory",
         ),
-        (&[("location", "missing")], "/missing\" can't be read"),
-        (&[("location", ".")], "can't be read"),
+        (&[("location", "missing")], "/missing`: "),
+        (&[("location", ".")], "could not read"),
         (
             &[("location", "short")],
-            "has 7 bytes, and 8 from byte 0 were asked for",
+            "could not read 8 bytes at offset 0 of ",
         ),
         (
             &[("location", "short"), ("offset", "18446744073709551615")],
-            "were asked for",
+            "could not read 8 bytes at offset ",
         ),
-        (&[("location", "short"), ("offset", "-1")], "is no number"),
+        (
+            &[("location", "short"), ("offset", "-1")],
+            "is not a number",
+        ),
         (
             &[("location", "short"), ("length", "7")],
-            "asks for 8 bytes of data and its external data has 7",
+            "expected 8 bytes of external data for the tensor's shape, found 7",
         ),
         (&[("offset", "0")], "has no location"),
     ];
     for (entries, expected) in cases {
         let error = load(&inner, entries).unwrap_err();
         assert!(error.contains(expected), "{entries:?}: {error}");
-        assert!(error.ends_with('.'), "{error}");
+        assert!(!error.ends_with('.'), "{error}");
     }
 }
 

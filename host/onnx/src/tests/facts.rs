@@ -39,7 +39,7 @@ fn metadata_that_is_none_is_named() {
         .bytes(models::METADATA_PROPS, &[0x0a, 9, b'x']);
     let error = file_facts(&read(&file.0).unwrap()).unwrap_err().to_string();
     assert!(
-        error.starts_with("model.onnx: metadata_props[1]: a length goes beyond the end"),
+        error.starts_with("`model.onnx`: metadata_props[1]: a length exceeds the rest"),
         "{error}"
     );
 }
@@ -87,18 +87,15 @@ fn sparse_constants_have_a_size() {
         })
     );
     for (bytes, expected) in [
-        (&b""[..], "The attribute holds no sparse tensor."),
-        (&[0xb2, 1, 9], "a length goes beyond"),
-        (&[0xb2, 1, 0], "The sparse tensor has no values."),
+        (&b""[..], "the attribute has no sparse tensor"),
+        (&[0xb2, 1, 9], "a length exceeds"),
+        (&[0xb2, 1, 0], "the sparse tensor has no values"),
     ] {
         let error = sparse_facts(bytes).unwrap_err().to_string();
-        assert!(
-            error.to_lowercase().starts_with(&expected.to_lowercase()),
-            "{error}"
-        );
+        assert!(error.starts_with(expected), "{error}");
     }
     let huge = sparse(&floats("w", &[]), &[0], &[i64::MAX, i64::MAX]);
     let attribute = Msg::new().msg(crate::format::schema::attr::SPARSE_TENSOR, &huge);
     let error = sparse_facts(&attribute.0).unwrap_err().to_string();
-    assert!(error.contains("is negative or too large"), "{error}");
+    assert!(error.contains("negative or too large"), "{error}");
 }

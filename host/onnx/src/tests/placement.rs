@@ -418,5 +418,8 @@ fn a_model_that_outgrows_its_format_gets_a_data_file() {
     assert!(output.len() < 1000);
     assert_eq!(output.data_files().len(), 1);
     let error = with(None).err().unwrap().to_string();
-    assert!(error.contains("2147483647 is the limit"), "{error}");
+    assert!(
+        error.contains("the limit of the format is 2147483647"),
+        "{error}"
+    );
 }

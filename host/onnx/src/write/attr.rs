@@ -115,16 +115,12 @@ impl FunctionWriter<'_> {
     /// Rejects an attribute in ONNX's form that the reader would reject or read differently.
     fn check_opaque(&self, op: OpId, attr: &Attr) -> Result {
         let name = self.f.text(attr.name);
-        let wrong = |what: &str| {
-            OnnxError::new(format!(
-                "the attribute `{name}` is in ONNX's own form (`opaque`), and {what}"
-            ))
-        };
+        let wrong =
+            |what: &str| OnnxError::new(format!("invalid `opaque` attribute `{name}`: {what}"));
         let message = Message::detached(self.f.bytes_in(attr.list));
-        let read = Attribute::read(message)
-            .map_err(|_| wrong("its bytes are no `AttributeProto` that can be read"))?;
+        let read = Attribute::read(message).map_err(|_| wrong("not a valid `AttributeProto`"))?;
         if read.name != name {
-            return Err(wrong(&format!("its bytes call it {:?}", read.name)));
+            return Err(wrong(&format!("its bytes have the name {:?}", read.name)));
         }
         // The reader keeps a default in this form unless it consists of numbers or strings.
         let plain = match read.kind {
@@ -134,7 +130,7 @@ impl FunctionWriter<'_> {
             _ => op.is_some(),
         };
         match plain {
-            true => Err(wrong("its value isn't one that only this form has")),
+            true => Err(wrong("its value has a regular attribute kind")),
             false => Ok(()),
         }
     }
@@ -149,9 +145,7 @@ impl FunctionWriter<'_> {
             None if attr.kind == AttrKind::REFERENCE => Ok(0),
             None => {
                 let name = self.f.text(attr.name);
-                Err(OnnxError::new(format!(
-                    "the attribute `{name}` has no value"
-                )))
+                Err(OnnxError::new(format!("attribute `{name}` has no value")))
             }
         }
     }
@@ -217,7 +211,7 @@ impl FunctionWriter<'_> {
                 Ok(())
             }
             None => {
-                let what = format!("an attribute names {id}, which isn't a region of the op");
+                let what = format!("an attribute refers to {id}, which is not a region of the op");
                 Err(OnnxError::new(what).inside(self.f.describe_op(op)))
             }
         }

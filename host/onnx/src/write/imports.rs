@@ -82,7 +82,7 @@ impl Domains {
         match circle {
             None => Ok(()),
             Some(circle) => Err(OnnxError::new(format!(
-                "ONNX's functions can't be recursive, and {}; take one of the calls out before exporting",
+                "ONNX functions cannot be recursive, but {}; remove one of the calls before exporting",
                 calls(module, &circle)
             ))),
         }
@@ -158,7 +158,7 @@ pub(super) fn put_imports(
 ) -> Result {
     if opsets.len() > MAX_OPSETS {
         return Err(OnnxError::new(format!(
-            "it would import {} domains; the limit is {MAX_OPSETS}",
+            "cannot import {} domains; the limit is {MAX_OPSETS}",
             opsets.len()
         )));
     }

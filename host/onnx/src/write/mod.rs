@@ -69,8 +69,8 @@ pub fn write(
         return Ok(smaller);
     }
     Err(OnnxError::new(format!(
-        "the model file would have {} bytes, and {MESSAGE_LIMIT} is the limit of its format; the \
-         data of initializers can go to a file beside it",
+        "the model file would have {} bytes, but the limit of the format is {MESSAGE_LIMIT}; store the data of \
+         initializers in a separate file",
         smaller.len()
     )))
 }

@@ -13,15 +13,14 @@ use crate::format::schema::{doc, model};
 use crate::format::wire::Message;
 use crate::layout::version::raised_version;
 
-const LOOP_LEVEL: &str =
-    "it is a function of loops, and ONNX has only graphs; remove it before exporting";
+const LOOP_LEVEL: &str = "ONNX has no loop-level functions; remove it before exporting";
 
 impl Writer<'_> {
     /// Writes the whole file.
     pub(super) fn model(&mut self) -> Result {
         let module = self.module;
         let Some(main) = module.function_named(MAIN) else {
-            let what = format!("a module needs a function @{MAIN} to be an ONNX model");
+            let what = format!("the module has no function @{MAIN}, which ONNX requires");
             return Err(OnnxError::new(what));
         };
         self.domains

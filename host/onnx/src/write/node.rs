@@ -111,14 +111,13 @@ impl<'w> FunctionWriter<'w> {
         for region in f.regions_of(op).filter(|region| !named.contains(&region.0)) {
             let name = f.region(region).name;
             if f.text(name).is_empty() {
-                let what = "a region of the op has no name, and ONNX's graphs are attributes";
+                let what = "a region of the op has no name, which ONNX requires";
                 return Err(OnnxError::new(what));
             }
             if attrs.iter().any(|attr| attr.name == name) {
                 let name = f.text(name);
                 let what = format!(
-                    "a region and an attribute are both called `{name}`, and ONNX's graphs are \
-                     attributes"
+                    "a region and an attribute are both named `{name}`, but ONNX stores both as attributes"
                 );
                 return Err(OnnxError::new(what));
             }
@@ -133,7 +132,7 @@ impl<'w> FunctionWriter<'w> {
         }
         if attrs.len() > MAX_ATTRS {
             let what = format!(
-                "a node can't have more than {MAX_ATTRS} attributes, and it would have {}",
+                "a node cannot have more than {MAX_ATTRS} attributes, found {}",
                 attrs.len()
             );
             return Err(OnnxError::new(what));

@@ -137,7 +137,7 @@ impl EncodedModel {
         };
         let range = piece.start as usize..(piece.start + piece.len) as usize;
         all.get(range)
-            .ok_or_else(|| io::Error::other("A span lies outside of its file."))
+            .ok_or_else(|| io::Error::other("a span is outside of its file"))
     }
 }
 

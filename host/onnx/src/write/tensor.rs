@@ -156,8 +156,7 @@ impl<'w> FunctionWriter<'w> {
             len,
         }) = self.f.constant_data(id).external()
         else {
-            let what = "the `extra` of a constant says that its data is in a file of its own, and it \
-                        isn't `external`; without the `extra` it goes into the model";
+            let what = "a constant has `extra` for external data, but is not `external`; remove the `extra`";
             return Err(OnnxError::new(what));
         };
         let known = match key {

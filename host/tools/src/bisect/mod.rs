@@ -22,7 +22,7 @@ use rewrites::Narrowed;
 
 /// A module that the check tested.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Judged {
+pub struct BisectCheck {
     /// A description of the module: `after 3 of 7: relax.transform.FoldConstant`.
     pub candidate: String,
     /// The check's verdict.
@@ -48,11 +48,11 @@ pub struct Suspect {
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Bisection {
     /// The number of passes that ran.
-    pub passes: usize,
-    /// The number of them that changed the module.
-    pub changed: usize,
+    pub passes_run: usize,
+    /// The number of passes that changed the module.
+    pub changing_passes: usize,
     /// The modules that the check tested, in order.
-    pub checks: Vec<Judged>,
+    pub checks: Vec<BisectCheck>,
     /// The pass that breaks the model; several if the check is inconclusive for the modules between.
     pub suspects: Vec<Suspect>,
     /// The functions whose changes break it together; empty if that is inconclusive.
@@ -90,15 +90,15 @@ pub fn bisect(
     request: &Request,
     module: Module,
     check: &mut dyn FnMut(&Module) -> Result<Verdict, PassError>,
-    log: &mut dyn FnMut(&Judged),
+    log: &mut dyn FnMut(&BisectCheck),
 ) -> Result<Bisection, PassError> {
     let rerun = Rerun::new(registry, request)?;
     let (result, mut runs) = rerun.run_kept(module.clone());
-    let passes = runs.len();
+    let passes_run = runs.len();
     runs.retain(|run| !run.after.is_same(&run.before));
     let mut bisection = Bisection {
-        passes,
-        changed: runs.len(),
+        passes_run,
+        changing_passes: runs.len(),
         ..Bisection::default()
     };
     if let Err(error) = result {
@@ -110,9 +110,9 @@ pub fn bisect(
     let mut checks = Vec::new();
     let mut judge = |candidate: String, module: &Module| -> Result<Verdict, PassError> {
         let verdict = check(module)?;
-        let judged = Judged { candidate, verdict };
-        log(&judged);
-        checks.push(judged);
+        let checked = BisectCheck { candidate, verdict };
+        log(&checked);
+        checks.push(checked);
         Ok(verdict)
     };
     let (good, bad) = first_bad_run(&module, &runs, &mut judge)?;
@@ -157,7 +157,7 @@ impl Bisection {
             plugin: error.plugin.clone(),
             file: error.file.clone(),
             requested_by: None,
-            number: self.changed + 1,
+            number: self.changing_passes + 1,
         }];
         self.functions = error.function.clone().into_iter().collect();
         let mut proof = Proof {

@@ -18,7 +18,7 @@ pub struct BadRewrite {
     /// The 1-based index of the rewrite within the pass.
     pub number: u64,
     /// The number of rewrites that the pass does, including one in which it fails.
-    pub of: u64,
+    pub count: u64,
     /// The rule.
     pub rule: String,
     /// The function that is rewritten; `None` if the pass fails before the rewrite is done.
@@ -159,7 +159,7 @@ impl LimitedPass<'_> {
         Some(Narrowed {
             rewrite: BadRewrite {
                 number,
-                of: done.max(number),
+                count: done.max(number),
                 rule: rule?,
                 function: function.map(|function| function.name.clone()),
                 op: function.and_then(|function| rewritten(&function.ops)),

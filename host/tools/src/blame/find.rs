@@ -29,7 +29,7 @@ impl OpRef {
     }
 
     /// Returns the names of the ONNX nodes that the op comes from.
-    pub(super) fn names(&self, module: &Module) -> Vec<String> {
+    pub(super) fn nodes(&self, module: &Module) -> Vec<String> {
         let f = module.function_named(&self.function);
         f.map_or(Vec::new(), |f| names(f, self.op))
     }
@@ -40,7 +40,7 @@ pub(super) fn line(f: &Function, op: OpId) -> String {
 }
 
 /// Describes the producer of a value: an op's line, a constant, or a parameter's name.
-pub(super) fn maker(f: &Function, value: ValueId) -> String {
+pub(super) fn producer(f: &Function, value: ValueId) -> String {
     if value.is_none() {
         return "absent".to_owned();
     }

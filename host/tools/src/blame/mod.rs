@@ -24,9 +24,9 @@ pub struct Blame {
     /// The function that contains the op.
     pub function: String,
     /// The ONNX nodes that it comes from.
-    pub names: Vec<String>,
+    pub nodes: Vec<String>,
     /// Whether the op is in the pipeline's result; otherwise it is only in the model.
-    pub is_there: bool,
+    pub present: bool,
     /// The changes, in the order in which the passes ran.
     pub steps: Vec<BlameStep>,
 }
@@ -39,22 +39,22 @@ pub struct BlameStep {
     /// The pass that required it.
     pub requested_by: Option<String>,
     /// The kind of change.
-    pub what: BlameAction,
+    pub action: BlameAction,
     /// The rule that made the change, if one did.
     pub rule: Option<String>,
     /// The ONNX nodes that the op comes from.
-    pub names: Vec<String>,
+    pub nodes: Vec<String>,
     /// The lines of the ops before.
     pub before: Vec<String>,
     /// The lines of the ops after.
     pub after: Vec<String>,
     /// The operands with new producers, for an op whose line didn't change.
-    pub makers: Vec<Makers>,
+    pub producers: Vec<OperandProducers>,
 }
 
 /// The producer of an operand before and after a pass: an op's line, a constant or a parameter.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Makers {
+pub struct OperandProducers {
     /// The producer before.
     pub before: String,
     /// The producer after.
@@ -66,7 +66,7 @@ pub struct Makers {
 #[serde(rename_all = "lowercase")]
 pub enum BlameAction {
     /// The pass created the op.
-    Made,
+    Created,
     /// The pass changed the op's operands or attributes.
     Changed,
     /// The pass removed the op.
@@ -93,22 +93,22 @@ pub fn blame(
         rerun: &rerun,
         runs: &runs,
     };
-    let (op_ref, module, is_there) = match find::op(&last, op).or_else(|| find::number(&last, op)) {
+    let (op_ref, module, present) = match find::op(&last, op).or_else(|| find::number(&last, op)) {
         Some(op_ref) => (op_ref, &last, true),
         None => match find::op(module, op) {
             Some(op_ref) => (op_ref, module, false),
             None => return Err(find::unknown(&last, module, op)),
         },
     };
-    let steps = match is_there {
+    let steps = match present {
         true => trail.back(op_ref.clone(), op)?,
         false => trail.forward(op_ref.clone())?,
     };
     Ok(Blame {
         op: op_ref.line(module),
-        names: op_ref.names(module),
+        nodes: op_ref.nodes(module),
         function: op_ref.function,
-        is_there,
+        present,
         steps,
     })
 }

@@ -7,7 +7,7 @@ use passdock_core::PassError;
 use passdock_ir::{Function, Module};
 use rustc_hash::FxHashSet;
 
-use super::{BlameStep, Makers, find};
+use super::{BlameStep, OperandProducers, find};
 use crate::diff::{Comparison, PairedOp};
 
 /// A function in two modules, with its paired ops.
@@ -65,15 +65,17 @@ impl<'m> PairedFunction<'m> {
     }
 
     /// Returns the operands with new producers, if the step leaves the op's line unchanged.
-    pub(super) fn makers(&self, pair: &PairedOp, step: &BlameStep) -> Vec<Makers> {
+    pub(super) fn producers(&self, pair: &PairedOp, step: &BlameStep) -> Vec<OperandProducers> {
         if step.before != step.after {
             return Vec::new();
         }
-        let makers = self.other_operands(pair).map(|[old, new]| Makers {
-            before: find::maker(self.old, old),
-            after: find::maker(self.new, new),
-        });
-        makers.collect()
+        let producers = self
+            .other_operands(pair)
+            .map(|[old, new]| OperandProducers {
+                before: find::producer(self.old, old),
+                after: find::producer(self.new, new),
+            });
+        producers.collect()
     }
 
     /// Returns the operands of a pair of ops that have different producers.

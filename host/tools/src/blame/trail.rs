@@ -72,8 +72,8 @@ impl Trail<'_> {
         let rule = self.rule(run, |output| has(output, run, &op, false));
         let before = sources.iter().map(|source| source.line(&run.before));
         let lines = [before.collect(), vec![op.line(&run.after)]];
-        let names = op.names(&run.after);
-        steps.push(step(run, BlameAction::Made, rule, names, lines));
+        let names = op.nodes(&run.after);
+        steps.push(step(run, BlameAction::Created, rule, names, lines));
         Ok(sources)
     }
 
@@ -86,7 +86,7 @@ impl Trail<'_> {
                     continue;
                 }
                 // The pass removed the function.
-                let (names, line) = (op.names(&run.before), op.line(&run.before));
+                let (names, line) = (op.nodes(&run.before), op.line(&run.before));
                 let lines = [vec![line], Vec::new()];
                 steps.push(step(run, BlameAction::Removed, None, names, lines));
                 break;
@@ -135,7 +135,7 @@ impl Trail<'_> {
         let before = lines(paired.old, &[pair.before]);
         let after = lines(paired.new, &[pair.after]);
         let mut step = step(run, BlameAction::Changed, rule, names, [before, after]);
-        step.makers = paired.makers(pair, &step);
+        step.producers = paired.producers(pair, &step);
         Some(step)
     }
 
@@ -166,7 +166,7 @@ impl Trail<'_> {
             let pair = paired.pair_of(producer.op);
             pair.is_none_or(|pair| pair.before != old.op)
         });
-        let names = old.names(&run.before);
+        let names = old.nodes(&run.before);
         let lines = [vec![old.line(&run.before)], vec![new.line(&run.after)]];
         let step = step(run, BlameAction::Moved, rule, names, lines);
         Ok(Some((old, step)))
@@ -219,7 +219,7 @@ fn sources(
             return Ok(own);
         }
     }
-    let names = op.names(&run.after);
+    let names = op.nodes(&run.after);
     let mut sources = Vec::new();
     for f in run.before.functions() {
         let function = f.text(f.name());
@@ -242,20 +242,20 @@ fn sources(
 
 fn step(
     run: &PassRun,
-    what: BlameAction,
+    action: BlameAction,
     rule: Option<String>,
-    names: Vec<String>,
+    nodes: Vec<String>,
     [before, after]: [Vec<String>; 2],
 ) -> BlameStep {
     BlameStep {
         pass: run.pass.info().name.clone(),
         requested_by: run.requested_by.clone(),
-        what,
+        action,
         rule,
-        names,
+        nodes,
         before,
         after,
-        makers: Vec::new(),
+        producers: Vec::new(),
     }
 }
 

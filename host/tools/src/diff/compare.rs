@@ -116,10 +116,9 @@ impl<'f> Comparison<'f> {
         });
         self.out.settings = settings([&old, &new], String::eq, |_, value| value.clone());
         let attributes = self.attributes([OpId::NONE; 2]).into_iter();
-        let attributes = attributes.map(|Setting { name, old, new }| Setting {
-            name: format!("attribute {name}"),
-            old,
-            new,
+        let attributes = attributes.map(|attribute| Setting {
+            name: format!("attribute {}", attribute.name),
+            ..attribute
         });
         self.out.settings.extend(attributes);
     }
@@ -214,13 +213,23 @@ impl<'f> Comparison<'f> {
         let mut changes = Vec::new();
         let [old, new] = [0, 1].map(|side: usize| self.sides[side].kind(nodes[side]));
         if old != new {
-            let (old, new) = (old.to_owned(), new.to_owned());
-            changes.push(OpChange::Kind { old, new });
+            changes.push(OpChange::Kind {
+                before: old.to_owned(),
+                after: new.to_owned(),
+            });
         }
         let attributes = self.attributes(ops).into_iter();
-        changes.extend(
-            attributes.map(|Setting { name, old, new }| OpChange::Attribute { name, old, new }),
-        );
+        changes.extend(attributes.map(
+            |Setting {
+                 name,
+                 before,
+                 after,
+             }| OpChange::Attribute {
+                name,
+                before,
+                after,
+            },
+        ));
         if self.sides[1].terminator(g.body()) == Some(nodes[1]) {
             self.outputs(nodes);
         } else {
@@ -247,8 +256,8 @@ impl<'f> Comparison<'f> {
                 (None, None) => {}
                 (old, new) => changes.push(OpChange::Result {
                     index,
-                    old: old.map(|old| self.sides[0].value_text(old)),
-                    new: new.map(|new| self.sides[1].value_text(new)),
+                    before: old.map(|old| self.sides[0].value_text(old)),
+                    after: new.map(|new| self.sides[1].value_text(new)),
                 }),
             }
         }
@@ -283,15 +292,15 @@ impl<'f> Comparison<'f> {
         types: [TypeId; 2],
         value: impl Fn(&Side<'f>) -> String,
     ) {
-        let renaming = |[old, new]: [Option<String>; 2]| Renaming {
+        let renaming = |[before, after]: [Option<String>; 2]| Renaming {
             value: value(&self.sides[1]),
-            old,
-            new,
+            before,
+            after,
         };
         let renamed = self.renamed(names).map(renaming);
         let retyped = self.retyped(types).map(|types| renaming(types.map(Some)));
         self.out.renamed.extend(renamed);
-        self.out.types.extend(retyped);
+        self.out.retyped.extend(retyped);
     }
 
     /// Returns two names, if they differ.
@@ -308,10 +317,10 @@ impl<'f> Comparison<'f> {
 
     /// Compares the names of the ONNX nodes that `op` comes from.
     fn located(&mut self, locs: [LocId; 2], op: impl FnOnce(&Side<'f>) -> String) {
-        let [old, new] = [0, 1].map(|side| self.sides[side].node_names(locs[side]));
-        if old != new {
+        let [before, after] = [0, 1].map(|side| self.sides[side].node_names(locs[side]));
+        if before != after {
             let op = op(&self.sides[1]);
-            self.out.relocated.push(Relocation { op, old, new });
+            self.out.relocated.push(Relocation { op, before, after });
         }
     }
 
@@ -362,7 +371,7 @@ impl<'f> Comparison<'f> {
             Node::Arg(_) => {}
             Node::Const(id) => {
                 let text = Some(this.constant_text(id));
-                let [old, new] = match side {
+                let [before, after] = match side {
                     0 => [text, None],
                     _ => [None, text],
                 };
@@ -372,8 +381,8 @@ impl<'f> Comparison<'f> {
                 let replaced = folded.and_then(Node::op);
                 let listed = ConstantDiff {
                     change,
-                    old,
-                    new,
+                    before,
+                    after,
                     replaces: replaced.map(|op| self.sides[0].short_op(op)),
                     with_users: has_users && users.all(|(_, slot)| !is_paired(slot.user)),
                     rewired,
@@ -407,7 +416,7 @@ impl<'f> Comparison<'f> {
             kind: side.kind(Node::Op(op)).to_owned(),
             op: side.op_text(op),
             location: side.node_names(side.f.op(op).loc),
-            inside: side.region_text(side.f.op(op).parent),
+            region: side.region_text(side.f.op(op).parent),
             ..OpDiff::default()
         }
     }
@@ -417,7 +426,7 @@ impl<'f> Comparison<'f> {
         let side = &self.sides[side];
         ConstantDiff {
             name: side.value_text(side.f.constant(id).value),
-            inside: side.region_text(side.constant_region(id)),
+            region: side.region_text(side.constant_region(id)),
             ..ConstantDiff::default()
         }
     }
@@ -429,20 +438,21 @@ impl<'f> Comparison<'f> {
         }
         let fs = self.functions();
         let types = [0, 1].map(|side: usize| fs[side].constant(ids[side]).ty);
-        let numbers = match self.retyped(types) {
+        let numeric_diff = match self.retyped(types) {
             None => {
                 let count = fs[1].constant_elements(types[1]).ok().flatten();
                 let data = [0, 1].map(|side: usize| fs[side].constant_data(ids[side]));
                 let dtype = fs[1].ty(types[1]).dtype;
-                count.and_then(|count| content::numbers(dtype, count, data[0], data[1]))
+                count.and_then(|count| content::numeric_diff(dtype, count, data[0], data[1]))
             }
             Some(_) => None,
         };
-        let [old, new] = [0, 1].map(|side: usize| Some(self.sides[side].constant_text(ids[side])));
+        let [before, after] =
+            [0, 1].map(|side: usize| Some(self.sides[side].constant_text(ids[side])));
         let listed = ConstantDiff {
-            old,
-            new,
-            numbers,
+            before,
+            after,
+            numeric_diff,
             ..self.constant(1, ids[1])
         };
         self.out.constants.push(listed);

@@ -20,11 +20,11 @@ pub(super) struct Contents {
 
 /// The numerical difference of two constants of one type.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Numbers {
+pub struct NumericDiff {
     /// The number of elements.
     pub elements: u64,
     /// The number of elements that differ in their bits.
-    pub differing: u64,
+    pub mismatched: u64,
     /// The largest absolute difference of two elements that are numbers.
     pub max_abs: f64,
 }
@@ -117,19 +117,19 @@ impl Contents {
 }
 
 /// Compares two constants of one type, if their elements are numbers and their bytes can be read.
-pub(super) fn numbers(
+pub(super) fn numeric_diff(
     dtype: DType,
     count: u64,
     old: &ConstantData,
     new: &ConstantData,
-) -> Option<Numbers> {
+) -> Option<NumericDiff> {
     if matches!(dtype, DType::C64 | DType::C128) {
         return None;
     }
     let (old, new) = (old.bytes().ok()?, new.bytes().ok()?);
-    let mut numbers = Numbers {
+    let mut diff = NumericDiff {
         elements: 0,
-        differing: 0,
+        mismatched: 0,
         max_abs: 0.0,
     };
     for (old, new) in elements(dtype, old, count).zip(elements(dtype, new, count)) {
@@ -138,12 +138,12 @@ pub(super) fn numbers(
             (Element::Integer(old), Element::Integer(new)) => old == new,
             _ => return None,
         };
-        numbers.elements += 1;
-        numbers.differing += u64::from(!is_same);
+        diff.elements += 1;
+        diff.mismatched += u64::from(!is_same);
         let distance = old.distance(new);
         if distance.is_finite() {
-            numbers.max_abs = numbers.max_abs.max(distance);
+            diff.max_abs = diff.max_abs.max(distance);
         }
     }
-    Some(numbers)
+    Some(diff)
 }

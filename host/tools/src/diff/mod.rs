@@ -56,7 +56,7 @@ pub(crate) use compare::Comparison;
 use passdock_core::PassError;
 pub use passdock_core::text_diff::{colored, unified};
 pub use report::{
-    Change, ConstantDiff, Diff, FunctionDiff, Numbers, OpChange, OpDiff, PortChange, PortDiff,
+    Change, ConstantDiff, Diff, FunctionDiff, NumericDiff, OpChange, OpDiff, PortChange, PortDiff,
     Relocation, Renaming, Rewired, Setting, Summary,
 };
 
@@ -66,7 +66,7 @@ pub use report::{
 /// If a constant's bytes are needed and can't be read.
 pub fn compare(a: &Module, b: &Module) -> Result<Diff, PassError> {
     let mut diff = Diff {
-        model: settings([a.metadata(), b.metadata()], String::eq, |_, v| v.clone()),
+        metadata: settings([a.metadata(), b.metadata()], String::eq, |_, v| v.clone()),
         functions: Vec::new(),
     };
     for new in b.functions() {
@@ -116,8 +116,8 @@ fn settings<N: AsRef<str>, V>(
         let is_same = matches!(values, [Some(old), Some(new)] if is_same(old, new));
         (!is_same).then(|| Setting {
             name: name.to_owned(),
-            old: values[0].map(|value| text(0, value)),
-            new: values[1].map(|value| text(1, value)),
+            before: values[0].map(|value| text(0, value)),
+            after: values[1].map(|value| text(1, value)),
         })
     });
     all.collect()

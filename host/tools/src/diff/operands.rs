@@ -11,8 +11,14 @@ impl Comparison<'_> {
     /// Compares the operands of two ops; `op` is the second one.
     pub(super) fn operands(&mut self, nodes: [Node; 2], op: OpId, changes: &mut Vec<OpChange>) {
         for (index, old, new) in self.differing(nodes) {
-            if let Some([old, new]) = self.not_rewired(old, new, index, |side| side.short_op(op)) {
-                changes.push(OpChange::Operand { index, old, new });
+            if let Some([before, after]) =
+                self.not_rewired(old, new, index, |side| side.short_op(op))
+            {
+                changes.push(OpChange::Operand {
+                    index,
+                    before,
+                    after,
+                });
             }
         }
     }
@@ -99,8 +105,8 @@ impl Comparison<'_> {
         let rewired = Rewired {
             user: user(&self.sides[1]),
             operand,
-            old,
-            new,
+            before: old,
+            after: new,
         };
         self.rewired[side].entry(node).or_default().push(rewired);
         None

@@ -54,13 +54,19 @@ impl Comparison<'_> {
                 }),
                 Some((old, new)) => {
                     if moved.contains(&old) {
-                        changes.push(PortChange::Moved { old, new });
+                        changes.push(PortChange::Moved {
+                            before: old,
+                            after: new,
+                        });
                     }
                     let (old_name, old_ty) = olds[old];
                     let renamed = self.renamed([old_name, name]);
-                    changes.extend(renamed.map(|[old, new]| PortChange::Renamed { old, new }));
+                    changes.extend(
+                        renamed.map(|[before, after]| PortChange::Renamed { before, after }),
+                    );
                     let retyped = self.retyped([old_ty, ty]);
-                    changes.extend(retyped.map(|[old, new]| PortChange::Type { old, new }));
+                    changes
+                        .extend(retyped.map(|[before, after]| PortChange::Type { before, after }));
                 }
             }
             for change in changes {
@@ -83,9 +89,9 @@ impl Comparison<'_> {
         let class = |side: usize| constants[side].and_then(|id| self.contents.class(side, id));
         if class(0) != class(1) {
             let text = |side: usize| constants[side].map(|id| self.sides[side].constant_text(id));
-            let (old, new_text) = (text(0), text(1));
+            let (before, after) = (text(0), text(1));
             let name = self.sides[1].value_text(to);
-            let change = PortChange::Default { old, new: new_text };
+            let change = PortChange::Default { before, after };
             self.port("input", new, name, change);
         }
     }
@@ -105,18 +111,18 @@ impl Comparison<'_> {
             let name = ports.get(to).map_or(SymbolId::NONE, |port| port.name);
             let name = shown(g, name, to);
             if let Some(texts) = self.not_rewired(old, new, to, |_| format!("output {name}")) {
-                let [old, new] = texts.map(Option::unwrap_or_default);
-                self.port("output", to, name, PortChange::Value { old, new });
+                let [before, after] = texts.map(Option::unwrap_or_default);
+                self.port("output", to, name, PortChange::Value { before, after });
             }
         }
     }
 
-    fn port(&mut self, port: &'static str, index: usize, name: String, what: PortChange) {
+    fn port(&mut self, port: &'static str, index: usize, name: String, change: PortChange) {
         self.out.interface.push(PortDiff {
             port,
             index,
             name,
-            what,
+            change,
         });
     }
 }

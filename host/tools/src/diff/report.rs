@@ -3,13 +3,13 @@
 use passdock_ir::Function;
 use serde::Serialize;
 
-pub use super::content::Numbers;
+pub use super::content::NumericDiff;
 
 /// The differences of two modules.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Diff {
     /// The module's metadata: for a model from ONNX, its header.
-    pub model: Vec<Setting>,
+    pub metadata: Vec<Setting>,
     /// The functions that differ: those of the second module in its order, then removed ones.
     pub functions: Vec<FunctionDiff>,
 }
@@ -33,9 +33,9 @@ pub struct Setting {
     /// The setting's name: `onnx.ir_version`, `opset ""`, `attribute SkipOptimization`.
     pub name: String,
     /// The value in the first module.
-    pub old: Option<String>,
+    pub before: Option<String>,
     /// The value in the second module.
-    pub new: Option<String>,
+    pub after: Option<String>,
 }
 
 /// The differences of two functions of one name.
@@ -58,7 +58,7 @@ pub struct FunctionDiff {
     /// Differences of constants, in program order.
     pub constants: Vec<ConstantDiff>,
     /// Inner values with a new type.
-    pub types: Vec<Renaming>,
+    pub retyped: Vec<Renaming>,
     /// Inner values with a new name.
     pub renamed: Vec<Renaming>,
     /// Ops that come from another ONNX node than before, according to the nodes' names.
@@ -80,57 +80,59 @@ pub struct PortDiff {
     pub name: String,
     /// The difference.
     #[serde(flatten)]
-    pub what: PortChange,
+    pub change: PortChange,
 }
 
 /// The kinds of differences of a parameter or a result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase", tag = "what")]
+#[serde(rename_all = "lowercase", tag = "change")]
 pub enum PortChange {
     /// The port was added.
     Added {
         /// The port's type.
+        #[serde(rename = "type")]
         ty: String,
     },
     /// The port was removed.
     Removed {
         /// The port's type.
+        #[serde(rename = "type")]
         ty: String,
     },
     /// The port was renamed.
     Renamed {
         /// The name before.
-        old: Option<String>,
+        before: Option<String>,
         /// The name now.
-        new: Option<String>,
+        after: Option<String>,
     },
     /// The port is at another position relative to the others.
     Moved {
         /// The 0-based index before.
-        old: usize,
+        before: usize,
         /// The 0-based index after.
-        new: usize,
+        after: usize,
     },
     /// The port has another type.
     Type {
         /// The type before.
-        old: String,
+        before: String,
         /// The type now.
-        new: String,
+        after: String,
     },
     /// The parameter has another default.
     Default {
         /// The default before.
-        old: Option<String>,
+        before: Option<String>,
         /// The default now.
-        new: Option<String>,
+        after: Option<String>,
     },
     /// The result is another value.
     Value {
         /// The value before.
-        old: String,
+        before: String,
         /// The value now.
-        new: String,
+        after: String,
     },
 }
 
@@ -146,7 +148,7 @@ pub struct OpDiff {
     /// The ONNX node that the op comes from.
     pub location: Option<String>,
     /// The region that contains the op; `None`: the function's body.
-    pub inside: Option<String>,
+    pub region: Option<String>,
     /// The added constant that replaces the op's result, if the op was folded.
     pub folded: Option<String>,
     /// The number of ops in the regions of an added or removed op. They aren't listed themselves.
@@ -165,48 +167,48 @@ pub struct Rewired {
     /// The index of the operand.
     pub operand: usize,
     /// The value before; `None` if the operand was omitted.
-    pub old: Option<String>,
+    pub before: Option<String>,
     /// The value after.
-    pub new: Option<String>,
+    pub after: Option<String>,
 }
 
 /// One change of an op.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase", tag = "what")]
+#[serde(rename_all = "lowercase", tag = "property")]
 pub enum OpChange {
     /// The op is another operator.
     Kind {
         /// The name before.
-        old: String,
+        before: String,
         /// The name now.
-        new: String,
+        after: String,
     },
     /// An attribute was added, removed or changed.
     Attribute {
         /// The attribute's name.
         name: String,
         /// The value before; `None` if the attribute was absent.
-        old: Option<String>,
+        before: Option<String>,
         /// The value now.
-        new: Option<String>,
+        after: Option<String>,
     },
     /// An operand changed.
     Operand {
         /// The index of the operand.
         index: usize,
         /// The value before; `None` if the operand was omitted.
-        old: Option<String>,
+        before: Option<String>,
         /// The value now.
-        new: Option<String>,
+        after: Option<String>,
     },
     /// A result is omitted in one of the two ops.
     Result {
         /// The result's index.
         index: usize,
         /// The value before; `None` if the result was omitted.
-        old: Option<String>,
+        before: Option<String>,
         /// The value now.
-        new: Option<String>,
+        after: Option<String>,
     },
     /// Only one of the two ops has the region.
     Region {
@@ -236,13 +238,13 @@ pub struct ConstantDiff {
     /// The constant's name, from the second module unless the constant was removed.
     pub name: String,
     /// The region that contains the constant; `None`: the function's body.
-    pub inside: Option<String>,
+    pub region: Option<String>,
     /// The type and data before, shortened.
-    pub old: Option<String>,
+    pub before: Option<String>,
     /// The type and data after, shortened.
-    pub new: Option<String>,
+    pub after: Option<String>,
     /// The numerical difference, if the type is the same.
-    pub numbers: Option<Numbers>,
+    pub numeric_diff: Option<NumericDiff>,
     /// The removed op whose result it replaces.
     pub replaces: Option<String>,
     /// Whether all ops that use the constant were added or removed with it.
@@ -257,9 +259,9 @@ pub struct Renaming {
     /// The value's name in the second module.
     pub value: String,
     /// The name or type before; `None` if there was none.
-    pub old: Option<String>,
+    pub before: Option<String>,
     /// The name or type after.
-    pub new: Option<String>,
+    pub after: Option<String>,
 }
 
 /// An op whose ONNX node was renamed.
@@ -268,9 +270,9 @@ pub struct Relocation {
     /// The op.
     pub op: String,
     /// The nodes' names before.
-    pub old: Option<String>,
+    pub before: Option<String>,
     /// The nodes' names after.
-    pub new: Option<String>,
+    pub after: Option<String>,
 }
 
 /// The numbers of differences.
@@ -297,7 +299,7 @@ pub struct Summary {
     /// Constants whose content or type changed.
     pub constants_changed: usize,
     /// Values with a new type.
-    pub types: usize,
+    pub retyped: usize,
     /// Values with a new name.
     pub renamed: usize,
     /// Ops whose ONNX node was renamed.
@@ -315,7 +317,7 @@ impl Diff {
     /// Counts the differences.
     pub fn summary(&self) -> Summary {
         let mut sum = Summary {
-            settings: self.model.len(),
+            settings: self.metadata.len(),
             ..Summary::default()
         };
         for function in &self.functions {
@@ -348,7 +350,7 @@ impl FunctionDiff {
     fn add_to(&self, sum: &mut Summary) {
         sum.settings += self.settings.len();
         sum.interface += self.interface.len();
-        sum.types += self.types.len();
+        sum.retyped += self.retyped.len();
         sum.renamed += self.renamed.len();
         sum.relocated += self.relocated.len();
         sum.moved += if self.ordered { self.moved.len() } else { 0 };

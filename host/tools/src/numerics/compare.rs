@@ -19,7 +19,7 @@ use super::outputs::{OutputComparison, compare_results, worst};
 use super::precision::brought_in;
 use super::samples;
 use super::sessions::{Sessions, run_all};
-use super::sizes::{self, ApartSample, SampleSize};
+use super::sizes::{self, InconsistentSample, SampleSize};
 use super::text;
 use super::tolerance::Overrides;
 
@@ -64,12 +64,12 @@ impl Default for CompareOptions {
 }
 
 impl CompareOptions {
-    /// Returns the tolerances for two models. `computed_in` is the type that only the model after computes in.
-    pub(super) fn overrides(&self, computed_in: Option<DType>) -> Overrides {
+    /// Returns the tolerances for two models. `compute_dtype` is the type that only the model after computes in.
+    pub(super) fn overrides(&self, compute_dtype: Option<DType>) -> Overrides {
         Overrides {
             relative: self.rtol,
             absolute: self.atol,
-            computed_in,
+            compute_dtype,
         }
     }
 }
@@ -111,12 +111,12 @@ pub struct Comparison {
     /// Differences of inputs and outputs.
     pub interface: Vec<InterfaceDifference>,
     /// The float type that only the model after computes in. Its tolerance applies.
-    pub computed_in: Option<&'static str>,
+    pub compute_dtype: Option<&'static str>,
     /// The outputs that both models have.
     pub outputs: Vec<OutputComparison>,
     /// Differences for samples in which one symbol has several sizes, contrary to what the model before declares.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub apart: Vec<ApartSizes>,
+    pub inconsistent_symbols: Vec<InconsistentSymbol>,
     /// The failure of the model after, if the model before runs.
     pub failure: Option<RunFailure>,
 }
@@ -124,7 +124,7 @@ pub struct Comparison {
 /// Inputs in which a symbol has a different size in each, and the difference for them. The model after may be correct,
 /// since the model before declares that the sizes are equal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct ApartSizes {
+pub struct InconsistentSymbol {
     /// The symbol.
     pub symbol: String,
     /// The types of the inputs, by name.
@@ -137,7 +137,7 @@ pub struct ApartSizes {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RunFailure {
     /// Whether ONNX Runtime loads the model, and only fails to run it.
-    pub is_taken: bool,
+    pub loaded: bool,
     /// ONNX Runtime's message.
     pub message: String,
 }
@@ -182,16 +182,16 @@ pub fn compare(
     let after_ports = second.as_ref().ok().map(|second| &second.ports);
     let samples = sizes::samples(&first, after_ports, options);
     let samples = samples.map_err(|reason| not_compared(&reason))?;
-    let computed_in = brought_in(before, after);
+    let compute_dtype = brought_in(before, after);
     let interface = after_ports.map(|after| interface::compare(&first.ports, after));
     let interface = interface.unwrap_or_default();
-    let overrides = options.overrides(computed_in);
-    let mut apart = Vec::new();
+    let overrides = options.overrides(compute_dtype);
+    let mut inconsistent_symbols = Vec::new();
     let results = match second {
-        Err(message) => Err(RunFailure::refused(message)),
+        Err(message) => Err(RunFailure::rejected(message)),
         Ok(second) if !interface::takes(&first.ports, &second.ports) => Ok(Vec::new()),
         Ok(second) => {
-            apart = compare_apart(&second, samples.apart, overrides);
+            inconsistent_symbols = compare_inconsistent(&second, samples.inconsistent, overrides);
             run_all(&second, &samples.samples).map_err(RunFailure::failed)
         }
     };
@@ -201,7 +201,7 @@ pub fn compare(
     };
     Ok(Comparison {
         same: failure.is_none()
-            && interface.iter().all(|difference| !difference.breaks)
+            && interface.iter().all(|difference| !difference.breaking)
             && outputs.iter().all(|output| output.same),
         onnxruntime: RuntimeUsed {
             library: runtime.path.display().to_string(),
@@ -210,40 +210,40 @@ pub fn compare(
         seed: options.inputs.is_none().then_some(options.seed),
         sizes: samples.sizes,
         interface,
-        computed_in: computed_in.and_then(DType::name),
+        compute_dtype: compute_dtype.and_then(DType::name),
         outputs,
-        apart,
+        inconsistent_symbols,
         failure,
     })
 }
 
 /// Compares the results for samples in which a symbol has several sizes. Returns the first difference for each symbol.
-fn compare_apart(
+fn compare_inconsistent(
     after: &OrtSession<'_>,
-    samples: Vec<ApartSample>,
+    samples: Vec<InconsistentSample>,
     overrides: Overrides,
-) -> Vec<ApartSizes> {
-    let mut apart: Vec<ApartSizes> = Vec::new();
-    for ApartSample {
+) -> Vec<InconsistentSymbol> {
+    let mut inconsistent: Vec<InconsistentSymbol> = Vec::new();
+    for InconsistentSample {
         symbol,
         sample,
         results,
     } in samples
     {
-        if apart.iter().any(|known| known.symbol == symbol) {
+        if inconsistent.iter().any(|known| known.symbol == symbol) {
             continue;
         }
         let difference = match run_all(after, std::slice::from_ref(&sample)) {
             Ok(after) => worst(&compare_results(&[results], &after, overrides)),
             Err(message) => Some(RunFailure::failed(message).difference()),
         };
-        apart.extend(difference.map(|difference| ApartSizes {
+        inconsistent.extend(difference.map(|difference| InconsistentSymbol {
             symbol,
             inputs: samples::types(&sample),
             difference,
         }));
     }
-    apart
+    inconsistent
 }
 
 /// Returns the error for models that can't be compared.
@@ -256,23 +256,23 @@ fn not_compared(reason: &Reason) -> PassError {
 }
 
 impl RunFailure {
-    pub(super) fn refused(message: String) -> RunFailure {
+    pub(super) fn rejected(message: String) -> RunFailure {
         RunFailure {
-            is_taken: false,
+            loaded: false,
             message,
         }
     }
 
     pub(super) fn failed(message: String) -> RunFailure {
         RunFailure {
-            is_taken: true,
+            loaded: true,
             message,
         }
     }
 
     /// Describes the difference to the model before, which runs.
     pub(super) fn difference(&self) -> String {
-        match self.is_taken {
+        match self.loaded {
             true => format!("the model no longer runs: {}", self.message),
             false => self.message.clone(),
         }
@@ -283,7 +283,7 @@ impl Comparison {
     /// Describes the difference; `None` if there is none.
     pub fn difference(&self) -> Option<String> {
         let failure = self.failure.as_ref().map(RunFailure::difference);
-        let breaking = self.interface.iter().find(|difference| difference.breaks);
+        let breaking = self.interface.iter().find(|difference| difference.breaking);
         failure
             .or_else(|| breaking.map(ToString::to_string))
             .or_else(|| worst(&self.outputs))

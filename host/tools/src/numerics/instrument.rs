@@ -140,11 +140,11 @@ impl Runner {
 
     /// Runs a version on all samples.
     fn run(&self, module: &Module) -> Result<Vec<Vec<ModelOutput>>, RunFailure> {
-        let session = self.sessions.open(module).map_err(RunFailure::refused)?;
+        let session = self.sessions.open(module).map_err(RunFailure::rejected)?;
         let differences = interface::compare(&self.ports, &session.ports);
         let mut differences = differences.into_iter();
-        match differences.find(|difference| matches!(difference.what, "name" | "order")) {
-            Some(difference) => Err(RunFailure::refused(difference.to_string())),
+        match differences.find(|difference| matches!(difference.property, "name" | "order")) {
+            Some(difference) => Err(RunFailure::rejected(difference.to_string())),
             None => run_all(&session, &self.samples).map_err(RunFailure::failed),
         }
     }
@@ -189,7 +189,7 @@ impl Chain {
         let after = match runner.run(module) {
             Ok(after) => after,
             Err(failure) => {
-                if failure.is_taken && self.pending.is_empty() {
+                if failure.loaded && self.pending.is_empty() {
                     row.error = Some(f64::INFINITY);
                     row.set(RowResult::Different, failure.difference());
                 } else {
@@ -200,8 +200,8 @@ impl Chain {
             }
         };
         row.together = std::mem::take(&mut self.pending);
-        row.computed_in = brought_in(&self.first, module);
-        let overrides = options.overrides(row.computed_in);
+        row.compute_dtype = brought_in(&self.first, module);
+        let overrides = options.overrides(row.compute_dtype);
         let opaque = |name: &str| {
             let mut outputs = after.iter().flatten();
             outputs.find(|output| output.name == name)?.value.opaque()
@@ -209,7 +209,7 @@ impl Chain {
         let compare = |base: &[Vec<ModelOutput>]| {
             let mut outputs = outputs::compare_results(base, &after, overrides);
             outputs.retain(|output| opaque(&output.name).is_none());
-            let ratios = outputs.iter().map(|output| output.ratio);
+            let ratios = outputs.iter().map(|output| output.tolerance_ratio);
             (outputs::worst(&outputs), ratios.fold(0.0, f64::max))
         };
         let (difference, error) = compare(&runner.last);
@@ -432,7 +432,7 @@ impl State {
                 "result": row.result.name().to_ascii_lowercase(),
                 "error": row.error,
                 "total": row.total,
-                "computed_in": row.computed_in.and_then(DType::name),
+                "compute_dtype": row.compute_dtype.and_then(DType::name),
                 "reason": row.note(),
             })
         };

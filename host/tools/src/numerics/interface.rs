@@ -14,20 +14,20 @@ pub struct InterfaceDifference {
     /// The name of the port; all names if the order differs.
     pub name: String,
     /// The kind of difference: `name`, `type`, `dims` or `order`.
-    pub what: &'static str,
+    pub property: &'static str,
     /// The port in the model before; `None` if it is absent.
     pub before: Option<String>,
     /// The port in the model after; `None` if it is absent.
     pub after: Option<String>,
     /// Whether users of the model may notice. A size that only one model declares isn't a contradiction.
-    pub breaks: bool,
+    pub breaking: bool,
 }
 
 impl fmt::Display for InterfaceDifference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (port, name) = (self.port, &self.name);
         match (&self.before, &self.after) {
-            (Some(before), Some(after)) if self.what == "order" => {
+            (Some(before), Some(after)) if self.property == "order" => {
                 write!(f, "order of {port}s changed from {before} to {after}")
             }
             (Some(before), Some(after)) => {
@@ -53,7 +53,7 @@ pub(super) fn compare(before: &ModelPorts, after: &ModelPorts) -> Vec<InterfaceD
 pub(super) fn takes(before: &ModelPorts, after: &ModelPorts) -> bool {
     after.inputs.iter().all(|new| {
         let old = before.inputs.iter().find(|old| old.name == new.name);
-        old.is_some_and(|old| typed(old, new).is_none_or(|(_, breaks)| !breaks))
+        old.is_some_and(|old| typed(old, new).is_none_or(|(_, breaking)| !breaking))
     })
 }
 
@@ -61,15 +61,15 @@ fn ports(port: &'static str, old: &[ModelPort], new: &[ModelPort]) -> Vec<Interf
     fn find<'p>(ports: &'p [ModelPort], name: &str) -> Option<&'p ModelPort> {
         ports.iter().find(|port| port.name == name)
     }
-    let difference = |what, before: Option<&ModelPort>, after: Option<&ModelPort>, breaks| {
+    let difference = |property, before: Option<&ModelPort>, after: Option<&ModelPort>, breaking| {
         let name = after.or(before).map(|port| port.name.clone());
         InterfaceDifference {
             port,
             name: name.unwrap_or_default(),
-            what,
+            property,
             before: before.map(ty),
             after: after.map(ty),
-            breaks,
+            breaking,
         }
     };
     let gone = old.iter().filter(|port| find(new, &port.name).is_none());
@@ -80,8 +80,8 @@ fn ports(port: &'static str, old: &[ModelPort], new: &[ModelPort]) -> Vec<Interf
     let is_complete = differences.is_empty();
     differences.extend(old.iter().filter_map(|old| {
         let new = find(new, &old.name)?;
-        let (what, breaks) = typed(old, new)?;
-        Some(difference(what, Some(old), Some(new), breaks))
+        let (property, breaking) = typed(old, new)?;
+        Some(difference(property, Some(old), Some(new), breaking))
     }));
     let names = |ports: &[ModelPort]| {
         let names: Vec<&str> = ports.iter().map(|port| &*port.name).collect();
@@ -91,10 +91,10 @@ fn ports(port: &'static str, old: &[ModelPort], new: &[ModelPort]) -> Vec<Interf
         differences.push(InterfaceDifference {
             port,
             name: names(old),
-            what: "order",
+            property: "order",
             before: Some(names(old)),
             after: Some(names(new)),
-            breaks: true,
+            breaking: true,
         });
     }
     differences
@@ -171,12 +171,12 @@ mod tests {
     fn check(old: &[ModelPort], new: &[ModelPort], expected: Expect) {
         let found = ports("input", old, new);
         let line = |found: &InterfaceDifference| {
-            let breaks = if found.breaks {
+            let note = if found.breaking {
                 ""
             } else {
                 " (breaks nothing)"
             };
-            format!("{}: {found}{breaks}\n", found.what)
+            format!("{}: {found}{note}\n", found.property)
         };
         expected.assert_eq(&found.iter().map(line).collect::<String>());
     }

@@ -12,7 +12,7 @@
 //! - `ort/` is the runtime: finding its library, calling it, its tensors. `sessions` opens modules in it.
 //! - `samples/` generates inputs or reads them from files. `sizes` finds sizes that a model runs with.
 //! - `compare` compares two models: their `interface`s, then their `outputs`, element by element (`tolerance`). It is
-//!   used by `passdock compare`, `--check numerics` and both instruments.
+//!   used by `passdock compare`, `--test numerics` and both instruments.
 //! - `instrument` is `numerics`, which compares the module after each pass with the one before. `verify_outputs`
 //!   compares the last module of a run with the first.
 
@@ -31,7 +31,9 @@ mod text;
 mod tolerance;
 mod verify_outputs;
 
-pub use compare::{ApartSizes, CompareOptions, Comparison, RunFailure, RuntimeUsed, compare, find};
+pub use compare::{
+    CompareOptions, Comparison, InconsistentSymbol, RunFailure, RuntimeUsed, compare, find,
+};
 pub use instrument::instrument;
 pub use interface::InterfaceDifference;
 pub use outputs::OutputComparison;

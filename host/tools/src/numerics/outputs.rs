@@ -16,23 +16,23 @@ pub struct OutputComparison {
     /// The number of compared elements; a complex element counts as two.
     pub elements: u64,
     /// The number of elements beyond the tolerance.
-    pub differing: u64,
+    pub mismatched: u64,
     /// The largest distance relative to the tolerance; `null` in JSON if it isn't finite.
-    pub ratio: f64,
+    pub tolerance_ratio: f64,
     /// The largest absolute distance; `None` if all elements are equal, or aren't numbers.
-    pub absolute: Option<ElementDifference>,
+    pub max_abs: Option<ElementDifference>,
     /// The largest distance relative to the larger of the two elements.
-    pub relative: Option<ElementDifference>,
+    pub max_rel: Option<ElementDifference>,
     /// The element that exceeds the tolerance most.
-    pub worst: Option<ElementDifference>,
-    /// The types, if they differ, or the kind of an output that can't be compared.
-    pub what: Option<String>,
+    pub worst_mismatch: Option<ElementDifference>,
+    /// The reason why elements weren't compared: different types, or an unsupported kind of output.
+    pub reason: Option<String>,
 }
 
 impl OutputComparison {
-    fn differ(&mut self, what: String) {
-        (self.same, self.ratio) = (false, f64::INFINITY);
-        self.what.get_or_insert(what);
+    fn differ(&mut self, reason: String) {
+        (self.same, self.tolerance_ratio) = (false, f64::INFINITY);
+        self.reason.get_or_insert(reason);
     }
 
     fn add(&mut self, run: usize, before: &Tensor, after: &Tensor, overrides: Overrides) {
@@ -52,20 +52,22 @@ impl OutputComparison {
         };
         let differences = tolerance::compare(before, after, overrides);
         self.elements += parts * Tensor::elements(&before.shape).unwrap_or(0);
-        self.differing += differences.beyond;
+        self.mismatched += differences.beyond;
         self.same &= differences.beyond == 0;
         let peak = differences.ratio;
-        if differences.beyond > 0 && (self.worst.is_none() || peak.value > self.ratio) {
+        if differences.beyond > 0
+            && (self.worst_mismatch.is_none() || peak.value > self.tolerance_ratio)
+        {
             let distance = match peak.pair {
                 Some((_, x @ Element::Float(_), y)) => x.distance(y),
                 _ => f64::NAN,
             };
-            self.worst = difference(peak, distance);
+            self.worst_mismatch = difference(peak, distance);
         }
-        self.ratio = self.ratio.max(peak.value);
+        self.tolerance_ratio = self.tolerance_ratio.max(peak.value);
         for (largest, peak) in [
-            (&mut self.absolute, differences.absolute),
-            (&mut self.relative, differences.relative),
+            (&mut self.max_abs, differences.absolute),
+            (&mut self.max_rel, differences.relative),
         ] {
             if peak.value > largest.as_ref().map_or(0.0, |largest| largest.value) {
                 *largest = difference(peak, peak.value);
@@ -76,22 +78,22 @@ impl OutputComparison {
     /// Describes the difference.
     fn sentence(&self) -> String {
         let name = &self.name;
-        if let Some(what) = &self.what {
-            return format!("output `{name}` {what}");
+        if let Some(reason) = &self.reason {
+            return format!("output `{name}` {reason}");
         }
-        let counted = format!("{} of {} elements differ", self.differing, self.elements);
-        let Some(worst) = &self.worst else {
+        let counted = format!("{} of {} elements differ", self.mismatched, self.elements);
+        let Some(worst) = &self.worst_mismatch else {
             return format!("output `{name}`: {counted}");
         };
         let by = match worst.value.is_finite() {
             true => {
-                let allowed = worst.value / self.ratio;
+                let allowed = worst.value / self.tolerance_ratio;
                 format!(" (difference {:.3e}, tolerance {allowed:.3e})", worst.value)
             }
             false => String::new(),
         };
         let (index, before, after) = (&worst.index, &worst.before, &worst.after);
-        let largest = match &self.absolute {
+        let largest = match &self.max_abs {
             Some(largest) if largest.value.is_finite() && largest.value > worst.value => {
                 let (value, index) = (largest.value, &largest.index);
                 format!("; largest difference {value:.3e} at {index:?}")
@@ -148,8 +150,9 @@ pub(super) fn compare_results(
                     named(&mut outputs, name());
                 }
                 (OutputValue::Opaque(kind), _) | (_, OutputValue::Opaque(kind)) => {
-                    let what = format!("is {kind} in one of the models, which cannot be compared");
-                    named(&mut outputs, name()).differ(what);
+                    let reason =
+                        format!("is {kind} in one of the models, which cannot be compared");
+                    named(&mut outputs, name()).differ(reason);
                 }
             }
         }
@@ -160,7 +163,7 @@ pub(super) fn compare_results(
 /// Describes the output with the largest difference; `None` if all are the same.
 pub(super) fn worst(outputs: &[OutputComparison]) -> Option<String> {
     let differing = outputs.iter().filter(|output| !output.same);
-    let worst = differing.max_by(|a, b| a.ratio.total_cmp(&b.ratio));
+    let worst = differing.max_by(|a, b| a.tolerance_ratio.total_cmp(&b.tolerance_ratio));
     worst.map(OutputComparison::sentence)
 }
 
@@ -198,7 +201,7 @@ mod tests {
             }]]
         };
         let outputs = compare_results(&output(before), &output(after), overrides);
-        let same = || format!("same, {:.3}", outputs[0].ratio);
+        let same = || format!("same, {:.3}", outputs[0].tolerance_ratio);
         expected.assert_eq(&worst(&outputs).unwrap_or_else(same));
     }
 
@@ -247,27 +250,27 @@ mod tests {
 
     #[test]
     fn floats_are_as_near_as_what_they_are_computed_in() {
-        let computed_in = |dtype| Overrides {
-            computed_in: Some(dtype),
+        let compute_dtype = |dtype| Overrides {
+            compute_dtype: Some(dtype),
             ..Overrides::default()
         };
         let (a, b) = (f32s(&[1.0, 2.0]), f32s(&[1.02, 2.0]));
         check_with(
             a.clone(),
             b.clone(),
-            computed_in(DType::F16),
+            compute_dtype(DType::F16),
             expect!["same, 0.667"],
         );
         check_with(
             a.clone(),
             b.clone(),
-            computed_in(DType::BF16),
+            compute_dtype(DType::BF16),
             expect!["same, 0.333"],
         );
         check_with(
             a,
             b,
-            computed_in(DType::F64),
+            compute_dtype(DType::F64),
             expect![
                 "output `y`[0] was 1 and is 1.02 now, 2.000e-2 apart where 1.200e-4 is allowed; 1 of 2 elements differ"
             ],

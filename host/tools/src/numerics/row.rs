@@ -14,7 +14,7 @@ pub(super) struct Row {
     pub(super) error: Option<f64>,
     pub(super) total: Option<f64>,
     /// The type that passes introduced, whose tolerance applies.
-    pub(super) computed_in: Option<DType>,
+    pub(super) compute_dtype: Option<DType>,
     /// Earlier passes that couldn't be compared, and are compared together with this one.
     pub(super) together: Vec<String>,
 }
@@ -72,7 +72,7 @@ impl Row {
         }
         let together = (!self.together.is_empty())
             .then(|| format!("together with {}", self.together.join(", ")));
-        let allowed = self.computed_in.and_then(DType::name);
+        let allowed = self.compute_dtype.and_then(DType::name);
         let allowed = allowed.map(|dtype| format!("tolerance of {dtype}"));
         let parts = self.detail.clone().or(together).into_iter().chain(allowed);
         let parts: Vec<String> = parts.collect();

@@ -21,9 +21,9 @@ pub struct SampleSize {
     pub runs: usize,
     /// The symbol that has a different size in each input, if one has.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub apart: Option<String>,
+    pub inconsistent_symbol: Option<String>,
     /// The error of the model before, if it doesn't run with these sizes.
-    pub refused: Option<String>,
+    pub rejected: Option<String>,
 }
 
 impl SampleSize {
@@ -31,8 +31,8 @@ impl SampleSize {
         SampleSize {
             inputs: samples::types(sample),
             runs: 1,
-            apart: None,
-            refused: None,
+            inconsistent_symbol: None,
+            rejected: None,
         }
     }
 }
@@ -43,11 +43,11 @@ pub(super) struct Samples {
     pub(super) samples: Vec<Sample>,
     pub(super) results: Vec<Vec<ModelOutput>>,
     pub(super) sizes: Vec<SampleSize>,
-    pub(super) apart: Vec<ApartSample>,
+    pub(super) inconsistent: Vec<InconsistentSample>,
 }
 
 /// A sample in which a symbol has a different size in each input, although the model declares one size.
-pub(super) struct ApartSample {
+pub(super) struct InconsistentSample {
     pub(super) symbol: String,
     pub(super) sample: Sample,
     pub(super) results: Vec<ModelOutput>,
@@ -81,7 +81,7 @@ pub(super) fn samples(
                 samples,
                 results,
                 sizes,
-                apart: Vec::new(),
+                inconsistent: Vec::new(),
             }
         }
         None => {
@@ -98,7 +98,7 @@ pub(super) fn samples(
         let outputs = outputs::compare_results(&all.results[..1], &again, Overrides::default());
         // Outputs that can't be compared don't count as random.
         let mut outputs = outputs.iter();
-        outputs.all(|output| output.same || output.what.is_some())
+        outputs.all(|output| output.same || output.reason.is_some())
     });
     if !is_reproducible {
         let reason = "the model's results are not reproducible: two runs differ";
@@ -134,7 +134,7 @@ fn generate(
     let mut all = Samples::default();
     let (mut too_large, mut first, mut tried) = (None, None, FxHashSet::default());
     for guess in samples::guesses() {
-        let runs = all.sizes.iter().filter(|size| size.refused.is_none());
+        let runs = all.sizes.iter().filter(|size| size.rejected.is_none());
         if runs.count() >= options.sizes.max(1) {
             break;
         }
@@ -157,7 +157,7 @@ fn generate(
             .sizes
             .iter()
             .position(|tried| tried.inputs == size.inputs);
-        if index.is_some_and(|at| all.sizes[at].refused.is_none()) {
+        if index.is_some_and(|at| all.sizes[at].rejected.is_none()) {
             continue;
         }
         match run_all(before, &samples) {
@@ -167,7 +167,7 @@ fn generate(
                 all.results.extend(results);
                 first.get_or_insert((shapes, guess));
             }
-            Err(error) => (size.runs, size.refused) = (0, Some(error)),
+            Err(error) => (size.runs, size.rejected) = (0, Some(error)),
         }
         match index {
             Some(at) => all.sizes[at] = size,
@@ -175,13 +175,13 @@ fn generate(
         }
     }
     let Some((shapes, guess)) = first else {
-        let refused = all.sizes.into_iter().find_map(|size| size.refused);
-        let refused = refused.map(|error| {
+        let rejected = all.sizes.into_iter().find_map(|size| size.rejected);
+        let rejected = rejected.map(|error| {
             format!(
                 "ONNX Runtime could not run the model before with inputs of any tried size: {error}"
             )
         });
-        return Err(refused.or(too_large).unwrap_or_default().into());
+        return Err(rejected.or(too_large).unwrap_or_default().into());
     };
     // A version of the instrument `numerics` runs with one size only.
     if after.is_some() {
@@ -193,15 +193,15 @@ fn generate(
             // Exporters write such a name for any unknown size. It doesn't mean that sizes are equal.
             if passdock_onnx::is_placeholder(&symbol) {
                 all.sizes.push(SampleSize {
-                    apart: Some(symbol),
+                    inconsistent_symbol: Some(symbol),
                     ..SampleSize::new(&sample)
                 });
                 all.samples.push(sample);
                 all.results.extend(results);
                 continue;
             }
-            all.apart
-                .extend(results.into_iter().map(|results| ApartSample {
+            all.inconsistent
+                .extend(results.into_iter().map(|results| InconsistentSample {
                     symbol: symbol.clone(),
                     sample: sample.clone(),
                     results,

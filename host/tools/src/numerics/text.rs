@@ -20,23 +20,23 @@ pub(super) fn text(comparison: &Comparison) -> String {
         text += &format!("  {}\n", sized(size));
     }
     for difference in &comparison.interface {
-        let note = match difference.breaks {
+        let note = match difference.breaking {
             true => "",
             false => " (compatible, as ONNX Runtime infers it)",
         };
         text += &format!("interface: {difference}{note}\n");
     }
-    if let Some(dtype) = comparison.computed_in {
+    if let Some(dtype) = comparison.compute_dtype {
         text += &format!("tolerance of {dtype}, which only the model after computes in\n");
     }
     if !comparison.outputs.is_empty() {
         text += &table(&comparison.outputs);
     }
-    for apart in &comparison.apart {
-        let (symbol, inputs) = (&apart.symbol, typed(&apart.inputs));
+    for inconsistent in &comparison.inconsistent_symbols {
+        let (symbol, inputs) = (&inconsistent.symbol, typed(&inconsistent.inputs));
         text += &format!(
             "differs only with several sizes of `{symbol}`, which the model declares as one size: {inputs} ({})\n",
-            apart.difference
+            inconsistent.difference
         );
     }
     text
@@ -44,7 +44,7 @@ pub(super) fn text(comparison: &Comparison) -> String {
 
 fn sized(size: &SampleSize) -> String {
     let inputs = typed(&size.inputs);
-    match (&size.refused, size.runs, &size.apart) {
+    match (&size.rejected, size.runs, &size.inconsistent_symbol) {
         (Some(reason), ..) => {
             // The part before that is a position in ONNX Runtime's source.
             let reason = reason.rsplit("Status Message: ").next().unwrap_or(reason);
@@ -90,14 +90,14 @@ fn table(outputs: &[OutputComparison]) -> String {
     let rows = outputs.iter().map(|output| {
         let name = output.name.clone();
         let result = if output.same { "same" } else { "DIFFERENT" }.to_owned();
-        if let Some(what) = &output.what {
+        if let Some(reason) = &output.reason {
             let mut row = [(); 8].map(|()| String::new());
-            (row[0], row[1], row[4]) = (name, result, what.clone());
+            (row[0], row[1], row[4]) = (name, result, reason.clone());
             return row;
         }
         // Strings and bools have no distance.
-        let absolute = output.absolute.as_ref().or(output.worst.as_ref());
-        let ([a, b, c], [d, e, f]) = (cells(absolute), cells(output.relative.as_ref()));
+        let absolute = output.max_abs.as_ref().or(output.worst_mismatch.as_ref());
+        let ([a, b, c], [d, e, f]) = (cells(absolute), cells(output.max_rel.as_ref()));
         [name, result, a, b, c, d, e, f]
     });
     TextTable::from_rows(columns, rows).render()

@@ -14,7 +14,7 @@ pub(super) struct Overrides {
     /// The absolute tolerance, instead of the one that follows from the largest element.
     pub(super) absolute: Option<f64>,
     /// The type that is computed in. Its tolerance applies to floats of a finer type.
-    pub(super) computed_in: Option<DType>,
+    pub(super) compute_dtype: Option<DType>,
 }
 
 /// The allowed distance of two elements: `max(tiny, of_largest · max|a|) + of_element · |a|`.
@@ -29,7 +29,7 @@ impl Tolerance {
     /// Returns the tolerance of a type; `None` if elements have to be equal.
     fn new(dtype: DType, overrides: Overrides) -> Option<Tolerance> {
         let mut tolerance = Tolerance::of_type(dtype)?;
-        match overrides.computed_in.and_then(Tolerance::of_type) {
+        match overrides.compute_dtype.and_then(Tolerance::of_type) {
             Some(coarser) if coarser.tiny > tolerance.tiny => tolerance = coarser,
             _ => {}
         }

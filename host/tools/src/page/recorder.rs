@@ -19,7 +19,7 @@ use super::lineage::Lineage;
 use super::picture::{DrawnFunction, OpFate, draw};
 
 /// The instrument's name.
-pub const NAME: &str = "page";
+pub const NAME: &str = "html-report";
 
 /// The maximum number of diff lines of a pass, and of all passes.
 const MAX_LINES: usize = 1_500;
@@ -39,7 +39,7 @@ sdk::options! {
 ///
 /// The instrument only records. The program writes the report, so a run whose process crashed has one, too.
 pub fn instrument() -> InstrumentSpec {
-    let summary = "Records what each pass did, for the page that `--report` writes.";
+    let summary = "Records what each pass did, for the page that `--html-report` writes.";
     InstrumentSpec::watching(NAME, summary, |options: PageOptions, setup| {
         let file = setup.new_file(NAME, "file", &options.file)?;
         Ok(Arc::new(PageRecorder {

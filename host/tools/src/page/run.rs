@@ -13,7 +13,7 @@ use super::recorder::{NAME, Recorded};
 /// that the run fails if the report can't be written.
 #[derive(Clone)]
 pub struct RunPage {
-    /// The file that `--report` names; `None`: that of the pipeline's instrument `page`, if it has one.
+    /// The file that `--html-report` names; `None`: that of the pipeline's instrument `page`, if it has one.
     pub asked: Option<PathBuf>,
     /// The program's name and version.
     pub program: String,

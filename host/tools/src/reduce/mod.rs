@@ -52,7 +52,7 @@ pub struct ReduceStep {
     /// The number of remaining ops.
     pub ops: usize,
     /// The number of pipeline runs so far.
-    pub checks: usize,
+    pub runs: usize,
 }
 
 /// The result of a reduction.
@@ -66,7 +66,7 @@ pub struct Reduction {
     /// The number of ops of the smallest model.
     pub ops_after: usize,
     /// The number of pipeline runs.
-    pub checks: usize,
+    pub runs: usize,
     /// Whether the result is minimal; otherwise a limit ended the reduction.
     pub minimal: bool,
     /// The failure of the smallest model; `None` if the check's verdict was used instead.
@@ -94,7 +94,7 @@ pub fn reduce(
     let mut reducer = Reducer {
         best: module.clone(),
         test: &mut |candidate| target.has(trials, candidate),
-        checks: 0,
+        runs: 0,
         options,
         start: Instant::now(),
         steps: Vec::new(),
@@ -106,16 +106,13 @@ pub fn reduce(
         Err(Stop::Failed(error)) => return Err(error),
     };
     let Reducer {
-        best,
-        checks,
-        steps,
-        ..
+        best, runs, steps, ..
     } = reducer;
     Ok(Reduction {
         ops_before: module.op_count(),
         ops_after: best.op_count(),
         module: stages::compacted(best),
-        checks,
+        runs,
         minimal,
         failure: target.into_failure(),
         steps,
@@ -126,7 +123,7 @@ pub fn reduce(
 struct Reducer<'r> {
     best: Module,
     test: &'r mut dyn FnMut(&Module) -> Result<bool, PassError>,
-    checks: usize,
+    runs: usize,
     options: ReduceOptions,
     start: Instant,
     steps: Vec<ReduceStep>,
@@ -148,17 +145,17 @@ impl Reducer<'_> {
             return Ok(false);
         }
         let is_late = |limit: Duration| self.start.elapsed() >= limit;
-        if self.checks >= self.options.max_checks || self.options.max_time.is_some_and(is_late) {
+        if self.runs >= self.options.max_checks || self.options.max_time.is_some_and(is_late) {
             return Err(Stop::Budget);
         }
-        self.checks += 1;
+        self.runs += 1;
         if !(self.test)(&candidate).map_err(Stop::Failed)? {
             return Ok(false);
         }
         let step = ReduceStep {
             change: change(),
             ops: candidate.op_count(),
-            checks: self.checks,
+            runs: self.runs,
         };
         (self.log)(&step);
         self.steps.push(step);

@@ -33,7 +33,7 @@ impl<'c> Target<'c> {
         };
         let Some(mut check) = check else {
             let message = "the pipeline succeeds, so there is no failure to reduce";
-            let help = "check its result with `--check numerics` or a test command";
+            let help = "check its result with `--test numerics` or a test command";
             return Err(PassError::new(ErrorKind::Check, message).help(help));
         };
         let before = check(module, module)?;

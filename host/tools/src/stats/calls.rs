@@ -39,7 +39,7 @@ pub(super) fn count(module: &Module, entry: Option<SymbolId>, stats: &mut Stats)
             outputs: end.map_or(0, |op| f.operands(op).len() as u64),
             ops: f.op_count() as u64,
             calls: called[at],
-            copies: copies.as_ref().map(|copies| copies[at]),
+            inlined_copies: copies.as_ref().map(|copies| copies[at]),
             opsets: interface::opsets(f),
         });
     }

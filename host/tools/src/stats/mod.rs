@@ -169,7 +169,7 @@ pub struct CustomDomain {
     /// The number of its ops.
     pub ops: u64,
     /// The number of different operators of the domain.
-    pub kinds: u64,
+    pub operators: u64,
 }
 
 /// The types of the results of ops.
@@ -291,12 +291,12 @@ pub struct Subgraphs {
     /// The maximum nesting depth; 0 if there are no regions.
     pub depth: u32,
     /// The ops with regions, by kind; most regions first, then sorted by name.
-    pub holders: Vec<RegionHolder>,
+    pub parents: Vec<RegionParent>,
 }
 
 /// The ops of one kind that have regions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct RegionHolder {
+pub struct RegionParent {
     /// The canonical name.
     pub op: String,
     /// The number of ops of this kind with regions.
@@ -322,7 +322,7 @@ pub struct FunctionStats {
     pub calls: u64,
     /// The number of copies of its body in the entry after inlining all calls; 1 for the entry itself. `None` as for
     /// [`OpStats::inlined`].
-    pub copies: Option<u64>,
+    pub inlined_copies: Option<u64>,
     /// The function's opset versions.
     pub opsets: Vec<OpsetVersion>,
 }

@@ -4,7 +4,7 @@ use passdock_abi::{SymbolId, TypeKind, Value};
 use passdock_ir::{Module, OpName};
 use rustc_hash::FxHashMap;
 
-use super::{CustomDomain, OpKindStats, OpProvider, RegionHolder, Stats};
+use super::{CustomDomain, OpKindStats, OpProvider, RegionParent, Stats};
 
 /// ONNX's own domains.
 const ONNX_DOMAINS: [&str; 5] = [
@@ -22,7 +22,7 @@ const LOOP_DOMAIN: &str = "tir";
 struct Kind {
     count: u64,
     nested: u64,
-    holders: u64,
+    parents: u64,
     regions: u64,
 }
 
@@ -35,7 +35,7 @@ pub(super) fn count(module: &Module, stats: &mut Stats) {
             kind.count += 1;
             kind.nested += u64::from(op.parent != f.body());
             if op.regions.len > 0 {
-                kind.holders += 1;
+                kind.parents += 1;
                 kind.regions += u64::from(op.regions.len);
                 let depths = f.regions_of(id).map(|region| f.depth(region));
                 let depth = &mut stats.subgraphs.depth;
@@ -68,10 +68,10 @@ pub(super) fn count(module: &Module, stats: &mut Stats) {
                     domain: domain.to_owned(),
                     versions: versions(module, domain),
                     ops: 0,
-                    kinds: 0,
+                    operators: 0,
                 });
                 custom.ops += kind.count;
-                custom.kinds += 1;
+                custom.operators += 1;
                 OpProvider::Custom
             }
         };
@@ -86,9 +86,9 @@ pub(super) fn count(module: &Module, stats: &mut Stats) {
         });
         stats.subgraphs.regions += kind.regions;
         if kind.regions > 0 {
-            stats.subgraphs.holders.push(RegionHolder {
+            stats.subgraphs.parents.push(RegionParent {
                 op: text.to_owned(),
-                ops: kind.holders,
+                ops: kind.parents,
                 regions: kind.regions,
             });
         }
@@ -97,8 +97,8 @@ pub(super) fn count(module: &Module, stats: &mut Stats) {
     // The iteration order of a hash map is arbitrary.
     let kinds = &mut stats.ops.kinds;
     kinds.sort_unstable_by(|a, b| (b.count, &a.op).cmp(&(a.count, &b.op)));
-    let holders = &mut stats.subgraphs.holders;
-    holders.sort_unstable_by(|a, b| (b.regions, &a.op).cmp(&(a.regions, &b.op)));
+    let parents = &mut stats.subgraphs.parents;
+    parents.sort_unstable_by(|a, b| (b.regions, &a.op).cmp(&(a.regions, &b.op)));
     let domains = &mut stats.custom_domains;
     domains.sort_unstable_by(|a, b| (b.ops, &a.domain).cmp(&(a.ops, &b.domain)));
 }

@@ -345,10 +345,10 @@ fn listed(diff: &Diff) -> Vec<String> {
     let or_none = |text: &Option<String>| text.clone().unwrap_or("-".into());
     let mut all = Vec::new();
     let mut setting = |setting: &diff::Setting| {
-        let (old, new) = (or_none(&setting.old), or_none(&setting.new));
-        format!("setting {}: {old} → {new}", setting.name)
+        let (before, after) = (or_none(&setting.before), or_none(&setting.after));
+        format!("setting {}: {before} → {after}", setting.name)
     };
-    all.extend(diff.model.iter().map(&mut setting));
+    all.extend(diff.metadata.iter().map(&mut setting));
     for function in &diff.functions {
         match function.change {
             Change::Added => all.push(format!("+ function {}", function.name)),
@@ -356,10 +356,10 @@ fn listed(diff: &Diff) -> Vec<String> {
             Change::Changed => {}
         }
         all.extend(function.settings.iter().map(&mut setting));
-        all.extend(function.interface.iter().map(|port| match &port.what {
+        all.extend(function.interface.iter().map(|port| match &port.change {
             PortChange::Added { .. } => format!("+ {} {}", port.port, port.name),
-            PortChange::Renamed { old, .. } => {
-                format!("{} {} was {}", port.port, port.name, or_none(old))
+            PortChange::Renamed { before, .. } => {
+                format!("{} {} was {}", port.port, port.name, or_none(before))
             }
             other => format!("{} {}: {other:?}", port.port, port.name),
         }));
@@ -373,13 +373,13 @@ fn listed(diff: &Diff) -> Vec<String> {
                 Change::Added => all.push(format!("+ {name}")),
                 Change::Removed => all.push(format!("- {name}")),
                 Change::Changed => all.extend(op.changes.iter().map(|change| match change {
-                    OpChange::Kind { old, new } => format!("{name}: kind {old} → {new}"),
+                    OpChange::Kind { before, after } => format!("{name}: kind {before} → {after}"),
                     OpChange::Attribute {
                         name: key,
-                        old,
-                        new,
+                        before,
+                        after,
                     } => {
-                        format!("{name}: {key} {} → {}", or_none(old), or_none(new))
+                        format!("{name}: {key} {} → {}", or_none(before), or_none(after))
                     }
                     OpChange::Operand { index, .. } => format!("{name}: operand {index}"),
                     other => format!("{name}: {other:?}"),
@@ -387,16 +387,20 @@ fn listed(diff: &Diff) -> Vec<String> {
             }
         }
         all.extend(function.constants.iter().map(|constant| {
-            let (old, new) = (or_none(&constant.old), or_none(&constant.new));
+            let (before, after) = (or_none(&constant.before), or_none(&constant.after));
             match constant.change {
-                Change::Changed => format!("constant {old} → {new}"),
-                _ => format!("constant {old} became {new}"),
+                Change::Changed => format!("constant {before} → {after}"),
+                _ => format!("constant {before} became {after}"),
             }
         }));
         let pair = |what: &str, value: &diff::Renaming| {
-            format!("{what} {} → {}", or_none(&value.old), or_none(&value.new))
+            format!(
+                "{what} {} → {}",
+                or_none(&value.before),
+                or_none(&value.after)
+            )
         };
-        all.extend(function.types.iter().map(|value| pair("type", value)));
+        all.extend(function.retyped.iter().map(|value| pair("type", value)));
         all.extend(function.renamed.iter().map(|value| pair("renamed", value)));
     }
     all.sort();

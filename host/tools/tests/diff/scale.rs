@@ -132,5 +132,5 @@ fn ten_thousand_levels() {
         (op.change, op.op.as_str()),
         (Change::Changed, "%last = onnx.Neg(%z) : f32[]")
     );
-    assert_eq!(op.inside.as_deref(), Some("a region of %r9999 = onnx.If"));
+    assert_eq!(op.region.as_deref(), Some("a region of %r9999 = onnx.If"));
 }

@@ -5,7 +5,7 @@ export interface PageData {
   facts: { program: string; command: string[]; bytes_before: number | null; bytes_after: number | null };
   ok: boolean;
   pipeline: { name: string | null; built_in: boolean; opt_level: number | null };
-  model: { in: string; out: string | null; ops_before: number; ops_after: number };
+  model: { input: string; output: string | null; ops_before: number; ops_after: number };
   seconds: number;
   passes: PassEntry[];
   diagnostics: { severity: string; message: string; text: string }[];

@@ -10,7 +10,7 @@ import { summary } from "./sections/summary.ts";
 import { timeline } from "./sections/timeline.ts";
 
 function show(data: PageData, main: HTMLElement): void {
-  const name = data.model.in.slice(data.model.in.lastIndexOf("/") + 1);
+  const name = data.model.input.slice(data.model.input.lastIndexOf("/") + 1);
   document.title = `${name} · passdock`;
   const explorer = data.recorded ? new Explorer(data, data.recorded) : null;
   const sections = [

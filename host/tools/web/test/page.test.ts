@@ -22,7 +22,7 @@ function page(passes: PassEntry[]): PageData {
     facts: { program: "", command: [], bytes_before: null, bytes_after: null },
     ok: true,
     pipeline: { name: null, built_in: false, opt_level: null },
-    model: { in: "m.onnx", out: null, ops_before: 0, ops_after: 0 },
+    model: { input: "m.onnx", output: null, ops_before: 0, ops_after: 0 },
     seconds: 0,
     passes,
     diagnostics: [],

@@ -27,7 +27,7 @@
 //!
 //! Earlier patterns take precedence, and `patterns` precede `rules`. Matches of one pattern are taken in program order.
 //! Each op belongs to at most one function. The functions have the attribute `Composite`. Matches are counted under the
-//! pattern's name and disabled with `--disable-rule`.
+//! pattern's name and disabled with `--disabled-rule`.
 //!
 //! The pass doesn't match ops with effects. It also skips functions that skip optimization, that are groups already, or
 //! that represent one op (`passdock.layout`, `passdock.fast`). A match is rejected if a value leaves the group and

@@ -34,7 +34,7 @@
 //! - pools that would have a window entirely in the padding;
 //! - pools where rounding up (`ceil_mode`) would add a window.
 //!
-//! The rewrites are counted as `pad_into_users` and `pad_nothing`, and `--disable-rule` turns each off.
+//! The rewrites are counted as `pad_into_users` and `pad_nothing`, and `--disabled-rule` turns each off.
 //!
 //! Source: TVM `src/relay/transforms/fold_explicit_padding.cc`.
 

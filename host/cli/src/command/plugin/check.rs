@@ -62,9 +62,9 @@ pub(in crate::command) fn check(args: PluginCheckArgs) -> anyhow::Result<u8> {
     // Errors of the command line are reported once instead of by each check.
     for file in &args.files {
         if !file.is_file() {
-            let message = format!("There is no plugin file `{}`.", file.display());
+            let message = format!("no such plugin file: `{}`", file.display());
             let error = PassError::new(ErrorKind::Usage, message);
-            return Err(error.help("Correct its name, or build it.").into());
+            return Err(error.help("correct the path, or build the plugin").into());
         }
     }
     for model in &args.model {
@@ -93,7 +93,7 @@ fn list(json: bool) {
         return show::print_json(&json!({ "checks": listed }));
     }
     let rows = CHECKS.map(|check| [check.name.to_owned(), check.description.to_owned()]);
-    let table = TextTable::from_rows(["check", "what holds of a plugin that passes"], rows);
+    let table = TextTable::from_rows(["check", "a plugin passes if"], rows);
     show::print(&table.within(show::columns()).render());
 }
 
@@ -103,9 +103,9 @@ fn chosen(only: &[String]) -> Result<Vec<PluginCheck>, PassError> {
         if CHECKS.iter().all(|check| check.name != name) {
             let names = CHECKS.iter().map(|check| check.name);
             let near = passdock::diagnostic::suggest::help(name, names);
-            let message = format!("There is no check `{name}`.");
+            let message = format!("unknown check `{name}`");
             let error = PassError::new(ErrorKind::Usage, message);
-            let list = || "`passdock plugin check --list` shows what there is.".to_owned();
+            let list = || "`passdock plugin check --list` lists the checks".to_owned();
             return Err(error.help(near.unwrap_or_else(list)));
         }
     }
@@ -124,7 +124,7 @@ fn answer(args: &PluginCheckArgs, checks: &[PluginCheck], dir: &Path) -> anyhow:
     let ([check], [file]) = (checks, &args.files[..]) else {
         anyhow::bail!("`--answer` takes one check of one plugin");
     };
-    let unwritten = "The answer of a check can't be written";
+    let unwritten = "could not write the result of a check";
     let trail = Trail::new(&dir.join(TRAIL)).context(unwritten)?;
     let plugin = CheckedPlugin {
         file: file.clone(),
@@ -152,7 +152,9 @@ fn of_plugin(
     for check in checks {
         let start = Instant::now();
         let mut answer = match unusable {
-            Some(seen) => CheckResult::skipped(format!("The plugin can't be used: see `{seen}`.")),
+            Some(seen) => {
+                CheckResult::skipped(format!("the plugin cannot be loaded: see `{seen}`"))
+            }
             None => in_process(args, file, check, &hung)?,
         };
         if std::mem::take(&mut answer.unusable) {
@@ -162,8 +164,7 @@ fn of_plugin(
         }
         let left_out = hung.iter();
         answer.notes.extend(
-            left_out
-                .map(|(pass, seen)| format!("`{pass}` wasn't run: it took too long in `{seen}`.")),
+            left_out.map(|(pass, seen)| format!("`{pass}` was not run: it timed out in `{seen}`")),
         );
         hung.extend(answer.hung.take().map(|pass| (pass, check.name)));
         // The hashes are only compared, not printed.
@@ -194,9 +195,9 @@ fn in_process(
     check: &PluginCheck,
     hung: &[(String, &str)],
 ) -> anyhow::Result<CheckResult> {
-    let dir = TemporaryDirectory::new().context("A temporary directory can't be made")?;
+    let dir = TemporaryDirectory::new().context("could not create a temporary directory")?;
     let ran = start(args, file, check, hung, dir.path());
-    let status = ran.context("The process of a check can't be started")?;
+    let status = ran.context("could not start the process of a check")?;
     let answer = fs::read_to_string(dir.path().join(ANSWER)).ok();
     let answer = answer.and_then(|text| serde_json::from_str(&text).ok());
     match (status, answer) {
@@ -248,16 +249,16 @@ fn crashed(
     dir: &Path,
 ) -> CheckResult {
     let what = match status {
-        None => format!("It took longer than {} s and was ended", args.timeout),
-        Some(status) => format!("The process ended ({status})"),
+        None => format!("timed out after {} s", args.timeout),
+        Some(status) => format!("the process terminated ({status})"),
     };
     let last = Trail::last(&dir.join(TRAIL));
     let at = match &last[..] {
-        _ if has_answered => ", after the check was over".to_owned(),
+        _ if has_answered => " after the check".to_owned(),
         "" => String::new(),
         last => format!(": {last}"),
     };
-    let mut answer = CheckResult::crashed(format!("{what}{at}."));
+    let mut answer = CheckResult::crashed(format!("{what}{at}"));
     answer.unusable = last == Trail::LOADING && !has_answered;
     let in_pass = Trail::pass_in(&last).filter(|_| status.is_none() && !has_answered);
     answer.hung = in_pass.map(str::to_owned);
@@ -270,7 +271,7 @@ fn crashed(
     let output: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
     let output = output.join(" ");
     if !output.is_empty() {
-        answer.notes.push(format!("Its last words: {output}"));
+        answer.notes.push(format!("last output: {output}"));
     }
     answer
 }
@@ -279,7 +280,7 @@ fn crashed(
 fn render(plugin: &PluginReport) -> String {
     let name = match (&plugin.name, &plugin.version) {
         (Some(name), Some(version)) => format!("{name} {version}"),
-        _ => "no plugin".to_owned(),
+        _ => "not a plugin".to_owned(),
     };
     let mut text = show::safe(&format!("{}: {name}", plugin.file)) + "\n";
     let mut table = TextTable::new(["check", "result", "reason"]);

@@ -25,7 +25,7 @@ pub(crate) fn man(args: &ManArgs) -> anyhow::Result<u8> {
     for word in &args.command {
         command = subcommand(&command, word)?;
     }
-    show::print(&help::manual(command).context("The page can't be made")?);
+    show::print(&help::manual(command).context("could not render the manual page")?);
     Ok(0)
 }
 
@@ -38,7 +38,7 @@ fn subcommand(command: &Command, name: &str) -> Result<Command, PassError> {
         let visible = command.get_subcommands().filter(|one| !one.is_hide_set());
         visible.map(Command::get_name)
     };
-    let message = format!("`{}` has no command `{name}`.", command.get_name());
-    let help = suggest::help_or_list(name, names, "There are");
+    let message = format!("unknown command `{name}` of `{}`", command.get_name());
+    let help = suggest::help_or_list(name, names, "commands");
     Err(PassError::new(ErrorKind::Usage, message).help(help))
 }

@@ -27,7 +27,6 @@ struct StatsOutput<'s> {
 /// The model's file.
 #[derive(Serialize)]
 struct Model {
-    #[serde(rename = "in")]
     input: String,
     /// The format: `onnx` or `ir`.
     format: Option<&'static str>,

@@ -83,7 +83,10 @@ fn custom_domains(stats: &Stats, facts: &mut Facts) {
             [] => "without a declared version".to_owned(),
             versions => format!("version {}", versions.join(", ")),
         };
-        let (ops, kinds) = (count_of(custom.ops, "op"), count_of(custom.kinds, "kind"));
+        let (ops, kinds) = (
+            count_of(custom.ops, "op"),
+            count_of(custom.operators, "kind"),
+        );
         let domain = name(&custom.domain);
         let fact = format!("{domain}, {version}: {ops} of {kinds}");
         facts.add("custom domains", fact);
@@ -111,17 +114,17 @@ fn ops(stats: &Stats) -> String {
 
 fn subgraphs(stats: &Stats) -> String {
     let subgraphs = &stats.subgraphs;
-    let shown = subgraphs.holders.iter().take(MOST);
-    let mut holders: Vec<String> = shown
+    let shown = subgraphs.parents.iter().take(MOST);
+    let mut parents: Vec<String> = shown
         .map(|holder| {
             let (op, regions) = (fit(show::safe(&holder.op)), count(holder.regions));
             format!("{regions} in {} {op}", count(holder.ops))
         })
         .collect();
-    holders.extend(more(subgraphs.holders.len()));
+    parents.extend(more(subgraphs.parents.len()));
     let levels = count_of(subgraphs.depth.into(), "level");
-    let (regions, holders) = (count(subgraphs.regions), holders.join(", "));
-    format!("{regions}, {levels} deep: {holders}")
+    let (regions, parents) = (count(subgraphs.regions), parents.join(", "));
+    format!("{regions}, {levels} deep: {parents}")
 }
 
 fn parameters(parameters: &Parameters, facts: &mut Facts) {

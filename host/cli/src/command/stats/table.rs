@@ -123,7 +123,7 @@ fn functions(stats: &Stats) -> String {
         return String::new();
     }
     let row = |function: &FunctionStats| {
-        let copies = function.copies;
+        let copies = function.inlined_copies;
         [
             format!("@{}", fit(show::safe(&function.name))),
             count(function.ops),

@@ -29,7 +29,7 @@ pub(crate) fn compare(args: &CompareArgs) -> u8 {
 
 fn compare_models(args: &CompareArgs) -> Result<CompareOutput, PassError> {
     if let Some(path) = args.inputs.as_ref().filter(|path| !path.exists()) {
-        let message = format!("There is no `{}`.", path.display());
+        let message = format!("no such file: `{}`", path.display());
         return Err(PassError::new(ErrorKind::Usage, message));
     }
     let _progress = Progress::start("running both models");

@@ -35,13 +35,13 @@ struct DiffOutput {
 }
 
 pub(crate) fn diff(args: &DiffArgs) -> u8 {
-    let paths = [&*args.old, &*args.new];
+    let paths = [&*args.before, &*args.after];
     let is_same = |compared: &DiffOutput| compared.same;
     result(&compare(args), is_same, paths, args.json, |compared| {
         let DiffOutput {
             same, diff, text, ..
         } = compared;
-        match (args.brief, text) {
+        match (args.quiet, text) {
             (true, _) if *same => {}
             (true, _) => {
                 let [old, new] = paths.map(Path::display);
@@ -54,13 +54,13 @@ pub(crate) fn diff(args: &DiffArgs) -> u8 {
 }
 
 fn compare(args: &DiffArgs) -> Result<DiffOutput, PassError> {
-    let [old, new] = read([&args.old, &args.new], args.allow_outside_data)?;
-    let diff = diff::compare(&old, &new)?;
+    let [before, after] = read([&args.before, &args.after], args.allow_outside_data)?;
+    let diff = diff::compare(&before, &after)?;
     Ok(DiffOutput {
         same: diff.is_same(),
         summary: diff.summary(),
         diff,
-        text: (args.text && !args.brief).then(|| diff::unified(&old, &new)),
+        text: (args.text && !args.quiet).then(|| diff::unified(&before, &after)),
     })
 }
 
@@ -70,9 +70,11 @@ pub(crate) fn render(diff: &Diff, all: bool) -> String {
         text: String::new(),
         all,
     };
-    if !diff.model.is_empty() {
+    if !diff.metadata.is_empty() {
         out.line("model");
-        diff.model.iter().for_each(|setting| out.setting(setting));
+        diff.metadata
+            .iter()
+            .for_each(|setting| out.setting(setting));
     }
     for function in &diff.functions {
         out.function(function);
@@ -107,31 +109,31 @@ impl Out {
         let renamed = show::count_of(function.renamed.len() as u64, "value");
         let heading = format!("  renamed: {renamed}\n");
         self.brief(&heading, &function.renamed, |out, name| {
-            let (old, new) = (quote(&name.old), quote(&name.new));
+            let (old, new) = (quote(&name.before), quote(&name.after));
             out.line(format!("    ~ {old} → {new}"));
         });
         let unknown = |ty: &Option<String>| ty.as_deref() == Some("?");
-        let types = &function.types;
-        let newly_typed = types.iter().filter(|value| unknown(&value.old)).count();
-        let lost = types.iter().filter(|value| unknown(&value.new)).count();
+        let types = &function.retyped;
+        let newly_typed = types.iter().filter(|value| unknown(&value.before)).count();
+        let lost = types.iter().filter(|value| unknown(&value.after)).count();
         let types = join([
             (types.len() - newly_typed - lost, "changed"),
-            (newly_typed, "known only now"),
-            (lost, "no longer known"),
+            (newly_typed, "newly inferred"),
+            (lost, "lost"),
         ]);
         let heading = format!("  types of values: {types}\n");
-        self.brief(&heading, &function.types, |out, ty| {
-            let (old, new) = (or_none(&ty.old), or_none(&ty.new));
+        self.brief(&heading, &function.retyped, |out, ty| {
+            let (old, new) = (or_none(&ty.before), or_none(&ty.after));
             out.line(format!("    ~ {}: {old} → {new}", ty.value));
         });
         let heading = format!("  ONNX nodes renamed: {}\n", ops(function.relocated.len()));
         self.brief(&heading, &function.relocated, |out, name| {
-            let (old, new) = (quote(&name.old), quote(&name.new));
+            let (old, new) = (quote(&name.before), quote(&name.after));
             out.line(format!("    ~ {}: {old} → {new}", name.op));
         });
         let note = match function.ordered {
-            true => "the order means something here",
-            false => "the order means nothing here",
+            true => "the order matters in this function",
+            false => "the order does not matter in this function",
         };
         let heading = format!("  moved: {}; {note}\n", ops(function.moved.len()));
         self.brief(&heading, &function.moved, |out, op| {
@@ -163,7 +165,7 @@ impl Out {
 
     fn setting(&mut self, setting: &Setting) {
         let name = &setting.name;
-        match (&setting.old, &setting.new) {
+        match (&setting.before, &setting.after) {
             (Some(old), Some(new)) => self.line(format!("  ~ {name}: {old} → {new}")),
             (Some(old), None) => self.line(format!("  - {name}: {old}")),
             (None, new) => self.line(format!("  + {name}: {}", or_none(new))),
@@ -172,20 +174,29 @@ impl Out {
 
     fn port(&mut self, port: &PortDiff) {
         let name = format!("{} {}", port.port, port.name);
-        self.line(match &port.what {
+        self.line(match &port.change {
             PortChange::Added { ty } => format!("  + {name}: {ty}"),
             PortChange::Removed { ty } => format!("  - {name}: {ty}"),
-            PortChange::Renamed { old, .. } => {
-                format!("  ~ {name}: was called {}", quote(old))
+            PortChange::Renamed { before, .. } => {
+                format!("  ~ {name}: renamed from {}", quote(before))
             }
-            PortChange::Moved { old, new } => {
-                format!("  ~ {name}: place {old} → {new}")
+            PortChange::Moved { before, after } => {
+                format!("  ~ {name}: index {before} → {after}")
             }
-            PortChange::Type { old, new } => format!("  ~ {name}: type {old} → {new}"),
-            PortChange::Default { old, new } => {
-                format!("  ~ {name}: default {} → {}", or_none(old), or_none(new))
+            PortChange::Type { before, after } => format!("  ~ {name}: type {before} → {after}"),
+            PortChange::Default { before, after } => {
+                format!(
+                    "  ~ {name}: default {} → {}",
+                    or_none(before),
+                    or_none(after)
+                )
             }
-            PortChange::Value { old, new } => format!("  ~ {name}: gives {}", values(old, new)),
+            PortChange::Value { before, after } => {
+                format!("  ~ {name}: gives {}", values(before, after))
+            }
+            PortChange::Value { before, after } => {
+                format!("  ~ {name}: value {}", values(before, after))
+            }
         });
     }
 
@@ -215,7 +226,7 @@ impl Out {
             // Writing to a `String` can't fail, here and below.
             _ = write!(line, " with {} inside", ops(op.nested));
         }
-        if let Some(inside) = &op.inside {
+        if let Some(inside) = &op.region {
             _ = write!(line, "   in {inside}");
         }
         self.line(line);
@@ -223,7 +234,7 @@ impl Out {
             self.line(format!("        {}", op_change(change)));
         }
         if let Some(constant) = &op.folded {
-            self.line(format!("        is now the constant {constant}"));
+            self.line(format!("        folded to the constant {constant}"));
         }
         self.rewired(&op.rewired);
     }
@@ -235,8 +246,8 @@ impl Out {
         let folded = |constant: &ConstantDiff| constant.replaces.is_some();
         let gone = |item: &ConstantDiff| item.with_users && item.change == Change::Removed;
         let notes = join([
-            (number(folded), "in the place of ops above"),
-            (number(gone), "along with their users"),
+            (number(folded), "replacing ops above"),
+            (number(gone), "removed with their users"),
         ]);
         if !notes.is_empty() {
             _ = write!(heading, " ({notes})");
@@ -256,20 +267,20 @@ impl Out {
 
     fn constant(&mut self, constant: &ConstantDiff) {
         let mut line = format!("    {} {}", sign(constant.change), constant.name);
-        _ = match (&constant.old, &constant.new) {
+        _ = match (&constant.before, &constant.after) {
             (Some(old), Some(new)) if old == new => write!(line, " = {new}"),
             (Some(old), Some(new)) => write!(line, " = {old} → {new}"),
             (old, new) => write!(line, " = {}", or_none(old.as_ref().map_or(new, |_| old))),
         };
-        if let Some(inside) = &constant.inside {
+        if let Some(inside) = &constant.region {
             _ = write!(line, "   in {inside}");
         }
         self.line(line);
-        if let Some(numbers) = &constant.numbers {
-            let (differing, elements) = (numbers.differing, numbers.elements);
-            let most = numbers.max_abs;
+        if let Some(diff) = &constant.numeric_diff {
+            let (mismatched, elements) = (diff.mismatched, diff.elements);
+            let most = diff.max_abs;
             self.line(format!(
-                "        {differing} of {elements} elements differ, by {most} at most"
+                "        {mismatched} of {elements} elements differ, by {most} at most"
             ));
         }
         self.rewired(&constant.rewired);
@@ -279,7 +290,7 @@ impl Out {
         let most = if self.all { all.len() } else { MOST_USERS };
         for slot in all.iter().take(most) {
             let (user, operand) = (&slot.user, slot.operand);
-            let (old, new) = (or_none(&slot.old), or_none(&slot.new));
+            let (old, new) = (or_none(&slot.before), or_none(&slot.after));
             let values = values(old, new);
             let line = match user.starts_with("output ") {
                 true => format!("        {user}: {values}"),
@@ -295,17 +306,32 @@ impl Out {
 
 fn op_change(change: &OpChange) -> String {
     match change {
-        OpChange::Kind { old, new } => format!("{old} → {new}"),
-        OpChange::Attribute { name, old, new } => match (old, new) {
-            (Some(old), Some(new)) => format!("{name}: {old} → {new}"),
-            (Some(old), None) => format!("{name}: {old} is gone"),
-            (None, new) => format!("{name}: {} is new", or_none(new)),
+        OpChange::Kind { before, after } => format!("{before} → {after}"),
+        OpChange::Attribute {
+            name,
+            before,
+            after,
+        } => match (before, after) {
+            (Some(before), Some(after)) => format!("{name}: {before} → {after}"),
+            (Some(before), None) => format!("{name}: {before} removed"),
+            (None, after) => format!("{name}: {} added", or_none(after)),
         },
-        OpChange::Operand { index, old, new } => {
-            format!("operand {index}: {}", values(or_none(old), or_none(new)))
+        OpChange::Operand {
+            index,
+            before,
+            after,
+        } => {
+            format!(
+                "operand {index}: {}",
+                values(or_none(before), or_none(after))
+            )
         }
-        OpChange::Result { index, old, new } => {
-            format!("result {index}: {} → {}", or_none(old), or_none(new))
+        OpChange::Result {
+            index,
+            before,
+            after,
+        } => {
+            format!("result {index}: {} → {}", or_none(before), or_none(after))
         }
         OpChange::Region {
             name,
@@ -344,7 +370,7 @@ fn summary(diff: &Diff) -> String {
     let sum = diff.summary();
     let ops = changes(sum.ops_added, sum.ops_removed, sum.ops_changed);
     let moved = join([(sum.moved, "moved")]);
-    let values = join([(sum.renamed, "renamed"), (sum.types, "of another type")]);
+    let values = join([(sum.renamed, "renamed"), (sum.retyped, "of another type")]);
     let ops = [ops, moved].into_iter().filter(|text| !text.is_empty());
     let functions = changes(sum.functions_added, sum.functions_removed, 0);
     let (added, removed) = (sum.constants_added, sum.constants_removed);

@@ -19,8 +19,8 @@ pub(crate) const TROUBLE: u8 = 2;
 struct TwoModelsOutput<'c, T> {
     ok: bool,
     exit_status: u8,
-    old: &'c str,
-    new: &'c str,
+    before: &'c str,
+    after: &'c str,
     #[serde(flatten)]
     answer: Option<&'c T>,
     diagnostics: Vec<Diagnostic>,
@@ -30,7 +30,7 @@ struct TwoModelsOutput<'c, T> {
 fn result<T: Serialize>(
     compared: &Result<T, PassError>,
     is_same: impl FnOnce(&T) -> bool,
-    [old, new]: [&Path; 2],
+    [before, after]: [&Path; 2],
     json: bool,
     render: impl FnOnce(&T),
 ) -> u8 {
@@ -42,8 +42,8 @@ fn result<T: Serialize>(
         show::print_json(&TwoModelsOutput {
             ok: error.is_none(),
             exit_status: status,
-            old: &old.to_string_lossy(),
-            new: &new.to_string_lossy(),
+            before: &before.to_string_lossy(),
+            after: &after.to_string_lossy(),
             answer,
             diagnostics,
         });
@@ -56,7 +56,7 @@ fn result<T: Serialize>(
 /// Reads two models, of which at most one is read from standard input.
 fn read(paths: [&Path; 2], outside_data: bool) -> Result<[Module; 2], PassError> {
     if paths.iter().all(is_standard) {
-        let message = "Only one of the two models can come from standard input.";
+        let message = "only one of the two models can be standard input";
         return Err(PassError::new(ErrorKind::Usage, message));
     }
     let [old, new] = paths.map(|path| model_file::read_with(path, ReadOptions { outside_data }));

@@ -47,7 +47,7 @@ impl UsedOperators {
                     continue;
                 }
                 if let Err(refused) = check_new_op(text, operands, opset, defs) {
-                    let near = refused.near.map(|near| format!(" Did you mean `{near}`?"));
+                    let near = refused.near.map(|near| format!("; did you mean `{near}`?"));
                     let message = refused.message + &near.unwrap_or_default();
                     *messages.entry(message).or_insert(0) += count;
                 }
@@ -75,13 +75,13 @@ impl UsedOperators {
         if wrong.is_empty() {
             return None;
         }
-        let message = "Passes made ops that no op definition fits.";
+        let message = "passes created ops that match no op definition";
         let mut diagnostic = Diagnostic::new(Severity::Warning, "made-ops", message);
         let notes = wrong.iter().take(SHOWN).map(|(_, message)| message.clone());
         diagnostic.notes = notes.collect();
         if wrong.len() > SHOWN {
             let more = wrong.len() - SHOWN;
-            diagnostic.notes.push(format!("{more} more like these"));
+            diagnostic.notes.push(format!("{more} more"));
         }
         let functions: BTreeSet<&String> = wrong.iter().map(|(function, _)| function).collect();
         let mut passes = Vec::new();
@@ -91,13 +91,12 @@ impl UsedOperators {
         let mut seen = FxHashSet::default();
         passes.retain(|pass| seen.insert(pass.clone()));
         diagnostic.notes.push(format!(
-            "passes that changed what they are in: {}",
+            "passes that changed these functions: {}",
             suggest::listed(passes.iter().map(String::as_str))
         ));
         diagnostic.help = Some(
-            "`passdock blame` says which pass made an op. A plugin defines its own operators, or the pass adds an \
-                opset of a \
-             domain that only a back end knows."
+            "find the pass with `passdock blame`, and define the operators in its plugin, or import an opset of a \
+             domain that only a back end supports"
                 .to_owned(),
         );
         Some(diagnostic)

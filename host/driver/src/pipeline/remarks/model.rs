@@ -25,9 +25,9 @@ pub(in crate::pipeline) fn recursion(request: &Request, module: &Module) -> Opti
     let circle = passdock_onnx::recursion(module)?;
     Some(warning(
         "recursive-functions",
-        format!("The model's functions are recursive: {circle}."),
-        "ONNX forbids it: its checker and runtimes refuse such a model, and it is written as ONNX only as \
-         far as nothing in these functions changes. Take one of the calls out.",
+        format!("the model has recursive functions: {circle}"),
+        "remove one of the calls: ONNX forbids recursion, and passdock only writes such functions if they are \
+         unchanged",
     ))
 }
 
@@ -56,8 +56,8 @@ pub(in crate::pipeline) fn newer_opset(module: &Module, defs: &OpDefs) -> Option
     let newer = newer.iter().map(|(domain, version)| {
         let newest_version = newest[domain];
         match *domain {
-            "" => format!("opset {version} (the newest known is {newest_version})"),
-            _ => format!("version {version} of `{domain}` (the newest known is {newest_version})"),
+            "" => format!("opset {version} (newest supported: {newest_version})"),
+            _ => format!("version {version} of `{domain}` (newest supported: {newest_version})"),
         }
     });
     let newer: Vec<String> = newer.collect();
@@ -66,9 +66,9 @@ pub(in crate::pipeline) fn newer_opset(module: &Module, defs: &OpDefs) -> Option
     }
     Some(warning(
         "newer-opset",
-        format!("The model uses {}.", newer.join(" and ")),
-        "An operator is treated as in the newest version that is known of it. If it has changed since, the result may \
-         be wrong: check it with `--verify-outputs`, or use a newer `onnx-ops`.",
+        format!("the model uses {}", newer.join(" and ")),
+        "check the result with `--verify-outputs`, or use a newer `onnx-ops`: operators are treated as in their \
+         newest supported version",
     ))
 }
 
@@ -107,7 +107,7 @@ pub(in crate::pipeline) fn unknown_ops(module: &Module, defs: &OpDefs) -> Option
     let ops: usize = domains.values().flat_map(BTreeMap::values).sum();
     let plural = |count: usize| if count == 1 { "" } else { "s" };
     let message = format!(
-        "No plugin defines {operators} operator{} of the model ({ops} op{}).",
+        "no plugin defines {operators} operator{} of the model ({ops} op{})",
         plural(operators),
         plural(ops),
     );
@@ -115,16 +115,15 @@ pub(in crate::pipeline) fn unknown_ops(module: &Module, defs: &OpDefs) -> Option
         return Some(warning(
             "unknown-operators",
             message,
-            "No plugin defines any op, and so passes can't infer types, evaluate, or erase what an op \
-             leaves unused. The standard plugin `onnx-ops` defines ONNX's; `passdock list plugins` shows \
-             what was found.",
+            "load the standard plugin `onnx-ops`: without definitions, passes cannot infer types, evaluate ops, or \
+             erase unused ones; `passdock list plugins` lists the plugins found",
         ));
     }
     let mut warning = warning(
         "unknown-operators",
         message,
-        "Passes leave such ops where they are and know nothing of their results. A plugin may define \
-         them; `passdock list ops` shows what is defined.",
+        "load a plugin that defines them: passes leave such ops unchanged and infer nothing about their results; \
+         `passdock list ops` lists the defined ops",
     );
     let notes = domains.iter();
     warning.notes = notes.map(|(domain, ops)| counted(domain, ops)).collect();
@@ -147,7 +146,7 @@ fn unknown(
         return None;
     }
     let operator = match defs.first_version(text) {
-        Some(since) => format!("{} (defined from version {since} on)", parsed.name),
+        Some(since) => format!("{} (defined since version {since})", parsed.name),
         None => parsed.name.into_owned(),
     };
     let domain = match &*domain {

@@ -35,11 +35,11 @@ pub fn check_new_op(
     let Some(first) = ops.first_version(name) else {
         if is_of_unknown_plugin(name, ops) {
             let message = format!(
-                "No plugin defines the operator `{name}`, and the function has no opset of its domain."
+                "no plugin defines operator `{name}`, and the function imports no opset of its domain"
             );
             return version.map_or(refused(message, None), |_| Ok(()));
         }
-        let message = format!("No plugin defines the operator `{name}`.");
+        let message = format!("no plugin defines operator `{name}`");
         return refused(message, nearest(name, ops));
     };
     if let Some(version) = version.filter(|version| *version < first) {
@@ -48,7 +48,7 @@ pub fn check_new_op(
             Some(domain) => format!(" of `{domain}`"),
         };
         let message = format!(
-            "`{name}` is there from version {first} on, and the function's opset{of} is {version}."
+            "`{name}` requires opset {first}{of}, but the function imports opset {version}"
         );
         return refused(message, None);
     }
@@ -59,11 +59,7 @@ pub fn check_new_op(
     if (fewest as usize..=most as usize).contains(&operands) {
         return Ok(());
     }
-    let message = format!(
-        "`{name}` takes {}, and not {}.",
-        takes(fewest, most),
-        operands
-    );
+    let message = format!("`{name}` expects {}, found {operands}", takes(fewest, most));
     refused(message, None)
 }
 

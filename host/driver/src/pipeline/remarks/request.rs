@@ -14,7 +14,7 @@ pub(in crate::pipeline) fn level(request: &Request, prepared: &Prepared) -> Opti
     let file = &prepared.file;
     let own = file.context.opt_level.filter(|own| *own != asked)?;
     let name = &file.source.name;
-    let message = format!("`-O{asked}` replaces `opt_level = {own}` of `{name}`.");
+    let message = format!("`-O{asked}` overrides `opt_level = {own}` of `{name}`");
     Some(note("opt-level", message))
 }
 
@@ -23,7 +23,7 @@ pub(super) fn absent(request: &Request, prepared: &Prepared) -> Vec<Diagnostic> 
     let asked = request.instruments.iter();
     let printed = asked.flat_map(|asked| asked.flagged_passes());
     let required = request.required_pass.iter();
-    let named = printed.chain(required.map(|name| ("--require", name.as_str())));
+    let named = printed.chain(required.map(|name| ("--required-pass", name.as_str())));
     let present = prepared.pass_names();
     let registry = prepared.context.registry();
     let named = named.map(|(flag, name)| (flag, registry.canonical(name)));
@@ -31,8 +31,8 @@ pub(super) fn absent(request: &Request, prepared: &Prepared) -> Vec<Diagnostic> 
         .filter(|(_, name)| ![PIPELINE, "all"].contains(&&**name) && !present.contains(name))
         .map(|(flag, name)| {
             let message = format!(
-                "`{flag}` names the pass `{name}`, which isn't in the pipeline: unless another \
-                 pass runs it, that is without effect."
+                "`{flag}` names pass `{name}`, which is not in the pipeline, and has no effect unless another pass \
+                 runs it"
             );
             note("absent-pass", message)
         })
@@ -52,7 +52,7 @@ pub(super) fn unplaced(prepared: &Prepared) -> Option<Diagnostic> {
         return None;
     }
     let left = left.join(", ");
-    let message = format!("The pipeline has no place for {left}: not run.");
-    let help = "List them in `passes`, or give the phase a place: `{ phase = \"…\" }`.";
+    let message = format!("not run, because the pipeline lacks their phase: {left}");
+    let help = "list them in `passes`, or add the phase to the pipeline: `{ phase = \"…\" }`";
     Some(note("no-place", message).help(help))
 }

@@ -65,10 +65,10 @@ fn warning(plugin: &Plugin) -> Diagnostic {
         others => format!(" and {others} more"),
     };
     let origin = plugin.origin();
-    let message = format!("No pass of the plugin {origin} runs: {listed}{others}.");
+    let message = format!("no pass of plugin {origin} runs: {listed}{others}");
     Diagnostic::new(Severity::Warning, "unscheduled", message).help(format!(
-        "Run them with `--passes {}`, list them in a pipeline, or give them a phase in the plugin's source: \
-         `phase: \"late\"`.",
+        "run them with `--passes {}`, list them in a pipeline, or declare a phase in the plugin's source: \
+         `phase: \"late\"`",
         names[0]
     ))
 }

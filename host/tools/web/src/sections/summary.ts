@@ -54,8 +54,8 @@ function terms(data: PageData): HTMLElement[] {
   const { pipeline, facts, recorded } = data;
   const level = pipeline.opt_level === null ? "" : ` at -O${pipeline.opt_level}`;
   const facts_: [string, string | null][] = [
-    ["Model", data.model.in],
-    ["Output", data.model.out ?? "none"],
+    ["Model", data.model.input],
+    ["Output", data.model.output ?? "none"],
     ["Pipeline", pipeline.name === null ? `list of passes${level}` : pipeline.name + (pipeline.built_in ? " (built in)" : "") + level],
     ["Command", facts.command.join(" ")],
     ["Program", facts.program],

@@ -56,8 +56,7 @@ const C: [(&str, &str); 7] = [
     (".github/workflows/ci.yml", template!("c/ci.yml")),
 ];
 /// A note about the header in the README of a C++ plugin.
-const CPP_NOTE: &str =
-    "\n`passdock.hpp` beside it makes it short in C++17. What that hasn't is called as in C.\n";
+const CPP_NOTE: &str = "\n`passdock.hpp`, next to it, is the C++17 API. For functions without a C++ wrapper, call the C API.\n";
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Language {
@@ -76,13 +75,13 @@ pub(in crate::command) fn new(args: NewArgs) -> anyhow::Result<u8> {
     check_free(&args.dir)?;
     let files = files(&name, language)?;
     write(&args.dir, &files)
-        .with_context(|| format!("`{}` can't be written", args.dir.display()))?;
+        .with_context(|| format!("could not write `{}`", args.dir.display()))?;
     let next = match language {
         Language::Rust => "cargo test",
         Language::C | Language::Cpp => "make test",
     };
     show::print(&format!(
-        "The plugin `{name}` is in {dir}. Try it: `cd {typed} && {next}`.\n",
+        "created plugin `{name}` in {dir}; next: `cd {typed} && {next}`\n",
         dir = args.dir.display(),
         typed = shell_word(&args.dir.to_string_lossy()),
     ));
@@ -94,29 +93,28 @@ fn check_free(dir: &Path) -> Result<(), PassError> {
     let shown = dir.display();
     let usage = |message: String| PassError::new(ErrorKind::Usage, message);
     let refused = |message: String| {
-        let help = "Name a directory that isn't there yet: nothing is written over.";
+        let help = "name a directory that does not exist; existing files are never overwritten";
         Err(usage(message).help(help))
     };
-    let unreadable = |error: io::Error| usage(format!("`{shown}` can't be looked into: {error}."));
+    let unreadable =
+        |error: io::Error| usage(format!("could not read the directory `{shown}`: {error}"));
     match fs::symlink_metadata(dir) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(unreadable(error)),
         Ok(_) if dir.is_dir() => {}
-        Ok(_) => return refused(format!("`{shown}` is there already, and no directory.")),
+        Ok(_) => return refused(format!("`{shown}` exists and is not a directory")),
     }
     match fs::read_dir(dir).map_err(unreadable)?.next() {
         None => Ok(()),
-        Some(_) => refused(format!(
-            "The directory `{shown}` is there already, and not empty."
-        )),
+        Some(_) => refused(format!("the directory `{shown}` is not empty")),
     }
 }
 
 /// Returns all files of the plugin.
 fn files(name: &str, language: Language) -> Result<Files, PassError> {
     let sdk = sdk::files().ok_or_else(|| {
-        let message = "The SDK in this program is damaged.";
-        PassError::new(ErrorKind::Read, message).help("Install passdock again.")
+        let message = "the SDK in this executable is corrupt";
+        PassError::new(ErrorKind::Read, message).help("reinstall passdock")
     })?;
     let plugin = name.replace('-', "_");
     let library = format!("{DLL_PREFIX}{plugin}{DLL_SUFFIX}");

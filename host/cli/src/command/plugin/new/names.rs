@@ -25,27 +25,27 @@ pub(super) fn of(dir: &Path, asked: Option<&str>) -> Result<String, PassError> {
     let wrong = |why: &str| {
         let error = PassError::new(
             ErrorKind::Usage,
-            format!("`{name}` can't be the name of a plugin: {why}."),
+            format!("invalid plugin name `{name}`: {why}"),
         );
         let help = match asked {
-            Some(_) => "Such a name is `acme-passes`.",
-            None => "Give it one with `--name`, such as `--name acme-passes`.",
+            Some(_) => "a valid name is `acme-passes`",
+            None => "pass a name: `--name acme-passes`",
         };
         Err(error.help(help))
     };
     let is_part = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_".contains(c);
     if !name.starts_with(|c: char| c.is_ascii_lowercase()) || !name.chars().all(is_part) {
-        return wrong("it is made of small letters, digits, `-` and `_`, and begins with a letter");
+        return wrong("expected lower-case letters, digits, `-` and `_`, starting with a letter");
     }
     if name.replace('-', "_").contains("__") {
-        return wrong("two of `-` and `_` in a row are no snake case, which Rust wants of a crate");
+        return wrong("`-` and `_` cannot follow each other in the name of a crate");
     }
     if name.len() > LONGEST {
-        return wrong("it is longer than 64 bytes");
+        return wrong("longer than 64 bytes");
     }
     let is_taken = |taken: &str| taken == name.replace('-', "_");
     if TAKEN.split(' ').any(is_taken) {
-        return wrong("Rust, passdock or a standard plugin has it");
+        return wrong("reserved by Rust, passdock or a standard plugin");
     }
     Ok(name)
 }
@@ -56,9 +56,10 @@ fn of_directory(dir: &Path) -> Result<String, PassError> {
     let whole = std::path::absolute(dir).unwrap_or_else(|_| dir.to_path_buf());
     let name = whole.file_name().and_then(|name| name.to_str());
     let Some(name) = name else {
-        let message = format!("`{}` says no name for the plugin.", dir.display());
-        return Err(PassError::new(ErrorKind::Usage, message)
-            .help("Give it one with `--name`, such as `--name acme-passes`."));
+        let message = format!("cannot derive a plugin name from `{}`", dir.display());
+        return Err(
+            PassError::new(ErrorKind::Usage, message).help("pass a name: `--name acme-passes`")
+        );
     };
     Ok(name.to_ascii_lowercase().replace([' ', '.'], "-"))
 }
@@ -87,22 +88,22 @@ mod tests {
         };
         assert_eq!(
             said("9lives", None),
-            "`9lives` can't be the name of a plugin: it is made of small letters, digits, `-` and `_`, \
-             and begins with a letter. Give it one with `--name`, such as `--name acme-passes`."
+            "invalid plugin name `9lives`: expected lower-case letters, digits, `-` and `_`, starting with a letter; \
+             pass a name: `--name acme-passes`"
         );
         assert_eq!(
             said("x", Some("Acme")),
-            "`Acme` can't be the name of a plugin: it is made of small letters, digits, `-` and `_`, \
-             and begins with a letter. Such a name is `acme-passes`."
+            "invalid plugin name `Acme`: expected lower-case letters, digits, `-` and `_`, starting with a letter; \
+             a valid name is `acme-passes`"
         );
         for taken in ["fn", "relax", "onnx-ops", "passdock-plugin-api"] {
-            assert!(said(taken, None).contains("a standard plugin has it"));
+            assert!(said(taken, None).contains("a standard plugin"));
         }
         for twice in ["a--b", "a-_b", "a - b"] {
-            assert!(said(twice, None).contains("no snake case"), "{twice}");
+            assert!(said(twice, None).contains("follow each other"), "{twice}");
         }
-        assert!(said("/", None).contains("says no name"));
+        assert!(said("/", None).contains("cannot derive"));
         assert!(said("x", Some(&"a".repeat(65))).contains("64 bytes"));
-        assert!(said("größe", None).contains("small letters"));
+        assert!(said("größe", None).contains("lower-case letters"));
     }
 }

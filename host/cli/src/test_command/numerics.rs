@@ -1,4 +1,4 @@
-//! `--check numerics`: the model must compute the same outputs as the model before the pipeline.
+//! `--test numerics`: the model must compute the same outputs as the model before the pipeline.
 //!
 //! Each comparison runs `passdock compare` in a child process, so a crash of ONNX Runtime doesn't end the search.
 
@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::{Judgement, TOO_LONG, failed};
 use crate::child;
 
-/// The value of `--check` that selects this oracle.
+/// The value of `--test` that selects this oracle.
 pub(super) const NUMERICS: &str = "numerics";
 
 /// Results of earlier comparisons.
@@ -40,14 +40,14 @@ impl ComparedModels {
         input: &Module,
         judgement: &Judgement,
     ) -> Verdict {
-        if judgement.verdict != Verdict::Unknown || judgement.refused {
+        if judgement.verdict != Verdict::Unknown || judgement.rejected {
             self.runs = Some(input.clone());
         }
         if module.is_same(input) {
             return judgement.verdict;
         }
-        let is_refusal_bad = *self.is_refusal_bad.get_or_insert(judgement.refused);
-        match judgement.refused && is_refusal_bad {
+        let is_refusal_bad = *self.is_refusal_bad.get_or_insert(judgement.rejected);
+        match judgement.rejected && is_refusal_bad {
             true => Verdict::Bad,
             false => judgement.verdict,
         }
@@ -62,7 +62,7 @@ pub(super) fn compare(
     runtime: Option<&Path>,
     timeout: Option<Duration>,
 ) -> Result<Judgement, PassError> {
-    let failed = |error| failed("`numerics` can't be run", &error);
+    let failed = |error| failed("could not run `numerics`", &error);
     let file = File::create(out).map_err(failed)?;
     let mut compare = Command::new(std::env::current_exe().map_err(failed)?);
     compare
@@ -80,7 +80,7 @@ pub(super) fn compare(
         None => Judgement {
             verdict: Verdict::Unknown,
             output: TOO_LONG.to_owned(),
-            refused: false,
+            rejected: false,
         },
         Some(_) => answered(out),
     })
@@ -91,10 +91,10 @@ fn answered(out: &Path) -> Judgement {
     let text = std::fs::read(out).unwrap_or_default();
     let answer: Value = serde_json::from_slice(&text).unwrap_or_default();
     let failure = &answer["failure"];
-    let refused = failure["is_taken"] == Value::Bool(false);
+    let rejected = failure["loaded"] == Value::Bool(false);
     let output = answer["difference"].as_str();
     let output = output.or(answer["diagnostics"][0]["message"].as_str());
-    let (verdict, otherwise) = match (answer["same"].as_bool(), refused) {
+    let (verdict, otherwise) = match (answer["same"].as_bool(), rejected) {
         (Some(true), _) => (Verdict::Good, ""),
         (Some(false), false) => (Verdict::Bad, ""),
         _ => (
@@ -105,6 +105,6 @@ fn answered(out: &Path) -> Judgement {
     Judgement {
         verdict,
         output: output.unwrap_or(otherwise).to_owned(),
-        refused,
+        rejected,
     }
 }

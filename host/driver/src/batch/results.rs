@@ -9,7 +9,7 @@ use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use passdock_core::{ErrorKind, PassError};
 
-use super::{BatchItem, ModelOutcome, shown};
+use super::{BatchItem, ModelResult, shown};
 use crate::pipeline::{PipelineText, Print, Request};
 use crate::pipeline_file::lone_value;
 
@@ -145,15 +145,15 @@ fn add_state(hasher: &mut blake3::Hasher, path: &Path) {
 }
 
 /// The file of results, one per line. The last result of a model counts. Only one batch at a time may write the file.
-pub struct Outcomes {
+pub struct BatchResults {
     path: PathBuf,
     file: File,
-    outcomes: HashMap<String, ModelOutcome>,
+    results: HashMap<String, ModelResult>,
     /// The process that holds the lock. Forked children share it.
     process: u32,
 }
 
-impl Drop for Outcomes {
+impl Drop for BatchResults {
     fn drop(&mut self) {
         if self.process == std::process::id() {
             // Unlocks the file even if another process has inherited the descriptor.
@@ -162,27 +162,24 @@ impl Drop for Outcomes {
     }
 }
 
-impl Outcomes {
+impl BatchResults {
     /// Opens or creates the file, and locks it until the value is dropped. Removes an incomplete last line, which an
     /// interrupted batch may leave.
     ///
     /// # Errors
     /// If the file can't be read or written, isn't a file of results, or is locked by another batch. A link must lead
     /// to an existing file of results.
-    pub fn open(path: &Path) -> Result<Outcomes, PassError> {
+    pub fn open(path: &Path) -> Result<BatchResults, PassError> {
         let failed = |error: io::Error| {
-            let message = format!(
-                "The outcomes can't be kept in `{}`: {error}.",
-                path.display()
-            );
+            let message = format!("could not open results file `{}`: {error}", path.display());
             PassError::new(ErrorKind::Write, message)
         };
         let other = |message: String| {
-            PassError::new(ErrorKind::Usage, message).help("Name another file: `--results FILE`.")
+            PassError::new(ErrorKind::Usage, message).help("pass another file: `--results FILE`")
         };
         let is_link = path.symlink_metadata().is_ok_and(|it| it.is_symlink());
         if is_link && !path.exists() {
-            let message = format!("`{}` is a link that leads to no file.", path.display());
+            let message = format!("`{}` is a broken link", path.display());
             return Err(other(message));
         }
         let mut file = OpenOptions::new()
@@ -195,12 +192,12 @@ impl Outcomes {
             .open(path)
             .map_err(failed)?;
         if !file.metadata().map_err(failed)?.is_file() {
-            let message = format!("`{}` isn't a regular file.", path.display());
+            let message = format!("`{}` is not a regular file", path.display());
             return Err(other(message));
         }
         if !is_ours(&file) {
-            let message = format!("Another batch is writing `{}`.", path.display());
-            let help = "Wait until it is done, or name another file: `--results FILE`.";
+            let message = format!("another batch is writing `{}`", path.display());
+            let help = "wait until it is done, or pass another file: `--results FILE`";
             return Err(PassError::new(ErrorKind::Usage, message).help(help));
         }
         let mut bytes = Vec::new();
@@ -209,54 +206,51 @@ impl Outcomes {
             .iter()
             .rposition(|&byte| byte == b'\n')
             .map_or(0, |at| at + 1);
-        let mut outcomes = HashMap::new();
+        let mut results = HashMap::new();
         for (at, line) in bytes[..whole].split(|&byte| byte == b'\n').enumerate() {
             if line.is_empty() {
                 continue;
             }
-            let outcome: ModelOutcome = serde_json::from_slice(line).map_err(|error| {
+            let result: ModelResult = serde_json::from_slice(line).map_err(|error| {
                 let (path, at) = (path.display(), at + 1);
                 other(format!(
-                    "Line {at} of `{path}` isn't the outcome of a model: {error}."
+                    "line {at} of `{path}` is not the result of a model: {error}"
                 ))
             })?;
-            outcomes.insert(outcome.model.clone(), outcome);
+            results.insert(result.model.clone(), result);
         }
         // A link from another user may lead to any file.
         let is_new = bytes.is_empty() && !is_link;
         if whole == 0 && !is_new && !bytes.starts_with(b"{\"model\":") {
             let path = path.display();
-            return Err(other(format!(
-                "`{path}` holds something else than outcomes."
-            )));
+            return Err(other(format!("`{path}` is not a file of results")));
         }
         if whole < bytes.len() {
             file.set_len(whole as u64).map_err(failed)?;
         }
-        Ok(Outcomes {
+        Ok(BatchResults {
             path: path.to_owned(),
             file,
-            outcomes,
+            results,
             process: std::process::id(),
         })
     }
 
     /// Returns the result of an item if it is up to date: it succeeded with the same model, pipeline, options and
     /// plugins, and its output exists.
-    pub fn done(&self, item: &BatchItem, fingerprint: &Fingerprint) -> Option<ModelOutcome> {
+    pub fn done(&self, item: &BatchItem, fingerprint: &Fingerprint) -> Option<ModelResult> {
         self.known(item, &fingerprint.of_file(&item.model))
             .filter(|_| item.output.is_file())
     }
 
     /// Returns the result of an item if it succeeded with the same fingerprint. Its output may be missing.
-    pub fn known(&self, item: &BatchItem, fingerprint: &str) -> Option<ModelOutcome> {
-        let outcome = self.outcomes.get(&shown(&item.model))?;
-        let holds = outcome.ok
-            && outcome.output == shown(&item.output)
-            && outcome.fingerprint == fingerprint;
-        holds.then(|| ModelOutcome {
-            done_before: true,
-            ..outcome.clone()
+    pub fn known(&self, item: &BatchItem, fingerprint: &str) -> Option<ModelResult> {
+        let result = self.results.get(&shown(&item.model))?;
+        let holds =
+            result.ok && result.output == shown(&item.output) && result.fingerprint == fingerprint;
+        holds.then(|| ModelResult {
+            up_to_date: true,
+            ..result.clone()
         })
     }
 
@@ -264,8 +258,8 @@ impl Outcomes {
     ///
     /// # Errors
     /// If it can't be written.
-    pub fn add(&mut self, outcome: &ModelOutcome) -> Result<(), PassError> {
-        let written = serde_json::to_vec(outcome).map_err(io::Error::from);
+    pub fn add(&mut self, result: &ModelResult) -> Result<(), PassError> {
+        let written = serde_json::to_vec(result).map_err(io::Error::from);
         let written = written.and_then(|mut line| {
             line.push(b'\n');
             self.file.seek(SeekFrom::End(0))?;
@@ -273,7 +267,7 @@ impl Outcomes {
         });
         written.map_err(|error| {
             let path = self.path.display();
-            let message = format!("The outcome can't be kept in `{path}`: {error}.");
+            let message = format!("could not write results file `{path}`: {error}");
             PassError::new(ErrorKind::Write, message)
         })
     }

@@ -1,4 +1,4 @@
-//! The oracle of `--check`: a shell command, whose exit status is the verdict on a model, or `numerics`, which compares
+//! The oracle of `--test`: a shell command, whose exit status is the verdict on a model, or `numerics`, which compares
 //! the model's outputs.
 
 mod numerics;
@@ -17,12 +17,12 @@ use passdock::model_file::{self, Format, WriteOptions};
 use passdock::reproducer::shell_word;
 use passdock::{ErrorKind, Module, PassError, waiting};
 
-use crate::args::search::CheckCommandArgs;
+use crate::args::search::TestCommandArgs;
 use crate::child;
 
 /// An oracle that runs a command on models. Each model is written to its own temporary directory, which is removed with
 /// it.
-pub(crate) struct CheckCommand {
+pub(crate) struct TestCommand {
     command: String,
     extension: &'static str,
     /// The time limit of the command.
@@ -41,29 +41,28 @@ pub(crate) struct Judgement {
     verdict: Verdict,
     output: String,
     /// Whether ONNX Runtime rejects the model.
-    refused: bool,
+    rejected: bool,
 }
 
-impl CheckCommand {
-    /// Creates the oracle of `--check` for models in the format of `model`.
+impl TestCommand {
+    /// Creates the oracle of `--test` for models in the format of `model`.
     ///
     /// # Errors
-    /// If there is no `--check`, or its command doesn't contain `{}`.
-    pub(crate) fn new(args: &CheckCommandArgs, model: &Path) -> Result<CheckCommand, PassError> {
-        let Some(command) = args.check.clone() else {
-            let error = PassError::new(ErrorKind::Usage, "There is no `--check`.");
+    /// If there is no `--test`, or its command doesn't contain `{}`.
+    pub(crate) fn new(args: &TestCommandArgs, model: &Path) -> Result<TestCommand, PassError> {
+        let Some(command) = args.test.clone() else {
+            let error = PassError::new(ErrorKind::Usage, "missing `--test`");
             return Err(error.help(
-                "`--check numerics` compares what models compute; a command that judges one has `{}` in place of its \
-                    path: `--check 'test-model {}'`.",
+                "pass `--test numerics` to compare outputs in ONNX Runtime, or a command in which `{}` is the path of the \
+                    model: `--test 'test-model {}'`",
             ));
         };
         let is_numerics = command == NUMERICS;
         if !is_numerics && !command.contains("{}") {
-            let message =
-                format!("The command of `--check {command}` doesn't say where the model goes.");
+            let message = format!("the command of `--test {command}` does not contain `{{}}`");
             return Err(PassError::new(ErrorKind::Usage, message)
-                .help("Write `{}` in place of its path: `--check 'test-model {}'`; or `--check numerics`, which \
-                    compares what models compute."));
+                .help("write `{}` for the path of the model: `--test 'test-model {}'`; or pass `--test numerics` to compare \
+                    outputs in ONNX Runtime"));
         }
         let extension = match Format::of(model)? {
             Format::Onnx => "onnx",
@@ -73,9 +72,9 @@ impl CheckCommand {
             .then(passdock_tools::numerics::find)
             .transpose()?;
         let directory = TemporaryDirectory::new()
-            .map_err(|error| failed("A temporary directory can't be made", &error))?;
-        let timeout = args.check_timeout;
-        Ok(CheckCommand {
+            .map_err(|error| failed("could not create a temporary directory", &error))?;
+        let timeout = args.test_timeout;
+        Ok(TestCommand {
             command,
             extension,
             timeout: timeout.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
@@ -121,7 +120,7 @@ impl CheckCommand {
             }
             let dir = place.join(name);
             fs::create_dir_all(&dir)
-                .map_err(|error| failed("The directory of a candidate can't be made", &error))?;
+                .map_err(|error| failed("could not create the directory of a candidate", &error))?;
             let path = dir.join(format!("{name}.{}", self.extension));
             let options = WriteOptions {
                 temporary: true,
@@ -131,7 +130,7 @@ impl CheckCommand {
                 return Ok(Judgement {
                     verdict: Verdict::Unknown,
                     output: unwritten.to_string(),
-                    refused: false,
+                    rejected: false,
                 });
             }
             shell = shell.replace(mark, &shell_word(&path.to_string_lossy()));
@@ -151,7 +150,7 @@ impl CheckCommand {
         match self.output.trim() {
             output if output.is_empty() || error.kind != ErrorKind::Check => error,
             output if self.is_numerics() => error.note(format!("`numerics`: {output}")),
-            output => error.note(format!("the command's last words: {output}")),
+            output => error.note(format!("last output of the command: {output}")),
         }
     }
 }
@@ -166,7 +165,7 @@ fn run_shell(command: &str, out: &Path, timeout: Option<Duration>) -> Result<Jud
             .stdout(out);
         child::run(&mut shell, timeout)
     };
-    let status = run().map_err(|error| failed("The command of `--check` can't be run", &error))?;
+    let status = run().map_err(|error| failed("could not run the command of `--test`", &error))?;
     let mut output = File::open(out).and_then(waiting::tail).unwrap_or_default();
     let verdict = match status.map(|status| status.code()) {
         None => {
@@ -177,11 +176,11 @@ fn run_shell(command: &str, out: &Path, timeout: Option<Duration>) -> Result<Jud
         Some(Some(125)) => Verdict::Unknown,
         // `cmd` exits with 9009 if a command doesn't exist.
         Some(Some(code @ (126 | 127 | 9009))) => {
-            let message = format!("The command of `--check` can't be run (status {code}).");
+            let message = format!("could not run the command of `--test` (exit status {code})");
             let error = PassError::new(ErrorKind::Check, message);
             return Err(match output.trim() {
                 "" => error,
-                output => error.note(format!("the command's last words: {output}")),
+                output => error.note(format!("last output of the command: {output}")),
             });
         }
         // A process that a signal terminated has no status.
@@ -190,12 +189,12 @@ fn run_shell(command: &str, out: &Path, timeout: Option<Duration>) -> Result<Jud
     Ok(Judgement {
         verdict,
         output,
-        refused: false,
+        rejected: false,
     })
 }
 
 /// The output of a check that exceeded its time limit.
-const TOO_LONG: &str = "(it took too long and was ended)";
+const TOO_LONG: &str = "(terminated after the time limit)";
 
 /// Returns the system's shell with a command to run.
 fn shell(command: &str) -> Command {
@@ -216,5 +215,5 @@ fn shell(command: &str) -> Command {
 }
 
 fn failed(what: &str, error: &io::Error) -> PassError {
-    PassError::new(ErrorKind::Check, format!("{what}: {error}."))
+    PassError::new(ErrorKind::Check, format!("{what}: {error}"))
 }

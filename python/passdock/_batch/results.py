@@ -1,4 +1,4 @@
-"""The results of a batch: outcomes, their summary, and the file that stores them."""
+"""The results of a batch, their summary, and the file that stores them."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Any
 from .. import _passdock
 from ..errors import PassError
 
-__all__ = ["Outcome", "OutcomeFile", "Summary"]
+__all__ = ["ModelResult", "ResultFile", "Summary"]
 
-# The fields of an outcome, in the order of the command; a file of outcomes begins with the first one.
+# The fields of a result, in the order of the command; a file of results begins with the first one.
 _FIELDS = (
     "model",
     "output",
     "ok",
     "exit_status",
-    "done_before",
+    "up_to_date",
     "seconds",
     "ops_before",
     "ops_after",
@@ -30,15 +30,15 @@ _FIELDS = (
 _DIAGNOSTIC = ("severity", "code", "message", "pass", "plugin", "file", "function", "op", "location", "help")
 
 
-class Outcome(Mapping[str, Any]):
-    """The result of one model: the fields of a line of ``outcomes.jsonl``, as a mapping and as attributes.
+class ModelResult(Mapping[str, Any]):
+    """The result of one model: the fields of a line of ``results.jsonl``, as a mapping and as attributes.
 
     Attributes:
         model, output: The file of the model and the file of its result.
         ok: Whether the run succeeded.
         exit_status: The status as of ``passdock run``: 0; 1 for errors of a pass, the model or the output; 2 for the
             request; 3 for a plugin.
-        done_before: Whether an earlier run of the batch produced the result.
+        up_to_date: Whether an earlier run of the batch produced the result.
         seconds: The duration, including reading and writing.
         ops_before, ops_after: The numbers of ops of the model and its result, without constants and terminators.
         bytes_before, bytes_after: The sizes of their files, or None.
@@ -49,11 +49,11 @@ class Outcome(Mapping[str, Any]):
 
     def __init__(self, fields: Mapping[str, Any]) -> None:
         self._fields: dict[str, Any] = {name: fields.get(name) for name in _FIELDS}
-        self._fields["done_before"] = bool(self._fields["done_before"])
+        self._fields["up_to_date"] = bool(self._fields["up_to_date"])
 
     @classmethod
-    def of_report(cls, model: str, output: str, report: Mapping[str, Any], fingerprint: str) -> Outcome:
-        """Creates the outcome of a run from the relevant parts of its report."""
+    def of_report(cls, model: str, output: str, report: Mapping[str, Any], fingerprint: str) -> ModelResult:
+        """Creates the result of a run from the relevant parts of its report."""
         about = report["model"]
         told = [said for said in report["diagnostics"] if said["severity"] not in ("note", "help")]
         return cls(
@@ -88,7 +88,7 @@ class Outcome(Mapping[str, Any]):
         try:
             return self._fields[name]
         except KeyError:
-            raise AttributeError(f"an outcome has no {name!r}; it has {', '.join(self._fields)}") from None
+            raise AttributeError(f"a result has no {name!r}; it has {', '.join(self._fields)}") from None
 
     @property
     def error(self) -> str | None:
@@ -100,7 +100,7 @@ class Outcome(Mapping[str, Any]):
         return f"{said['pass']}: {said['message']}" if said.get("pass") else str(said["message"])
 
     def to_json(self) -> str:
-        """Returns the outcome as a line of JSON."""
+        """Returns the result as a line of JSON."""
         import json
 
         return shown(json.dumps(self._fields, separators=(",", ":"), ensure_ascii=False))
@@ -109,13 +109,13 @@ class Outcome(Mapping[str, Any]):
         model, seconds = self._fields["model"], self._fields["seconds"]
         if not self._fields["ok"]:
             return f"FAILED  {model}, {seconds:.2f} s: {self.error}"
-        before = " (before)" if self._fields["done_before"] else ""
+        before = " (before)" if self._fields["up_to_date"] else ""
         return (
             f"ok      {model}: {self._fields['ops_before']} → {self._fields['ops_after']} ops, {seconds:.2f} s{before}"
         )
 
     def __repr__(self) -> str:
-        return f"<passdock.Outcome {self}>"
+        return f"<passdock.ModelResult {self}>"
 
 
 def shown(text: str) -> str:
@@ -134,16 +134,16 @@ def failure(
         "message": message,
         "pass": pass_name,
     }
-    model = {"in": "", "out": None, "ops_before": 0, "ops_after": 0}
+    model = {"input": "", "output": None, "ops_before": 0, "ops_after": 0}
     report = {"ok": False, "exit_status": exit_status, "seconds": seconds, "model": model, "passes": []}
     return {**report, "diagnostics": [diagnostic]}
 
 
-class Summary(Sequence[Outcome]):
-    """The outcomes of a batch so far, in the order in which models finished.
+class Summary(Sequence[ModelResult]):
+    """The results of a batch so far, in the order in which models finished.
 
     Attributes:
-        results: The file of outcomes.
+        results: The file of results.
         seconds: The time since the batch started, or its duration when it has finished.
         retried: The number of retries after a worker process terminated; always 0 on one machine.
     """
@@ -152,48 +152,48 @@ class Summary(Sequence[Outcome]):
         self.results = results
         self.seconds = 0.0
         self.retried = 0
-        self._outcomes: list[Outcome] = []
+        self._finished: list[ModelResult] = []
 
-    def add(self, outcome: Outcome) -> None:
-        """Adds an outcome."""
-        self._outcomes.append(outcome)
+    def add(self, result: ModelResult) -> None:
+        """Adds a result."""
+        self._finished.append(result)
 
     def __getitem__(self, index: Any) -> Any:
-        return self._outcomes[index]
+        return self._finished[index]
 
     def __len__(self) -> int:
-        return len(self._outcomes)
+        return len(self._finished)
 
     @property
     def ok(self) -> int:
         """The number of models that succeeded."""
-        return sum(outcome["ok"] for outcome in self._outcomes)
+        return sum(result["ok"] for result in self._finished)
 
     @property
     def failed(self) -> int:
         """The number of models that failed."""
-        return len(self._outcomes) - self.ok
+        return len(self._finished) - self.ok
 
     @property
-    def done_before(self) -> int:
+    def up_to_date(self) -> int:
         """The number of models that an earlier run finished."""
-        return sum(outcome["done_before"] for outcome in self._outcomes)
+        return sum(result["up_to_date"] for result in self._finished)
 
     @property
-    def failures(self) -> list[Outcome]:
-        """The outcomes of the models that failed."""
-        return [outcome for outcome in self._outcomes if not outcome["ok"]]
+    def failures(self) -> list[ModelResult]:
+        """The results of the models that failed."""
+        return [result for result in self._finished if not result["ok"]]
 
     def _sums(self) -> tuple[int, int, int, int]:
-        done = [outcome for outcome in self._outcomes if outcome["ok"]]
+        done = [result for result in self._finished if result["ok"]]
 
         def total(name: str) -> int:
-            return sum(outcome[name] or 0 for outcome in done)
+            return sum(result[name] or 0 for result in done)
 
         return total("ops_before"), total("ops_after"), total("bytes_before"), total("bytes_after")
 
     def _line(self) -> str:
-        before = f" ({self.done_before} before)" if self.done_before else ""
+        before = f" ({self.up_to_date} before)" if self.up_to_date else ""
         parts = [f"{self.ok} {'model' if self.ok == 1 else 'models'} done{before}"]
         if self.failed:
             parts.append(f"{self.failed} failed")
@@ -203,7 +203,7 @@ class Summary(Sequence[Outcome]):
         parts.append(f"{ops_before} → {ops_after} ops")
         parts.append(f"{bytes_before / 1e6:.1f} → {bytes_after / 1e6:.1f} MB")
         parts.append(f"{self.seconds:.1f} s")
-        return ", ".join(parts) + f"; outcomes in {self.results}"
+        return ", ".join(parts) + f"; results in {self.results}"
 
     def __str__(self) -> str:
         return "\n".join([*map(str, self.failures), self._line()])
@@ -214,23 +214,23 @@ class Summary(Sequence[Outcome]):
     def _repr_html_(self) -> str:
         import html
 
-        def row(outcome: Outcome) -> str:
-            said = "ok" if outcome["ok"] else html.escape(outcome.error or "failed")
-            cells = [f"{outcome['ops_before']}", f"{outcome['ops_after']}", f"{outcome['seconds']:.2f} s"]
-            name = html.escape(outcome["model"])
+        def row(result: ModelResult) -> str:
+            said = "ok" if result["ok"] else html.escape(result.error or "failed")
+            cells = [f"{result['ops_before']}", f"{result['ops_after']}", f"{result['seconds']:.2f} s"]
+            name = html.escape(result["model"])
             numbers = "".join(f"<td>{cell}</td>" for cell in cells)
             return f"<tr><td style='text-align:left'>{name}</td>{numbers}<td style='text-align:left'>{said}</td></tr>"
 
         # Failures first, and not more than 100 rows in a notebook.
-        first = self.failures + [outcome for outcome in self._outcomes if outcome["ok"]]
+        first = self.failures + [result for result in self._finished if result["ok"]]
         rows = "".join(map(row, first[:100]))
         left = f"<p>and {len(first) - 100} more</p>" if len(first) > 100 else ""
         head = "<tr><th style='text-align:left'>model</th><th>ops before</th><th>after</th><th>time</th><th></th></tr>"
         return f"<p>{html.escape(self._line())}</p><table>{head}{rows}</table>{left}"
 
 
-class OutcomeFile:
-    """The file with an outcome per line, compatible with the command; a model's last outcome counts.
+class ResultFile:
+    """The file with a result per line, compatible with the command; a model's last result counts.
 
     Args:
         path: The file, which is created if missing.
@@ -244,24 +244,24 @@ class OutcomeFile:
         try:
             os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
         except OSError as error:
-            message = f"The outcomes can't be kept in `{path}`: {error.strerror or error}."
+            message = f"The results can't be kept in `{path}`: {error.strerror or error}."
             raise PassError(message, code="write") from error
-        self._file = _passdock.Outcomes(path)
+        self._file = _passdock.BatchResults(path)
 
-    def done(self, model: str, output: str, fingerprint: str) -> Outcome | None:
-        """Returns the outcome of a model if it succeeded with the same fingerprint. The result file may be missing."""
+    def done(self, model: str, output: str, fingerprint: str) -> ModelResult | None:
+        """Returns the result of a model if it succeeded with the same fingerprint. The output file may be missing."""
         import json
 
         known = self._file.known(model, output, fingerprint)
-        return None if known is None else Outcome(json.loads(known))
+        return None if known is None else ModelResult(json.loads(known))
 
-    def add(self, outcome: Outcome) -> None:
-        """Appends an outcome in a single write.
+    def add(self, result: ModelResult) -> None:
+        """Appends a result in a single write.
 
         Raises:
             PassError: The file can't be written.
         """
-        self._file.add(outcome.to_json())
+        self._file.add(result.to_json())
 
     def close(self) -> None:
         """Closes the file, so that another batch can open it."""

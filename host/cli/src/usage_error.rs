@@ -1,0 +1,54 @@
+//! Errors about the command line, with the equivalents of other tools' options.
+
+use clap::builder::StyledStr;
+use clap::error::{ContextKind, ContextValue};
+use passdock::{ErrorKind, PassError, terminal};
+
+use crate::show::{self, Answer};
+
+/// The exit status of invalid command lines.
+const STATUS: u8 = 2;
+
+/// Options of onnxsim and onnxslim, with their equivalents.
+const OTHER_TOOLS: [(&str, &str); 6] = [
+    ("--overwrite-input-shape", BIND),
+    ("--input-shape", BIND),
+    ("--input-shapes", BIND),
+    (
+        "--skip-optimization",
+        "to skip a pass, use `--disabled-pass PASS`; to skip a rewrite rule, `--disabled-rule RULE`",
+    ),
+    (
+        "--skip-fusion-patterns",
+        "to skip a pass, use `--disabled-pass PASS`; to skip a rewrite rule, `--disabled-rule RULE`",
+    ),
+    (
+        "--model-check",
+        "to compare the outputs of both models in ONNX Runtime, use `--verify-outputs`",
+    ),
+];
+const BIND: &str = "to set the size of an input's dim, use `--bind NAME=SIZE`; `passdock stats MODEL` shows the names";
+
+/// Prints the error, and as JSON if the command line has `--json`. Returns the exit status.
+pub(crate) fn report(mut error: clap::Error) -> u8 {
+    if let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) {
+        let known = OTHER_TOOLS.iter().find(|(name, _)| name == option);
+        if let Some((_, tip)) = known {
+            let tips = ContextValue::StyledStrs(vec![StyledStr::from(*tip)]);
+            error.insert(ContextKind::Suggested, tips);
+        }
+    }
+    let text = error.render().to_string();
+    // The message contains arguments, which may be arbitrary file names.
+    match terminal::safe(&text) == text {
+        true => show::written(error.print()),
+        false => show::print_error(&text),
+    }
+    if std::env::args_os().any(|argument| argument == "--json") {
+        let message = text.lines().next().unwrap_or_default();
+        let message = message.strip_prefix("error: ").unwrap_or(message);
+        let error = PassError::new(ErrorKind::Usage, message);
+        show::write_out(&show::json(&Answer::failed(&error)));
+    }
+    STATUS
+}
