@@ -112,16 +112,16 @@ import struct, sys
 data = bytearray(open(sys.argv[1], "rb").read())
 (header,) = struct.unpack_from("<I", data, 0x3C)
 struct.pack_into("<H", data, header + 4, 0xAA64)
-sys.stdout.buffer.write(data)' $hello | refuses arm.dll "is a Windows library for aarch64"
-head -c $(($(wc -c <$hello) / 2)) $hello | refuses cut.dll "it is cut off"
-refuses empty.dll "it is empty" </dev/null
-refuses other.dll "it doesn't export" <../bin/bcryptprimitives.dll
-echo -n text | refuses text.dll "it isn't a shared library"
+sys.stdout.buffer.write(data)' $hello | refuses arm.dll "found a Windows library for aarch64"
+head -c $(($(wc -c <$hello) / 2)) $hello | refuses cut.dll "the file is truncated"
+refuses empty.dll "the file is empty" </dev/null
+refuses other.dll "missing symbol" <../bin/bcryptprimitives.dll
+echo -n text | refuses text.dll "expected a shared library"
 refuses linux.so "it is a library for Linux" </dev/null
 
 echo "a failure has an exit status and a reproducer"
 run=(exits 1 in_wine run digits.onnx -o failed.onnx --passes bad.transform.Panic --plugin-dir ../failing)
-prints "The pass panicked" "${run[@]}"
+prints "the pass panicked" "${run[@]}"
 prints failed.onnx.reproducer "${run[@]}"
 [ ! -e failed.onnx ] || fail "a run that fails should write no model"
 prints "the same failure" exits 1 in_wine replay failed.onnx.reproducer --locked --plugin-dir ../failing

@@ -112,7 +112,7 @@ def test_config_by_key() -> None:
 
 def test_config_that_is_not_there() -> None:
     ctx = PassContext(config={"tir.UnrollLoop": {"auto_max_step": 16}})
-    with pytest.raises(KeyError, match=r"Invalid config option `tir\.UnrolLoop`.*Did you mean `tir\.UnrollLoop`"):
+    with pytest.raises(KeyError, match=r"Invalid config option `tir\.UnrolLoop`.*did you mean `tir\.UnrollLoop`"):
         ctx.config["tir.UnrolLoop"]
     for unroll in (ctx.config["tir.UnrollLoop"], PassContext().config["tir.UnrollLoop"]):
         with pytest.raises(AttributeError, match="has no field `auto_max_stp`; did you mean `auto_max_step`"):

@@ -407,7 +407,7 @@ def test_errors_of_the_host_have_their_fields() -> None:
         get_pass("Nothing")
     error = raised.value
     assert (error.code, error.exit_status, error.pass_name, error.function) == ("unknown-pass", 2, None, None)
-    assert error.rendered.startswith("error[unknown-pass]: There is no pass `Nothing`.")
+    assert error.rendered.startswith("error[unknown-pass]: no pass is named `Nothing`")
     with pytest.raises(passdock.ModelError, match=r"broken\.ir:1") as read:
         Module.from_text("module { fn", "broken.ir")
     assert isinstance(read.value, ValueError)

@@ -159,7 +159,7 @@ def test_instruments_by_name() -> None:
     assert report is None or isinstance(report, str)
     with pytest.raises(passdock.UnknownNameError, match="op-counts.*op-count"):
         get_instrument("op-counts")
-    with pytest.raises(passdock.UnknownNameError, match=r"PassTimeInstrument.*Did you mean `PassTimingInstrument`\?"):
+    with pytest.raises(passdock.UnknownNameError, match=r"PassTimeInstrument.*did you mean `PassTimingInstrument`\?"):
         get_instrument("PassTimeInstrument")
     # Instruments created by an alias have the full name.
     for alias, name in {"PrintIRBefore": "print-before", "PrintAfterAll": "print-after"}.items():

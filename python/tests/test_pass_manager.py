@@ -385,7 +385,7 @@ def test_print_ir_is_registered(capfd: pytest.CaptureFixture[str]) -> None:
     passdock.run(mod, passdock.Pipeline("[[passes]]\nname = 'PrintIR'\noptions = { header = 'd' }\n"))
     printed = capfd.readouterr().err
     assert printed == "".join(f"PrintIR({header}):\n{mod}" for header in ("a", "", "b", "c", "d"))
-    with pytest.raises(ConfigError, match=r"heder.*Did you mean `header`"):
+    with pytest.raises(ConfigError, match=r"heder.*did you mean `header`"):
         get_pass("PrintIR", heder="a")
 
 

@@ -514,7 +514,7 @@ fn an_instrument_loads_its_plugin_when_it_is_made_and_vanishes_with_it() {
     let options = passdock::toml::Table::new();
     let gone = registry.get_instrument("tap.tap", &options, &InstrumentSetup::new(&registry));
     let error = gone.err().expect("it is gone");
-    assert_eq!(error.message, "There is no instrument `tap.tap`.");
+    assert_eq!(error.message, "no instrument is named `tap.tap`");
     // An instrument that is still referenced isn't dropped.
     tap.exit_pass_ctx(&PassContext::current().frame())
         .expect("it exits");

@@ -7,7 +7,6 @@ use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 use passdock_crash::{CallKind, Culprit, Termination};
-pub use passdock_diagnostic::capitalized;
 use passdock_diagnostic::{Diagnostic, Snippet, suggest};
 use passdock_loader::{MissingDefinition, Origin, Plugin, PluginError};
 use serde::{Deserialize, Serialize};
@@ -194,22 +193,25 @@ impl PassError {
         let (cause, culprit) = (&termination.cause, termination.culprit.as_ref());
         let other = culprit.filter(|culprit| culprit.kind != CallKind::Pass);
         let called = other.map(|Culprit { kind, name, .. }| match kind {
-            CallKind::Definition => format!("the definition of `{name}`"),
-            kind => format!("the {} `{name}`", kind.name()),
+            CallKind::Definition => format!("definition of `{name}`"),
+            kind => format!("{} `{name}`", kind.name()),
         });
-        let called = called.as_deref().unwrap_or("it");
+        let called = called.as_deref().unwrap_or(match culprit {
+            Some(_) => "the pass",
+            None => "the process",
+        });
         let message = match termination.on_other_thread {
             true => format!(
-                "Something {cause} while {called} ran; no call into a plugin was on that thread."
+                "a thread without a call into a plugin {cause}; {called} ran on another thread"
             ),
-            false => capitalized(&format!("{called} {cause}.")),
+            false => format!("{called} {cause}"),
         };
         let mut error = PassError::new(ErrorKind::Crashed, message)
-            .help("Nothing was written, and the model that was read is as it was.");
+            .help("nothing was written, and the input model is unchanged");
         error.function = culprit.and_then(|culprit| culprit.function.clone());
         // The pass's own plugin is set with the pass.
         if let Some(plugin) = other.and_then(|culprit| culprit.plugin.as_ref()) {
-            error.notes.push(format!("it is in `{plugin}`"));
+            error.notes.push(format!("the plugin is `{plugin}`"));
         }
         // A corrupted heap causes crashes later, in other code.
         let before = termination.called_before.as_ref().filter(|before| {
@@ -219,8 +221,8 @@ impl PassError {
         if let Some(Culprit { name, plugin, .. }) = before {
             let plugin = plugin.as_deref().unwrap_or_default();
             error.notes.push(format!(
-                "the definition of `{name}` in `{plugin}` was called last before that; what it wrote past its memory \
-                 shows later"
+                "the last call before the crash was the definition of `{name}` in `{plugin}`, which may have corrupted \
+                 memory"
             ));
         }
         let is_uncertain = culprit.is_none()
@@ -229,7 +231,7 @@ impl PassError {
             || cause.name() == "SIGABRT";
         if is_uncertain && !termination.loaded.is_empty() {
             let names = suggest::listed(termination.loaded.iter().map(String::as_str));
-            error.notes.push(format!("loaded by then: {names}"));
+            error.notes.push(format!("loaded plugins: {names}"));
         }
         error.termination = Some(Box::new(termination.clone()));
         error
@@ -378,7 +380,7 @@ impl fmt::Display for PassError {
             write!(f, " ({by})")?;
         }
         if let Some(help) = &self.help {
-            write!(f, " {help}")?;
+            write!(f, "; {help}")?;
         }
         for note in &self.notes {
             write!(f, " ({note})")?;
@@ -401,15 +403,14 @@ impl Error for PassError {
 
 impl From<PluginError> for PassError {
     fn from(error: PluginError) -> PassError {
-        let message = capitalized(&error.to_string());
-        PassError::new(ErrorKind::Plugin, message).caused_by(Arc::new(error))
+        PassError::new(ErrorKind::Plugin, error.to_string()).caused_by(Arc::new(error))
     }
 }
 
 impl From<MissingDefinition> for PassError {
     fn from(missing: MissingDefinition) -> PassError {
         let op = missing.op;
-        PassError::from(missing.error).note(format!("the definition of `{op}` is in it"))
+        PassError::from(missing.error).note(format!("the plugin defines `{op}`"))
     }
 }
 

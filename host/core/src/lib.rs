@@ -28,7 +28,7 @@ pub use context::{
     ContextBuilder, ContextSettings, DeviceType, DiagnosticContext, Entered, OnPass, PassContext,
     PassRecord, PassRun, PassStatus, Recorder, Renderer, get_renderer, override_renderer,
 };
-pub use error::{Cause, ErrorKind, ErrorParts, PassError, PassFault, Provider, capitalized};
+pub use error::{Cause, ErrorKind, ErrorParts, PassError, PassFault, Provider};
 pub use instrument::{
     Frame, InstrumentRef, InstrumentReport, InstrumentResult, InstrumentSetup, InstrumentSpec,
     PassCall, PassFilter, PassInstrument, Sink,

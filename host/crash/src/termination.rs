@@ -150,7 +150,7 @@ impl TerminationCause {
     }
 }
 
-/// Formats the predicate of a message: `ended by SIGSEGV (address 0x0)`.
+/// Formats the predicate of a message: `crashed: SIGSEGV, an invalid memory access (address 0x0)`.
 impl fmt::Display for TerminationCause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -173,7 +173,7 @@ impl fmt::Display for TerminationCause {
                     "SIGFPE" => ", an integer division by zero or an overflow",
                     "SIGILL" => ", an illegal instruction",
                     "SIGABRT" => ", `abort` was called",
-                    "SIGKILL" => ", perhaps because the system ran out of memory",
+                    "SIGKILL" => ", possibly out of memory",
                     _ => "",
                 })?;
                 match address {

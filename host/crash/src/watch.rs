@@ -293,36 +293,36 @@ fn report(cause: &TerminationCause) -> fmt::Result {
     match culprit {
         None => writeln!(
             out,
-            "error[crashed]: Something {cause}; no call into a plugin was on this thread."
+            "error[crashed]: a thread without a call into a plugin {cause}"
         )?,
         Some((call, kind)) => {
             let what = match kind {
                 CallKind::Definition => "definition of",
                 kind => kind.name(),
             };
-            writeln!(out, "error[crashed]: The {what} `{}` {cause}.", call.name)?;
+            writeln!(out, "error[crashed]: {what} `{}` {cause}", call.name)?;
             write_place(&mut out, &call.function, &call.plugin)?;
             let pass = calls.find(|call| call.kind() == Some(CallKind::Pass));
             if let Some(pass) = pass.filter(|_| kind != CallKind::Pass) {
                 let how = match kind {
-                    CallKind::Instrument => "it was called around",
+                    CallKind::Instrument => "called around",
                     _ => "in",
                 };
-                writeln!(out, "  = {how} the pass `{}`", pass.name)?;
+                writeln!(out, "  = {how} pass `{}`", pass.name)?;
                 write_place(&mut out, &pass.function, &pass.plugin)?;
             }
         }
     }
-    out.write_str("  = Nothing was written.\n")
+    out.write_str("  = nothing was written\n")
 }
 
 /// Prints the recorded function and plugin of a call.
 fn write_place(out: &mut StandardError, function: &Text<31>, plugin: &Text<63>) -> fmt::Result {
     if !function.is_empty() {
-        writeln!(out, "  = in the function @{function}")?;
+        writeln!(out, "  = in function @{function}")?;
     }
     match plugin.is_empty() {
         true => Ok(()),
-        false => writeln!(out, "  = of the plugin `{plugin}`"),
+        false => writeln!(out, "  = of plugin `{plugin}`"),
     }
 }

@@ -65,7 +65,7 @@ fn a_fault_that_is_mended_is_not_told_and_the_next_one_is() {
     assert_eq!(ran.status.signal(), Some(libc::SIGSEGV), "{said}");
     let (before, after) = said.split_once("mended\n").expect("it goes on");
     assert_eq!(before, "");
-    let sentence = "error[crashed]: The pass `a.pass` crashed: SIGSEGV, ";
+    let sentence = "error[crashed]: pass `a.pass` crashed: SIGSEGV, ";
     assert!(after.starts_with(sentence), "{said}");
     assert_eq!(after.matches("error[").count(), 1, "{said}");
 }

@@ -22,7 +22,7 @@ impl DiagnosticBuffer {
         }
         if self.diagnostics.len() == MAX_DIAGNOSTICS {
             let message = format!(
-                "The pass says very much; what comes after {MAX_DIAGNOSTICS} diagnostics is left out."
+                "the pass emitted more than {MAX_DIAGNOSTICS} diagnostics; the rest is omitted"
             );
             let left_out = Diagnostic::new(Severity::Warning, "too-many", message);
             self.diagnostics.push(left_out);

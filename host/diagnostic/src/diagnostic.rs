@@ -38,15 +38,15 @@ impl Severity {
 /// # extern crate passdock_diagnostic as passdock;
 /// use passdock::{Diagnostic, Severity};
 ///
-/// let mut warning = Diagnostic::new(Severity::Warning, "unused", "The weight `w` has no use.");
+/// let mut warning = Diagnostic::new(Severity::Warning, "unused", "weight `w` is unused");
 /// warning.function = Some("main".to_owned());
-/// warning.help = Some("Run DeadCodeElimination.".to_owned());
+/// warning.help = Some("run DeadCodeElimination".to_owned());
 /// assert_eq!(
 ///     warning.render(false),
-///     "warning[unused]: The weight `w` has no use.
+///     "warning[unused]: weight `w` is unused
 ///  |
 ///  = in function @main
-///  = help: Run DeadCodeElimination."
+///  = help: run DeadCodeElimination"
 /// );
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -55,7 +55,7 @@ pub struct Diagnostic {
     pub severity: Severity,
     /// A short stable code.
     pub code: String,
-    /// The message: a full sentence.
+    /// The message: a fact, in lower case and without a full stop.
     pub message: String,
     /// The pass that emitted the diagnostic.
     pub pass: Option<String>,
@@ -251,17 +251,4 @@ impl Diagnostic {
         }
         self.labels.extend(shown.others);
     }
-}
-
-/// Converts a text to a sentence, with a capital letter at the start and a full stop at the end.
-pub fn capitalized(text: &str) -> String {
-    let mut chars = text.chars();
-    let mut out: String = match chars.next() {
-        Some(first) => first.to_uppercase().chain(chars).collect(),
-        None => String::new(),
-    };
-    if !out.ends_with(['.', '!', '?']) {
-        out.push('.');
-    }
-    out
 }

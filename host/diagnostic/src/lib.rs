@@ -18,6 +18,6 @@ pub mod terminal;
 pub mod text_diff;
 
 pub use buffer::DiagnosticBuffer;
-pub use diagnostic::{BlamedDefinition, Diagnostic, Label, Severity, Snippet, capitalized};
+pub use diagnostic::{BlamedDefinition, Diagnostic, Label, Severity, Snippet};
 pub use invalid::InvalidShape;
 pub use memory::ProcessMemory;

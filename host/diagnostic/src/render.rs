@@ -189,18 +189,18 @@ mod tests {
         let mut diagnostic = Diagnostic::new(
             Severity::Error,
             "pipeline",
-            "There is no key `opt_lvl` in `[context]`.",
+            "unknown key `opt_lvl` in `[context]`",
         );
         diagnostic.snippet = Some(snippet);
-        diagnostic.help = Some("Did you mean `opt_level`?".to_owned());
+        diagnostic.help = Some("did you mean `opt_level`?".to_owned());
         expect![[r#"
-            error[pipeline]: There is no key `opt_lvl` in `[context]`.
+            error[pipeline]: unknown key `opt_lvl` in `[context]`
              --> p.toml:2:1
               |
             2 | opt_lvl = 3
               | ^^^^^^^ unknown key
               |
-              = help: Did you mean `opt_level`?"#]]
+              = help: did you mean `opt_level`?"#]]
         .assert_eq(&diagnostic.render(false));
     }
 
@@ -224,7 +224,7 @@ mod tests {
         for (start, end) in (0..9).flat_map(|start| (0..9).map(move |end| (start, end))) {
             let mut snippet = Snippet::of_line("f", 1, text, start..end);
             snippet.label = "here".to_owned();
-            let mut diagnostic = Diagnostic::new(Severity::Error, "config", "Odd.");
+            let mut diagnostic = Diagnostic::new(Severity::Error, "config", "odd");
             diagnostic.snippet = Some(snippet);
             assert!(
                 diagnostic.render(false).contains("here"),
@@ -235,11 +235,11 @@ mod tests {
 
     #[test]
     fn nothing_steers_the_terminal() {
-        let mut diagnostic = Diagnostic::new(Severity::Error, "read", "A\u{9b}31m name.");
+        let mut diagnostic = Diagnostic::new(Severity::Error, "read", "a\u{9b}31m name");
         diagnostic.snippet = Some(Snippet::new("m\u{1b}.ir", "\tä\u{9b}b", 1..5, "\u{202e}"));
         diagnostic.notes.push("one\n\u{7}two".to_owned());
         expect![[r#"
-            error[read]: A\u{9b}31m name.
+            error[read]: a\u{9b}31m name
              --> m\u{1b}.ir:1:2
               |
             1 |     ä\u{9b}b
@@ -252,14 +252,14 @@ mod tests {
 
     #[test]
     fn a_pass_and_a_place_are_named() {
-        let mut diagnostic = Diagnostic::new(Severity::Warning, "acme::axis", "The axis is odd.");
+        let mut diagnostic = Diagnostic::new(Severity::Warning, "acme::axis", "the axis is odd");
         diagnostic.pass = Some("acme.transform.Fuse".to_owned());
         diagnostic.file = Some("plugins/libacme.so".to_owned());
         diagnostic.function = Some("main".to_owned());
         diagnostic.op = Some("op3 (onnx.Relu)".to_owned());
         diagnostic.location = Some("conv1".to_owned());
         expect![[r#"
-            warning[acme::axis]: The axis is odd.
+            warning[acme::axis]: the axis is odd
              |
              = in pass acme.transform.Fuse of plugin `plugins/libacme.so`, function @main, op3 (onnx.Relu), at conv1"#]]
     .assert_eq(&diagnostic.render(false));

@@ -30,23 +30,23 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     best.map(|(_, text)| text)
 }
 
-/// Returns the hint "Did you mean `…`?", if a candidate is similar enough.
+/// Returns the hint "did you mean `…`?", if a candidate is similar enough.
 pub fn help<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
-    nearest(name, candidates).map(|found| format!("Did you mean `{found}`?"))
+    nearest(name, candidates).map(|found| format!("did you mean `{found}`?"))
 }
 
-/// Returns the hint "Did you mean `…`?", or the list of all candidates: "There are: `a`, `b`."
+/// Returns the hint "did you mean `…`?", or the list of all candidates: "`head`: `a`, `b`".
 pub fn help_or_list<'a, C: IntoIterator<Item = &'a str>>(
     name: &str,
     candidates: impl Fn() -> C,
     head: &str,
 ) -> String {
-    help(name, candidates()).unwrap_or_else(|| format!("{head}: {}.", listed(candidates())))
+    help(name, candidates()).unwrap_or_else(|| format!("{head}: {}", listed(candidates())))
 }
 
-/// Returns the text " Did you mean `…`?", or an empty string.
+/// Returns the end of a message "; did you mean `…`?", or an empty string.
 pub fn did_you_mean<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> String {
-    help(name, candidates).map_or(String::new(), |help| format!(" {help}"))
+    help(name, candidates).map_or(String::new(), |help| format!("; {help}"))
 }
 
 /// Formats a list of names for a sentence.

@@ -15,9 +15,7 @@ pub fn open(path: &Path) -> io::Result<File> {
         use std::os::unix::fs::FileTypeExt;
         let kind = file.metadata()?.file_type();
         if kind.is_char_device() || kind.is_block_device() {
-            return Err(io::Error::other(
-                "it is a device; name a regular file or a pipe",
-            ));
+            return Err(io::Error::other("not a regular file or a pipe"));
         }
     }
     Ok(file)

@@ -179,7 +179,7 @@ impl Staged {
         // Obsolete files that can't be removed are harmless.
         self.old.iter().for_each(|name| _ = remove(&dir.join(name)));
         synced.map_err(|error| {
-            let message = format!("it is there, but may not outlast a loss of power: {error}");
+            let message = format!("the file was written, but could not be synced to disk: {error}");
             io::Error::new(error.kind(), message)
         })
     }
@@ -192,7 +192,7 @@ impl Staged {
         #[cfg(not(unix))]
         let links = 1;
         if !metadata.is_file() || metadata.len() != len || links != 1 {
-            return Err(io::Error::other("something else wrote into it"));
+            return Err(io::Error::other("another program changed the file"));
         }
         match self.durable {
             true => File::options().write(true).open(path)?.sync_all(),

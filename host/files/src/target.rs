@@ -25,7 +25,7 @@ impl Target {
         // Absolute, because a pass may change the current directory.
         let whole = std::path::absolute(path)?;
         let place = match fs::metadata(&whole) {
-            Ok(known) if known.is_dir() => return Err(io::Error::other("it is a directory")),
+            Ok(known) if known.is_dir() => return Err(io::Error::other("is a directory")),
             Ok(known) if known.is_file() => dunce::canonicalize(&whole)?,
             Ok(_) => return Ok(Target::Special(whole)),
             Err(_) => end_of_links(&whole)?,
@@ -34,7 +34,7 @@ impl Target {
             // Show the path as the user wrote it, unless a link leads elsewhere.
             let given = if place == whole { path } else { &place };
             let dir = directory_of(given).display();
-            let message = format!("there is no directory `{dir}`");
+            let message = format!("directory `{dir}` does not exist");
             return Err(io::Error::new(io::ErrorKind::NotFound, message));
         }
         Target::file(place)
@@ -47,7 +47,7 @@ impl Target {
     /// If no file can be created there.
     pub fn replacing(path: &Path) -> io::Result<Target> {
         if path.symlink_metadata().is_ok_and(|known| known.is_dir()) {
-            return Err(io::Error::other("it is a directory"));
+            return Err(io::Error::other("is a directory"));
         }
         let dir = dunce::canonicalize(directory_of(path))?;
         Target::file(dir.join(path.file_name().unwrap_or_default()))
@@ -60,7 +60,7 @@ impl Target {
         {
             return Err(io::Error::new(
                 ErrorKind::PermissionDenied,
-                "it is read-only",
+                "the file is read-only",
             ));
         }
         tempfile::tempfile_in(directory_of(&place)).map_err(plain)?;
@@ -118,5 +118,5 @@ pub fn end_of_links(path: &Path) -> io::Result<PathBuf> {
             Err(_) => return Ok(path),
         }
     }
-    Err(io::Error::other("it is a link to itself"))
+    Err(io::Error::other("the link points to itself"))
 }

@@ -40,7 +40,7 @@ impl fmt::Display for Origin {
 
 /// An error about a plugin that can't be used.
 #[derive(Clone, Debug, thiserror::Error)]
-#[error("plugin {origin} can't be used: {kind}")]
+#[error("cannot load plugin {origin}: {kind}")]
 pub struct PluginError {
     /// The plugin's file, or that it is built into this program.
     pub origin: Origin,
@@ -69,99 +69,94 @@ impl PluginError {
 #[non_exhaustive]
 #[allow(
     missing_docs,
-    reason = "each variant's sentence says what it is, and its fields are that sentence's parts"
+    reason = "each variant is documented by its message, and the fields are parts of it"
 )]
 pub enum PluginErrorKind {
     // The file.
-    #[error("it can't be read ({0}); check that it exists and that you may read it")]
+    #[error("could not read the file: {0}; check its path and permissions")]
     Io(#[source] io::Error),
-    #[error("it isn't a regular file; name a shared library")]
+    #[error("not a regular file; pass a shared library")]
     NotAFile,
-    #[error("it is empty; build it again")]
+    #[error("the file is empty; build it again")]
     Empty,
-    #[error("it isn't a shared library ({found}); a plugin here is {expected}")]
+    #[error("expected a shared library ({expected}), found {found}")]
     NotALibrary {
         found: String,
         expected: &'static str,
     },
-    #[error("it is {found}, this host needs {expected}; build it for this machine")]
+    #[error("expected {expected}, found {found}; build it for this machine")]
     WrongTarget { found: String, expected: String },
     #[error(
-        "it is cut off: a segment ends at byte {needed} and the file has {len}; copy or build it again"
+        "the file is truncated: a segment ends at byte {needed}, but the file has {len} bytes; copy or build it again"
     )]
     Truncated { needed: u64, len: u64 },
-    #[error(
-        "it is cut off or damaged, so that it can't be read as a library; copy or build it again"
-    )]
+    #[error("the file is truncated or damaged; copy or build it again")]
     Damaged,
-    #[error(
-        "the bytes of `{symbol}` aren't in the file; initialize it where it is defined, and build it again"
-    )]
+    #[error("symbol `{symbol}` has no data in the file; initialize it in its definition")]
     Uninitialized { symbol: &'static str },
     #[error(
-        "it doesn't export `{symbol}`; write `export_plugin!(PLUGIN);` in the library's crate, or \
+        "missing symbol `{symbol}`; write `export_plugin!(PLUGIN);` in the library's crate, or \
          in C define the symbol with default visibility"
     )]
     MissingSymbol { symbol: &'static str },
-    #[error("it exports `{symbol}` as {found}, it must be {expected}")]
+    #[error("expected symbol `{symbol}` to be {expected}, found {found}")]
     WrongSymbol {
         symbol: &'static str,
         found: &'static str,
         expected: &'static str,
     },
-    #[error("the file changed after its manifest was read; run again")]
+    #[error("the file changed after its manifest was read; run the command again")]
     Changed,
 
     // The manifest.
-    #[error("its manifest has {len} bytes, the limit is {limit}; shorten the summaries and docs")]
+    #[error(
+        "the manifest has {len} bytes, but the limit is {limit}; shorten the summaries and docs"
+    )]
     ManifestTooLong { len: u64, limit: u64 },
-    #[error("its manifest doesn't end with a NUL byte; end the text with `\\0`")]
+    #[error("the manifest does not end with a NUL byte; append `\\0` to the text")]
     ManifestNotTerminated,
-    #[error("its manifest isn't UTF-8 (at byte {at}); write it in UTF-8")]
+    #[error("invalid UTF-8 in the manifest at byte {at}")]
     ManifestNotUtf8 { at: usize },
-    #[error("its manifest isn't the TOML that hosts read: {message}")]
+    #[error("invalid TOML in the manifest: {message}")]
     ManifestSyntax { message: String },
-    #[error("in its manifest {what} is `{got}`; {rule}")]
+    #[error("invalid {what} in the manifest: expected {rule}, found `{got}`")]
     ManifestValue {
         what: String,
         got: String,
         rule: &'static str,
     },
-    #[error("in its manifest {what} is {got}, and has to be {expected}")]
+    #[error("invalid {what} in the manifest: expected {expected}, found {got}")]
     ManifestType {
         what: String,
         got: String,
         expected: String,
     },
-    #[error("its manifest lacks `{key}`{place}")]
+    #[error("missing `{key}`{place} in the manifest")]
     ManifestMissing { key: &'static str, place: String },
-    #[error("its manifest names {what} `{name}` twice; rename or remove one")]
+    #[error("duplicate {what} `{name}` in the manifest; rename or remove one")]
     ManifestDuplicate { what: &'static str, name: String },
 
     // Versions.
     #[error(
-        "it was built for plugin ABI {got}, this host supports {supported}.x; build it against \
+        "unsupported plugin ABI {got}, expected {supported}.x; build the plugin against \
          passdock-plugin-api for ABI {supported}, or use a passdock of ABI {major}", major = .got.major
     )]
     AbiMajor { got: Ver, supported: u32 },
     #[error(
-        "it was built for plugin ABI {got}, which {}.{oldest} broke; build it against the \
+        "unsupported plugin ABI {got}, expected at least {}.{oldest}; build the plugin against the \
          passdock-plugin-api of ABI {host}, or use a passdock of ABI {got}", host.major
     )]
     Broken { got: Ver, host: Ver, oldest: u32 },
     #[error(
-        "it needs plugin ABI {needed}, this host has {host}; update passdock, or build the plugin \
-         without the newer features"
+        "requires plugin ABI {needed}, but this passdock has {host}; update passdock, or build the \
+         plugin without the newer features"
     )]
     HostTooOld { needed: Ver, host: Ver },
-    #[error(
-        "it says that it needs ABI {min_host} of a host but was built against {abi}; `min_host` \
-         can't be newer than `abi`"
-    )]
+    #[error("`min_host` {min_host} in the manifest is newer than `abi` {abi}")]
     MinHost { min_host: Ver, abi: Ver },
     #[error(
-        "its records have another layout (fingerprint {got}, this host's is {supported}), though \
-         both say ABI {abi}; build it against the passdock-plugin-api of this host"
+        "incompatible record layout of ABI {abi}: expected fingerprint {supported}, found {got}; \
+         build the plugin against the passdock-plugin-api of this passdock"
     )]
     Layout {
         got: String,
@@ -169,25 +164,25 @@ pub enum PluginErrorKind {
         abi: Ver,
     },
     #[error(
-        "it was built for IR {got}, this host supports {supported}.x; build it against a \
+        "unsupported IR version {got}, expected {supported}.x; build the plugin against a \
          passdock-plugin-api of IR {supported}"
     )]
     IrMajor { got: Ver, supported: u32 },
 
     // Loading.
-    #[error("the system refuses to load it: {0}")]
+    #[error("the system's loader failed: {0}")]
     Refused(String),
-    #[error("it refuses this host (ABI {abi}, IR {ir}): {reason}")]
+    #[error("the plugin rejected the host (ABI {abi}, IR {ir}): {reason}")]
     RefusesHost { reason: String, abi: Ver, ir: Ver },
-    #[error("the table that its entry returns is malformed: {0}; build the plugin again")]
+    #[error("malformed table of the entry function: {0}; build the plugin again")]
     Table(String),
     #[error(
-        "its table and its manifest disagree: {0}; both come from `plugin!`, in C keep them equal"
+        "the table differs from the manifest: {0}; generate both with `plugin!`, or in C keep them equal"
     )]
     Disagree(String),
 
     // Among plugins.
-    #[error("{what} `{name}` is also given by {other}; remove one of the two, or rename")]
+    #[error("duplicate {what} `{name}`, also in plugin {other}; rename or remove one")]
     Conflict {
         what: &'static str,
         name: String,
@@ -197,7 +192,7 @@ pub enum PluginErrorKind {
 
 /// An error about a requested plugin directory that can't be read.
 #[derive(Debug, thiserror::Error)]
-#[error("the plugin directory `{}` can't be read ({error}); correct its name or create it", .path.display())]
+#[error("could not read plugin directory `{}`: {error}; correct its name or create it", .path.display())]
 pub struct DirError {
     /// The directory's path.
     pub path: PathBuf,

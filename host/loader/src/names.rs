@@ -6,25 +6,20 @@ use passdock_diagnostic::terminal;
 pub(super) const MAX_LEN: usize = 256;
 
 /// The rule that `is_pass` checks, for messages.
-pub(super) const PASS_RULE: &str = "a pass is called `<namespace>.transform.<Name>`, of letters, \
-                                    digits, `_` and `-`";
+pub(super) const PASS_RULE: &str = "`<namespace>.transform.<Name>` of letters, digits, `_` and `-`";
 
 /// The rule that `is_namespaced` checks for a Sequential's name, for messages.
-pub(super) const SEQUENTIAL_RULE: &str =
-    "a Sequential is called `<namespace>.<Name>`, of letters, digits, `_` and `-`";
+pub(super) const SEQUENTIAL_RULE: &str = "`<namespace>.<Name>` of letters, digits, `_` and `-`";
 
 /// The rule that `is_namespaced` checks for the name of a pass or a Sequential, for messages.
-pub(super) const ANY_PASS_RULE: &str = "a pass is called `<namespace>.transform.<Name>`, a \
-                                        Sequential `<namespace>.<Name>`, of letters, digits, `_` \
-                                        and `-`";
+pub(super) const ANY_PASS_RULE: &str =
+    "`<namespace>.transform.<Name>` or `<namespace>.<Name>` of letters, digits, `_` and `-`";
 
 /// The rule that `is_dotted` checks, for messages.
-pub(super) const DOTTED_RULE: &str =
-    "names are made of letters, digits, `_` and `-`, joined by dots";
+pub(super) const DOTTED_RULE: &str = "letters, digits, `_` and `-`, joined by dots";
 
 /// The rule that `is_namespaced` checks for an instrument's name, for messages.
-pub(super) const INSTRUMENT_RULE: &str =
-    "an instrument is called `<namespace>.<name>`, of letters, digits, `_` and `-`";
+pub(super) const INSTRUMENT_RULE: &str = "`<namespace>.<name>` of letters, digits, `_` and `-`";
 
 /// Whether a name is a pass's full name: `acme.transform.FuseRelu`.
 pub(super) fn is_pass(name: &str) -> bool {

@@ -32,32 +32,32 @@ pub struct Array {
     pub data: Vec<u8>,
 }
 
-/// An error of reading a tensor, displayed as the end of a sentence.
+/// An error of reading a tensor, displayed as a reason.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// An I/O error.
-    #[error("it can't be read: {0}")]
+    #[error("{0}")]
     Io(#[from] io::Error),
     /// The file has another format.
-    #[error("it isn't a `.npy` file")]
+    #[error("not a `.npy` file")]
     NotNpy,
     /// The file has another format.
-    #[error("it isn't a `.npz` file")]
+    #[error("not a `.npz` file")]
     NotNpz,
     /// The archive can't be read.
     #[error("{0}")]
     Zip(String),
     /// An entry of the archive isn't a valid tensor.
-    #[error("`{0}` in it gives none: {1}")]
+    #[error("invalid entry `{0}`: {1}")]
     Entry(String, Box<Error>),
     /// The header is invalid.
-    #[error("its header {0}")]
+    #[error("invalid header: {0}")]
     Header(String),
     /// The element type isn't supported.
-    #[error("its elements are {0}; numbers and bools can be read")]
+    #[error("unsupported elements: {0}; expected numbers or bools")]
     Elements(String),
     /// The number of bytes doesn't match the header.
-    #[error("it has {found} bytes of elements where {shape:?} takes {expected}")]
+    #[error("expected {expected} bytes of elements for shape {shape:?}, found {found}")]
     Size {
         /// The shape.
         shape: Vec<i64>,
@@ -81,7 +81,7 @@ pub fn read_npz_from(bytes: &[u8]) -> Result<Vec<(String, Array)>, Error> {
     let mut arrays = Vec::new();
     for _ in 0..archive.entries_hint() {
         let entry = entries.next_entry().ok().flatten();
-        let entry = entry.ok_or_else(|| Error::Zip("its directory is cut off".to_owned()))?;
+        let entry = entry.ok_or_else(|| Error::Zip("truncated archive directory".to_owned()))?;
         let path = String::from_utf8_lossy(entry.file_path().as_bytes()).into_owned();
         let Some(name) = path.strip_suffix(".npy") else {
             continue;
@@ -100,21 +100,21 @@ fn unpacked(
 ) -> Result<Vec<u8>, Error> {
     let broken = |reason: &str| Error::Zip(reason.to_owned());
     if entry.flags().is_encrypted() {
-        return Err(broken("it is encrypted"));
+        return Err(broken("encrypted"));
     }
     let packed = archive.get_entry(entry.wayfinder());
-    let packed = packed.map_err(|_| broken("it is cut off"))?;
+    let packed = packed.map_err(|_| broken("truncated"))?;
     let expected = packed.claim_verifier();
     let data = match entry.compression_method() {
         CompressionMethod::STORE => packed.data().to_vec(),
         CompressionMethod::DEFLATE => {
             let limit = usize::try_from(expected.uncompressed_size).unwrap_or(usize::MAX);
             decompress_to_vec_with_limit(packed.data(), limit)
-                .map_err(|_| broken("its compressed data is broken"))?
+                .map_err(|_| broken("corrupt compressed data"))?
         }
         other => {
             let method = other.as_u16();
-            let reason = format!("it is packed by method {method}; 0 and 8 can be read");
+            let reason = format!("unsupported compression method {method}; expected 0 or 8");
             return Err(Error::Zip(reason));
         }
     };
@@ -123,7 +123,7 @@ fn unpacked(
         uncompressed_size: data.len() as u64,
     };
     let checked = expected.valid(found);
-    checked.map_err(|error| Error::Zip(format!("its data is broken: {error}")))?;
+    checked.map_err(|error| Error::Zip(format!("corrupt data: {error}")))?;
     Ok(data)
 }
 

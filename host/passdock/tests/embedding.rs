@@ -388,15 +388,14 @@ fn only_canonical_names_are_registered() {
         "FoldConstant",
     ] {
         let error = registry.register(pass(name)).expect_err("an alias");
-        let expected =
-            format!("The name `{name}` stands for the pass `relax.transform.FoldConstant`.");
+        let expected = format!("name `{name}` is an alias of pass `relax.transform.FoldConstant`");
         assert_eq!(error.message, expected);
         assert_eq!(registry.canonical(name), "relax.transform.FoldConstant");
     }
     let key = registry.register_config_option::<i64>("relay.fallback_device_type");
     let message = key.expect_err("an alias").message;
     assert!(
-        message.contains("stands for `relax.fallback_device_type`"),
+        message.contains("is an alias of `relax.fallback_device_type`"),
         "{message}"
     );
 }

@@ -81,11 +81,11 @@ type = "float"
 /// Errors that a schema can't express: relations between values, and characters in free text.
 const BETWEEN_VALUES: [&str; 7] = [
     "`default` of ",
-    "it must be within `min` and `max`",
-    "twice; rename or remove one",
-    "needs a table of its own",
-    "have another layout",
-    "it needs plugin ABI",
+    "a value within `min` and `max`",
+    "in the manifest; rename or remove one",
+    "the `key` of a `[[config]]` table",
+    "incompatible record layout",
+    "requires plugin ABI",
     "control characters",
 ];
 

@@ -26,12 +26,16 @@ fn with(bench: &Bench, fault: &str, at: &str, words: &str) -> Ran {
 
 /// Faults that terminate the process, the option that limits them if they don't, and the expected report.
 const DEADLY: [(&str, &str, &str); 6] = [
-    ("segv", "", "It crashed: SIGSEGV, "),
-    ("exit", "", "It ended the process"),
-    ("_exit", "", "It ended the process with status 0"),
-    ("exec", "", "It ended the process with status 0"),
-    ("kill", "", "It crashed: SIGKILL, "),
-    ("hang", "--timeout 1", "It was still running after 1 s."),
+    ("segv", "", "the pass crashed: SIGSEGV, "),
+    ("exit", "", "the pass ended the process"),
+    ("_exit", "", "the pass ended the process with status 0"),
+    ("exec", "", "the pass ended the process with status 0"),
+    ("kill", "", "the pass crashed: SIGKILL, "),
+    (
+        "hang",
+        "--timeout 1",
+        "the pass was still running after 1 s",
+    ),
 ];
 
 #[test]
@@ -186,9 +190,9 @@ fn bisect_and_reduce_tell_of_a_library_that_dies_while_it_is_loaded() {
         ] {
             let ran = with(&bench, fault, "constructor", words);
             assert_eq!(ran.status, 1, "{fault}: {words}: {}", ran.stderr);
-            let said = "error[crashed]: The library `dies` ";
+            let said = "error[crashed]: library `dies` ";
             assert!(ran.stderr.contains(said), "{fault}: {}", ran.stderr);
-            let file = "it is in `plugin.so`";
+            let file = "the plugin is `plugin.so`";
             assert!(ran.stderr.contains(file), "{fault}: {}", ran.stderr);
         }
     }
@@ -205,9 +209,9 @@ fn commands_that_only_load_plugins_tell_of_one_that_dies() {
             let ran = with(&bench, fault, "constructor", &words);
             assert_eq!(ran.status, 1, "{fault}: {words}: {}", ran.stderr);
             assert_eq!(ran.stdout, "", "{fault}: {words}");
-            let said = "error[crashed]: The library `dies` ";
+            let said = "error[crashed]: library `dies` ";
             assert!(ran.stderr.contains(said), "{fault}: {}", ran.stderr);
-            let file = "it is in `plugin.so`";
+            let file = "the plugin is `plugin.so`";
             assert!(ran.stderr.contains(file), "{fault}: {}", ran.stderr);
             let json = with(&bench, fault, "constructor", &format!("{words} --json")).json();
             assert_eq!(json["ok"], false, "{fault}: {words}");
@@ -261,9 +265,9 @@ const DEFINED: &str = r#"module {
 const UNSAID: [(&str, &str); 5] = [
     ("segv", "crashed: SIGSEGV, "),
     ("exit", "ended the process"),
-    ("_exit", "ended the process with status 0."),
+    ("_exit", "ended the process with status 0"),
     ("kill", "crashed: SIGKILL, "),
-    ("hang", "was still running after 1 s."),
+    ("hang", "was still running after 1 s"),
 ];
 
 #[test]
@@ -278,8 +282,8 @@ fn commands_that_infer_types_tell_of_a_definition_that_dies() {
             let variables = [("FAULT", fault), ("AT", "infer")];
             let ran = bench.run_with(&variables, words.split_whitespace(), DEFINED);
             assert_eq!(ran.status, 1, "{fault}: {}", ran.stderr);
-            let said = format!("error[crashed]: The definition of `dies.Op` {said}");
-            for said in [&said, "it is in `plugin.so`"] {
+            let said = format!("error[crashed]: definition of `dies.Op` {said}");
+            for said in [&said, "the plugin is `plugin.so`"] {
                 assert!(ran.stderr.contains(said), "{fault}: {}", ran.stderr);
             }
             assert_eq!(bench.read("out.ir"), "as it was", "{fault}");
@@ -289,7 +293,7 @@ fn commands_that_infer_types_tell_of_a_definition_that_dies() {
         let words = format!("extract d.ir --outputs y -o part.ir --plugin plugin.so {option}");
         let ran = with(&bench, fault, "infer", &words);
         assert_eq!(ran.status, 0, "{fault}: {}", ran.stderr);
-        let said = format!("warning[crashed]: The definition of `dies.Op` {said}");
+        let said = format!("warning[crashed]: definition of `dies.Op` {said}");
         assert!(ran.stderr.contains(&said), "{fault}: {}", ran.stderr);
         assert!(bench.read("part.ir").contains("dies.Op"), "{fault}");
         std::fs::remove_file(bench.path("part.ir")).expect("the part");
@@ -299,7 +303,7 @@ fn commands_that_infer_types_tell_of_a_definition_that_dies() {
         let words = "convert d.ir out.ir --value-info --plugin plugin.so --in-process";
         let ran = with(&bench, fault, "infer", words);
         assert_eq!(ran.status, 1, "{fault}: {}", ran.stderr);
-        let said = format!("error[crashed]: The definition of `dies.Op` {said}");
+        let said = format!("error[crashed]: definition of `dies.Op` {said}");
         assert!(ran.stderr.contains(&said), "{fault}: {}", ran.stderr);
         assert_eq!(bench.read("out.ir"), "as it was", "{fault}");
     }
@@ -313,13 +317,13 @@ fn commands_that_infer_types_tell_of_a_library_that_dies_while_it_is_loaded() {
         let words = "convert d.ir out.ir --value-info --plugin plugin.so";
         let ran = with(&bench, fault, "constructor", words);
         assert_eq!(ran.status, 1, "{fault}: {}", ran.stderr);
-        let said = "error[crashed]: The library `dies` ";
+        let said = "error[crashed]: library `dies` ";
         assert!(ran.stderr.contains(said), "{fault}: {}", ran.stderr);
         assert_eq!(bench.read("out.ir"), "as it was", "{fault}");
         let words = "extract d.ir --outputs y -o part.ir --plugin plugin.so";
         let ran = with(&bench, fault, "constructor", words);
         assert_eq!(ran.status, 0, "{fault}: {}", ran.stderr);
-        let said = "warning[crashed]: The library `dies` ";
+        let said = "warning[crashed]: library `dies` ";
         assert!(ran.stderr.contains(said), "{fault}: {}", ran.stderr);
         assert!(bench.read("part.ir").contains("dies.Op"), "{fault}");
     }
@@ -333,20 +337,15 @@ fn blame_tells_of_a_pass_or_a_definition_that_dies() {
     for (fault, said) in UNSAID {
         let option = if fault == "hang" { "--timeout 1" } else { "" };
         for (at, passes, who, model) in [
-            ("pass", "c.transform.Dies", "It", "d.ir"),
-            ("pass", "c.transform.Dies", "It", "-"),
+            ("pass", "c.transform.Dies", "the pass", "d.ir"),
+            ("pass", "c.transform.Dies", "the pass", "-"),
             (
                 "infer",
                 "relax.transform.InferType",
-                "The definition of `dies.Op`",
+                "definition of `dies.Op`",
                 "d.ir",
             ),
-            (
-                "constructor",
-                "c.transform.Dies",
-                "The library `dies`",
-                "d.ir",
-            ),
+            ("constructor", "c.transform.Dies", "library `dies`", "d.ir"),
         ] {
             let words = format!("blame {model} y --plugin plugin.so --passes {passes} {option}");
             let variables = [("FAULT", fault), ("AT", at)];
@@ -354,7 +353,7 @@ fn blame_tells_of_a_pass_or_a_definition_that_dies() {
             assert_eq!(ran.status, 1, "{fault}, {at}: {}", ran.stderr);
             let named = match at {
                 "pass" => "in pass c.transform.Dies of plugin `plugin.so`, function @main",
-                _ => "it is in `plugin.so`",
+                _ => "the plugin is `plugin.so`",
             };
             for said in [&format!("error[crashed]: {who} {said}"), named] {
                 assert!(ran.stderr.contains(said), "{fault}, {at}: {}", ran.stderr);
@@ -408,7 +407,7 @@ fn in_process_the_command_that_dies_says_so() {
                 "segv" => "crashed: SIGSEGV",
                 _ => "ended the process",
             };
-            for said in ["error[crashed]: The ", said] {
+            for said in ["error[crashed]: ", said] {
                 assert!(ran.stderr.contains(said), "{words}: {}", ran.stderr);
             }
             assert_eq!(ran.stdout, "", "{words}");

@@ -15,9 +15,8 @@ fn a_pass_that_writes_into_the_hosts_memory() {
         ));
         assert_eq!(ran.status, 1, "{}", ran.stderr);
         assert!(
-            ran.stderr.contains(
-                "error[broken]: The IR is broken: the pass `bad.transform.Scribble` wrote"
-            ),
+            ran.stderr
+                .contains("error[broken]: invalid IR because pass `bad.transform.Scribble` wrote"),
             "{}",
             ran.stderr
         );
@@ -27,7 +26,7 @@ fn a_pass_that_writes_into_the_hosts_memory() {
     let ran = bench.passdock(all);
     assert_eq!(ran.status, 1);
     for said in [
-        "error[broken]: The IR is broken: the pass `bad.transform.Scribble` wrote",
+        "error[broken]: invalid IR because pass `bad.transform.Scribble` wrote",
         "in pass bad.transform.Scribble of plugin",
     ] {
         assert!(ran.stderr.contains(said), "{}", ran.stderr);

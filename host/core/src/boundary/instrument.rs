@@ -246,9 +246,9 @@ fn report(
         (Status::OK, Some(error)) => Some(CallFailure::new(error.to_string())),
         (Status(code), _) => Some(CallFailure {
             panicked: status == Status::PANICKED,
-            ..context.take_failure().unwrap_or_else(|| {
-                CallFailure::new(format!("it answered status {code} and didn't say why"))
-            })
+            ..context
+                .take_failure()
+                .unwrap_or_else(|| CallFailure::new(format!("status {code} without a message")))
         }),
     };
     Box::new(CallbackReport {

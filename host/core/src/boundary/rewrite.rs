@@ -24,7 +24,7 @@ impl Question<'_> {
         let text = unsafe { input::text(desc.rules, "text of the rules")? };
         let rules = read(text, self.context.op_defs())?;
         let Some(tables) = tables() else {
-            return Err(EditFailure::invalid("The host has no tables."));
+            return Err(EditFailure::invalid("the host has no tables"));
         };
         // SAFETY: both sessions live until the call returns, and the plugin doesn't edit meanwhile.
         let (mut function, cx) = unsafe {
@@ -57,9 +57,9 @@ fn read(text: &str, ops: &OpDefs) -> Result<Arc<sdk::Rules>, EditFailure> {
         let line = before.matches('\n').count() + 1;
         let help = match rules::help(&error, text) {
             None => String::new(),
-            Some(help) => format!(" {help}"),
+            Some(help) => format!("; {help}"),
         };
-        EditFailure::invalid(format!("Line {line} of the rules: {}{help}", error.message))
+        EditFailure::invalid(format!("line {line} of the rules: {}{help}", error.message))
     };
     let rules = sdk::Rules::parse(text).map_err(refused)?;
     rules::check(&rules, ops).map_err(refused)?;

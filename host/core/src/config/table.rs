@@ -67,19 +67,19 @@ impl ConfigTable {
     pub(crate) fn check_free(&self, key: &str) -> Result<(), ConfigError> {
         let own = canonical_key(key);
         if own != key {
-            let message = format!("The config option `{key}` stands for `{own}`.");
+            let message = format!("config option `{key}` is an alias of `{own}`");
             let error = ConfigError::new(Wrong::Key, key, None, message);
-            return Err(error.help("Give the option a name of its own."));
+            return Err(error.help("choose another name"));
         }
         let Some(entry) = self.entries.get(key) else {
             return Ok(());
         };
         let by = match &entry.plugin {
-            Some(plugin) => format!("by plugin {plugin}"),
+            Some(plugin) => format!("by plugin `{plugin}`"),
             None => "by this program".to_owned(),
         };
-        let message = format!("The config option `{key}` is registered already, {by}.");
-        Err(ConfigError::new(Wrong::Key, key, None, message).help("Rename one of the two."))
+        let message = format!("config option `{key}` is already registered {by}");
+        Err(ConfigError::new(Wrong::Key, key, None, message).help("rename one of them"))
     }
 
     /// Returns the option of a key, or of TVM's key for it, if any.
@@ -95,9 +95,9 @@ impl ConfigTable {
             let near = suggest::nearest(key, keys());
             let others = keys().filter(|other| Some(*other) != near);
             let listed = suggest::listed(near.into_iter().chain(others));
-            let message = format!("Invalid config option `{key}`; candidates are: {listed}.");
+            let message = format!("Invalid config option `{key}`; candidates are: {listed}");
             let mut error = ConfigError::new(Wrong::Key, key, None, message);
-            error.help = near.map(|near| format!("Did you mean `{near}`?"));
+            error.help = near.map(|near| format!("did you mean `{near}`?"));
             error
         })
     }

@@ -169,7 +169,7 @@ impl ContextBuilder {
         for (key, value) in values {
             let schema = registry.config_schema(key)?;
             if config.contains_key(&schema.key) {
-                let message = format!("`{key}` is `{}`, which is given, too.", schema.key);
+                let message = format!("`{key}` is an alias of `{}`, which is also set", schema.key);
                 return Err(ConfigError::new(Wrong::Key, key, None, message).into());
             }
             given.insert(schema.key.clone(), schema.accept_part(value)?);
@@ -213,8 +213,7 @@ impl ContextBuilder {
         });
         let context = PassContext(inner, None);
         for name in both {
-            let message =
-                format!("The pass `{name}` is both required and disabled; it is disabled.");
+            let message = format!("pass `{name}` is both required and disabled; disabling it");
             let code = "required-and-disabled";
             context.emit(Diagnostic::new(Severity::Warning, code, message));
         }
@@ -230,6 +229,6 @@ impl PassContext {
             ..ContextBuilder::default()
         };
         let built = builder.build();
-        built.unwrap_or_else(|_| unreachable!("settings that name nothing are valid"))
+        built.unwrap_or_else(|_| unreachable!("default settings are valid"))
     }
 }

@@ -287,7 +287,7 @@ impl PassContext {
         } else if info.opt_level > limit && !self.is_forced(name) {
             let level = info.opt_level;
             Some(format!(
-                "its level {level} is above the context's opt_level {limit}"
+                "its level {level} exceeds the context's opt_level {limit}"
             ))
         } else {
             None

@@ -60,7 +60,7 @@ impl PassContext {
                 continue;
             }
             let message = format!(
-                "There is no rule `{name}` to disable: none of that name was about to be applied."
+                "unknown disabled rule `{name}`: no pass tried to apply a rule of that name"
             );
             let mut warning = Diagnostic::new(Severity::Warning, "unknown-rule", message);
             warning.help = suggest::help(name, met.iter().map(String::as_str));
@@ -86,8 +86,7 @@ impl PassContext {
                 let near = suggest::help(name, names.iter().map(String::as_str));
                 if met.is_incomplete {
                     let message = format!(
-                        "`{list}` names `{name}`, and no such pass occurred; a pass that didn't \
-                         run may run it."
+                        "`{list}` contains `{name}`, but no such pass ran; a skipped pass may run it"
                     );
                     let code = ErrorKind::UnknownPass.code();
                     let mut warning = Diagnostic::new(Severity::Warning, code, message);
@@ -95,7 +94,7 @@ impl PassContext {
                     self.emit(warning);
                     continue;
                 }
-                let message = format!("`{list}` names `{name}`, and there is no such pass.");
+                let message = format!("unknown pass `{name}` in `{list}`");
                 let mut error = PassError::new(ErrorKind::UnknownPass, message);
                 error.help = near;
                 return Err(error);

@@ -80,7 +80,7 @@ pub struct PassRecord {
 
 impl PassRecord {
     /// The reason why a required pass is skipped if it ran before.
-    pub const RAN_BEFORE: &'static str = "it ran and nothing changed since";
+    pub const RAN_BEFORE: &'static str = "it ran before, and nothing changed since";
 }
 
 /// A function that is called with the name of each pass that starts, to show progress.

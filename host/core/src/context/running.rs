@@ -103,12 +103,12 @@ impl Frame for ContextFrame<'_> {
                 Err(error) => error.to_string(),
                 Ok(field) if field.mandatory => {
                     format!(
-                        "The config option `{key}` needs its field `{}`, which has no default.",
+                        "missing required field `{}` of config option `{key}`",
                         field.name
                     )
                 }
                 Ok(_) => {
-                    format!("The config option `{key}` was registered after this call started.")
+                    format!("config option `{key}` was registered after this call started")
                 }
             }
         })
@@ -122,7 +122,7 @@ impl Frame for ContextFrame<'_> {
         match self.run_pass {
             Some(run_pass) => run_pass(self.cx, module, name),
             None => {
-                let message = "An instrument watches passes and can't run any.";
+                let message = "cannot run a pass from an instrument";
                 Err(PassError::new(ErrorKind::Instrument, message))
             }
         }

@@ -134,9 +134,9 @@ impl PassContext {
         if calls::in_callback() {
             return Err(PassError::new(
                 ErrorKind::Context,
-                "The instruments can't be replaced while one of their callbacks runs.",
+                "cannot replace the instruments while one of their callbacks runs",
             )
-            .help("Replace them before or after the pass."));
+            .help("replace them before or after the pass"));
         }
         // The list stays empty unless all calls succeed.
         let (old, entered) = {
@@ -208,7 +208,7 @@ impl PassContext {
     fn drop_instruments(&self) {
         self.lock_instruments().list = [].into();
         // The returned error has the reason.
-        let message = "The context goes on without instruments, because one failed.";
+        let message = "the context continues without instruments because one failed";
         self.emit(Diagnostic::new(Severity::Warning, "instrument", message));
     }
 }
@@ -258,16 +258,16 @@ impl Entered {
 fn take_off(context: &PassContext) -> Result<(), PassError> {
     if let Err(top) = running::pop(context) {
         let instead = match top {
-            Some(top) if top.is(context) => "a pass runs under it".to_owned(),
+            Some(top) if top.is(context) => "a pass runs in it".to_owned(),
             Some(top) => format!("the innermost one has opt_level {}", top.opt_level()),
             None => "none is entered".to_owned(),
         };
         let message = format!(
-            "The pass context of opt_level {} can't be left: {instead}.",
+            "cannot leave the pass context of opt_level {}: {instead}",
             context.opt_level()
         );
         return Err(PassError::new(ErrorKind::Context, message)
-            .help("Leave contexts in the reverse order of entering them."));
+            .help("leave contexts in the reverse order of entering them"));
     }
     Ok(())
 }

@@ -114,7 +114,7 @@ pub(super) fn sentence(
     let of = of.unwrap_or_default();
     let at = at.map_or(String::new(), |at| format!(" at {at}"));
     let (name, why) = (instrument.name(), why.trim_end_matches('.'));
-    format!("The instrument `{name}`{of} {verb} in {callback}{at}: {why}.")
+    format!("instrument `{name}`{of} {verb} in {callback}{at}: {why}")
 }
 
 /// Prepares an instrument. Its error is returned unchanged. A panic is converted to an error.

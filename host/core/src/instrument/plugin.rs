@@ -12,7 +12,7 @@ use super::{
 };
 use crate::boundary::{CallFailure, CallbackOutcome, CallbackReport, Endings, Instance, host};
 use crate::config::ConfigValue;
-use crate::error::{ErrorKind, PassError, Provider, capitalized};
+use crate::error::{ErrorKind, PassError, Provider};
 use crate::util;
 
 /// A plugin's instrument with its options. The plugin is loaded and the instance is created before a context is
@@ -70,7 +70,7 @@ impl PluginInstrument {
     fn make(&self, frame: &dyn Frame) -> Result<Instance, PassError> {
         let name = self.name();
         let loaded = self.plugin.load(host()).map_err(|error| {
-            PassError::from(error).note(format!("the instrument `{name}` needs it"))
+            PassError::from(error).note(format!("instrument `{name}` requires it"))
         })?;
         let loaded = &loaded.instruments()[self.at];
         let entered = self.begins()?.enter();
@@ -83,10 +83,8 @@ impl PluginInstrument {
                 ("panicked", None) => "it panicked: ".to_owned(),
                 _ => String::new(),
             };
-            let message = format!(
-                "The instrument `{name}` of plugin {origin} can't be made: {panicked}{error}"
-            );
-            let message = capitalized(&message);
+            let message =
+                format!("cannot create instrument `{name}` of plugin {origin}: {panicked}{error}");
             PassError::new(ErrorKind::Instrument, message).caused_by(Arc::new(error))
         })
     }
@@ -132,7 +130,7 @@ impl PluginInstrument {
             diagnostic.plugin = Some(provider.plugin.clone());
             diagnostic.file = provider.file();
             let origin = &provider.origin;
-            let note = format!("emitted by the instrument `{name}` of plugin {origin}");
+            let note = format!("emitted by instrument `{name}` of plugin {origin}");
             diagnostic.notes.push(note);
         }
         if !diagnostics.is_empty() {
@@ -141,7 +139,7 @@ impl PluginInstrument {
         let mut failures = diagnostics.iter().filter(|one| one.severity.is_failure());
         let emitted = || {
             let first = &failures.next()?.message;
-            let message = format!("it emitted error diagnostics; the first: {first}");
+            let message = format!("it emitted error diagnostics: {first}");
             Some(CallFailure::new(message))
         };
         let failure = report.failure.or_else(emitted);

@@ -198,8 +198,8 @@ impl InstrumentSpec {
         let options = schema.accept(&toml::Value::Table(options.clone()))?;
         if let Some(missing) = schema.missing(|option| options.contains_key(option)) {
             let message = format!(
-                "The instrument `{}` needs its option `{}`, which has no default.",
-                self.name, missing.name
+                "missing required option `{}` of instrument `{}`",
+                missing.name, self.name
             );
             let error = PassError::new(ErrorKind::Config, message);
             return Err(error.help(format!("{}: {}", missing.name, missing.doc)));
@@ -288,13 +288,13 @@ impl<'a> InstrumentSetup<'a> {
     /// If the path is a file of the run, or no file can be created there.
     pub fn check_new_file(&self, path: &Path) -> Result<(), PassError> {
         let (kind, message) = match (self.taken)(path) {
-            Some(what) => (ErrorKind::Usage, format!("it is {what}")),
+            Some(what) => (ErrorKind::Usage, format!("the file is {what}")),
             None => match Target::new(path) {
                 Ok(_) => return Ok(()),
                 Err(error) => (ErrorKind::Write, error.to_string()),
             },
         };
-        let message = format!("The file `{}` can't be written: {message}.", path.display());
+        let message = format!("could not write `{}`: {message}", path.display());
         Err(PassError::new(kind, message))
     }
 
@@ -317,8 +317,8 @@ impl<'a> InstrumentSetup<'a> {
             return Ok(PassFilter::new(&canonical));
         };
         let near = suggest::help(name, candidates().map(String::as_str));
-        let list = || "`passdock list passes` shows what there is.".to_owned();
-        let error = wrong(instrument, field, format!("There is no pass `{name}`."));
+        let list = || "run `passdock list passes` to list the passes".to_owned();
+        let error = wrong(instrument, field, format!("no pass is named `{name}`"));
         Err(error.help(near.unwrap_or_else(list)))
     }
 }

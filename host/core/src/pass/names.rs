@@ -12,16 +12,18 @@ pub(crate) fn check_info(info: &PassInfo) -> Result<(), PassError> {
 /// Rejects an empty name, and one with whitespace at either end or with control characters.
 pub(crate) fn check_name(name: &str) -> Result<(), PassError> {
     let problem = if name.is_empty() {
-        "is empty"
+        "it is empty"
     } else if name.trim() != name {
-        "starts or ends with a blank"
+        "it starts or ends with whitespace"
     } else if name.chars().any(char::is_control) {
-        "holds a control character"
+        "it contains a control character"
     } else {
         return Ok(());
     };
     Err(PassError::new(
         ErrorKind::Name,
-        format!("The pass name {name:?} {problem}; give it a name like `acme.transform.FuseRelu`."),
+        format!(
+            "invalid pass name {name:?}: {problem}; expected a name such as `acme.transform.FuseRelu`"
+        ),
     ))
 }

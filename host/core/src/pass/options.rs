@@ -83,13 +83,13 @@ pub(super) fn sources(
 /// Returns the error about a mandatory option that isn't set.
 pub(super) fn lacks(declared: &PassDeclaration, option: &Field) -> PassError {
     let message = format!(
-        "The pass `{}` needs its option `{}`, which has no default.",
-        declared.info.name, option.name
+        "missing required option `{}` of pass `{}`",
+        option.name, declared.info.name
     );
     let help = match &declared.config {
-        Some(key) => format!("Set `{key}.{}` in the context's config.", option.name),
+        Some(key) => format!("set `{key}.{}` in the context's config", option.name),
         None => format!(
-            "Give it where the pipeline lists the pass: `options = {{ {} = … }}`.",
+            "set it where the pipeline lists the pass: `options = {{ {} = … }}`",
             option.name
         ),
     };

@@ -60,7 +60,7 @@ impl Source<'_> {
         error.help = help;
         match wrong.rule.is_empty() {
             true => error,
-            false => error.note(format!("in the rule `{}`", wrong.rule)),
+            false => error.note(format!("in rule `{}`", wrong.rule)),
         }
     }
 
@@ -89,10 +89,8 @@ impl RulesFile {
         let source = Source { name, text };
         match Rules::parse(text).and_then(|compiled| Ok((compiled.describe()?, compiled))) {
             Ok((rules, _)) if rules.is_empty() => {
-                let error = source.error(0..0, "", "There is no rule in this file.");
-                Err(error.help(
-                    "A rule is `rule NAME { what is looked for => what stands in its place }`.",
-                ))
+                let error = source.error(0..0, "", "no rules in this file");
+                Err(error.help("a rule has the form `rule NAME { pattern => replacement }`"))
             }
             Ok((rules, compiled)) => Ok(RulesFile {
                 name: name.to_owned(),
@@ -114,8 +112,8 @@ impl RulesFile {
         let refused = |wrong| source.refused(wrong, "");
         let patterns = Rules::parse_patterns(text).map_err(refused)?;
         if patterns.is_empty() {
-            let error = source.error(0..0, "", "There is no rule in this file.");
-            return Err(error.help("A pattern is `rule NAME { what is looked for }`."));
+            let error = source.error(0..0, "", "no rules in this file");
+            return Err(error.help("a pattern has the form `rule NAME { pattern }`"));
         }
         let mut described = Vec::new();
         for pattern in patterns {

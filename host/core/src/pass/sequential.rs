@@ -132,10 +132,10 @@ impl Sequential {
             return Ok(());
         }
         let message = format!(
-            "The Sequential `{}` is nested more than {MAX_DEPTH} levels deep.",
+            "Sequential `{}` is nested more than {MAX_DEPTH} levels deep",
             self.declared.info.name
         );
-        Err(PassError::new(ErrorKind::TooDeep, message).help("Put the passes in one list."))
+        Err(PassError::new(ErrorKind::TooDeep, message).help("put the passes in one list"))
     }
 }
 

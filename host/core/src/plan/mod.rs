@@ -108,7 +108,7 @@ impl Sequential {
         };
         let children = self.passes().iter().map(|pass| pass.info().name.as_str());
         let message = format!(
-            "The Sequential `{}` disables `{name}`, and there is no such pass in it.",
+            "Sequential `{}` has no pass `{name}` to disable",
             self.info().name
         );
         let mut error = PassError::new(ErrorKind::UnknownPass, message);
@@ -224,14 +224,14 @@ impl Resolver<'_> {
         // A cycle of required passes is detected before, so the passes run each other.
         let (message, help) = match self.chain(name) {
             Some(chain) => (
-                format!("More than {MAX_DEPTH} passes run or contain each other: {chain}."),
-                "A pass that runs itself, or one that runs it, has to come to an end.",
+                format!("more than {MAX_DEPTH} passes run or contain each other: {chain}"),
+                "end the recursion of the passes",
             ),
             None => (
                 format!(
-                    "More than {MAX_DEPTH} passes require or contain each other, down to `{name}`."
+                    "more than {MAX_DEPTH} passes require or contain each other, down to `{name}`"
                 ),
-                "Shorten the chain of required passes.",
+                "shorten the chain of required passes",
             ),
         };
         PassError::new(ErrorKind::TooDeep, message).help(help)
@@ -245,15 +245,15 @@ impl Resolver<'_> {
 
     fn cycle(&self, name: &str) -> PassError {
         let chain = self.chain(name).unwrap_or_else(|| name.to_owned());
-        let message = format!("Passes require each other: {chain}.");
+        let message = format!("passes require each other: {chain}");
         PassError::new(ErrorKind::Cycle, message)
-            .help("Take one of them out of the other's `required`.")
+            .help("remove one of them from the other's `required`")
     }
 
     fn who_asks(&self, by: &str) -> String {
         match self.path.as_slice() {
             [] | [_] => format!("required by `{by}`"),
-            path => format!("required by `{by}`, by way of {}", path.join(" -> ")),
+            path => format!("required by `{by}`, through {}", path.join(" -> ")),
         }
     }
 }
@@ -268,7 +268,7 @@ impl Plan {
             let loaded = pass.work().map(drop);
             loaded.map_err(|error| {
                 let name = &pass.info().name;
-                error.note(format!("the pass `{name}` needs it"))
+                error.note(format!("pass `{name}` requires it"))
             })
         })
     }
@@ -297,7 +297,7 @@ impl Plan {
 }
 
 fn required_disabled(name: &str, by: &str) -> PassError {
-    let message = format!("The pass `{name}` is disabled, but `{by}` requires it.");
+    let message = format!("pass `{name}` is disabled, but `{by}` requires it");
     PassError::new(ErrorKind::RequiredDisabled, message)
-        .help(format!("Disable `{by}` too, or enable `{name}`."))
+        .help(format!("disable `{by}` too, or enable `{name}`"))
 }

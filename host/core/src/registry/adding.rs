@@ -41,7 +41,7 @@ impl Inner {
             if names.all(|own| own != name) {
                 let near = suggest::did_you_mean(name, items(&manifest).map(|(name, _)| name));
                 let message = format!(
-                    "The plugin {} has no pass `{name}` to override with.{near}",
+                    "plugin `{}` has no pass `{name}` to override with{near}",
                     plugin.name()
                 );
                 return Err(PassError::new(ErrorKind::UnknownPass, message));
@@ -52,7 +52,7 @@ impl Inner {
             let name = name.to_owned();
             let overrides = options.overrides.contains(&name);
             self.check_free(&name, overrides).map_err(|error| {
-                error.note(format!("the other is of plugin {}", plugin.origin()))
+                error.note(format!("the other is in plugin {}", plugin.origin()))
             })?;
             new.push((
                 name,
@@ -103,10 +103,10 @@ fn items(manifest: &Manifest) -> impl Iterator<Item = (&str, Item)> {
 /// Returns the error about a plugin whose file was replaced after its code was loaded.
 pub(super) fn rebuilt(plugin: &Plugin) -> PassError {
     let message = format!(
-        "The plugin {} changed after it was loaded, and its old code can't be unloaded.",
+        "plugin {} changed after it was loaded, and its old code cannot be unloaded",
         plugin.origin()
     );
-    PassError::new(ErrorKind::Plugin, message).help("Start the program again to use the new file.")
+    PassError::new(ErrorKind::Plugin, message).help("restart the program to use the new file")
 }
 
 /// Improves the error about a plugin that conflicts with registered ones: if it is registered already, from another
@@ -124,19 +124,18 @@ pub(super) fn explained(error: PassError, plugin: &Plugin, others: &[Arc<Plugin>
     let [old, new] = [twin, plugin].map(|plugin| plugin.manifest().plugin.version.as_str());
     let how = match (old == new, are_equal(first, second)) {
         (_, true) => "copies of one file".to_owned(),
-        (true, false) => format!("two builds of its version {new}"),
-        (false, false) => format!("of its versions {old} and {new}"),
+        (true, false) => format!("two builds of version {new}"),
+        (false, false) => format!("versions {old} and {new}"),
     };
     let message = format!(
-        "The plugin `{name}` is there twice: `{}` and `{}` are {how}.",
+        "duplicate plugin `{name}`: `{}` and `{}` are {how}",
         first.display(),
         second.display()
     );
     PassError::new(ErrorKind::Duplicate, message)
         .help(
-            "Remove one of the two files, or leave out what names it: its `--plugin`, or its \
-             directory among `--plugin-dir`, `[plugins]` of the pipeline and \
-             `PASSDOCK_PLUGIN_PATH`.",
+            "remove one of the files, its `--plugin`, or its directory from `--plugin-dir`, \
+             `[plugins]` of the pipeline or `PASSDOCK_PLUGIN_PATH`",
         )
         .caused_by(Arc::new(error))
 }

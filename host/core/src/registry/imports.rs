@@ -31,12 +31,12 @@ impl Registry {
             return importer(place, trusted).map_err(|mut error| {
                 error
                     .notes
-                    .push(format!("the pass is named by `python = {place:?}`"));
+                    .push(format!("requested by `python = {place:?}`"));
                 error
             });
         }
-        let message = format!("`{place}` is a pass of Python, which doesn't run here.");
+        let message = format!("cannot run Python pass `{place}` outside of Python");
         let error = PassError::new(ErrorKind::UnknownPass, message);
-        Err(error.help("Run the pipeline in Python: `passdock.run(model, pipeline, output)`."))
+        Err(error.help("run the pipeline in Python: `passdock.run(model, pipeline, output)`"))
     }
 }

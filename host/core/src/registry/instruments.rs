@@ -39,20 +39,20 @@ impl InstrumentTable {
         };
         let owner = registered.owner();
         let message = match registered.name == name {
-            true => format!("The instrument `{name}` is registered already, by {owner}."),
+            true => format!("instrument `{name}` is already registered by {owner}"),
             false => format!(
-                "The name `{name}` stands for the instrument `{}`.",
+                "name `{name}` is an alias of instrument `{}`",
                 registered.name
             ),
         };
-        Err(PassError::new(ErrorKind::Duplicate, message).help("Rename or remove one of the two."))
+        Err(PassError::new(ErrorKind::Duplicate, message).help("rename or remove one of them"))
     }
 
     /// Rejects a plugin with an instrument whose name is taken.
     pub(super) fn check_plugin(&self, plugin: &Plugin) -> Result<(), PassError> {
         for instrument in &plugin.manifest().instruments {
             self.check_free(&instrument.name).map_err(|error| {
-                error.note(format!("the other is of plugin {}", plugin.origin()))
+                error.note(format!("the other is in plugin {}", plugin.origin()))
             })?;
         }
         Ok(())
@@ -75,9 +75,9 @@ impl InstrumentTable {
     fn get(&self, name: &str) -> Result<&InstrumentSpec, PassError> {
         self.find(name).ok_or_else(|| {
             let names = || self.0.keys().map(String::as_str);
-            let message = format!("There is no instrument `{name}`.");
+            let message = format!("no instrument is named `{name}`");
             let error = PassError::new(ErrorKind::UnknownInstrument, message);
-            let list = || format!("Instruments: {}.", suggest::listed(names()));
+            let list = || format!("available instruments: {}", suggest::listed(names()));
             let aliases = self.0.values().flat_map(|spec| &spec.aliases);
             let called = names().chain(aliases.map(String::as_str));
             error.help(suggest::help(name, called).unwrap_or_else(list))

@@ -31,7 +31,7 @@ use passdock_plugin_api::{Options, StaticPlugin};
 
 use crate::boundary::host;
 use crate::config::{ConfigError, ConfigInfo, ConfigTable, ConfigValue, Schema};
-use crate::error::{ErrorKind, PassError, capitalized};
+use crate::error::{ErrorKind, PassError};
 use crate::pass::{PassRef, Work, check_info, check_name};
 
 /// The registered passes, config options, instruments and ops, by name. Clones share the registry.
@@ -46,7 +46,7 @@ use crate::pass::{PassRef, Work, check_info, check_name};
 /// registry.register_alias("Idle", "demo.transform.Nothing")?;
 /// assert_eq!(registry.get_pass("Idle")?.info().name, "demo.transform.Nothing");
 /// let error = registry.get_pass("demo.transform.Noting").unwrap_err();
-/// assert_eq!(error.help.as_deref(), Some("Did you mean `demo.transform.Nothing`?"));
+/// assert_eq!(error.help.as_deref(), Some("did you mean `demo.transform.Nothing`?"));
 /// # Ok::<(), passdock::PassError>(())
 /// ```
 #[derive(Clone, Default)]
@@ -127,9 +127,9 @@ impl Registry {
         let mut inner = self.write();
         inner.check_free(name, false)?;
         if let Some((other, _)) = inner.resolve(name).filter(|(other, _)| other != name) {
-            let message = format!("The name `{name}` stands for the pass `{other}`.");
+            let message = format!("name `{name}` is an alias of pass `{other}`");
             let error = PassError::new(ErrorKind::Duplicate, message);
-            return Err(error.help("Give the pass a name of its own: `acme.transform.NAME`."));
+            return Err(error.help("choose another name, such as `acme.transform.NAME`"));
         }
         inner.add_own(pass, Entries::add)
     }
@@ -167,8 +167,7 @@ impl Registry {
     /// If a required directory can't be read.
     pub fn discover(&self, dirs: &[SearchDir]) -> Result<Discovered, PassError> {
         discover(dirs).map_err(|error| {
-            let message = capitalized(&error.to_string());
-            PassError::new(ErrorKind::Usage, message).caused_by(Arc::new(error))
+            PassError::new(ErrorKind::Usage, error.to_string()).caused_by(Arc::new(error))
         })
     }
 
@@ -306,7 +305,7 @@ impl Registry {
         let names = inner.plugins.iter().map(|plugin| plugin.name());
         if !names.clone().any(|other| other == name) {
             let near = suggest::did_you_mean(name, names);
-            let message = format!("There is no plugin `{name}`.{near}");
+            let message = format!("no plugin is named `{name}`{near}");
             return Err(PassError::new(ErrorKind::Plugin, message));
         }
         inner.passes.remove_plugin(name);
@@ -506,19 +505,19 @@ impl Inner {
                 } else {
                     "registered"
                 };
-                format!("The pass `{name}` is {is} already, by {}.", entry.origin())
+                format!("pass `{name}` is already {is} by {}", entry.origin())
             }
             None => match self.aliases.of_program(name) {
-                Some(pass) => format!("The name `{name}` is an alias of `{pass}` already."),
+                Some(pass) => format!("name `{name}` is already an alias of `{pass}`"),
                 None => return Ok(()),
             },
         };
         Err(
             PassError::new(ErrorKind::Duplicate, message).help(match overrides {
-                true => "Let one of the two override it.",
+                true => "let only one of them override it",
                 false => {
-                    "Rename or remove one of the two, or ask for one: `override = [\"…\"]` in \
-                     `[plugins.NAME]`."
+                    "rename or remove one of them, or select one: `override = [\"…\"]` in \
+                     `[plugins.NAME]`"
                 }
             }),
         )
@@ -527,28 +526,25 @@ impl Inner {
     fn unknown(&self, name: &str) -> PassError {
         let names = self.passes.keys().map(String::as_str);
         let near = suggest::help(name, names.chain(self.aliases.names()));
-        let message = format!("There is no pass `{name}`.");
+        let message = format!("no pass is named `{name}`");
         let mut error = PassError::new(ErrorKind::UnknownPass, message);
         if let Some(why) = self.left_out(name) {
             error.notes = vec![why];
-            let help = "Update passdock, or correct the plugin's manifest.".to_owned();
+            let help = "update passdock, or correct the plugin's manifest".to_owned();
             return error.help(near.unwrap_or(help));
         }
         error.notes = self.unusable();
         if name.ends_with(".rules") {
-            let help = format!(
-                "A pipeline lists a file of rules as `{{ rules = {name:?} }}`, by its path from there."
-            );
+            let help = format!("list a rules file in a pipeline as `{{ rules = {name:?} }}`");
             return error.help(help);
         }
         error.help(near.unwrap_or_else(|| {
             match self.passes.is_empty() {
                 true => {
-                    "This registry has no passes: load a directory of plugins into it, or give the \
-                     context the registry that has them."
+                    "load plugins into the registry, which has no passes, or set the context's registry"
                         .to_owned()
                 }
-                false => "`passdock list passes` shows what there is.".to_owned(),
+                false => "run `passdock list passes` to list the passes".to_owned(),
             }
         }))
     }
@@ -559,7 +555,7 @@ impl Inner {
             let mut skipped = plugin.manifest().skipped.iter();
             let skipped =
                 skipped.find(|s| s.name == name && matches!(&*s.entry, "pass" | "sequential"))?;
-            Some(format!("In plugin {} {skipped}.", plugin.origin()))
+            Some(format!("in plugin {}: {skipped}", plugin.origin()))
         })
     }
 

@@ -70,10 +70,9 @@ impl Aliases {
         let name = &declared.info.name;
         for alias in &declared.aliases {
             if let Some(other) = self.get(alias).filter(|other| other != name) {
-                let message = format!(
-                    "The pass `{name}` has the alias `{alias}`, which is one of `{other}` already."
-                );
-                let help = "Give the alias to one of the two.";
+                let message =
+                    format!("alias `{alias}` of pass `{name}` is already an alias of `{other}`");
+                let help = "remove the alias from one of them";
                 return Err(PassError::new(ErrorKind::Duplicate, message).help(help));
             }
         }

@@ -63,7 +63,7 @@ impl Inner {
             let pass = child.map_err(|error| match path.len() {
                 // Otherwise the error names the nested Sequential that caused it already.
                 len if len == depth => error.note(format!(
-                    "`passes` of `[[sequential]]` `{}` in the manifest of plugin {} names it",
+                    "listed in `passes` of `[[sequential]]` `{}` in the manifest of plugin {}",
                     info.name,
                     plugin.origin()
                 )),
@@ -72,12 +72,12 @@ impl Inner {
             size += 1 + pass.as_sequential().map_or(0, Sequential::size);
             if size > MAX_SIZE {
                 let message = format!(
-                    "The Sequential `{}` of plugin {} holds more than {MAX_SIZE} passes.",
+                    "Sequential `{}` of plugin {} contains more than {MAX_SIZE} passes",
                     info.name,
                     plugin.origin()
                 );
                 let error = PassError::new(ErrorKind::TooDeep, message);
-                return Err(error.help("Sequentials in it count with all that is in them."));
+                return Err(error.help("split it; the passes of nested Sequentials count too"));
             }
             passes.push(pass);
         }
@@ -93,14 +93,14 @@ impl Inner {
 fn check_path(name: &str, path: &[String]) -> Result<(), PassError> {
     if let Some(start) = path.iter().position(|outer| outer == name) {
         let chain = path[start..].join(" -> ");
-        let message = format!("A Sequential contains itself: {chain} -> {name}.");
+        let message = format!("Sequential contains itself: {chain} -> {name}");
         return Err(PassError::new(ErrorKind::Cycle, message)
-            .help("Take one of them out of the other's `passes`."));
+            .help("remove one of them from the other's `passes`"));
     }
     if path.len() >= MAX_DEPTH as usize {
         let message =
-            format!("More than {MAX_DEPTH} Sequentials contain each other, down to `{name}`.");
-        return Err(PassError::new(ErrorKind::TooDeep, message).help("Put the passes in one list."));
+            format!("more than {MAX_DEPTH} Sequentials contain each other, down to `{name}`");
+        return Err(PassError::new(ErrorKind::TooDeep, message).help("put the passes in one list"));
     }
     Ok(())
 }

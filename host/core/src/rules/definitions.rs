@@ -82,7 +82,7 @@ impl Check<'_> {
                 let mention = op[0].mention;
                 if let (true, Some(other)) = (versions.is_empty(), narrowed) {
                     let message = format!(
-                        "No version has this `{}` and the `{}` of this rule.",
+                        "no version has both this `{}` and the `{}` of this rule",
                         mention.operator(),
                         other
                     );
@@ -130,7 +130,7 @@ impl Check<'_> {
         if let (false, Some(since), Some(opset)) = (is_there, since, self.opset(&op.domain)) {
             let name = mention.operator();
             let message = format!(
-                "`{}` is there from version {} on, and this asks for {} at most.",
+                "`{}` requires version {} or later, but the rule allows at most {}",
                 name, since, last
             );
             return Err(RuleError::new(opset.at.clone(), message));
@@ -163,7 +163,7 @@ impl Check<'_> {
                 match other {
                     Some((_, other, theirs)) if !theirs.iter().any(|kind| kinds.contains(kind)) => {
                         let message = format!(
-                            "`${}` is {} as `{}`, and `{}` is {}.",
+                            "`${}` is {} as `{}`, but `{}` is {}",
                             self.rule.attrs[at],
                             with_article(theirs[0]),
                             other.name.value,
@@ -207,22 +207,20 @@ impl Check<'_> {
             false => given.find(|(at, _)| *at >= most as usize),
         };
         if let Some((_, one)) = beyond {
-            let message = format!("`{}` takes {allowed}.", mention.operator());
+            let message = format!(
+                "too many operands: `{}` expects {allowed}",
+                mention.operator()
+            );
             return Some(RuleError::new(one.at.clone(), message));
         }
         let needed = operands.iter().take(least as usize);
         if let Some(one) = needed.clone().find(|one| one.value == Operand::Absent) {
-            let message = format!("`{}` has this operand always.", mention.operator());
+            let message = format!("this operand of `{}` is required", mention.operator());
             return Some(RuleError::new(one.at.clone(), message));
         }
         if !has_list && needed.count() < least as usize {
             let count = operands.len() as u32;
-            let verb = if count == 0 { "are" } else { "is" };
-            let message = format!(
-                "`{}` takes {allowed}, and here {verb} {}.",
-                mention.operator(),
-                takes(count, count)
-            );
+            let message = format!("`{}` expects {allowed}, found {count}", mention.operator());
             return Some(RuleError::new(mention.name.at.clone(), message));
         }
         None
@@ -243,14 +241,14 @@ impl Check<'_> {
 fn attr(mention: Mention<'_>, given: &NodeAttr, attrs: &[AttrInfo]) -> Option<RuleError> {
     let Some(definition) = attrs.iter().find(|attr| attr.name == given.name.value) else {
         let message = format!(
-            "`{}` has no attribute `{}`.",
-            mention.operator(),
-            given.name.value
+            "unknown attribute `{}` of `{}`",
+            given.name.value,
+            mention.operator()
         );
         let names: Vec<&str> = attrs.iter().map(|attr| attr.name).collect();
         let help = match names.is_empty() {
-            true => "It has none.".to_owned(),
-            false => format!("It has {}.", names.join(", ")),
+            true => "the operator has no attributes".to_owned(),
+            false => format!("the attributes are {}", names.join(", ")),
         };
         let error = RuleError::new(given.name.at.clone(), message);
         return Some(error.help(help).candidates(names));
@@ -260,7 +258,7 @@ fn attr(mention: Mention<'_>, given: &NodeAttr, attrs: &[AttrInfo]) -> Option<Ru
         return None;
     }
     let message = format!(
-        "The attribute `{}` of `{}` is {}, and this is {}.",
+        "expected attribute `{}` of `{}` to be {}, found {}",
         definition.name,
         mention.operator(),
         with_article(definition.kind),
@@ -269,7 +267,7 @@ fn attr(mention: Mention<'_>, given: &NodeAttr, attrs: &[AttrInfo]) -> Option<Ru
     let is_whole = kinds.contains(&"int") || kinds.contains(&"ints");
     let error = RuleError::new(given.value.at.clone(), message);
     Some(match is_whole && definition.kind.starts_with("float") {
-        true => error.help("A float has a point: `1.0`."),
+        true => error.help("write a float with a point: `1.0`"),
         false => error,
     })
 }
@@ -284,9 +282,9 @@ fn missing(mention: Mention<'_>, attrs: &[AttrInfo]) -> Option<RuleError> {
     let mut required = attrs.iter().filter(|attr| attr.required);
     let lost = required.find(|attr| !is_given(attr.name))?;
     let message = format!(
-        "An `{}` needs the attribute `{}`.",
-        mention.operator(),
-        lost.name
+        "missing attribute `{}` of `{}`",
+        lost.name,
+        mention.operator()
     );
     Some(RuleError::new(mention.name.at.clone(), message))
 }
@@ -320,10 +318,10 @@ fn with_article(kind: &str) -> String {
     match kind {
         "int" => "an integer".to_owned(),
         "float" => "a float".to_owned(),
-        "string" => "a text".to_owned(),
+        "string" => "a string".to_owned(),
         "ints" => "a list of integers".to_owned(),
         "floats" => "a list of floats".to_owned(),
-        "strings" => "a list of texts".to_owned(),
+        "strings" => "a list of strings".to_owned(),
         other => format!("a {}", other),
     }
 }

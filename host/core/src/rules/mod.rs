@@ -78,9 +78,9 @@ fn check_operator(ops: &OpDefs, mention: Mention<'_>) -> Result<(), RuleError> {
     if !mention.is_replacement && is_of_unknown_plugin(name, ops) {
         return Ok(());
     }
-    let message = format!("No plugin defines the operator `{name}`.");
+    let message = format!("no plugin defines operator `{name}`");
     Err(RuleError::new(mention.name.at.clone(), message)
-        .help("`passdock list ops` shows what there is.")
+        .help("run `passdock list ops` to list the operators")
         .candidates(ops.nearest(name)))
 }
 

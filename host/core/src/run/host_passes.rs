@@ -41,7 +41,7 @@ pub fn apply_pass_to_function(
 ) -> Result<PassRef, PassError> {
     let pass = pass.into();
     let pattern = Regex::new(&format!("^(?:{regex})")).map_err(|error| {
-        let message = format!("`{regex}` isn't a regular expression: {error}.");
+        let message = format!("invalid regular expression `{regex}`: {error}");
         PassError::new(ErrorKind::Config, message)
     })?;
     let declared = PassInfo::new(format!("ApplyPassTo{regex}"));
@@ -91,7 +91,7 @@ fn on_the_rest(
 
 fn no_match(regex: &str, module: &Module) -> PassError {
     let names = suggest::listed(module.functions().map(|f| f.text(f.name())));
-    let message = format!("No function matches `{regex}`; there are {names}.");
+    let message = format!("no function matches `{regex}`; the functions are {names}");
     PassError::new(ErrorKind::Failed, message)
 }
 
@@ -140,7 +140,7 @@ pub fn printing(sink: Sink) -> PassRef {
 pub fn print_ir(header: impl Into<String>, sink: Sink) -> PassRef {
     let mut options = toml::Table::new();
     options.insert("header".to_owned(), header.into().into());
-    with_options(printing(sink), &options).expect("it takes a header")
+    with_options(printing(sink), &options).expect("the pass has the option `header`")
 }
 
 fn failed(error: EditFailure) -> PassError {

@@ -22,7 +22,7 @@ use crate::boundary::{
 };
 use crate::config::ConfigValue;
 use crate::context::{ContextFrame, PassContext, running};
-use crate::error::{ErrorKind, PassError, PassFault, Provider, capitalized};
+use crate::error::{ErrorKind, PassError, PassFault, Provider};
 use crate::pass::{Pass, Work};
 use crate::{util, verify};
 
@@ -125,11 +125,10 @@ fn check_depth(name: &str, run: &Inner<'_, '_>) -> Result<(), PassError> {
         (None, at) => &all[at.unwrap_or(0)..],
     };
     let message = format!(
-        "More than {MAX_NESTED} passes run each other: {} -> {name}.",
+        "more than {MAX_NESTED} passes run each other: {} -> {name}",
         chain.join(" -> ")
     );
-    Err(PassError::new(ErrorKind::TooDeep, message)
-        .help("A pass that runs itself, or one that runs it, has to come to an end."))
+    Err(PassError::new(ErrorKind::TooDeep, message).help("end the recursion of the passes"))
 }
 
 /// A call of a pass.
@@ -257,7 +256,8 @@ impl LeafCall<'_> {
         let mut after = module.clone();
         for function in changed {
             after.replace(function).map_err(|error| {
-                let message = format!("The function that the pass made can't be stored: {error}");
+                let message =
+                    format!("could not store the function that the pass created: {error}");
                 PassError::new(ErrorKind::Failed, message)
             })?;
         }
@@ -362,8 +362,8 @@ pub(super) fn failure_error(failure: CallFailure, emitted: Option<&str>) -> Pass
 
 fn panicked(text: &str, at: Option<&str>) -> PassError {
     let message = match at {
-        Some(at) => format!("The pass panicked at {at}: {text}"),
-        None => format!("The pass panicked: {text}"),
+        Some(at) => format!("the pass panicked at {at}: {text}"),
+        None => format!("the pass panicked: {text}"),
     };
-    PassError::new(ErrorKind::Panicked, capitalized(&message))
+    PassError::new(ErrorKind::Panicked, message)
 }

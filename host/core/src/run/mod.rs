@@ -281,7 +281,7 @@ impl Run<'_> {
             if !vetoes.is_empty() {
                 self.cx.meet_unrun(pass);
                 let by = suggest::listed(vetoes);
-                return Ok(Outcome::Vetoed(format!("vetoed by the instrument {by}")));
+                return Ok(Outcome::Vetoed(format!("vetoed by instrument {by}")));
             }
         }
         self.watch(list, || calls::before(list, &call))

@@ -61,9 +61,10 @@ impl Run<'_> {
                 record.rewrites.clone_from(rewrites);
             }
             (record.status, record.reason) = match (result, ops_after) {
-                (Err(error), _) if error.kind == ErrorKind::Diagnostics => {
-                    (PassStatus::Failed, "it emitted errors".to_owned())
-                }
+                (Err(error), _) if error.kind == ErrorKind::Diagnostics => (
+                    PassStatus::Failed,
+                    "it emitted error diagnostics".to_owned(),
+                ),
                 (Err(error), _) => (PassStatus::Failed, error.message.clone()),
                 (Ok(Outcome::Ran(..)), Some(_)) => (PassStatus::Changed, String::new()),
                 (Ok(Outcome::Ran(..)), None) => (PassStatus::Unchanged, String::new()),

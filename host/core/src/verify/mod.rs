@@ -39,9 +39,9 @@ pub(crate) fn same_input(before: &str, module: &Module, name: &str) -> Result<()
     if before == text::print(module) {
         return Ok(());
     }
-    let message = format!("Immutable module has been modified in pass: {name}.");
+    let message = format!("Immutable module has been modified in pass: {name}");
     Err(PassError::new(ErrorKind::Verify, message)
-        .help("A pass may change a function only by the functions of the host."))
+        .help("change functions only through the functions of the host"))
 }
 
 /// Verifies the changed functions of `after`, or all functions.
@@ -84,19 +84,19 @@ pub fn broken(module: &Module, ran: &[String]) -> Option<PassError> {
     }
     let violation = guarded(None, || all(module)).err()?;
     let by = match ran {
-        [one] => format!("the pass `{one}` wrote where it may only read"),
-        _ => "a pass wrote where it may only read".to_owned(),
+        [one] => format!("pass `{one}` wrote to read-only memory"),
+        _ => "a pass wrote to read-only memory".to_owned(),
     };
-    let message = format!("The IR is broken: {by}. {}", violation.message);
+    let message = format!("invalid IR because {by}: {}", violation.message);
     let mut error = PassError::new(ErrorKind::Broken, message);
     if let [_, _, ..] = ran {
         let names = suggest::listed(ran.iter().map(String::as_str));
-        error = error.note(format!("it is one of {names}"));
+        error = error.note(format!("the pass is one of {names}"));
     }
     error.function.clone_from(&violation.function);
     Some(match ran {
-        [_] => error.help("A pass may change a function only by the functions of the host."),
-        _ => error.help("`--verify all` says which pass it was."),
+        [_] => error.help("change functions only through the functions of the host"),
+        _ => error.help("pass `--verify all` to find the pass"),
     })
 }
 
@@ -144,11 +144,11 @@ fn guarded<T>(
 ) -> Result<T, PassError> {
     caught(look).unwrap_or_else(|panic| {
         let message = format!(
-            "The IR that the pass left can't be verified: {}.",
+            "could not verify the IR after the pass: {}",
             panic_text(&*panic.payload)
         );
         let mut error = PassError::new(ErrorKind::Verify, message)
-            .help("A pass may change a function only by the functions of the host.");
+            .help("change functions only through the functions of the host");
         error.function = function.map(|f| f.text(f.name()).to_owned());
         Err(error)
     })

@@ -197,7 +197,7 @@ fn a_chain_is_evaluated_beside_the_function() {
         let before = f.version();
         let refused = |why: &str| sdk::Evaluated::Refused(why.to_owned());
         let done = cx.evaluate_with(f, twice, &[operand], 8)?;
-        assert_eq!(done, refused("its operand 0 isn't constant"));
+        assert_eq!(done, refused("operand 0 is not constant"));
         let done = cx.evaluate_with(f, two, &[], 7)?;
         assert_eq!(done, refused("its results are larger than the limit"));
         let error = cx

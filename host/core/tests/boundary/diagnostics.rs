@@ -114,12 +114,12 @@ fn diagnostics_of_very_many_parts_are_kept_in_part() {
     assert_eq!(
         said.notes[100..],
         [
-            "99900 more notes are left out.",
-            "99901 more places are left out."
+            "99900 more notes are omitted",
+            "99901 more labels are omitted"
         ]
     );
     assert!(said.render(false).contains("label 5"));
-    let code = "c".repeat(100) + "… (100 more bytes are left out)";
+    let code = "c".repeat(100) + "… (100 more bytes are omitted)";
     assert_eq!(said.code, code);
 }
 
@@ -169,7 +169,7 @@ fn what_is_said_is_heard_whatever_it_is() {
     let [long, latin] = &said[..] else {
         panic!("two were said: {said:?}");
     };
-    assert!(long.message.ends_with("x… (1 more bytes are left out)"));
+    assert!(long.message.ends_with("x… (1 more bytes are omitted)"));
     expect![[r#"
         error: caf�
          |

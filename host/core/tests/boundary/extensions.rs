@@ -210,13 +210,10 @@ fn one_definition_speaks_for_several_targets() {
 
 #[test]
 fn who_is_asked_whether_a_target_takes_an_op_adds_nothing_to_its_function() {
-    let only_reads = ["`supports` of a definition only reads."; 3].join(" ");
+    let only_reads = ["`supports` of a definition cannot edit the function"; 3].join(" ");
     check(
         &[of!("a": ADDS)],
-        says(
-            "npu",
-            Support::Refused(only_reads.trim_end_matches('.').to_owned()),
-        ),
+        says("npu", Support::Refused(only_reads)),
         expect!["unchanged"],
     );
 }

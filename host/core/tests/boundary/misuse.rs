@@ -505,7 +505,7 @@ fn handles_are_refused_on_another_thread() {
                     text(functions.last_error.expect("is there")(function)),
                     text(of_modules.last_error.expect("is there")(modules)),
                 ];
-                let other = "used on another thread than the one that got it.";
+                let other = "belongs to another thread";
                 assert!(said.iter().all(|said| said.ends_with(other)), "{said:?}");
             }
         };

@@ -57,7 +57,7 @@ fn handles_end_when_another_pass_runs() {
         let unknown = m
             .run_pass(cx, "t.transform.Nobody")
             .expect_err("no such pass");
-        assert_eq!(unknown.message, "There is no pass `t.transform.Nobody`.");
+        assert_eq!(unknown.message, "no pass is named `t.transform.Nobody`");
         assert_eq!(unknown.status, Some(Status::NOT_FOUND));
         Ok(())
     });

@@ -133,7 +133,7 @@ pub fn check_op_conflicts(plugin: &Plugin, others: &[Arc<Plugin>]) -> Result<(),
     for other in others {
         if let Some((name, since)) = defined(other).find(|op| own.contains(op)) {
             let kind = Kind::Conflict {
-                what: "the definition of",
+                what: "definition of",
                 name: format!("{name} since {since}"),
                 other: other.origin().clone(),
             };

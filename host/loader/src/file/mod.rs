@@ -22,9 +22,9 @@ pub const EXTENSION: &str = std::env::consts::DLL_EXTENSION;
 
 /// The kind of library of this system, for messages.
 const EXPECTED: &str = match FORMAT {
-    BinaryFormat::MachO => "a `.dylib`",
-    BinaryFormat::Pe => "a `.dll`",
-    _ => "a `.so`",
+    BinaryFormat::MachO => "`.dylib`",
+    BinaryFormat::Pe => "`.dll`",
+    _ => "`.so`",
 };
 
 const FORMAT: BinaryFormat = if cfg!(windows) {
@@ -164,7 +164,7 @@ fn parse<'d>(data: &'d [u8], accepts: fn(&Target) -> bool) -> Result<read::File<
         _ if len == 0 => return Err(Kind::Empty),
         Ok(FileKind::Elf32 | FileKind::Elf64 | FileKind::Pe32 | FileKind::Pe64) => {}
         Ok(FileKind::MachO32 | FileKind::MachO64) => {}
-        _ => return Err(not_a_library("its first bytes are of no kind of library")),
+        _ => return Err(not_a_library("an unknown file format")),
     }
     let file = read::File::parse(data).map_err(damaged)?;
     let target = Target {

@@ -95,47 +95,43 @@ fn each_wrong_library_has_its_message() {
         (
             "int nothing(void) { return 0; }".to_owned(),
             so,
-            "it doesn't export `passdock_plugin_v0`",
+            "missing symbol `passdock_plugin_v0`",
         ),
-        (
-            entry_and(""),
-            so,
-            "it doesn't export `passdock_manifest_v0`",
-        ),
+        (entry_and(""), so, "missing symbol `passdock_manifest_v0`"),
         (
             "int passdock_plugin_v0 = 1; const char passdock_manifest_v0[] = \"\";".to_owned(),
             so,
-            "it exports `passdock_plugin_v0` as data, it must be a function",
+            "expected symbol `passdock_plugin_v0` to be a function, found data",
         ),
         (
             entry_and("void passdock_manifest_v0(void) {}"),
             so,
-            "it exports `passdock_manifest_v0` as code, it must be an array of bytes",
+            "expected symbol `passdock_manifest_v0` to be an array of bytes, found code",
         ),
         (
             entry_and("const char *passdock_manifest_v0 = \"[plugin]\";"),
             so,
-            "it is empty; declare the symbol as an array that holds the text, not as a pointer to it",
+            "the text is empty; declare the symbol as an array with the text, not as a pointer to it",
         ),
         (
             entry_and("char passdock_manifest_v0[2000000] = { [0 ... 1999998] = 'a' };"),
             so,
-            "its manifest has 1048577 bytes, the limit is 1048576",
+            "the manifest has 1048577 bytes, but the limit is 1048576",
         ),
         (
             entry_and("char passdock_manifest_v0[100];"),
             so,
-            "the bytes of `passdock_manifest_v0` aren't in the file; initialize it",
+            "symbol `passdock_manifest_v0` has no data in the file; initialize it",
         ),
         (
             "int main(void) { return 0; }".to_owned(),
             "-pie -fPIE",
-            "it doesn't export",
+            "missing symbol",
         ),
         (
             "int x;".to_owned(),
             "-c",
-            "it isn't a shared library (an object file); a plugin here is a `.so`",
+            "expected a shared library (`.so`), found an object file",
         ),
     ] {
         let flags: Vec<&str> = flags.split(' ').collect();
@@ -150,27 +146,21 @@ fn each_wrong_library_has_its_message() {
 fn files_that_are_no_libraries() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let path = dir.path().join("plugin.so");
-    expect_error(&path, "check that it exists and that you may read it");
+    expect_error(&path, "check its path and permissions");
     for (bytes, expected) in [
-        (&b""[..], "it is empty; build it again"),
-        (b"\x7fELF", "its first bytes are of no kind of library"),
-        (
-            b"int main() { return 0; }",
-            "its first bytes are of no kind of library",
-        ),
+        (&b""[..], "the file is empty; build it again"),
+        (b"\x7fELF", "an unknown file format"),
+        (b"int main() { return 0; }", "an unknown file format"),
         (
             b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x03\0",
             "copy or build it again",
         ),
-        (
-            b"!<arch>\nx               ",
-            "its first bytes are of no kind of library",
-        ),
+        (b"!<arch>\nx               ", "an unknown file format"),
     ] {
         std::fs::write(&path, bytes).expect("writes");
         expect_error(&path, expected);
     }
-    expect_error(dir.path(), "it isn't a regular file; name a shared library");
+    expect_error(dir.path(), "not a regular file; pass a shared library");
 }
 
 #[test]

@@ -27,7 +27,7 @@ pub struct OpDefs {
 
 /// An op definition that a pass needed, but whose plugin can't be loaded.
 #[derive(Clone, Debug, thiserror::Error)]
-#[error("{error} (the definition of `{op}` is in it)")]
+#[error("{error} (the plugin defines `{op}`)")]
 pub struct MissingDefinition {
     /// The canonical name of the first op whose definition was needed.
     pub op: String,

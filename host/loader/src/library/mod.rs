@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use passdock_abi as abi;
 use passdock_crash::{CallKind, Callee};
-use passdock_diagnostic::{Diagnostic, Severity, capitalized};
+use passdock_diagnostic::{Diagnostic, Severity};
 use passdock_plugin_api::StaticPlugin;
 
 pub use defs::{MissingDefinition, OpDefs};
@@ -191,16 +191,16 @@ impl Plugin {
     pub fn unknown_keys(&self) -> Vec<Diagnostic> {
         let (own, host) = (self.manifest.plugin.abi, Ver::from(abi::ABI));
         let skipped = self.manifest.skipped.iter();
-        let skipped = skipped.map(|skipped| (capitalized(&skipped.to_string()), &skipped.help));
+        let skipped = skipped.map(|skipped| (skipped.to_string(), &skipped.help));
         let warnings = self.manifest.warnings.iter();
         let warnings = warnings.map(|warning| (warning.message.clone(), &warning.help));
         let diagnostic = |(message, help): (String, &Option<String>)| {
-            let message = format!("{message} in the manifest of plugin {}.", self.origin);
+            let message = format!("{message} in the manifest of plugin {}", self.origin);
             let mut diagnostic = Diagnostic::new(Severity::Warning, "manifest", message);
             diagnostic.help.clone_from(help);
             if own.minor > host.minor {
                 diagnostic.notes.push(format!(
-                    "The plugin is built for contract {own}, which may know it; this host has {host}."
+                    "the plugin was built for plugin ABI {own}, and this passdock has {host}"
                 ));
             }
             diagnostic
@@ -309,7 +309,7 @@ impl LoadedPlugin {
         } = table;
         passes.retain(|(name, _)| !manifest.skips("pass", name));
         if passes.iter().any(|(_, entry)| entry.reserved != 0) {
-            let why = "`reserved` in the entry of a pass has to be 0";
+            let why = "`reserved` in the entry of a pass must be 0";
             return Err(Kind::Table(why.to_owned()));
         }
         instruments.retain(|(name, _)| !manifest.skips("instrument", name));
@@ -325,7 +325,7 @@ impl LoadedPlugin {
             // The order is usually the same, so this is almost always the first one.
             let at = passes.iter().position(|(name, _)| *name == spec.name());
             let Some((_, entry)) = at.and_then(|at| passes.remove(at)) else {
-                let text = format!("the table lacks the pass `{}`", spec.name());
+                let text = format!("missing pass `{}` in the table", spec.name());
                 return Err(Kind::Disagree(text));
             };
             check_pass(spec, &entry)?;
@@ -335,8 +335,8 @@ impl LoadedPlugin {
         if let Some((name, _)) = passes.front() {
             let is_known = manifest.passes.iter().any(|pass| pass.name() == *name);
             return Err(Kind::Disagree(match is_known {
-                true => "the table has a pass twice".to_owned(),
-                false => format!("the manifest lacks the pass `{}`", names::shown(name)),
+                true => "duplicate pass in the table".to_owned(),
+                false => format!("missing pass `{}` in the manifest", names::shown(name)),
             }));
         }
         let same_ops = ops.len() == manifest.ops.len()
@@ -345,7 +345,7 @@ impl LoadedPlugin {
                 .zip(&manifest.ops)
                 .all(|((name, entry), spec)| *name == spec.name && entry.since == spec.since);
         if !same_ops {
-            let text = "the ops aren't the same ones in the same order".to_owned();
+            let text = "the ops or their order differ".to_owned();
             return Err(Kind::Disagree(text));
         }
         // Data that definitions refer to is never freed, as libraries are never unloaded.
@@ -380,13 +380,13 @@ fn loaded_instruments(
 ) -> Result<Vec<LoadedInstrument>, Kind> {
     let declared = manifest.instruments.iter().map(|spec| spec.name.as_str());
     if !declared.eq(table.iter().map(|(name, _)| *name)) {
-        let text = "the instruments aren't the same ones in the same order".to_owned();
+        let text = "the instruments or their order differ".to_owned();
         return Err(Kind::Disagree(text));
     }
     let loaded = table.iter().map(|&(name, entry)| match entry.create {
         Some(create) => Ok(LoadedInstrument { entry, create }),
         None => Err(Kind::Table(format!(
-            "the instrument `{name}` has no function `create`"
+            "instrument `{name}` has no function `create`"
         ))),
     });
     loaded.collect()
@@ -395,7 +395,7 @@ fn loaded_instruments(
 fn check_pass(spec: &ManifestPass, entry: &abi::PassEntry) -> Result<(), Kind> {
     let name = spec.name();
     if entry.kind != spec.kind.abi() {
-        let text = format!("the pass `{name}` is of another kind in the table");
+        let text = format!("pass `{name}` has another kind in the table");
         return Err(Kind::Disagree(text));
     }
     let callable = match entry.kind {
@@ -404,9 +404,7 @@ fn check_pass(spec: &ManifestPass, entry: &abi::PassEntry) -> Result<(), Kind> {
     };
     match callable {
         true => Ok(()),
-        false => Err(Kind::Table(format!(
-            "the pass `{name}` has no function to run"
-        ))),
+        false => Err(Kind::Table(format!("pass `{name}` has no function to run"))),
     }
 }
 

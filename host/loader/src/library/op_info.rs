@@ -149,7 +149,7 @@ impl OpInfo {
     ) -> Result<OpInfo, PluginError> {
         let loaded = plugin.load(host)?;
         let (Some(spec), Some(op)) = (plugin.manifest().ops.get(at), loaded.ops().get(at)) else {
-            unreachable!("a library whose table isn't as long as its manifest isn't loaded");
+            unreachable!("a library whose table differs in length from its manifest isn't loaded");
         };
         let entry = &op.entry;
         let traits = TRAITS.iter().filter(|(flag, _)| entry.traits & flag != 0);

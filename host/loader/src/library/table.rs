@@ -82,13 +82,13 @@ pub(super) fn call(entry: abi::Entry, host: HostTable, path: &str) -> Result<Tab
     }
     let malformed = |text: &str| Kind::Table(text.to_owned());
     if !plugin.is_aligned() {
-        return Err(malformed("its address isn't aligned"));
+        return Err(malformed("misaligned address"));
     }
     // SAFETY: by the plugin ABI, a table starts with its size. The pointer is aligned and not null.
     let size = unsafe { plugin.cast::<u32>().read() };
     if !(size_of::<u32>() as u32..=MAX_STRUCT).contains(&size) {
         return Err(Kind::Table(format!(
-            "its `struct_size` is {size}, and is to be its size in bytes"
+            "`struct_size` is {size}, expected the size of the table in bytes"
         )));
     }
     // SAFETY: by the plugin ABI, the table has `size` bytes.
@@ -97,7 +97,7 @@ pub(super) fn call(entry: abi::Entry, host: HostTable, path: &str) -> Result<Tab
     let passes: Vec<abi::PassEntry> =
         entries(passes, count, table.pass_stride, MIN_PASS, "passes")?;
     if table.reserved != 0 {
-        return Err(malformed("`reserved` in it has to be 0"));
+        return Err(malformed("`reserved` must be 0"));
     }
     let (ops, count) = (table.ops.cast(), table.op_count);
     let ops: Vec<abi::OpEntry> = entries(ops, count, table.op_stride, MIN_OP, "ops")?;
@@ -118,9 +118,9 @@ pub(super) fn call(entry: abi::Entry, host: HostTable, path: &str) -> Result<Tab
 /// Returns the reason why a plugin rejects the host.
 fn reason(reason: abi::Str) -> String {
     match text(reason) {
-        Ok("") => "it doesn't say why; it may serve only one host in a process".to_owned(),
+        Ok("") => "no reason given; it may support only one host per process".to_owned(),
         Ok(text) => names::shown(text.trim_end_matches('.')),
-        Err(_) => "what it says isn't UTF-8".to_owned(),
+        Err(_) => "the reason is not UTF-8".to_owned(),
     }
 }
 
@@ -147,7 +147,7 @@ pub(super) fn check_extension(name: &str, op: &abi::OpEntry) -> Result<(), Kind>
         // An entry without any function is allowed: it may have functions of a later ABI version.
         None => Ok(()),
         Some((_, what)) => Err(Kind::Table(format!(
-            "`{name}` extends a definition, and {what}, which is the definition's to say"
+            "extension of `{name}` {what}, which only the definition may do"
         ))),
     }
 }
@@ -185,7 +185,7 @@ fn default(entry: &abi::AttrEntry) -> Result<Option<OpAttrDefault>, Kind> {
             Ok(bits) => OpAttrDefault::Float(f32::from_bits(bits)),
             Err(_) => {
                 return Err(Kind::Table(
-                    "a default of an attribute has more bits than a float".to_owned(),
+                    "default of an attribute has more bits than a float".to_owned(),
                 ));
             }
         },
@@ -210,9 +210,7 @@ fn list<T>(data: *const T, count: usize) -> Result<&'static [T], Kind> {
         return Ok(&[]);
     }
     if data.is_null() || !data.is_aligned() || count > MAX_ENTRIES as usize {
-        return Err(Kind::Table(
-            "a list in it is at an invalid address".to_owned(),
-        ));
+        return Err(Kind::Table("invalid address of a list".to_owned()));
     }
     // SAFETY: by the plugin ABI, a list in the table has `count` elements and lives as long as the library, which is
     // never unloaded.
@@ -240,13 +238,13 @@ fn entries<T: Copy>(
     }
     let wrong = |text: String| Err(Kind::Table(text));
     if count > MAX_ENTRIES {
-        return wrong(format!("it has {count} {what}, the limit is {MAX_ENTRIES}"));
+        return wrong(format!("{count} {what} exceed the limit of {MAX_ENTRIES}"));
     }
     if stride < min || stride > MAX_STRUCT || !(stride as usize).is_multiple_of(align_of::<T>()) {
-        return wrong(format!("the stride of its {what} is {stride} bytes"));
+        return wrong(format!("invalid stride of the {what}: {stride} bytes"));
     }
     if base.is_null() || !base.cast::<T>().is_aligned() {
-        return wrong(format!("its {what} are at an invalid address"));
+        return wrong(format!("invalid address of the {what}"));
     }
     let read = |at: u32| {
         let record_at = base
@@ -275,12 +273,12 @@ unsafe fn record<T: Copy>(there: *const u8, size: u32) -> T {
 /// Returns a name in a table, after checking it.
 fn name(given: abi::Str) -> Result<&'static str, Kind> {
     if given.ptr.is_null() || given.len == 0 || given.len > names::MAX_LEN {
-        return Err(Kind::Table("a name in it is null or overlong".to_owned()));
+        return Err(Kind::Table("a name is null, empty or too long".to_owned()));
     }
-    text(given).map_err(|_| Kind::Table("a name in it isn't UTF-8".to_owned()))
+    text(given).map_err(|_| Kind::Table("a name is not UTF-8".to_owned()))
 }
 
 fn text(given: abi::Str) -> Result<&'static str, Kind> {
     let bytes = list(given.ptr, given.len)?;
-    std::str::from_utf8(bytes).map_err(|_| Kind::Table("a text in it isn't UTF-8".to_owned()))
+    std::str::from_utf8(bytes).map_err(|_| Kind::Table("a string is not UTF-8".to_owned()))
 }

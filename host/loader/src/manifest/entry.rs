@@ -169,7 +169,7 @@ impl<'t> Entry<'t> {
             return Ok(());
         };
         let what = format!("`{}`{}", names::shown(key), self.place());
-        let rule = "control characters other than newline and tab aren't allowed";
+        let rule = "no control characters other than newline and tab";
         Err(read::refused(what, names::shown(text), rule))
     }
 
@@ -201,7 +201,7 @@ impl<'t> Entry<'t> {
             .keys()
             .filter(|key| !read.contains(&key.as_str()));
         let unknown = unread.map(|key| ManifestWarning {
-            message: format!("This host doesn't know the key `{key}`{}", self.place()),
+            message: format!("unknown key `{key}`{}", self.place()),
             help: suggest::help(key, read.iter().copied()),
         });
         unknown.chain(self.warnings.take()).collect()

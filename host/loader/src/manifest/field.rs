@@ -29,7 +29,7 @@ impl FieldType {
             FieldType::Float => "a float",
             FieldType::String => "a string",
             FieldType::Strings => "a list of strings",
-            FieldType::Rules => "a list of texts of rules",
+            FieldType::Rules => "a list of rules",
             FieldType::Ints => "a table of ints",
             FieldType::Values => "a table of values",
         }

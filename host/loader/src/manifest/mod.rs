@@ -76,7 +76,7 @@ pub struct Skipped {
     pub entry: String,
     /// The entry's name.
     pub name: String,
-    /// The unsupported item: "kind `shader`", or "contract 1.3, which it needs".
+    /// The unsupported item: "kind `shader`", or "plugin ABI 1.3".
     pub unsupported: String,
     /// The help, if a known value is near.
     pub help: Option<String>,
@@ -90,10 +90,7 @@ impl std::fmt::Display for Skipped {
             unsupported,
             ..
         } = self;
-        write!(
-            f,
-            "the {entry} `{name}` is left out: this host doesn't know the {unsupported}"
-        )
+        write!(f, "skipped {entry} `{name}`: unsupported {unsupported}")
     }
 }
 
@@ -284,9 +281,10 @@ impl Manifest {
     pub fn parse(text: &str) -> Result<Manifest, Kind> {
         if text.trim().is_empty() {
             return Err(Kind::ManifestSyntax {
-                message: "it is empty; declare the symbol as an array that holds the text, not as \
-                          a pointer to it"
-                    .to_owned(),
+                message:
+                    "the text is empty; declare the symbol as an array with the text, not as a \
+                          pointer to it"
+                        .to_owned(),
             });
         }
         let table = text.parse().map_err(|error| Kind::ManifestSyntax {
@@ -309,32 +307,29 @@ impl Manifest {
         let passes = self.passes.iter().map(ManifestPass::name);
         let sequentials = self.sequentials.iter().map(ManifestSequential::name);
         let aliases = self.passes.iter().flat_map(ManifestPass::aliases);
-        unique("the pass", passes.chain(sequentials).chain(aliases))?;
-        unique(
-            "the config key",
-            self.configs.iter().map(|c| c.key.as_str()),
-        )?;
+        unique("pass", passes.chain(sequentials).chain(aliases))?;
+        unique("config key", self.configs.iter().map(|c| c.key.as_str()))?;
         for pass in &self.passes {
-            check_fields("the option", pass.name(), &pass.declaration.options)?;
+            check_fields("option", pass.name(), &pass.declaration.options)?;
         }
         for config in &self.configs {
-            check_fields("the field", &config.key, &config.fields)?;
+            check_fields("field", &config.key, &config.fields)?;
             if config.fields.len() > 1 && config.fields.iter().any(|f| f.name.is_empty()) {
-                let what = format!("a field name of the config key `{}`", config.key);
-                let rule = "only a key with a single field may leave its name empty";
+                let what = format!("field name of config key `{}`", config.key);
+                let rule = "a name, because the key has several fields";
                 return Err(read::refused(what, "", rule));
             }
         }
         let instruments = self.instruments.iter();
-        unique("the instrument", instruments.map(|i| i.name.as_str()))?;
+        unique("instrument", instruments.map(|i| i.name.as_str()))?;
         for instrument in &self.instruments {
-            check_fields("the option", &instrument.name, &instrument.options)?;
+            check_fields("option", &instrument.name, &instrument.options)?;
         }
         let mut seen = HashSet::new();
         for op in &self.ops {
             if !seen.insert((op.name.as_str(), op.since, op.extends)) {
                 return Err(Kind::ManifestDuplicate {
-                    what: "the op",
+                    what: "op",
                     name: format!("{} since {}", op.name, op.since),
                 });
             }
@@ -351,18 +346,18 @@ impl Manifest {
             };
             let Some(schema) = self.configs.iter().find(|schema| schema.key == *key) else {
                 let what = format!("`config` of `{name}`");
-                let rule = "a pass's config key needs a table of its own, `[[config]]` with this \
-                            `key` and the fields that set the pass's options";
+                let rule = "the `key` of a `[[config]]` table with fields for the pass's options";
                 return Err(read::refused(what, key, rule));
             };
             for option in &declared.options {
                 let mut fields = schema.fields.iter();
                 let of_other_type = |f: &&Field| f.name == option.name && f.ty != option.ty;
                 if let Some(field) = fields.find(of_other_type) {
-                    let what = format!("the type of the field `{}` of `{key}`", field.name);
-                    let rule = "it sets the option of this name of a pass, and has to be of that \
-                                option's type";
-                    return Err(read::refused(what, field.ty.name(), rule));
+                    return Err(Kind::ManifestType {
+                        what: format!("type of field `{}` of `{key}`", field.name),
+                        got: field.ty.name().to_owned(),
+                        expected: format!("{}, as the option of `{name}`", option.ty.name()),
+                    });
                 }
             }
         }
@@ -377,7 +372,7 @@ fn check_fields(what: &'static str, owner: &str, fields: &[Field]) -> Result<(),
         None => Ok(()),
         Some(second) => {
             let what = format!("`rest` of `{}` of `{owner}`", second.name);
-            let rule = "only one option takes what isn't declared";
+            let rule = "`false`, because another option has `rest`";
             Err(read::refused(what, "true", rule))
         }
     }

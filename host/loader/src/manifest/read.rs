@@ -21,7 +21,7 @@ pub(super) fn manifest(table: &Table) -> Result<Manifest, Kind> {
     let root = Entry::root(table);
     let manifest = manifest_in(&root).map_err(|error| match error {
         EntryError::Wrong(kind) => kind,
-        EntryError::Unknown(what, _) => unreachable!("{what} is of an entry that is left out"),
+        EntryError::Unknown(what, _) => unreachable!("{what} belongs to a skipped entry"),
     })?;
     let warnings = root.warnings();
     Ok(Manifest {
@@ -63,7 +63,7 @@ fn entries<T>(
         let mut name = String::new();
         let result = root.nested(kind, table, |entry| {
             name = entry.name();
-            check_host(entry, "it")?;
+            check_host(entry, "")?;
             let one = read(entry)?;
             entry.check_texts()?;
             Ok(one)
@@ -91,7 +91,7 @@ fn plugin_in(entry: &Entry<'_>) -> Result<ManifestPlugin, EntryError> {
         Ok::<_, EntryError>(text.filter(|text| !text.is_empty()))
     };
     Ok(ManifestPlugin {
-        name: word("the plugin's name", entry.required("name")?)?,
+        name: word("plugin name", entry.required("name")?)?,
         version: entry.optional("version")?,
         abi,
         min_host: min_host.map_or(Ok(abi), |text| version("min_host", text))?,
@@ -99,7 +99,7 @@ fn plugin_in(entry: &Entry<'_>) -> Result<ManifestPlugin, EntryError> {
         panic: match entry.required_word("panic") {
             // An unknown panic strategy is treated as the worst one.
             Err(EntryError::Unknown(what, help)) => {
-                let message = format!("This host takes the unknown {what} for `abort`");
+                let message = format!("unsupported {what}, treated as `abort`,");
                 entry.warn(message, help);
                 PanicStrategy::Abort
             }
@@ -112,15 +112,15 @@ fn plugin_in(entry: &Entry<'_>) -> Result<ManifestPlugin, EntryError> {
 
 /// Reads a pass. It is skipped if its config key is in `unread`, which has the keys of skipped entries.
 fn pass(entry: &Entry<'_>, unread: &[String]) -> Result<ManifestPass, EntryError> {
-    let name = pass_name("a pass's name", entry.required("name")?)?;
-    let what = format!("a name in `aliases` of `{name}`");
+    let name = pass_name("pass name", entry.required("name")?)?;
+    let what = format!("name in `aliases` of `{name}`");
     let aliases = entry.optional::<Vec<String>>("aliases")?.into_iter();
     let aliases = aliases.map(|alias| pass_name(&what, alias));
     let what = format!("`config` of `{name}`");
     let config = entry.get("config")?.map(|key| dotted(&what, key));
     let config = config.transpose()?;
     if let Some(key) = config.as_ref().filter(|key| unread.contains(key)) {
-        let what = format!("fields of its config key `{key}`");
+        let what = format!("fields of config key `{key}`");
         return Err(EntryError::Unknown(what, None));
     }
     Ok(ManifestPass {
@@ -140,7 +140,7 @@ fn pass(entry: &Entry<'_>, unread: &[String]) -> Result<ManifestPass, EntryError
 
 /// Reads the level and the requirements of a pass or a Sequential.
 fn info(entry: &Entry<'_>, name: String) -> Result<PassInfo, EntryError> {
-    let what = format!("a name in `required` of `{name}`");
+    let what = format!("name in `required` of `{name}`");
     let required = entry.optional::<Vec<String>>("required")?.into_iter();
     let required = required.map(|name| any_pass_name(&what, name));
     Ok(PassInfo {
@@ -152,18 +152,18 @@ fn info(entry: &Entry<'_>, name: String) -> Result<PassInfo, EntryError> {
 
 /// Reads a Sequential. It is skipped if one of its children needs a newer host.
 fn sequential(entry: &Entry<'_>) -> Result<ManifestSequential, EntryError> {
-    let (what, name) = ("a Sequential's name", entry.required("name")?);
+    let (what, name) = ("Sequential name", entry.required("name")?);
     let name = require(names::is_namespaced, what, name, names::SEQUENTIAL_RULE)?;
     let children = entry.value("passes", "a list", Value::as_array)?;
     let children = children.ok_or_else(|| entry.missing("passes"))?;
     let passes = children.iter().map(|value| match value {
         Value::String(child) => child_named(&name, child.clone()),
         Value::Table(table) => entry.nested("child", table, |child| child_in(&name, child)),
-        _ => {
-            let what = format!("a child in `passes` of `{name}`");
-            let rule = "a child is a pass's name, or a table with its `name` and `options`";
-            Err(refused(what, shown(value), rule).into())
-        }
+        _ => Err(EntryError::Wrong(Kind::ManifestType {
+            what: format!("child in `passes` of `{name}`"),
+            got: names::shown(&shown(value)),
+            expected: "a pass name, or a table with `name` and `options`".to_owned(),
+        })),
     });
     Ok(ManifestSequential {
         passes: passes.collect::<Result<_, _>>()?,
@@ -175,7 +175,7 @@ fn sequential(entry: &Entry<'_>) -> Result<ManifestSequential, EntryError> {
 /// Reads a child of a Sequential that is given by its name.
 fn child_named(owner: &str, name: String) -> Result<ManifestChild, EntryError> {
     Ok(ManifestChild {
-        name: any_pass_name(&format!("a name in `passes` of `{owner}`"), name)?,
+        name: any_pass_name(&format!("name in `passes` of `{owner}`"), name)?,
         options: BTreeMap::new(),
     })
 }
@@ -183,13 +183,15 @@ fn child_named(owner: &str, name: String) -> Result<ManifestChild, EntryError> {
 /// Reads a child of a Sequential that is given as a table.
 fn child_in(owner: &str, entry: &Entry<'_>) -> Result<ManifestChild, EntryError> {
     let mut child = child_named(owner, entry.required("name")?)?;
-    check_host(entry, &format!("its child `{}`", child.name))?;
+    check_host(entry, &format!(" of child `{}`", child.name))?;
     let options = entry.value("options", "a table", Value::as_table)?;
     for (option, value) in options.into_iter().flatten() {
         if has_date(value) {
-            let what = format!("the option `{option}` of `{}` of `{owner}`", child.name);
-            let rule = "no option takes a date; write it as a string, between quotes";
-            return Err(refused(what, "a date", rule).into());
+            return Err(EntryError::Wrong(Kind::ManifestType {
+                what: format!("option `{option}` of `{}` of `{owner}`", child.name),
+                got: "a date".to_owned(),
+                expected: "another value, such as a string in quotes".to_owned(),
+            }));
         }
         child.options.insert(option.clone(), value.clone());
     }
@@ -197,7 +199,7 @@ fn child_in(owner: &str, entry: &Entry<'_>) -> Result<ManifestChild, EntryError>
 }
 
 fn config(entry: &Entry<'_>) -> Result<Schema, EntryError> {
-    let key = dotted("a config key", entry.required("key")?)?;
+    let key = dotted("config key", entry.required("key")?)?;
     Ok(Schema {
         fields: fields(entry, "field", &key, true)?,
         doc: entry.optional("doc")?,
@@ -206,12 +208,12 @@ fn config(entry: &Entry<'_>) -> Result<Schema, EntryError> {
 }
 
 fn op(entry: &Entry<'_>) -> Result<OpSpec, EntryError> {
-    let rule = "an op's name is its domain and name, without blanks";
-    let name = require(names::is_op, "an op's name", entry.required("name")?, rule)?;
+    let rule = "a domain and a name without whitespace";
+    let name = require(names::is_op, "op name", entry.required("name")?, rule)?;
     let since = entry.get("since")?.unwrap_or(1);
     if since < 1 {
         let what = format!("`since` of `{name}`");
-        return Err(refused(what, since, "the first version of a domain is 1").into());
+        return Err(refused(what, since, "at least 1").into());
     }
     let extends = entry.optional("extends")?;
     Ok(OpSpec {
@@ -222,7 +224,7 @@ fn op(entry: &Entry<'_>) -> Result<OpSpec, EntryError> {
 }
 
 fn instrument(entry: &Entry<'_>) -> Result<InstrumentDeclaration, EntryError> {
-    let (what, name) = ("an instrument's name", entry.required("name")?);
+    let (what, name) = ("instrument name", entry.required("name")?);
     let name = require(names::is_namespaced, what, name, names::INSTRUMENT_RULE)?;
     Ok(InstrumentDeclaration {
         options: fields(entry, "option", &name, false)?,
@@ -247,14 +249,14 @@ fn field(entry: &Entry<'_>, owner: &str, may_be_empty: bool) -> Result<Field, En
     let name: String = entry.required("name")?;
     let ty: FieldType = match entry.required_word("type") {
         Err(EntryError::Unknown(what, help)) => {
-            let what = format!("{what} of its field `{}`", names::shown(&name));
+            let what = format!("{what} of field `{}`", names::shown(&name));
             return Err(EntryError::Unknown(what, help));
         }
         ty => ty?,
     };
     let name = match name.is_empty() && may_be_empty {
         true => String::new(),
-        false => word(&format!("the name of an option of `{owner}`"), name)?,
+        false => word(&format!("name of an option of `{owner}`"), name)?,
     };
     let default = entry.value("default", ty.name(), |value| ty.accept(value))?;
     let default = default.unwrap_or_else(|| ty.zero());
@@ -267,9 +269,15 @@ fn field(entry: &Entry<'_>, owner: &str, may_be_empty: bool) -> Result<Field, En
         ("choices", !choices.is_empty(), ty == FieldType::String),
     ];
     if let Some((key, ..)) = limits.iter().find(|(_, given, may)| *given && !may) {
-        let what = format!("the type of `{name}` of `{owner}`, which has `{key}`,");
-        let rule = "`min` and `max` are for `int` and `ints`, and `choices` for `string`";
-        return Err(refused(what, ty.name(), rule).into());
+        let types = match *key {
+            "choices" => "a string",
+            _ => "an int or a table of ints",
+        };
+        return Err(EntryError::Wrong(Kind::ManifestType {
+            what: format!("type of `{name}` of `{owner}`"),
+            got: ty.name().to_owned(),
+            expected: format!("{types} because of `{key}`"),
+        }));
     }
     let range = (min.is_some() || max.is_some())
         .then(|| (min.unwrap_or(i64::MIN), max.unwrap_or(i64::MAX)));
@@ -288,25 +296,27 @@ fn field(entry: &Entry<'_>, owner: &str, may_be_empty: bool) -> Result<Field, En
         false => field.accept(&field.default, owner).is_ok(),
     };
     if !fits {
-        let what = format!("the default of `{}` of `{owner}`", field.name);
-        let rule = "it must be within `min` and `max`, and one of `choices`";
+        let what = format!("default of `{}` of `{owner}`", field.name);
+        let rule = "a value within `min` and `max`, and among `choices`";
         return Err(refused(what, toml_text(&field.default), rule).into());
     }
     if field.rest && !ty.is_table() {
-        let what = format!("`rest` of `{}` of `{owner}`", field.name);
-        let rule = "only a table takes what isn't declared: its type is `ints` or `values`";
-        return Err(refused(what, field.rest, rule).into());
+        return Err(EntryError::Wrong(Kind::ManifestType {
+            what: format!("type of `{}` of `{owner}`", field.name),
+            got: ty.name().to_owned(),
+            expected: "a table of ints or of values because of `rest`".to_owned(),
+        }));
     }
     Ok(field)
 }
 
 /// Returns `Unknown` for an entry that needs a newer host. `who` is the part of the entry that needs it, for the
-/// message.
+/// message: " of child `NAME`", or an empty string.
 fn check_host(entry: &Entry<'_>, who: &str) -> Result<(), EntryError> {
     let needed = entry.get("min_host")?;
     match needed.map(|text| version("min_host", text)).transpose()? {
         Some(needed) if (needed.major, needed.minor) > (abi::ABI.major, abi::ABI.minor) => {
-            let what = format!("contract {needed}, which {who} needs");
+            let what = format!("plugin ABI {needed}{who}");
             Err(EntryError::Unknown(what, None))
         }
         _ => Ok(()),
@@ -322,7 +332,7 @@ fn version(key: &str, value: String) -> Result<Ver, Kind> {
         let (major, minor) = (number(major)?, number(minor)?);
         Some(Ver { major, minor })
     });
-    let rule = "a version is written `major.minor`";
+    let rule = "`major.minor`";
     parsed.ok_or_else(|| refused(format!("`{key}`"), names::shown(&value), rule))
 }
 
@@ -340,7 +350,7 @@ fn dotted(what: &str, name: String) -> Result<String, Kind> {
 }
 
 fn word(what: &str, name: String) -> Result<String, Kind> {
-    let rule = "it is a word of letters, digits, `_` and `-`, not longer than 256 bytes";
+    let rule = "letters, digits, `_` and `-`, at most 256 bytes";
     require(names::is_word, what, name, rule)
 }
 
@@ -396,7 +406,7 @@ mod tests {
         check("", &whole, manifest_in);
         let named = |read: fn(&Entry<'_>) -> Result<(), EntryError>| {
             move |entry: &Entry<'_>| {
-                check_host(entry, "it")?;
+                check_host(entry, "")?;
                 read(entry)
             }
         };

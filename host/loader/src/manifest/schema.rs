@@ -62,7 +62,7 @@ pub struct ConfigError {
     pub field: Option<String>,
     /// The part that is invalid.
     pub wrong: Wrong,
-    /// The complete message.
+    /// The message, without the help.
     pub message: String,
     /// The help on how to fix the error.
     pub help: Option<String>,
@@ -167,11 +167,11 @@ impl Schema {
         field.ok_or_else(|| {
             let names = || self.fields.iter().map(|field| field.name.as_str());
             let help = match suggest::help(name, names()) {
-                _ if self.is_scalar() => format!("It is {}.", self.type_name()),
+                _ if self.is_scalar() => format!("`{}` is {}", self.key, self.type_name()),
                 Some(help) => help,
-                None => format!("It has {}.", suggest::listed(names())),
+                None => format!("valid fields: {}", suggest::listed(names())),
             };
-            let message = format!("`{}` has no field `{name}`.", self.key);
+            let message = format!("unknown field `{name}` of `{}`", self.key);
             ConfigError::new(Wrong::Field, &self.key, Some(name), message).help(help)
         })
     }
@@ -203,7 +203,7 @@ impl Schema {
         }
         let Some(table) = value.as_table() else {
             let message = format!(
-                "Expected `{}` to be {}, but got {}.",
+                "invalid value for `{}`: expected {}, found {}",
                 self.key,
                 self.type_name(),
                 shown(value)
@@ -230,11 +230,11 @@ impl Schema {
                 .is_some_and(|table| table.contains_key(name))
             {
                 let message = format!(
-                    "`{name}` is given twice: by itself and in the field `{}`.",
+                    "duplicate entry `{name}`: set directly and in field `{}`",
                     field.name
                 );
                 let error = ConfigError::new(Wrong::Field, &self.key, Some(name), message);
-                return Err(error.help("Leave one of them out."));
+                return Err(error.help("remove one of them"));
             }
             overlay(table, entry);
         }
@@ -294,12 +294,12 @@ impl Field {
             .as_str()
             .filter(|text| self.ty == FieldType::Ints && text.trim().parse::<i64>().is_ok());
         let message = format!(
-            "Expected `{name}` of `{key}` to be {}, but got {}.",
+            "invalid value for `{name}` of `{key}`: expected {}, found {}",
             self.entry_rule(),
             shown(value)
         );
         let mut error = ConfigError::new(Wrong::Value, key, Some(name), message);
-        error.help = quoted.map(|text| format!("Write {text} without quotes."));
+        error.help = quoted.map(|text| format!("remove the quotes: {text}"));
         Err(error)
     }
 
@@ -329,19 +329,18 @@ impl Field {
         }
         let (rule, help) = match (self.ty.accept(value), self.range) {
             (Some(Value::Integer(i)), Some((min, max))) if i < min || i > max => {
-                (range_text((min, max)), None)
+                (self.takes(), None)
             }
             (Some(Value::String(s)), _)
                 if !self.choices.is_empty() && !self.choices.contains(&s) =>
             {
                 let choices = || self.choices.iter().map(String::as_str);
-                let rule = format!("one of {}", suggest::listed(choices()));
-                (rule, suggest::help(&s, choices()))
+                (self.takes(), suggest::help(&s, choices()))
             }
             (Some(value), _) => return Ok(value),
             // A string isn't accepted as a list of one string.
             (None, _) if self.ty.zero().is_array() && value.is_str() => {
-                let help = format!("Did you mean `[{value}]`?");
+                let help = format!("did you mean `[{value}]`?");
                 (self.ty.name().to_owned(), Some(help))
             }
             (None, _) => {
@@ -349,15 +348,18 @@ impl Field {
                     let read = text.parse::<Value>().ok();
                     read.is_some_and(|value| self.ty.accept(&value).is_some())
                 });
-                let help = quoted.map(|text| format!("Write {text} without quotes."));
+                let help = quoted.map(|text| format!("remove the quotes: {text}"));
                 (self.ty.name().to_owned(), help)
             }
         };
         let (what, field) = match self.name.as_str() {
             "" => (format!("`{key}`"), None),
-            name => (format!("the field `{name}` of `{key}`"), Some(name)),
+            name => (format!("`{name}` of `{key}`"), Some(name)),
         };
-        let message = format!("Expected {what} to be {rule}, but got {}.", shown(value));
+        let message = format!(
+            "invalid value for {what}: expected {rule}, found {}",
+            shown(value)
+        );
         let mut error = ConfigError::new(Wrong::Value, key, field, message);
         error.help = help;
         Err(error)
@@ -373,15 +375,15 @@ fn range_text(range: (i64, i64)) -> String {
     }
 }
 
-/// Formats a value with its type, for messages.
+/// Formats a value for messages.
 pub(super) fn shown(value: &Value) -> String {
     match value {
-        Value::String(s) => format!("the string {s:?}"),
-        Value::Integer(i) => format!("the int {i}"),
-        Value::Float(x) => format!("the float {x:?}"),
-        Value::Boolean(b) => format!("the bool {b}"),
+        Value::String(s) => format!("{s:?}"),
+        Value::Integer(i) => i.to_string(),
+        Value::Float(x) => format!("{x:?}"),
+        Value::Boolean(b) => b.to_string(),
         Value::Datetime(_) => "a date".to_owned(),
-        Value::Array(_) => "an array".to_owned(),
+        Value::Array(_) => "a list".to_owned(),
         Value::Table(_) => "a table".to_owned(),
     }
 }
@@ -390,7 +392,7 @@ impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)?;
         match &self.help {
-            Some(help) => write!(f, " {help}"),
+            Some(help) => write!(f, "; {help}"),
             None => Ok(()),
         }
     }

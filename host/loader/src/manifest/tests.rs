@@ -210,44 +210,39 @@ fn versions_are_compared() {
             "0.3",
             "0.1",
             "0.1",
-            "it was built for plugin ABI 0.3, which 0.4 broke",
+            "unsupported plugin ABI 0.3, expected at least 0.4",
         ),
         (
             "0.7",
             "0.5",
             "0.1",
-            "it needs plugin ABI 0.5, this host has 0.4; update passdock",
+            "requires plugin ABI 0.5, but this passdock has 0.4; update passdock",
         ),
         (
             "3.0",
             "3.0",
             "0.1",
-            "it was built for plugin ABI 3.0, this host supports 0.x",
+            "unsupported plugin ABI 3.0, expected 0.x",
         ),
         (
             "0.4",
             "0.5",
             "0.1",
-            "it needs ABI 0.5 of a host but was built against 0.4",
+            "`min_host` 0.5 in the manifest is newer than `abi` 0.4",
         ),
         (
             "0.4",
             "0.4",
             "1.0",
-            "it was built for IR 1.0, this host supports 0.x",
+            "unsupported IR version 1.0, expected 0.x",
         ),
         (
             "0.1.2",
             "0.1",
             "0.1",
-            "`abi` is `0.1.2`; a version is written `major.minor`",
+            "invalid `abi` in the manifest: expected `major.minor`, found `0.1.2`",
         ),
-        (
-            "99999999999.0",
-            "0.1",
-            "0.1",
-            "a version is written `major.minor`",
-        ),
+        ("99999999999.0", "0.1", "0.1", "expected `major.minor`"),
     ] {
         let text = format!(
             "[plugin]\nname = 'p'\nabi = '{abi}'\nmin_host = '{min_host}'\nir = '{ir}'\npanic = 'none'\n"
@@ -263,8 +258,7 @@ fn records_of_another_draft_are_refused() {
     let error = Manifest::parse(&format!("{PLUGIN}layout = \"00000000\"\n"));
     let text = error.expect_err("another draft").to_string();
     let host = format!("{:08x}", abi::LAYOUT);
-    let expected =
-        format!("(fingerprint 00000000, this host's is {host}), though both say ABI 0.4");
+    let expected = format!("of ABI 0.4: expected fingerprint {host}, found 00000000");
     assert!(text.contains(&expected), "{text}");
     let same = format!("{PLUGIN}layout = \"{host}\"\n");
     assert!(Manifest::parse(&same).is_ok());
@@ -497,5 +491,5 @@ sumary = 'Counts.'
         `option` of child `a.transform.C` of sequential `acme.Cleanup`. Did you mean `options`?
         `sinc` of op `onnx.Relu`. Did you mean `since`?
         `sumary` of instrument `acme.count`. Did you mean `summary`?"#]]
-    .assert_eq(&warnings.replace("This host doesn't know the key ", ""));
+    .assert_eq(&warnings.replace("unknown key ", ""));
 }

@@ -35,8 +35,8 @@ impl Schema {
     pub fn read<T: Options>(&self, value: &ConfigValue) -> Result<T, ConfigError> {
         if let Some(missing) = self.missing(|name| value.contains_key(name)) {
             let message = format!(
-                "`{}` needs its field `{}`, which has no default.",
-                self.key, missing.name
+                "missing required field `{}` of `{}`",
+                missing.name, self.key
             );
             return Err(ConfigError::new(Wrong::Value, &self.key, None, message));
         }
@@ -46,7 +46,7 @@ impl Schema {
 
     fn wrong_type(&self) -> ConfigError {
         let message = format!(
-            "The config option `{}` is {}, which isn't the type that is asked for.",
+            "config option `{}` is {}, not of the requested type",
             self.key,
             self.type_name()
         );

@@ -24,7 +24,7 @@ fn a_panic_is_an_error_and_changes_nothing() {
     });
     let text = error(pass.call(before.clone()));
     assert!(
-        text.starts_with("Error in pass acme.transform.P, function @other: The pass panicked at "),
+        text.starts_with("Error in pass acme.transform.P, function @other: the pass panicked at "),
         "{text}"
     );
     assert!(text.contains("index out of bounds"), "{text}");

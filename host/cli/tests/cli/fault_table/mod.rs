@@ -239,7 +239,7 @@ fn told(ran: &Ran, plugins: &str, has_reproducer: bool) -> String {
     let mut errors = ran.stderr.lines().filter(|line| line.starts_with("error["));
     if let Some(error) = errors.next() {
         let sentence = error.split_once("]: ").map_or(error, |(_, said)| said);
-        said.push(everywhere(sentence, plugins));
+        said.push(everywhere(sentence, plugins) + ".");
     }
     let named = [
         ("pass c.transform.Dies", "pass"),
@@ -253,7 +253,7 @@ fn told(ran: &Ran, plugins: &str, has_reproducer: bool) -> String {
     if ran.status > 0 && !names.is_empty() {
         said.push(format!("Names {}.", names.join(", ")));
     }
-    if ran.stderr.contains("= note: The instrument `dies.watch`") {
+    if ran.stderr.contains("= note: instrument `dies.watch`") {
         said.push("A note names the instrument.".to_owned());
     }
     if has_reproducer {
@@ -271,7 +271,7 @@ fn told(ran: &Ran, plugins: &str, has_reproducer: bool) -> String {
 /// Removes machine-dependent parts of a message: addresses, file sizes, and the directory of plugins.
 fn everywhere(sentence: &str, plugins: &str) -> String {
     let text = sentence
-        .replace("Plugin `plugin.so` can't be used: ", "")
+        .replace("cannot load plugin `plugin.so`: ", "")
         .replace(plugins, "…/");
     let text = match text.split_once(" (address") {
         Some((before, after)) => {
@@ -280,15 +280,16 @@ fn everywhere(sentence: &str, plugins: &str) -> String {
         }
         None => text,
     };
-    let is_cut_off = text.contains("is cut off");
-    let words = text
-        .split(' ')
-        .map(|word| match word.trim_end_matches(';').parse::<u64>() {
-            Ok(100..) if is_cut_off => word
-                .trim_start_matches(|c: char| c.is_ascii_digit())
-                .replacen("", "N", 1),
-            _ => word.to_owned(),
-        });
+    let is_cut_off = text.contains("is truncated");
+    let words =
+        text.split(' ').map(
+            |word| match word.trim_end_matches([';', ',']).parse::<u64>() {
+                Ok(100..) if is_cut_off => word
+                    .trim_start_matches(|c: char| c.is_ascii_digit())
+                    .replacen("", "N", 1),
+                _ => word.to_owned(),
+            },
+        );
     words.collect::<Vec<_>>().join(" ").replace('|', "\\|")
 }
 

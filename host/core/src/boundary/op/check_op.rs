@@ -22,7 +22,7 @@ impl Question<'_> {
             }
             match wrong.is_empty() {
                 true => Ok(()),
-                false => Err(EditFailure::refused(wrong.join(" "))),
+                false => Err(EditFailure::refused(wrong.join("; "))),
             }
         })
     }
@@ -35,9 +35,7 @@ fn check_operands(f: &Function, op: OpId, definition: &OpEntry, wrong: &mut Vec<
         return;
     }
     let (operator, allowed) = (f.text(f.op(op).name), takes(fewest, most));
-    wrong.push(format!(
-        "{operator} takes {allowed}, and this op has {count}."
-    ));
+    wrong.push(format!("{operator} expects {allowed}, found {count}"));
 }
 
 fn check_attributes(f: &Function, op: OpId, listed: &[AttrInfo], wrong: &mut Vec<String>) {
@@ -47,12 +45,12 @@ fn check_attributes(f: &Function, op: OpId, listed: &[AttrInfo], wrong: &mut Vec
         match listed.iter().find(|entry| entry.name == name) {
             None => {
                 let near = suggest::did_you_mean(name, listed.iter().map(|entry| entry.name));
-                wrong.push(format!("{operator} has no attribute `{name}`.{near}"));
+                wrong.push(format!("unknown attribute `{name}` of {operator}{near}"));
             }
             Some(entry) if !fits(attr, entry.kind_code) => wrong.push(format!(
-                "The attribute `{name}` of {operator} is of the type {}; it has to be {}.",
-                kind_name(kind(attr)),
+                "expected attribute `{name}` of {operator} to be of type {}, found {}",
                 entry.kind,
+                kind_name(kind(attr)),
             )),
             Some(_) => {}
         }
@@ -65,7 +63,7 @@ fn check_attributes(f: &Function, op: OpId, listed: &[AttrInfo], wrong: &mut Vec
             entry.kind_code == AttrKind::REGION && regions.any(|name| entry.name == f.text(name))
         };
         if !attrs.any(|attr| entry.name == f.text(attr.name)) && !is_region() {
-            wrong.push(format!("{operator} lacks its attribute `{}`.", entry.name));
+            wrong.push(format!("missing attribute `{}` of {operator}", entry.name));
         }
     }
 }

@@ -14,7 +14,7 @@ impl OpCall<'_> {
     pub(in crate::boundary) unsafe fn set_body(&mut self, text: Str) -> Edit {
         if matches!(self.query, OpQuery::Nothing | OpQuery::Support(_)) {
             return Err(EditFailure::refused(
-                "Only `decompose`, `legalize`, `layout` and `alter_layout` of a definition have a body to set.",
+                "only `decompose`, `legalize`, `layout` and `alter_layout` of a definition can set a body",
             ));
         }
         // SAFETY: the text is valid during the call, by the plugin ABI.
@@ -41,7 +41,7 @@ impl Question<'_> {
         which: fn(&abi::OpEntry) -> Option<abi::OpFn>,
     ) -> Edit<Vec<ValueId>> {
         let name = self.check_results(op, count)?;
-        let none = "its definition gives it none";
+        let none = "its definition has none";
         let values = self.first_answer(name, none, |definition| {
             let function = which(&definition.entry)?;
             let queried = self.queried(op, definition);
@@ -92,9 +92,7 @@ impl Question<'_> {
                         return Ok(());
                     }
                     let room = desc.result_count;
-                    Err(format!(
-                        "it gives {given} values, and there is room for {room}"
-                    ))
+                    Err(format!("expected {room} values, found {given}"))
                 },
             )
         })?;
@@ -110,7 +108,7 @@ impl Question<'_> {
             let record = function.live_op(op)?;
             if record.results.len as usize != count {
                 return Err(EditFailure::invalid(format!(
-                    "{} has {} results, and there is room for {count}.",
+                    "expected {count} results of {}, found {}",
                     function.describe_op(op),
                     record.results.len
                 )));
@@ -134,7 +132,7 @@ fn replace_op(
     let is_taken = |symbols: &Symbols, name| context.names_function(symbols, name);
     let since = |symbols: &Symbols, name, version: i64| context.since(symbols, name, version);
     let check = |given| match given {
-        given if given < wanted => Err(format!("it gives {given} of {wanted} results")),
+        given if given < wanted => Err(format!("expected {wanted} results, found {given}")),
         _ => Ok(()),
     };
     let mut values = text::insert_body(function, op, body, &args, is_taken, since, check)?;

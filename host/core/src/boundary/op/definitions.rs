@@ -77,7 +77,7 @@ impl Question<'_> {
     pub(in crate::boundary) fn attributes(&self, op: OpId) -> Edit<(*const AttrEntry, u32, u32)> {
         let entry = self.required_definition(self.name(op)?)?.entry;
         if entry.attrs.is_null() {
-            return Err(EditFailure::not_found("its definition lists no attributes"));
+            return Err(EditFailure::not_found("the definition lists no attributes"));
         }
         Ok((entry.attrs, entry.attr_count, entry.attr_stride))
     }
@@ -95,7 +95,7 @@ impl Question<'_> {
         match error.status {
             Status::NOT_FOUND => {
                 let op = self.describe(op);
-                EditFailure::not_found(format!("{op} {lacks}: {}.", error.message))
+                EditFailure::not_found(format!("{op} {lacks}: {}", error.message))
             }
             _ => error,
         }
@@ -113,7 +113,7 @@ impl QueriedDefinition<'_> {
     /// Describes the definition for a message, with its plugin, which may differ from the pass's.
     pub(super) fn describe(&self) -> String {
         let (op, plugin) = (self.question.describe(self.op), self.definition.plugin);
-        format!("The definition of {op}, of plugin {},", plugin.origin)
+        format!("the definition of {op} of plugin {}", plugin.origin)
     }
 
     /// Records that an error comes from the definition, for errors of the pass. Returns the error.
@@ -143,9 +143,9 @@ impl QueriedDefinition<'_> {
         let message = match (status, reason) {
             (Status::PANICKED, Some(reason)) => format!("{} failed: {reason}", self.describe()),
             (_, Some(reason)) => format!("{}{IS_WRONG}{reason}", self.question.describe(self.op)),
-            (Status::PANICKED, None) => format!("{} panicked.", self.describe()),
+            (Status::PANICKED, None) => format!("{} panicked", self.describe()),
             (Status(code), None) => format!(
-                "{} failed with status {code} and didn't say why.",
+                "{} failed with status {code} without a message",
                 self.describe()
             ),
         };

@@ -17,7 +17,7 @@ impl Question<'_> {
         count: usize,
     ) -> Edit<Vec<ValueId>> {
         let results = self.results(op, desc.max_bytes, count);
-        let results = results.map_err(|error| self.lacking(op, "can't be evaluated", error))?;
+        let results = results.map_err(|error| self.lacking(op, "cannot be evaluated", error))?;
         self.session.with(|state| {
             let function = state.edit()?;
             // The constants have no names: they get those of the values that they replace.
@@ -93,7 +93,7 @@ impl Question<'_> {
         results.sort_by_key(|(index, ..)| *index);
         if results.len() != count {
             return Err(EditFailure::not_found(
-                "its definition didn't give all results",
+                "its definition did not set all results",
             ));
         }
         let contradiction = session.with(|state| {
@@ -124,11 +124,11 @@ impl Question<'_> {
                 && session.with(|state| Ok(state.read()?.is_compatible(inferred, ty))) == Ok(true)
         };
         if inferred.types.iter().any(agrees) {
-            let why = format!("{value} is {would}, and the model declares {is}");
+            let why = format!("{value} is {would}, but the model declares {is}");
             return Err(EditFailure::not_found(why));
         }
         let definition = queried.describe();
-        let message = format!("{definition} evaluates {value} to {would}, but its type is {is}.");
+        let message = format!("{definition} evaluates {value} to {would}, but its type is {is}");
         Err(queried.blame(EditFailure::refused(message)))
     }
 }
@@ -187,7 +187,7 @@ fn check_operands(function: &Function, op: OpId, max_bytes: u64) -> Edit {
             continue;
         }
         let Some(constant) = function.as_constant(slot.value) else {
-            let why = format!("its operand {index} isn't constant");
+            let why = format!("operand {index} is not constant");
             return Err(EditFailure::not_found(why));
         };
         let record = function.constant(constant);
@@ -196,7 +196,7 @@ fn check_operands(function: &Function, op: OpId, max_bytes: u64) -> Edit {
         }
     }
     if splats > max_bytes.max(MAX_SPLATS) {
-        let why = format!("its operands would take {splats} bytes");
+        let why = format!("the operands would have {splats} bytes");
         return Err(EditFailure::not_found(why));
     }
     Ok(())

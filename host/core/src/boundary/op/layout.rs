@@ -54,10 +54,10 @@ impl Question<'_> {
         })?;
         if layouts.len() != operands {
             let count = layouts.len();
-            let message = format!("The op has {operands} operands, and there are {count} layouts.");
+            let message = format!("expected {operands} layouts, one per operand, found {count}");
             return Err(EditFailure::invalid(message));
         }
-        let none = "its definition knows of no other layouts";
+        let none = "the definition has no other layouts";
         let answer = self.first_answer(name, none, |definition| {
             let function = which(&definition.entry)?;
             let call = OpCall {
@@ -90,7 +90,9 @@ impl OpCall<'_> {
         };
         match wanted.get(index as usize) {
             Some(&layout) if !layout.is_empty() => Ok(Str::new(layout)),
-            _ => Err(EditFailure::not_found("The operand is as it is.")),
+            _ => Err(EditFailure::not_found(
+                "no layout is requested for the operand",
+            )),
         }
     }
 
@@ -134,5 +136,5 @@ impl OpCall<'_> {
 }
 
 fn not_asked() -> EditFailure {
-    EditFailure::refused("Only `layout` and `alter_layout` of a definition have layouts.")
+    EditFailure::refused("only `layout` and `alter_layout` of a definition have layouts")
 }

@@ -37,7 +37,7 @@ pub(in crate::boundary) const MAX_SHAPE_DATA: usize = 256;
 const MAX_NEW_EXPRS: usize = 1024;
 
 /// The phrase in errors that blame the op, not its definition.
-pub const IS_WRONG: &str = " is wrong: ";
+pub const IS_WRONG: &str = " is invalid: ";
 
 /// The query that a definition is called for.
 #[derive(Clone, Copy)]
@@ -131,7 +131,7 @@ impl<'c> OpCall<'c> {
     unsafe fn of(handle: *mut Handle) -> Edit<&'c mut OpCall<'c>> {
         let call = handle.cast::<OpCall<'c>>();
         if call.is_null() || !call.is_aligned() {
-            return Err(EditFailure::invalid("The handle of the op's call is null."));
+            return Err(EditFailure::invalid("the handle of the op's call is null"));
         }
         // SAFETY: the caller's promise.
         Ok(unsafe { &mut *call })
@@ -143,7 +143,7 @@ impl<'c> OpCall<'c> {
         match self.session.with(record)? {
             count if index < count => Ok(()),
             count => Err(EditFailure::invalid(format!(
-                "The op has no {what} {index}: it has {count}."
+                "{what} index {index} is out of range: the op has {count}"
             ))),
         }
     }
@@ -157,7 +157,7 @@ impl<'c> OpCall<'c> {
     fn may_add(&self) -> Edit {
         match self.query {
             OpQuery::Support(_) => Err(EditFailure::refused(
-                "`supports` of a definition only reads.",
+                "`supports` of a definition cannot edit the function",
             )),
             _ => Ok(()),
         }
@@ -294,7 +294,7 @@ impl Question<'_> {
 
 /// Returns the error for a definition that gave neither a result nor a reason.
 fn no_answer() -> EditFailure {
-    EditFailure::not_found("its definition has no answer")
+    EditFailure::not_found("its definition has no result")
 }
 
 /// Stores the inferred types and dims in the function.
@@ -361,7 +361,7 @@ impl OpCall<'_> {
             Ok(constant_dims(state.function(), value))
         })?;
         let Some(dims) = dims else {
-            let message = "Nothing is known of the operand's elements.";
+            let message = "the operand's elements are unknown";
             return Err(EditFailure::not_found(message));
         };
         let at = self.operand_dims.len();
@@ -398,7 +398,7 @@ impl OpCall<'_> {
         len: usize,
     ) -> Edit<*mut u8> {
         let Some(budget) = self.budget else {
-            let message = "Only an evaluation has results to fill.";
+            let message = "only an evaluation has results to fill";
             return Err(EditFailure::refused(message));
         };
         self.check_result(index)?;
@@ -407,7 +407,7 @@ impl OpCall<'_> {
             return Err(EditFailure::not_found(""));
         };
         if self.results.iter().any(|(at, ..)| *at == index) {
-            return Err(EditFailure::refused("The result has room already."));
+            return Err(EditFailure::refused("the result is already allocated"));
         }
         // SAFETY: see above.
         let ty = unsafe { self.intern(desc)? };
@@ -415,7 +415,7 @@ impl OpCall<'_> {
             .with(|state| check_len(state.function(), ty, len))?;
         let mut bytes = Vec::new();
         if bytes.try_reserve_exact(len).is_err() {
-            self.refusal = Some(format!("there is no memory for a result of {len} bytes"));
+            self.refusal = Some(format!("out of memory for a result of {len} bytes"));
             return Err(EditFailure::not_found(""));
         }
         bytes.resize(len, 0_u8);
@@ -430,7 +430,7 @@ impl OpCall<'_> {
         // SAFETY: see above.
         let reason = unsafe { input::lossy_text(reason, "reason", input::MAX_MESSAGE_BYTES)? };
         self.refusal = Some(match reason.trim_end_matches('.') {
-            "" => "its definition doesn't say why".to_owned(),
+            "" => "its definition reported no reason".to_owned(),
             reason => reason.to_owned(),
         });
         Ok(())
@@ -441,11 +441,11 @@ impl OpCall<'_> {
 fn check_len(f: &Function, ty: TypeId, len: usize) -> Edit {
     let dtype = f.ty(ty).dtype;
     let Some(elements) = f.constant_elements(ty)? else {
-        return Err(EditFailure::invalid("A result's shape isn't constant."));
+        return Err(EditFailure::invalid("the result's shape is not constant"));
     };
     let needed = dtype.byte_len(elements);
     if dtype != abi::DType::STRING && needed != Some(len as u64) {
-        let message = format!("A result of {len} bytes isn't as long as its type says.");
+        let message = format!("a result of {len} bytes does not match its type");
         return Err(EditFailure::invalid(message));
     }
     Ok(())

@@ -50,7 +50,7 @@ pub(in crate::boundary) fn constant_dims(f: &Function, value: ValueId) -> Option
 impl FunctionState {
     pub(in crate::boundary) fn known_dims(&mut self, value: ValueId) -> Edit<&[Dim]> {
         self.read()?.live_value(value)?;
-        let none = || EditFailure::not_found("Nothing is known of the value's elements.");
+        let none = || EditFailure::not_found("the value's elements are unknown");
         self.dims_of(value).ok_or_else(none)
     }
 }

@@ -46,7 +46,7 @@ impl OpCall<'_> {
         match self.query {
             OpQuery::Support(target) => Ok(Str::new(target)),
             _ => {
-                let message = "Only `supports` of a definition is asked about a target.";
+                let message = "only `supports` of a definition has a target";
                 Err(EditFailure::not_found(message))
             }
         }

@@ -214,9 +214,9 @@ impl<'a> ContextSession<'a> {
         let mut failure = failure.unwrap_or_else(|| CallFailure {
             silent: true,
             ..CallFailure::new(match status {
-                Status::FAILED => "The pass failed and didn't say why.".to_owned(),
-                Status::PANICKED => "it didn't say why.".to_owned(),
-                Status(code) => format!("The pass answered status {code} and didn't say why."),
+                Status::FAILED => "the pass failed without a message".to_owned(),
+                Status::PANICKED => "no message".to_owned(),
+                Status(code) => format!("the pass returned status {code} without a message"),
             })
         });
         failure.panicked = status == Status::PANICKED;
@@ -269,7 +269,7 @@ impl ContextSession<'_> {
     pub(in crate::boundary) fn option(&self, name: &str) -> Edit<Setting> {
         match self.options.get(name) {
             Some(value) => Ok(self.setting(value)),
-            None => Err(EditFailure::not_found("There is no such setting.")),
+            None => Err(EditFailure::not_found("unknown setting")),
         }
     }
 
@@ -305,16 +305,14 @@ impl ContextSession<'_> {
 
     pub(in crate::boundary) fn find_pass(&self, name: &str) -> Edit<PassKind> {
         let kind = self.frame.pass_kind(name);
-        let none = || EditFailure::not_found(format!("There is no pass `{name}`."));
+        let none = || EditFailure::not_found(format!("no pass is named `{name}`"));
         kind.map(|kind| kind.abi()).ok_or_else(none)
     }
 
     pub(in crate::boundary) fn may_rewrite(&self, rule: &str) -> Edit {
         match self.frame.may_rewrite(rule) {
             true => Ok(()),
-            false => Err(EditFailure::refused(format!(
-                "The rule `{rule}` is disabled."
-            ))),
+            false => Err(EditFailure::refused(format!("rule `{rule}` is disabled"))),
         }
     }
 
@@ -378,16 +376,16 @@ unsafe fn described(session: &ContextSession<'_>, desc: &abi::Diagnostic) -> Edi
     }
     if !is_known {
         diagnostic.notes.push(format!(
-            "This host knows no severity {}, which the plugin gave it.",
+            "unknown severity {} from the plugin",
             desc.severity.0
         ));
     }
-    for (what, count) in [("notes", notes.len()), ("places", labels.len())] {
+    for (what, count) in [("notes", notes.len()), ("labels", labels.len())] {
         if count > MAX_PARTS {
             let left_out = count - MAX_PARTS;
             diagnostic
                 .notes
-                .push(format!("{left_out} more {what} are left out."));
+                .push(format!("{left_out} more {what} are omitted"));
         }
     }
     for label in labels.iter().take(MAX_PARTS) {

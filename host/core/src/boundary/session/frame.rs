@@ -25,7 +25,7 @@ pub trait Frame: Sync {
     /// If there is no such key or field.
     fn config(&self, key: &str, field: &str) -> Result<&toml::Value, String> {
         Err(format!(
-            "There is no config value `{key}.{field}` any more: nothing runs."
+            "config value `{key}.{field}` is unavailable outside of a run"
         ))
     }
     /// Returns the kind of a registered pass.
@@ -37,7 +37,7 @@ pub trait Frame: Sync {
     /// # Errors
     /// If there is no such pass, if it fails, or if an instrument calls this.
     fn run_pass(&self, module: &Module, name: &str) -> Result<Module, PassError> {
-        let message = format!("`{name}` can't be run by what is being freed.");
+        let message = format!("cannot run pass `{name}` from a destructor");
         Err(PassError::new(ErrorKind::Failed, message))
     }
     /// Whether the rule may rewrite again: it isn't disabled, and the rewrite limit isn't reached.

@@ -186,7 +186,7 @@ impl FunctionState {
         match self.access {
             Access::Edit => {}
             Access::Read => {
-                let message = "The function is a snapshot: it can be read, not edited.";
+                let message = "cannot edit a snapshot of a function";
                 return Err(EditFailure::refused(message));
             }
             Access::Ended => return Err(ended()),
@@ -241,7 +241,7 @@ impl FunctionState {
         self.edit()?;
         if !matches!(self.shared, Shared::Slot(_)) {
             return Err(EditFailure::refused(
-                "Only a function pass brings functions.",
+                "only a function pass can import functions",
             ));
         }
         self.extras().brought.push(Arc::new(function));
@@ -282,15 +282,15 @@ impl Shared {
 #[cold]
 fn ended() -> EditFailure {
     EditFailure::stale(
-        "The function's handle has ended: the function was removed or replaced, or another pass \
-         ran; ask the module for a new one.",
+        "the function's handle has expired: the function was removed or replaced, or another pass \
+         ran; get a new one from the module",
     )
 }
 
 #[cold]
 fn broken() -> EditFailure {
     EditFailure::refused(
-        "The host failed inside an earlier edit of this function, which is a mistake in passdock; \
-         the pass can't go on.",
+        "the host failed in an earlier edit of this function; this is a bug in passdock, please \
+         report it",
     )
 }

@@ -11,8 +11,7 @@ use super::{FunctionSession, FunctionState, SessionBase, input};
 use crate::util;
 
 /// The message for a handle without a session that could store one.
-const NO_SESSION: &str =
-    "The handle is null, or it is used on another thread than the one that got it.";
+const NO_SESSION: &str = "the handle is null, or belongs to another thread";
 
 /// The object that a handle points to. It stores the message of the last error for the plugin.
 pub(in crate::boundary) trait Session: Sized {
@@ -152,6 +151,6 @@ fn host_failed(payload: Box<dyn Any + Send>) -> EditFailure {
     // Dropping the payload may panic again. That panic is ignored.
     let _ = catch_unwind(AssertUnwindSafe(|| drop(payload)));
     EditFailure::refused(format!(
-        "The host failed ({text}), which is a mistake in passdock."
+        "the host failed: {text}; this is a bug in passdock, please report it"
     ))
 }

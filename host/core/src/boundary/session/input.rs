@@ -71,7 +71,7 @@ unsafe fn check_rest<T: Grows>(at: *const T, size: usize) -> Edit {
     match rest.iter().all(|&byte| byte == 0) {
         true => Ok(()),
         false => Err(EditFailure::unsupported(format!(
-            "This host knows {len} bytes of `{}`, and something is said behind them.",
+            "unsupported fields of `{}` after byte {len}",
             T::NAME
         ))),
     }
@@ -80,7 +80,7 @@ unsafe fn check_rest<T: Grows>(at: *const T, size: usize) -> Edit {
 #[cold]
 fn wrong_size<T: Grows>(size: usize) -> EditFailure {
     EditFailure::invalid(format!(
-        "`struct_size` of a {} is {size}; it is the size of the struct in bytes.",
+        "invalid `struct_size` {size} of `{}`: expected the size of the struct in bytes",
         T::NAME
     ))
 }
@@ -88,7 +88,7 @@ fn wrong_size<T: Grows>(size: usize) -> EditFailure {
 /// Returns the error for an unknown kind.
 #[cold]
 pub(in crate::boundary) fn unknown(what: &str, kind: u32) -> EditFailure {
-    EditFailure::unsupported(format!("This host knows no {what} of kind {kind}."))
+    EditFailure::unsupported(format!("unknown {what} kind {kind}"))
 }
 
 /// Rejects unknown flags and nonzero reserved fields.
@@ -102,10 +102,7 @@ fn checked<T: Grows>(copy: T) -> Edit<T> {
 
 #[cold]
 fn unknown_flags<T: Grows>(unknown: u32) -> EditFailure {
-    EditFailure::unsupported(format!(
-        "This host knows no flag {unknown:#x} of `{}`.",
-        T::NAME
-    ))
+    EditFailure::unsupported(format!("unknown flag {unknown:#x} of `{}`", T::NAME))
 }
 
 /// Fills a plugin's struct that starts with its size, up to the smaller of both sides' sizes.
@@ -154,7 +151,7 @@ pub(in crate::boundary) unsafe fn strided<T: Grows>(
         check_pointer(first, what)?;
         if stride < size_of::<u32>() || !stride.is_multiple_of(align_of::<T>()) || count > MAX_COUNT
         {
-            let message = format!("The list of {what} has {count} elements of {stride} bytes.");
+            let message = format!("invalid list of {what}: {count} elements of {stride} bytes");
             return Err(EditFailure::invalid(message));
         }
     }
@@ -213,7 +210,7 @@ pub(in crate::boundary) unsafe fn list<'a, T>(
 
 #[cold]
 fn too_long(count: usize, what: &str) -> EditFailure {
-    EditFailure::invalid(format!("The list of {what} has {count} elements."))
+    EditFailure::invalid(format!("the list of {what} is too long: {count} elements"))
 }
 
 /// Checks a string of at most [`MAX_SYMBOL_BYTES`].
@@ -237,10 +234,13 @@ pub(in crate::boundary) unsafe fn long_text<'a>(
     // SAFETY: the caller's promise.
     let bytes = unsafe { list(text.ptr, text.len, what)? };
     if bytes.len() > limit {
-        let message = format!("The {what} has {} bytes.", bytes.len());
+        let message = format!(
+            "the {what} is too long: {} bytes, but the limit is {limit}",
+            bytes.len()
+        );
         return Err(EditFailure::invalid(message));
     }
-    std::str::from_utf8(bytes).map_err(|_| EditFailure::invalid(format!("The {what} isn't UTF-8.")))
+    std::str::from_utf8(bytes).map_err(|_| EditFailure::invalid(format!("the {what} is not UTF-8")))
 }
 
 /// The maximum length of a message for the user, in bytes. Longer ones are cut.
@@ -261,7 +261,7 @@ pub(in crate::boundary) unsafe fn lossy_text(
     match bytes.split_at_checked(limit) {
         Some((start, rest)) if !rest.is_empty() => {
             let start = String::from_utf8_lossy(start);
-            Ok(format!("{start}… ({} more bytes are left out)", rest.len()))
+            Ok(format!("{start}… ({} more bytes are omitted)", rest.len()))
         }
         _ => Ok(String::from_utf8_lossy(bytes).into_owned()),
     }
@@ -296,7 +296,7 @@ pub(in crate::boundary) unsafe fn write_all<T>(out: *mut T, values: Vec<T>) {
 /// Rejects a null or misaligned pointer to a result.
 #[inline]
 pub(in crate::boundary) fn check_out<T>(out: *mut T) -> Edit {
-    check_pointer(out, "place for the answer")
+    check_pointer(out, "result")
 }
 
 #[inline]
@@ -310,7 +310,7 @@ fn check_pointer<T>(at: *const T, what: &str) -> Edit {
 #[cold]
 fn wrong_pointer(is_null: bool, what: &str) -> EditFailure {
     let wrong = if is_null { "null" } else { "misaligned" };
-    EditFailure::invalid(format!("The pointer to the {what} is {wrong}."))
+    EditFailure::invalid(format!("the pointer to the {what} is {wrong}"))
 }
 
 #[cfg(test)]
@@ -332,7 +332,7 @@ mod tests {
         assert_eq!(said(b"odd \xff one"), "odd \u{fffd} one");
         let long = said("é".repeat(100_000).as_bytes());
         assert!(long.starts_with("éé"));
-        assert!(long.ends_with("é… (183616 more bytes are left out)"));
+        assert!(long.ends_with("é… (183616 more bytes are omitted)"));
         assert_eq!(said(&[b'x'; MAX_MESSAGE_BYTES]).len(), MAX_MESSAGE_BYTES);
     }
 }

@@ -106,7 +106,7 @@ impl<'a> ModuleSession<'a> {
     }
 
     pub(super) fn with<T>(&self, body: impl FnOnce(&mut ModuleState<'a>) -> Edit<T>) -> Edit<T> {
-        let busy = |_| EditFailure::refused("The module is being edited already.");
+        let busy = |_| EditFailure::refused("the module is already being edited");
         body(&mut *self.state.try_borrow_mut().map_err(busy)?)
     }
 
@@ -201,7 +201,7 @@ impl ModuleState<'_> {
         match &mut self.module {
             Held::Edit(module) => Ok(module),
             Held::Read(_) => Err(EditFailure::refused(
-                "Function passes and instruments get the module to read; a module pass may edit it.",
+                "only a module pass can edit the module",
             )),
         }
     }
@@ -277,11 +277,10 @@ impl ModuleState<'_> {
 fn missing(module: &Module, name: SymbolId) -> EditFailure {
     let name = module.symbols().text(name);
     if name.is_empty() {
-        let message =
-            "No name was given: nothing in the module is called as the one that was looked up.";
+        let message = "the module has no function of the name that was looked up";
         return EditFailure::not_found(message);
     }
-    EditFailure::not_found(format!("The module has no function @{name}."))
+    EditFailure::not_found(format!("the module has no function `@{name}`"))
 }
 
 impl Session for ModuleSession<'_> {

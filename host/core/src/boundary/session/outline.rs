@@ -25,7 +25,7 @@ impl ModuleSession<'_> {
         })?;
         let domain = self.with(|state| Ok(state.domain_of(name)))?;
         let mut outlined = Err(EditFailure::refused(
-            "The host failed while it outlined ops, which is a mistake in passdock.",
+            "the host failed to outline ops; this is a bug in passdock, please report it",
         ));
         // The gate of the function refreshes its view, and marks it as broken after a panic.
         // SAFETY: the handle is an open one of this session.
@@ -77,13 +77,12 @@ impl ModuleState<'_> {
     fn fresh_name(&mut self, text: &str) -> Edit<SymbolId> {
         name::check_canonical(text).map_err(EditFailure::invalid)?;
         let Some(base) = OpName::parse(text) else {
-            let message = format!("{text:?} isn't the name of a function.");
+            let message = format!("invalid function name {text:?}");
             return Err(EditFailure::invalid(message));
         };
         if base.domain.as_deref() == Some("") {
             return Err(EditFailure::refused(format!(
-                "A function `{text}` would be taken for an operator of ONNX: give it a domain of its own, \
-                 as in `acme.{}`.",
+                "function name `{text}` needs a domain to differ from ONNX operators, as in `acme.{}`",
                 base.name
             )));
         }

@@ -57,12 +57,11 @@ impl Keeper {
     #[cold]
     fn tell(&self, failure: &CallFailure) {
         let (verb, at) = match &failure.panic_at {
-            Some(at) => ("panicked", format!(", at {at}")),
+            Some(at) => ("panicked", format!(" at {at}")),
             None => ("failed", String::new()),
         };
         let why = failure.message.trim_end_matches('.');
-        let message =
-            format!("An analysis that the pass kept {verb} while it was freed{at}: {why}.");
+        let message = format!("the destructor of an analysis of the pass {verb}{at}: {why}");
         let kind = match failure.panicked {
             true => ErrorKind::Panicked,
             false => ErrorKind::Failed,
@@ -70,7 +69,7 @@ impl Keeper {
         let mut error = PassError::new(kind, message);
         error.pass = Some(self.pass.to_string());
         let plugin = self.plugin.as_ref();
-        let plugin = plugin.map(|plugin| format!("it is in `{}`", plugin.display()));
+        let plugin = plugin.map(|plugin| format!("the analysis is in `{}`", plugin.display()));
         error.notes.extend(plugin);
         self.endings.add(error);
     }
@@ -144,7 +143,7 @@ impl FunctionState {
             return Ok(());
         }
         Err(EditFailure::not_found(format!(
-            "Nothing is kept under `{}` that this pass could preserve.",
+            "no analysis `{}` to preserve",
             String::from_utf8_lossy(&key.name)
         )))
     }
@@ -155,7 +154,7 @@ fn unknown(name: &[u8]) -> EditFailure {
     let name = &String::from_utf8_lossy(name);
     let names = || analyses::list().iter().map(|analysis| analysis.name);
     EditFailure::not_found(format!(
-        "The host has no analysis `{name}`; it has {}.{}",
+        "unknown analysis `{name}`; the analyses are {}{}",
         suggest::listed(names()),
         suggest::did_you_mean(name, names())
     ))
@@ -164,8 +163,7 @@ fn unknown(name: &[u8]) -> EditFailure {
 #[cold]
 fn full(key: &CacheKey<'_>) -> EditFailure {
     EditFailure::refused(format!(
-        "`{}` isn't kept: the function has {MAX_KEPT} analyses. Keep what belongs together under one \
-         key.",
+        "cannot keep analysis `{}`: the function has {MAX_KEPT} analyses; keep related data under one key",
         String::from_utf8_lossy(&key.name)
     ))
 }
@@ -194,7 +192,7 @@ fn data(cached: &(dyn Any + Send + Sync)) -> Edit<*mut c_void> {
 
 #[cold]
 fn strange_owner() -> EditFailure {
-    EditFailure::invalid("The owner of an analysis isn't an address of the plugin's.")
+    EditFailure::invalid("the owner of an analysis is not an address in the plugin")
 }
 
 /// `AnalysisApi::put`. Unless it is null, the data is dropped even after an error.
@@ -207,7 +205,7 @@ pub(in crate::boundary) unsafe extern "C" fn put(
     out: *mut *mut c_void,
 ) -> Status {
     if given.is_null() {
-        let null = EditFailure::invalid("The data of an analysis is null.");
+        let null = EditFailure::invalid("the data of an analysis is null");
         // SAFETY: see above.
         return unsafe { gate::read(f, |_| Err(null)) };
     }

@@ -20,7 +20,7 @@ impl FunctionState {
                 holder.live_region(desc.region)?;
                 let terminator = holder.terminator(desc.region);
                 let count = terminator.map_or(0, |op| holder.operands(op).len());
-                check_room("The region to copy gives", count, desc.result_count)?;
+                check_room("the region to copy yields", count, desc.result_count)?;
                 let needed = imports(state, source, holder.walk(desc.region))?;
                 let copies = state.edit()?.clone_region(&CloneRegion {
                     region: desc.region,
@@ -46,7 +46,7 @@ impl FunctionState {
                     .iter()
                     .map(|&op| Ok(holder.live_op(op)?.results.len as usize));
                 let count = counts.sum::<Edit<usize>>()?;
-                check_room("The ops to copy have", count, desc.result_count)?;
+                check_room("the ops to copy have", count, desc.result_count)?;
                 let needed = imports(state, source, holder.with_nested(ops))?;
                 let copies = state.edit()?.clone_ops(&CloneOps {
                     ops,
@@ -129,7 +129,7 @@ unsafe fn with_source<T>(
     source.with(|other| {
         let other = other.read()?;
         if !std::ptr::eq(other.symbols().as_ref(), state.read()?.symbols().as_ref()) {
-            let message = "What is to be copied is of another module.";
+            let message = "cannot copy from another module";
             return Err(EditFailure::refused(message));
         }
         copy(state, Some(other))
@@ -164,6 +164,6 @@ fn check_room(what: &str, count: usize, room: usize) -> Edit {
         return Ok(());
     }
     Err(EditFailure::invalid(format!(
-        "{what} {count} values, and there is room for {room}."
+        "{what} {count} values, expected {room}"
     )))
 }

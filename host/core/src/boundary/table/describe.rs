@@ -54,7 +54,7 @@ pub(in crate::boundary) unsafe fn with_op<T>(
     let untyped;
     let result_types = match desc.result_types.is_null() && desc.result_count > 0 {
         true if desc.result_count > passdock_ir::function::MAX_LIST => {
-            return Err(EditFailure::invalid("The op has too many results."));
+            return Err(EditFailure::invalid("the op has too many results"));
         }
         true => {
             untyped = vec![TypeId::NONE; desc.result_count];
@@ -149,20 +149,23 @@ unsafe fn new_attr<'a>(
     }
     // Attributes of models may have an empty name, which they keep.
     if desc.name == abi::symbol::EMPTY {
-        return Err(EditFailure::invalid("An attribute has to have a name."));
+        return Err(EditFailure::invalid("missing name of an attribute"));
     }
     if desc.stands_for.0 > AttrKind::OPAQUE.0 {
         return Err(input::unknown("attribute", desc.stands_for.0));
     }
     if desc.stands_for != AttrKind::NONE && desc.kind != AttrKind::REFERENCE {
         return Err(EditFailure::invalid(
-            "Only a reference stands for something.",
+            "only a reference attribute can have `stands_for`",
         ));
     }
     let half = || {
         let half = u32::try_from(desc.bits);
         half.map_err(|_| {
-            EditFailure::invalid(format!("An attribute's 32 bits are {:#x}.", desc.bits))
+            EditFailure::invalid(format!(
+                "expected 32 bits for an attribute, found {:#x}",
+                desc.bits
+            ))
         })
     };
     let value = match desc.kind {
@@ -186,7 +189,7 @@ unsafe fn new_attr<'a>(
         AttrKind::TENSORS => AttrData::Tensors(unsafe { data(desc)? }),
         AttrKind::STRINGS => AttrData::Strings(strings.next().map_or(&[], |s| s)),
         AttrKind::REGION | AttrKind::REGIONS => {
-            let message = "An attribute that is a region is made with its op's regions.";
+            let message = "a region attribute is created with the op's regions";
             return Err(EditFailure::invalid(message));
         }
         AttrKind(kind) => return Err(input::unknown("attribute", kind)),
@@ -219,7 +222,7 @@ pub(in crate::boundary) unsafe fn add_type(f: &mut Function, desc: &abi::TypeDes
     let items = unsafe { input::list(desc.items, desc.item_count, "types")? };
     check_dims(f, dims)?;
     if dims.iter().any(|d| d.kind == DimKind::CONST && d.value < 0) {
-        return Err(EditFailure::invalid("A dim of a shape is negative."));
+        return Err(EditFailure::invalid("negative dim in a shape"));
     }
     check_dims(f, layout)?;
     for &item in items {
@@ -227,20 +230,20 @@ pub(in crate::boundary) unsafe fn add_type(f: &mut Function, desc: &abi::TypeDes
     }
     if desc.name.is_some() && f.symbols().get(desc.name).is_none() {
         return Err(EditFailure::invalid(format!(
-            "There is no symbol {}.",
+            "unknown symbol {}",
             desc.name
         )));
     }
     if desc.dtype.0 > u32::from(u16::MAX) {
         return Err(EditFailure::unsupported(format!(
-            "This host knows no dtype {}.",
+            "unknown dtype {}",
             desc.dtype.0
         )));
     }
     let one = || match items {
         [item] => Ok(*item),
         _ => Err(EditFailure::invalid(
-            "This kind of type is made of one type.",
+            "this kind of type has exactly one item type",
         )),
     };
     let shape = (desc.flags & abi::Type::UNRANKED == 0).then_some(dims);
@@ -251,7 +254,7 @@ pub(in crate::boundary) unsafe fn add_type(f: &mut Function, desc: &abi::TypeDes
         TypeKind::SCALAR => TypeData::Scalar(desc.dtype, desc.lanes),
         TypeKind::BUFFER => {
             if !layout.is_empty() && layout.len() != dims.len() + 1 {
-                let message = "A buffer's layout is a stride per dim, then the offset.";
+                let message = "expected a stride per dim and an offset in a buffer's layout";
                 return Err(EditFailure::invalid(message));
             }
             TypeData::Buffer(BufferSpec {
@@ -267,13 +270,13 @@ pub(in crate::boundary) unsafe fn add_type(f: &mut Function, desc: &abi::TypeDes
         TypeKind::OPTIONAL => TypeData::Optional(one()?),
         TypeKind::MAP => TypeData::Map(desc.dtype, one()?),
         TypeKind::OPAQUE if desc.name.is_none() || desc.name == abi::symbol::EMPTY => {
-            return Err(EditFailure::invalid("An opaque type needs a name."));
+            return Err(EditFailure::invalid("missing name of an opaque type"));
         }
         TypeKind::OPAQUE => TypeData::Opaque(desc.name),
         TypeKind::FUNCTION => match items.len().checked_sub(desc.lanes as usize) {
             Some(params) => TypeData::Function(&items[..params], &items[params..]),
             None => {
-                let message = "A function type has more results than types.";
+                let message = "a function type has more results than types";
                 return Err(EditFailure::invalid(message));
             }
         },
@@ -298,7 +301,7 @@ pub(in crate::boundary) fn check_dims(f: &Function, dims: &[abi::Dim]) -> Edit {
         let denoted = dim.denotation.is_none() || f.symbols().get(dim.denotation).is_some();
         if !is_valid || !denoted {
             let message = format!(
-                "A dim of kind {} and value {} means nothing in this function.",
+                "invalid dim of kind {} and value {} in this function",
                 dim.kind.0, dim.value
             );
             return Err(EditFailure::invalid(message));

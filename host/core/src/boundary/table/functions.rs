@@ -132,7 +132,7 @@ impl FunctionState {
 
     pub(in crate::boundary) fn set_opset(&mut self, text: &str, version: i64) -> Edit {
         if version < 0 {
-            let message = format!("The version of the domain `{text}` would be {version}.");
+            let message = format!("negative version {version} of domain `{text}`");
             return Err(EditFailure::invalid(message));
         }
         let function = self.edit()?;
@@ -141,18 +141,17 @@ impl FunctionState {
         match function.opset(domain) {
             // Op names start with `onnx.`, so `onnx` is easily mistaken for the domain.
             None if text == "onnx" => Err(EditFailure::invalid(
-                "`onnx` stands for ONNX's own domain in names of ops only: to `set_opset` it is \"\".",
+                "invalid domain `onnx`: `set_opset` expects \"\" for the domain of ONNX",
             )),
             _ if version == 0 => function.remove_opset(domain),
             Some(current) if current == version => Ok(()),
             Some(current) if current > version => Err(EditFailure::refused(format!(
-                "The function's version of the domain `{}` is {current} and can't become \
-                 {version}: what its ops mean may have come with a later one.",
+                "cannot lower the function's version of domain `{}` from {current} to {version}: its \
+                 ops may need the later version",
                 if text.is_empty() { "onnx" } else { text }
             ))),
             None if function.opsets().len() >= MAX_OPSETS => Err(EditFailure::refused(format!(
-                "A function has versions of at most {MAX_OPSETS} domains; `{text}` would be one \
-                 more."
+                "cannot add domain `{text}`: the function has the maximum of {MAX_OPSETS} domains"
             ))),
             _ => {
                 function.set_opset(domain, version);
@@ -232,7 +231,7 @@ fn splat(f: &Function, ty: TypeId, element: &[u8]) -> Edit<std::sync::Arc<Consta
         dims.reduce(|a, b| a?.checked_mul(b?)).unwrap_or(Some(1))
     });
     let Some(count) = count else {
-        let message = "A constant's type needs a shape of constant dims.";
+        let message = "expected a shape of constant dims for a constant";
         return Err(EditFailure::invalid(message));
     };
     Ok(ConstantData::new(Payload::Splat {

@@ -30,7 +30,7 @@ pub(super) fn spec() -> InstrumentSpec {
     let summary = "Writes the module to a directory after each pass, as files that can be read.";
     let spec = InstrumentSpec::watching("dump", summary, |options: Options, setup| {
         if options.dir.is_empty() {
-            let message = "The directory that `dump` writes to has no name.";
+            let message = "missing name of the directory for `dump`";
             return Err(wrong("dump", "dir", message).into());
         }
         let dump = DumpIr::new(setup.path(&options.dir));
@@ -100,7 +100,7 @@ impl DumpIr {
         }
         if let Some(other) = remove_dumps(&self.dir)? {
             let message = format!(
-                "Nothing is removed from the directory `{}`: `{other}` in it is no dump.",
+                "keeping all files in directory `{}`: `{other}` is not a dump",
                 self.dir.display()
             );
             let warning = Diagnostic::new(Severity::Warning, "dump", message);

@@ -69,7 +69,7 @@ pub(super) fn keep(name: &str) -> PassRef {
 /// Creates a pass that fails.
 pub(super) fn fail(name: &str) -> PassRef {
     create_host_pass(PassInfo::new(name), |_, _| {
-        Err(PassError::new(ErrorKind::Failed, "It is broken."))
+        Err(PassError::new(ErrorKind::Failed, "it is broken"))
     })
 }
 

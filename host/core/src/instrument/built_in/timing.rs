@@ -474,7 +474,7 @@ mod tests {
         let timing = PassTimingInstrument::new().trace("nowhere/trace.json");
         let text = watched(Arc::new(timing), &keep("p"), module());
         assert!(
-            text.ends_with("`nowhere/trace.json`: there is no directory `nowhere`."),
+            text.ends_with("`nowhere/trace.json`: directory `nowhere` does not exist"),
             "{text}"
         );
     }
