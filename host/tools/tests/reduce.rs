@@ -54,7 +54,7 @@ impl Trials for Spoiler {
 
 /// Reduces with a limit on runs. Like a runtime, the check is inconclusive for a model with invented shapes, and it
 /// only compares results.
-fn shrink(module: &Module, max_checks: usize) -> Reduction {
+fn shrink(module: &Module, max_runs: usize) -> Reduction {
     let judge = |before: &Module, after: &Module| {
         let f = before.functions().next().expect("a function");
         let mut params = f.args(f.body()).map(|param| f.describe(param));
@@ -66,7 +66,7 @@ fn shrink(module: &Module, max_checks: usize) -> Reduction {
         })
     };
     let options = ReduceOptions {
-        max_checks,
+        max_runs,
         ..ReduceOptions::default()
     };
     let mut spoiler = Spoiler(0);

@@ -216,7 +216,7 @@ mod tests {
             min_operands: 2,
             max_operands: None,
             traits: Vec::new(),
-            types: true,
+            type_inference: true,
             evaluation: true,
             decomposition: false,
             layouts: false,

@@ -30,7 +30,7 @@ use target::Target;
 #[derive(Clone, Copy, Debug)]
 pub struct ReduceOptions {
     /// The maximum number of pipeline runs.
-    pub max_checks: usize,
+    pub max_runs: usize,
     /// The maximum time.
     pub max_time: Option<Duration>,
 }
@@ -38,7 +38,7 @@ pub struct ReduceOptions {
 impl Default for ReduceOptions {
     fn default() -> ReduceOptions {
         ReduceOptions {
-            max_checks: 2000,
+            max_runs: 2000,
             max_time: None,
         }
     }
@@ -145,7 +145,7 @@ impl Reducer<'_> {
             return Ok(false);
         }
         let is_late = |limit: Duration| self.start.elapsed() >= limit;
-        if self.runs >= self.options.max_checks || self.options.max_time.is_some_and(is_late) {
+        if self.runs >= self.options.max_runs || self.options.max_time.is_some_and(is_late) {
             return Err(Stop::Budget);
         }
         self.runs += 1;

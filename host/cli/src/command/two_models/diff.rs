@@ -192,9 +192,6 @@ impl Out {
                 )
             }
             PortChange::Value { before, after } => {
-                format!("  ~ {name}: gives {}", values(before, after))
-            }
-            PortChange::Value { before, after } => {
                 format!("  ~ {name}: value {}", values(before, after))
             }
         });
