@@ -49,7 +49,7 @@ done
 # An error in rules fails the pass and names the line.
 sed 's/where float(%x)/where flaot(%x)/' examples/c-rules/c_rules.c >"$work/wrong.c"
 compile "$work/wrong.c" wrong
-prints 'Line 2 of the rules: There is no condition `flaot`.' exits 1 "$passdock" run examples/c-rules/before.ir -o - \
+prints 'unknown condition `flaot`' exits 1 "$passdock" run examples/c-rules/before.ir -o - \
   --plugin "$work/libwrong.so" --passes crules.transform.Simplify
 
 # A diagnostic keeps its labels and notes. An error after which a pass fails is printed once, before the note on

@@ -14,10 +14,10 @@ TOML
   done <<'TEXT'
 error:error[pass-failed]: The op isn't liked.
 exception:error[pass-panicked]: the pass panicked: basic_string
-number:The pass panicked: Something that isn't a std::exception was thrown.
+number:panicked: exception of a type other than std::exception
 refusal:is used by op8 (return); replace the uses first
-type:error[pass-failed]: `what` isn't an integer.
-unknown:There is no option `waht`. Declare it in PASSDOCK_PLUGIN, under this name.
+type:error[pass-failed]: invalid value for `what`: expected an integer
+unknown:unknown option `waht`; declare it in PASSDOCK_PLUGIN
 stopped:error[throws::said]: It was said before.
 TEXT
   for said in "error[pass-failed]: The function isn't liked." "function @main, op0 (onnx.Relu)"; do
@@ -46,7 +46,7 @@ TEXT
       "%y = throws.Op(%x) {$what = 1} return %y } }" >"$dir/throws.ir"
     prints "$said" in_host "$passdock" run "$dir/throws.ir" --plugin-dir "$dir" --passes relax.transform.InferType
   done <<'TEXT'
-wrong:is invalid: `wrong` is set
+wrong:is wrong: `wrong` is set
 buggy:failed: a mistake in C++
 TEXT
 }

@@ -26,25 +26,25 @@ fn a_layout_prints_as_it_was_written() {
 #[test]
 fn what_is_no_layout_is_refused() {
     for (text, said) in [
-        ("NHWC", "the layout `NHWC` doesn't say what it is one of: it is written `NCHW->NHWC`"),
-        ("NCHW->NHW", "the layout `NCHW->NHW` has no place for the axis `C`"),
-        ("NCHW->NHWCC", "the layout `NCHW->NHWCC` names the axis `C` twice"),
-        ("NCCW->NCW", "the layout `NCCW->NCW` names the axis `C` twice"),
-        ("NcHW->NHW", "the layout `NcHW->NHW` has `c` among its axes, which are capitals, one for each"),
-        ("NCHW->NDHW", "the layout `NCHW->NDHW` names the axis `D`, and its axes are `NCHW`"),
-        ("NCHW->NCHWc", "the layout `NCHW->NCHWc` has a block `c` without a size: `4c`"),
-        ("NCHW->NCHW0c", "the layout `NCHW->NCHW0c` has a block of `C` of no possible size"),
+        ("NHWC", "invalid layout `NHWC`: missing source; expected a form such as `NCHW->NHWC`"),
+        ("NCHW->NHW", "invalid layout `NCHW->NHW`: missing axis `C`"),
+        ("NCHW->NHWCC", "invalid layout `NCHW->NHWCC`: duplicate axis `C`"),
+        ("NCCW->NCW", "invalid layout `NCCW->NCW`: duplicate axis `C`"),
+        ("NcHW->NHW", "invalid layout `NcHW->NHW`: invalid axis `c`: expected a capital letter"),
+        ("NCHW->NDHW", "invalid layout `NCHW->NDHW`: unknown axis `D`; the axes are `NCHW`"),
+        ("NCHW->NCHWc", "invalid layout `NCHW->NCHWc`: missing size of block `c`; expected a form such as `4c`"),
+        ("NCHW->NCHW0c", "invalid layout `NCHW->NCHW0c`: invalid size of the block of axis `C`"),
         (
             "NCHW->NCHW99999999999999999999999c",
-            "the layout `NCHW->NCHW99999999999999999999999c` has a block of `C` of no possible size",
+            "invalid layout `NCHW->NCHW99999999999999999999999c`: invalid size of the block of axis `C`",
         ),
-        ("NCHW->NCHW4", "the layout `NCHW->NCHW4` ends with a number that is of no block"),
+        ("NCHW->NCHW4", "invalid layout `NCHW->NCHW4`: unexpected number at the end"),
         (
             "NCHW->N4CHW",
-            "the layout `NCHW->N4CHW` has a number before the axis `C`; before its small letter it is a block of it",
+            "invalid layout `NCHW->N4CHW`: unexpected number before axis `C`; a block has a small letter",
         ),
-        ("NCHW->N HWC", "the layout `NCHW->N HWC` has ` `, which is neither an axis nor a block"),
-        ("NCHW->NHW4c", "the layout `NCHW->NHW4c` has no place for the axis `C`"),
+        ("NCHW->N HWC", "invalid layout `NCHW->N HWC`: expected an axis or a block, found ` `"),
+        ("NCHW->NHW4c", "invalid layout `NCHW->NHW4c`: missing axis `C`"),
     ] {
         let error = Layout::parse(text).expect_err(text);
         assert_eq!(error.to_string(), said);
@@ -53,13 +53,13 @@ fn what_is_no_layout_is_refused() {
         Layout::parse_of("NHWC", "NCW")
             .expect_err("three axes")
             .to_string(),
-        "the layout `NHWC` names the axis `H`, and its axes are `NCW`"
+        "invalid layout `NHWC`: unknown axis `H`; the axes are `NCW`"
     );
     assert_eq!(
         Layout::parse_of("NCHW->NHWC", "NCW")
             .expect_err("three axes")
             .to_string(),
-        "the layout `NCHW->NHWC` is one of 4 axes, and there are 3: `NCW`"
+        "invalid layout `NCHW->NHWC`: expected 3 axes (`NCW`), found 4"
     );
     assert!(Layout::check("NCHW4c").is_ok() && Layout::check("NCHWc").is_err());
 }

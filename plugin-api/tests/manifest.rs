@@ -312,7 +312,7 @@ fn options_read_what_is_set_and_default_the_rest() {
     let error = read(OptionValue::Int(1), "explicit_unroll").unwrap_err();
     assert_eq!(
         error.message,
-        "option `explicit_unroll` can't be 1: a bool is expected"
+        "invalid value for option `explicit_unroll`: expected a bool, found 1"
     );
 }
 

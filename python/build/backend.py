@@ -65,21 +65,21 @@ def build_editable(
 def build_sdist(sdist_directory: str, config_settings: Settings = None) -> str:
     """Rejects source distributions: a crate's archive contains only its dependencies, and plugins aren't among them."""
     raise UnsupportedOperation(
-        "passdock has no source distribution: build a wheel in a checkout, by `pip wheel .` or `cargo xtask wheel`"
+        "passdock has no source distribution; build a wheel in a checkout with `pip wheel .` or `cargo xtask wheel`"
     )
 
 
 def _build(profile: str) -> tuple[Path, list[Path]]:
     """Builds the command and the standard plugins, and returns their paths."""
     if shutil.which("cargo") is None:
-        raise SystemExit("error: passdock is written in Rust, and no `cargo` is in PATH: install Rust, then try again")
+        raise SystemExit("error: could not find `cargo` in PATH; install Rust to build passdock")
     command = ["cargo", "build", "--locked", "--profile", profile, "--message-format", "json-render-diagnostics"]
     for package in _PACKAGES:
         command += ["--package", package]
     print(f"Running `{' '.join(command)}`", flush=True)
     cargo = subprocess.run(command, cwd=_ROOT, stdout=subprocess.PIPE, check=False)
     if cargo.returncode != 0:
-        raise SystemExit("error: cargo couldn't build passdock's command and plugins; what it says is above")
+        raise SystemExit("error: cargo could not build passdock's command and plugins; see its output above")
     messages = [json.loads(line) for line in cargo.stdout.splitlines() if line.startswith(b"{")]
     built = [message for message in messages if message["reason"] == "compiler-artifact"]
     programs = [Path(message["executable"]) for message in built if message["executable"]]
@@ -94,5 +94,5 @@ def _licences(place: Path) -> Path:
     command = ["cargo", "run", "--quiet", "--locked", "--package", "xtask", "--", "licences", str(file)]
     command += [*_PACKAGES, "passdock-python"]
     if subprocess.run(command, cwd=_ROOT, check=False).returncode != 0:
-        raise SystemExit("error: the licences of what is linked in couldn't be listed; what xtask says is above")
+        raise SystemExit("error: could not list the licences of the dependencies; see the output of xtask above")
     return file

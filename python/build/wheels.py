@@ -61,7 +61,7 @@ def assemble(directory: Path, files: Files, *, licences: Path | None, platform: 
             words, cwd=_ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
         )
         if maturin.returncode != 0:
-            raise SystemExit(f"error: maturin can't say what the package is; it says\n{maturin.stdout}")
+            raise SystemExit(f"error: could not read the package metadata from maturin:\n{maturin.stdout}")
         (info,) = Path(place).iterdir()
         about = info / "WHEEL"
         if platform:

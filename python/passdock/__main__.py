@@ -20,8 +20,8 @@ def main() -> int:
     """
     if not _COMMAND.exists():
         print(
-            f"error: this package came without its command, which should be {_COMMAND}: install it from a wheel or by "
-            "`pip install .` in a checkout; in a checkout that isn't installed, run `cargo xtask python`",
+            f"error: missing command {_COMMAND}; install the package from a wheel, or with `pip install .` in a "
+            "checkout; in a checkout that isn't installed, run `cargo xtask python`",
             file=sys.stderr,
         )
         return 1
@@ -41,7 +41,7 @@ def main() -> int:
             return subprocess.run(arguments, env=environment, check=False).returncode
         os.execve(_COMMAND, arguments, environment)
     except OSError as error:
-        print(f"error: this package's command, {_COMMAND}, can't be run: {error.strerror}", file=sys.stderr)
+        print(f"error: could not run {_COMMAND}: {error.strerror}", file=sys.stderr)
         return 1
 
 

@@ -64,10 +64,10 @@ def _dtype(name: str) -> np.dtype[Any]:
     try:
         import ml_dtypes
     except ImportError:
-        message = f"arrays of {name} take the package ml_dtypes: pip install 'passdock[ml_dtypes]'"
+        message = f"arrays of {name} require the package ml_dtypes: pip install 'passdock[ml_dtypes]'"
         raise ImportError(message) from None
     if not hasattr(ml_dtypes, wanted):
-        raise ImportError(f"arrays of {name} take a newer ml_dtypes, which has {wanted}")
+        raise ImportError(f"arrays of {name} require a newer ml_dtypes with {wanted}")
     found: np.dtype[Any] = np.dtype(getattr(ml_dtypes, wanted))
     return found
 
@@ -118,10 +118,10 @@ def array(constant: Constant, dtype: Any, copy: bool | None) -> np.ndarray[Any, 
     viewed = view(constant)
     if dtype is not None and np.dtype(dtype) != viewed.dtype:
         if copy is False:
-            raise ValueError("another dtype takes a copy")
+            raise ValueError("cannot convert to another dtype without a copy")
         return viewed.astype(dtype)
     if copy is False and (constant.dtype == "str" or constant.dtype in _PACKED):
-        raise ValueError(f"elements of {constant.dtype} take a copy")
+        raise ValueError(f"cannot read elements of {constant.dtype} without a copy")
     return viewed.copy() if copy else viewed
 
 
@@ -130,7 +130,7 @@ def _read(data: Any) -> np.ndarray[Any, Any]:
     import numpy as np
 
     if isinstance(data, np.ma.MaskedArray) and np.ma.is_masked(data):
-        raise ValueError("elements of the array are masked, and a constant has all: `array.filled(0)` says what they are")
+        raise ValueError("cannot create a constant from a masked array; fill it first: `array.filled(0)`")
     array = np.asarray(data)
     if hasattr(data, "dtype"):
         return array.astype(array.dtype.newbyteorder("="), copy=False)
@@ -161,10 +161,10 @@ def to_bytes(data: Any, dtype: Any) -> tuple[str, list[int], bytes]:
         else:
             wanted = OWN_NAMES.get(array.dtype.name)
     if wanted is None:
-        raise TypeError(f"no constant has elements of {array.dtype}; say which dtype it is to have")
+        raise TypeError(f"unsupported dtype {array.dtype} of a constant; set `dtype`")
     if wanted == "str":
         if not _is_texts(array):
-            raise TypeError(f"a constant of texts is made of str or bytes, not of {array.dtype}")
+            raise TypeError(f"the elements of a constant of strings must be str or bytes, not {array.dtype}")
         return wanted, list(array.shape), _texts(array)
     made = _elements(array, wanted)
     if wanted in _PACKED:
@@ -186,9 +186,9 @@ def _elements(array: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any]:
     is_object = array.dtype == object
     for each in array.flat if is_object or array.dtype.kind in "UST" else ():
         if each is None or isinstance(each, (str, bytes)):
-            raise TypeError(f"a constant of {name} is made of numbers, not of {type(each).__name__}")
+            raise TypeError(f"the elements of a constant of {name} must be numbers, not {type(each).__name__}")
     if array.dtype.kind not in "biufcO" and array.dtype.name not in OWN_NAMES:
-        raise TypeError(f"no constant has elements of {array.dtype}")
+        raise TypeError(f"unsupported dtype {array.dtype} of a constant")
     numbers = array
     if array.dtype.kind == "c" and name[0] != "c":
         _refuse(array, array.imag != 0, name)
@@ -203,7 +203,7 @@ def _elements(array: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any]:
         try:
             numbers = numbers.astype(np.complex128 if name[0] == "c" else np.float64)
         except OverflowError:
-            raise ValueError(f"an int of the array is too large for {name}") from None
+            raise ValueError(f"the array has an int that is too large for {name}") from None
     if is_whole:
         low, high = _bounds(name)
         wrong = (numbers < low) | (numbers >= high + 1)
@@ -223,7 +223,7 @@ def _elements(array: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any]:
 def _refuse(array: np.ndarray[Any, Any], wrong: Any, name: str) -> None:
     refused = array[wrong]
     if refused.size:
-        raise ValueError(f"{refused.flat[0]} is no element of {name}")
+        raise ValueError(f"{name} cannot represent {refused.flat[0]}")
 
 
 def _bounds(name: str) -> tuple[int, int]:
@@ -257,14 +257,14 @@ def _wanted(dtype: Any) -> str:
         if dtype in OWN_NAMES:
             return OWN_NAMES[dtype]
         if dtype[:1].isalpha() and dtype[1:].isdigit():
-            raise TypeError(f"`{dtype}` is no dtype: digits are bits, as in `f32`; bytes are NumPy's, as in `<f4`")
+            raise TypeError(f"unknown dtype `{dtype}`; expected bits as in `f32`, or NumPy's bytes as in `<f4`")
     try:
         found = np.dtype(dtype)
     except TypeError:
-        raise TypeError(f"`{dtype}` is no dtype") from None
+        raise TypeError(f"unknown dtype `{dtype}`") from None
     own = "str" if found.kind in "OUST" else OWN_NAMES.get(found.name)
     if own is None:
-        raise TypeError(f"`{found}` is no dtype of a constant")
+        raise TypeError(f"unsupported dtype `{found}` of a constant")
     return own
 
 

@@ -22,41 +22,41 @@ def _near(name: str, known: Iterable[str]) -> str:
 
     known = list(known)
     near = difflib.get_close_matches(name, known, n=1)
-    return f"; did you mean `{near[0]}`?" if near else f"; there are {', '.join(known)}"
+    return f"; did you mean `{near[0]}`?" if near else f"; expected one of {', '.join(known)}"
 
 
 def _check_seconds(what: str, seconds: Any) -> float:
     """Returns a time limit in seconds. Rejects values that aren't numbers, or are out of range."""
     seconds = _scalar(seconds)
     if isinstance(seconds, bool) or not isinstance(seconds, (int, float)):
-        raise TypeError(f"{what} is a number of seconds, not {type(seconds).__name__}")
+        raise TypeError(f"{what} must be a number of seconds, not {type(seconds).__name__}")
     if not 1e-9 <= seconds <= 1e18:
-        raise ValueError(f"{what} is a number of seconds above 0, not {seconds}; None is no limit")
+        raise ValueError(f"{what} must be greater than 0, or None for no limit, not {seconds}")
     return float(seconds)
 
 
 def _check_int(what: str, number: Any, least: int = 0) -> None:
     """Rejects values that aren't ints of at least ``least``."""
     if isinstance(number, bool) or not hasattr(number, "__index__"):
-        raise TypeError(f"{what} is an int, not {type(number).__name__}")
+        raise TypeError(f"{what} must be an int, not {type(number).__name__}")
     if number < least:
-        raise ValueError(f"{what} is an int from {least} on, not {number}")
+        raise ValueError(f"{what} must be at least {least}, not {number}")
     if number > _LARGEST:
-        raise ValueError(f"{what} is an int up to {_LARGEST}, not {number}")
+        raise ValueError(f"{what} must be at most {_LARGEST}, not {number}")
 
 
 def _check_bool(what: str, value: Any) -> bool:
     """Returns a bool option, which may be a NumPy bool."""
     value = _scalar(value)
     if not isinstance(value, bool):
-        raise TypeError(f"{what} is True or False, not {value!r}")
+        raise TypeError(f"{what} must be True or False, not {value!r}")
     return value
 
 
 def _path(what: str, value: Any) -> str:
     """Returns a path. Rejects bytes, which may be those of a model."""
     if not isinstance(value, (str, os.PathLike)):
-        raise TypeError(f"{what} is a path, not {type(value).__name__}")
+        raise TypeError(f"{what} must be a path, not {type(value).__name__}")
     return os.fsdecode(value)
 
 
@@ -64,7 +64,7 @@ def _raw(path: Any) -> str | list[int]:
     """Returns a path in the host's representation: a list of bytes if it isn't UTF-8."""
     text = os.fspath(path)
     if not isinstance(text, str):
-        raise TypeError(f"a path is a str, or a path of pathlib, and not {type(text).__name__}")
+        raise TypeError(f"a path must be a str or a pathlib.Path, not {type(text).__name__}")
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -95,11 +95,11 @@ def _listed(what: str, value: Any) -> list[Any]:
     try:
         items = list(() if value is None else value)
     except TypeError:
-        raise TypeError(f"{what}: expected a list of {expected}, not {type(value).__name__}") from None
+        raise TypeError(f"{what}: expected a list of {expected}, got {type(value).__name__}") from None
     for item in items:
         if hasattr(item, "_pass_handle"):
             raise TypeError(
-                f"{what}: a pass goes by its name, {item._pass_handle.info.name!r}; `Sequential` takes passes themselves"
+                f"{what}: expected the name {item._pass_handle.info.name!r}, got the pass; `Sequential` accepts passes"
             )
         if not isinstance(item, (str, os.PathLike) if expected == "paths" else str):
             raise TypeError(f"{what}: expected a list of {expected}, got {type(item).__name__}")
@@ -117,4 +117,4 @@ _EXTERNAL_DATA = ("keep", "all", "none")
 def _one_of(what: str, choices: Sequence[str], value: Any) -> None:
     """Rejects values that aren't among the choices of an option."""
     if value not in choices:
-        raise ValueError(f"{what} is {', '.join(map(repr, choices[:-1]))} or {choices[-1]!r}, not {value!r}")
+        raise ValueError(f"{what} must be {', '.join(map(repr, choices[:-1]))} or {choices[-1]!r}, not {value!r}")

@@ -36,7 +36,7 @@ class Fields(dict[str, Any]):
     def __missing__(self, name: str) -> Any:
         defaults = dict(_passdock.PassContext().get_config(self._key))
         if name not in defaults:
-            raise KeyError(f"the config option `{self._key}` has no field `{name}`{_near(name, defaults)}")
+            raise KeyError(f"config option `{self._key}` has no field `{name}`{_near(name, defaults)}")
         return defaults[name]
 
     def __getattr__(self, name: str) -> Any:

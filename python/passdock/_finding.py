@@ -44,23 +44,23 @@ def imported(place: str, trusted: bool) -> _passdock.PassHandle:
 
     module, _, path = place.partition(":")
     if not path:
-        raise ValueError(f"`{place}` isn't of the form `package.module:name`")
+        raise ValueError(f"invalid entry `{place}`; expected `package.module:name`")
     if not trusted and module not in sys.modules:
         raise _untrusted(
-            f"The pipeline names `{place}`, and this program hasn't imported `{module}`.", "Import it, or say"
+            f"the pipeline uses `{place}`, but the program has not imported `{module}`", "import it, or use"
         )
     found: Any = importlib.import_module(module)
     for name in path.split("."):
         found = getattr(found, name)
     if not isinstance(found, Pass) and callable(found):
         if not trusted and not (isinstance(found, type) and issubclass(found, Pass)):
-            raise _untrusted(f"The pipeline calls `{place}`, which isn't a pass.", "Name a pass, or say")
+            raise _untrusted(f"the pipeline calls `{place}`, which is not a pass", "name a pass, or use")
         found = found()
     if not isinstance(found, Pass):
-        raise TypeError(f"`{place}` is no pass, and makes none, but {type(found).__name__}")
+        raise TypeError(f"`{place}` must be a pass or return one, not {type(found).__name__}")
     return found._pass_handle
 
 
 def _untrusted(message: str, advice: str) -> Exception:
-    advice += " `trust=True`, which lets a pipeline import modules and call functions."
-    return UsageError(f"{message} {advice}", code="usage", exit_status=2, help=advice)
+    advice += " `trust=True` to let a pipeline import modules and call functions"
+    return UsageError(f"{message}; {advice}", code="usage", exit_status=2, help=advice)

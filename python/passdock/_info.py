@@ -28,13 +28,11 @@ class PassInfo(_Fields):
     def __new__(cls, opt_level: int, name: str, required: Sequence[str] | None = None) -> Self:
         _check_int("opt_level", opt_level)
         if not isinstance(name, str):
-            raise TypeError(f"name is a str, not {type(name).__name__}")
+            raise TypeError(f"name must be a str, not {type(name).__name__}")
         if name.strip() != name or not name:
-            raise ValueError(f"a pass can't be called {name!r}: a name isn't empty, and has no blanks at its ends")
+            raise ValueError(f"invalid pass name {name!r}: empty, or with spaces at its ends")
         if not isinstance(required, (list, tuple, str, type(None))):
-            raise TypeError(
-                "Required is expected to be the type of list/tuple: its order is that in which they run."
-            )
+            raise TypeError("Required is expected to be the type of list/tuple.")
         return super().__new__(cls, int(opt_level), name, tuple(_listed("required", required)))
 
     def __str__(self) -> str:

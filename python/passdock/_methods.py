@@ -33,7 +33,7 @@ def takes(function: Callable[..., Any], count: int) -> bool:
 def check_arity(function: Callable[..., Any], count: int, what: str, form: str) -> None:
     """Rejects a function that can't be called with ``count`` arguments."""
     if not takes(function, count):
-        raise TypeError(f"{what} takes {form}, and this one is declared as {inspect.signature(function)}")
+        raise TypeError(f"{what} must accept {form}, but is declared as {inspect.signature(function)}")
 
 
 def refuse_misspelt(cls: type, hooks: Mapping[str, int], prefixes: Sequence[str] = ("",)) -> None:

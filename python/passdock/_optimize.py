@@ -104,7 +104,7 @@ def optimize(
             report = run(module, pipeline, output, **options)
         except ModelError as error:
             if not isinstance(model, Module):
-                error.add_note("A model in memory has its data inside: load it, or give the model's path.")
+                error.add_note("a model in memory must include its data; load the data, or pass the path of the model")
             raise
         if output is not None:
             return report
@@ -142,8 +142,8 @@ def _taken(model: Any, ends: contextlib.ExitStack, *, outside_data: bool) -> tup
         module, back = _of_proto(model.model_proto)
         return module, lambda made: _onnx_ir().from_proto(back(made))
     raise TypeError(
-        f"{type(model).__name__} is no model; it may be a path, the bytes of an ONNX model, an onnx.ModelProto, an "
-        "onnx_ir.Model, a torch.onnx.ONNXProgram, IR text, or a passdock.Module"
+        "a model must be a path, the bytes of an ONNX model, an onnx.ModelProto, an onnx_ir.Model, a "
+        f"torch.onnx.ONNXProgram, IR text, or a passdock.Module, not {type(model).__name__}"
     )
 
 
@@ -188,7 +188,7 @@ def _with_data(model: Any) -> Any:
         try:
             data = tensor.numpy()
         except OSError as error:
-            message = f"The data of the tensor {tensor.name!r} can't be read: {error}"
+            message = f"could not read the data of tensor {tensor.name!r}: {error}"
             raise ModelError(message, code="read") from error
         return ir.Tensor(data, dtype=tensor.dtype, name=tensor.name, doc_string=tensor.doc_string)
 

@@ -8,14 +8,10 @@ import re
 _NAMES = {
     "plugin": "plugins",
     "plugin-dir": "plugin_dirs",
-    "require": "required_pass",
-    "disable": "disabled_pass",
-    "disable-rule": "disabled_rule",
     "instrument": "instruments",
-    "report": "page",
 }
 # Options that are lists.
-_LISTS = ("plugins", "plugin_dirs", "required_pass", "disabled_pass")
+_LISTS = ("plugins", "plugin_dirs", "required_pass", "disabled_pass", "disabled_rule")
 # Flags without a value.
 _SWITCHES = ("allow_growth", "allow_outside_data", "drop_spans", "trust", "value_info")
 # Complete phrases.

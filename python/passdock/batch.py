@@ -89,7 +89,7 @@ def batch(
     from ._checks import _check_int
 
     if output is None:
-        raise usage("A batch takes a directory for its results.", 'Name it: `output="out"`.')
+        raise usage("missing output directory", 'pass it, for example `output="out"`')
     if jobs is not None:
         _check_int("jobs", jobs, 1)
     refuse_in_worker()

@@ -5,7 +5,7 @@ A pass emits them to its context::
     @function_pass(opt_level=1)
     def check_loops(func, mod, ctx):
         for op in func.ops_named("onnx.Loop"):
-            ctx.emit(Diagnostic(DiagnosticLevel.WARNING, op, "Loops aren't fused."))
+            ctx.emit(Diagnostic(DiagnosticLevel.WARNING, op, "loops are not fused"))
         return func
 
 They are rendered after the pass returns. An error or a bug among them makes the pass fail with ``DiagnosticError``.
@@ -51,7 +51,8 @@ class DiagnosticLevel(IntEnum):
 
     @classmethod
     def _missing_(cls, value: object) -> NoReturn:
-        raise ValueError(f"{value} is no DiagnosticLevel; they are {', '.join(str(int(level)) for level in cls)}")
+        levels = ", ".join(str(int(level)) for level in cls)
+        raise ValueError(f"{value} is not a valid DiagnosticLevel; expected one of {levels}")
 
 
 class Diagnostic:
@@ -187,7 +188,7 @@ class _RunningPass(DiagnosticContext):
         raise DiagnosticError(_EMITTED)
 
     def render(self) -> None:
-        raise RuntimeError("the diagnostics of a running pass are shown when it has returned")
+        raise RuntimeError("cannot render the diagnostics of a running pass, which are rendered after it returns")
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _RunningPass) and self._host == other._host
@@ -206,7 +207,7 @@ class DiagnosticRenderer:
     def __init__(self, render_func: Callable[[DiagnosticContext], Any]) -> None:
         if not callable(render_func):
             kind = type(render_func).__name__
-            raise TypeError(f"a renderer is a function that takes a DiagnosticContext, not {kind}")
+            raise TypeError(f"a renderer must be a function of a DiagnosticContext, not {kind}")
         self._render = render_func
 
     def render(self, ctx: DiagnosticContext) -> None:

@@ -61,7 +61,7 @@ class PassInstrument:
         def __setattr__(self, name: str, value: Any) -> None:
             if name in _HOOKS:
                 kind = type(self).__name__
-                raise TypeError(f"{kind}.{name} is a method of the class: a callback of an object isn't called")
+                raise TypeError(f"cannot set {kind}.{name} on an object; define it in the class")
             super().__setattr__(name, value)
 
     def enter_pass_ctx(self) -> None:
@@ -103,7 +103,7 @@ def _check(cls: type) -> None:
                 raise TypeError(f"{after}.{name} is never called: {cls.__name__} has the base PassInstrument before {after}")
             continue
         if not callable(hook) and not hasattr(hook, "__get__"):
-            raise TypeError(f"{cls.__name__}.{name} is called, and is a {type(hook).__name__}")
+            raise TypeError(f"{cls.__name__}.{name} must be a method, not {type(hook).__name__}")
         form = ("self", *arguments) if takes_self(cls, name) else arguments
         check_arity(hook, len(form), f"{cls.__name__}.{name}", f"({', '.join(form)})")
     refuse_misspelt(cls, {name: 1 + len(arguments) for name, arguments in _HOOKS.items()})
@@ -152,7 +152,7 @@ class PassTimingInstrument(PassInstrument):
         """
         report = self._native.report()
         if report is None:
-            warnings.warn("no pass was timed: ask render() before the context is left", stacklevel=2)
+            warnings.warn("no pass was timed; call render() before the context is left", stacklevel=2)
             return ""
         # A table of passes by name follows the tree.
         return report.partition("\n\n")[0] + "\n"
@@ -244,7 +244,7 @@ def WellFormedInstrument(check_ty: bool = True, validate_before_transform: bool 
         validate_before_transform: Whether to verify the module before a pass, too.
     """
     if check_ty is not True:
-        raise ValueError("types are always verified: check_ty is True")
+        raise ValueError("check_ty must be True: types are always verified")
     return get_instrument("verify", before=validate_before_transform)
 
 

@@ -86,12 +86,12 @@ class Report(Mapping[str, Any]):
         try:
             return self._fields[name]
         except KeyError:
-            raise AttributeError(f"a report has no {name!r}; it has {', '.join(self._fields)}") from None
+            raise AttributeError(f"a report has no attribute {name!r}; it has {', '.join(self._fields)}") from None
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name != "module" and not name.startswith("_"):
             raise AttributeError(
-                f"a report says what was, and {name!r} can't be set; `dict(report)` is a copy of its fields"
+                f"cannot set {name!r} of a report; use a copy of its fields: `dict(report)`"
             )
         super().__setattr__(name, value)
 
@@ -146,7 +146,7 @@ def _pipeline_text(pipeline: Any) -> dict[str, Any] | None:
         raise TypeError(_no_pipeline(pipeline))
     text = os.fspath(pipeline)
     if "\n" not in text and text.endswith((".onnx", ".ir")):
-        raise _pipeline_error(f"`{text}` is a model's file and no pipeline; say `output=` if it is to be written.")
+        raise _pipeline_error(f"expected a pipeline, found the model file `{text}`; use `output=` to write it")
     if "\n" in text or isinstance(pipeline, str) and "=" in text and not os.path.exists(text):
         return {"path": "pipeline.toml", "text": text}
     if isinstance(pipeline, str) and os.path.basename(text) == text and not os.path.splitext(text)[1]:
@@ -155,9 +155,9 @@ def _pipeline_text(pipeline: Any) -> dict[str, Any] | None:
         with open(text, encoding="utf-8") as file:
             return {"path": text, "text": file.read()}
     except UnicodeDecodeError as error:
-        raise _pipeline_error(f"The pipeline `{text}` can't be read: it isn't text in UTF-8, as TOML is.") from error
+        raise _pipeline_error(f"could not read the pipeline `{text}`: invalid UTF-8") from error
     except OSError as error:
-        raise _pipeline_error(f"The pipeline `{text}` can't be read: {error}.") from error
+        raise _pipeline_error(f"could not read the pipeline `{text}`: {error}") from error
 
 
 def _pipeline_error(message: str) -> PipelineError:
@@ -167,12 +167,12 @@ def _pipeline_error(message: str) -> PipelineError:
 def _no_pipeline(said: Any) -> str:
     """Returns a message why an argument isn't a pipeline, with a suggestion."""
     if isinstance(said, Pass):
-        return "a pass needs no Pipeline around it: it is called on a module, and `run` and `optimize` take it"
+        return "expected a pipeline, got a pass; call it on a module, or pass it to `run` or `optimize`"
     if isinstance(said, (list, tuple)):
         if said and all(isinstance(item, Pass) for item in said):
-            return "a pipeline is no list of passes; `Sequential([…])` is one pass of them"
-        return f"a pipeline is no list of names; say `passes={list(said)!r}`"
-    return f"a pipeline is a name, a path, TOML, a dict, a Pipeline or a pass, not {type(said).__name__}"
+            return "expected a pipeline, got a list of passes; use `Sequential([…])`"
+        return f"expected a pipeline, got a list of names; use `passes={list(said)!r}`"
+    return f"a pipeline must be a name, a path, TOML, a dict, a Pipeline or a pass, not {type(said).__name__}"
 
 
 class _Given:
@@ -180,7 +180,7 @@ class _Given:
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(
-            "a pass that was given as it is isn't there any more; elsewhere it runs by its name, when it was registered"
+            "the pass no longer exists; register it to use it by name"
         )
 
 
@@ -208,8 +208,8 @@ def _items(array: Any) -> Any:
         count *= int(size)
     if count > _MOST_ELEMENTS:
         raise ValueError(
-            f"an array may have {_MOST_ELEMENTS:,} elements, and this one has {count:,}: a pass puts a larger one into "
-            "a function, by `func.add_constant`"
+            f"an array can have at most {_MOST_ELEMENTS:,} elements, not {count:,}; add a larger one in a pass with "
+            "`func.add_constant`"
         )
     return array.tolist()
 
@@ -223,7 +223,7 @@ def _toml(value: Any, what: str = "a pipeline") -> str:
         try:
             text.encode()
         except UnicodeEncodeError:
-            raise ValueError(f"{text!r} isn't text in Unicode, as TOML is") from None
+            raise ValueError(f"invalid Unicode in {text!r}") from None
         # JSON doesn't escape DEL, but TOML has to.
         return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
@@ -243,7 +243,7 @@ def _toml(value: Any, what: str = "a pipeline") -> str:
         if hasattr(value, "shape") and hasattr(value, "tolist"):
             return plain(_items(value))
         kind = type(value).__name__
-        raise TypeError(f"{what} is made of texts, numbers, bools, lists, arrays and dicts, not of {kind}")
+        raise TypeError(f"{what} must consist of strings, numbers, bools, lists, arrays and dicts, not {kind}")
 
     return "".join(f"{quoted(str(key))} = {plain(item)}\n" for key, item in value.items())
 
@@ -269,7 +269,7 @@ class Pipeline:
         """Runs the pipeline on a module. The options are those of ``run``."""
         if not isinstance(model, Module):
             raise TypeError(
-                f"a pipeline is called with a passdock.Module, not {type(model).__name__}; `run` takes files"
+                f"a pipeline must be called with a passdock.Module, not {type(model).__name__}; use `run` for files"
             )
         module = run(model, self, **options).module
         assert module is not None
@@ -340,7 +340,7 @@ def _onnx_runtime() -> str | None:
 def _settings(what: str, said: Any) -> list[str]:
     """Converts a dict to the command's form: ``NAME=VALUE``."""
     if said is not None and not isinstance(said, Mapping):
-        raise TypeError(f"{what} is a dict, not {type(said).__name__}")
+        raise TypeError(f"{what} must be a dict, not {type(said).__name__}")
     texts = []
     for name, value in (said or {}).items():
         try:
@@ -422,7 +422,7 @@ def _check_options(options: Mapping[str, Any]) -> None:
     known = _request.__kwdefaults__ or {}
     for name in options:
         if name not in known:
-            raise TypeError(f"there is no option `{name}`{_near(name, known)}")
+            raise TypeError(f"unknown option `{name}`{_near(name, known)}")
 
 
 def _level(current: PassContext, pipeline: Any) -> int | None:
@@ -472,7 +472,7 @@ def _progress(wanted: bool | Callable[[str], Any]) -> tuple[Callable[[str], Any]
     if callable(wanted):
         return wanted, lambda: None
     if wanted not in (True, False, None):
-        raise TypeError(f"progress is True, False or a function that hears the names of passes, not {wanted!r}")
+        raise TypeError(f"progress must be True, False or a function of the names of passes, not {wanted!r}")
     if not wanted:
         return None, lambda: None
     try:
@@ -560,7 +560,7 @@ def run(
         _leave(failed, report)
         reproducer = report.get("reproducer")
         if reproducer is not None:
-            failed.add_note(f"What it takes to run into it again is in {reproducer}")
+            failed.add_note(f"the reproducer is in {reproducer}")
         raise failed
     _tell(report, said)
     return report
@@ -572,7 +572,8 @@ def _check_path(model: Any) -> None:
     if not is_path:
         kind = "IR text" if isinstance(model, str) else type(model).__name__
         raise TypeError(
-            f"run takes the path of a model or a passdock.Module, not {kind}: `passdock.optimize` takes bytes, protos and texts"
+            f"run expects the path of a model or a passdock.Module, not {kind}; use `passdock.optimize` for bytes, "
+            "protos and text"
         )
 
 

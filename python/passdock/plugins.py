@@ -73,7 +73,7 @@ class Vendor:
         except (Exception, SystemExit) as error:
             raise self._failed(f"{type(error).__name__}: {error}") from error
         if not isinstance(path, str) or not os.path.isdir(path):
-            raise self._failed(f"there is no directory `{path!s}`")
+            raise self._failed(f"`{path!s}` is not a directory")
         return path
 
     def _named(self, module: Any, attribute: str, base: str | None) -> Any:
@@ -91,7 +91,7 @@ class Vendor:
 
     def _failed(self, why: str) -> PluginError:
         package = f" of {self.distribution} {self.version}" if self.distribution else ""
-        message = f"The plugins `{self.name}`{package} can't be used: {why}. The entry point is `{self.entry}`."
+        message = f"cannot use plugins `{self.name}`{package}: {why} (entry point `{self.entry}`)"
         return PluginError(message, code="plugin", exit_status=3)
 
     def __repr__(self) -> str:
@@ -122,7 +122,7 @@ def plugins() -> dict[str, Vendor]:
         vendor = Vendor(point)
         first = found.setdefault(vendor.name, vendor)
         if first.distribution != vendor.distribution:
-            _warn(f"Two installed packages have plugins `{vendor.name}`: {first!r} counts, and {vendor!r} doesn't.")
+            _warn(f"two installed packages have plugins `{vendor.name}`: using {first!r}, ignoring {vendor!r}")
     return dict(sorted(found.items()))
 
 
@@ -138,7 +138,7 @@ def _points() -> Iterable[EntryPoint]:
             try:
                 points += each.entry_points.select(group=_GROUP)
             except Exception as error:
-                _warn(f"The entry points of the installed package {each.name} can't be read: {error}")
+                _warn(f"could not read the entry points of package {each.name}: {error}")
         return points
 
 
@@ -174,10 +174,10 @@ def _unknown(name: str, installed: dict[str, Vendor]) -> UnknownNameError:
     # The name in the package index is often another one.
     near += [each.name for each in installed.values() if each.distribution in (name, name.replace("_", "-"))]
     if near:
-        advice = f"Did you mean `{near[0]}`?"
+        advice = f"did you mean `{near[0]}`?"
     elif installed:
-        advice = f"Installed are {', '.join(f'`{each}`' for each in installed)}."
+        advice = f"the installed plugins are {', '.join(f'`{each}`' for each in installed)}"
     else:
-        advice = "None is: `pip install` its package in this environment."
-    message = f"No plugins `{name}` are installed. {advice}"
+        advice = "install its package with `pip install`"
+    message = f"no plugins `{name}` are installed; {advice}"
     return UnknownNameError(message, code="plugin", exit_status=3, help=advice)

@@ -37,7 +37,7 @@ def _ray() -> Any:
     try:
         import ray  # type: ignore[import-not-found, import-untyped, unused-ignore]
     except ImportError:
-        message = "passdock.ray takes the package ray, which isn't installed: pip install 'passdock[ray]'"
+        message = "passdock.ray requires the package ray: pip install 'passdock[ray]'"
         raise ImportError(message) from None
     return ray
 
@@ -98,9 +98,9 @@ def batch(
 
     ray = _ray()
     if output is None:
-        raise _items.usage("A batch takes a directory for its results.", 'Name it: `output="s3://bucket/out"`.')
+        raise _items.usage("missing output directory", 'pass it, for example `output="s3://bucket/out"`')
     if retries < 0 or num_cpus < 1 or (max_in_flight is not None and max_in_flight < 1):
-        raise ValueError("retries is 0 or more, num_cpus and max_in_flight are 1 or more")
+        raise ValueError("retries must be at least 0, num_cpus and max_in_flight at least 1")
     refuse_in_worker()
     to = os.fspath(output)
     found = _storage.items(_items.expand(models), to, storage_options)
@@ -229,10 +229,11 @@ class _Cluster:
             try:
                 report = self.ray.get(reference)
             except errors.RuntimeEnvSetupError as error:
-                raise PassError(f"The runtime_env can't be set up on the cluster: {error}", code="usage") from error
+                raise PassError(f"could not set up the runtime_env on the cluster: {error}", code="usage") from error
             except errors.RayError as error:
                 said = str(error).strip().splitlines() or [""]
-                what = "The node can't run it" if isinstance(error, errors.RayTaskError) else "The node's process ended"
+                is_task = isinstance(error, errors.RayTaskError)
+                what = "the node could not run the model" if is_task else "the node's process ended"
                 message = f"{what}: {type(error).__name__}: {said[-1]}"
                 report = {**_results.failure(message, code="crashed"), "crashed": True}
             if report.get("rejected"):
@@ -272,7 +273,7 @@ class _Kept:
         self._file = ResultFile(self._local)
 
     def _failed(self, error: Exception) -> PassError:
-        message = f"The results can't be kept in `{self._path}`: {type(error).__name__}: {error}"
+        message = f"could not write results file `{self._path}`: {type(error).__name__}: {error}"
         return PassError(message, code="write")
 
     def done(self, model: str, output: str, fingerprint: str) -> ModelResult | None:
@@ -314,7 +315,7 @@ def _run(job: Mapping[str, Any]) -> dict[str, Any]:
     from ._batch import storage as _storage
 
     if job["version"] != _passdock.version():
-        message = f"The node has passdock {_passdock.version()}, and the program {job['version']}."
+        message = f"the node has passdock {_passdock.version()}, but the program has {job['version']}"
         return {**_results.failure(message, code="usage", exit_status=2), "rejected": True}
     began = time.monotonic()
     storage = job["storage"]

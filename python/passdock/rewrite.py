@@ -44,9 +44,7 @@ def rule(pattern: str, name: str | None = None) -> Callable[[Callable[[Rewriter,
         try:
             inspect.signature(code).bind(None, None)
         except TypeError:
-            message = (
-                f"the code of a rule takes (rewriter, match), and this one is declared as {inspect.signature(code)}"
-            )
+            message = f"the code of a rule must accept (rewriter, match), but is declared as {inspect.signature(code)}"
             raise TypeError(message) from None
         return Rules.with_code(name or code.__name__, pattern, code)
 

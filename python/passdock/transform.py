@@ -50,9 +50,9 @@ class _NoHandle:
         if pass_ is None:
             return self
         if issubclass(owner, Sequential):
-            raise TypeError(f"the pass isn't made yet: {owner.__name__}.__init__ begins with `super().__init__(…)`")
+            raise TypeError(f"uninitialized pass; call `super().__init__(…)` first in {owner.__name__}.__init__")
         decorator = {"Function": "function_pass", "PrimFunc": "prim_func_pass"}.get(owner._pass_kind, "module_pass")
-        raise TypeError(f"{owner.__name__} isn't made a pass: decorate the class, `@{decorator}(opt_level=…)`")
+        raise TypeError(f"{owner.__name__} is not a pass; decorate the class with `@{decorator}(opt_level=…)`")
 
 
 class Pass:
@@ -85,7 +85,7 @@ class Pass:
             PassError: A plugin's pass failed. Exceptions of Python passes are propagated unchanged.
         """
         if not isinstance(mod, Module):
-            raise TypeError(f"a pass runs on a passdock.Module, not on {type(mod).__name__}")
+            raise TypeError(f"a pass must be called with a passdock.Module, not {type(mod).__name__}")
         return self._pass_handle.call(mod, ctx)
 
     def register(self, *, override: bool = False) -> Self:
@@ -145,8 +145,8 @@ def _place(pass_: Any) -> str:
         return path
     name, module = pass_._pass_handle.info.name, getattr(pass_, "__module__", "?")
     raise pickle.PicklingError(
-        f"The pass `{name}` can't be pickled: a pass of Python is pickled by where it is, and `{path or '?'}` of the module "
-        f"`{module}` isn't this pass. Define it at the top of a module."
+        f"cannot pickle pass `{name}`: `{path or '?'}` of module `{module}` is not this pass; define it at the top "
+        "level of a module"
     )
 
 
@@ -295,7 +295,7 @@ def register_pass(pass_: Any = None, *, override: bool = False) -> Any:
     if pass_ is None:
         return functools.partial(register_pass, override=override)
     if not isinstance(pass_, Pass):
-        raise TypeError(f"register_pass takes a pass, not {type(pass_).__name__}")
+        raise TypeError(f"register_pass expects a pass, not {type(pass_).__name__}")
     return Pass.register(pass_, override=override)
 
 
@@ -340,7 +340,7 @@ def _check_method(cls: type, method: str, count: int, form: str, kind: str) -> N
     from ._methods import check_arity, takes_self
 
     if not callable(getattr(cls, method, None)):
-        raise TypeError(f"{cls.__name__} has no method {method}{form}, which a {kind} pass is made of")
+        raise TypeError(f"{cls.__name__} is missing the method {method}{form} of a {kind} pass")
     if takes_self(cls, method):
         count, form = count + 1, f"(self, {form[1:]}"
     check_arity(getattr(cls, method), count, f"{cls.__name__}.{method}", form)
@@ -395,7 +395,7 @@ def _make(
     article = {"module": "module pass", "function": "function pass", "prim_func": "prim_func pass"}[kind]
     if opt_level is None:
         raise ValueError(
-            f"Please provide opt_level for the {article}: @{kind}_pass(opt_level=1), without which nobody knows when it runs."
+            f"Please provide opt_level for the {article}: @{kind}_pass(opt_level=1)."
         )
     if required is not None and not isinstance(required, (list, tuple)):
         raise TypeError("Required is expected to be the type of list/tuple.")
@@ -404,7 +404,7 @@ def _make(
         if isinstance(target, type):
             return _decorated_class(kind, base, method, count, form, target, opt_level, name, required)
         if not callable(target):
-            raise TypeError(f"a {article} is made of a function or a class, not of {type(target).__name__}")
+            raise TypeError(f"a {article} must be a function or a class, not {type(target).__name__}")
         from ._methods import check_arity
 
         check_arity(target, count, f"a {article}", form)
@@ -430,9 +430,9 @@ def _decorated_class(
 ) -> type[Pass]:
     other = next((each for each in _CLASSES.values() if issubclass(wrapped, each) and each is not base), None)
     if other is not None:
-        raise TypeError(f"{wrapped.__name__} is a {other.__name__}, and {kind}_pass makes a {base.__name__} of a class")
+        raise TypeError(f"{wrapped.__name__} is a {other.__name__}, but {kind}_pass creates a {base.__name__}")
     if not issubclass(wrapped, Pass) and any("__call__" in vars(each) for each in wrapped.__mro__):
-        raise TypeError(f"{wrapped.__name__} has a __call__ of its own, and a pass is called with a module")
+        raise TypeError(f"{wrapped.__name__} must not define __call__: a pass is called with a module")
     _check_method(wrapped, method, count, form, kind)
     info = PassInfo(opt_level, name if name is not None else wrapped.__name__, required)
 
@@ -568,7 +568,7 @@ def ApplyPassToFunction(
 ) -> ModulePass:
     """Returns a pass that runs another one on the functions with matching names."""
     if not isinstance(transform, Pass):
-        raise TypeError(f"ApplyPassToFunction takes a pass, not {type(transform).__name__}")
+        raise TypeError(f"ApplyPassToFunction expects a pass, not {type(transform).__name__}")
     handle = transform._pass_handle.applied_to(func_name_regex, error_if_no_function_matches_regex)
     return _made(handle, ApplyPassToFunction, transform, func_name_regex, error_if_no_function_matches_regex)
 

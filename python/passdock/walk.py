@@ -163,7 +163,7 @@ class Mutator:
             values = [answer] if isinstance(answer, Value) else answer
             if not isinstance(values, (list, tuple)):
                 raise TypeError(
-                    f"{type(self).__name__} answers values for the results of {op.name}, or None for itself, not "
+                    f"{type(self).__name__} must return values for the results of {op.name}, or None, not "
                     f"{type(answer).__name__}"
                 )
             function.replace_op_with(op, values)
@@ -315,7 +315,7 @@ class Functor(Generic[T]):
         else:
             kind, name = "param" if what.constant is None else "constant", f"%{what.name}"
         raise NotImplementedError(
-            f"{type(self).__name__} has no visit_{kind}, which {name} takes, and no visit_default"
+            f"{type(self).__name__} has neither visit_{kind}, for {name}, nor visit_default"
         )
 
     def visit_param(self, value: Value) -> T:

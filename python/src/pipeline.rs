@@ -200,9 +200,7 @@ where
 {
     let around = NESTED.get();
     if around == MAX_NESTED {
-        let message = format!(
-            "More than {MAX_NESTED} runs are inside of each other: a pass that runs itself has to come to an end."
-        );
+        let message = format!("more than {MAX_NESTED} nested runs; does a pass run itself?");
         return Err(PyRecursionError::new_err(message));
     }
     NESTED.set(around + 1);

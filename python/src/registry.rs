@@ -60,7 +60,7 @@ pub(crate) fn register_config(
     doc: &str,
 ) -> Result {
     if key.is_empty() {
-        return Err(error::raised(py, "ConfigError", "A config key needs a name.").into());
+        return Err(error::raised(py, "ConfigError", "empty config key").into());
     }
     let fields = match default.cast::<PyDict>() {
         Ok(fields) => {
@@ -84,9 +84,15 @@ fn field(name: &str, default: &Bound<'_, PyAny>) -> PyResult<Field> {
         toml::Value::Float(_) => FieldType::Float,
         toml::Value::String(_) => FieldType::String,
         toml::Value::Array(items) if items.iter().all(toml::Value::is_str) => FieldType::Strings,
-        toml::Value::Array(_) => return Err(PyValueError::new_err("a list is one of texts")),
+        toml::Value::Array(_) => {
+            return Err(PyValueError::new_err("the items of a list must be strings"));
+        }
         toml::Value::Table(_) => FieldType::Values,
-        other => return Err(PyValueError::new_err(format!("{other} can't be a default"))),
+        other => {
+            return Err(PyValueError::new_err(format!(
+                "unsupported default value {other}"
+            )));
+        }
     };
     Ok(Field {
         default,

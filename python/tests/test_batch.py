@@ -300,7 +300,7 @@ def test_the_current_context_governs_a_batch(engine: str, models: Path, tmp_path
     assert ran(**options) == (1, True)
     with PassContext(opt_level=3, config={"relax.SimplifyExpr": {"keep_negative_zero": False}}):
         assert ran(**options) == (1, True)
-    with PassContext(instruments=[PassTimingInstrument()]), pytest.warns(PassWarning, match="don't watch a batch"):
+    with PassContext(instruments=[PassTimingInstrument()]), pytest.warns(PassWarning, match="do not observe a batch"):
         ran()
 
 
@@ -313,10 +313,10 @@ def test_what_was_asked_for_may_be_wrong(engine: str, models: Path, tmp_path: Pa
         return str(caught.value).replace(f"{tmp_path}/", "")
 
     assert error(lambda: passdock.batch(models)) == (
-        'A batch takes a directory for its results. Name it: `output="out"`.'
+        'missing output directory; pass it, for example `output="out"`'
     )
-    assert error(lambda: passdock.batch([], None, out)) == "No model was named."
-    assert error(lambda: passdock.batch(tmp_path / "x*.onnx", None, out)) == "No file matches `x*.onnx`."
+    assert error(lambda: passdock.batch([], None, out)) == "no models"
+    assert error(lambda: passdock.batch(tmp_path / "x*.onnx", None, out)) == "no file matches `x*.onnx`"
     assert error(lambda: passdock.batch(tmp_path / "modles", None, out)) == (
         "could not read `modles`: No such file or directory (os error 2)"
     )
@@ -332,23 +332,23 @@ def test_what_was_asked_for_may_be_wrong(engine: str, models: Path, tmp_path: Pa
         passdock.batch(a, None, out, no_such_option=1)
     with pytest.raises(ValueError, match="jobs"):
         passdock.batch(a, None, out, jobs=0)
-    with pytest.raises(TypeError, match="jobs is an int, not str"):
+    with pytest.raises(TypeError, match="jobs must be an int, not str"):
         passdock.batch(a, None, out, jobs="2")  # type: ignore[arg-type]
     for timeout in (0, -1, float("inf"), float("nan")):
         with pytest.raises(
-            ValueError, match=f"^timeout is a number of seconds above 0, not {timeout}; None is no limit$"
+            ValueError, match=f"^timeout must be greater than 0, or None for no limit, not {timeout}$"
         ):
             passdock.batch(a, None, out, timeout=timeout)
-    with pytest.raises(TypeError, match="^timeout is a number of seconds, not str$"):
+    with pytest.raises(TypeError, match="^timeout must be a number of seconds, not str$"):
         passdock.batch(a, None, out, timeout="5")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="^external_data is 'keep', 'all' or 'none', not True$"):
+    with pytest.raises(ValueError, match="^external_data must be 'keep', 'all' or 'none', not True$"):
         passdock.batch(a, None, out, external_data=True)
     with pytest.raises(
         TypeError, match=r"imports: expected a list of modules, got a string; did you mean \['passes'\]"
     ):
         passdock.batch(a, None, out, imports="passes")
     assert error(lambda: passdock.batch(a, None, out, html_report="run.html")) == (
-        "all models would write the same HTML report; to write the report of one model, use `passdock.run(model, html_report=…)`"
+        "cannot write one HTML report for several models; run each with `passdock.run(model, html_report=…)`"
     )
     out.mkdir()
     (out / "results.jsonl").write_text("not results\n")
@@ -543,7 +543,7 @@ def test_progress_and_a_notebook(engine: str, models: Path, tmp_path: Path) -> N
     assert text.startswith("FAILED  ")
     assert text.endswith(f"results in {tmp_path / 'out' / 'results.jsonl'}")
     assert repr(batch) == "<passdock.Batch of 3 models, 3 done, 1 of them failed>"
-    with pytest.raises(AttributeError, match="a result has no 'modle'; it has model, output"):
+    with pytest.raises(AttributeError, match="a result has no attribute 'modle'; it has model, output"):
         _ = batch.summary[0].modle
 
 

@@ -31,4 +31,4 @@ def test_a_command_that_cant_be_run_says_so(
     for mode, why in ((0o644, "Permission denied"), (0o755, "Exec format error")):
         foreign.chmod(mode)
         assert command.main() == 1
-        assert capsys.readouterr().err == f"error: this package's command, {foreign}, can't be run: {why}\n"
+        assert capsys.readouterr().err == f"error: could not run {foreign}: {why}\n"

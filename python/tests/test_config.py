@@ -83,7 +83,7 @@ def test_config_is_any_mapping() -> None:
 
 
 def test_a_key_has_a_name() -> None:
-    with pytest.raises(ConfigError, match="A config key needs a name"):
+    with pytest.raises(ConfigError, match="empty config key"):
         passdock.register_config_option("", 1)
 
 

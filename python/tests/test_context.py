@@ -58,7 +58,7 @@ def test_r021_with_gives_the_context_and_swallows_nothing() -> None:
 
 def test_r022_leaving_a_context_that_is_not_on_top() -> None:
     outer, inner = PassContext(opt_level=1), PassContext(opt_level=3)
-    with pytest.raises(ContextError, match="isn't entered on this thread"):
+    with pytest.raises(ContextError, match="is not entered on this thread"):
         outer.__exit__(None, None, None)
     with outer:
         with inner:
@@ -175,9 +175,9 @@ def test_r029_a_misspelt_name_raises_when_the_context_is_left() -> None:
 
 @pytest.mark.parametrize("level", [True, "3", 2.0, [2]])
 def test_r030_a_level_is_an_int(level: Any) -> None:
-    with pytest.raises(TypeError, match="opt_level is an int, not"):
+    with pytest.raises(TypeError, match="opt_level must be an int, not"):
         PassContext(opt_level=level)
-    with pytest.raises(ValueError, match="opt_level is an int from 0 on, not -1"):
+    with pytest.raises(ValueError, match="opt_level must be at least 0, not -1"):
         PassContext(opt_level=-1)
 
 
@@ -263,7 +263,7 @@ def test_r115_the_error_of_the_pass_goes_out() -> None:
             raiser(error)(one_function())
     assert raised.value is error
     assert raised.value.__notes__[0].startswith("Error in pass Raises")
-    assert raised.value.__notes__[-1] == "leaving the pass context failed, too: KeyError: 'exit'"
+    assert raised.value.__notes__[-1] == "could not leave the pass context: KeyError: 'exit'"
 
 
 def test_r116_errors_of_the_body_run_the_exits_too() -> None:

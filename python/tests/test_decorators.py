@@ -146,7 +146,7 @@ def test_a_subclass_of_a_decorated_class_says_what_runs() -> None:
     assert ran[-1] == 3
     assert not hasattr(other, "factor")
     assert (other.info.name, isinstance(other, Base)) == ("Base", True)
-    with pytest.raises(TypeError, match=r"Wrong\.transform_module takes \(self, mod, ctx\)"):
+    with pytest.raises(TypeError, match=r"Wrong\.transform_module must accept \(self, mod, ctx\)"):
         type("Wrong", (made,), {"transform_module": lambda self, mod: mod})
 
 
@@ -175,7 +175,7 @@ def test_methods_of_a_class_and_static_ones() -> None:
         def transform_module(this: object, mod: Module, ctx: PassContext) -> Module:
             return mod
 
-    with pytest.raises(TypeError, match=r"Wrong\.transform_module takes \(mod, ctx\), and this one is declared as \(this"):
+    with pytest.raises(TypeError, match=r"Wrong\.transform_module must accept \(mod, ctx\), but is declared as \(this"):
         module_pass(Wrong, opt_level=0)
 
 
@@ -219,9 +219,9 @@ def test_names_of_passes_are_free_for_the_class() -> None:
     passdock.register_pass(made)
     assert "tests.decorators.Free" in passdock.list_passes()
     add: Any = lambda self, mod, ctx: mod  # noqa: E731
-    with pytest.raises(TypeError, match="Called has a __call__ of its own"):
+    with pytest.raises(TypeError, match="Called must not define __call__"):
         module_pass(type("Called", (), {"transform_module": add, "__call__": add}), opt_level=0)
-    with pytest.raises(TypeError, match="Other is a FunctionPass, and module_pass makes a ModulePass of a class"):
+    with pytest.raises(TypeError, match="Other is a FunctionPass, but module_pass creates a ModulePass"):
         module_pass(type("Other", (FunctionPass,), {"transform_module": add}), opt_level=0)
 
 
@@ -234,7 +234,7 @@ def test_what_nobody_decorated_says_so() -> None:
         def __init__(self) -> None:
             pass
 
-    said = r"Forgotten isn't made a pass: decorate the class, `@function_pass\(opt_level=…\)`"
+    said = r"Forgotten is not a pass; decorate the class with `@function_pass\(opt_level=…\)`"
     uses: list[Any] = [
         repr,
         str,
@@ -246,11 +246,11 @@ def test_what_nobody_decorated_says_so() -> None:
     for use in uses:
         with pytest.raises(TypeError, match=said):
             use(Forgotten())
-        with pytest.raises(TypeError, match=r"Unmade.__init__ begins with `super\(\).__init__\(…\)`"):
+        with pytest.raises(TypeError, match=r"call `super\(\).__init__\(…\)` first in Unmade.__init__"):
             use(Unmade())
-    with pytest.raises(TypeError, match=r"Pass isn't made a pass"):
+    with pytest.raises(TypeError, match=r"Pass is not a pass"):
         repr(Pass())
-    with pytest.raises(TypeError, match="ApplyPassToFunction takes a pass, not int"):
+    with pytest.raises(TypeError, match="ApplyPassToFunction expects a pass, not int"):
         ApplyPassToFunction(5, "main")  # type: ignore[arg-type]
 
 
@@ -287,7 +287,7 @@ def test_r164_what_cant_be_called_is_refused() -> None:
 
     TVM: an AttributeError about `__name__`.
     """
-    with pytest.raises(TypeError, match="a module pass is made of a function or a class, not of int"):
+    with pytest.raises(TypeError, match="a module pass must be a function or a class, not int"):
         module_pass(5, opt_level=1)  # type: ignore[call-overload]
 
 
@@ -307,11 +307,11 @@ def test_r165_what_cant_run_is_refused_when_it_is_decorated() -> None:
     def one(mod: Module) -> Module:
         return mod
 
-    with pytest.raises(TypeError, match=r"Nothing has no method transform_module\(mod, ctx\)"):
+    with pytest.raises(TypeError, match=r"Nothing is missing the method transform_module\(mod, ctx\)"):
         module_pass(Nothing, opt_level=0)
-    with pytest.raises(TypeError, match=r"Wrong\.transform_function takes \(self, func, mod, ctx\)"):
+    with pytest.raises(TypeError, match=r"Wrong\.transform_function must accept \(self, func, mod, ctx\)"):
         function_pass(Wrong, opt_level=0)
-    with pytest.raises(TypeError, match=r"a module pass takes \(mod, ctx\), and this one is declared as \(mod"):
+    with pytest.raises(TypeError, match=r"a module pass must accept \(mod, ctx\), but is declared as \(mod"):
         module_pass(one, opt_level=0)
 
 
@@ -337,7 +337,7 @@ def test_r166_a_call_may_say_the_context() -> None:
 
 def test_r167_a_pass_is_called_with_a_module_only() -> None:
     """KEEP. Calling a pass with anything but a module is a TypeError."""
-    with pytest.raises(TypeError, match=r"a pass runs on a passdock\.Module, not on int"):
+    with pytest.raises(TypeError, match=r"a pass must be called with a passdock\.Module, not int"):
         recorder([], "One")(5)  # type: ignore[arg-type]
 
 

@@ -98,7 +98,7 @@ def test_r142_levels_and_diagnostics() -> None:
     assert isinstance(said.level, DiagnosticLevel)
     assert str(said) == "warning[unused]: The weight has no use.\n |\n = note: one\n = help: Remove it."
     assert repr(said) == "<passdock.Diagnostic warning: The weight has no use.>"
-    with pytest.raises(ValueError, match="15 is no DiagnosticLevel"):
+    with pytest.raises(ValueError, match="15 is not a valid DiagnosticLevel"):
         Diagnostic(15, None, "x")
 
 
@@ -255,9 +255,9 @@ def test_r154_renderers(shown: list[str]) -> None:
     assert (shown, other) == (["NOTE two", "NOTE before; NOTE still"], ["next"])
     override_renderer(None)
     assert get_renderer() not in (renderer,)
-    with pytest.raises(TypeError, match="a renderer is a function that takes a DiagnosticContext, not int"):
+    with pytest.raises(TypeError, match="a renderer must be a function of a DiagnosticContext, not int"):
         override_renderer(5)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="a renderer is a function"):
+    with pytest.raises(TypeError, match="a renderer must be a function"):
         PassContext(renderer=5)  # type: ignore[arg-type]
 
 

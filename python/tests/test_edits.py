@@ -91,12 +91,12 @@ def test_ops_are_created() -> None:
         ("onnx.Rleu", 1, r"`onnx\.Rleu`; did you mean `onnx\.Relu`\?"),
         ("onx.Relu", 1, r"`onx\.Relu`; did you mean `onnx\.Relu`\?"),
         ("ai.onnx.ml.Relu", 1, r"did you mean `onnx\.Relu`\?"),
-        ("onnx.Frobnicate", 1, r"no plugin defines operator `onnx\.Frobnicate`\. `custom=True` makes it"),
-        ("acme.Relu", 1, r"`acme\.Relu`, and the function imports no opset of its domain\. `custom=True` makes it"),
-        ("onnx.Relu", 2, r"`onnx\.Relu` expects 1 operand, found 2\."),
-        ("onnx.Add", 1, r"`onnx\.Add` expects 2 operands, found 1\."),
-        ("onnx.Concat", 0, r"`onnx\.Concat` expects at least 1 operand, found 0\."),
-        ("onnx.Gelu", 1, r"`onnx\.Gelu` requires opset 20, but the function imports opset 17\."),
+        ("onnx.Frobnicate", 1, r"`onnx\.Frobnicate`.* \(`custom=True` disables this check\)"),
+        ("acme.Relu", 1, r"`acme\.Relu`.* \(`custom=True` disables this check\)"),
+        ("onnx.Relu", 2, r"`onnx\.Relu` expects 1 operand, found 2 \("),
+        ("onnx.Add", 1, r"`onnx\.Add` expects 2 operands, found 1 \("),
+        ("onnx.Concat", 0, r"`onnx\.Concat` expects at least 1 operand, found 0 \("),
+        ("onnx.Gelu", 1, r"`onnx\.Gelu` requires opset 20, but the function imports opset 17 \("),
     ],
 )
 def test_operators_that_nobody_defines(name: str, count: int, message: str) -> None:
@@ -157,13 +157,13 @@ def test_types_are_said_in_three_ways() -> None:
 @pytest.mark.parametrize(
     ("said", "message"),
     [
-        ("f32[", r"expected a dim, found end of input"),
-        ("f33[2]", "`f33` is no dtype"),
-        ("f32[a b]", "expected `,` between dims, found `b`"),
+        ("f32[", r"invalid type `f32\[`: expected a dim, found end of input; expected a form such as "),
+        ("f33[2]", "unknown dtype `f33`"),
+        ("f32[a b]", "invalid type `f32.a b.`: expected `,` between dims, found `b`"),
         ("f32[n,3]]", "expected end of input after the type"),
         ("seq<f3>", "unknown type `f3`"),
-        (5, "a type is a text like"),
-        (("f32", (1.5,)), "a size is an int, the name of a symbol, the text of an expression, or None"),
+        (5, "a type must be a string like"),
+        (("f32", (1.5,)), r"a size must be an int, a string \(a symbol or an expression\), or None"),
     ],
 )
 def test_what_is_no_type(said: Any, message: str) -> None:
@@ -232,7 +232,7 @@ def test_symbols_and_expressions(said: str, kept: str) -> None:
 def test_results_without_an_end() -> None:
     def edit(func: Function, ctx: PassContext) -> None:
         for make in (func.create_op, lambda *a, **k: ctx.create_value(func, *a, **k)):
-            with pytest.raises(ValueError, match="an op has 1048576 results at most, and not 8589934592"):
+            with pytest.raises(ValueError, match="an op can have at most 1048576 results, not 8589934592"):
                 make("acme.A", [], results=2**33, custom=True)
 
     edited(RELUS, edit)
@@ -314,7 +314,7 @@ def test_ops_move_and_are_erased() -> None:
         assert [op.name for op in func.ops] == ["onnx.Neg", "onnx.Relu", "onnx.Abs"]
         func.move_op(extra, after=y)
         func.move_op(extra, end_of=func.body)
-        with pytest.raises(TypeError, match="give one of `before`, `after` and `end_of`"):
+        with pytest.raises(TypeError, match="expected only one of `before`, `after` and `end_of`"):
             func.move_op(extra, before=a, after=y)
 
     check(
@@ -401,7 +401,7 @@ def test_results_are_set() -> None:
     def edit(func: Function, ctx: PassContext) -> None:
         a, _, y = func.ops
         func.set_results([y.result, a.result], names=["out", "relu"])
-        with pytest.raises(ValueError, match="1 names for 2 results"):
+        with pytest.raises(ValueError, match="found 1 names and 2 results"):
             func.set_results([y.result, a.result], names=["out"])
         # Unnamed results get the names and types of their values.
         func.set_results([y.result, a.result, func.params[0], a.result])
@@ -436,7 +436,7 @@ def test_results_are_set() -> None:
         (lambda f, cx: f.replace_op_with(f.ops[0], []), "result", "onnx.Relu"),
         (lambda f, cx: f.set_type(f.params[0], "i64[n,3]"), "f32", None),
         (lambda f, cx: f.remove_function_attr("k"), "The function @main has no attribute `k`", None),
-        (lambda f, cx: f.set_results([None]), "A function has all of its results", None),
+        (lambda f, cx: f.set_results([None]), "a result of a function cannot be None", None),
     ],
 )
 def test_edits_that_are_refused(edit: Any, said: str, op: str | None) -> None:
@@ -446,7 +446,7 @@ def test_edits_that_are_refused(edit: Any, said: str, op: str | None) -> None:
 @pytest.mark.parametrize("index", [-1, -(2**62)])
 def test_operands_are_counted_from_the_start(index: int) -> None:
     def edit(func: Function, ctx: PassContext) -> None:
-        with pytest.raises(IndexError, match="operands are counted from 0"):
+        with pytest.raises(IndexError, match="negative operand index"):
             func.set_operand(func.ops[0], index, func.params[0])
 
     edited(RELUS, edit)
@@ -462,7 +462,7 @@ def test_what_is_of_another_function() -> None:
             lambda: func.create_op("onnx.Relu", [func.params[0]], before=other.ops[0]),
             lambda: func.replace_uses(other.params[0], func.params[0]),
         ):
-            with pytest.raises(ValueError, match="that is of another function than this one, @main"):
+            with pytest.raises(ValueError, match="an object of function `@main`, found one of another function"):
                 wrong()
 
     check(edited(RELUS, edit), RELUS)
@@ -472,9 +472,9 @@ def test_regions_of_another_function_are_refused() -> None:
     other = module(RELUS)["main"]
 
     def edit(func: Function, ctx: PassContext) -> None:
-        with pytest.raises(ValueError, match="that is of another function"):
+        with pytest.raises(ValueError, match="found one of another function"):
             func.create_op("onnx.Relu", [func.params[0]], end_of=other.body)
-        with pytest.raises(ValueError, match="that is of another function"):
+        with pytest.raises(ValueError, match="found one of another function"):
             func.set_results([func.params[0]], other.body)
 
     check(edited(RELUS, edit), RELUS)
@@ -511,7 +511,7 @@ def test_functions_are_made_and_removed() -> None:
             mod.create("main")
         with pytest.raises(EditError, match="nothing"):
             mod.remove("nothing")
-        with pytest.raises(ValueError, match='`graph` is no kind of function; they are "fn" and "prim"'):
+        with pytest.raises(ValueError, match='unknown function kind `graph`: expected "fn" or "prim"'):
             mod.create("x", kind="graph")
         return mod
 
@@ -558,14 +558,14 @@ def test_what_only_passes_may_ask() -> None:
     ctx = PassContext()
     func = module(RELUS)["main"]
     for ask in (lambda: ctx.infer(func.ops[0]), lambda: ctx.may_rewrite("x"), lambda: ctx.evaluate(func.ops[0])):
-        with pytest.raises(RuntimeError, match="is for passes: of the context that a pass is given"):
+        with pytest.raises(RuntimeError, match="is only available on the context that a pass receives"):
             ask()
 
 
 def test_edits_outside_of_passes() -> None:
     """They raise EditError; the op of an error is only available as text after the pass."""
     func = module(RELUS)["main"]
-    with pytest.raises(EditError, match="there to be read; passes edit the one that they are given"):
+    with pytest.raises(EditError, match="is read-only; edit the one that the pass received"):
         func.erase_op(func.ops[0])
     caught: list[EditError] = []
 
@@ -592,5 +592,5 @@ def test_unnamed_values_go_by_their_numbers() -> None:
     assert func.value("1") == func.ops[1].result
     assert str(func.value("0").defining_op) == "%0 = onnx.Relu(%x) : f32[2]"
     assert str(func.ops[1]) == "%1 = onnx.Abs(%0) : f32[2]"
-    with pytest.raises(KeyError, match="no value is called `2`"):
+    with pytest.raises(KeyError, match="no value is named `2`"):
         func.value("2")

@@ -370,7 +370,7 @@ def handles_kept() -> dict[str, Callable[[], object]]:
 
 @pytest.mark.parametrize("what", handles_kept())
 def test_handles_kept_after_the_pass_say_so(what: str) -> None:
-    with pytest.raises(RuntimeError, match=r"The pass that this (module|function|context) was given to has ended"):
+    with pytest.raises(RuntimeError, match=r"the pass of the (module|function|context) has ended"):
         handles_kept()[what]()
 
 
@@ -378,10 +378,10 @@ def test_handles_kept_after_the_pass_can_be_shown() -> None:
     """In a debugger, or in the message of a test."""
     handles_kept()
     _mod, _func, op, value, region, ctx, ty = KEPT
-    assert repr(op) == "<passdock.Op that isn't there any more>"
-    assert repr(value) == "<passdock.Value that isn't there any more>"
-    assert repr(region) == "<passdock.Region that isn't there any more>"
-    assert repr(ty) == "<passdock.Type that isn't there any more>"
+    assert repr(op) == "<passdock.Op (no longer valid)>"
+    assert repr(value) == "<passdock.Value (no longer valid)>"
+    assert repr(region) == "<passdock.Region (no longer valid)>"
+    assert repr(ty) == "<passdock.Type (no longer valid)>"
     assert repr(ctx) == "<passdock.PassContext opt_level=2>"
     assert len({op, value, region}) == 3
 

@@ -39,7 +39,7 @@ def test_the_error_of_the_body_goes_out_and_has_it_as_a_note(keeps_bomb: Pass) -
         raise error
     assert raised.value is error
     (note,) = error.__notes__
-    assert note.startswith(f"leaving the pass context failed, too: PassError: Error in pass {KEEPS}: the destructor")
+    assert note.startswith(f"could not leave the pass context: PassError: Error in pass {KEEPS}: the destructor")
 
 
 def test_what_is_freed_later_is_shown(keeps_bomb: Pass, capfd: pytest.CaptureFixture[str]) -> None:

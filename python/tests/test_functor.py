@@ -168,10 +168,10 @@ def test_what_no_method_is_for_is_refused() -> None:
 
     found = values(module(TUPLES))
     with pytest.raises(
-        NotImplementedError, match="OnlyTuples has no visit_constant, which %a takes, and no visit_default"
+        NotImplementedError, match="OnlyTuples has neither visit_constant, for %a, nor visit_default"
     ):
         OnlyTuples().visit(found["all"])
-    with pytest.raises(NotImplementedError, match=r"OnlyTuples has no visit_param, which %x takes"):
+    with pytest.raises(NotImplementedError, match=r"OnlyTuples has neither visit_param, for %x"):
         OnlyTuples().visit(found["y"])
     with pytest.raises(TypeError, match=r"Wrong\.visit_tupel is never called; did you mean visit_tuple\?"):
 

@@ -90,7 +90,7 @@ def test_a_function() -> None:
     assert repr(func) == "<passdock.Function @main, 4 ops>"
     assert str(func).startswith("fn @main(%x: f32[n,3,?], %c: bool[])")
     assert func.value("t").name == "t"
-    with pytest.raises(KeyError, match="no value is called `nothing`"):
+    with pytest.raises(KeyError, match="no value is named `nothing`"):
         func.value("nothing")
 
 
@@ -103,7 +103,7 @@ def test_ops_in_order() -> None:
     mul, if_, _, clip = func.ops
     order = [[one.is_before(other) for other in func.ops] for one in func.ops]
     assert order == [[at < than for than in range(4)] for at in range(4)]
-    with pytest.raises(ValueError, match="the ops are of different functions"):
+    with pytest.raises(ValueError, match="the ops belong to different functions"):
         mul.is_before(main().ops[0])
     assert func.body.terminator is not None
     assert func.body.terminator.name == "return"
@@ -113,9 +113,9 @@ def test_ops_in_order() -> None:
     assert repr(if_) == "<passdock.Op onnx.If>"
     assert clip.operands == [mul.result, None, None]
     assert (clip.operand_count, clip.operand(0), clip.operand(1), clip.operand(9)) == (3, mul.result, None, None)
-    with pytest.raises(IndexError, match=r"`op\.operands\[-1\]` is the last"):
+    with pytest.raises(IndexError, match=r"the last operand is `op\.operands\[-1\]`"):
         clip.operand(-1)
-    with pytest.raises(ValueError, match="the op has 0 results, not one"):
+    with pytest.raises(ValueError, match="expected one result, found 0"):
         _ = func.body.terminator.result
 
 
@@ -225,7 +225,7 @@ def test_reading_needs_no_pass_and_edits_do() -> None:
         lambda: module(MODEL).create("new"),
         lambda: module(MODEL).remove("helper"),
     ):
-        with pytest.raises(ValueError, match="is there to be read; passes edit the one that they are given"):
+        with pytest.raises(ValueError, match="is read-only; edit the one that the pass received"):
             edit()
 
 

@@ -175,15 +175,15 @@ def test_names_that_no_function_has(name: str) -> None:
 def test_what_is_no_function_is_refused() -> None:
     mod: Any = one_function()
     make: Any = Module
-    with pytest.raises(TypeError, match=r"^a function's name is a text, not int"):
+    with pytest.raises(TypeError, match=r"^a function name must be a string, not int"):
         mod[1] = mod["main"]
-    with pytest.raises(TypeError, match="name is a text, not NoneType"):
+    with pytest.raises(TypeError, match="name must be a string, not NoneType"):
         make({None: mod["main"]})
     with pytest.raises(TypeError, match="Function"):
         mod["main"] = "fn @main() {}"
-    with pytest.raises(TypeError, match=r"^`main` is a passdock\.Function, not str$"):
+    with pytest.raises(TypeError, match=r"^function `main` must be a passdock\.Function, not str$"):
         mod.update({"main": "fn @main() {}"})
-    with pytest.raises(TypeError, match="functions are a dict of names to functions, or a Module"):
+    with pytest.raises(TypeError, match="functions must be a dict of names to functions, or a Module"):
         make([mod["main"]])
     assert str(mod) == str(one_function())
 
@@ -227,7 +227,7 @@ def test_of_a_function_that_a_pass_is_given() -> None:
     @function_pass(opt_level=0)
     def keeps(func: Function, mod: Module, ctx: PassContext) -> Function:
         kept.append(Module({"main": func}))
-        with pytest.raises(EditError, match="there to be read"):
+        with pytest.raises(EditError, match="is read-only"):
             mod["other"] = func
         return func
 
@@ -238,9 +238,9 @@ def test_of_a_function_that_a_pass_is_given() -> None:
 def test_an_instrument_changes_nothing() -> None:
     class Changes(PassInstrument):
         def run_before_pass(self, mod: Module, info: PassInfo) -> None:
-            with pytest.raises(EditError, match="This module is there to be read"):
+            with pytest.raises(EditError, match="the module is read-only"):
                 mod["main"] = two_functions()["other"]
-            with pytest.raises(EditError, match="This module is there to be read"):
+            with pytest.raises(EditError, match="the module is read-only"):
                 mod.update({})
 
     mod = one_function()

@@ -369,7 +369,7 @@ def test_r105_should_run_answers_a_bool(answer: Any, runs: bool) -> None:
     assert events == (["A"] if runs else [])
 
     for wrong, kind in ((None, "NoneType"), ("yes", "str"), (2, "int"), (1.0, "float"), ([], "list")):
-        said = f"should_run of the instrument `Answers` answers a bool, not .*{kind}"
+        said = f"should_run of instrument `Answers` must return a bool, not .*{kind}"
         with PassContext(instruments=[Answers(wrong)]), pytest.raises(TypeError, match=said):
             recorder(events, "A")(model())
 
@@ -433,7 +433,7 @@ def test_r118_instruments_get_a_module_to_read() -> None:
         def run_before_pass(self, mod: Module, info: PassInfo) -> None:
             mod["main"].erase_op(mod["main"].ops[0])
 
-    with PassContext(instruments=[Edits()]), pytest.raises(ValueError, match="is there to be read"):
+    with PassContext(instruments=[Edits()]), pytest.raises(ValueError, match="is read-only"):
         recorder([], "A")(model())
 
 
@@ -467,7 +467,7 @@ def test_r168_classes_are_made_instruments() -> None:
     assert isinstance(pass_instrument()(BaseTest)(), BaseTest)
     with pytest.raises(TypeError, match="pi_cls must be a class"):
         pass_instrument(5)  # type: ignore[call-overload]
-    with pytest.raises(TypeError, match=r"int is no instrument: make its class one by @pass_instrument"):
+    with pytest.raises(TypeError, match=r"int is not an instrument; decorate its class with @pass_instrument"):
         PassContext(instruments=[5])
     with pytest.raises(TypeError, match="expected a list of instruments"):
         PassContext(instruments=5)  # type: ignore[arg-type]
@@ -485,7 +485,7 @@ def test_r169_misspelt_callbacks_are_refused() -> None:
             def run_befor_pass(self, mod: Module, info: PassInfo) -> None:
                 pass
 
-    with pytest.raises(TypeError, match=r"Wrong\.should_run takes \(self, mod, info\)"):
+    with pytest.raises(TypeError, match=r"Wrong\.should_run must accept \(self, mod, info\)"):
 
         class Wrong(PassInstrument):
             def should_run(self, mod: Module) -> bool:  # type: ignore[override]

@@ -34,7 +34,7 @@ def test_a_short_name_of_a_standard_pass_is_not_hidden() -> None:
         "UnrollLoop": "tir.transform.UnrollLoop",
         "relay.transform.InferType": "relax.transform.InferType",
     }.items():
-        message = rf"The name `{name}` stands for the pass `{own}`, which a pass `{name}` would hide"
+        message = rf"`{name}` is an alias of pass `{own}`, which a pass of that name would hide"
         with pytest.raises(UsageError, match=message):
             recorder([], name).register()
         assert get_pass(name).info.name == own
@@ -44,7 +44,7 @@ def test_a_short_name_of_a_standard_pass_is_not_hidden() -> None:
 def test_a_hidden_name_is_one_that_was_meant() -> None:
     events: list[str] = []
     recorder(events, "transform.Hidden").register()
-    with pytest.raises(UsageError, match="stands for the pass `transform.Hidden`"):
+    with pytest.raises(UsageError, match="is an alias of pass `transform.Hidden`"):
         recorder(events, "Hidden").register()
     recorder(events, "Hidden").register(override=True)
     get_pass("Hidden")(one_function())

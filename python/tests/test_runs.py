@@ -77,12 +77,12 @@ def test_a_pass_that_runs_itself_by_a_pipeline_comes_to_an_end() -> None:
         passdock.run(mod, passes=["test.RunsItself"])
         return mod
 
-    with pytest.raises(RecursionError, match="More than 16 runs are inside of each other"):
+    with pytest.raises(RecursionError, match="more than 16 nested runs"):
         again(one_function())
 
 
 def test_an_unknown_option_is_refused_with_the_nearest() -> None:
-    with pytest.raises(TypeError, match="there is no option `opt_lvl`; did you mean `opt_level`"):
+    with pytest.raises(TypeError, match="unknown option `opt_lvl`; did you mean `opt_level`"):
         passdock.run(one_function(), opt_lvl=3)
 
 
@@ -175,7 +175,7 @@ def test_instruments_of_a_run_come_after_those_of_the_context() -> None:
         passdock.run(one_function(), one, instruments=[inner])
     passes = [f"{own} {name}" for name in ("pipeline", "one", FOLD) for own in ("outer", "inner")]
     assert heard == ["outer enters", "inner enters", *passes, "inner exits", "outer exits"]
-    with pytest.raises(TypeError, match="is no instrument"):
+    with pytest.raises(TypeError, match="is not an instrument"):
         passdock.run(one_function(), instruments=[3])
 
 
@@ -268,7 +268,7 @@ def test_what_a_pass_of_python_raises_has_the_report() -> None:
 
 def test_reports_are_not_set() -> None:
     report = passdock.run(one_function())
-    with pytest.raises(AttributeError, match=r"'ok' can't be set; `dict\(report\)` is a copy"):
+    with pytest.raises(AttributeError, match=r"cannot set 'ok' of a report; .*`dict\(report\)`"):
         report.ok = False
     assert report.ok and {"ok", "passes", "model", "seconds", "module", "to_json"} <= set(dir(report))
 
@@ -289,7 +289,7 @@ def test_warnings_are_at_the_line_of_the_program() -> None:
 
 
 def test_a_pipeline_is_called_with_a_module() -> None:
-    with pytest.raises(TypeError, match="not str; `run` takes files"):
+    with pytest.raises(TypeError, match="not str; use `run` for files"):
         Pipeline("default")("x.onnx")  # type: ignore[arg-type]
 
 

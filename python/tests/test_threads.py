@@ -41,7 +41,7 @@ def test_r019_a_new_thread_starts_with_its_own_context() -> None:
 
 def test_r022_a_context_is_left_by_the_thread_that_entered_it() -> None:
     with PassContext() as ctx:
-        with pytest.raises(Exception, match="isn't entered on this thread"):
+        with pytest.raises(Exception, match="is not entered on this thread"):
             in_thread(lambda: ctx.__exit__(None, None, None))
         assert PassContext.current() is ctx
 
@@ -58,7 +58,7 @@ def test_what_a_pass_was_given_belongs_to_its_thread() -> None:
     def lends(mod: Module, ctx: PassContext) -> Module:
         func = mod["main"]
         for ask in (lambda: str(mod), lambda: func.ops, lambda: ctx.may_rewrite("x")):
-            with pytest.raises(RuntimeError, match="belongs to the thread that its pass runs on"):
+            with pytest.raises(RuntimeError, match="can only be used on the thread of its pass"):
                 in_thread(ask)
         return mod
 

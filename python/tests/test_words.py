@@ -41,16 +41,16 @@ BIG = """
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"opt_level": -1}, r"^opt_level is an int from 0 on, not -1$"),
-        ({"opt_level": "high"}, r"^opt_level is an int, not str$"),
-        ({"jobs": 1.5}, r"^jobs is an int, not float$"),
-        ({"raise_opset": True}, r"^raise_opset is an int, not bool$"),
-        ({"verify": "yes"}, r"^verify is 'changed', 'all' or 'off', not 'yes'$"),
-        ({"external_data": True}, r"^external_data is 'keep', 'all' or 'none', not True$"),
-        ({"allow_growth": "yes"}, r"^allow_growth is True or False, not 'yes'$"),
-        ({"allow_outside_data": 1}, r"^allow_outside_data is True or False, not 1$"),
-        ({"bind": ["n"]}, r"^bind is a dict, not list$"),
-        ({"config": 3}, r"^config is a dict, not int$"),
+        ({"opt_level": -1}, r"^opt_level must be at least 0, not -1$"),
+        ({"opt_level": "high"}, r"^opt_level must be an int, not str$"),
+        ({"jobs": 1.5}, r"^jobs must be an int, not float$"),
+        ({"raise_opset": True}, r"^raise_opset must be an int, not bool$"),
+        ({"verify": "yes"}, r"^verify must be 'changed', 'all' or 'off', not 'yes'$"),
+        ({"external_data": True}, r"^external_data must be 'keep', 'all' or 'none', not True$"),
+        ({"allow_growth": "yes"}, r"^allow_growth must be True or False, not 'yes'$"),
+        ({"allow_outside_data": 1}, r"^allow_outside_data must be True or False, not 1$"),
+        ({"bind": ["n"]}, r"^bind must be a dict, not list$"),
+        ({"config": 3}, r"^config must be a dict, not int$"),
         ({"passes": [3]}, r"^passes: "),
     ],
 )
@@ -102,7 +102,7 @@ def test_reports_speak_python() -> None:
 
 def test_models_that_run_does_not_take() -> None:
     for given in (one_function().to_onnx(), str(one_function())):
-        with pytest.raises(TypeError, match=r"run takes the path of a model or a passdock\.Module.*optimize"):
+        with pytest.raises(TypeError, match=r"run expects the path of a model or a passdock\.Module.*optimize"):
             run(given)  # type: ignore[arg-type, unused-ignore]
 
 

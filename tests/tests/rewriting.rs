@@ -184,7 +184,7 @@ fn a_call_has_a_result_for_each_of_its_function() {
         let error = f.create_call(&plain, &[x], at).unwrap_err();
         assert_eq!(
             error.message,
-            "`plain` has 0 parameters, and a call of it would have 1 operands"
+            "function `plain` has 0 parameters, but the call has 1 operands"
         );
         // The type with its dims, by their names.
         let own = soft.type_id(soft.params()[0]);

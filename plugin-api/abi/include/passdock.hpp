@@ -40,7 +40,7 @@
 #define PASSDOCK_HPP
 
 #if !(__cplusplus >= 201703L || (defined(_MSVC_LANG) && _MSVC_LANG >= 201703L))
-#error "passdock.hpp needs C++17 (-std=c++17)."
+#error "passdock.hpp requires C++17 (-std=c++17)"
 #endif
 
 #include "passdock/cpp/plugin.hpp"

@@ -13,12 +13,12 @@ use passdock_abi::{OpId, OpPart, Severity, SymbolId};
 ///     for op in f.ops_named("onnx.Concat") {
 ///         if matches!(f.attr(op, "axis"), Some(Attr::Int(axis)) if axis > 8) {
 ///             cx.emit(
-///                 &Diagnostic::warning("This axis is higher than any rank that is seen in practice.")
+///                 &Diagnostic::warning("the axis exceeds the rank of most models")
 ///                     .code("acme::axis")
 ///                     .at(Place::attr(op, "axis"))
 ///                     .label(Place::operand(op, 0), "has a rank")
-///                     .with_note("An axis counts from 0.")
-///                     .help("Look at the exporter."),
+///                     .with_note("axes are numbered from 0")
+///                     .help("check the exporter"),
 ///             );
 ///         }
 ///     }

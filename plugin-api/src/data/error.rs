@@ -60,7 +60,7 @@ impl EditError {
     #[cold]
     pub(crate) fn unsupported(function: &str, op: Option<OpId>) -> EditError {
         let message = format!(
-            "this host doesn't offer `{}`; it is older than the plugin needs, and a newer one does",
+            "the host is too old for the plugin: it has no function `{}`",
             function
         );
         EditError::new(Status::UNSUPPORTED, message, op)
@@ -73,17 +73,17 @@ impl EditError {
             return EditError::new(status, text, op);
         }
         let why = match status {
-            Status::STALE => "an id names nothing, or something erased",
-            Status::REFUSED => "it would break an invariant of the IR",
-            Status::INVALID => "an argument is malformed",
-            Status::NOT_FOUND => "there is no such thing",
-            Status::UNSUPPORTED => "the host doesn't do this",
+            Status::STALE => "an id is unknown or was erased",
+            Status::REFUSED => "it would make the IR invalid",
+            Status::INVALID => "invalid argument",
+            Status::NOT_FOUND => "not found",
+            Status::UNSUPPORTED => "unsupported by the host",
             Status::FAILED => "a pass failed",
             Status::PANICKED => "a plugin panicked",
-            Status::IO => "bytes couldn't be read from the file that holds them",
-            _ => "for a reason this plugin is too old to know",
+            Status::IO => "could not read the data from its file",
+            _ => "unknown status",
         };
-        EditError::new(status, format!("`{}` was refused: {}", call, why), op)
+        EditError::new(status, format!("`{}` failed: {}", call, why), op)
     }
 }
 
@@ -113,7 +113,7 @@ impl Error for EditError {}
 ///
 /// fn no_loops(f: &mut Function, _cx: &PassContext) -> PassResult {
 ///     match f.ops_named("onnx.Loop").next() {
-///         Some(op) => Err(PassError::new("Loops can't be lowered.").at(op)),
+///         Some(op) => Err(PassError::new("cannot lower loops").at(op)),
 ///         None => Ok(()),
 ///     }
 /// }

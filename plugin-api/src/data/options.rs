@@ -114,11 +114,11 @@ macro_rules! options {
     };
     ($($other:tt)*) => {
         ::std::compile_error!(
-            "`options!` takes one struct, `pub struct Tile { size: i64 = 32 }`. Above a field stand, in \
-             this order and each if it is needed: doc comments; `#[range(0..=8)]` or `#[range(0..)]`, of \
-             plain numbers; `#[choices(\"rows\", \"columns\")]`, of plain strings; `#[rest]`. A field is \
-             `name: type = default`, or `name: type` for one that has to be set; its type is `bool`, an \
-             integer, `f64`, `String`, `Vec<String>`, `Vec<RulesText>`, `Table<i64>` or `Table<OptionValue>`"
+            "`options!` expects one struct, such as `pub struct Tile { size: i64 = 32 }`; a field is `name: type = \
+             default`, or `name: type` if it is mandatory; its type is `bool`, an integer, `f64`, `String`, \
+             `Vec<String>`, `Vec<RulesText>`, `Table<i64>` or `Table<OptionValue>`; before a field, in this order \
+             and all optional: doc comments, `#[range(0..=8)]` or `#[range(0..)]` with number literals, \
+             `#[choices(\"rows\", \"columns\")]` with string literals, and `#[rest]`"
         );
     };
 }
@@ -168,7 +168,7 @@ macro_rules! __option_default {
         true
     };
     (rest $ty:ident rest) => {
-        ::std::compile_error!("`#[rest]` is for a field of type `Table<…>`")
+        ::std::compile_error!("`#[rest]` requires a field of type `Table<…>`")
     };
     (range $int:ident $min:literal ..= $max:literal) => {{
         let range: ($int, $int) = ($min, $max);

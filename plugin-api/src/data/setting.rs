@@ -279,10 +279,10 @@ pub fn field<T: OptionType>(
         Ok(None) => Ok(default()),
         Ok(Some(value)) => T::from_value(&value).ok_or_else(|| {
             PassError::new(format!(
-                "option `{}` can't be {}: a {} is expected",
+                "invalid value for option `{}`: expected a {}, found {}",
                 name,
-                value,
-                std::any::type_name::<T>()
+                std::any::type_name::<T>(),
+                value
             ))
         }),
         // A host may reject an option that the pass doesn't declare.

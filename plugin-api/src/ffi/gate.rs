@@ -54,7 +54,7 @@ fn message(payload: &(dyn Any + Send)) -> String {
     if let Some(text) = payload.downcast_ref::<String>() {
         return text.clone();
     }
-    "a panic whose payload isn't text".to_owned()
+    "the panic's payload is not a string".to_owned()
 }
 
 /// Installs the hook, once per copy of `std`.

@@ -20,7 +20,7 @@ pub(crate) unsafe fn setting(
     // SAFETY: the caller guarantees a valid setting.
     unsafe { value(setting) }.map(Some).map_err(|kind| {
         let message = format!(
-            "{} is of a kind ({}) that this plugin is too old to know",
+            "{} has unknown kind {}; the plugin is older than the host",
             name, kind.0
         );
         EditError::new(Status::UNSUPPORTED, message, None)

@@ -64,11 +64,7 @@ impl Tables {
 
     #[cold]
     fn strange(what: &str) -> EditError {
-        let message = format!(
-            "{} is another host's, and two hosts are in this process; a call takes what one of them \
-             handed out",
-            what
-        );
+        let message = format!("{} belongs to another host in this process", what);
         EditError::new(Status::INVALID, message, None)
     }
 
@@ -88,8 +84,8 @@ fn check(abi: abi::Version, ir: abi::Version) -> Result<(), String> {
         return Ok(());
     }
     Err(format!(
-        "it speaks ABI {}.{} and IR {}.{}, and this host speaks ABI {}.{} and IR {}.{}; ABI {}.{} \
-         is the oldest that it works with",
+        "the plugin has ABI {}.{} and IR {}.{}, but the host has ABI {}.{} and IR {}.{}; the plugin \
+         requires at least ABI {}.{}",
         own.major,
         own.minor,
         own_ir.major,
@@ -246,10 +242,7 @@ impl<'a> RawSymbols<'a> {
         // SAFETY: as above; `name` lives until the call returns.
         let symbol = unsafe { intern(self.handle, abi::Str::new(name)) };
         symbol.option().ok_or_else(|| {
-            let message = format!(
-                "a name of {} bytes is longer than the host takes; use a shorter one",
-                name.len()
-            );
+            let message = format!("a name of {} bytes is too long for the host", name.len());
             EditError::new(Status::INVALID, message, None)
         })
     }

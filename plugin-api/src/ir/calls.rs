@@ -173,7 +173,7 @@ impl Function {
         let params = callee.params();
         if operands.len() > params.len() {
             let message = format!(
-                "`{}` has {} parameters, and a call of it would have {} operands",
+                "function `{}` has {} parameters, but the call has {} operands",
                 callee.function_name(),
                 params.len(),
                 operands.len()
@@ -184,7 +184,7 @@ impl Function {
             .iter()
             .find(|value| value.is_some() && !self.is_live_value(**value))
         {
-            let message = format!("{} names nothing in the function that is to call", bad);
+            let message = format!("{} is not a value of the calling function", bad);
             return Err(EditError::new(Status::STALE, message, None));
         }
         let name = callee.function_name();

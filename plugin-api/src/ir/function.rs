@@ -14,8 +14,8 @@ use crate::ffi::Function;
 #[track_caller]
 fn stale(what: &dyn fmt::Display) -> ! {
     panic!(
-        "{} names nothing in this function: it was erased, or belongs to another function; \
-         ask `is_live` about an id that was kept across edits",
+        "{} is not in this function: it was erased, or belongs to another function; use `is_live` to check ids \
+         that were kept across edits",
         what
     )
 }
@@ -246,7 +246,7 @@ impl Function {
         let (a, b) = (self.op_record(a), self.op_record(b));
         assert_eq!(
             a.parent, b.parent,
-            "`is_before` compares ops of one region; these stand in two"
+            "`is_before` expects two ops of the same region"
         );
         a.order < b.order
     }

@@ -156,7 +156,7 @@ impl<'h> Module<'h> {
     ) -> Result<(&mut Function, &mut Function), EditError> {
         let (one, other) = (self.symbol(one.into())?, self.symbol(other.into())?);
         if one == other {
-            let message = format!("`{}` is one function, not two to edit", self.text(one));
+            let message = format!("cannot edit function `{}` twice at once", self.text(one));
             return Err(EditError::new(Status::INVALID, message, None));
         }
         self.end_editing();

@@ -76,15 +76,15 @@ impl Parser<'_> {
 
     fn never(&self, bounds: &Bounds<'_>, (least, most): (f64, f64)) -> RuleError {
         let holds = if least == most {
-            format!("has to be {} already", least)
+            format!("is {} by an earlier condition", least)
         } else if bounds.least > most {
-            format!("has to be at most {} already", most)
+            format!("is at most {} by an earlier condition", most)
         } else if least > bounds.minimum {
-            format!("has to be at least {} already", least)
+            format!("is at least {} by an earlier condition", least)
         } else {
-            format!("is a whole number from {} on", least)
+            format!("is an integer of at least {}", least)
         };
-        let message = format!("This never holds: `{}` {}.", bounds.name, holds);
+        let message = format!("condition is never true: `{}` {}", bounds.name, holds);
         self.error(bounds.at.clone(), message)
     }
 }

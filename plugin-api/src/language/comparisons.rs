@@ -20,7 +20,7 @@ impl Sort {
     fn name(self) -> &'static str {
         match self {
             Sort::Number => "a number",
-            Sort::Text => "a text",
+            Sort::Text => "a string",
             Sort::List => "a list",
             Sort::DType => "a dtype",
             Sort::Any => "an attribute",
@@ -55,20 +55,13 @@ impl Parser<'_> {
             _ => (left, sorts.0, sorts.1),
         };
         let message = match is_order && (own == other || other == Sort::Any) {
-            true => format!(
-                "Only a number is more or less than another, and this is {}.",
-                own.name()
-            ),
-            false => format!(
-                "This is {}, and what it is compared with is {}.",
-                own.name(),
-                other.name()
-            ),
+            true => format!("expected a number, found {}", own.name()),
+            false => format!("cannot compare {} with {}", own.name(), other.name()),
         };
         let error = self.error(at.at.clone(), message);
         Err(match &at.value {
             Term::Literal(Literal::Text(text)) if other == Sort::Number || other == Sort::DType => {
-                error.help(format!("Without quotes: `{}`.", text))
+                error.help(format!("remove the quotes: `{}`", text))
             }
             _ => error,
         })
@@ -94,13 +87,13 @@ impl Parser<'_> {
                 if is_attr {
                     return Err(self.no_attribute(term.at.clone(), word));
                 }
-                let error = self.error(term.at.clone(), format!("There is no dtype `{}`.", word));
+                let error = self.error(term.at.clone(), format!("unknown dtype `{}`", word));
                 return Err(match here(word) {
-                    Some(name) => error.help(format!("It is called `{}` here.", name)),
+                    Some(name) => error.help(format!("use `{}`", name)),
                     None => {
                         let names = DType::ALL.iter().filter_map(|dtype| dtype.name());
                         let names: Vec<&str> = names.collect();
-                        let help = format!("There are {}.", names.join(", "));
+                        let help = format!("the dtypes are {}", names.join(", "));
                         error.help(help).candidates(names)
                     }
                 });

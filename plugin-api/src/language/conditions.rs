@@ -55,12 +55,12 @@ impl Parser<'_> {
             None => {
                 let names: Vec<&str> = PREDICATES.iter().map(|(name, _)| *name).collect();
                 let help = format!(
-                    "There are {}, identity, and to compare {}.",
+                    "the conditions are {}, identity, and comparisons of {}",
                     names.join(", "),
                     TERMS.join(", ")
                 );
                 let words = [&names[..], &["identity"], &TERMS[..]].concat();
-                let error = self.error(at, format!("There is no condition `{}`.", word));
+                let error = self.error(at, format!("unknown condition `{}`", word));
                 return Err(error.help(help).candidates(words));
             }
         };
@@ -73,7 +73,8 @@ impl Parser<'_> {
                     Predicate::One(_) => "1 value",
                     Predicate::Two(_) => "2 values",
                 };
-                Err(self.error(at, format!("`{}` takes {}.", word, count)))
+                let message = format!("`{}` expects {}, found {}", word, count, operands.len());
+                Err(self.error(at, message))
             }
         }
     }
@@ -83,7 +84,7 @@ impl Parser<'_> {
         let Spanned { value: name, at } = self.place(Parser::value_name)?;
         match self.find(&name) {
             Some(Operand::List(_)) => {
-                Err(self.error(at, format!("`%{}` is a list of values.", name)))
+                Err(self.error(at, format!("expected a value, found list `%{}...`", name)))
             }
             Some(operand) => Ok(operand),
             None => Err(self.unknown(at, &name)),
@@ -142,7 +143,7 @@ impl Parser<'_> {
             if self.eat("(") {
                 match self.advance() {
                     Token::Text(text) => domain = text,
-                    _ => return Err(self.error(at, "`opset(\"…\")` takes a domain in quotes.")),
+                    _ => return Err(self.error(at, "`opset(\"…\")` expects a domain in quotes")),
                 }
                 self.expect(")")?;
             }
@@ -159,12 +160,12 @@ impl Parser<'_> {
                 self.expect(",")?;
                 match self.literal()? {
                     Literal::Int(at) => Term::Dim(operand, at),
-                    _ => return Err(self.error(at, "`dim` takes a value and an axis.")),
+                    _ => return Err(self.error(at, "`dim` expects a value and an axis")),
                 }
             }
             _ => {
-                let message = format!("There is nothing called `{}` to compare.", word);
-                let help = format!("There are {}.", TERMS.join(", "));
+                let message = format!("unknown term `{}`", word);
+                let help = format!("the terms are {}", TERMS.join(", "));
                 return Err(self.error(at, message).help(help).candidates(TERMS));
             }
         };
@@ -186,12 +187,12 @@ impl Parser<'_> {
         if self.is("$") {
             let start = self.at().start;
             self.advance();
-            let name = self.word("an attribute's name")?;
+            let name = self.word("an attribute name")?;
             let at = self.since(start);
             let attr = self.rule.attrs.iter().position(|attr| *attr == name);
             return attr.map(AttrTerm::Bound).ok_or_else(|| {
                 let names = self.rule.attrs.iter().map(|name| format!("${}", name));
-                let message = format!("The pattern binds no attribute `${}`.", name);
+                let message = format!("the pattern binds no attribute `${}`", name);
                 self.error(at, message).candidates(names)
             });
         }

@@ -16,7 +16,7 @@ pub(crate) enum Token {
 }
 
 /// The help for comments of other languages.
-pub(crate) const COMMENTS: &str = "Comments begin with `;` or `//`, and end with the line.";
+pub(crate) const COMMENTS: &str = "start a comment with `;` or `//`";
 
 /// A mark precedes its prefixes.
 const MARKS: [&str; 28] = [
@@ -44,20 +44,19 @@ pub(crate) fn tokens(text: &str) -> Result<Vec<(Token, Range<usize>)>, RuleError
             at += end.unwrap_or(rest.len());
             Token::Word(text[start..at].to_owned())
         } else if first.is_ascii_digit() {
-            let (token, len) = number(rest)
-                .ok_or_else(|| RuleError::new(start..start + 1, "This is no number."))?;
+            let (token, len) =
+                number(rest).ok_or_else(|| RuleError::new(start..start + 1, "invalid number"))?;
             at += len;
             token
         } else if first == '"' {
-            let (token, len) = quoted(rest).ok_or_else(|| {
-                RuleError::new(start..text.len(), "The text has no closing `\"`.")
-            })?;
+            let (token, len) = quoted(rest)
+                .ok_or_else(|| RuleError::new(start..text.len(), "unterminated string"))?;
             at += len;
             token
         } else {
             let mark = MARKS.iter().find(|mark| rest.starts_with(**mark));
             let mark = mark.ok_or_else(|| {
-                let message = format!("A rule has no use for {:?}.", first);
+                let message = format!("unexpected character {:?}", first);
                 let mut error = RuleError::new(start..start + first.len_utf8(), message);
                 if rest.starts_with("/*") {
                     error.help = COMMENTS.to_owned();

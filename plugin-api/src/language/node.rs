@@ -13,7 +13,7 @@ impl Parser<'_> {
         let names = self.defined()?;
         for name in names.iter().filter(|name| !name.is_empty()) {
             if self.find(name).is_some() {
-                return Err(self.error(at, format!("There is a `%{}` before this.", name)));
+                return Err(self.error(at, format!("value `%{}` is already defined", name)));
             }
         }
         self.node(names).map(drop)
@@ -33,7 +33,7 @@ impl Parser<'_> {
                 // A value without a name is the result.
                 results.push(self.result()?);
                 if results.len() > 1 || wanted.len() > 1 {
-                    let message = "This replaces one result; say `%name = …` of each result of the pattern's last op.";
+                    let message = "expected `%name = …` for each result of the pattern's last op";
                     return Err(self.error(at, message));
                 }
             } else if matches!(self.peek(), Token::Word(_)) {
@@ -45,7 +45,7 @@ impl Parser<'_> {
                 let value = self.result()?;
                 self.named.push((name.clone(), value));
             } else {
-                return Err(self.error(at, "Only an op gives several values their names."));
+                return Err(self.error(at, "only an op can define several values"));
             }
         }
         if results.is_empty() {
@@ -68,7 +68,7 @@ impl Parser<'_> {
                     true => "the pattern's last op".to_owned(),
                     false => format!("`%{}`", name),
                 };
-                let message = format!("Nothing says what stands in the place of {}.", result);
+                let message = format!("missing replacement of {}", result);
                 Err(self.error(at.clone(), message))
             }
         };
@@ -79,11 +79,11 @@ impl Parser<'_> {
     fn result(&mut self) -> Parsed<Operand> {
         let result = self.place(Parser::operand)?;
         let message = match &result.value {
-            Operand::List(_) => "A list of values can't stand for one result.",
+            Operand::List(_) => "cannot replace a result with a list of values",
             Operand::Number(_) => {
-                "A number has the dtype of the operands beside it, and here are none."
+                "cannot replace a result with a number, whose dtype comes from other operands of its op"
             }
-            Operand::Absent => "`none` can't stand for a result.",
+            Operand::Absent => "cannot replace a result with `none`",
             _ => return Ok(result.value),
         };
         Err(self.error(result.at, message))
@@ -102,7 +102,7 @@ impl Parser<'_> {
         let is_list = |one: &Spanned<Operand>| matches!(one.value, Operand::List(_));
         let before_last = &operands[..operands.len().saturating_sub(1)];
         if !is_replacement && before_last.iter().any(is_list) {
-            let message = "Only the last operand can stand for all that follow (`...`).";
+            let message = "only the last operand can be a list (`...`)";
             return Err(self.error(self.at(), message));
         }
         if results.is_empty() {
@@ -171,8 +171,10 @@ impl Parser<'_> {
         let Spanned { value: name, at } = self.place(Parser::value_name)?;
         let (is_list, is_optional) = (self.eat("..."), self.eat("?"));
         match self.find(&name) {
-            Some(Operand::List(_)) => Err(self.error(at, "A list of operands is matched once.")),
-            Some(_) if is_list => Err(self.error(at, format!("`%{}` is one value.", name))),
+            Some(Operand::List(_)) => Err(self.error(at, "cannot match a list of operands twice")),
+            Some(_) if is_list => {
+                Err(self.error(at, format!("`%{}` is a value, not a list", name)))
+            }
             Some(operand) => Ok(operand),
             None if is_list => {
                 self.rule.lists.push(name);
@@ -210,10 +212,10 @@ impl Parser<'_> {
                     node.like = Some(like);
                     Ok(())
                 }
-                _ => Err(self.error(at, format!("`%{}` is no op of the pattern.", name))),
+                _ => Err(self.error(at, format!("`%{}` is not an op of the pattern", name))),
             };
         }
-        let name = self.place(|parser| parser.word("an attribute's name"))?;
+        let name = self.place(|parser| parser.word("an attribute name"))?;
         self.expect("=")?;
         let value = self.place(match is_replacement {
             true => Parser::attr_term,
@@ -228,7 +230,7 @@ impl Parser<'_> {
         if !self.eat("$") {
             return Ok(AttrTerm::Literal(self.attr_literal()?));
         }
-        let name = self.word("a name for the attribute")?;
+        let name = self.word("an attribute name")?;
         let attrs = &mut self.rule.attrs;
         let bound = attrs.iter().position(|attr| *attr == name);
         Ok(AttrTerm::Bound(bound.unwrap_or_else(|| {
@@ -248,7 +250,7 @@ impl Parser<'_> {
 
     /// Returns the error for an identifier instead of an attribute's value.
     pub(crate) fn no_attribute(&self, at: Range<usize>, word: &str) -> RuleError {
-        let error = self.error(at, format!("No attribute is `{}`.", word));
-        error.help(format!("A text stands in quotes: `\"{}\"`.", word))
+        let error = self.error(at, format!("expected an attribute value, found `{}`", word));
+        error.help(format!("write a string in quotes: `\"{}\"`", word))
     }
 }

@@ -41,14 +41,14 @@ pub fn file(text: &str, extent: Extent) -> Parsed<Vec<Rule>> {
             return Err(parser.expected("`rule NAME { … }`"));
         }
         let start = parser.at().start;
-        let mut name = parser.word("the rule's name")?;
+        let mut name = parser.word("a rule name")?;
         while parser.eat(".") {
             name.push('.');
-            name += &parser.word("the rest of the rule's name")?;
+            name += &parser.word("an identifier after `.`")?;
         }
         let at = parser.since(start);
         if rules.iter().any(|rule| rule.name == name) {
-            return Err(parser.error(at, format!("There are two rules called `{}`.", name)));
+            return Err(parser.error(at, format!("duplicate rule `{}`", name)));
         }
         parser.rule_name = name;
         let (mut grows, mut keeps_type) = (false, false);
@@ -81,7 +81,7 @@ pub fn rule(name: &str, text: &str, extent: Extent) -> Parsed<Rule> {
     let rule = parser.body("", extent)?;
     match parser.peek() {
         Token::End => Ok(rule),
-        _ => Err(parser.expected("the rule's end")),
+        _ => Err(parser.expected("end of rule")),
     }
 }
 
@@ -192,18 +192,18 @@ impl<'t> Parser<'t> {
 
     /// Returns an error about the last item that was parsed.
     pub(crate) fn misplaced(&self, start: usize, what: &str) -> RuleError {
-        self.error(self.since(start), format!("Here has to be {}.", what))
+        self.error(self.since(start), format!("expected {}", what))
     }
 
     pub(crate) fn expected(&self, what: &str) -> RuleError {
         let token = match self.peek() {
             Token::Word(word) => format!("`{}`", word),
             Token::Number(..) => format!("`{}`", &self.text[self.at()]),
-            Token::Text(_) => "a text".to_owned(),
+            Token::Text(_) => "a string".to_owned(),
             Token::Mark(mark) => format!("`{}`", mark),
-            Token::End => "the end".to_owned(),
+            Token::End => "end of input".to_owned(),
         };
-        let message = format!("Here has to be {}, not {}.", what, token);
+        let message = format!("expected {}, found {}", what, token);
         self.error(self.at(), message).help(self.habit())
     }
 
@@ -218,9 +218,9 @@ impl<'t> Parser<'t> {
         let line = gap.lines().next().unwrap_or_default().trim();
         match self.peek() {
             _ if line.len() > 1 && line.starts_with(';') => {
-                "`;` begins a comment, up to the end of the line; nothing stands between statements.".to_owned()
+                "remove `;`, which starts a comment".to_owned()
             }
-            Token::Mark("->") => "The arrow of a rule is `=>`, or `→`.".to_owned(),
+            Token::Mark("->") => "write the arrow as `=>` or `→`".to_owned(),
             Token::Mark("#") => COMMENTS.to_owned(),
             _ => String::new(),
         }
@@ -244,17 +244,17 @@ impl<'t> Parser<'t> {
                 self.advance();
                 Ok(number.to_string())
             }
-            _ => self.word("a value's name"),
+            _ => self.word("a value name"),
         }
     }
 
     /// Parses an operator: `onnx.Add`, `com.microsoft.Gelu`.
     pub(crate) fn operator(&mut self) -> Parsed<Spanned<String>> {
         self.place(|parser| {
-            let mut name = parser.word("an operator's name")?;
+            let mut name = parser.word("an operator name")?;
             while parser.eat(".") {
                 name.push('.');
-                name += &parser.word("the rest of the operator's name")?;
+                name += &parser.word("an identifier after `.`")?;
             }
             Ok(name)
         })
@@ -266,7 +266,7 @@ impl<'t> Parser<'t> {
         read: impl FnOnce(&mut Parser<'t>) -> Parsed<T>,
     ) -> Parsed<T> {
         if self.depth >= MOST_NESTED {
-            let message = format!("This nests deeper than {} levels.", MOST_NESTED);
+            let message = format!("nesting exceeds {} levels", MOST_NESTED);
             return Err(self.error(self.at(), message));
         }
         self.depth += 1;
@@ -284,9 +284,9 @@ impl<'t> Parser<'t> {
         if name.contains('.') {
             return Err(self.expected("`(`"));
         }
-        let message = format!("`{}` is no op: that has its operands in `(…)`.", name);
+        let message = format!("expected an op or a value, found `{}`", name);
         let error = self.error(at.clone(), message);
-        Err(error.help(format!("A value begins with `%`: `%{}`.", name)))
+        Err(error.help(format!("write a value as `%{}`", name)))
     }
 
     /// Parses an item and returns it with its span.
@@ -324,13 +324,13 @@ impl<'t> Parser<'t> {
             self.pattern_op()?;
         }
         if self.rule.nodes.is_empty() {
-            return Err(self.error(start, "A rule looks for at least one op."));
+            return Err(self.error(start, "expected at least one op in the pattern"));
         }
         self.check_connected(start)?;
         let has_arrow = self.is("=>") || self.is("→");
         if extent == Extent::Whole || extent == Extent::AnyBehind && has_arrow {
             if !self.eat("=>") && !self.eat("→") {
-                return Err(self.expected("`=>` and what stands in the place of these ops"));
+                return Err(self.expected("`=>` and a replacement"));
             }
             self.replacement(end)?;
         }
@@ -371,7 +371,7 @@ impl<'t> Parser<'t> {
             Some(lost) => Err(self.error(
                 at,
                 format!(
-                    "The last op of the pattern, {}, doesn't use {}, neither itself nor through others.",
+                    "last op `{}` of the pattern does not use `{}`, directly or through other ops",
                     nodes[nodes.len() - 1].operators[0].value,
                     nodes[lost].operators[0].value
                 ),
@@ -427,9 +427,9 @@ impl<'t> Parser<'t> {
         let names: Vec<String> = names.map(|name| format!("%{}", name)).collect();
         let help = match names.is_empty() {
             true => String::new(),
-            false => format!("The pattern has `{}`.", names.join("`, `")),
+            false => format!("the pattern has `{}`", names.join("`, `")),
         };
-        let error = self.error(at, format!("The pattern has no value `%{}`.", name));
+        let error = self.error(at, format!("the pattern has no value `%{}`", name));
         error.help(help).candidates(names)
     }
 
@@ -467,7 +467,7 @@ impl<'t> Parser<'t> {
                 self.advance();
                 Ok(Literal::Word(word))
             }
-            _ => Err(self.expected("a number, a text or a list of numbers")),
+            _ => Err(self.expected("a number, a string or a list of numbers")),
         }
     }
 }

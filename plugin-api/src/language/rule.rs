@@ -304,11 +304,11 @@ impl RuleError {
 impl fmt::Display for RuleError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.rule.is_empty() {
-            write!(f, "in the rule `{}`: ", self.rule)?;
+            write!(f, "in rule `{}`: ", self.rule)?;
         }
         f.write_str(&self.message)?;
         if !self.help.is_empty() {
-            write!(f, " {}", self.help)?;
+            write!(f, "; {}", self.help)?;
         }
         Ok(())
     }

@@ -72,7 +72,7 @@ impl AttrDef {
         };
         assert!(
             kind.0 == self.kind.0,
-            "the default isn't of the attribute's kind"
+            "the default must be of the attribute's kind"
         );
         self.default = Some(value);
         self
@@ -203,7 +203,7 @@ macro_rules! __attr {
     (@default strings $value:expr) => { $crate::AttrDefault::Strings(&$value) };
     (@default $kind:ident $value:expr) => {
         ::std::compile_error!(::std::concat!(
-            "an attribute of kind `", ::std::stringify!($kind), "` has no default"
+            "an attribute of kind `", ::std::stringify!($kind), "` cannot have a default"
         ))
     };
 }

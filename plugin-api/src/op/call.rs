@@ -142,7 +142,7 @@ impl OpCall {
         len: usize,
     ) -> Result<&mut [u8], EditError> {
         if self.allocated.borrow().contains(&index) {
-            let message = format!("result {} was allocated before", index);
+            let message = format!("result {} is already allocated", index);
             return Err(EditError::new(Status::INVALID, message, Some(self.op())));
         }
         let room = self.raw_allocate_result(index, ty.desc(), len);

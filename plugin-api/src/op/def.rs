@@ -68,7 +68,7 @@ pub type OpFn = fn(&OpCall) -> OpResult;
 ///     .infer(same_as_operand);
 ///
 /// fn same_as_operand(call: &OpCall) -> OpResult {
-///     call.set_result_like(0, call.operand(0).ok_or("Relu has no operand")?)?;
+///     call.set_result_like(0, call.operand(0).ok_or("missing operand")?)?;
 ///     Ok(())
 /// }
 /// # assert!(RELU.all_traits().is_pure() && !RELU.all_traits().folds());

@@ -21,7 +21,7 @@ use std::fmt;
 /// assert_eq!(layout.shape(&[1, 3, 5, 6]), None);
 /// assert_eq!(Layout::parse("NCHW->NHWC")?.perm(), Some(vec![0, 2, 3, 1]));
 /// let error = Layout::parse("NCHW->NHW").unwrap_err();
-/// assert_eq!(error.to_string(), "the layout `NCHW->NHW` has no place for the axis `C`");
+/// assert_eq!(error.to_string(), "invalid layout `NCHW->NHW`: missing axis `C`");
 /// # Ok(())
 /// # }
 /// ```
@@ -48,13 +48,13 @@ pub struct LayoutPlace {
 pub struct LayoutError {
     /// The text.
     pub text: String,
-    /// The problem: `names the axis C twice`.
+    /// The problem: `duplicate axis C`.
     pub what: String,
 }
 
 impl fmt::Display for LayoutError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the layout `{}` {}", self.text, self.what)
+        write!(f, "invalid layout `{}`: {}", self.text, self.what)
     }
 }
 
@@ -98,7 +98,7 @@ impl Layout {
         match text.split_once("->") {
             Some((source, target)) => Layout::read(text, source, target),
             None => {
-                let what = "doesn't say what it is one of: it is written `NCHW->NHWC`";
+                let what = "missing source; expected a form such as `NCHW->NHWC`";
                 Err(LayoutError::new(text, what))
             }
         }
@@ -117,10 +117,7 @@ impl Layout {
             return Ok(layout);
         }
         let (rank, count) = (layout.rank(), own.len());
-        let what = format!(
-            "is one of {} axes, and there are {}: `{}`",
-            rank, count, own
-        );
+        let what = format!("expected {} axes (`{}`), found {}", count, own, rank);
         Err(LayoutError::new(text, what))
     }
 
@@ -139,12 +136,12 @@ impl Layout {
     /// Parses the source and the target of a layout.
     fn read(text: &str, source: &str, target: &str) -> Result<Layout, LayoutError> {
         let error = |what: String| Err(LayoutError::new(text, what));
-        let twice = |letter| error(format!("names the axis `{}` twice", letter));
+        let twice = |letter| error(format!("duplicate axis `{}`", letter));
         let mut axes = Vec::new();
         for letter in source.chars() {
             if !letter.is_ascii_uppercase() {
                 return error(format!(
-                    "has `{}` among its axes, which are capitals, one for each",
+                    "invalid axis `{}`: expected a capital letter",
                     letter
                 ));
             }
@@ -166,32 +163,29 @@ impl Layout {
                 Some(axis) => axis,
                 None if letter.is_ascii_alphabetic() => {
                     return error(format!(
-                        "names the axis `{}`, and its axes are `{}`",
+                        "unknown axis `{}`; the axes are `{}`",
                         upper, source
                     ));
                 }
                 None => {
-                    return error(format!(
-                        "has `{}`, which is neither an axis nor a block",
-                        letter
-                    ));
+                    return error(format!("expected an axis or a block, found `{}`", letter));
                 }
             };
             let block = match (number.take(), letter == upper) {
                 (None, true) => None,
                 (Some(size), false) if (1..=LARGEST_BLOCK).contains(&size) => Some(size),
                 (Some(_), false) => {
-                    return error(format!("has a block of `{}` of no possible size", upper));
+                    return error(format!("invalid size of the block of axis `{}`", upper));
                 }
                 (Some(_), true) => {
                     return error(format!(
-                        "has a number before the axis `{}`; before its small letter it is a block of it",
+                        "unexpected number before axis `{}`; a block has a small letter",
                         upper
                     ));
                 }
                 (None, false) => {
                     return error(format!(
-                        "has a block `{}` without a size: `4{}`",
+                        "missing size of block `{}`; expected a form such as `4{}`",
                         letter, letter
                     ));
                 }
@@ -203,11 +197,11 @@ impl Layout {
             places.push(place);
         }
         if number.is_some() {
-            return error("ends with a number that is of no block".to_owned());
+            return error("unexpected number at the end".to_owned());
         }
         for (axis, letter) in axes.iter().enumerate() {
             if !places.contains(&LayoutPlace { axis, block: None }) {
-                return error(format!("has no place for the axis `{}`", letter));
+                return error(format!("missing axis `{}`", letter));
             }
         }
         Ok(Layout { axes, places })

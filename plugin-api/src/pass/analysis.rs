@@ -128,7 +128,7 @@ impl Function {
             }
         }
         let message = format!(
-            "two analyses of this plugin are called `{}`; give each a name of its own",
+            "duplicate analysis `{}` in the plugin; use a unique name for each",
             A::NAME
         );
         Err(EditError::new(Status::INVALID, message, None).into())
@@ -233,7 +233,7 @@ fn computed<A: Analysis>(function: &Function, cx: &PassContext) -> Result<A, Pas
         None => A::compute(function, &cx.without_module()),
         Some(names) => {
             let chain = names.join(" -> ");
-            let message = format!("the analysis `{}` needs itself: {}", A::NAME, chain);
+            let message = format!("analysis `{}` depends on itself: {}", A::NAME, chain);
             Err(EditError::new(Status::REFUSED, message, None).into())
         }
     }

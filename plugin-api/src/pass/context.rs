@@ -43,7 +43,7 @@ pub enum Support {
 /// /// Infers types in contexts of level 2 and above.
 /// fn infer_all(f: &mut Function, cx: &PassContext) -> PassResult {
 ///     if cx.opt_level() < 2 {
-///         cx.emit(&Diagnostic::note("Types are inferred from level 2 on."));
+///         cx.emit(&Diagnostic::note("types are inferred at level 2 and above"));
 ///         return Ok(());
 ///     }
 ///     for op in f.ops() {

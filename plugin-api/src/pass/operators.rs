@@ -41,9 +41,9 @@ impl Module<'_> {
                 true => Some(&*own),
                 false => nearest(name, used.iter().map(String::as_str)),
             };
-            let near = near.map_or_else(String::new, |near| format!(" Did you mean `{}`?", near));
+            let near = near.map_or_else(String::new, |near| format!("; did you mean `{}`?", near));
             return Err(PassError::config(format!(
-                "The option `{}` names `{}`, which is no operator.{}",
+                "invalid value for option `{}`: unknown operator `{}`{}",
                 option, name, near
             )));
         }

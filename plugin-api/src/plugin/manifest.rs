@@ -358,7 +358,9 @@ const fn check_float(text: &str) {
     while i < bytes.len() {
         match bytes[i] {
             b'0'..=b'9' | b'.' | b'-' | b'+' | b'e' | b'E' | b'_' => {}
-            _ => panic!("the default of an f64 option must be a plain literal, as `0.5` or `1e-5`"),
+            _ => panic!(
+                "the default of an f64 option must be a plain literal, such as `0.5` or `1e-5`"
+            ),
         }
         i += 1;
     }

@@ -275,8 +275,8 @@ macro_rules! __plugin {
     };
     ([$($done:tt)*] $key:tt $($rest:tt)*) => {
         ::std::compile_error!(::std::concat!(
-            "`", ::std::stringify!($key), "` isn't a section of a plugin, or has another kind of \
-             value, or no comma follows it; the sections are, in any order, `name: \"acme\"`, \
+            "unknown section `", ::std::stringify!($key), "`, or its value is invalid, or a comma is \
+             missing after it; the sections are, in any order, `name: \"acme\"`, \
              `version: \"1.0.0\"`, `passes: [...]`, `sequentials: [...]`, `configs: [...]`, \
              `ops: [...]` and `instruments: [...]`"
         ))
@@ -361,7 +361,7 @@ macro_rules! __section {
     };
     ($section:ident $($entries:tt)*) => {
         ::std::compile_error!(::std::concat!(
-            "the entries of `", ::std::stringify!($section), "` have another form, or there is no such section"
+            "invalid entries of section `", ::std::stringify!($section), "`, or unknown section"
         ))
     };
 }
@@ -381,9 +381,9 @@ macro_rules! __pass_function {
     };
     ($kind:ident $run:path) => {
         ::std::compile_error!(::std::concat!(
-            "`",
+            "unknown pass kind `",
             ::std::stringify!($kind),
-            "` is no kind of pass; there are `function`, `prim_function` and `module`"
+            "`; expected `function`, `prim_function` or `module`"
         ))
     };
 }

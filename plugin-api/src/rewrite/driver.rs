@@ -63,10 +63,10 @@ const LAST: usize = 16;
 pub(super) fn compiled(rules: &[&Rules]) -> Result<Vec<Arc<CompiledSet>>, PassError> {
     let compiled = rules.iter().map(|rules| {
         rules.compiled().map_err(|error| {
-            let message = format!("The rule `{}` can't be read: {}", error.rule, error.message);
+            let message = format!("invalid rule `{}`: {}", error.rule, error.message);
             PassError::new(match error.help.is_empty() {
                 true => message,
-                false => format!("{} {}", message, error.help),
+                false => format!("{}; {}", message, error.help),
             })
         })
     });
@@ -128,8 +128,8 @@ impl Driver<'_> {
         }
         let names: Vec<String> = self.last.iter().map(|n| format!("`{}`", n)).collect();
         Err(PassError::new(format!(
-            "Rules rewrite what rules made, without an end: {} rewrites, the last ones by {}. Remove one of the \
-             rules, or give it a condition that doesn't hold of what they make.",
+            "rules do not reach a fixed point: {} rewrites, the last ones by {}; remove one of these rules, or add a \
+             condition to it",
             self.done,
             names.join(", ")
         )))

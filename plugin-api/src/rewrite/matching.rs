@@ -54,7 +54,7 @@ impl Match<'_> {
     pub fn value(&self, f: &Function, name: &str) -> ValueId {
         match self.find_value(f, name) {
             Some(value) => value,
-            None => panic!("the rule `{}` has no value `%{}`", self.rule.name, name),
+            None => panic!("rule `{}` has no value `%{}`", self.rule.name, name),
         }
     }
 
@@ -75,7 +75,7 @@ impl Match<'_> {
     pub fn values(&self, name: &str) -> &[ValueId] {
         match self.find_values(name) {
             Some(values) => values,
-            None => panic!("the rule `{}` has no list `%{}...`", self.rule.name, name),
+            None => panic!("rule `{}` has no list `%{}...`", self.rule.name, name),
         }
     }
 
@@ -94,7 +94,7 @@ impl Match<'_> {
         match self.result(name) {
             Some((node, _)) => self.ops[node],
             None => panic!(
-                "the rule `{}` has no op with a result `%{}`",
+                "rule `{}` has no op with a result `%{}`",
                 self.rule.name, name
             ),
         }
@@ -117,10 +117,7 @@ impl Match<'_> {
     pub fn attr(&self, name: &str) -> Option<&AttrValue> {
         match self.find_attr(name) {
             Some(value) => value,
-            None => panic!(
-                "the rule `{}` binds no attribute `${}`",
-                self.rule.name, name
-            ),
+            None => panic!("rule `{}` binds no attribute `${}`", self.rule.name, name),
         }
     }
 

@@ -80,7 +80,7 @@ impl<'r> Rewriter<'r> {
         let created = self.op_of(op, 1)?;
         if self.f.traits(created).is_ambiguous() {
             let name = self.f.name(created);
-            let message = format!("a function of the module has the name `{}`", name);
+            let message = format!("duplicate function `{}`", name);
             return Err(EditError::new(Status::REFUSED, message, Some(created)));
         }
         self.fold(created).map(|values| values[0])

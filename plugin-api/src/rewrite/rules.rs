@@ -36,7 +36,7 @@ impl NoMatch {
 
 impl From<NoMatch> for EditError {
     fn from(_: NoMatch) -> EditError {
-        EditError::new(Status::REFUSED, "the rule doesn't match", None)
+        EditError::new(Status::REFUSED, "the rule does not match", None)
     }
 }
 

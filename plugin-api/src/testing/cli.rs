@@ -77,7 +77,7 @@ impl Check {
     /// If it is negative or NaN.
     #[track_caller]
     pub fn relative_tolerance(mut self, tolerance: f64) -> Check {
-        assert!(tolerance >= 0.0, "a tolerance of {}", tolerance);
+        assert!(tolerance >= 0.0, "invalid tolerance {}", tolerance);
         self.tolerance.relative = tolerance;
         self
     }
@@ -88,7 +88,7 @@ impl Check {
     /// If it is negative or NaN.
     #[track_caller]
     pub fn absolute_tolerance(mut self, tolerance: f64) -> Check {
-        assert!(tolerance >= 0.0, "a tolerance of {}", tolerance);
+        assert!(tolerance >= 0.0, "invalid tolerance {}", tolerance);
         self.tolerance.absolute = tolerance;
         self
     }
@@ -111,10 +111,7 @@ impl Check {
             Err(message) => panic!("{}", message),
         };
         if let Some(difference) = difference(&expected, &actual, self.tolerance) {
-            panic!(
-                "the IR after the passes isn't the expected one:\n{}",
-                difference
-            );
+            panic!("unexpected IR after the passes:\n{}", difference);
         }
     }
 
@@ -180,17 +177,17 @@ fn output(arguments: &[OsString], input: &str, what: &str) -> Result<Printed, St
         status,
         stdout,
         stderr,
-    } = printed.map_err(|e| format!("{} can't be run: {}", program.display(), e))?;
+    } = printed.map_err(|e| format!("could not run `{}`: {}", program.display(), e))?;
     let messages = String::from_utf8_lossy(&stderr).into_owned();
     if !status.success() {
         return Err(format!(
-            "passdock couldn't {} ({}):\n{}",
+            "passdock could not {} ({}):\n{}",
             what, status, messages
         ));
     }
     match String::from_utf8(stdout) {
         Ok(text) => Ok(Printed { text, messages }),
-        Err(_) => Err("passdock printed text that isn't UTF-8".to_owned()),
+        Err(_) => Err("the output of passdock is not valid UTF-8".to_owned()),
     }
 }
 
@@ -201,7 +198,7 @@ fn find_program() -> Result<PathBuf, String> {
             return Ok(program);
         }
         return Err(format!(
-            "the environment variable PASSDOCK names {}, which isn't a file",
+            "invalid environment variable `PASSDOCK`: `{}` is not a file",
             program.display()
         ));
     }
@@ -211,8 +208,8 @@ fn find_program() -> Result<PathBuf, String> {
         .map(|directory| directory.join(&name))
         .find(|program| program.is_file())
         .ok_or_else(|| {
-            "there is no `passdock` program in PATH: install it (`cargo install --path host/cli` \
-             in its repository), or name it in the environment variable PASSDOCK"
+            "could not find `passdock` in `PATH`; install it (`cargo install --path host/cli` in its \
+             repository), or set the environment variable `PASSDOCK`"
                 .to_owned()
         })
 }
@@ -220,10 +217,10 @@ fn find_program() -> Result<PathBuf, String> {
 /// Returns the path of the library that cargo built from the crate under test.
 fn find_plugin() -> Result<PathBuf, String> {
     let package = env::var("CARGO_PKG_NAME").map_err(|_| {
-        "the plugin under test isn't known outside `cargo test`: name it with `Check::plugin`"
-            .to_owned()
+        "could not find the plugin outside `cargo test`; set it with `Check::plugin`".to_owned()
     })?;
-    let test = env::current_exe().map_err(|e| format!("the test doesn't find itself: {}", e))?;
+    let test =
+        env::current_exe().map_err(|e| format!("could not find the test executable: {}", e))?;
     let name = format!(
         "{}{}{}",
         env::consts::DLL_PREFIX,
@@ -241,9 +238,8 @@ fn find_plugin() -> Result<PathBuf, String> {
     plugin.cloned().ok_or_else(|| {
         let places: Vec<String> = places.iter().map(|p| p.display().to_string()).collect();
         format!(
-            "the plugin under test isn't at {}; is `crate-type = [\"cdylib\", \"rlib\"]` in its \
-             Cargo.toml, and is the library called as the package? Otherwise name it with \
-             `Check::plugin`",
+            "could not find the plugin at {}; set `crate-type = [\"cdylib\", \"rlib\"]` in its Cargo.toml, \
+             or set the plugin with `Check::plugin` if its library is not named after the package",
             places.join(" or ")
         )
     })
@@ -251,11 +247,12 @@ fn find_plugin() -> Result<PathBuf, String> {
 
 /// Returns the names of a plugin's passes, from the manifest in the file.
 fn passes_of(plugin: &Path) -> Result<String, String> {
-    let bytes = fs::read(plugin).map_err(|e| format!("can't read {}: {}", plugin.display(), e))?;
+    let bytes =
+        fs::read(plugin).map_err(|e| format!("could not read `{}`: {}", plugin.display(), e))?;
     let names = pass_names(&bytes);
     if names.is_empty() {
         return Err(format!(
-            "{} names no passes in its manifest; is there an `export_plugin!(PLUGIN)`?",
+            "`{}` has no passes in its manifest; export the plugin with `export_plugin!(PLUGIN)`",
             plugin.display()
         ));
     }

@@ -43,7 +43,7 @@ class Plan:
         options: Mapping[str, Any],
     ) -> None:
         if options.get("html_report") is not None:
-            raise _items.usage("all models would write the same HTML report", "to write the report of one model, use `passdock.run(model, html_report=…)`")
+            raise _items.usage("cannot write one HTML report for several models", "run each with `passdock.run(model, html_report=…)`")
         self.items = items
         self.results = results
         self.jobs = jobs
@@ -53,7 +53,7 @@ class Plan:
         self.options = options = _in_context(_checks._with_lists(options))
         if isinstance(pipeline, Pass):
             raise TypeError(
-                "a batch names what it runs, as it runs in other processes: register the pass, and say "
+                "a batch runs in other processes and cannot run a pass object; register the pass, and use "
                 f"`passes=[{pipeline._pass_handle.info.name!r}]` and `imports=` with the module that registers it"
             )
         self.record = _pipeline._pipeline_text(pipeline)
@@ -122,7 +122,7 @@ def _in_context(options: dict[str, Any]) -> dict[str, Any]:
     current = _passdock.PassContext.current()
     if current.instruments:
         _pipeline._warn(
-            "The instruments of the current context don't watch a batch, whose models run in other processes."
+            "the instruments of the current context do not observe a batch, which runs in other processes"
         )
     merged = dict(options)
     if merged.get("opt_level") is None and current.given_opt_level is not None:
@@ -191,7 +191,7 @@ def _run(plan: Plan, worker: _passdock.Worker) -> Iterator[ModelResult]:
             try:
                 directory.mkdir(parents=True, exist_ok=True)
             except OSError as error:
-                message = f"The directory `{directory}` can't be made: {error.strerror or error}."
+                message = f"could not create the directory `{directory}`: {error.strerror or error}"
                 raise PassError(message, code="write") from error
         own = fingerprint(plan)
         batch = _passdock.Batch(worker, own, plan.items, plan.results, plan.jobs, plan.resume)
@@ -244,9 +244,9 @@ def check(report: Mapping[str, Any]) -> None:
         return
     error = report["diagnostics"][0]
     if error["code"] in ("unknown-pass", "unknown-instrument"):
-        advice = 'Name the module that registers it: `imports=["package.module"]`.'
-        message = f"A process that runs models doesn't know a pass of this program: {error['message']}"
-        raise UnknownNameError(f"{message} {advice}", code=error["code"], exit_status=2, help=advice)
+        advice = 'name the module that registers it: `imports=["package.module"]`'
+        message = f"error in a worker process: {error['message']}"
+        raise UnknownNameError(f"{message}; {advice}", code=error["code"], exit_status=2, help=advice)
     raise PassError(error["message"], code=error["code"], exit_status=report["exit_status"])
 
 

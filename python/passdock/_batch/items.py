@@ -28,7 +28,7 @@ class Item:
 
 def usage(message: str, advice: str | None = None) -> UsageError:
     """Returns the error for invalid arguments."""
-    text = f"{message} {advice}" if advice else message
+    text = f"{message}; {advice}" if advice else message
     return UsageError(text, code="usage", exit_status=2, help=advice)
 
 
@@ -44,7 +44,7 @@ def expand(models: Any) -> list[str]:
     for each in named:
         path = os.fspath(each)
         if isinstance(path, bytes):
-            raise TypeError("models are named by texts, not by bytes")
+            raise TypeError("the path of a model must be a str or a path, not bytes")
         # A file may have such a name.
         if "://" in path or not any(mark in path for mark in "*?[") or os.path.lexists(path):
             paths.append(path)
@@ -53,7 +53,7 @@ def expand(models: Any) -> list[str]:
 
         matching = sorted(glob.glob(path, recursive=True))
         if not matching:
-            raise usage(f"No file matches `{path}`.")
+            raise usage(f"no file matches `{path}`")
         paths += matching
     return paths
 
@@ -79,7 +79,7 @@ def is_model(path: str) -> bool:
 def none_found(models: Iterable[str]) -> UsageError:
     """Returns the error for paths without models."""
     named = ", ".join(f"`{path}`" for path in models)
-    return usage(f"There is no .onnx file in {named}." if named else "No model was named.")
+    return usage(f"found no `.onnx` file in {named}" if named else "no models")
 
 
 def once(made: Iterable[Item], true: Callable[[str], str]) -> list[Item]:
@@ -97,6 +97,6 @@ def once(made: Iterable[Item], true: Callable[[str], str]) -> list[Item]:
         models.add(item.model)
         other = known.setdefault(item.output, item)
         if other is not item and true(other.model) != true(item.model):
-            both = f"The results of `{other.model}` and of `{item.model}` would both be `{item.output}`."
-            raise usage(both, "Name the directory that both are in, or do them in two batches.")
+            both = f"the results of `{other.model}` and `{item.model}` would both be `{item.output}`"
+            raise usage(both, "pass the directory that contains both, or run two batches")
     return list(known.values())

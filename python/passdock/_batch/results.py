@@ -88,14 +88,14 @@ class ModelResult(Mapping[str, Any]):
         try:
             return self._fields[name]
         except KeyError:
-            raise AttributeError(f"a result has no {name!r}; it has {', '.join(self._fields)}") from None
+            raise AttributeError(f"a result has no attribute {name!r}; it has {', '.join(self._fields)}") from None
 
     @property
     def error(self) -> str | None:
         """The error message, or None if the run succeeded."""
         errors = [said for said in self._fields["diagnostics"] if said["severity"] in ("bug", "error")]
         if not errors:
-            return None if self._fields["ok"] else f"It failed with the status {self._fields['exit_status']}."
+            return None if self._fields["ok"] else f"failed with exit status {self._fields['exit_status']}"
         said = errors[0]
         return f"{said['pass']}: {said['message']}" if said.get("pass") else str(said["message"])
 
@@ -244,7 +244,7 @@ class ResultFile:
         try:
             os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
         except OSError as error:
-            message = f"The results can't be kept in `{path}`: {error.strerror or error}."
+            message = f"could not open results file `{path}`: {error.strerror or error}"
             raise PassError(message, code="write") from error
         self._file = _passdock.BatchResults(path)
 

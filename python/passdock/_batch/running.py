@@ -122,7 +122,7 @@ class Batch(Iterator[ModelResult]):
             import warnings
 
             self._is_over = True
-            message = "a batch was made and never ran: iterate over it, or call its wait()"
+            message = "the batch never ran; iterate over it, or call its wait()"
             warnings.warn(message, RuntimeWarning, source=self, stacklevel=2)
             return
         self.close()
@@ -140,9 +140,9 @@ def refuse_in_worker() -> None:
     from .worker import IN_WORKER
 
     if os.environ.get(IN_WORKER):
-        advice = 'Begin it below `if __name__ == "__main__":`, so that importing the module doesn\'t.'
-        message = "A batch can't begin in a process that runs the models of another one."
-        raise UsageError(f"{message} {advice}", code="usage", exit_status=2, help=advice)
+        advice = 'start it below `if __name__ == "__main__":`'
+        message = "cannot start a batch in a worker process of another batch"
+        raise UsageError(f"{message}; {advice}", code="usage", exit_status=2, help=advice)
 
 
 def _progress(

@@ -30,14 +30,14 @@ def file_system(address: str, options: Mapping[str, Any] | None) -> tuple[Any, s
     try:
         from fsspec.core import url_to_fs  # type: ignore[import-not-found, import-untyped, unused-ignore]
     except ImportError:
-        message = f"models at `{protocol}://` take the package fsspec: pip install 'passdock[ray]'"
+        message = f"models at `{protocol}://` require the package fsspec: pip install 'passdock[ray]'"
         raise ImportError(message) from None
     try:
         file_system, path = url_to_fs(address, **(options or {}))
     except ImportError as error:
-        raise ImportError(f"models at `{protocol}://` take another package: {error}") from None
+        raise ImportError(f"models at `{protocol}://` require another package: {error}") from None
     except ValueError as error:
-        raise usage(f"`{address}` is at no file system that fsspec knows: {error}.") from None
+        raise usage(f"unsupported file system of `{address}`: {error}") from None
     return file_system, str(path)
 
 
@@ -81,7 +81,7 @@ def items(models: Sequence[str], to: str, options: Mapping[str, Any] | None) -> 
             if _items.is_model(path) and not any(mark in path for mark in "*?["):
                 found.append((named, path.rsplit("/", 1)[-1], 0, ""))
                 continue
-            raise usage(f"`{named}` can't be read: there is no such file.")
+            raise usage(f"could not read `{named}`: no such file")
     if not found:
         raise none_found(models)
     made = [Item(model, _join(to, below), size, state) for model, below, size, state in found]
@@ -89,8 +89,8 @@ def items(models: Sequence[str], to: str, options: Mapping[str, Any] | None) -> 
     read = {_true(item.model) for item in made}
     for item in made:
         if _true(item.output) in read:
-            replaced = f"A result would take the place of the model `{item.output}`."
-            raise usage(replaced, "Let results go to another directory.")
+            replaced = f"a result would overwrite the model `{item.output}`"
+            raise usage(replaced, "write the results to another directory")
     return made
 
 
@@ -145,7 +145,7 @@ def copied_here(address: str, directory: str, options: Mapping[str, Any] | None)
             os.makedirs(os.path.dirname(target), exist_ok=True)
             there.get_file(f"{parent}/{data}" if parent else data, target)
     except Exception as error:
-        message = f"`{address}` can't be read: {type(error).__name__}: {error}"
+        message = f"could not read `{address}`: {type(error).__name__}: {error}"
         raise PassError(message, code="read") from error
     return local
 
@@ -183,7 +183,7 @@ def copied_back(directory: str, output: str, options: Mapping[str, Any] | None) 
                     there.rm_file(hidden)
                 raise
     except Exception as error:
-        message = f"`{output}` can't be written: {type(error).__name__}: {error}"
+        message = f"could not write `{output}`: {type(error).__name__}: {error}"
         raise PassError(message, code="write") from error
 
 
@@ -237,7 +237,7 @@ def _fields(view: memoryview, at: int, end: int) -> Iterator[tuple[int, int, int
         if wire == 2:
             length, at = _varint(view, at)
             if at + length > end:
-                raise ValueError("a field ends after its message")
+                raise ValueError("a field exceeds its message")
             yield tag >> 3, at, at + length
             at += length
         elif wire == 0:
@@ -245,7 +245,7 @@ def _fields(view: memoryview, at: int, end: int) -> Iterator[tuple[int, int, int
         elif wire in (1, 5):
             at += 8 if wire == 1 else 4
         else:
-            raise ValueError("no such kind of field")
+            raise ValueError("unknown wire type")
 
 
 def _varint(view: memoryview, at: int) -> tuple[int, int]:

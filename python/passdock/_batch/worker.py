@@ -57,7 +57,7 @@ def import_all(names: Sequence[str]) -> list[str]:
                     sys.modules[stem] = module
                     spec.loader.exec_module(module)
         except Exception as error:
-            message = f"`{name}`, which is to register passes, can't be imported: {type(error).__name__}: {error}"
+            message = f"could not import `{name}`: {type(error).__name__}: {error}"
             raise PluginError(message, code="plugin", exit_status=3) from error
         file = getattr(module, "__file__", None)
         if file:

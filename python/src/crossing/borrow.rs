@@ -34,7 +34,7 @@ impl<T: ?Sized> Borrowed<T> {
         let refused = |message: String| Err(PyRuntimeError::new_err(message));
         if thread::current().id() != self.thread {
             return refused(format!(
-                "This {noun} belongs to the thread that its pass runs on."
+                "the {noun} can only be used on the thread of its pass"
             ));
         }
         // Only this thread locks the mutex: if it is locked, a caller further up the stack holds it.
@@ -43,21 +43,20 @@ impl<T: ?Sized> Borrowed<T> {
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             Err(TryLockError::WouldBlock) if noun == "context" => {
                 return refused(
-                    "The function is being rewritten; the code of a rule looks at it by `match.function`, and makes \
-                     ops by its rewriter."
+                    "the function is being rewritten; read it by `match.function`, and create ops with the rewriter"
                         .to_owned(),
                 );
             }
             Err(TryLockError::WouldBlock) => {
                 return refused(format!(
-                    "This {noun} is being rewritten; the code of a rule looks at it by `match.function`."
+                    "the {noun} is being rewritten; read it by `match.function`"
                 ));
             }
         };
         match *object {
             Some(object) => Ok(body(object)),
             None => refused(format!(
-                "The pass that this {noun} was given to has ended; look at the module that came out of it."
+                "the pass of the {noun} has ended; use the module that the pass returned"
             )),
         }
     }

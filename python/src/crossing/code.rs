@@ -22,7 +22,7 @@ impl Code {
     /// Returns the code for a call.
     pub(crate) fn get<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let code = self.lock().as_ref().map(|code| code.clone_ref(py));
-        let taken = || PyRuntimeError::new_err("the code was taken by Python's collector");
+        let taken = || PyRuntimeError::new_err("the code was freed by Python's garbage collector");
         Ok(code.ok_or_else(taken)?.into_bound(py))
     }
 

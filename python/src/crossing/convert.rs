@@ -66,7 +66,7 @@ pub(crate) fn to_toml(said: &Bound<'_, PyAny>) -> PyResult<toml::Value> {
     if let Ok(path) = said.call_method0("__fspath__") {
         return to_toml(&path);
     }
-    let what = "an option is a bool, an int, a float, a text, a list or a dict";
+    let what = "an option must be a bool, an int, a float, a string, a list or a dict";
     Err(error::wrong_type(what, said))
 }
 

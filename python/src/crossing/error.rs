@@ -65,12 +65,9 @@ impl From<serde_json::Error> for Exception {
     }
 }
 
-/// Converts a rejected edit to an exception; the message starts with an upper-case letter.
+/// Converts a rejected edit to an exception.
 pub(crate) fn edit_error(message: &str) -> PyErr {
-    let mut letters = message.chars();
-    let first = letters.next().into_iter().flat_map(char::to_uppercase);
-    let sentence: String = first.chain(letters.as_str().chars()).collect();
-    gil::attach(|py| raised(py, "EditError", &sentence))
+    gil::attach(|py| raised(py, "EditError", message))
 }
 
 /// A Python exception as the cause of an error of the host.
@@ -332,12 +329,11 @@ pub(crate) fn wrong_type(what: &str, given: &Bound<'_, PyAny>) -> PyErr {
 
 /// Returns the result of `repr`, or a placeholder for an erased entity.
 pub(crate) fn shown(read: PyResult<String>, what: &str) -> String {
-    read.unwrap_or_else(|_| format!("<passdock.{what} that isn't there any more>"))
+    read.unwrap_or_else(|_| format!("<passdock.{what} (no longer valid)>"))
 }
 
 /// Creates the error for an edit of a read-only object.
 pub(crate) fn read_only(noun: &str) -> PyErr {
-    let message =
-        format!("This {noun} is there to be read; passes edit the one that they are given.");
+    let message = format!("the {noun} is read-only; edit the one that the pass received");
     gil::attach(|py| raised(py, "EditError", &message))
 }

@@ -6,7 +6,7 @@ use crate::crossing::gil;
 
 /// Whether a text may contain terms of the command line.
 pub(crate) fn is_of_command(text: &str) -> bool {
-    ["--", "passdock list", "override = [", "`-` is IR"]
+    ["--", "passdock list", "override = [", "`-` for IR"]
         .iter()
         .any(|word| text.contains(word))
 }

@@ -116,7 +116,7 @@ fn float32(value: f64) -> PyResult<f32> {
     let made = value as f32;
     match made.is_infinite() && value.is_finite() {
         true => Err(PyOverflowError::new_err(format!(
-            "{value:e} is no float32, and attributes have no other floats"
+            "{value:e} does not fit in float32, the only float type of attributes"
         ))),
         false => Ok(made),
     }
@@ -129,8 +129,8 @@ pub(crate) fn value(owner: &Bound<'_, Function>, object: &Bound<'_, PyAny>) -> P
         None => list(owner, object)?,
     };
     value.ok_or_else(|| {
-        let what = "an attribute is an int, a float, a text, a passdock.Constant or a passdock.Type of the function, \
-                    or a list of one kind of them";
+        let what = "an attribute must be an int, a float, a string, a passdock.Constant or passdock.Type of the \
+                    function, or a list of one of these";
         error::wrong_type(what, object)
     })
 }
@@ -215,7 +215,7 @@ pub(crate) fn named(
     said: &Bound<'_, PyAny>,
 ) -> PyResult<AttrValue> {
     match name {
-        "" => Err(PyValueError::new_err("an attribute needs a name")),
+        "" => Err(PyValueError::new_err("empty attribute name")),
         _ => value(owner, said),
     }
 }

@@ -123,7 +123,7 @@ impl Constant {
         if self.dtype != DType::STRING {
             let dtype = self.dtype().unwrap_or("?");
             return Err(PyTypeError::new_err(format!(
-                "the elements of a constant of {dtype} are no texts; `numpy()` has them"
+                "expected a constant of strings, found one of {dtype}; use `numpy()`"
             )));
         }
         let count = match self.is_splat() {
@@ -132,7 +132,7 @@ impl Constant {
         };
         let data = self.data();
         let texts = ir::string_elements(data.bytes()?, count.unsigned_abs());
-        let wrong = || PyValueError::new_err("the data of the constant isn't that of texts");
+        let wrong = || PyValueError::new_err("invalid string data in the constant");
         let texts: Vec<&[u8]> = texts.ok_or_else(wrong)?.collect();
         let texts = texts.into_iter();
         PyList::new(py, texts.map(|text| convert::string(py, text)))

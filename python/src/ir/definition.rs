@@ -25,7 +25,7 @@ pub(crate) fn check_op(
         let count = op.operands.len();
         check_new_op(op.name, count, |domain| f.opset(domain), &defs).map_err(|refused| {
             let near = refused.near.map(|near| format!("; did you mean `{near}`?"));
-            format!("{}{}", refused.message, near.as_deref().unwrap_or("."))
+            format!("{}{}", refused.message, near.unwrap_or_default())
         })?;
         let Some(info) = definition(f, op.name, &defs) else {
             return Ok(());
@@ -33,7 +33,7 @@ pub(crate) fn check_op(
         let fewest = info.entry.min_operands as usize;
         let mut needed = op.operands.iter().take(fewest);
         if let Some(at) = needed.position(|operand| operand.is_none()) {
-            return Err(format!("`{}` has operand {at} always.", op.name));
+            return Err(format!("missing operand {at} of `{}`", op.name));
         }
         let Some(known) = info.attributes else {
             return Ok(());
@@ -55,7 +55,7 @@ pub(crate) fn check_op(
         let missing = required.find(|attr| !given.contains(&attr.name));
         missing.map_or(Ok(()), |attr| Err(needs(op.name, attr)))
     })?;
-    let refused = |said: String| format!("{said} `custom=True` makes it nevertheless.");
+    let refused = |said: String| format!("{said} (`custom=True` disables this check)");
     checked.map_err(|said| error::raised(slf.py(), "EditError", &refused(said)))
 }
 
@@ -75,7 +75,7 @@ pub(crate) fn check_set(
             None => Ok(()),
         }
     })?;
-    let refused = |said: String| format!("{said} `custom=True` sets it nevertheless.");
+    let refused = |said: String| format!("{said} (`custom=True` disables this check)");
     checked.map_err(|said| error::raised(slf.py(), "EditError", &refused(said)))
 }
 
@@ -132,7 +132,7 @@ fn check_attr(
         return Ok(());
     }
     Err(format!(
-        "The attribute `{name}` of `{op}` is {}, and this is {}.",
+        "invalid attribute `{name}` of `{op}`: expected {}, found {}",
         with_article(attr.kind),
         with_article(kind.unwrap_or_default())
     ))
@@ -141,20 +141,20 @@ fn check_attr(
 fn unknown(op: &str, known: &[AttrInfo], name: &str) -> String {
     let names = || known.iter().map(|attr| attr.name);
     let help = match suggest::nearest(name, names()) {
-        Some(near) => format!("Did you mean `{near}`?"),
-        None if known.is_empty() => "It has none.".to_owned(),
-        None => format!("It has {}.", suggest::listed(names())),
+        Some(near) => format!("did you mean `{near}`?"),
+        None if known.is_empty() => "it has none".to_owned(),
+        None => format!("it has {}", suggest::listed(names())),
     };
-    format!("`{op}` has no attribute `{name}`. {help}")
+    format!("`{op}` has no attribute `{name}`; {help}")
 }
 
 fn needs(op: &str, attr: &AttrInfo) -> String {
     let name = attr.name;
     match attr.kind {
         "graph" | "graphs" => {
-            format!("`{op}` needs the region `{name}`, and ops are made without.")
+            format!("`{op}` requires region `{name}`, but new ops have no regions")
         }
-        _ => format!("`{op}` needs the attribute `{name}`."),
+        _ => format!("missing attribute `{name}` of `{op}`"),
     }
 }
 
@@ -180,10 +180,10 @@ fn with_article(kind: &str) -> String {
     match kind {
         "int" => "an int".to_owned(),
         "float" => "a float".to_owned(),
-        "string" => "a text".to_owned(),
+        "string" => "a string".to_owned(),
         "graph" => "a region".to_owned(),
         "graphs" => "a list of regions".to_owned(),
-        "strings" => "a list of texts".to_owned(),
+        "strings" => "a list of strings".to_owned(),
         "ints" | "floats" | "tensors" | "types" => format!("a list of {kind}"),
         other => format!("a {other}"),
     }

@@ -50,7 +50,7 @@ pub(crate) fn place(
         (None, None, Some(region)) => Ok(Position::end_of(region.0.id_in(slf)?)),
         (None, None, None) => slf.get().read(|f| Position::end_of(f.body())),
         _ => Err(PyTypeError::new_err(
-            "give one of `before`, `after` and `end_of`",
+            "expected only one of `before`, `after` and `end_of`",
         )),
     }
 }
@@ -58,7 +58,7 @@ pub(crate) fn place(
 /// Converts an index, which may not be negative here.
 pub(crate) fn counted(index: isize) -> PyResult<usize> {
     usize::try_from(index).map_err(|_| {
-        PyIndexError::new_err("operands are counted from 0; `op.operands[-1]` is the last")
+        PyIndexError::new_err("negative operand index; the last operand is `op.operands[-1]`")
     })
 }
 
@@ -276,7 +276,7 @@ impl Function {
             let is_there = f.function_attrs().any(|(known, _)| f.text(known) == name);
             if !is_there {
                 let own = f.function_name();
-                let message = format!("the function @{own} has no attribute `{name}`.");
+                let message = format!("function `@{own}` has no attribute `{name}`");
                 return Err(EditError::failed(message));
             }
             f.remove_function_attr(name)
@@ -362,7 +362,7 @@ impl Function {
         let region = region.map(|region| region.0.id_in(slf)).transpose()?;
         if let Some(names) = names.as_ref().filter(|names| names.len() != values.len()) {
             return Err(PyValueError::new_err(format!(
-                "{} names for {} results: `names` has one for each",
+                "`names` must have one name per result: found {} names and {} results",
                 names.len(),
                 values.len()
             )));
@@ -371,7 +371,7 @@ impl Function {
             let (body, region) = (f.body(), region.unwrap_or_else(|| f.body()));
             let is_of_model = region == body && f.kind() == FunctionKind::GRAPH;
             if is_of_model && values.iter().any(|value| value.is_none()) {
-                return Err(EditError::failed("a function has all of its results"));
+                return Err(EditError::failed("a result of a function cannot be None"));
             }
             let Some(names) = names else {
                 f.set_results(region, &values)?;

@@ -110,7 +110,7 @@ impl Function {
             Some(refused) => error::edit_error(&refused.message),
             None => {
                 self.remove();
-                gil::attach(|py| error::raised(py, "StaleError", "The function was removed."))
+                gil::attach(|py| error::raised(py, "StaleError", "the function was removed"))
             }
         })
     }
@@ -214,7 +214,7 @@ pub(crate) fn other_function(function: &Bound<'_, Function>) -> PyErr {
     let name = function.get().read(|f| f.function_name().to_owned());
     let name = name.unwrap_or_default();
     PyValueError::new_err(format!(
-        "that is of another function than this one, @{name}"
+        "expected an object of function `@{name}`, found one of another function"
     ))
 }
 
@@ -325,7 +325,7 @@ impl Function {
                 unnamed.find(|&value| pieces.value(value) == wanted)
             })?,
         };
-        let missing = || PyKeyError::new_err(format!("no value is called `{name}`"));
+        let missing = || PyKeyError::new_err(format!("no value is named `{name}`"));
         found.and_then(|id| value(slf, id)).ok_or_else(missing)
     }
 

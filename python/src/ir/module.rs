@@ -200,7 +200,7 @@ impl<'py> FromPyObject<'_, 'py> for Name {
         let text = hint.as_ref().map_or(said, |hint| hint.as_borrowed());
         match text.extract() {
             Ok(name) => Ok(Name(name)),
-            Err(_) => Err(error::wrong_type("a function's name is a text", &said)),
+            Err(_) => Err(error::wrong_type("a function name must be a string", &said)),
         }
     }
 }
@@ -210,13 +210,13 @@ fn functions_of(said: &Bound<'_, PyAny>) -> Result<Vec<(String, passdock::Module
     let said = said.extract::<Mapping<'_>>().map_err(|_| {
         let kind = said.get_type();
         PyTypeError::new_err(format!(
-            "functions are a dict of names to functions, or a Module, not {kind}"
+            "functions must be a dict of names to functions, or a Module, not {kind}"
         ))
     })?;
     let function = |(name, function): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
         let Name(name) = name.extract()?;
         let Ok(function) = function.cast::<Function>() else {
-            let what = format!("`{name}` is a passdock.Function");
+            let what = format!("function `{name}` must be a passdock.Function");
             return Err(error::wrong_type(&what, &function).into());
         };
         let (module, own_name) = function.get().origin()?;
@@ -231,7 +231,7 @@ fn kind(said: &str) -> PyResult<sdk::FunctionKind> {
         "fn" => Ok(sdk::FunctionKind::GRAPH),
         "prim" => Ok(sdk::FunctionKind::PRIM),
         other => Err(PyValueError::new_err(format!(
-            "`{other}` is no kind of function; they are \"fn\" and \"prim\""
+            "unknown function kind `{other}`: expected \"fn\" or \"prim\""
         ))),
     }
 }

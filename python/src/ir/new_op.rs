@@ -76,7 +76,7 @@ pub(crate) fn check_count(results: usize) -> PyResult<()> {
     match results {
         ..=MAX_RESULTS => Ok(()),
         _ => Err(PyValueError::new_err(format!(
-            "an op has {MAX_RESULTS} results at most, and not {results}"
+            "an op can have at most {MAX_RESULTS} results, not {results}"
         ))),
     }
 }
@@ -88,7 +88,7 @@ fn wanted(slf: &Bound<'_, Function>, said: &Bound<'_, PyAny>) -> PyResult<Vec<Ty
         return Ok((0..count).map(|_| TypeArgument::Unknown).collect());
     }
     let said = said.extract::<Vec<Bound<'_, PyAny>>>().map_err(|_| {
-        PyTypeError::new_err("`results` is how many results the op has, or a list of their types")
+        PyTypeError::new_err("`results` must be the number of results, or a list of their types")
     })?;
     said.iter()
         .map(|each| TypeArgument::extract(slf, each))

@@ -96,7 +96,7 @@ impl Op {
         match results.len() {
             1 => Ok(results.remove(0)),
             count => Err(PyValueError::new_err(format!(
-                "the op has {count} results, not one"
+                "expected one result, found {count}"
             ))),
         }
     }
@@ -202,7 +202,7 @@ impl Op {
         other.0.read(|_, _| ())?;
         if !other.0.function.is(&self.0.function) {
             return Err(PyValueError::new_err(
-                "the ops are of different functions: neither stands before the other",
+                "the ops belong to different functions",
             ));
         }
         self.0.read(|f, op| is_before(f, op, other.0.id))

@@ -63,7 +63,7 @@ impl<Id: PartId> Part<Id> {
         let function = self.function.get();
         let seen = function.read(|f| id.is_live(f).then(|| body(f, id)))?;
         seen.ok_or_else(|| {
-            let message = format!("The {} was erased.", Id::NOUN);
+            let message = format!("the {} was erased", Id::NOUN);
             gil::attach(|py| error::raised(py, "StaleError", &message))
         })
     }

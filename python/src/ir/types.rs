@@ -123,7 +123,7 @@ impl TypeArgument {
             };
             return TypeArgument::parse(function, &format!("{dtype}[{dims}]"));
         }
-        let what = "a type is a text like \"f32[n,3]\", a pair like (\"f32\", (\"n\", 3)), a passdock.Type or None";
+        let what = "a type must be a string like \"f32[n,3]\", a pair like (\"f32\", (\"n\", 3)), a Type or None";
         Err(error::wrong_type(what, argument))
     }
 
@@ -138,7 +138,7 @@ impl TypeArgument {
         let parsed = parse(function, &format!("{}{rest}", dtype.unwrap_or(word)))?;
         let parsed = parsed.map_err(|message| {
             PyValueError::new_err(format!(
-                "`{text}` isn't a type: {message} Write \"f32[n,3,?]\": a dtype, and sizes in brackets."
+                "invalid type `{text}`: {message}; expected a form such as \"f32[n,3,?]\""
             ))
         })?;
         Ok(TypeArgument::Parsed(Arc::new(parsed)))
@@ -172,9 +172,7 @@ fn dim_text(function: &Bound<'_, Function>, dim: Option<Bound<'_, PyAny>>) -> Py
         return Ok(size.to_string());
     }
     let text: String = dim.extract().map_err(|_| {
-        PyTypeError::new_err(
-            "a size is an int, the name of a symbol, the text of an expression, or None",
-        )
+        PyTypeError::new_err("a size must be an int, a string (a symbol or an expression), or None")
     })?;
     // A string that isn't a single dim is a symbol that needs quotes.
     let is_dim = parse(function, &format!("f32[{text}]"))?.is_ok_and(|f| {
@@ -196,7 +194,7 @@ pub(crate) fn dtype_of(py: Python<'_>, name: &str) -> PyResult<DType> {
     own.and_then(|own| find(&own)).copied().ok_or_else(|| {
         let names: Vec<&str> = DType::ALL.iter().filter_map(|dtype| dtype.name()).collect();
         PyValueError::new_err(format!(
-            "`{name}` is no dtype; they are {}",
+            "unknown dtype `{name}`; expected one of {}",
             names.join(", ")
         ))
     })

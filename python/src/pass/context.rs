@@ -93,7 +93,7 @@ impl PassContext {
     fn ask<R>(&self, what: &str, body: impl FnOnce(&sdk::PassContext) -> R) -> PyResult<R> {
         let Some(run) = &self.run else {
             return Err(PyRuntimeError::new_err(format!(
-                "{what} is for passes: of the context that a pass is given"
+                "`{what}` is only available on the context that a pass receives"
             )));
         };
         run.read(body)
@@ -218,7 +218,7 @@ impl PassContext {
         for (key, value) in config.iter().flat_map(|config| config.0.iter()) {
             let key: String = key.extract()?;
             if value.is_none() {
-                let message = format!("The config option `{key}` is None.");
+                let message = format!("config option `{key}` is None");
                 return Err(error::raised(py, "ConfigError", &message))?;
             }
             builder = builder.config(key, convert::to_toml(&value)?);
@@ -260,7 +260,7 @@ impl PassContext {
             Some((at, all.remove(at)))
         });
         let Some((at, (mut entered, object))) = found else {
-            let message = "This pass context isn't entered on this thread.";
+            let message = "the pass context is not entered on this thread";
             return Err(error::raised(py, "ContextError", message))?;
         };
         let in_flight = value.filter(|value| !value.is_none());
@@ -278,7 +278,7 @@ impl PassContext {
             (Err(failed), Some(value)) => {
                 // The error of the body is raised, with the other one as a note.
                 let sentence = error::sentence(py, &Exception::from(failed).into());
-                let note = format!("leaving the pass context failed, too: {sentence}");
+                let note = format!("could not leave the pass context: {sentence}");
                 let _ = value.call_method1("add_note", (note,));
                 Ok(false)
             }
@@ -434,7 +434,7 @@ impl PassContext {
         let op = NewOp::new(function, name, &operands, attrs, results, custom, None)?;
         if op.has_no_results() {
             return Err(PyValueError::new_err(
-                "an op without results makes no value; `Function.create_op` makes one",
+                "cannot create a value from an op without results; use `Function.create_op`",
             ));
         }
         let at = edit::place(function, before, after, end_of)?;

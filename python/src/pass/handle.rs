@@ -120,14 +120,14 @@ fn function_body(
 fn check_function(answer: &Bound<'_, PyAny>, f: &borrow::BorrowScope<sdk::Function>) -> Result {
     if answer.is_none() {
         return Err(PyTypeError::new_err(
-            "The return value of a function pass must be set: `return func`, also where nothing changed.",
+            "The return value of a function pass must be set: `return func`, even if nothing changed.",
         ).into());
     }
     match answer.cast::<Function>() {
         Ok(function) if function.get().is_borrowed_as(&f.handle()) => Ok(()),
         Ok(other) => other.get().put_into(answer.py(), &f.handle()),
         Err(_) => {
-            let what = "a function pass returns a passdock.Function";
+            let what = "a function pass must return a passdock.Function";
             Err(error::wrong_type(what, answer).into())
         }
     }
@@ -161,8 +161,9 @@ fn other_module(
 ) -> Result<Option<passdock::Module>> {
     if answer.is_none() {
         return Err(PyTypeError::new_err(
-            "The return value of a module pass must be set: `return mod`, also where nothing changed.",
-        ).into());
+            "The return value of a module pass must be set: `return mod`, even if nothing changed.",
+        )
+        .into());
     }
     match answer.cast::<Module>() {
         Ok(module) if module.get().is_borrowed_as(&m.handle()) => Ok(None),
@@ -171,7 +172,7 @@ fn other_module(
             Ok(Some(module.get().now()?))
         }
         Err(_) => {
-            let what = "a module pass returns a passdock.Module";
+            let what = "a module pass must return a passdock.Module";
             Err(error::wrong_type(what, answer).into())
         }
     }
@@ -185,7 +186,7 @@ fn handles<'py>(passes: &Bound<'py, PyList>) -> PyResult<Vec<Bound<'py, PassHand
         match handle {
             Some(handle) => Ok(handle),
             None => Err(PyTypeError::new_err(format!(
-                "passes[{at}] is no pass, but {}: a Sequential is made of passes",
+                "passes[{at}] must be a pass, not {}",
                 pass.repr()?
             ))),
         }
@@ -210,7 +211,7 @@ impl PassHandle {
             "prim_func" => create_prim_func_pass(declared, function_body(run)),
             other => {
                 return Err(PyValueError::new_err(format!(
-                    "`{other}` is no kind of pass"
+                    "unknown pass kind `{other}`"
                 )));
             }
         };
@@ -309,10 +310,10 @@ impl PassHandle {
         let other = registry.canonical(name);
         if other != *name {
             let message = format!(
-                "The name `{name}` stands for the pass `{other}`, which a pass `{name}` would hide."
+                "`{name}` is an alias of pass `{other}`, which a pass of that name would hide"
             );
             let help = format!(
-                "Call it otherwise, `acme.{name}`, or say that it is meant: `register(override=True)`."
+                "rename it, for example to `acme.{name}`, or use `register(override=True)`"
             );
             return Err(PassError::new(ErrorKind::Duplicate, message).help(help))?;
         }

@@ -101,7 +101,7 @@ impl PyInstrument {
             return answer.is_truthy();
         }
         Err(PyTypeError::new_err(format!(
-            "should_run of the instrument `{}` answers a bool, not {} ({})",
+            "should_run of instrument `{}` must return a bool, not {} ({})",
             self.name,
             answer.repr()?,
             kind.name()?
@@ -252,7 +252,7 @@ fn of_python(object: &Bound<'_, PyAny>) -> PyResult<InstrumentRef> {
     if !object.is_instance(&base_class(object.py())?)? {
         let kind = object.get_type().name()?;
         return Err(PyTypeError::new_err(format!(
-            "{kind} is no instrument: make its class one by @pass_instrument, or a subclass of PassInstrument"
+            "{kind} is not an instrument; decorate its class with @pass_instrument, or derive it from PassInstrument"
         )));
     }
     Ok(Arc::new(PyInstrument::new(object)?))

@@ -63,9 +63,9 @@ impl Rules {
 }
 
 fn wrong(py: Python<'_>, error: &sdk::rewrite::RuleError) -> PyErr {
-    let mut message = format!("The rule `{}` isn't right: {}", error.rule, error.message);
+    let mut message = format!("invalid rule `{}`: {}", error.rule, error.message);
     if !error.help.is_empty() {
-        message = format!("{message} {}", error.help);
+        message = format!("{message}; {}", error.help);
     }
     error::raised(py, "PipelineError", &in_python(&message))
 }
@@ -92,7 +92,7 @@ impl Rules {
     fn with_code(py: Python<'_>, name: &str, pattern: &str, code: Py<PyAny>) -> PyResult<Rules> {
         if !code.bind(py).is_callable() {
             return Err(PyTypeError::new_err(
-                "the code of a rule is a function of a rewriter and a match",
+                "the code of a rule must be a function of a rewriter and a match",
             ));
         }
         let code = Arc::new(Code::new(code));
@@ -169,7 +169,9 @@ fn replacement(
     let values = match answer.extract::<Operand>() {
         Ok(one) => vec![one],
         Err(_) => answer.extract::<Vec<Operand>>().map_err(|_| {
-            PyTypeError::new_err("the code of a rule answers a value, a list of them, or None")
+            PyTypeError::new_err(
+                "the code of a rule must return a value, a list of values, or None",
+            )
         })?,
     };
     // Unused results at the end may be omitted.
@@ -180,7 +182,7 @@ fn replacement(
     })?;
     if !(least..=most).contains(&values.len()) {
         return Err(PyValueError::new_err(format!(
-            "the code of a rule answers a value for each result of the op that it replaces: {most}, and not {}",
+            "the code of a rule must return a value for each result of the replaced op: expected {most}, found {}",
             values.len()
         )));
     }
@@ -230,7 +232,7 @@ impl Rewriter {
     ) -> Result<Option<Value>> {
         if results == 0 {
             return Err(PyValueError::new_err(
-                "an op without results stands for no value: it can't be a part of a replacement",
+                "cannot use an op without results in a replacement",
             ))?;
         }
         new_op::check_count(results)?;
@@ -252,7 +254,7 @@ impl Rewriter {
         number: &Bound<'_, PyAny>,
     ) -> Result<Option<Value>> {
         let known = dtype_of(py, dtype)?;
-        let missing = || PyValueError::new_err(format!("{dtype} has no number {number}"));
+        let missing = || PyValueError::new_err(format!("{dtype} cannot represent {number}"));
         let float: f64 = match number.extract() {
             Err(error) if PyErr::is_instance_of::<PyOverflowError>(&error, py) => Err(missing())?,
             number => number?,
@@ -260,8 +262,7 @@ impl Rewriter {
         let is_float = matches!(known, DType::F64 | DType::F32 | DType::F16 | DType::BF16);
         if !is_float && !float.is_nan() && !number.eq(float)? {
             return Err(PyValueError::new_err(format!(
-                "{number} would be rounded: `scalar` takes whole numbers as floats, which are exact up to 2**53, and \
-                 `ints` takes any of int64"
+                "`scalar` cannot represent {number} exactly; use `ints` for integers above 2**53"
             )))?;
         }
         let mut bytes = Vec::new();

@@ -45,7 +45,7 @@ int main() {
     if (instrument.create(instrument.state, nullptr, &instance) != PASSDOCK_STATUS_FAILED || instance != nullptr) {
         return fails("an instrument that can't be made isn't");
     }
-    if (reason != "This host has no `option`. Run the plugin in a newer one.") {
+    if (reason != "the host is too old for the plugin: it has no function `option`") {
         return fails("what the host lacks is said");
     }
     return 0;

@@ -73,7 +73,7 @@ fn handles_of_two_hosts_do_not_meet() {
         let error = strange.run_pass(cx, "t.transform.Remove");
         let error = error.expect_err("another host's").message;
         assert!(
-            error.starts_with("the context is another host's"),
+            error.starts_with("the context belongs to another host"),
             "{error}"
         );
         assert_eq!(m.functions().len(), 2);

@@ -65,7 +65,7 @@ pub fn kept_input(model: &Path) -> Result<Option<File>, PassError> {
     if !is_standard(model) {
         return Ok(None);
     }
-    let copy = || {
+    let copy = || -> io::Result<File> {
         let mut file = tempfile::tempfile()?;
         io::copy(&mut io::stdin().lock(), &mut file)?;
         Ok(file)

@@ -26,9 +26,9 @@ extern "C" {
 #define PASSDOCK_TARGET_MINOR PASSDOCK_ABI_MINOR
 #endif
 #if PASSDOCK_TARGET_MINOR < PASSDOCK_ABI_OLDEST_MINOR
-#error "PASSDOCK_TARGET_MINOR is older than PASSDOCK_ABI_OLDEST_MINOR: such a host refuses what this header makes"
+#error "PASSDOCK_TARGET_MINOR is older than PASSDOCK_ABI_OLDEST_MINOR: such a host rejects plugins of this header"
 #elif PASSDOCK_TARGET_MINOR > PASSDOCK_ABI_MINOR
-#error "PASSDOCK_TARGET_MINOR is newer than this header: take the header of that version"
+#error "PASSDOCK_TARGET_MINOR is newer than this header: use the header of that version"
 #endif
 
 /* `major.minor`. Two sides with the same major version are compatible, and both use the smaller

@@ -107,8 +107,7 @@ pub trait Mutator {
 
 /// Returns the error for a function with cyclic regions.
 pub(super) fn cyclic_regions(op: OpId) -> EditError {
-    let message =
-        "the regions of the function are in themselves: a pass wrote where it may only read";
+    let message = "the regions of the function are cyclic: a pass wrote to read-only data";
     EditError::new(passdock_abi::Status::INVALID, message.to_owned(), Some(op))
 }
 

@@ -75,7 +75,7 @@ pub enum Visit {
 ///
 /// fn forbid_calls(f: &mut Function, _cx: &PassContext) -> PassResult {
 ///     if CallChecker::check(f) {
-///         return Err(PassError::new("There is a call, maybe deep inside."));
+///         return Err(PassError::new("the function contains a call"));
 ///     }
 ///     Ok(())
 /// }

@@ -74,13 +74,13 @@ fn text_that_nests_without_an_end() {
         let said = deep(open);
         assert!(!said.is_empty());
     }
-    assert_eq!(deep("onnx.Neg("), "This nests deeper than 100 levels.");
+    assert_eq!(deep("onnx.Neg("), "nesting exceeds 100 levels");
     let terms = format!(
         "rule r {{ onnx.Neg(%x) => %x where {}",
         "compose(".repeat(100_000)
     );
     let error = RulesFile::parse("r.rules", &terms).unwrap_err();
-    assert_eq!(error.message, "This nests deeper than 100 levels.");
+    assert_eq!(error.message, "nesting exceeds 100 levels");
 }
 
 /// No text, however broken, is more than an error about a place in it.

@@ -76,7 +76,7 @@ impl UsedOperators {
             return None;
         }
         let message = "passes created ops that match no op definition";
-        let mut diagnostic = Diagnostic::new(Severity::Warning, "made-ops", message);
+        let mut diagnostic = Diagnostic::new(Severity::Warning, "undefined-ops", message);
         let notes = wrong.iter().take(SHOWN).map(|(_, message)| message.clone());
         diagnostic.notes = notes.collect();
         if wrong.len() > SHOWN {

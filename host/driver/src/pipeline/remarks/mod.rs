@@ -25,6 +25,7 @@ use crate::prepare::{Prepared, Request};
 pub(super) fn of_request(request: &Request, prepared: &Prepared) -> Vec<Diagnostic> {
     let notes = level(request, prepared).into_iter();
     let notes = notes.chain(request::absent(request, prepared));
+    let notes = notes.chain(request::skipped(request, prepared));
     let notes = notes.chain(request::unplaced(prepared));
     notes.chain(unscheduled(request, prepared)).collect()
 }

@@ -1,5 +1,6 @@
-//! Notes about parts of a request without effect: passes that aren't in the pipeline, and phases that it doesn't have.
+//! Remarks on parts of a request without effect: passes that don't run, and phases that the pipeline doesn't have.
 
+use passdock_core::plan::Child;
 use passdock_core::{Diagnostic, Severity};
 
 use crate::prepare::{PIPELINE, Prepared, Request};
@@ -39,7 +40,30 @@ pub(super) fn absent(request: &Request, prepared: &Prepared) -> Vec<Diagnostic> 
         .collect()
 }
 
-/// Returns a note about passes that declare a phase which the pipeline doesn't have. Passes that another pass requires
+/// Returns a warning for each pass of `--passes` that doesn't run.
+pub(super) fn skipped(request: &Request, prepared: &Prepared) -> Vec<Diagnostic> {
+    let children = prepared.plan.iter().flat_map(|plan| &plan.children);
+    let children: Vec<&Child> = children.collect();
+    let (_, requested) = children.split_at(children.len().saturating_sub(request.passes.len()));
+    let warning = |child: &&Child| {
+        let (reason, info) = (child.skipped.as_ref()?, child.step.pass.info());
+        let message = format!("pass `{}` does not run: {reason}", info.name);
+        let help = match info.opt_level > prepared.context.opt_level() {
+            true => format!(
+                "pass `-O{}` or `--required-pass {}`",
+                info.opt_level, info.name
+            ),
+            false => {
+                "remove it from `--disabled-pass` or the pipeline's `disabled_pass`".to_owned()
+            }
+        };
+        let warning = Diagnostic::new(Severity::Warning, "unscheduled", message);
+        Some(warning.help(help))
+    };
+    requested.iter().filter_map(warning).collect()
+}
+
+/// Returns a warning about passes that declare a phase which the pipeline doesn't have. Passes that another pass requires
 /// run anyway and are left out.
 pub(super) fn unplaced(prepared: &Prepared) -> Option<Diagnostic> {
     let planned = prepared.pass_names();
@@ -54,5 +78,5 @@ pub(super) fn unplaced(prepared: &Prepared) -> Option<Diagnostic> {
     let left = left.join(", ");
     let message = format!("not run, because the pipeline lacks their phase: {left}");
     let help = "list them in `passes`, or add the phase to the pipeline: `{ phase = \"…\" }`";
-    Some(note("no-place", message).help(help))
+    Some(Diagnostic::new(Severity::Warning, "unscheduled", message).help(help))
 }

@@ -12,7 +12,7 @@ namespace detail {
 inline symbol_id intern(const passdock_host *host, const passdock_symbols *symbols,
                         std::string_view text) {
     symbol_id made(PASSDOCK_CPP_CALL(host->symbols, intern)(symbols, str(text)));
-    if (!made) throw error("A name is too long, or isn't UTF-8.", PASSDOCK_STATUS_INVALID);
+    if (!made) throw error("invalid name: too long or not UTF-8", PASSDOCK_STATUS_INVALID);
     return made;
 }
 
@@ -144,10 +144,11 @@ public:
     template <class T>
     T get() const {
         if (is<T>()) return detail::attr_traits<T>::one(*view_, record_);
-        if (view_ == nullptr) throw error("The op hasn't the attribute that was asked for.");
+        if (view_ == nullptr) throw error("missing attribute");
         auto name = text(PASSDOCK_CPP_CALL(host_->symbols, text)(view_->symbols, record_.name));
-        throw error("The attribute `" + std::string(name) + "` is " + detail::attr_kind_name(record_.kind) +
-                    ", where " + detail::attr_kind_name(detail::attr_traits<T>::kind) + " is expected.");
+        throw error("invalid attribute `" + std::string(name) + "`: expected " +
+                    detail::attr_kind_name(detail::attr_traits<T>::kind) + ", found " +
+                    detail::attr_kind_name(record_.kind));
     }
 
 private:

@@ -31,7 +31,7 @@ namespace passdock {
 inline namespace v0_4 {
 
 static_assert(PASSDOCK_ABI_MAJOR == 0 && PASSDOCK_ABI_MINOR == 4,
-              "the namespace carries the contract's version: rename it in all of passdock/cpp");
+              "the namespace contains the ABI version: rename it in all of passdock/cpp");
 
 /* The id of one kind of entity. It is false if it is NONE. */
 template <class Kind>
@@ -122,7 +122,7 @@ auto reached(const Table *table, const char *name) {
         size_t end = static_cast<size_t>(place - reinterpret_cast<const char *>(table)) + sizeof(void *);
         if (end <= table->struct_size && table->*Function != nullptr) return table->*Function;
     }
-    throw error("This host has no `" + std::string(name) + "`. Run the plugin in a newer one.",
+    throw error("the host is too old for the plugin: it has no function `" + std::string(name) + "`",
                 PASSDOCK_STATUS_UNSUPPORTED);
 }
 
@@ -131,7 +131,7 @@ template <class Table, class Handle>
 void check(const Table *table, const Handle *handle, passdock_status status) {
     if (status == PASSDOCK_OK) return;
     std::string sentence(text(PASSDOCK_CPP_CALL(table, last_error)(handle)));
-    if (sentence.empty()) sentence = "The host answered status " + std::to_string(status) + ".";
+    if (sentence.empty()) sentence = "the host returned status " + std::to_string(status);
     throw error(sentence, status);
 }
 

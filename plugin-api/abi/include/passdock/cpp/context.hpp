@@ -47,7 +47,7 @@ private:
                                       "passdock::setting, or a std::vector, std::map or std::optional of these");
     };
     void want(bool is, const char *what) const {
-        if (!is) throw error("`" + name_ + "` isn't " + what + ".", PASSDOCK_STATUS_INVALID);
+        if (!is) throw error("invalid value for `" + name_ + "`: expected " + what, PASSDOCK_STATUS_INVALID);
     }
 
     passdock_setting value_{};
@@ -61,7 +61,7 @@ struct setting::reader<setting> {
 template <>
 struct setting::reader<bool> {
     static bool read(const setting &from) {
-        from.want(from.kind() == PASSDOCK_SETTING_BOOL, "true or false");
+        from.want(from.kind() == PASSDOCK_SETTING_BOOL, "a bool");
         return from.value_.int_value != 0;
     }
 };
@@ -353,7 +353,7 @@ private:
     template <class T>
     T read(passdock_status status, const passdock_setting &value, const char *what, std::string name) const {
         if (status == PASSDOCK_STATUS_NOT_FOUND) {
-            throw error(std::string("There is no ") + what + " `" + name + "`. Declare it in PASSDOCK_PLUGIN, under this name.", status);
+            throw error(std::string("unknown ") + what + " `" + name + "`; declare it in PASSDOCK_PLUGIN", status);
         }
         check(status);
         return setting(value, std::move(name)).get<T>();

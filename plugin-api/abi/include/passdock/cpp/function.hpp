@@ -146,7 +146,7 @@ public:
     template <class T>
     value_id add_constant(const std::vector<int64_t> &shape, const std::vector<T> &elements,
                           std::string_view name = {}) {
-        static_assert(detail::dtype_of<T> != PASSDOCK_DTYPE_NONE, "no element type is written as a T");
+        static_assert(detail::dtype_of<T> != PASSDOCK_DTYPE_NONE, "T is not an element type");
         std::vector<uint8_t> bytes(elements.size() * sizeof(T));
         for (size_t i = 0; i < elements.size(); i++) {
             write_element<T>(bytes.data() + i * sizeof(T), elements[i]);
@@ -211,7 +211,7 @@ public:
     void set_results(region_id region, const std::vector<value_id> &values, std::vector<port> ports = {}) {
         if (ports.empty()) ports.resize(values.size());
         if (ports.size() != values.size()) {
-            throw error("`set_results` needs a port for each value, or none.", PASSDOCK_STATUS_INVALID);
+            throw error("`set_results` expects one port per value, or none", PASSDOCK_STATUS_INVALID);
         }
         std::vector<uint32_t> raw = detail::raw(values);
         std::vector<passdock_port_desc> descs = port::described(ports);

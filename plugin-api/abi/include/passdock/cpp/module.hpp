@@ -79,7 +79,7 @@ protected:
     symbol_id named(std::string_view name) const {
         symbol_id found = find(name);
         if (!found) {
-            throw error("The module has no function @" + std::string(name) + ".", PASSDOCK_STATUS_NOT_FOUND);
+            throw error("the module has no function `@" + std::string(name) + "`", PASSDOCK_STATUS_NOT_FOUND);
         }
         return found;
     }

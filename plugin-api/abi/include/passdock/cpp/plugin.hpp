@@ -63,7 +63,7 @@ passdock_status gate(Body &&body, Say &&say) noexcept {
     } catch (const std::exception &thrown) {
         return say(thrown, PASSDOCK_STATUS_PANICKED);
     } catch (...) {
-        return say("Something that isn't a std::exception was thrown.", PASSDOCK_STATUS_PANICKED);
+        return say("exception of a type other than std::exception", PASSDOCK_STATUS_PANICKED);
     }
 }
 
@@ -429,7 +429,7 @@ private:
         try {
             return str(*new std::string(why.what()));
         } catch (...) {
-            return passdock_text("there is no memory left");
+            return passdock_text("out of memory");
         }
     }
 

@@ -268,7 +268,7 @@ public:
      * element type of T. */
     template <class T>
     std::optional<std::vector<T>> elements(value_id id) const {
-        static_assert(detail::dtype_of<T> != PASSDOCK_DTYPE_NONE, "no element type is read as a T");
+        static_assert(detail::dtype_of<T> != PASSDOCK_DTYPE_NONE, "T is not an element type");
         if (!is_constant(id) || dtype(id) != detail::dtype_of<T>) return std::nullopt;
         array<uint8_t> bytes = data(constant(id));
         std::vector<T> made;
