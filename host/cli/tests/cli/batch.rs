@@ -182,8 +182,12 @@ fn a_plugin_that_dies_takes_one_model_along() {
     bench.write("relu.ir", RELUS).write("sigmoid.ir", sigmoid);
     let words = "batch relu.ir sigmoid.ir -o out --plugin plugin.so --passes c.transform.Dies";
     for (fault, option, said) in [
-        ("segv", "", "It crashed: SIGSEGV"),
-        ("hang", " --timeout 1", "It was still running after 1 s"),
+        ("segv", "", "the pass crashed: SIGSEGV"),
+        (
+            "hang",
+            " --timeout 1",
+            "the pass was still running after 1 s",
+        ),
         ("segv", " --in-process", "crashed: SIGSEGV"),
     ] {
         let variables = [("FAULT", fault), ("ONLY", "onnx.Sigmoid")];

@@ -42,7 +42,7 @@ fn a_model_from_standard_input_is_there_for_the_second_process() {
     let words = "run - --plugin plugin.so --passes c.transform.Dies -o out.ir";
     let ran = bench.run_with(&[("FAULT", "segv")], words.split_whitespace(), RELUS);
     assert_eq!(ran.status, 1);
-    let said = "error[crashed]: It crashed: SIGSEGV, ";
+    let said = "error[crashed]: the pass crashed: SIGSEGV, ";
     assert!(ran.stderr.contains(said), "{}", ran.stderr);
     let ran = bench.run_with(&[("FAULT", "")], words.split_whitespace(), RELUS);
     assert_eq!(ran.status, 0, "{}", ran.stderr);
@@ -55,7 +55,7 @@ fn a_death_is_told_though_the_second_process_gets_less_far() {
     let ran = run(&bench, "segv, and no model", "");
     assert_eq!(ran.status, 1, "{}", ran.stderr);
     for said in [
-        "error[crashed]: It crashed: SIGSEGV, ",
+        "error[crashed]: the pass crashed: SIGSEGV, ",
         "in pass c.transform.Dies",
     ] {
         assert!(ran.stderr.contains(said), "{}", ran.stderr);
