@@ -1,6 +1,7 @@
 //! Reading and checking the entries of a manifest.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use passdock_abi as abi;
 use toml::{Table, Value};
@@ -60,9 +61,7 @@ fn entries<T>(
 ) -> Result<Vec<T>, EntryError> {
     let mut all = Vec::new();
     for table in root.tables(kind)? {
-        let mut name = String::new();
         let result = root.nested(kind, table, |entry| {
-            name = entry.name();
             check_host(entry, "")?;
             let one = read(entry)?;
             entry.check_texts()?;
@@ -73,7 +72,7 @@ fn entries<T>(
             Err(error @ EntryError::Wrong(_)) => return Err(error),
             Err(EntryError::Unknown(unsupported, help)) => skipped.push(Skipped {
                 entry: kind.to_owned(),
-                name,
+                name: Entry::root(table).name(),
                 unsupported,
                 help,
             }),
@@ -113,11 +112,11 @@ fn plugin_in(entry: &Entry<'_>) -> Result<ManifestPlugin, EntryError> {
 /// Reads a pass. It is skipped if its config key is in `unread`, which has the keys of skipped entries.
 fn pass(entry: &Entry<'_>, unread: &[String]) -> Result<ManifestPass, EntryError> {
     let name = pass_name("pass name", entry.required("name")?)?;
-    let what = format!("name in `aliases` of `{name}`");
     let aliases = entry.optional::<Vec<String>>("aliases")?.into_iter();
-    let aliases = aliases.map(|alias| pass_name(&what, alias));
-    let what = format!("`config` of `{name}`");
-    let config = entry.get("config")?.map(|key| dotted(&what, key));
+    let aliases =
+        aliases.map(|alias| pass_name(format_args!("name in `aliases` of `{name}`"), alias));
+    let config = entry.get("config")?;
+    let config = config.map(|key| dotted(format_args!("`config` of `{name}`"), key));
     let config = config.transpose()?;
     if let Some(key) = config.as_ref().filter(|key| unread.contains(key)) {
         let what = format!("fields of config key `{key}`");
@@ -140,9 +139,10 @@ fn pass(entry: &Entry<'_>, unread: &[String]) -> Result<ManifestPass, EntryError
 
 /// Reads the level and the requirements of a pass or a Sequential.
 fn info(entry: &Entry<'_>, name: String) -> Result<PassInfo, EntryError> {
-    let what = format!("name in `required` of `{name}`");
     let required = entry.optional::<Vec<String>>("required")?.into_iter();
-    let required = required.map(|name| any_pass_name(&what, name));
+    let owner = &name;
+    let required =
+        required.map(|name| any_pass_name(format_args!("name in `required` of `{owner}`"), name));
     Ok(PassInfo {
         opt_level: entry.optional("opt_level")?,
         required: required.collect::<Result<_, _>>()?,
@@ -175,7 +175,7 @@ fn sequential(entry: &Entry<'_>) -> Result<ManifestSequential, EntryError> {
 /// Reads a child of a Sequential that is given by its name.
 fn child_named(owner: &str, name: String) -> Result<ManifestChild, EntryError> {
     Ok(ManifestChild {
-        name: any_pass_name(&format!("name in `passes` of `{owner}`"), name)?,
+        name: any_pass_name(format_args!("name in `passes` of `{owner}`"), name)?,
         options: BTreeMap::new(),
     })
 }
@@ -256,7 +256,7 @@ fn field(entry: &Entry<'_>, owner: &str, may_be_empty: bool) -> Result<Field, En
     };
     let name = match name.is_empty() && may_be_empty {
         true => String::new(),
-        false => word(&format!("name of an option of `{owner}`"), name)?,
+        false => word(format_args!("name of an option of `{owner}`"), name)?,
     };
     let default = entry.value("default", ty.name(), |value| ty.accept(value))?;
     let default = default.unwrap_or_else(|| ty.zero());
@@ -336,27 +336,27 @@ fn version(key: &str, value: String) -> Result<Ver, Kind> {
     parsed.ok_or_else(|| refused(format!("`{key}`"), names::shown(&value), rule))
 }
 
-fn pass_name(what: &str, name: String) -> Result<String, Kind> {
+fn pass_name(what: impl fmt::Display, name: String) -> Result<String, Kind> {
     require(names::is_pass, what, name, names::PASS_RULE)
 }
 
 /// Checks the name of a pass, or of a Sequential.
-fn any_pass_name(what: &str, name: String) -> Result<String, Kind> {
+fn any_pass_name(what: impl fmt::Display, name: String) -> Result<String, Kind> {
     require(names::is_namespaced, what, name, names::ANY_PASS_RULE)
 }
 
-fn dotted(what: &str, name: String) -> Result<String, Kind> {
+fn dotted(what: impl fmt::Display, name: String) -> Result<String, Kind> {
     require(names::is_dotted, what, name, names::DOTTED_RULE)
 }
 
-fn word(what: &str, name: String) -> Result<String, Kind> {
+fn word(what: impl fmt::Display, name: String) -> Result<String, Kind> {
     let rule = "letters, digits, `_` and `-`, at most 256 bytes";
     require(names::is_word, what, name, rule)
 }
 
 fn require(
     is_valid: fn(&str) -> bool,
-    what: &str,
+    what: impl fmt::Display,
     value: String,
     rule: &'static str,
 ) -> Result<String, Kind> {
@@ -367,9 +367,9 @@ fn require(
 }
 
 /// Returns the error about a value that breaks a rule.
-pub(super) fn refused(what: impl Into<String>, got: impl ToString, rule: &'static str) -> Kind {
+pub(super) fn refused(what: impl fmt::Display, got: impl ToString, rule: &'static str) -> Kind {
     Kind::ManifestValue {
-        what: what.into(),
+        what: what.to_string(),
         got: got.to_string(),
         rule,
     }
