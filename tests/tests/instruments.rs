@@ -281,7 +281,7 @@ fn a_pass_that_fails_is_told_of() {
     check(
         &["", "|", "label = 'second'\nfails = 'failed'"],
         fails,
-        expect![["
+        expect![[r#"
             tap enter level 2
             host enter
             second enter level 2
@@ -299,8 +299,7 @@ fn a_pass_that_fails_is_told_of() {
             tap exit
             host exit
             second exit
-            Error in pass fails: it is broken (The instrument `tap.tap` of plugin TAP failed in pass_failed: it is \
-              broken.)"]],
+            Error in pass fails: it is broken (instrument `tap.tap` of plugin TAP failed in pass_failed: it is broken)"#]],
     );
 }
 
@@ -313,8 +312,8 @@ fn each_callback_may_fail() {
             expect![[r#"
                 first enter level 2
                 first exit
-                The context goes on without instruments, because one failed.
-                The instrument `tap.tap` of plugin TAP can't be made: it is broken."#]],
+                the context continues without instruments because one failed
+                cannot create instrument `tap.tap` of plugin TAP: it is broken"#]],
         ),
         (
             "enter",
@@ -322,68 +321,64 @@ fn each_callback_may_fail() {
                 first enter level 2
                 tap enter level 2
                 first exit
-                The context goes on without instruments, because one failed.
-                The instrument `tap.tap` of plugin TAP failed in enter_pass_ctx: it is broken."#]],
+                the context continues without instruments because one failed
+                instrument `tap.tap` of plugin TAP failed in enter_pass_ctx: it is broken"#]],
         ),
         (
             "should_run",
-            expect![["
-            first enter level 2
-            tap enter level 2
-            host enter
-            first should_run tap.transform.Nothing
-            tap should_run tap.transform.Nothing
-            report of tap.tap: first heard 2 things
-            report of tap.tap: tap heard 2 things
-            first exit
-            tap exit
-            host exit
-            Error in pass tap.transform.Nothing of plugin TAP: The instrument `tap.tap` of plugin TAP failed in \
-              should_run: it is broken."]],
+            expect![[r#"
+                first enter level 2
+                tap enter level 2
+                host enter
+                first should_run tap.transform.Nothing
+                tap should_run tap.transform.Nothing
+                report of tap.tap: first heard 2 things
+                report of tap.tap: tap heard 2 things
+                first exit
+                tap exit
+                host exit
+                Error in pass tap.transform.Nothing of plugin TAP: instrument `tap.tap` of plugin TAP failed in should_run: it is broken"#]],
         ),
         (
             "before",
-            expect![["
-            first enter level 2
-            tap enter level 2
-            host enter
-            first should_run tap.transform.Nothing
-            tap should_run tap.transform.Nothing
-            host should_run tap.transform.Nothing
-            first before tap.transform.Nothing, level 1, of tap, requires [], 2 ops
-            tap before tap.transform.Nothing, level 1, of tap, requires [], 2 ops
-            first failed tap.transform.Nothing, level 1, of tap, requires [], 2 ops: The instrument `tap.tap` of \
-              plugin TAP failed in run_before_pass: it is broken.
-            report of tap.tap: first heard 4 things
-            report of tap.tap: tap heard 3 things
-            first exit
-            tap exit
-            host exit
-            Error in pass tap.transform.Nothing of plugin TAP: The instrument `tap.tap` of plugin TAP failed in \
-              run_before_pass: it is broken."]],
+            expect![[r#"
+                first enter level 2
+                tap enter level 2
+                host enter
+                first should_run tap.transform.Nothing
+                tap should_run tap.transform.Nothing
+                host should_run tap.transform.Nothing
+                first before tap.transform.Nothing, level 1, of tap, requires [], 2 ops
+                tap before tap.transform.Nothing, level 1, of tap, requires [], 2 ops
+                first failed tap.transform.Nothing, level 1, of tap, requires [], 2 ops: instrument `tap.tap` of plugin TAP failed in run_before_pass: it is broken
+                report of tap.tap: first heard 4 things
+                report of tap.tap: tap heard 3 things
+                first exit
+                tap exit
+                host exit
+                Error in pass tap.transform.Nothing of plugin TAP: instrument `tap.tap` of plugin TAP failed in run_before_pass: it is broken"#]],
         ),
         (
             "after",
-            expect![["
-            first enter level 2
-            tap enter level 2
-            host enter
-            first should_run tap.transform.Nothing
-            tap should_run tap.transform.Nothing
-            host should_run tap.transform.Nothing
-            first before tap.transform.Nothing, level 1, of tap, requires [], 2 ops
-            tap before tap.transform.Nothing, level 1, of tap, requires [], 2 ops
-            host before tap.transform.Nothing
-            first after tap.transform.Nothing, level 1, of tap, requires [], 2 ops
-            tap after tap.transform.Nothing, level 1, of tap, requires [], 2 ops
-            host failed tap.transform.Nothing
-            report of tap.tap: first heard 4 things
-            report of tap.tap: tap heard 4 things
-            first exit
-            tap exit
-            host exit
-            Error in pass tap.transform.Nothing of plugin TAP: The instrument `tap.tap` of plugin TAP failed in \
-              run_after_pass: it is broken."]],
+            expect![[r#"
+                first enter level 2
+                tap enter level 2
+                host enter
+                first should_run tap.transform.Nothing
+                tap should_run tap.transform.Nothing
+                host should_run tap.transform.Nothing
+                first before tap.transform.Nothing, level 1, of tap, requires [], 2 ops
+                tap before tap.transform.Nothing, level 1, of tap, requires [], 2 ops
+                host before tap.transform.Nothing
+                first after tap.transform.Nothing, level 1, of tap, requires [], 2 ops
+                tap after tap.transform.Nothing, level 1, of tap, requires [], 2 ops
+                host failed tap.transform.Nothing
+                report of tap.tap: first heard 4 things
+                report of tap.tap: tap heard 4 things
+                first exit
+                tap exit
+                host exit
+                Error in pass tap.transform.Nothing of plugin TAP: instrument `tap.tap` of plugin TAP failed in run_after_pass: it is broken"#]],
         ),
         (
             "exit",
@@ -404,8 +399,8 @@ fn each_callback_may_fail() {
                 report of tap.tap: tap heard 4 things
                 first exit
                 tap exit
-                The context goes on without instruments, because one failed.
-                The instrument `tap.tap` of plugin TAP failed in exit_pass_ctx: it is broken."#]],
+                the context continues without instruments because one failed
+                instrument `tap.tap` of plugin TAP failed in exit_pass_ctx: it is broken"#]],
         ),
     ] {
         check(
@@ -439,22 +434,15 @@ fn each_callback_may_panic() {
     ];
     let mut said: Vec<String> = callbacks.map(|callback| last(callback, nothing)).to_vec();
     said.push(last("failed", fails));
-    expect![["
-        The instrument `tap.tap` of plugin TAP can't be made: it panicked at tests/plugins/src/tap.rs:43:13: this is \
-          a bug.
-        The instrument `tap.tap` of plugin TAP panicked in enter_pass_ctx at tests/plugins/src/tap.rs:43:13: this is \
-          a bug.
-        Error in pass tap.transform.Nothing of plugin TAP: The instrument `tap.tap` of plugin TAP panicked in \
-          should_run at tests/plugins/src/tap.rs:43:13: this is a bug.
-        Error in pass tap.transform.Nothing of plugin TAP: The instrument `tap.tap` of plugin TAP panicked in \
-          run_before_pass at tests/plugins/src/tap.rs:43:13: this is a bug.
-        Error in pass tap.transform.Nothing of plugin TAP: The instrument `tap.tap` of plugin TAP panicked in \
-          run_after_pass at tests/plugins/src/tap.rs:43:13: this is a bug.
-        The instrument `tap.tap` of plugin TAP panicked in report at tests/plugins/src/tap.rs:115:13: this is a bug.
-        The instrument `tap.tap` of plugin TAP panicked in exit_pass_ctx at tests/plugins/src/tap.rs:43:13: this is \
-          a bug.
-        Error in pass fails: it is broken (The instrument `tap.tap` of plugin TAP panicked in pass_failed at \
-          tests/plugins/src/tap.rs:43:13: this is a bug.)"]]
+    expect![[r#"
+        cannot create instrument `tap.tap` of plugin TAP: it panicked at tests/plugins/src/tap.rs:43:13: this is a bug
+        instrument `tap.tap` of plugin TAP panicked in enter_pass_ctx at tests/plugins/src/tap.rs:43:13: this is a bug
+        Error in pass tap.transform.Nothing of plugin TAP: instrument `tap.tap` of plugin TAP panicked in should_run at tests/plugins/src/tap.rs:43:13: this is a bug
+        Error in pass tap.transform.Nothing of plugin TAP: instrument `tap.tap` of plugin TAP panicked in run_before_pass at tests/plugins/src/tap.rs:43:13: this is a bug
+        Error in pass tap.transform.Nothing of plugin TAP: instrument `tap.tap` of plugin TAP panicked in run_after_pass at tests/plugins/src/tap.rs:43:13: this is a bug
+        instrument `tap.tap` of plugin TAP panicked in report at tests/plugins/src/tap.rs:115:13: this is a bug
+        instrument `tap.tap` of plugin TAP panicked in exit_pass_ctx at tests/plugins/src/tap.rs:43:13: this is a bug
+        Error in pass fails: it is broken (instrument `tap.tap` of plugin TAP panicked in pass_failed at tests/plugins/src/tap.rs:43:13: this is a bug)"#]]
     .assert_eq(&said.join("\n"));
 }
 
@@ -463,18 +451,17 @@ fn an_error_that_is_emitted_counts() {
     check(
         &["complains = 'before'", "|"],
         nothing,
-        expect![["
-        tap enter level 2
-        host enter
-        tap should_run tap.transform.Nothing
-        host should_run tap.transform.Nothing
-        tap before tap.transform.Nothing, level 1, of tap, requires [], 2 ops
-        this won't do
-        report of tap.tap: tap heard 3 things
-        tap exit
-        host exit
-        Error in pass tap.transform.Nothing of plugin TAP: The instrument `tap.tap` of plugin TAP failed in \
-          run_before_pass: it emitted error diagnostics; the first: this won't do."]],
+        expect![[r#"
+            tap enter level 2
+            host enter
+            tap should_run tap.transform.Nothing
+            host should_run tap.transform.Nothing
+            tap before tap.transform.Nothing, level 1, of tap, requires [], 2 ops
+            this won't do
+            report of tap.tap: tap heard 3 things
+            tap exit
+            host exit
+            Error in pass tap.transform.Nothing of plugin TAP: instrument `tap.tap` of plugin TAP failed in run_before_pass: it emitted error diagnostics: this won't do"#]],
     );
 }
 
@@ -526,6 +513,5 @@ fn two_plugins_with_one_instrument_are_refused() {
     let error = registry.load_plugin(&library(), &LoadOptions::default());
     let text = error.expect_err("the same names").to_string();
     let path = library().display().to_string();
-    expect!["The instrument `tap.tap` is registered already, by plugin `tap` (built in). Rename or remove one of the \
-        two. (the other is of plugin `FILE`)"].assert_eq(&text.replace(&path, "FILE"));
+    expect!["instrument `tap.tap` is already registered by plugin `tap` (built in); rename or remove one of them (the other is in plugin `FILE`)"].assert_eq(&text.replace(&path, "FILE"));
 }

@@ -8,8 +8,11 @@ use clap::builder::Resettable;
 
 /// Returns the manual page of a command.
 pub(crate) fn manual(mut command: Command) -> io::Result<String> {
-    let after = command.get_after_help().map(ToString::to_string);
-    command = command.after_help(Resettable::Reset);
+    let after = command.get_after_long_help().or(command.get_after_help());
+    let after = after.map(ToString::to_string);
+    command = command
+        .after_help(Resettable::Reset)
+        .after_long_help(Resettable::Reset);
     let mut page = Vec::new();
     clap_mangen::Man::new(command).render(&mut page)?;
     let page = String::from_utf8_lossy(&page).into_owned();

@@ -52,6 +52,9 @@ pub(crate) fn render(report: &Report, shown: Shown) -> String {
 fn summary(report: &Report, width: usize) -> String {
     let model = &report.model;
     let mut parts = vec![format!("{} → {} ops", model.ops_before, model.ops_after)];
+    if model.constant_nodes > 0 {
+        parts[0] += &format!(" (+{} Constant)", model.constant_nodes);
+    }
     if let (Some(before), Some(after)) = (model.bytes_before, model.bytes_after) {
         parts.push(show::bytes_change(before, after));
     }
@@ -155,8 +158,8 @@ fn quiet(table: &mut TextTable<3>, passes: &[PassRecord], names: &ShortNames<'_>
         }
     }
     if !unchanged.is_empty() {
-        let head = format!("no change ({}): ", show::seconds(seconds));
-        table.line(&show::wrapped(&head, &unchanged.words(), "  ", width));
+        table.line(&format!("no change, {}:", show::seconds(seconds)));
+        table.line(&show::wrapped("  ", &unchanged.words(), "  ", width));
     }
     for (reason, passes) in skipped {
         let head = match reason {

@@ -36,6 +36,7 @@ pub(crate) fn report(mut error: clap::Error) -> u8 {
         if let Some((_, tip)) = known {
             let tips = ContextValue::StyledStrs(vec![StyledStr::from(*tip)]);
             error.insert(ContextKind::Suggested, tips);
+            error.remove(ContextKind::SuggestedArg);
         }
     }
     let text = error.render().to_string();

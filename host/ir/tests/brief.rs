@@ -35,7 +35,7 @@ fn brief_text_has_numbers_and_short_lines() {
     let module = text::parse(SOURCE).expect("it can be read");
     let printed = text::print_with(&module, &brief());
     expect![[r#"
-        ; Brief, to be read by people: names, long data and what else a file knows are left out.
+        ; Brief text, which cannot be parsed: names, long data and other details are omitted.
         module {
           metadata "author" = "somebody who has a very long name, long…"
           fn @f(%x: f32[n,64], %0: f32[n]) -> (%"/model/out": f32[n,64]) {

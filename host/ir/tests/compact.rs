@@ -125,7 +125,7 @@ fn half_dead_functions_need_it() {
         assert!(!f.needs_compaction());
         assert_eq!(f.op_count(), 90);
         let stale = f.live_op(made[199]).expect_err("the id is gone");
-        expect!["There is no op op200 in function @f."].assert_eq(&stale.message);
+        expect!["function `@f` has no op op200"].assert_eq(&stale.message);
         assert_eq!(f.value_ids(), 0);
     });
     verify::verify_module(&module).expect("compaction keeps it whole");

@@ -218,7 +218,7 @@ fn a_text_may_hold_everything_or_leave_it_out() {
             return
           }
         }
-        ; 3 constants are elided, so this text can't be parsed.
+        ; 3 constants are elided, so this text cannot be parsed.
     "#]]
     .assert_eq(&printed);
     assert!(text::parse(&printed).is_err());

@@ -54,28 +54,28 @@ fn changed(at: usize, byte: u8) -> Vec<u8> {
 
 #[test]
 fn what_is_no_archive_is_a_sentence() {
-    check(b"", expect!["it isn't a `.npz` file"]);
+    check(b"", expect!["not a `.npz` file"]);
     check(
         b"not an archive, though it is as long as one",
-        expect!["it isn't a `.npz` file"],
+        expect!["not a `.npz` file"],
     );
-    check(
-        &PACKED[40..],
-        expect!["`x.npy` in it gives none: it is cut off"],
-    );
+    check(&PACKED[40..], expect!["invalid entry `x.npy`: truncated"]);
     let (signature, flags, method, size) = (3, 8, 10, 24);
-    check(&changed(signature, 9), expect!["its directory is cut off"]);
+    check(
+        &changed(signature, 9),
+        expect!["truncated archive directory"],
+    );
     check(
         &changed(flags, 1),
-        expect!["`x.npy` in it gives none: it is encrypted"],
+        expect!["invalid entry `x.npy`: encrypted"],
     );
     check(
         &changed(method, 12),
-        expect!["`x.npy` in it gives none: it is packed by method 12; 0 and 8 can be read"],
+        expect!["invalid entry `x.npy`: unsupported compression method 12; expected 0 or 8"],
     );
     check(
         &changed(size, 7),
-        expect!["`x.npy` in it gives none: its compressed data is broken"],
+        expect!["invalid entry `x.npy`: corrupt compressed data"],
     );
 }
 

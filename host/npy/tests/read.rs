@@ -79,10 +79,10 @@ fn later_versions_have_longer_lengths() {
     check(
         &[later(2), later(3), later(4)],
         expect![[r#"
-        u8[1] [9]
-        u8[1] [9]
-        its header is of version 4; 1 to 3 can be read
-    "#]],
+            u8[1] [9]
+            u8[1] [9]
+            invalid header: expected version 1 to 3, found 4
+        "#]],
     );
 }
 
@@ -117,27 +117,27 @@ fn what_is_no_tensor_is_refused_in_a_sentence() {
             b"\x93NUMPY\x01\x00\xff\xff{'descr'".to_vec(),
         ],
         expect![[r#"
-            it isn't a `.npy` file
-            it isn't a `.npy` file
-            its elements are records of several fields; numbers and bools can be read
-            its elements are Python objects; numbers and bools can be read
-            its elements are strings; numbers and bools can be read
-            its elements are `<f16`; numbers and bools can be read
-            its elements are `<V1`; numbers and bools can be read
-            it has 7 bytes of elements where [2] takes 8
-            it has 9 bytes of elements where [2] takes 8
-            its header says [9223372036854775807, 9], which nothing can hold
-            its header says [9223372036854775807, 9, 0], which nothing can hold
-            its header has an invalid `shape`
-            its header has an invalid `shape`
-            its header has an invalid `fortran_order`
-            its header has no `fortran_order`
-            its header has no `fortran_order`
-            its header has no `fortran_order`
-            its header has no `descr`
-            its header has an invalid `shape`
-            its header would be 4294967295 bytes long
-            it isn't a `.npy` file
+            not a `.npy` file
+            not a `.npy` file
+            unsupported elements: records with several fields; expected numbers or bools
+            unsupported elements: Python objects; expected numbers or bools
+            unsupported elements: strings; expected numbers or bools
+            unsupported elements: `<f16`; expected numbers or bools
+            unsupported elements: `<V1`; expected numbers or bools
+            expected 8 bytes of elements for shape [2], found 7
+            expected 8 bytes of elements for shape [2], found 9
+            invalid header: shape [9223372036854775807, 9] is too large
+            invalid header: shape [9223372036854775807, 9, 0] is too large
+            invalid header: invalid `shape`
+            invalid header: invalid `shape`
+            invalid header: invalid `fortran_order`
+            invalid header: missing `fortran_order`
+            invalid header: missing `fortran_order`
+            invalid header: missing `fortran_order`
+            invalid header: missing `descr`
+            invalid header: invalid `shape`
+            invalid header: the length of 4294967295 bytes exceeds 65536
+            not a `.npy` file
         "#]],
     );
 }

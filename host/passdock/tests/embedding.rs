@@ -253,7 +253,7 @@ fn a_config_value_that_is_not_set_has_its_default() {
     assert!(cx.config_or_default::<bool>("acme.Tile").is_err());
     assert!(cx.config_or_default::<Tile>("acme.Tiles").is_err());
     let error = builder().config("acme.Tile", tile(0)).build().unwrap_err();
-    expect!["Expected the field `size` of `acme.Tile` to be from 1 to 4096, but got the int 0."]
+    expect!["invalid value for `size` of `acme.Tile`: expected an int from 1 to 4096, found 0"]
         .assert_eq(&error.to_string());
 }
 
@@ -346,13 +346,12 @@ fn a_pass_of_the_program_has_options() {
         run("options = { times = 0 }"),
         run(""),
     ];
-    expect![["
+    expect![[r#"
         aaa
         bb
-        pipeline.toml:3:13: `demo.transform.Say` has no field `time`. Did you mean `times`?
-        pipeline.toml:3:21: Expected the field `times` of `demo.transform.Say` to be ≥ 1, but got the int 0.
-        The pass `demo.transform.Say` needs its option `what`, which has no default. Set `demo.Say.what` in the \
-          context's config."]]
+        pipeline.toml:3:13: unknown field `time` of `demo.transform.Say`; did you mean `times`?
+        pipeline.toml:3:21: invalid value for `times` of `demo.transform.Say`: expected an int ≥ 1, found 0
+        missing required option `what` of pass `demo.transform.Say`; set `demo.Say.what` in the context's config"#]]
     .assert_eq(&said.join("\n"));
 
     let options = toml::toml! { what = "c" };

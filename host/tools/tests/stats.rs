@@ -124,7 +124,7 @@ module {
               {"domain":"","version":17}
               {"domain":"com.acme","version":2}
             custom_domains:
-              {"domain":"com.acme","kinds":1,"ops":1,"versions":[2]}
+              {"domain":"com.acme","operators":1,"ops":1,"versions":[2]}
             results: {"static_shape":1,"total":3,"typed":3}
         "#]],
     );
@@ -176,9 +176,10 @@ module {
               {"count":1,"domain":"tir","nested":1,"op":"tir.mul","provider":"ir"},
               {"count":1,"domain":"tir","nested":1,"op":"tir.store","provider":"ir"}],
              "nested":3,"total":4}
-            subgraphs: {"depth":1,"holders":[{"op":"for","ops":1,"regions":1}],"regions":1}
+            subgraphs: {"depth":1,"parents":[{"op":"for","ops":1,"regions":1}],"regions":1}
             functions:
-              {"calls":0,"copies":1,"inputs":2,"kind":"prim","name":"scale","ops":4,"opsets":[],"outputs":0}
+              {"calls":0,"inlined_copies":1,"inputs":2,"kind":"prim","name":"scale","ops":4,"opsets":[],
+               "outputs":0}
             parameters.elements: 0
             parameters.scalars: {"bytes":20,"elements":3,"tensors":3}
             custom_domains: []
@@ -238,10 +239,10 @@ module {
               {"count":1,"domain":"","nested":1,"op":"onnx.Constant","provider":"onnx"}
             subgraphs.regions: 4
             subgraphs.depth: 2
-            subgraphs.holders:
+            subgraphs.parents:
               {"op":"onnx.If","ops":2,"regions":4}
             custom_domains:
-              {"domain":"a.b","kinds":1,"ops":2,"versions":[]}
+              {"domain":"a.b","operators":1,"ops":2,"versions":[]}
             results: {"static_shape":5,"total":8,"typed":6}
         "#]],
     );
@@ -417,13 +418,13 @@ module {
               {"count":1,"domain":"local","nested":0,"op":"local.Never","provider":"function"}
               {"count":1,"domain":"","nested":0,"op":"onnx.Neg","provider":"onnx"}
             functions:
-              {"calls":0,"copies":1,"inputs":1,"kind":"graph","name":"main","ops":4,
+              {"calls":0,"inlined_copies":1,"inputs":1,"kind":"graph","name":"main","ops":4,
                "opsets":[{"domain":"","version":17}],"outputs":1}
-              {"calls":2,"copies":2,"inputs":1,"kind":"graph","name":"local.Twice","ops":2,
+              {"calls":2,"inlined_copies":2,"inputs":1,"kind":"graph","name":"local.Twice","ops":2,
                "opsets":[{"domain":"","version":18}],"outputs":1}
-              {"calls":4,"copies":5,"inputs":1,"kind":"graph","name":"local.Once","ops":3,
+              {"calls":4,"inlined_copies":5,"inputs":1,"kind":"graph","name":"local.Once","ops":3,
                "opsets":[{"domain":"","version":18}],"outputs":1}
-              {"calls":1,"copies":0,"inputs":1,"kind":"graph","name":"local.Never","ops":2,
+              {"calls":1,"inlined_copies":0,"inputs":1,"kind":"graph","name":"local.Never","ops":2,
                "opsets":[{"domain":"","version":18}],"outputs":1}
             custom_domains: []
         "#]],
@@ -453,11 +454,11 @@ module {
             ops.total: 3
             ops.inlined: null
             functions:
-              {"calls":0,"copies":null,"inputs":1,"kind":"graph","name":"main","ops":1,
+              {"calls":0,"inlined_copies":null,"inputs":1,"kind":"graph","name":"main","ops":1,
                "opsets":[{"domain":"","version":17}],"outputs":1}
-              {"calls":2,"copies":null,"inputs":1,"kind":"graph","name":"local.A","ops":1,"opsets":[],
+              {"calls":2,"inlined_copies":null,"inputs":1,"kind":"graph","name":"local.A","ops":1,"opsets":[],
                "outputs":1}
-              {"calls":1,"copies":null,"inputs":1,"kind":"graph","name":"local.B","ops":1,"opsets":[],
+              {"calls":1,"inlined_copies":null,"inputs":1,"kind":"graph","name":"local.B","ops":1,"opsets":[],
                "outputs":1}
         "#]],
     );
@@ -552,7 +553,7 @@ module {
         .expect("an empty file");
     expect![[r#"
         [{"bytes":0,"bytes_needed":300,"bytes_used":108,"path":"DIR/w.bin",
-          "problem":"The file has 0 bytes, and its tensors reach to byte 300.","tensors":2}]
+          "problem":"file has 0 bytes, but its tensors end at byte 300","tensors":2}]
         [{"bytes":100,"elements":100,"file":"DIR/w.bin","function":"main","name":"c","storage":"external",
           "type":"u8[100]"}]
         shared: 8 B
@@ -561,7 +562,7 @@ module {
     std::fs::remove_file(&path).expect("it is there");
     expect![[r#"
         [{"bytes":null,"bytes_needed":300,"bytes_used":108,"path":"DIR/w.bin",
-          "problem":"The external data file \"DIR/w.bin\" can't be read: No such file or directory (os error 2).",
+          "problem":"could not read external data file `DIR/w.bin`: No such file or directory (os error 2)",
           "tensors":2}]
         [{"bytes":100,"elements":100,"file":"DIR/w.bin","function":"main","name":"c","storage":"external",
           "type":"u8[100]"}]

@@ -149,7 +149,7 @@ fn r043_reading() {
     let error = cx
         .get_config::<bool>("tir.limit")
         .expect_err("it is an int");
-    expect!["The config option `tir.limit` is an int, which isn't the type that is asked for."]
+    expect!["config option `tir.limit` is an int, not of the requested type"]
         .assert_eq(&error.to_string());
 }
 

@@ -47,9 +47,10 @@ fn panics_are_failures_each_time_and_outside_what_they_were() {
     let first = outcome(&["sdk.transform.Panics"], CHAIN);
     assert_eq!(outcome(&["sdk.transform.Panics"], CHAIN), first);
     expect![[r#"
-        error[pass-panicked]: The pass panicked at tests/plugins/sdk/src/failing.rs:22:13: something.
+        error[pass-panicked]: the pass panicked at tests/plugins/sdk/src/failing.rs:22:13: something
          |
-         = in pass sdk.transform.Panics of plugin `SDK`, function @main"#]].assert_eq(&first);
+         = in pass sdk.transform.Panics of plugin `SDK`, function @main"#]]
+    .assert_eq(&first);
     let panic = std::panic::catch_unwind(|| panic!("mine")).expect_err("it panics");
     assert_eq!(panic.downcast_ref::<&str>(), Some(&"mine"));
 }

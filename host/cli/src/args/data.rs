@@ -9,21 +9,21 @@ use crate::args::one_of;
 #[derive(Debug, Args)]
 pub(crate) struct DataArgs {
     /// Where to store the data of an ONNX model's initializers
-    #[arg(long, value_name = "WHERE", default_value = "keep", value_parser = one_of([
+    #[arg(long, hide_short_help = true, value_name = "WHERE", default_value = "keep", value_parser = one_of([
         (
             "keep",
-            "Where it is; what is new goes to OUT.data if the model has data files, or outgrows 2 GiB",
+            "Where it is; new data goes to OUT.data if the model has data files or exceeds 2 GiB",
             ExternalData::Keep,
         ),
-        ("all", "Into one file OUT.data, without what nobody uses; small data stays in the model", ExternalData::All),
+        ("all", "Into one file OUT.data, without unused data; small data stays in the model", ExternalData::All),
         ("none", "Into the model file", ExternalData::None),
     ]))]
     pub(crate) external_data: ExternalData,
-    /// Infer the types of all values, and write them to the graph's `value_info`
+    /// Write inferred types of all values to the graph's `value_info`
     #[arg(long)]
     pub(crate) value_info: bool,
     /// Allow data outside of the model's directory: absolute paths, `..`, links
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(crate) allow_outside_data: bool,
     /// Re-encode the whole file instead of copying unchanged parts
     #[arg(long, hide = true)]

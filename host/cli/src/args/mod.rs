@@ -36,10 +36,11 @@ use crate::args::shell::{CompletionsArgs, ManArgs};
     after_help = include_str!("../../help/passdock.txt").trim_end()
 )]
 pub(crate) struct Cli {
-    /// Use colours: `auto` uses them on terminals unless `NO_COLOR` is set
+    /// When to use colours; `auto`: on terminals, unless `NO_COLOR` is set
     #[arg(
         long,
         global = true,
+        display_order = LAST,
         value_name = "WHEN",
         value_enum,
         default_value = "auto"
@@ -48,6 +49,9 @@ pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
 }
+
+/// The position of options that are shown after all others.
+const LAST: usize = 900;
 
 /// When to use colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -105,13 +109,13 @@ pub(crate) enum Command {
 /// Options that select plugins.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct PluginArgs {
-    /// Use the plugin in FILE: `--plugin target/debug/libacme.so`. Repeatable.
+    /// Use the plugin in FILE. Repeatable
     ///
-    /// FILE must exist and be a plugin. `files = ["…"]` in `[plugins]` of a pipeline has the same effect. Two files
+    /// Example: `--plugin target/debug/libacme.so`. FILE must exist and be a plugin. `files = ["…"]` in `[plugins]` of a pipeline has the same effect. Two files
     /// with the same plugin in different directories are an error.
     #[arg(long, value_name = "FILE")]
     pub(crate) plugin: Vec<PathBuf>,
-    /// Search DIR for plugins before all other directories. Repeatable.
+    /// Search DIR for plugins first. Repeatable
     ///
     /// The search order is: --plugin, `[plugins] files` of the pipeline, --plugin-dir, `[plugins] dirs`,
     /// PASSDOCK_PLUGIN_PATH, the standard plugins next to the executable.
@@ -122,33 +126,45 @@ pub(crate) struct PluginArgs {
 /// Options that select passes and configure them, shared by all commands that run a pipeline.
 #[derive(Debug, Args)]
 pub(crate) struct PassArgs {
-    /// Run these passes, after those of PIPELINE if it is given. A .rules file is a pass.
+    /// Run these passes, after those of PIPELINE if it is given
+    ///
+    /// A .rules file is a pass.
     #[arg(long, value_name = "A,B,C", value_delimiter = ',', value_parser = trimmed)]
     pub(crate) passes: Vec<String>,
-    /// Run passes up to this optimization level, from 0 to 4. Overrides the pipeline's level, which is 2 by default.
+    /// Run passes up to this level, from 0 to 4
+    ///
+    /// Overrides the pipeline's level, which is 2 by default.
     #[arg(short = 'O', long, value_name = "LEVEL", value_parser = level)]
     pub(crate) opt_level: Option<u32>,
-    /// Run this pass of the pipeline at any level. Repeatable.
+    /// Run this pass of the pipeline at any level. Repeatable
     #[arg(long, value_name = "PASS", value_delimiter = ',', value_parser = trimmed)]
     pub(crate) required_pass: Vec<String>,
-    /// Skip this pass where the pipeline lists it. Passes that call it by name still run it. Repeatable.
+    /// Skip this pass of the pipeline. Repeatable
+    ///
+    /// Passes that call it by name still run it.
     #[arg(long, value_name = "PASS", value_delimiter = ',', value_parser = trimmed)]
     pub(crate) disabled_pass: Vec<String>,
-    /// Disable this rewrite rule. The report lists the names of rules.
+    /// Disable this rewrite rule. Repeatable
+    ///
+    /// The report lists the names of rules.
     #[arg(long, value_name = "RULE", value_delimiter = ',', value_parser = trimmed)]
     pub(crate) disabled_rule: Vec<String>,
     /// Stop applying rules after N rewrites in total, for example to find a wrong rewrite
-    #[arg(long, value_name = "N")]
+    #[arg(long, hide_short_help = true, value_name = "N")]
     pub(crate) rewrite_limit: Option<u64>,
-    /// Raise the model to version N of ONNX's own operators before the first pass. Fusions may use newer operators.
-    /// Either all ops keep their meaning, or nothing is changed.
+    /// Raise the model to opset N before the first pass
+    ///
+    /// N is a version of ONNX's own operators. Fusions may use newer operators. Either all ops keep their meaning, or
+    /// nothing is changed.
     #[arg(long, value_name = "N", value_parser = opset, allow_negative_numbers = true)]
     pub(crate) raise_opset: Option<i64>,
-    /// Set a config option: `tir.UnrollLoop.auto_max_step=16`. VALUE is TOML. Repeatable.
+    /// Set a config option. Repeatable
+    ///
+    /// VALUE is TOML: `tir.UnrollLoop.auto_max_step=16`. `passdock list config` shows the options.
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) config: Vec<String>,
     /// Trust the pipeline: allow it to name plugins, rules and other files outside of its directory
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(crate) trust: bool,
     #[command(flatten)]
     pub(crate) plugins: PluginArgs,
@@ -157,67 +173,72 @@ pub(crate) struct PassArgs {
 #[derive(Debug, Args)]
 #[command(
     override_usage = "passdock run [OPTIONS] [PIPELINE] MODEL",
-    after_help = include_str!("../../help/run.txt").trim_end()
+    after_help = "For all options, examples and exit statuses, see `passdock run --help`.",
+    after_long_help = include_str!("../../help/run.txt").trim_end()
 )]
 pub(crate) struct RunArgs {
     /// Optional pipeline, then the model: .onnx, .ir, or `-` for IR text
     #[arg(value_name = "FILE", num_args = 0..=2)]
     pub(crate) inputs: Vec<PathBuf>,
     /// Write the result to OUT: .onnx, .ir, or `-` for IR text
-    #[arg(short, long, value_name = "OUT")]
+    #[arg(short, long, display_order = 0, value_name = "OUT")]
     pub(crate) output: Option<PathBuf>,
     #[command(flatten, next_help_heading = "Passes")]
     pub(crate) passes: PassArgs,
-    /// Set a dim symbol of the model to a size, or a parameter to a value, before the first pass: `batch=1`,
-    /// `scale=0.5`. VALUE is TOML. Repeatable.
+    /// Set a dim symbol or a parameter before the first pass: `batch=1`. Repeatable
+    ///
+    /// VALUE is TOML: a size, or the value of a parameter: `scale=0.5`.
     #[arg(long, value_name = "NAME=VALUE")]
     pub(crate) bind: Vec<String>,
     /// Show the time of each pass, as a tree and per pass
     #[arg(long, help_heading = WATCH)]
     pub(crate) timing: bool,
     /// Write the time of each pass to FILE, for ui.perfetto.dev or chrome://tracing
-    #[arg(long, help_heading = WATCH, value_name = "FILE")]
+    #[arg(long, hide_short_help = true, help_heading = WATCH, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
-    /// Write an HTML report to FILE: what each pass changed, and the graph before and after. The file is
-    /// self-contained.
+    /// Write an HTML report to FILE
+    ///
+    /// It shows the changes of each pass, and the graph before and after. The file is self-contained.
     #[arg(long, help_heading = REPORT, value_name = "FILE")]
     pub(crate) html_report: Option<PathBuf>,
-    /// Observe passes with an instrument: NAME, or 'NAME={OPTION=VALUE}' in TOML. Repeatable.
+    /// Observe passes with an instrument. Repeatable
     ///
-    /// `passdock list instruments` shows the instruments and their options.
+    /// With options in TOML: 'NAME={OPTION=VALUE}'. `passdock list instruments` shows the instruments and their options.
     #[arg(long, help_heading = WATCH, value_name = "NAME")]
     pub(crate) instrument: Vec<String>,
-    /// Print the module before PASS, or before `all` passes. Repeatable.
+    /// Print the module before PASS, or before `all` passes. Repeatable
     #[arg(long, help_heading = WATCH, value_name = "PASS", value_delimiter = ',', value_parser = trimmed)]
     pub(crate) print_before: Vec<String>,
-    /// Print the module after PASS, or after `all` passes. Repeatable.
+    /// Print the module after PASS, or after `all` passes. Repeatable
     #[arg(long, help_heading = WATCH, value_name = "PASS", value_delimiter = ',', value_parser = trimmed)]
     pub(crate) print_after: Vec<String>,
     /// Print a diff for each pass that changed the module
     #[arg(long, help_heading = WATCH)]
     pub(crate) print_changed: bool,
     /// Verify the functions that a pass changed, all functions, or none
-    #[arg(long, value_name = "WHEN", default_value = "changed", value_parser = one_of([
+    #[arg(long, hide_short_help = true, value_name = "WHEN", default_value = "changed", value_parser = one_of([
         ("changed", "After each pass, the functions that it changed", Verify::Changed),
         ("all", "Before the first pass and after each, all functions", Verify::All),
         ("off", "Never", Verify::Off),
     ]))]
     pub(crate) verify: Verify,
-    /// Run the model and the result in ONNX Runtime, and fail without writing OUT if their outputs differ
+    /// Compare the outputs of model and result in ONNX Runtime
     ///
-    /// Compares like `passdock compare`. For options, use `--instrument 'verify-outputs={inputs="DIR"}'`.
+    /// If they differ, OUT isn't written. Compares like `passdock compare`. For options, use `--instrument 'verify-outputs={inputs="DIR"}'`.
     #[arg(long)]
     pub(crate) verify_outputs: bool,
     /// Write the module to DIR after each pass
     #[arg(long, help_heading = WATCH, value_name = "DIR")]
     pub(crate) dump_dir: Option<PathBuf>,
-    /// Write reproducers of failed passes to a directory in DIR instead of next to OUT
+    /// Write reproducers of failed passes to DIR instead of next to OUT
     #[arg(long, help_heading = FAILURES, value_name = "DIR")]
     pub(crate) reproducer_dir: Option<PathBuf>,
     /// Copy constants of more than 64 KiB to the reproducer instead of referring to the model
-    #[arg(long, help_heading = FAILURES)]
+    #[arg(long, hide_short_help = true, help_heading = FAILURES)]
     pub(crate) self_contained: bool,
-    /// Let passes enlarge the model to make it faster or simpler: sets each config option `allow_growth`
+    /// Let passes enlarge the model to make it faster or simpler
+    ///
+    /// Sets each config option `allow_growth`.
     #[arg(long)]
     pub(crate) allow_growth: bool,
     /// Run function passes on N threads; defaults to the number of cores
@@ -231,10 +252,10 @@ pub(crate) struct RunArgs {
     /// Print only errors
     #[arg(short, long, help_heading = REPORT)]
     pub(crate) quiet: bool,
-    /// Print all notes in full, instead of one line for each group of similar notes
+    /// Print all notes in full
     #[arg(long, conflicts_with = "quiet", help_heading = REPORT)]
     pub(crate) notes: bool,
-    /// Print one JSON object on standard output, and everything else on standard error
+    /// Print the report as JSON on standard output, and everything else on standard error
     #[arg(long, help_heading = REPORT)]
     pub(crate) json: bool,
     #[command(flatten, next_help_heading = "Data")]

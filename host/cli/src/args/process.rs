@@ -7,12 +7,14 @@ use clap::Args;
 /// Options for the process that runs plugins, and its time limit.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct ProcessArgs {
-    /// Run plugins in this process. By default they run in a child process, so that the command can report their
-    /// crashes.
-    #[arg(long)]
+    /// Run plugins in this process
+    ///
+    /// By default they run in a child process, so that the command can report their crashes.
+    #[arg(long, hide_short_help = true)]
     pub(crate) in_process: bool,
-    /// Stop the pipeline after this time, and report the pass that ran as failed. Reading and writing have the same
-    /// limit.
+    /// Stop the pipeline after this time
+    ///
+    /// The pass that ran is reported as failed. Reading and writing have the same limit.
     #[arg(long, value_name = "SECONDS", value_parser = time_limit, conflicts_with = "in_process")]
     pub(crate) timeout: Option<f64>,
 }

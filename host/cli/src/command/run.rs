@@ -37,7 +37,7 @@ pub(crate) fn run(args: RunArgs) -> Result<u8, PassError> {
     if let Some(next) = next {
         next_command::tell(&mut report.diagnostics, &next);
     }
-    watchdog::doing("writing the page");
+    watchdog::doing("writing the HTML report");
     let page = page.write(&mut report);
     if let Err(error) = &page {
         report.diagnostics.push(error.to_diagnostic());

@@ -35,7 +35,7 @@ fn a_model_that_fails_stops_no_other_one() {
         FAILED m/broken.onnx, TIME
         ok m/a.onnx: 2 → 1 ops, TIME
         ok m/deep/b.onnx: 2 → 1 ops, TIME
-        error[read]: The model m/broken.onnx: it isn't a binary ONNX model: it is a text file.
+        error[read]: invalid model `m/broken.onnx`: expected a binary ONNX model, found a text file
         status 1"#]]
     .assert_eq(&said(&bench.passdock("batch m -o out")));
     for done in ["out/a.onnx", "out/deep/b.onnx"] {
@@ -46,7 +46,7 @@ fn a_model_that_fails_stops_no_other_one() {
     expect![[r#"
         2 models done (2 before), 1 failed, 4 → 2 ops, 176 B → 128 B, results in out/results.jsonl
         FAILED m/broken.onnx, TIME
-        error[read]: The model m/broken.onnx: it isn't a binary ONNX model: it is a text file.
+        error[read]: invalid model `m/broken.onnx`: expected a binary ONNX model, found a text file
         status 1"#]]
     .assert_eq(&said(&bench.passdock("batch m -o out")));
     std::fs::copy(bench.path("m/a.onnx"), bench.path("m/broken.onnx")).expect("copied");
@@ -121,9 +121,9 @@ fn each_line_is_an_object() {
     let refused = bench.passdock("batch m -o out --results in.ir");
     expect![[r#"
 
-        error[usage]: Line 1 of `in.ir` isn't the result of a model: expected value at line 1 column 1.
+        error[usage]: line 1 of `in.ir` is not the result of a model: expected value at line 1 column 1
          |
-         = help: Name another file: `--results FILE`.
+         = help: pass another file: `--results FILE`
         status 2"#]].assert_eq(&said(&refused));
 }
 
@@ -146,9 +146,9 @@ fn what_is_wrong_with_all_is_told_once() {
     let ran = bench.passdock("batch m/deep b.onnx -o out");
     expect![[r#"
 
-        error[usage]: The results of `m/deep/b.onnx` and of `b.onnx` would both be `out/b.onnx`.
+        error[usage]: the results of `m/deep/b.onnx` and `b.onnx` would both be `out/b.onnx`
          |
-         = help: Name the directory that both are in, or do them in two batches.
+         = help: pass the directory that contains both, or run two batches
         status 2"#]]
     .assert_eq(&said(&ran));
 }
@@ -161,13 +161,13 @@ fn a_model_that_is_gone_fails_and_one_that_is_named_twice_is_done_once() {
         1 model done, 1 failed, 2 → 1 ops, 88 B → 64 B, results in out/results.jsonl
         FAILED gone.onnx, TIME
         ok m/deep/b.onnx: 2 → 1 ops, TIME
-        error[read]: The model gone.onnx: it can't be read: No such file or directory (os error 2).
+        error[read]: could not read `gone.onnx`: No such file or directory (os error 2)
         status 1"#]]
     .assert_eq(&said(&ran));
     let ran = bench.passdock("batch m/dep -o out");
     expect![[r#"
 
-        error[usage]: `m/dep` can't be read: No such file or directory (os error 2).
+        error[usage]: could not read `m/dep`: No such file or directory (os error 2)
         status 2"#]]
     .assert_eq(&said(&ran));
 }

@@ -27,13 +27,11 @@ fn check(words: &[&str], status: i32, expected: &Expect) {
 
 #[test]
 fn it_says_how_to_get_onnx_runtime() {
-    let missing = expect![["
-        error[not-checked]: The models can't be run: ONNX Runtime can't be loaded from `/nowhere/libonnxruntime.so` \
-          (ORT_DYLIB_PATH): …
+    let missing = expect![[r#"
+        error[not-checked]: could not run the models: could not load ONNX Runtime from `/nowhere/libonnxruntime.so` (ORT_DYLIB_PATH): …
          |
-         = help: `pip install onnxruntime` for the `python3` in PATH is enough; or `ORT_DYLIB_PATH` names the \
-           library: `libonnxruntime.so`, `libonnxruntime.dylib` or `onnxruntime.dll`, of any version 1.x.
-    "]];
+         = help: run `pip install onnxruntime` for the `python3` in PATH, or set `ORT_DYLIB_PATH` to the library of any version 1.x (`libonnxruntime.so`, `libonnxruntime.dylib` or `onnxruntime.dll`)
+    "#]];
     check(&["compare", "m.ir", "m.ir"], 2, &missing);
     for command in ["bisect", "reduce"] {
         let words = [
@@ -79,28 +77,28 @@ fn options_are_checked() {
         &["compare", "m.ir", "gone.ir"],
         2,
         &expect![[r#"
-        error[read]: The model `gone.ir` can't be read: No such file or directory (os error 2).
-    "#]],
+            error[read]: could not read `gone.ir`: No such file or directory (os error 2)
+        "#]],
     );
     check(
         &["compare", "-", "-"],
         2,
         &expect![[r#"
-        error[usage]: Only one of the two models can come from standard input.
-    "#]],
+            error[usage]: only one of the two models can be standard input
+        "#]],
     );
     check(
         &["compare", "m.ir", "m.ir", "--inputs", "gone"],
         2,
         &expect![[r#"
-            error[usage]: There is no `gone`.
+            error[usage]: no such file: `gone`
         "#]],
     );
     check(
         &["compare", "m.ir", "m.ir", "--dim", "n"],
         2,
         &expect![[r#"
-            error: invalid value 'n' for '--dim <NAME=SIZE>': write NAME=SIZE
+            error: invalid value 'n' for '--dim <NAME=SIZE>': expected NAME=SIZE
 
             For more information, try '--help'.
         "#]],
@@ -109,7 +107,7 @@ fn options_are_checked() {
         &["compare", "m.ir", "m.ir", "--atol", "-1"],
         2,
         &expect![[r#"
-            error: invalid value '-1' for '--atol <X>': this isn't a number from 0 on
+            error: invalid value '-1' for '--atol <X>': expected a non-negative number
 
             For more information, try '--help'.
         "#]],
@@ -125,7 +123,7 @@ fn options_are_checked() {
         ],
         2,
         &expect![[r#"
-            error[config]: Expected the field `runs` of `verify-outputs` to be from 1 to 64, but got the int 0.
+            error[config]: invalid value for `runs` of `verify-outputs`: expected an int from 1 to 64, found 0
             --> --instrument
              |
              | verify-outputs={runs=0}

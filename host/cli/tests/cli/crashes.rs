@@ -75,7 +75,7 @@ fn a_reproducer_dies_the_same_death() {
         assert!(ran.stderr.contains(&advice), "{fault}: {}", ran.stderr);
         let ran = bench.run_with(&[("FAULT", fault)], words.split_whitespace(), "");
         assert_eq!(ran.status, 1, "{fault}: {}", ran.stderr);
-        let said = "the same failure: crashed in c.transform.Dies";
+        let said = "same failure: crashed in c.transform.Dies";
         assert!(ran.stdout.contains(said), "{fault}: {}", ran.stdout);
     }
 }

@@ -79,7 +79,7 @@ fn bisect_finds_the_rewrite_that_a_pass_dies_over() {
     }
     let replay = "replay proof/reproducer --plugin plugin.so";
     let ran = with(&bench, "segv in a rewrite", "pass", replay);
-    let same = "the same failure: crashed in c.transform.Dies";
+    let same = "same failure: crashed in c.transform.Dies";
     assert!(ran.stdout.contains(same), "{}", ran.stdout);
 }
 
@@ -119,7 +119,7 @@ fn reduce_with_a_check_goes_past_the_candidates_that_a_pass_dies_of() {
     );
     let ran = bench.run_with(&[("FAULT", "segv below 3 ops")], words, "");
     assert_eq!(ran.status, 0, "{}{}", ran.stdout, ran.stderr);
-    let still = "still good before the pipeline and bad after it";
+    let still = "the test still passes before the pipeline and fails after it";
     assert!(ran.stdout.contains(still), "{}", ran.stdout);
     assert!(
         bench.read("small.ir").contains("onnx.Identity"),
@@ -154,7 +154,7 @@ fn bisect_names_the_pass_that_dies() {
         assert!(ran.stdout.contains(replay), "{fault}: {}", ran.stdout);
         let words = format!("replay found/reproducer --plugin plugin.so {option}");
         let ran = with(&bench, fault, "pass", &words);
-        let same = "the same failure: crashed in c.transform.Dies";
+        let same = "same failure: crashed in c.transform.Dies";
         assert!(ran.stdout.contains(same), "{fault}: {}", ran.stdout);
     }
 }
@@ -430,7 +430,7 @@ fn a_time_of_nothing_is_refused() {
     ] {
         let ran = bench.passdock(words);
         assert_eq!(ran.status, 2, "{words}");
-        let said = "nothing can be done in no time";
+        let said = "must be greater than 0";
         assert!(ran.stderr.contains(said), "{words}: {}", ran.stderr);
     }
 }

@@ -105,8 +105,8 @@ fn an_op_that_was_folded() {
             fn @main: 3 → 2 ops
               ops: 1 removed
                 - %a = onnx.Mul(%x, %w) : f32[n,4]
-                    is now the constant %k = f32[1,4] [5.0, 6.0, 7.0, 8.0]
-              constants: 1 added, 1 removed (1 in the place of ops above, 1 along with their users)
+                    folded to the constant %k = f32[1,4] [5.0, 6.0, 7.0, 8.0]
+              constants: 1 added, 1 removed (1 replacing ops above, 1 removed with their users)
             ops: 1 removed; constants: 1 added, 1 removed
         "#]],
     );
@@ -135,7 +135,7 @@ fn attributes() {
               ops: 1 changed
                 ~ %c = onnx.Softmax(%b) {axis = -1, note = "new"} : f32[n,4]
                     axis: 1 → -1
-                    note: "new" is new
+                    note: "new" added
             ops: 1 changed
         "#]],
     );
@@ -402,7 +402,7 @@ fn the_interface() {
         )],
         expect![[r#"
             fn @main
-              ~ input %s: place 1 → 0
+              ~ input %s: index 1 → 0
               + input %m: i64[]
             inputs and outputs: 2 changed
         "#]],
@@ -411,8 +411,8 @@ fn the_interface() {
         &[("%s", "%scale"), ("%y:", "%probabilities:")],
         expect![[r#"
             fn @main
-              ~ input %scale: was called `s`
-              ~ output %probabilities: was called `y`
+              ~ input %scale: renamed from `s`
+              ~ output %probabilities: renamed from `y`
             inputs and outputs: 2 changed
         "#]],
     );
@@ -430,10 +430,10 @@ fn the_interface() {
     edited(
         &[("return %c", "return %b")],
         expect![[r#"
-        fn @main
-          ~ output %y: gives %c → %b
-        inputs and outputs: 1 changed
-    "#]],
+            fn @main
+              ~ output %y: value %c → %b
+            inputs and outputs: 1 changed
+        "#]],
     );
 }
 

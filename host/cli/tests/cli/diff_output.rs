@@ -50,18 +50,18 @@ fn json_is_one_object() {
             "change": "changed",
             "changes": [
               {
+                "after": "0",
+                "before": "1",
                 "name": "axis",
-                "new": "0",
-                "old": "1",
-                "what": "attribute"
+                "property": "attribute"
               }
             ],
             "folded": null,
-            "inside": null,
             "kind": "onnx.Softmax",
             "location": null,
             "nested": 0,
             "op": "%c = onnx.Softmax(%b) {axis = 0} : f32[n,4]",
+            "region": null,
             "rewired": []
           }
         ]"#]]
@@ -80,7 +80,7 @@ fn trouble_is_status_2() {
         ("diff a.ir nowhere.ir", "could not read `nowhere.ir`"),
         ("diff a.ir broken.ir", "broken.ir:1:13"),
         ("diff a.txt a.ir", "expected `.onnx` or `.ir`"),
-        ("diff - -", "Only one of the two models"),
+        ("diff - -", "only one of the two models"),
     ] {
         let ran = bench.passdock(words);
         assert_eq!((ran.status, ran.stdout.as_str()), (2, ""), "{words}");

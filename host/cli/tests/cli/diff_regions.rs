@@ -131,7 +131,7 @@ fn order_is_a_note_in_a_graph_and_a_difference_in_a_loop() {
     assert_eq!(ran.status, 0);
     expect![[r#"
         fn @main
-          moved: 1 op; the order means nothing here
+          moved: 1 op; the order does not matter in this function
             ~ %b = onnx.Neg
     "#]]
     .assert_eq(&ran.stdout);
@@ -144,7 +144,7 @@ fn order_is_a_note_in_a_graph_and_a_difference_in_a_loop() {
         &prim(b, a),
         expect![[r#"
             fn @f
-              moved: 1 op; the order means something here
+              moved: 1 op; the order matters in this function
                 ~ tir.store(2.0, …)
             ops: 1 moved
         "#]],

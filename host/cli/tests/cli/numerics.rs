@@ -35,12 +35,11 @@ fn without_onnx_runtime_nothing_is_checked_and_it_says_so() {
         &[NOWHERE],
         "",
         0,
-        expect![["
-        warning[not-checked]: The model's results aren't checked: ONNX Runtime can't be loaded from \
-          `/nowhere/libonnxruntime.so` (ORT_DYLIB_PATH): …
-         |
-         = help: `ORT_DYLIB_PATH` or the option `library` names ONNX Runtime's library.
-    "]],
+        expect![[r#"
+            warning[not-checked]: the model's results are not checked: could not load ONNX Runtime from `/nowhere/libonnxruntime.so` (ORT_DYLIB_PATH): …
+             |
+             = help: set `ORT_DYLIB_PATH` or the option `library` to ONNX Runtime's library
+        "#]],
     );
 }
 
@@ -50,27 +49,25 @@ fn in_ci_what_is_not_checked_is_an_error() {
         &[NOWHERE, ("CI", "true")],
         "",
         1,
-        expect![["
-        error[not-checked]: The model's results aren't checked: ONNX Runtime can't be loaded from \
-          `/nowhere/libonnxruntime.so` (ORT_DYLIB_PATH): …
-         |
-         = in pass pipeline
-         = note: the environment variable `CI` is set, so that what isn't checked is an error
-         = help: `ORT_DYLIB_PATH` or the option `library` names ONNX Runtime's library.
-    "]],
+        expect![[r#"
+            error[not-checked]: the model's results are not checked: could not load ONNX Runtime from `/nowhere/libonnxruntime.so` (ORT_DYLIB_PATH): …
+             |
+             = in pass pipeline
+             = note: unchecked results are errors because the environment variable `CI` is set
+             = help: set `ORT_DYLIB_PATH` or the option `library` to ONNX Runtime's library
+        "#]],
     );
     check(
         &[NOWHERE, ("CI", "false")],
         "required = true\n",
         1,
-        expect![["
-            error[not-checked]: The model's results aren't checked: ONNX Runtime can't be loaded from \
-              `/nowhere/libonnxruntime.so` (ORT_DYLIB_PATH): …
+        expect![[r#"
+            error[not-checked]: the model's results are not checked: could not load ONNX Runtime from `/nowhere/libonnxruntime.so` (ORT_DYLIB_PATH): …
              |
              = in pass pipeline
-             = note: `required` is set, so that what isn't checked is an error
-             = help: `ORT_DYLIB_PATH` or the option `library` names ONNX Runtime's library.
-        "]],
+             = note: unchecked results are errors because `required` is set
+             = help: set `ORT_DYLIB_PATH` or the option `library` to ONNX Runtime's library
+        "#]],
     );
 }
 
@@ -82,13 +79,13 @@ fn an_option_wins_over_the_variable() {
         library,
         2,
         expect![[r#"
-            error[config]: There is no `nowhere/else.so`.
+            error[config]: no such file or directory: `nowhere/else.so`
              --> p.toml:3:11
               |
             3 | library = 'nowhere/else.so'
               |           ^^^^^^^^^^^^^^^^^
               |
-              = help: Paths start in the directory of the pipeline's file, those of `--instrument` in the current one.
+              = help: use a path relative to the pipeline file, or with `--instrument` to the current directory
         "#]],
     );
 }
@@ -134,19 +131,19 @@ fn options_are_checked() {
         "dims = { batch = -1 }\n",
         2,
         expect![[r#"
-        error[config]: The size of `batch` can't be -1.
-         --> p.toml:3:8
-          |
-        3 | dims = { batch = -1 }
-          |        ^^^^^^^^^^^^^^
-    "#]],
+            error[config]: invalid size of `batch`: expected at least 0, found -1
+             --> p.toml:3:8
+              |
+            3 | dims = { batch = -1 }
+              |        ^^^^^^^^^^^^^^
+        "#]],
     );
     check(
         &[],
         "dims = ['batch']\n",
         2,
         expect![[r#"
-            error[config]: Expected the field `dims` of `numerics` to be a table of ints, but got an array.
+            error[config]: invalid value for `dims` of `numerics`: expected a table of ints, found a list
              --> p.toml:3:8
               |
             3 | dims = ['batch']
@@ -157,14 +154,13 @@ fn options_are_checked() {
         &[],
         "on_difference = 'warning'\n",
         2,
-        expect![["
-        error[config]: Expected the field `on_difference` of `numerics` to be one of `error`, `warn`, but got the \
-          string \"warning\".
-         --> p.toml:3:17
-          |
-        3 | on_difference = 'warning'
-          |                 ^^^^^^^^^
-    "]],
+        expect![[r#"
+            error[config]: invalid value for `on_difference` of `numerics`: expected one of `error`, `warn`, found "warning"
+             --> p.toml:3:17
+              |
+            3 | on_difference = 'warning'
+              |                 ^^^^^^^^^
+        "#]],
     );
 }
 
@@ -175,14 +171,14 @@ fn files_that_are_not_there_are_mistakes() {
         "inputs = 'nodir'\n",
         2,
         expect![[r#"
-        error[config]: There is no `nodir`.
-         --> p.toml:3:10
-          |
-        3 | inputs = 'nodir'
-          |          ^^^^^^^
-          |
-          = help: Paths start in the directory of the pipeline's file, those of `--instrument` in the current one.
-    "#]],
+            error[config]: no such file or directory: `nodir`
+             --> p.toml:3:10
+              |
+            3 | inputs = 'nodir'
+              |          ^^^^^^^
+              |
+              = help: use a path relative to the pipeline file, or with `--instrument` to the current directory
+        "#]],
     );
     let bench = Bench::new();
     bench.write("m.ir", RELUS);
@@ -190,24 +186,24 @@ fn files_that_are_not_there_are_mistakes() {
         (
             "numerics={inputs=\"nodir\"}",
             expect![[r#"
-            error[config]: There is no `nodir`.
-            --> --instrument
-             |
-             | numerics={inputs="nodir"}
-             |                   ^^^^^
-             |
-             = help: Paths start in the directory of the pipeline's file, those of `--instrument` in the current one.
-        "#]],
+                error[config]: no such file or directory: `nodir`
+                --> --instrument
+                 |
+                 | numerics={inputs="nodir"}
+                 |                   ^^^^^
+                 |
+                 = help: use a path relative to the pipeline file, or with `--instrument` to the current directory
+            "#]],
         ),
         (
             "numerics={samples=0}",
             expect![[r#"
-            error[config]: Expected the field `samples` of `numerics` to be from 1 to 64, but got the int 0.
-            --> --instrument
-             |
-             | numerics={samples=0}
-             |           ^^^^^^^
-        "#]],
+                error[config]: invalid value for `samples` of `numerics`: expected an int from 1 to 64, found 0
+                --> --instrument
+                 |
+                 | numerics={samples=0}
+                 |           ^^^^^^^
+            "#]],
         ),
     ] {
         let words = [

@@ -98,17 +98,17 @@ fn bisect_finds_the_pass_and_the_function() {
     );
     assert_eq!((ran.status, ran.stderr.as_str()), (0, ""), "{}", ran.stdout);
     expect![[r#"
-        good       before any pass
-        bad        after 9 of 9: bad.transform.Count
-        good       after 4 of 9: bad.transform.Count
-        bad        after 6 of 9: bad.transform.SwapSub
-        good       after 5 of 9: bad.transform.Count
-        good       before it, with @f0, @f1 and 3 others
-        bad        before it, with @f5, @f6 and 3 others
-        bad        before it, with @f5, @f6, @f7
-        bad        before it, with @f5, @f6
-        good       before it, with @f5
-        bad        before it, with @f6
+        good          before any pass
+        bad           after 9 of 9: bad.transform.Count
+        good          after 4 of 9: bad.transform.Count
+        bad           after 6 of 9: bad.transform.SwapSub
+        good          after 5 of 9: bad.transform.Count
+        good          with changes in @f0, @f1 and 3 others only
+        bad           with changes in @f5, @f6 and 3 others only
+        bad           with changes in @f5, @f6, @f7 only
+        bad           with changes in @f5, @f6 only
+        good          with changes in @f5 only
+        bad           with changes in @f6 only
         bad.transform.SwapSub of plugin bad breaks the model, in function @f6
         10 passes ran, of which 9 changed the model; 11 checks
         before it     found/good.ir
@@ -127,21 +127,21 @@ fn bisect_finds_the_pass_and_the_function() {
     // The replay runs the check again and finds the same failure.
     let ran = bench.passdock("replay found/reproducer --trust");
     assert_eq!(ran.status, 1, "{}\n{}", ran.stdout, ran.stderr);
-    let same = "the same failure: check in bad.transform.SwapSub: ";
+    let same = "same failure: check in bad.transform.SwapSub: ";
     assert!(ran.stdout.contains(same), "{}", ran.stdout);
     // The check accepts the result, or is inconclusive.
     let about = bench.read("found/reproducer/reproducer.toml");
-    let (before, after) = about.split_once("[check]").expect("a table");
+    let (before, after) = about.split_once("[test]").expect("a table");
     let (_, after) = after.split_once("\n\n").expect("more tables");
     let judged = |command: &str, status: i32, said: &str| {
-        let check = format!("{before}[check]\ncommand = '{command}'\n\n{after}");
+        let check = format!("{before}[test]\ncommand = '{command}'\n\n{after}");
         bench.write("found/reproducer/reproducer.toml", check);
         let ran = bench.passdock("replay found/reproducer --trust");
         assert_eq!(ran.status, status, "{}\n{}", ran.stdout, ran.stderr);
         let text = format!("{}{}", ran.stdout, ran.stderr);
         assert!(text.contains(said), "{text}");
     };
-    judged("test -e {}", 0, "it didn't fail; it was: check in");
+    judged("test -e {}", 0, "no failure; expected: check in");
     judged("test -e {} && exit 125", 1, "the check is inconclusive");
 }
 
@@ -208,11 +208,11 @@ fn bisect_finds_functions_that_it_takes_together() {
     let ran = run(&bench, &words);
     assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
     expect![[r#"
-        good       before any pass
-        bad        after 1 of 1: bad.transform.SwapSub
-        bad        before it, with @a, @b
-        good       before it, with @a
-        good       before it, with @b
+        good          before any pass
+        bad           after 1 of 1: bad.transform.SwapSub
+        bad           with changes in @a, @b only
+        good          with changes in @a only
+        good          with changes in @b only
         bad.transform.SwapSub of plugin bad breaks the model, in functions @a, @b together
         1 pass ran, of which 1 changed the model; 5 checks
     "#]]
@@ -231,15 +231,15 @@ fn bisect_goes_around_what_cannot_be_told() {
     );
     assert_eq!((ran.status, ran.stderr.as_str()), (1, ""));
     expect![[r#"
-        good       before any pass
-        bad        after 9 of 9: bad.transform.Count
-        can't say  after 4 of 9: bad.transform.Count
-        can't say  after 5 of 9: bad.transform.Count
-        good       after 3 of 9: bad.transform.Count
-        can't say  after 6 of 9: bad.transform.SwapSub
-        can't say  after 7 of 9: bad.transform.Count
-        bad        after 8 of 9: bad.transform.Count
-        one of these breaks the model; the check can't say which:
+        good          before any pass
+        bad           after 9 of 9: bad.transform.Count
+        inconclusive  after 4 of 9: bad.transform.Count
+        inconclusive  after 5 of 9: bad.transform.Count
+        good          after 3 of 9: bad.transform.Count
+        inconclusive  after 6 of 9: bad.transform.SwapSub
+        inconclusive  after 7 of 9: bad.transform.Count
+        bad           after 8 of 9: bad.transform.Count
+        one of these passes breaks the model; the test is inconclusive about which:
             4  bad.transform.Count of plugin bad
             5  bad.transform.Count of plugin bad
             6  bad.transform.SwapSub of plugin bad
@@ -266,31 +266,29 @@ fn bisect_says_why_there_is_nothing_to_find() {
         "echo it is gone; ! test -e {}",
         1,
         expect![[r#"
-            error[check]: The check calls the model bad before any pass.
+            error[check]: the check reports the model as bad before any pass
              |
-             = note: the command's last words: it is gone
-             = help: It has to call the model good as it is, a command with status 0.
+             = note: last output of the command: it is gone
+             = help: use a check that reports the original model as good, such as a command with exit status 0
         "#]],
     );
     check(
         "test -e {}",
         1,
-        expect![["
-            error[check]: The check calls what the whole pipeline makes good: there is no fault to find.
+        expect![[r#"
+            error[check]: the check reports the result of the whole pipeline as good
              |
-             = help: A command calls a model bad by a status that is neither 0 nor 125, `numerics` one that computes \
-               something else.
-        "]],
+             = help: use a command whose exit status for the result is neither 0 nor 125, or `numerics` to compare outputs
+        "#]],
     );
     check(
         "exit 125 # {}",
         1,
-        expect![["
-            error[check]: The check can't tell whether the model is good before any pass.
+        expect![[r#"
+            error[check]: the check is inconclusive before any pass
              |
-             = help: It has to say good before the pipeline and bad after it: a command with status 0, and then \
-               another than 125.
-        "]],
+             = help: use a command with exit status 0 before the pipeline, and a status other than 0 and 125 after it
+        "#]],
     );
     let ran = run(
         &bench,
@@ -298,31 +296,25 @@ fn bisect_says_why_there_is_nothing_to_find() {
     );
     assert_eq!(ran.status, 1);
     // The shell prints its own message.
-    assert!(
-        ran.stderr.contains("`--test` can't be run (status 127)."),
-        "{}",
-        ran.stderr
-    );
+    assert!(ran.stderr.contains("(exit status 127)"), "{}", ran.stderr);
     check(
         "true",
         2,
-        expect![["
-            error[usage]: The command of `--test true` doesn't say where the model goes.
+        expect![[r#"
+            error[usage]: the command of `--test true` does not contain `{}`
              |
-             = help: Write `{}` in place of its path: `--test 'test-model {}'`; or `--test numerics`, which \
-               compares what models compute.
-        "]],
+             = help: write `{}` for the path of the model: `--test 'test-model {}'`; or pass `--test numerics` to compare outputs in ONNX Runtime
+        "#]],
     );
     // The time limit is shorter than the sleep.
     let words = "bisect p.toml m.ir --test-timeout 0.2 --test".split(' ');
     let ran = bench.run(words.chain(["sleep 60; cat {}"]), "");
-    expect![["
-        error[check]: The check can't tell whether the model is good before any pass.
+    expect![[r#"
+        error[check]: the check is inconclusive before any pass
          |
-         = note: the command's last words: (it took too long and was ended)
-         = help: It has to say good before the pipeline and bad after it: a command with status 0, and then another \
-           than 125.
-    "]]
+         = note: last output of the command: (terminated after the time limit)
+         = help: use a command with exit status 0 before the pipeline, and a status other than 0 and 125 after it
+    "#]]
     .assert_eq(&ran.stderr);
     assert_eq!(bench.files(), ["m.ir", "p.toml"]);
 }
@@ -361,17 +353,16 @@ fn a_pass_that_fails_needs_no_bisecting() {
         ],
     );
     assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
-    expect![["
-        bad.transform.PanicOnErf of plugin bad fails, in function @f6; nothing to search: The pass panicked at \
-          tests/plugins/src/misbehaving/planted.rs:49:9: no table for this Erf.
+    expect![[r#"
+        bad.transform.PanicOnErf of plugin bad fails, in function @f6; nothing to search: the pass panicked at tests/plugins/src/misbehaving/planted.rs:49:9: no table for this Erf
         3 passes ran, of which 3 changed the model; 0 checks
         before it     found/good.ir
         run it again  passdock replay found/reproducer
-    "]].assert_eq(&ran.stdout);
+    "#]].assert_eq(&ran.stdout);
     let replayed = bench.passdock("replay found/reproducer");
     assert_eq!(replayed.status, 1);
     assert!(
-        replayed.stdout.contains("the same failure"),
+        replayed.stdout.contains("same failure"),
         "{}",
         replayed.stdout
     );
@@ -383,7 +374,7 @@ fn reduce_keeps_the_ops_that_a_pass_fails_on() {
     bench.write("p.toml", PANIC);
     let ran = bench.passdock("reduce p.toml m.ir -o small.ir");
     assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
-    expect![["
+    expect![[r#"
            1,005 ops  5 of 10 ops of the body of @main
            1,002 ops  2 of 10 ops of the body of @main
            1,001 ops  1 of 10 ops of the body of @main
@@ -395,10 +386,9 @@ fn reduce_keeps_the_ops_that_a_pass_fails_on() {
               71 ops  71 of 100 ops of the body of @f6
                8 ops  8 of 100 ops of the body of @f6
                2 ops  2 of 100 ops of the body of @f6
-        still pass-panicked in bad.transform.PanicOnErf, function @f6: The pass panicked at \
-          tests/plugins/src/misbehaving/planted.rs:49:9: no table for this Erf.
+        still pass-panicked in bad.transform.PanicOnErf, function @f6: the pass panicked at tests/plugins/src/misbehaving/planted.rs:49:9: no table for this Erf
         1010 → 2 ops after 28 runs of the pipeline, written to small.ir
-    "]]
+    "#]]
     .assert_eq(&ran.stdout);
     expect![[r#"
         module {
@@ -460,9 +450,9 @@ fn reduce_says_why_there_is_nothing_to_keep() {
     let ran = bench.passdock("reduce p.toml m.ir");
     assert_eq!(ran.status, 1);
     expect![[r#"
-        error[check]: The pipeline runs to its end: there is no failure to keep.
+        error[check]: the pipeline succeeds, so there is no failure to reduce
          |
-         = help: Say what is wrong with its result: `--test numerics`, or a command.
+         = help: check its result with `--test numerics` or a test command
     "#]]
     .assert_eq(&ran.stderr);
     let ran = run(
@@ -470,12 +460,11 @@ fn reduce_says_why_there_is_nothing_to_keep() {
         &["reduce", "p.toml", "m.ir", "--test", "test -e {}"],
     );
     assert_eq!(ran.status, 1);
-    expect![["
-        error[check]: The check calls what the whole pipeline makes good: there is no fault to find.
+    expect![[r#"
+        error[check]: the check reports the result of the whole pipeline as good
          |
-         = help: A command calls a model bad by a status that is neither 0 nor 125, `numerics` one that computes \
-           something else.
-    "]]
+         = help: use a command whose exit status for the result is neither 0 nor 125, or `numerics` to compare outputs
+    "#]]
     .assert_eq(&ran.stderr);
 }
 

@@ -38,8 +38,8 @@ fn a_failure_is_replayed_far_from_its_model() {
     );
     expect![[r##"
         #:schema pipeline.schema.json
-        # The pass that failed on `before.ir` is the first; the others would have followed.
-        # `passdock replay` runs it as it ran: without what the first pass requires, which had run before.
+        # The first pass failed on `before.ir`; the others would have followed.
+        # `passdock replay` doesn't run the passes that the first one requires, because they had run before.
 
         [context]
         opt_level = 1
@@ -84,7 +84,7 @@ fn a_failure_is_replayed_far_from_its_model() {
     let ran = far.passdock("replay sent");
     assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
     assert!(
-        ran.stdout.contains("it didn't fail; it was: pass-panicked"),
+        ran.stdout.contains("no failure; expected: pass-panicked"),
         "{}",
         ran.stdout
     );
@@ -94,7 +94,7 @@ fn a_failure_is_replayed_far_from_its_model() {
     assert_eq!(ran.status, 1);
     assert!(
         ran.stdout
-            .contains("another failure; it was: pass-panicked"),
+            .contains("different failure; expected: pass-panicked"),
         "{}",
         ran.stdout
     );
@@ -112,7 +112,7 @@ fn a_pass_that_only_emits_an_error_fails_in_the_same_way_again() {
         assert_eq!(ran.status, 1, "{}", ran.stderr);
         let replay = ["replay", "kept/m.ir.reproducer", "--plugin", &bad];
         let ran = bench.run(replay, "");
-        let same = format!("the same failure: error-diagnostics in {pass}");
+        let same = format!("same failure: error-diagnostics in {pass}");
         assert!(ran.stdout.contains(&same), "{pass}: {}", ran.stdout);
         assert_eq!(ran.status, 1, "{}", ran.stderr);
     }
@@ -141,27 +141,24 @@ fn a_replay_with_other_plugins_says_so() {
     bench.write("kept/m.ir.reproducer/reproducer.toml", other);
     let ran = bench.passdock("replay kept/m.ir.reproducer");
     assert_eq!(ran.status, 1);
-    expect![["
-        warning[plugin]: The plugin `libpassdock_misbehaving.so` is bad 0.1.0, but built differently from the one \
-          that the reproducer was made with.
+    expect![[r#"
+        warning[plugin]: plugin `libpassdock_misbehaving.so` is bad 0.1.0, but its file differs from the one that the reproducer was written with
          |
-         = help: What the reproducer shows may be gone, or look different.
-        warning[plugin]: The plugin relay 0.1.0, which was loaded from a file `libpassdock_relax.so`, isn't here.
+         = help: the failure may not occur, or may look different
+        warning[plugin]: missing plugin relay 0.1.0, which was loaded from file `libpassdock_relax.so`
          |
-         = help: Name its file, `--plugin FILE`, or its directory, `--plugin-dir DIR`.
-        error[pass-panicked]: The pass panicked at tests/plugins/src/misbehaving/planted.rs:49:9: no table for this \
-          Erf.
+         = help: name its file with `--plugin FILE`, or its directory with `--plugin-dir DIR`
+        error[pass-panicked]: the pass panicked at tests/plugins/src/misbehaving/planted.rs:49:9: no table for this Erf
          |
          = in pass bad.transform.PanicOnErf of plugin `libpassdock_misbehaving.so`, function @f6
-    "]].assert_eq(&without_paths(&ran.stderr));
+    "#]].assert_eq(&without_paths(&ran.stderr));
     let ran = bench.passdock("replay kept/m.ir.reproducer --locked");
     assert_eq!(ran.status, 3);
-    expect![["
-        error[plugin]: The plugin `libpassdock_misbehaving.so` is bad 0.1.0, but built differently from the one that \
-          the reproducer was made with.
+    expect![[r#"
+        error[plugin]: plugin `libpassdock_misbehaving.so` is bad 0.1.0, but its file differs from the one that the reproducer was written with
          |
-         = help: What the reproducer shows may be gone, or look different.
-    "]].assert_eq(&without_paths(&ran.stderr));
+         = help: the failure may not occur, or may look different
+    "#]].assert_eq(&without_paths(&ran.stderr));
 }
 
 #[test]
@@ -190,7 +187,7 @@ fn large_constants_stay_where_they_are_with_a_hash() {
     );
     let ran = bench.passdock("replay out.ir.reproducer --trust");
     assert!(
-        ran.stdout.contains("the same failure"),
+        ran.stdout.contains("same failure"),
         "{}\n{}",
         ran.stdout,
         ran.stderr
@@ -207,7 +204,7 @@ fn large_constants_stay_where_they_are_with_a_hash() {
         "{}",
         ran.stderr
     );
-    assert!(ran.stdout.contains("another failure"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("different failure"), "{}", ran.stdout);
 }
 
 #[test]
@@ -261,8 +258,8 @@ fn the_verdict_of_an_instrument_is_replayed_with_it() {
     assert_eq!(ran.status, 1, "{}", ran.stderr);
     expect![[r##"
         #:schema pipeline.schema.json
-        # The pass that failed on `before.ir` is the first; the others would have followed.
-        # `passdock replay` runs it as it ran: without what the first pass requires, which had run before.
+        # The first pass failed on `before.ir`; the others would have followed.
+        # `passdock replay` doesn't run the passes that the first one requires, because they had run before.
 
         [context]
         opt_level = 2
@@ -275,7 +272,7 @@ fn the_verdict_of_an_instrument_is_replayed_with_it() {
     "##]].assert_eq(&bench.read("out.ir.reproducer/pipeline.toml"));
     let ran = bench.passdock("replay out.ir.reproducer");
     assert!(
-        ran.stdout.contains("the same failure"),
+        ran.stdout.contains("same failure"),
         "{}\n{}",
         ran.stdout,
         ran.stderr
@@ -297,7 +294,7 @@ fn an_instrument_of_the_command_line_is_replayed_too() {
     let ran = bench.passdock("replay out.ir.reproducer");
     assert_eq!(ran.status, 1);
     assert!(
-        ran.stdout.contains("the same failure"),
+        ran.stdout.contains("same failure"),
         "{}\n{}",
         ran.stdout,
         ran.stderr

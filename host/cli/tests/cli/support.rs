@@ -293,7 +293,7 @@ fn install(file: &Path) {
 pub(crate) fn without_time(line: &str) -> String {
     let mut words: Vec<&str> = line.split_whitespace().collect();
     let is_time = |pair: &[&str]| {
-        let unit = pair[1].trim_end_matches(',');
+        let unit = pair[1].trim_end_matches([',', ':']);
         pair[0].parse::<f64>().is_ok() && ["ns", "µs", "ms", "s"].contains(&unit)
     };
     if let Some(at) = words.windows(2).position(is_time) {

@@ -165,7 +165,7 @@ fn output_that_cannot_be_written_is_an_error() {
         let (ended, said) = run_into(&bench, words, full.into());
         let trouble = if words.starts_with("diff") { 2 } else { 1 };
         assert_eq!(ended, Some(status.max(trouble)), "{words}\n{said}");
-        let sentence = "error[write]: Standard output can't be written: No space left on device";
+        let sentence = "error[write]: could not write standard output: No space left on device";
         assert_eq!(said.matches(sentence).count(), 1, "{words}\n{said}");
     }
 }

@@ -47,12 +47,12 @@ fn check(bench: &Bench, words: &str, said: &str) -> String {
 #[test]
 fn reading_ends_in_time() {
     let bench = bench();
-    let pipeline = "The command was still reading the pipeline `pipe.toml` after 0.5 s.";
+    let pipeline = "the command was still reading the pipeline `pipe.toml` after 0.5 s";
     check(&bench, "run pipe.toml m.ir -o out.ir", pipeline);
     let bisect = "bisect pipe.toml m.ir --test true{}";
     let said = "the run was still running after 0.5 s, and no pass ran by then";
     check(&bench, bisect, said);
-    let said = "The command was still reading the model after 0.5 s.";
+    let said = "the command was still reading the model after 0.5 s";
     check(&bench, "run p.toml - -o out.ir", said);
     let json = check(&bench, "run p.toml - -o out.ir --json", said);
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
@@ -69,7 +69,7 @@ fn writing_ends_in_time() {
     check(
         &bench,
         page,
-        "The command was still writing the page after 0.5 s.",
+        "the command was still writing the HTML report after 0.5 s",
     );
 }
 

@@ -271,14 +271,11 @@ mod tests {
                 add(r, "c", false),
                 add(r, "d", false),
             ],
-            expect![["
+            expect![[r#"
                 a, option of a
-                The pass `x.transform.Fold` is overridden already, by plugin `a` (built in). Let one of the two \
-                  override it. (the other is of plugin `b` (built in))
+                pass `x.transform.Fold` is already overridden by plugin `a` (built in); let only one of them override it (the other is in plugin `b` (built in))
                 a, option of a
-                The pass `x.transform.Fold` is registered already, by plugin `c` (built in). Rename or remove one of \
-                  the two, or ask for one: `override = [\"…\"]` in `[plugins.NAME]`. (the other is of plugin `d` \
-                  (built in))"]],
+                pass `x.transform.Fold` is already registered by plugin `c` (built in); rename or remove one of them, or select one: `override = ["…"]` in `[plugins.NAME]` (the other is in plugin `d` (built in))"#]],
         );
     }
 }

@@ -166,13 +166,11 @@ mod tests {
         registry.register_instrument(spec("clock")).unwrap();
         let error = registry.register_instrument(spec("clock")).unwrap_err();
         expect![
-            "The instrument `clock` is registered already, by plugin acme. Rename or remove one of the two."
+            "instrument `clock` is already registered by plugin acme; rename or remove one of them"
         ]
         .assert_eq(&error.to_string());
         let error = registry.register_instrument(spec("timing")).unwrap_err();
-        expect![
-            "The instrument `timing` is registered already, by this program. Rename or remove one of the two."
-        ]
+        expect!["instrument `timing` is already registered by this program; rename or remove one of them"]
         .assert_eq(&error.to_string());
         assert!(registry.register_instrument(spec("")).is_err());
     }

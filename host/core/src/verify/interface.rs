@@ -101,14 +101,14 @@ mod tests {
         }
         expect_test::expect![[r#"
             kept
-            the opset of ONNX's own ops was 17 and is 18
-            the opset of the domain `a` was 1 and is 2
-            the result `z` was f32[n,2] and is f32[m,2]
-            the result `w` stands where `z` was
-            the parameter `d` is gone
-            the parameter `d` was f32[1] with a default and is f32[1]
-            the parameter `x` was f32[n,2] and is f16[n,2]
-            The pass removed the function without having declared that it changes the interface.
+            the opset of the ONNX domain changed from 17 to 18
+            the opset of domain `a` changed from 1 to 2
+            result `z` changed from `f32[n,2]` to `f32[m,2]`
+            expected result `z`, found `w`
+            parameter `d` was removed
+            parameter `d` changed from `f32[1]` with a default to `f32[1]`
+            parameter `x` changed from `f32[n,2]` to `f16[n,2]`
+            the pass removed the function without declaring `changes_interface`
         "#]]
         .assert_eq(&all);
     }

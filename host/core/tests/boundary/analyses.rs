@@ -186,13 +186,15 @@ fn mistakes_are_errors_with_a_sentence() {
     let message = |pass: fn(&mut Function, &PassContext) -> PassResult| {
         run(&module(), &Around::new(), pass).expect_err("it fails")
     };
-    expect!["failed: the analysis `first` needs itself: first -> second -> first [main]"]
+    expect!["failed: analysis `first` depends on itself: first -> second -> first [main]"]
         .assert_eq(&message(|f, cx| f.analysis::<Circle<0>>(cx).map(drop)));
-    expect!["failed: two analyses of this plugin are called `version`; give each a name of its own [main]"]
-        .assert_eq(&message(|f, cx| {
-            f.analysis::<Version>(cx)?;
-            f.analysis::<Impostor>(cx).map(drop)
-        }));
+    expect![
+        "failed: duplicate analysis `version` in the plugin; use a unique name for each [main]"
+    ]
+    .assert_eq(&message(|f, cx| {
+        f.analysis::<Version>(cx)?;
+        f.analysis::<Impostor>(cx).map(drop)
+    }));
     let dropped = run(&module(), &Around::new(), |f, cx| {
         f.analysis::<Bomb>(cx).map(drop)
     });
@@ -214,10 +216,8 @@ fn a_host_without_analyses_keeps_none_and_has_no_columns() {
         assert!(f.analysis::<Version>(cx).is_err());
         assert!(!f.preserve::<Version>());
         let error = f.liveness().err().expect("it can't");
-        expect![
-            "this host doesn't offer `column`; it is older than the plugin needs, and a newer one does"
-        ]
-        .assert_eq(&error.message);
+        expect!["the host is too old for the plugin: it has no function `column`"]
+            .assert_eq(&error.message);
         Ok(())
     });
     same.expect("works");
@@ -254,10 +254,7 @@ fn misuse_of_the_table_is_answered() {
             assert_eq!(column(f, Str::new("livenes"), &mut out), Status::NOT_FOUND);
             let said = passdock_core::boundary::host().get().functions;
             let said = (*said).last_error.ok_or("no `last_error`")?(f);
-            expect![
-                "The host has no analysis `livenes`; it has `effects`, `liveness`, `names`, \
-                 `order`. Did you mean `liveness`?"
-            ]
+            expect!["unknown analysis `livenes`; the analyses are `effects`, `liveness`, `names`, `order`; did you mean `liveness`?"]
             .assert_eq(&crate::support::text(said));
             let nowhere: *mut std::ffi::c_void = std::ptr::null_mut();
             assert_eq!(

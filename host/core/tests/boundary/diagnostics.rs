@@ -65,7 +65,7 @@ fn diagnostics_of_any_size_are_read_as_far_as_they_go() {
     };
     let function = module.function_named("main").expect("is there");
     let (failed, said) = run_on(&input, &around, FunctionCode::Closure(&pass), function);
-    expect!["The list of labels has 1 elements of 4 bytes."]
+    expect!["invalid list of labels: 1 elements of 4 bytes"]
         .assert_eq(&failed.expect_err("it says so").message);
     let said: Vec<String> = said.iter().map(|said| said.render(false)).collect();
     expect![[r#"

@@ -80,16 +80,12 @@ fn a_field_that_says_something_is_refused() {
     );
     check(
         |f| create(f, &longer(op_desc(), 7)),
-        expect![
-            "failed: 5 This host knows 88 bytes of `OpDesc`, and something is said behind them. [main]"
-        ],
+        expect!["failed: 5 unsupported fields of `OpDesc` after byte 88 [main]"],
     );
     check(|f| create_with(f, 0), expect!["failed: 0  [main]"]);
     check(
         |f| create_with(f, 1 << 63),
-        expect![
-            "failed: 5 This host knows 48 bytes of `AttrDesc`, and something is said behind them. [main]"
-        ],
+        expect!["failed: 5 unsupported fields of `AttrDesc` after byte 48 [main]"],
     );
     let endless = |f| {
         let struct_size = u32::MAX;
@@ -104,7 +100,7 @@ fn a_field_that_says_something_is_refused() {
     check(
         endless,
         expect![
-            "failed: 3 `struct_size` of a OpDesc is 4294967295; it is the size of the struct in bytes. [main]"
+            "failed: 3 invalid `struct_size` 4294967295 of `OpDesc`: expected the size of the struct in bytes [main]"
         ],
     );
 }
@@ -125,19 +121,19 @@ fn set(f: *mut abi::Function, kind: AttrKind, change: fn(&mut abi::AttrDesc)) ->
 fn what_means_nothing_says_nothing() {
     check(
         |f| set(f, AttrKind::INT, |attr| attr.reserved = 7),
-        expect!["failed: 5 This host knows no flag 0x7 of `AttrDesc`. [main]"],
+        expect!["failed: 5 unknown flag 0x7 of `AttrDesc` [main]"],
     );
     check(
         |f| set(f, AttrKind::INT, |attr| attr.stands_for = AttrKind::INT),
-        expect!["failed: 3 Only a reference stands for something. [main]"],
+        expect!["failed: 3 only a reference attribute can have `stands_for` [main]"],
     );
     check(
         |f| set(f, AttrKind::FLOAT, |attr| attr.bits = 1 << 32),
-        expect!["failed: 3 An attribute's 32 bits are 0x100000000. [main]"],
+        expect!["failed: 3 expected 32 bits for an attribute, found 0x100000000 [main]"],
     );
     check(
         |f| set(f, AttrKind::TYPE, |attr| attr.bits = 1 << 32),
-        expect!["failed: 3 An attribute's 32 bits are 0x100000000. [main]"],
+        expect!["failed: 3 expected 32 bits for an attribute, found 0x100000000 [main]"],
     );
 }
 

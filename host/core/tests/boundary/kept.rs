@@ -38,7 +38,7 @@ fn a_function_has_no_end_of_analyses() {
             let functions = &*passdock_core::boundary::host().get().functions;
             crate::support::text(functions.last_error.expect("is there")(f))
         };
-        expect!["`key29999` isn't kept: the function has 4096 analyses. Keep what belongs together under one key."]
+        expect!["cannot keep analysis `key29999`: the function has 4096 analyses; keep related data under one key"]
     .assert_eq(&said);
         Ok(())
     });

@@ -152,9 +152,7 @@ fn an_op_in_the_layout_that_is_asked_for() {
     check(
         "t.Pool(%x, _)",
         laid_out(&[NHWC]),
-        expect![
-            "failed: The op has 2 operands, and there are 1 layouts. [main, op0 (t.Pool), here]"
-        ],
+        expect!["failed: expected 2 layouts, one per operand, found 1 [main, op0 (t.Pool), here]"],
     );
 }
 
@@ -235,8 +233,7 @@ fn a_definition_that_answers_oddly_is_named() {
     check_odd(
         "panics",
         expect![
-            "failed: The definition of op0 (t.Odd), of plugin `layouts` (built in), failed: panicked at \
-                host/core/tests/boundary/layouts.rs:57:42: oh [main, op0 (t.Odd), here]"
+            "failed: the definition of op0 (t.Odd) of plugin `layouts` (built in) failed: panicked at host/core/tests/boundary/layouts.rs:57:42: oh [main, op0 (t.Odd), here]"
         ],
     );
     check_odd("answers nothing", expect!["failed: it stays [main]"]);
@@ -248,8 +245,7 @@ fn a_definition_that_answers_oddly_is_named() {
             Ok(())
         },
         expect![
-            "failed: op0 (t.Odd) is wrong: Only `layout` and `alter_layout` of a definition have layouts [main, op0 \
-                (t.Odd), here]"
+            "failed: op0 (t.Odd) is invalid: only `layout` and `alter_layout` of a definition have layouts [main, op0 (t.Odd), here]"
         ],
     );
 }
@@ -268,32 +264,28 @@ fn text_that_does_not_fit_is_refused() {
         "onnx.Relu(%x)",
         insert("fn @body(%x) { return %x }", 2),
         expect![
-            "failed: The body of op0 (onnx.Relu) doesn't fit it: it gives 1 values, and there is room for 2. [main, \
-                op0 (onnx.Relu), here]"
+            "failed: the body of op0 (onnx.Relu) does not match the op: expected 2 values, found 1 [main, op0 (onnx.Relu), here]"
         ],
     );
     check(
         "onnx.Relu(%x)",
         insert("fn @body() { return }", 0),
         expect![
-            "failed: The body of op0 (onnx.Relu) doesn't fit it: it has parameters for 0 operands, the op has 1. \
-                [main, op0 (onnx.Relu), here]"
+            "failed: the body of op0 (onnx.Relu) does not match the op: wrong number of parameters: expected 1, found 0 [main, op0 (onnx.Relu), here]"
         ],
     );
     check(
         "onnx.Relu(%x)",
         insert("fn @body(%x) { ", 0),
         expect![
-            "failed: The body of op0 (onnx.Relu) can't be read: 1:1: The text ends before the `}` of what begins here. \
-                [main, op0 (onnx.Relu), here]"
+            "failed: could not parse the body of op0 (onnx.Relu): 1:1: missing `}` at the end of the body that starts here [main, op0 (onnx.Relu), here]"
         ],
     );
     check(
         "onnx.Relu(%x)",
         insert("fn @body(%x) { %y = u.Op(%x) return %y }", 1),
         expect![
-            "failed: The body of op0 (onnx.Relu) doesn't fit it: it has u.Op, and the op's function no opset of its \
-                domain. [main, op0 (onnx.Relu), here]"
+            "failed: the body of op0 (onnx.Relu) does not match the op: the function has no opset for the domain of `u.Op` [main, op0 (onnx.Relu), here]"
         ],
     );
     check(

@@ -59,10 +59,7 @@ fn directories_keep_their_paths() {
         items(&[m.clone(), f.clone()], &dir.join("m/out")),
     ));
     let other = write(dir, "other/f.ir", "");
-    expect!["The results of `f.ir` and of `other/f.ir` would both be `o/f.ir`. Name the directory that both are in, or \
-        \
-        \
-        do them in two batches."]
+    expect!["the results of `f.ir` and `other/f.ir` would both be `o/f.ir`; pass the directory that contains both, or run two batches"]
         .assert_eq(&said(dir, items(&[f.clone(), other], &dir.join("o"))));
     // The same file under two names, and a missing file.
     let same = dir.join("m/../f.ir");
@@ -81,11 +78,9 @@ fn directories_keep_their_paths() {
         m/b.onnx → o/b.onnx
         m/out/e.onnx → o/out/e.onnx"#]]
     .assert_eq(&said(dir, items(&both, &dir.join("o"))));
-    expect![
-        "A result would take the place of the model `f.ir`. Let results go to another directory."
-    ]
-    .assert_eq(&said(dir, items(&[f], dir)));
-    expect!["There is no .onnx file in `m/out/a`."].assert_eq(&said(
+    expect!["a result would overwrite the model `f.ir`; write the results to another directory"]
+        .assert_eq(&said(dir, items(&[f], dir)));
+    expect!["found no `.onnx` file in `m/out/a`"].assert_eq(&said(
         dir,
         items(
             &[write(dir, "m/out/a/x", "").parent().expect("it").to_owned()],
@@ -171,7 +166,7 @@ fn one_batch_at_a_time_writes_a_file() {
     let said = refused
         .to_string()
         .replace(&format!("{}/", dir.path().display()), "");
-    expect!["Another batch is writing `results.jsonl`. Wait until it is done, or name another file: `--results FILE`."]
+    expect!["another batch is writing `results.jsonl`; wait until it is done, or pass another file: `--results FILE`"]
         .assert_eq(&said);
     drop(first);
     assert!(BatchResults::open(&file).is_ok());

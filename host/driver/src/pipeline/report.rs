@@ -101,6 +101,9 @@ pub struct ModelReport {
     pub ops_before: usize,
     /// The number of ops after the last pass.
     pub ops_after: usize,
+    /// The number of `Constant` nodes after the last pass. They aren't ops.
+    #[serde(default)]
+    pub constant_nodes: usize,
     /// The numbers of ops by kind, ordered by the size of the change.
     #[serde(default)]
     pub kinds: Vec<KindReport>,

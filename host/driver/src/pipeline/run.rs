@@ -232,6 +232,7 @@ impl Run<'_> {
             after = types::inferred(context, &after)?;
         }
         self.report.model.ops_after = after.op_count();
+        self.report.model.constant_nodes = after.constant_node_count();
         self.report.model.kinds = report::compared(&kinds, &report::counted_kinds(&after));
         Ok(after)
     }

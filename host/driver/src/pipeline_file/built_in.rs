@@ -98,14 +98,14 @@ mod tests {
             error.to_diagnostic().render(false)
         };
         expect![[r#"
-            error[usage]: There is no built-in pipeline `defualt`.
+            error[usage]: no built-in pipeline is named `defualt`
              |
-             = help: Did you mean `default`?"#]]
+             = help: did you mean `default`?"#]]
         .assert_eq(&said("defualt"));
         expect![[r#"
-            error[usage]: There is no built-in pipeline `quantize`.
+            error[usage]: no built-in pipeline is named `quantize`
              |
-             = help: There are: `default`, `deploy`, `simplify`."#]]
+             = help: built-in pipelines: `default`, `deploy`, `simplify`"#]]
         .assert_eq(&said("quantize"));
     }
 
@@ -113,11 +113,10 @@ mod tests {
     fn one_needs_plugins() {
         let resolved = Pipeline::built_in(DEFAULT).unwrap();
         let error = resolved.resolve(&Registry::new()).err().unwrap();
-        expect![["
-            error[plugin]: The built-in pipeline `default` needs the pass `relax.transform.SimplifyInference`, which \
-              no plugin that was loaded has.
+        expect![[r#"
+            error[plugin]: the built-in pipeline `default` needs pass `relax.transform.SimplifyInference`, which no loaded plugin provides
              |
-             = help: It is made of the standard plugins: load the directory that has them into the registry."]]
+             = help: load the directory of the standard plugins into the registry"#]]
     .assert_eq(&error.to_diagnostic().render(false));
         assert!(Pipeline::built_in("./default").is_err());
     }

@@ -80,124 +80,124 @@ fn every_mistake_is_underlined() {
     check_error(
         "[context]\nopt_lvl = 3\n",
         expect![[r#"
-            error[pipeline]: There is no key `opt_lvl` in `[context]`.
+            error[pipeline]: unknown key `opt_lvl` in `[context]`
              --> p.toml:2:1
               |
             2 | opt_lvl = 3
               | ^^^^^^^ unknown key
               |
-              = help: Did you mean `opt_level`?"#]],
+              = help: did you mean `opt_level`?"#]],
     );
     check_error(
         "[context]\nopt_level = \"3\"\n",
         expect![[r#"
-            error[pipeline]: Expected an integer ≥ 0 in `opt_level`, but got string "3".
+            error[pipeline]: invalid value for `opt_level`: expected an integer ≥ 0, found string "3"
              --> p.toml:2:13
               |
             2 | opt_level = "3"
-              |             ^^^ not an integer ≥ 0"#]],
+              |             ^^^ expected an integer ≥ 0"#]],
     );
     check_error(
         "[context]\nopt_level = -1\n",
         expect![[r#"
-            error[pipeline]: Expected an integer ≥ 0 in `opt_level`, but got integer `-1`.
+            error[pipeline]: invalid value for `opt_level`: expected an integer ≥ 0, found integer `-1`
              --> p.toml:2:13
               |
             2 | opt_level = -1
-              |             ^^ not an integer ≥ 0"#]],
+              |             ^^ expected an integer ≥ 0"#]],
     );
     check_error(
         "[context]\ndisabled_pass = \"relax.transform.FoldConstant\"\n",
         expect![[r#"
-            error[pipeline]: Expected a list in `disabled_pass`, but got string "relax.transform.FoldConstant".
+            error[pipeline]: invalid value for `disabled_pass`: expected a list, found string "relax.transform.FoldConstant"
              --> p.toml:2:17
               |
             2 | disabled_pass = "relax.transform.FoldConstant"
-              |                 ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ not a list
+              |                 ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ expected a list
               |
-              = help: Did you mean `disabled_pass = ["relax.transform.FoldConstant"]`?"#]],
+              = help: did you mean `disabled_pass = ["relax.transform.FoldConstant"]`?"#]],
     );
     check_error(
         "[config]\n\"tir.UnrollLoop\" = {}\n",
         expect![[r#"
-            error[pipeline]: There is no key `config` in the pipeline.
+            error[pipeline]: unknown key `config` in the pipeline
              --> p.toml:1:2
               |
             1 | [config]
               |  ^^^^^^ unknown key
               |
-              = help: `config` stands in `[context]`, as `[context.config]`."#]],
+              = help: move `config` to `[context]`, as `[context.config]`"#]],
     );
     check_error(
         "opt_level = 3\n",
         expect![[r#"
-            error[pipeline]: There is no key `opt_level` in the pipeline.
+            error[pipeline]: unknown key `opt_level` in the pipeline
              --> p.toml:1:1
               |
             1 | opt_level = 3
               | ^^^^^^^^^ unknown key
               |
-              = help: `opt_level` stands in `[context]`."#]],
+              = help: move `opt_level` to `[context]`"#]],
     );
     check_error(
         "[[passes]]\nname = FoldConstant\n",
         expect![[r#"
-            error[pipeline]: This isn't TOML: `FoldConstant` is no value.
+            error[pipeline]: invalid TOML: expected a value, found `FoldConstant`
              --> p.toml:2:8
               |
             2 | name = FoldConstant
               |        ^^^^^^^^^^^^
               |
-              = help: A string needs quotes: `"FoldConstant"`."#]],
+              = help: put the string in quotes: `"FoldConstant"`"#]],
     );
     check_error(
         "passes = [relax.transform.FoldConstant]\n",
         expect![[r#"
-            error[pipeline]: This isn't TOML: `relax.transform.FoldConstant` is no value.
+            error[pipeline]: invalid TOML: expected a value, found `relax.transform.FoldConstant`
              --> p.toml:1:11
               |
             1 | passes = [relax.transform.FoldConstant]
               |           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^
               |
-              = help: A string needs quotes: `"relax.transform.FoldConstant"`."#]],
+              = help: put the string in quotes: `"relax.transform.FoldConstant"`"#]],
     );
     check_error(
         "passes = [\n  \"a\",\n  true_story,\n]\n",
         expect![[r#"
-            error[pipeline]: This isn't TOML: `true_story` is no value.
+            error[pipeline]: invalid TOML: expected a value, found `true_story`
              --> p.toml:3:3
               |
             3 |   true_story,
               |   ^^^^^^^^^^
               |
-              = help: A string needs quotes: `"true_story"`."#]],
+              = help: put the string in quotes: `"true_story"`"#]],
     );
     check_error(
         "[plugins]\ndirs = [../plugins]\n",
         expect![[r#"
-                error[pipeline]: This isn't TOML: `../plugins` is no value.
-                 --> p.toml:2:9
-                  |
-                2 | dirs = [../plugins]
-                  |         ^^^^^^^^^^
-                  |
-                  = help: A string needs quotes: `"../plugins"`."#]],
+            error[pipeline]: invalid TOML: expected a value, found `../plugins`
+             --> p.toml:2:9
+              |
+            2 | dirs = [../plugins]
+              |         ^^^^^^^^^^
+              |
+              = help: put the string in quotes: `"../plugins"`"#]],
     );
     check_error(
         "[[passes]]\nnam = \"x\"\n",
         expect![[r#"
-                error[pipeline]: There is no key `nam` in `[[passes]]`.
-                 --> p.toml:2:1
-                  |
-                2 | nam = "x"
-                  | ^^^ unknown key
-                  |
-                  = help: Did you mean `name`?"#]],
+            error[pipeline]: unknown key `nam` in `[[passes]]`
+             --> p.toml:2:1
+              |
+            2 | nam = "x"
+              | ^^^ unknown key
+              |
+              = help: did you mean `name`?"#]],
     );
     check_error(
         "[[passes]]\nopt_level = 1\n",
         expect![[r#"
-            error[pipeline]: `[[passes]]` needs a `name`.
+            error[pipeline]: missing key `name` in `[[passes]]`
              --> p.toml:1:1
               |
             1 | [[passes]]
@@ -205,96 +205,94 @@ fn every_mistake_is_underlined() {
     );
     check_error(
         "[[passes]]\nname = \"P\"\nsize = 4\n",
-        expect![["
-            error[pipeline]: There is no key `size` in `[[passes]]`.
+        expect![[r#"
+            error[pipeline]: unknown key `size` in `[[passes]]`
              --> p.toml:3:1
               |
             3 | size = 4
               | ^^^^ unknown key
               |
-              = help: An option of the pass stands in `options = { size = … }`. Valid keys: `phase`, `rules`, \
-                `python`, `use`, `passes`, `name`, `options`, `opt_level`, `required`, `disabled`."]],
+              = help: write an option of the pass as `options = { size = … }`; valid keys: `phase`, `rules`, `python`, `use`, `passes`, `name`, `options`, `opt_level`, `required`, `disabled`"#]],
     );
     check_error(
         "[[passes]]\npython = \"m:C\"\nsize = 4\n",
-        expect![["
-            error[pipeline]: There is no key `size` in `[[passes]]`.
+        expect![[r#"
+            error[pipeline]: unknown key `size` in `[[passes]]`
              --> p.toml:3:1
               |
             3 | size = 4
               | ^^^^ unknown key
               |
-              = help: An option of the pass stands in `options = { size = … }`. Valid keys: `phase`, `rules`, \
-                `python`, `use`, `passes`, `name`, `options`, `opt_level`, `required`, `disabled`."]],
+              = help: write an option of the pass as `options = { size = … }`; valid keys: `phase`, `rules`, `python`, `use`, `passes`, `name`, `options`, `opt_level`, `required`, `disabled`"#]],
     );
     check_error(
         "[plugins]\ndir = \"plugins\"\n",
         expect![[r#"
-            error[pipeline]: There is no key `dir` in `[plugins]`.
+            error[pipeline]: unknown key `dir` in `[plugins]`
              --> p.toml:2:1
               |
             2 | dir = "plugins"
               | ^^^ unknown key
               |
-              = help: Did you mean `dirs`?"#]],
+              = help: did you mean `dirs`?"#]],
     );
     check_error(
         "[plugins]\nacme = 3\n",
         expect![[r#"
-            error[pipeline]: There is no key `acme` in `[plugins]`.
+            error[pipeline]: unknown key `acme` in `[plugins]`
              --> p.toml:2:1
               |
             2 | acme = 3
               | ^^^^ unknown key
               |
-              = help: Valid keys: `dirs`, `files`, and the names of plugins, whose tables are `[plugins.NAME]`."#]],
+              = help: valid keys: `dirs`, `files`, and the name of a plugin for a table `[plugins.NAME]`"#]],
     );
     check_error(
         "instruments = [\"timing\"]\n",
         expect![[r#"
-            error[pipeline]: Expected an instrument's table in `instruments`, but got string "timing".
+            error[pipeline]: invalid value for `instruments`: expected an instrument table, found string "timing"
              --> p.toml:1:16
               |
             1 | instruments = ["timing"]
-              |                ^^^^^^^^ not an instrument's table
+              |                ^^^^^^^^ expected an instrument table
               |
-              = help: Did you mean `{ name = "timing" }`?"#]],
+              = help: did you mean `{ name = "timing" }`?"#]],
     );
     check_error(
         "[[passes]]\nphase = \"lat\"\n",
         expect![[r#"
-            error[pipeline]: There is no phase `lat`.
+            error[pipeline]: unknown phase `lat`
              --> p.toml:2:9
               |
             2 | phase = "lat"
               |         ^^^^^ unknown phase
               |
-              = help: Did you mean `late`?"#]],
+              = help: did you mean `late`?"#]],
     );
     check_error(
         "[[passes]]\nphase = \"late\"\nname = \"a\"\n",
         expect![[r#"
-            error[pipeline]: A place for a phase has no `name`.
+            error[pipeline]: invalid key `name` for a phase
              --> p.toml:3:1
               |
             3 | name = "a"
-              | ^^^^ one too many
+              | ^^^^ unexpected key
               |
-              = help: Its passes come from the plugins that name the phase. Make two entries of it."#]],
+              = help: split it into two entries: plugins provide the passes of a phase"#]],
     );
     check_error(
         "passes = 3\n",
         expect![[r#"
-            error[pipeline]: Expected a list in `passes`, but got integer `3`.
+            error[pipeline]: invalid value for `passes`: expected a list, found integer `3`
              --> p.toml:1:10
               |
             1 | passes = 3
-              |          ^ not a list"#]],
+              |          ^ expected a list"#]],
     );
     check_error(
         "[[passes]]\nname = \"a\n",
         expect![[r#"
-            error[pipeline]: This isn't TOML: invalid basic string, expected `"`.
+            error[pipeline]: invalid TOML: invalid basic string, expected `"`
              --> p.toml:2:10
               |
             2 | name = "a
@@ -303,7 +301,7 @@ fn every_mistake_is_underlined() {
     check_error(
         "[[instruments]]\n",
         expect![[r#"
-            error[pipeline]: `[[instruments]]` needs a `name`.
+            error[pipeline]: missing key `name` in `[[instruments]]`
              --> p.toml:1:1
               |
             1 | [[instruments]]
@@ -312,11 +310,11 @@ fn every_mistake_is_underlined() {
     check_error(
         "[plugins]\ndirs = [1]\n",
         expect![[r#"
-            error[pipeline]: Expected a string in `dirs`, but got integer `1`.
+            error[pipeline]: invalid value for `dirs`: expected a string, found integer `1`
              --> p.toml:2:9
               |
             2 | dirs = [1]
-              |         ^ not a string"#]],
+              |         ^ expected a string"#]],
     );
 }
 

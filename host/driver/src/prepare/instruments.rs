@@ -171,27 +171,27 @@ mod tests {
         check_asked(
             "memmory",
             expect![[r#"
-            error[unknown-instrument]: There is no instrument `memmory`.
-             |
-             = help: Did you mean `memory`?"#]],
+                error[unknown-instrument]: no instrument is named `memmory`
+                 |
+                 = help: did you mean `memory`?"#]],
         );
         check_asked(
             "bisect={limit='3'}",
             expect![[r#"
-                error[config]: Expected the field `limit` of `bisect` to be an int, but got the string "3".
+                error[config]: invalid value for `limit` of `bisect`: expected an int, found "3"
                 --> --instrument
                  |
                  | bisect={limit='3'}
                  |         ^^^^^
                  |
-                 = help: Write 3 without quotes."#]],
+                 = help: remove the quotes: 3"#]],
         );
         check_asked(
             "bisect=3",
             expect![[r#"
-            error[config]: The options of `--instrument bisect=3` aren't a TOML table.
-             |
-             = help: Write `--instrument 'NAME={OPTION=VALUE}'`."#]],
+                error[config]: invalid options in `--instrument bisect=3`: not a TOML table
+                 |
+                 = help: write `--instrument 'NAME={OPTION=VALUE}'`"#]],
         );
     }
 
@@ -271,52 +271,51 @@ mod tests {
         check_error(
             "[[instruments]]\nname = 'timings'\n",
             expect![[r#"
-            error[unknown-instrument]: There is no instrument `timings`.
-             --> pipeline.toml:2:8
-              |
-            2 | name = 'timings'
-              |        ^^^^^^^^^
-              |
-              = help: Did you mean `timing`?"#]],
+                error[unknown-instrument]: no instrument is named `timings`
+                 --> pipeline.toml:2:8
+                  |
+                2 | name = 'timings'
+                  |        ^^^^^^^^^
+                  |
+                  = help: did you mean `timing`?"#]],
         );
         check_error(
             "[[instruments]]\nname = 'print-after'\npases = ['all']\n",
             expect![[r#"
-                error[config]: `print-after` has no field `pases`.
+                error[config]: unknown field `pases` of `print-after`
                  --> pipeline.toml:3:1
                   |
                 3 | pases = ['all']
                   | ^^^^^
                   |
-                  = help: Did you mean `passes`?"#]],
+                  = help: did you mean `passes`?"#]],
         );
         check_error(
             "[[instruments]]\nname = 'print-after'\npasses = 'all'\n",
-            expect![["
-                error[config]: Expected the field `passes` of `print-after` to be a list of strings, but got the \
-                  string \"all\".
+            expect![[r#"
+                error[config]: invalid value for `passes` of `print-after`: expected a list of strings, found "all"
                  --> pipeline.toml:3:10
                   |
                 3 | passes = 'all'
                   |          ^^^^^
                   |
-                  = help: Did you mean `[\"all\"]`?"]],
+                  = help: did you mean `["all"]`?"#]],
         );
         check_error(
             "[[instruments]]\nname = 'print-after'\npasses = ['pipelin']\n",
             expect![[r#"
-                error[config]: There is no pass `pipelin`.
+                error[config]: no pass is named `pipelin`
                  --> pipeline.toml:3:10
                   |
                 3 | passes = ['pipelin']
                   |          ^^^^^^^^^^^
                   |
-                  = help: Did you mean `pipeline`?"#]],
+                  = help: did you mean `pipeline`?"#]],
         );
         check_error(
             "[[instruments]]\nname = 'dump'\n",
             expect![[r#"
-                error[config]: The instrument `dump` needs its option `dir`, which has no default.
+                error[config]: missing required option `dir` of instrument `dump`
                  --> pipeline.toml:2:8
                   |
                 2 | name = 'dump'
@@ -327,7 +326,7 @@ mod tests {
         check_error(
             "[[instruments]]\nname = 'dump'\ndir = ''\n",
             expect![[r#"
-                error[config]: The directory that `dump` writes to has no name.
+                error[config]: missing name of the directory for `dump`
                  --> pipeline.toml:3:7
                   |
                 3 | dir = ''

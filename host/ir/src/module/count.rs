@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use passdock_abi::{Attr, AttrKind, OpId, SymbolId};
+use passdock_abi::{Attr, AttrKind, Constant, OpId, SymbolId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Module;
@@ -25,6 +25,22 @@ impl Module {
         }
         let counted = self.counted_ops().into_iter();
         counted.fold(0, |all, (_, count)| all.saturating_add(count))
+    }
+
+    /// Returns the number of used constants that are `Constant` nodes in the ONNX model. They aren't ops.
+    pub fn constant_node_count(&self) -> usize {
+        let is_node = |f: &Function, constant: &Constant| {
+            let value = constant.value.option();
+            constant.flags & Constant::NODE != 0
+                && value.is_some_and(|value| f.value(value).use_count > 0)
+        };
+        let nodes_of = |f: &Function| {
+            let constants = f.live_constants();
+            constants
+                .filter(|(_, constant)| is_node(f, constant))
+                .count()
+        };
+        self.functions().map(|f| nodes_of(f)).sum()
     }
 
     /// Returns the number of ops of each name, counted like [`Module::op_count`].

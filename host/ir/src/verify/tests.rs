@@ -304,9 +304,7 @@ fn modules() {
     let other = module.symbols().intern("other");
     module.function_mut(name).expect("one function").name = other;
     let violations = verify_module(&module).expect_err("it is broken");
-    expect![
-        "@other: The module keeps this function under another name or with other symbols. [module]"
-    ]
+    expect!["@other: the module has this function under another name or with another symbol table [module]"]
     .assert_eq(&violations[0].to_string());
 }
 

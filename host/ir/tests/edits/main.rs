@@ -123,16 +123,16 @@ fn stale_ids_are_errors() {
     let text: Vec<String> = errors.iter().map(ToString::to_string).collect();
     assert!(errors.iter().all(|error| error.status == Status::STALE));
     expect![[r#"
-        op2 was erased.
-        There is no op op77 in function @f.
-        op2 was erased.
-        v5 was erased.
-        There is no value v99 in function @f.
-        v5 was erased.
-        v5 was erased.
-        There is no region region9 in function @f.
-        There is no type type99 in function @f.
-        There is no constant const9 in function @f.
-        op2 was erased."#]]
+        op2 was erased
+        function `@f` has no op op77
+        op2 was erased
+        v5 was erased
+        function `@f` has no value v99
+        v5 was erased
+        v5 was erased
+        function `@f` has no region region9
+        function `@f` has no type type99
+        function `@f` has no constant const9
+        op2 was erased"#]]
     .assert_eq(&text.join("\n"));
 }

@@ -102,8 +102,8 @@ fn modules_refuse_strangers() {
     let name = module.symbols().intern("h");
     let missing = module.remove(name).unwrap_err();
     expect![[r#"
-        The module has a function @f already.
-        The function's symbols aren't this module's.
-        The module has no function @h."#]]
+        the module already has a function `@f`
+        the function uses the symbol table of another module
+        the module has no function `@h`"#]]
     .assert_eq(&format!("{twice}\n{symbols}\n{missing}"));
 }

@@ -14,12 +14,12 @@ fn symbols_and_constants_are_known_ones() {
     refuse(
         |f| f.create_op(&NewOp::new(unknown), Position::end(f.body())),
         Status::INVALID,
-        expect!["An op's name has to be a symbol, and sym1048576 is none."],
+        expect!["invalid op name: sym1048576 is not a symbol"],
     );
     refuse(
         |f| f.set_attr(op(f, "onnx.Relu"), &NewAttr::new(unknown, AttrData::Int(1))),
         Status::INVALID,
-        expect!["An attribute's name has to be a symbol, and sym1048576 is none."],
+        expect!["invalid attribute name: sym1048576 is not a symbol"],
     );
     refuse(
         |f| {
@@ -30,17 +30,17 @@ fn symbols_and_constants_are_known_ones() {
             )
         },
         Status::STALE,
-        expect!["There is no constant const9 in function @f."],
+        expect!["function `@f` has no constant const9"],
     );
     refuse(
         |f| f.inline_region(RegionId(9), &[]),
         Status::STALE,
-        expect!["There is no region region9 in function @f."],
+        expect!["function `@f` has no region region9"],
     );
     refuse(
         |f| f.replace_symbols(&[(SymbolId(9999), passdock_abi::Dim::constant(1))]),
         Status::INVALID,
-        expect!["There is no symbol sym9999 to replace."],
+        expect!["unknown symbol sym9999"],
     );
     refuse(
         |f| {
@@ -51,7 +51,7 @@ fn symbols_and_constants_are_known_ones() {
             f.set_results(f.body(), &[value(f, "a")], &[port, port])
         },
         Status::INVALID,
-        expect!["A region needs a port for each of its results: 1 values, 2 ports."],
+        expect!["expected one port per result, at most 16777216; found 1 values and 2 ports"],
     );
 }
 
@@ -63,12 +63,12 @@ fn constants_have_the_bytes_of_their_types() {
             f.add_constant(ty, ConstantData::inline([0; 4]), RegionId::NONE, "k")
         },
         Status::REFUSED,
-        expect!["A constant of 2 elements of f32 takes 8 bytes, and 4 were given."],
+        expect!["wrong data size: expected 8 bytes for 2 elements of `f32`, found 4"],
     );
     refuse(
         |f| f.add_constant(TypeId(0), ConstantData::inline([]), RegionId::NONE, "k"),
         Status::REFUSED,
-        expect!["A constant's type has to be a scalar, or a tensor whose dims are all known."],
+        expect!["a constant must be a scalar or a tensor with a static shape"],
     );
     let mut module = source();
     let f = function(&mut module, "f");
@@ -76,7 +76,7 @@ fn constants_have_the_bytes_of_their_types() {
     let (ty, data) = (f.constant(w).ty, f.constant_data(w).clone());
     let tensor = f.add_tensor(ty, data, RegionId::NONE).expect("it fits");
     let error = f.erase_constant(tensor).expect_err("it isn't a value");
-    expect!["The constant const1 is an attribute's tensor and can't be erased."]
+    expect!["cannot erase constant const1: it is the tensor of an attribute"]
         .assert_eq(&error.message);
 }
 

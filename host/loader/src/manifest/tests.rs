@@ -358,13 +358,13 @@ name = 'a.good'
         })
         .collect();
     expect![[r#"
-        config a.Config: type `floats` of its field `sizes` Did you mean `float`?
-        config a.Bell: type `dtype` of its field `\u{7}` -
-        pass a.transform.Kind: kind `modul` Did you mean `module`?
+        config a.Config: type `floats` of field `sizes` did you mean `float`?
+        config a.Bell: type `dtype` of field `\u{7}` -
+        pass a.transform.Kind: kind `modul` did you mean `module`?
         pass a.transform.Phase: phase `midnight` -
-        pass a.transform.Option: type `dict` of its field `limit` -
-        pass a.transform.Config: fields of its config key `a.Config` -
-        instrument a.watch: type `integer` of its field `n` -"#]]
+        pass a.transform.Option: type `dict` of field `limit` -
+        pass a.transform.Config: fields of config key `a.Config` -
+        instrument a.watch: type `integer` of field `n` -"#]]
     .assert_eq(&skipped.join("\n"));
 }
 
@@ -393,12 +393,12 @@ fn an_entry_that_needs_a_newer_host_is_left_out() {
         .map(|s| format!("{} {}: {}", s.entry, s.name, s.unsupported))
         .collect();
     expect![[r#"
-        config a.key: contract 0.999, which it needs
-        pass a.transform.New: contract 0.999, which it needs
-        sequential a.New: contract 0.999, which it needs
-        sequential a.Child: contract 0.999, which its child `a.transform.New` needs
-        op a.New: contract 0.999, which it needs
-        instrument a.new: contract 0.999, which it needs"#]]
+        config a.key: plugin ABI 0.999
+        pass a.transform.New: plugin ABI 0.999
+        sequential a.New: plugin ABI 0.999
+        sequential a.Child: plugin ABI 0.999 of child `a.transform.New`
+        op a.New: plugin ABI 0.999
+        instrument a.new: plugin ABI 0.999"#]]
     .assert_eq(&skipped.join("\n"));
 }
 
@@ -482,14 +482,14 @@ sumary = 'Counts.'
     let warnings = warnings.join("\n");
     expect![[r#"
         `colour`. -
-        `versoin` of plugin `acme`. Did you mean `version`?
-        This host takes the unknown panic `unwound` for `abort`. Did you mean `unwind`?
-        `filed` of config `acme.X`. Did you mean `field`?
-        `requird` of pass `acme.transform.X`. Did you mean `required`?
-        `defualt` of option `limit` of pass `acme.transform.X`. Did you mean `default`?
+        `versoin` of plugin `acme`. did you mean `version`?
+        unsupported panic `unwound`, treated as `abort`,. did you mean `unwind`?
+        `filed` of config `acme.X`. did you mean `field`?
+        `requird` of pass `acme.transform.X`. did you mean `required`?
+        `defualt` of option `limit` of pass `acme.transform.X`. did you mean `default`?
         `level` of sequential `acme.Cleanup`. -
-        `option` of child `a.transform.C` of sequential `acme.Cleanup`. Did you mean `options`?
-        `sinc` of op `onnx.Relu`. Did you mean `since`?
-        `sumary` of instrument `acme.count`. Did you mean `summary`?"#]]
+        `option` of child `a.transform.C` of sequential `acme.Cleanup`. did you mean `options`?
+        `sinc` of op `onnx.Relu`. did you mean `since`?
+        `sumary` of instrument `acme.count`. did you mean `summary`?"#]]
     .assert_eq(&warnings.replace("unknown key ", ""));
 }

@@ -473,7 +473,7 @@ fn what_onnx_can_t_say_is_refused_in_a_sentence() {
     let error = crate::write(&module, crate::EncodeOptions::default())
         .err()
         .unwrap();
-    expect!["op4 (tuple): ONNX has no op `tuple`; lower or remove it before exporting."]
+    expect!["op4 (tuple): ONNX has no op `tuple`; lower or remove it before exporting"]
         .assert_eq(&error.to_string());
 }
 
@@ -504,7 +504,7 @@ fn a_region_that_no_attribute_names_is_one() {
     let nameless = text.replace("region then_branch", "region");
     let module = passdock_ir::text::parse(&nameless).unwrap();
     let error = crate::write(&module, Default::default()).err().unwrap();
-    expect!["op0 (onnx.If): a region of the op has no name, and ONNX's graphs are attributes."]
+    expect!["op0 (onnx.If): a region of the op has no name, which ONNX requires"]
         .assert_eq(&error.to_string());
 }
 
@@ -528,11 +528,10 @@ fn outputs_that_would_need_one_name_for_two_values() {
             f.set_operand(terminator, 1, value(f, "x")).unwrap();
         }),
     ];
-    expect![["
-        the main graph's output \"x\" isn't its input of this name any more, and in ONNX they are one value; give \
-          the output another name.
-        two outputs \"y\" of a graph aren't the same value any more, and in ONNX they are; give one another name.
-    "]].assert_eq(&(errors.join("\n") + "\n"));
+    expect![[r#"
+        an input and an output of the main graph are named "x", but are different values; rename the output
+        two outputs of a graph are named "y", but are different values; rename one of them
+    "#]].assert_eq(&(errors.join("\n") + "\n"));
     // The inputs of a loop's body are matched by position.
     let body = graph(&[node("q = Neg(p)")], &["p"], &["p"]);
     let list = [node_with("y = Loop(x)", [&graph_attr("body", &body)])];

@@ -145,17 +145,14 @@ fn external_data_that_isn_t_a_file_is_a_sentence() {
     ];
     let shown = |error: String| error.replace(&inner.display().to_string(), "[inner]");
     let errors = cases.map(|location| shown(load(&inner, &[("location", location)]).unwrap_err()));
-    expect_test::expect![["
-        The external data file \"[inner]/way/w.bin\" can't be read: it is a link out of the model's directory, \
-          `[inner]`; `--allow-outside-data` reads data from outside of it.
-        The external data file \"[inner]/data/../../outside/w.bin\" can't be read: it isn't inside the model's \
-          directory, `[inner]`; `--allow-outside-data` reads data from outside of it.
-        The external data file \"[inner]/zeros\" can't be read: it is a link out of the model's directory, \
-          `[inner]`; `--allow-outside-data` reads data from outside of it.
-        The external data file \"[inner]/pipe\" can't be read: it isn't a regular file.
-        The external data file \"[inner]/data\" can't be read: it isn't a regular file.
-        The external data file \"[inner]/loop\" can't be read: Too many levels of symbolic links (os error 40).
-        The external data file \"[inner]/w.bin\\0\" can't be read: file name contained an unexpected NUL byte.
-        The external data file \"[inner]/data/w.bin/\" can't be read: No such file or directory (os error 2).
-    "]].assert_eq(&(errors.join("\n") + "\n"));
+    expect_test::expect![[r#"
+        could not read external data file `[inner]/way/w.bin`: a link out of the model's directory `[inner]`; pass `--allow-outside-data` to allow it
+        could not read external data file `[inner]/data/../../outside/w.bin`: not inside the model's directory `[inner]`; pass `--allow-outside-data` to allow it
+        could not read external data file `[inner]/zeros`: a link out of the model's directory `[inner]`; pass `--allow-outside-data` to allow it
+        could not read external data file `[inner]/pipe`: not a regular file
+        could not read external data file `[inner]/data`: not a regular file
+        could not read external data file `[inner]/loop`: Too many levels of symbolic links (os error 40)
+        could not read external data file `[inner]/w.bin\0`: file name contained an unexpected NUL byte
+        could not read external data file `[inner]/data/w.bin/`: No such file or directory (os error 2)
+    "#]].assert_eq(&(errors.join("\n") + "\n"));
 }

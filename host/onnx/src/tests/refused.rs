@@ -56,10 +56,10 @@ fn more_domains_than_are_read() {
     }
     refused(
         &module,
-        expect!["the model: it would import 2001 domains; the limit is 1024."],
+        expect!["the model: cannot import 2001 domains; the limit is 1024"],
     );
     let violations = passdock_ir::verify::verify(main_of(&mut module)).unwrap_err();
-    expect!["@main: It has versions of 2001 domains; the limit is 1024. [function]"]
+    expect!["@main: the function has opsets of 2001 domains; the limit is 1024 [function]"]
         .assert_eq(&violations[0].to_string());
 }
 
@@ -137,9 +137,9 @@ fn names_of_ops_that_are_not_canonical() {
         errors += &(made.unwrap_err().message + "\n");
     }
     expect![[r#"
-        "a b.F" isn't the canonical name of an op or a function; `"a b".F` is.
-        "ai.onnx.Relu" isn't the canonical name of an op or a function; `onnx.Relu` is.
-        "acme..F" isn't the canonical name of an op or a function; `"acme.".F` is.
+        name "a b.F" is not canonical: expected `"a b".F`
+        name "ai.onnx.Relu" is not canonical: expected `onnx.Relu`
+        name "acme..F" is not canonical: expected `"acme.".F`
     "#]]
     .assert_eq(&errors);
 }
@@ -270,10 +270,11 @@ fn domains_that_nobody_imports_are_named() {
     let found = remarks(&module).into_iter();
     let lines: Vec<String> = found.map(|remark| remark.message + "\n").collect();
     expect![[r#"
-        The model has `acme.F`, and @main no opset version of its domain "acme", so runtimes may refuse it.
-        The model has `com.Op`, and @main no opset version of its domain "com", so runtimes may refuse it.
-        The model has `onnx.Relu`, and @acme.F no opset version of its domain "", so runtimes may refuse it.
-    "#]].assert_eq(&lines.concat());
+        @main imports no opset of domain "acme" of `acme.F`, so runtimes may reject the model
+        @main imports no opset of domain "com" of `com.Op`, so runtimes may reject the model
+        @acme.F imports no opset of domain "" of `onnx.Relu`, so runtimes may reject the model
+    "#]]
+    .assert_eq(&lines.concat());
 }
 
 /// A pass may set a name of the maximum length. A number that the writer appends fits.

@@ -313,8 +313,8 @@ fn an_unsorted_graph_with_results_and_operands_left_out() {
             &["y"],
         ),
         expect![[r#"
-            %late, the value v2 = onnx.Two(%x, _, %x)
-            %y, the value v4 = onnx.If(_, %late)
+            %late, value v2 = onnx.Two(%x, _, %x)
+            %y, value v4 = onnx.If(_, %late)
               %t = onnx.Clip(%late, _, %late)
                = yield(%t)
              = return(%y)

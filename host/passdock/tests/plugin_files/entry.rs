@@ -12,8 +12,7 @@ fn reserved_words_are_zero() {
     check_load(
         &parts,
         &expect![
-            "plugin `DIR/plugin.so` can't be used: the table that its entry returns is malformed: `reserved` in the \
-                entry of a pass has to be 0; build the plugin again"
+            "cannot load plugin `DIR/plugin.so`: malformed table of the entry function: `reserved` in the entry of a pass must be 0; build the plugin again"
         ],
     );
     // Skipped passes may use reserved words.
@@ -24,8 +23,7 @@ fn reserved_words_are_zero() {
     check_load(
         &parts,
         &expect![
-            "plugin `DIR/plugin.so` can't be used: the table that its entry returns is malformed: `reserved` in it has \
-                to be 0; build the plugin again"
+            "cannot load plugin `DIR/plugin.so`: malformed table of the entry function: `reserved` must be 0; build the plugin again"
         ],
     );
 }

@@ -264,8 +264,7 @@ fn a_pass_of_an_unknown_kind_is_left_out() {
         .get_pass("c.transform.Shade")
         .expect_err("left out");
     let said = error.to_string();
-    expect!["There is no pass `c.transform.Shade`. Update passdock, or correct the plugin's manifest. (In plugin \
-        `DIR/plugin.so` the pass `c.transform.Shade` is left out: this host doesn't know the kind `shader`.)"]
+    expect!["no pass is named `c.transform.Shade`; update passdock, or correct the plugin's manifest (in plugin `DIR/plugin.so`: skipped pass `c.transform.Shade`: unsupported kind `shader`)"]
     .assert_eq(&said.replace(&dir.path().display().to_string(), "DIR"));
 }
 
@@ -327,8 +326,7 @@ fn a_library_that_the_system_refuses_is_named_by_its_path() {
     check_load(
         &parts,
         &expect![
-            "plugin `DIR/plugin.so` can't be used: the system refuses to load it: DIR/plugin.so: undefined symbol: \
-                nobody_defines_this"
+            "cannot load plugin `DIR/plugin.so`: the system's loader failed: DIR/plugin.so: undefined symbol: nobody_defines_this"
         ],
     );
 }
@@ -345,8 +343,7 @@ fn another_major_is_refused_before_anything_runs() {
         return;
     }
     let error = Plugin::open(&lib).expect_err("another major").to_string();
-    expect!["plugin `DIR/plugin.so` can't be used: it was built for plugin ABI 7.0, this host supports 0.x; build it \
-        against passdock-plugin-api for ABI 0, or use a passdock of ABI 7"]
+    expect!["cannot load plugin `DIR/plugin.so`: unsupported plugin ABI 7.0, expected 0.x; build the plugin against passdock-plugin-api for ABI 0, or use a passdock of ABI 7"]
     .assert_eq(&error.replace(&dir.path().display().to_string(), "DIR"));
     assert!(!mark.exists());
 }
@@ -418,7 +415,7 @@ fn a_file_that_changed_after_it_was_read_is_refused_if_it_says_something_else() 
         .map(drop)
         .expect_err("says something else")
         .to_string();
-    expect!["plugin `DIR/plugin.so` can't be used: the file changed after its manifest was read; run again"]
+    expect!["cannot load plugin `DIR/plugin.so`: the file changed after its manifest was read; run the command again"]
     .assert_eq(&error.replace(&dir.path().display().to_string(), "DIR"));
 }
 
@@ -450,14 +447,12 @@ fn a_directory_with_everything_wrong() {
     let said = said
         .join("\n")
         .replace(&dir.path().display().to_string(), "DIR");
-    expect![["
+    expect![[r#"
         `DIR/good.so`
-        plugin `DIR/cut.so` can't be used: it is cut off or damaged, so that it can't be read as a library; copy or \
-          build it again
-        plugin `DIR/empty.so` can't be used: it is empty; build it again
-        plugin `DIR/folder.so` can't be used: it isn't a regular file; name a shared library
-        plugin `DIR/noise.so` can't be used: it isn't a shared library (its first bytes are of no kind of library); \
-          a plugin here is a `.so`"]]
+        cannot load plugin `DIR/cut.so`: the file is truncated or damaged; copy or build it again
+        cannot load plugin `DIR/empty.so`: the file is empty; build it again
+        cannot load plugin `DIR/folder.so`: not a regular file; pass a shared library
+        cannot load plugin `DIR/noise.so`: expected a shared library (`.so`), found an unknown file format"#]]
     .assert_eq(&said);
 }
 
@@ -479,17 +474,14 @@ fn a_library_of_another_system() {
             .replace(&dir.path().display().to_string(), "DIR")
     };
     std::fs::write(dir.path().join("acme.dll"), b"MZ").expect("writes");
-    expect![["
-        warning: plugin `DIR/acme.dll` can't be used: it isn't a shared library (its first bytes are of no kind of \
-          library); a plugin here is a `.so`
-        plugin `DIR/acme.dll` can't be used: it isn't a shared library (its first bytes are of no kind of library); \
-          a plugin here is a `.so`"]]
+    expect![[r#"
+        warning: cannot load plugin `DIR/acme.dll`: expected a shared library (`.so`), found an unknown file format
+        cannot load plugin `DIR/acme.dll`: expected a shared library (`.so`), found an unknown file format"#]]
     .assert_eq(&said("acme.transform.One"));
     if !parts("c.transform.One").build(&dir.path().join("libc.so")) {
         return;
     }
-    expect!["plugin `DIR/acme.dll` can't be used: it isn't a shared library (its first bytes are of no kind of \
-        library); a plugin here is a `.so`"]
+    expect!["cannot load plugin `DIR/acme.dll`: expected a shared library (`.so`), found an unknown file format"]
         .assert_eq(&said("acme.transform.One"));
     let both = dir.path().join("c.dll");
     std::fs::rename(dir.path().join("acme.dll"), both).expect("renames");
@@ -519,8 +511,7 @@ fn libraries_that_are_none() {
     loaded.expect("the directory is there");
     let error = registry.get_pass("a.transform.B").map(drop);
     let notes = error.expect_err("missed").notes.join("\n");
-    expect!["plugin `DIR/old.so` can't be used: it doesn't export `passdock_plugin_v0`; write \
-        `export_plugin!(PLUGIN);` in the library's crate, or in C define the symbol with default visibility"]
+    expect!["cannot load plugin `DIR/old.so`: missing symbol `passdock_plugin_v0`; write `export_plugin!(PLUGIN);` in the library's crate, or in C define the symbol with default visibility"]
     .assert_eq(&notes.replace(&dir.path().display().to_string(), "DIR"));
 }
 
@@ -532,8 +523,7 @@ fn a_directory_that_is_missing() {
         mixed: false,
     };
     let error = discover(std::slice::from_ref(&missing)).expect_err("it is missing");
-    expect!["the plugin directory `no/such/directory` can't be read (No such file or directory (os error 2)); correct \
-        its name or create it"].assert_eq(&error.to_string());
+    expect!["could not read plugin directory `no/such/directory`: No such file or directory (os error 2); correct its name or create it"].assert_eq(&error.to_string());
     let optional = SearchDir {
         required: false,
         ..missing
@@ -556,11 +546,7 @@ fn plugins_of_before_the_last_break_are_refused_from_their_manifest() {
         let error = loaded.expect_err("an old plugin").to_string();
         error.replace(&folder.display().to_string(), "DIR")
     };
-    expect!["plugin `DIR/hello_pass-abi-0.3.so` can't be used: it was built for plugin ABI 0.3, which 0.4 broke; build \
-        \
-        \
-        it against the passdock-plugin-api of ABI 0.4, or use a passdock of ABI 0.3"]
+    expect!["cannot load plugin `DIR/hello_pass-abi-0.3.so`: unsupported plugin ABI 0.3, expected at least 0.4; build the plugin against the passdock-plugin-api of ABI 0.4, or use a passdock of ABI 0.3"]
     .assert_eq(&why("hello_pass-abi-0.3.so"));
-    expect!["plugin `DIR/c_pass-abi-0.3.so` can't be used: it was built for plugin ABI 0.3, which 0.4 broke; build it \
-        against the passdock-plugin-api of ABI 0.4, or use a passdock of ABI 0.3"].assert_eq(&why("c_pass-abi-0.3.so"));
+    expect!["cannot load plugin `DIR/c_pass-abi-0.3.so`: unsupported plugin ABI 0.3, expected at least 0.4; build the plugin against the passdock-plugin-api of ABI 0.4, or use a passdock of ABI 0.3"].assert_eq(&why("c_pass-abi-0.3.so"));
 }

@@ -21,14 +21,14 @@ fn dropping_the_guard_leaves_the_context_and_keeps_the_error_as_a_diagnostic() {
     log.check(expect![[r#"
         tap enter
         tap exit
-        instrument: The context goes on without instruments, because one failed.
-        instrument: The instrument `tap` failed in exit_pass_ctx: tap is broken."#]]);
+        instrument: the context continues without instruments because one failed
+        instrument: instrument `tap` failed in exit_pass_ctx: tap is broken"#]]);
     assert!(!PassContext::current().is(&cx));
 }
 
 #[test]
 fn more_jobs_than_threads_make_sense_are_refused() {
-    expect!["5000 jobs are asked for; the limit is 1024. Ask for fewer jobs."]
+    expect!["5000 jobs exceed the limit of 1024; request fewer jobs"]
         .assert_eq(&error(PassContext::builder().jobs(5000).build()));
 }
 

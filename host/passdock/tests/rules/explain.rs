@@ -54,24 +54,24 @@ fn every_pass_is_listed_with_the_rule_that_decided() {
     };
     let lines: Vec<String> = explanation.passes.iter().map(line).collect();
     expect![[r#"
-        deep runs: `req` requires it, unless nothing changed since it last ran
-        req runs: `a` requires it, unless nothing changed since it last ran
+        deep runs: required by `req`, if the module changed since its last run
+        req runs: required by `a`, if the module changed since its last run
         a runs: level 0 ≤ opt_level 1
-        high runs: the context requires it
-        higher doesn't run: its level 4 is above the context's opt_level 1
+        high runs: required by the context
+        higher doesn't run: its level 4 exceeds the context's opt_level 1
         off doesn't run: disabled by the context
         inner runs: level 0 ≤ opt_level 1
-          deep runs: `req` requires it, unless nothing changed since it last ran
-          req runs: `a` requires it, unless nothing changed since it last ran
+          deep runs: required by `req`, if the module changed since its last run
+          req runs: required by `a`, if the module changed since its last run
           a runs: level 0 ≤ opt_level 1
           b doesn't run: disabled by its Sequential
           deeper runs: level 0 ≤ opt_level 1
-            inner.req runs: `odd "name\` requires it, unless nothing changed since it last ran
+            inner.req runs: required by `odd "name\`, if the module changed since its last run
             odd "name\ runs: level 0 ≤ opt_level 1
         block doesn't run: disabled by the context
-          a doesn't run: `block`, which it is part of, doesn't run
-          deeper doesn't run: `block`, which it is part of, doesn't run
-            b doesn't run: `deeper`, which it is part of, doesn't run"#]]
+          a doesn't run: part of `block`, which doesn't run
+          deeper doesn't run: part of `block`, which doesn't run
+            b doesn't run: part of `deeper`, which doesn't run"#]]
     .assert_eq(&lines.join("\n"));
     // The `--json` output for one pass.
     let mut passes = explanation.passes.iter();
@@ -86,10 +86,10 @@ fn every_pass_is_listed_with_the_rule_that_decided() {
           "parent": "inner",
           "depth": 1,
           "runs": true,
-          "reason": "`a` requires it, unless nothing changed since it last ran",
+          "reason": "required by `a`, if the module changed since its last run",
           "phase": null,
-          "has_place": true,
-          "is_sequential": false,
+          "scheduled": true,
+          "sequential": false,
           "options": []
         }"#]]
     .assert_eq(&req);

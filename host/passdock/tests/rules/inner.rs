@@ -87,16 +87,16 @@ fn what_a_pass_requires_runs_first_unless_it_ran_and_nothing_changed() {
         run folds
         types: unchanged
         all: changed
-        all > types for folds: it ran and nothing changed since
+        all > types for folds: it ran before, and nothing changed since
         all > folds for needs: unchanged
         all > needs: unchanged
-        all > types for folds: it ran and nothing changed since
-        all > folds for needs: it ran and nothing changed since
+        all > types for folds: it ran before, and nothing changed since
+        all > folds for needs: it ran before, and nothing changed since
         all > needs: unchanged
         all > types for folds: unchanged
         all > folds for high: unchanged
         all > high: unchanged
-        all > types for folds: it ran and nothing changed since
+        all > types for folds: it ran before, and nothing changed since
         all > folds: unchanged"#]]
     .assert_eq(&run(&log, passes(&log), entries));
     // Required passes count as done within the run of the outer pass.
@@ -117,16 +117,16 @@ fn what_a_pass_requires_runs_first_unless_it_ran_and_nothing_changed() {
         types for outer: unchanged
         outer: unchanged
         outer > inner: unchanged
-        inner > types for folds: it ran and nothing changed since
+        inner > types for folds: it ran before, and nothing changed since
         inner > folds: unchanged
         inner > x.cleanup: unchanged
-        x.cleanup > types for folds: it ran and nothing changed since
-        x.cleanup > folds for a: it ran and nothing changed since
+        x.cleanup > types for folds: it ran before, and nothing changed since
+        x.cleanup > folds for a: it ran before, and nothing changed since
         x.cleanup > a: unchanged
         x.cleanup > b: unchanged
-        inner > types for folds: it ran and nothing changed since
+        inner > types for folds: it ran before, and nothing changed since
         inner > folds: unchanged
-        outer > types for folds: it ran and nothing changed since
+        outer > types for folds: it ran before, and nothing changed since
         outer > folds: unchanged"#]]
     .assert_eq(&run(&log, known, vec![outer]));
 }
@@ -152,7 +152,7 @@ fn a_disabled_pass_runs_and_isnt_required() {
     };
     run("high");
     run("folds");
-    log.check(expect![["
+    log.check(expect![[r#"
         run all
         run types
         run folds
@@ -160,8 +160,7 @@ fn a_disabled_pass_runs_and_isnt_required() {
         run needs
         done
         run all
-        Error in pass all: The pass `folds` is disabled, but `high` requires it. Disable `high` too, or enable \
-          `folds`. (`all` runs `high`)"]]);
+        Error in pass all: pass `folds` is disabled, but `high` requires it; disable `high` too, or enable `folds` (`all` runs `high`)"#]]);
     drop(context);
 }
 
@@ -200,11 +199,7 @@ fn a_pass_that_runs_itself_without_end_is_an_error_with_the_chain() {
     let (registry, context) = registered([around, block]);
     let cx = context.build().unwrap();
     let around = registry.get_pass("around").unwrap();
-    expect!["Error in pass around: More than 256 passes run or contain each other: x.deep0 -> x.inner -> around -> \
-        x.block -> x.deep2 -> x.deep1 -> x.deep0. A pass that runs itself, or one that runs it, has to come to an end. \
-        \
-        \
-        (`around` runs `x.block`)"].assert_eq(&error(around.call_in(module(), &cx)));
+    expect!["Error in pass around: more than 256 passes run or contain each other: x.deep0 -> x.inner -> around -> x.block -> x.deep2 -> x.deep1 -> x.deep0; end the recursion of the passes (`around` runs `x.block`)"].assert_eq(&error(around.call_in(module(), &cx)));
     log.take();
     // Through a Sequential that isn't nested.
     let around = runs(&log, info("around"), &["x.block"]);
@@ -212,8 +207,7 @@ fn a_pass_that_runs_itself_without_end_is_an_error_with_the_chain() {
     let (registry, context) = registered([around, block.into_pass()]);
     let cx = context.build().unwrap();
     let around = registry.get_pass("around").unwrap();
-    expect!["Error in pass around: More than 64 passes run each other: around -> x.block -> around. A pass that runs \
-        itself, or one that runs it, has to come to an end."].assert_eq(&error(around.call_in(module(), &cx)));
+    expect!["Error in pass around: more than 64 passes run each other: around -> x.block -> around; end the recursion of the passes"].assert_eq(&error(around.call_in(module(), &cx)));
     log.take();
     // Through required passes.
     let (registry, context) = registered([
@@ -223,8 +217,7 @@ fn a_pass_that_runs_itself_without_end_is_an_error_with_the_chain() {
     ]);
     let cx = context.build().unwrap();
     let a = registry.get_pass("a").unwrap();
-    expect!["Error in pass a: Passes require each other: a -> b -> c -> a. Take one of them out of the other's \
-        `required`. (`a` runs `b`)"].assert_eq(&error(a.call_in(module(), &cx)));
+    expect!["Error in pass a: passes require each other: a -> b -> c -> a; remove one of them from the other's `required` (`a` runs `b`)"].assert_eq(&error(a.call_in(module(), &cx)));
     log.check(expect!["run a"]);
 }
 

@@ -67,12 +67,12 @@ fn passes_run_where_the_pipeline_has_a_place_for_their_phase() {
     check(
         "[[passes]]\nphase = 'early'\n[[passes]]\nname = 'x.transform.Own'\n[[passes]]\nphase = 'late'\n",
         expect![[r#"
-            x.transform.High doesn't: its level 3 is above the context's opt_level 2
+            x.transform.High doesn't: its level 3 exceeds the context's opt_level 2
             x.transform.Own runs: level 0 ≤ opt_level 2
-            x.transform.B runs: it asks for the phase `late`, and level 0 ≤ opt_level 2
-            x.transform.Z runs: it asks for the phase `late`, and level 0 ≤ opt_level 2
-            x.transform.Z runs: `x.transform.A` requires it, unless nothing changed since it last ran
-            x.transform.A runs: it asks for the phase `late`, and level 0 ≤ opt_level 2
+            x.transform.B runs: declares phase `late`, level 0 ≤ opt_level 2
+            x.transform.Z runs: declares phase `late`, level 0 ≤ opt_level 2
+            x.transform.Z runs: required by `x.transform.A`, if the module changed since its last run
+            x.transform.A runs: declares phase `late`, level 0 ≤ opt_level 2
             Early: x.transform.High
             Late: x.transform.B, x.transform.Z, x.transform.A
             run x.transform.Own
@@ -89,10 +89,10 @@ fn what_is_listed_is_not_placed_too() {
         expect![[r#"
             inner runs: level 0 ≤ opt_level 2
             x.transform.B runs: level 0 ≤ opt_level 2
-            x.transform.Z runs: `x.transform.A` requires it, unless nothing changed since it last ran
-            x.transform.A runs: it asks for the phase `late`, and level 0 ≤ opt_level 2
+            x.transform.Z runs: required by `x.transform.A`, if the module changed since its last run
+            x.transform.A runs: declares phase `late`, level 0 ≤ opt_level 2
             x.transform.Z runs: level 0 ≤ opt_level 2
-            x.transform.High doesn't: offered for phase early, which this pipeline has no place for
+            x.transform.High doesn't: declares phase `early`, which the pipeline doesn't have
             Late: x.transform.A
             run x.transform.B
             run x.transform.Z
@@ -106,10 +106,10 @@ fn places_may_stay_empty_and_passes_may_stay_without_a_place() {
     check(
         "passes = [{ phase = 'lower' }, 'x.transform.A']",
         expect![[r#"
-            x.transform.Z runs: `x.transform.A` requires it, unless nothing changed since it last ran
+            x.transform.Z runs: required by `x.transform.A`, if the module changed since its last run
             x.transform.A runs: level 0 ≤ opt_level 2
-            x.transform.High doesn't: offered for phase early, which this pipeline has no place for
-            x.transform.B doesn't: offered for phase late, which this pipeline has no place for
+            x.transform.High doesn't: declares phase `early`, which the pipeline doesn't have
+            x.transform.B doesn't: declares phase `late`, which the pipeline doesn't have
             Lower: 
             run x.transform.Z
             run x.transform.A"#]],
@@ -122,11 +122,11 @@ fn the_context_counts_for_placed_passes_too() {
         "passes = [{ phase = 'early' }, { phase = 'late' }]\n[context]\nrequired_pass = \
             ['x.transform.High']\ndisabled_pass = ['x.transform.B']",
         expect![[r#"
-            x.transform.High runs: it asks for the phase `early`, and the context requires it
+            x.transform.High runs: declares phase `early`, required by the context
             x.transform.B doesn't: disabled by the context
-            x.transform.Z runs: it asks for the phase `late`, and level 0 ≤ opt_level 2
-            x.transform.Z runs: `x.transform.A` requires it, unless nothing changed since it last ran
-            x.transform.A runs: it asks for the phase `late`, and level 0 ≤ opt_level 2
+            x.transform.Z runs: declares phase `late`, level 0 ≤ opt_level 2
+            x.transform.Z runs: required by `x.transform.A`, if the module changed since its last run
+            x.transform.A runs: declares phase `late`, level 0 ≤ opt_level 2
             Early: x.transform.High
             Late: x.transform.B, x.transform.Z, x.transform.A
             run x.transform.High
@@ -143,13 +143,13 @@ fn a_phase_has_one_place() {
         .resolve(&registry(&Log::new()));
     let error = resolved.err().unwrap().to_diagnostic();
     expect![[r#"
-        error[pipeline]: The pipeline has a place for the phase `late` already.
+        error[pipeline]: duplicate phase `late`
          --> pipeline.toml:1:69
           |
         1 | passes = [{ phase = 'late' }, { name = 'inner', passes = [{ phase = 'late' }] }]
-          |                                                                     ^^^^^^ another place
+          |                                                                     ^^^^^^ duplicate phase
           |
-          = help: Remove one: its passes would run at both."#]]
+          = help: remove one of them: its passes would run twice"#]]
     .assert_eq(&error.render(false));
 }
 
@@ -169,14 +169,12 @@ fn a_run_says_which_passes_have_no_place() {
     let report = pipeline::run(&registry(&Log::new()), &request, Default::default()).0;
     let said = report.diagnostics.iter().map(|said| said.render(false));
     // `x.transform.Z` runs because another pass requires it.
-    expect![["
-        note[no-place]: The pipeline has no place for `x.transform.High` (phase early), `x.transform.B` (phase \
-          late): not run.
+    expect![[r#"
+        warning[unscheduled]: not run, because the pipeline lacks their phase: `x.transform.High` (phase early), `x.transform.B` (phase late)
          |
-         = help: List them in `passes`, or give the phase a place: `{ phase = \"…\" }`.
-        warning[unknown-operators]: No plugin defines 2 operators of the model (2 ops).
+         = help: list them in `passes`, or add the phase to the pipeline: `{ phase = "…" }`
+        warning[unknown-operators]: no plugin defines 2 operators of the model (2 ops)
          |
-         = help: No plugin defines any op, and so passes can't infer types, evaluate, or erase what an op leaves \
-           unused. The standard plugin `onnx-ops` defines ONNX's; `passdock list plugins` shows what was found."]]
+         = help: load the standard plugin `onnx-ops`: without definitions, passes cannot infer types, evaluate ops, or erase unused ones; `passdock list plugins` lists the plugins found"#]]
     .assert_eq(&said.collect::<Vec<_>>().join("\n"));
 }

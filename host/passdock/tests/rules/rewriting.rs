@@ -205,10 +205,10 @@ fn a_disabled_rule_that_never_came_up_is_a_warning_when_the_context_is_left() {
     "#]]
     .assert_eq(&records);
     expect![[r#"
-        warning[unknown-rule]: There is no rule `no_identiti` to disable: none of that name was about to be applied.
+        warning[unknown-rule]: unknown disabled rule `no_identiti`: no pass tried to apply a rule of that name
          |
-         = help: Did you mean `no_identity`?
-        warning[unknown-rule]: There is no rule `far_from_it` to disable: none of that name was about to be applied."#]]
+         = help: did you mean `no_identity`?
+        warning[unknown-rule]: unknown disabled rule `far_from_it`: no pass tried to apply a rule of that name"#]]
     .assert_eq(&said.lock().unwrap().join("\n"));
 }
 

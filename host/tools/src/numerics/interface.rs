@@ -190,7 +190,7 @@ mod tests {
             &[x(), y()],
             &[y(), x()],
             expect![[r#"
-                order: the order of inputs was x, y and is y, x
+                order: order of inputs changed from x, y to y, x
             "#]],
         );
         check(
@@ -200,16 +200,16 @@ mod tests {
                 port("z", DType::I64, &[]),
             ],
             expect![[r#"
-                name: input `y`, i64[], is gone
-                name: input `z`, i64[], is new
-                type: input `x` was f32[batch,3] and is f16[batch,3]
+                name: input `y` (i64[]) was removed
+                name: input `z` (i64[]) was added
+                type: input `x` changed from f32[batch,3] to f16[batch,3]
             "#]],
         );
         check(
             &[x()],
             &[port("x", DType::F32, &["batch", "4"])],
             expect![[r#"
-                dims: input `x` was f32[batch,3] and is f32[batch,4]
+                dims: input `x` changed from f32[batch,3] to f32[batch,4]
             "#]],
         );
     }
@@ -220,7 +220,7 @@ mod tests {
             &[port("x", DType::F32, &["batch", "?"])],
             &[port("x", DType::F32, &["1", "b"])],
             expect![[r#"
-                dims: input `x` was f32[batch,?] and is f32[1,b] (breaks nothing)
+                dims: input `x` changed from f32[batch,?] to f32[1,b] (breaks nothing)
             "#]],
         );
         check(

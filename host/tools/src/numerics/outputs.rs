@@ -293,12 +293,12 @@ mod tests {
         check(
             f32s(&[1.0, 2.0]),
             f32s(&[1.0, nan]),
-            expect!["output `y`[1] was 2 and is NaN now; 1 of 2 elements differ"],
+            expect!["output `y`[1] changed from 2 to NaN; 1 of 2 elements differ"],
         );
         check(
             f32s(&[inf]),
             f32s(&[-inf]),
-            expect!["output `y`[0] was inf and is -inf now; 1 of 1 elements differ"],
+            expect!["output `y`[1] changed from 1 to 2 (difference 1.000e0, tolerance 1.100e-4); 1 of 2 elements differ"],
         );
         // An infinite element doesn't make the tolerance of the others infinite.
         check(
@@ -324,13 +324,13 @@ mod tests {
         check(
             i64s([1, 2, 3, 4]),
             i64s([1, 2, -3, 5]),
-            expect!["output `y`[1, 0] was 3 and is -3 now; 2 of 4 elements differ"],
+            expect!["output `y`[1, 0] changed from 3 to -3; 2 of 4 elements differ"],
         );
         let bools = |values: [u8; 2]| tensor(DType::BOOL, &[2], values);
         check(
             bools([0, 1]),
             bools([0, 0]),
-            expect!["output `y`[1] was true and is false now; 1 of 2 elements differ"],
+            expect!["output `y`[1] changed from true to false; 1 of 2 elements differ"],
         );
         // Bits after the last element are ignored.
         let i4s = |values: [u8; 2]| tensor(DType::I4, &[3], values);
@@ -342,13 +342,13 @@ mod tests {
         check(
             i4s([0x21, 0x03]),
             i4s([0x21, 0x0d]),
-            expect!["output `y`[2] was 3 and is -3 now; 1 of 3 elements differ"],
+            expect!["output `y`[2] changed from 3 to -3; 1 of 3 elements differ"],
         );
         let strings = |values: [&str; 2]| tensor(DType::STRING, &[2], string_data(&values));
         check(
             strings(["a", "b"]),
             strings(["a", "c"]),
-            expect![[r#"output `y`[1] was "b" and is "c" now; 1 of 2 elements differ"#]],
+            expect![[r#"output `y`[1] changed from "b" to "c"; 1 of 2 elements differ"#]],
         );
     }
 
@@ -357,12 +357,12 @@ mod tests {
         check(
             f32s(&[1.0]),
             f32s(&[1.0, 1.0]),
-            expect!["output `y` was f32[1] and is f32[2] now"],
+            expect!["output `y` changed from f32[1] to f32[2]"],
         );
         check(
             f32s(&[1.0]),
             f16s(&[1.0]),
-            expect!["output `y` was f32[1] and is f16[1] now"],
+            expect!["output `y` changed from f32[1] to f16[1]"],
         );
     }
 }

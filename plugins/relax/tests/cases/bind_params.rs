@@ -41,26 +41,24 @@ fn a_value_may_be_in_a_file() {
     "#]]
     .assert_eq(&run(&npy("columns.npy", ">i4", "(2, 3)", &columns)));
     expect![[r#"
-        error[config]: The parameter `w` is i32[n,m] and can't be "FILE": its elements are i64.
+        error[config]: cannot bind parameter `w` of type i32[n,m] to "FILE": expected element type i32, found i64
          |
          = in pass relax.transform.BindParams of plugin relax, function @main"#]]
     .assert_eq(&run(&npy("wide.npy", "<i8", "(1, 1)", &[0; 8])));
-    expect![["
-        error[config]: The parameter `w` is i32[n,m] and can't be \"FILE\": it has 8 bytes of elements where [2, 3] \
-          takes 24.
+    expect![[r#"
+        error[config]: cannot bind parameter `w` of type i32[n,m] to "FILE": expected 24 bytes of elements for shape [2, 3], found 8
          |
-         = in pass relax.transform.BindParams of plugin relax, function @main"]]
+         = in pass relax.transform.BindParams of plugin relax, function @main"#]]
     .assert_eq(&run(&npy("short.npy", "<i4", "(2, 3)", &[0; 8])));
     expect![[r#"
-        error[config]: The parameter `w` is i32[n,m] and can't be "FILE": its shape is [2].
+        error[config]: cannot bind parameter `w` of type i32[n,m] to "FILE": the value has shape [2]
          |
          = in pass relax.transform.BindParams of plugin relax, function @main"#]]
     .assert_eq(&run(&npy("list.npy", "<i4", "(2,)", &[0; 8])));
     let missing = run("/there/is/no.npy");
     assert!(missing.contains("to \"FILE\": "), "{missing}");
-    expect![["
-        error[config]: The parameter `w` is i32[n,m] and can't be \"FILE\": it isn't one of i32, nor the name of a \
-          `.npy` file.
+    expect![[r#"
+        error[config]: cannot bind parameter `w` of type i32[n,m] to "FILE": expected a tensor of i32 or the path of a `.npy` file
          |
-         = in pass relax.transform.BindParams of plugin relax, function @main"]].assert_eq(&run("some text"));
+         = in pass relax.transform.BindParams of plugin relax, function @main"#]].assert_eq(&run("some text"));
 }

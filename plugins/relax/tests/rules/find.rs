@@ -126,8 +126,8 @@ fn patterns_need_no_arrow_and_have_domains() {
     "#]]
     .assert_eq(&found(patterns, BODY, |cx| cx));
     let whole = Rules::parse(text).map(|_| ()).unwrap_err();
-    expect!["in the rule `npu.relu`: Here has to be `=>` and what stands in the place of these ops, not \
-     `}`."].assert_eq(&whole.to_string());
+    expect!["in rule `npu.relu`: expected `=>` and a replacement, found `}`"]
+        .assert_eq(&whole.to_string());
 }
 
 #[test]
@@ -136,13 +136,13 @@ fn what_stands_behind_the_arrow_of_a_pattern_is_read() {
         Ok(_) => String::new(),
         Err(error) => error.to_string(),
     };
-    expect!["in the rule `a`: The pattern has no value `%y`. The pattern has `%x`."]
+    expect!["in rule `a`: the pattern has no value `%y`; the pattern has `%x`"]
         .assert_eq(&said("rule a { onnx.Neg(%x) => onnx.Abs(%y) }"));
-    expect!["in the rule `a`: Nothing says what stands in the place of the pattern's last op."]
+    expect!["in rule `a`: missing replacement of the pattern's last op"]
         .assert_eq(&said("rule a { onnx.Neg(%x) => }"));
-    expect!["Here has to be the rest of the rule's name, not `{`."]
+    expect!["expected an identifier after `.`, found `{`"]
         .assert_eq(&said("rule a. { onnx.Neg(%x) }"));
     let pattern = Rules::pattern("a", "onnx.Neg(%x) => %x").map(|_| ());
-    expect!["in the rule `a`: Here has to be the rule's end, not `=>`."]
+    expect!["in rule `a`: expected end of rule, found `=>`"]
         .assert_eq(&pattern.unwrap_err().to_string());
 }

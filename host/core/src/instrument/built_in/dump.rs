@@ -239,7 +239,7 @@ mod tests {
         .assert_eq(&run(&[]));
         let warning = printed.take();
         expect![[r#"
-            warning[dump]: Nothing is removed from the directory `DIR`: `mine.txt` in it is no dump.
+            warning[dump]: keeping all files in directory `DIR`: `mine.txt` is not a dump
         "#]]
         .assert_eq(&warning.replace(&dir.path().display().to_string(), "DIR"));
     }

@@ -185,6 +185,6 @@ mod tests {
     #[test]
     fn a_pass_that_fails_counts_nothing() {
         let text = watched(Arc::new(OpCount::new()), &fail("p"), module());
-        expect!["Error in pass p: It is broken."].assert_eq(&text);
+        expect!["Error in pass p: it is broken"].assert_eq(&text);
     }
 }

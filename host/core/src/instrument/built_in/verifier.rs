@@ -181,27 +181,25 @@ mod tests {
     fn it_says_which_pass_broke_what() {
         check(
             WellFormed::new(),
-            expect![["
-            error[instrument]: The instrument `verify` failed in run_after_pass: op0 (call) calls @helper, and the \
-              module has no such function.
-             |
-             | %0 = call @helper(%x) : f32[2]
-             | ^^^^^^^^^^^^^^^^^^^^^
-             |
-             = in pass breaks, function @main, op0 (call)
-             = note: after `breaks`"]],
+            expect![[r#"
+                error[instrument]: instrument `verify` failed in run_after_pass: op0 (call) calls unknown function `@helper`
+                 |
+                 | %0 = call @helper(%x) : f32[2]
+                 | ^^^^^^^^^^^^^^^^^^^^^
+                 |
+                 = in pass breaks, function @main, op0 (call)
+                 = note: after `breaks`"#]],
         );
         check(
             WellFormed::after_only(),
-            expect![["
-            error[instrument]: The instrument `verify` failed in run_after_pass: op0 (call) calls @helper, and the \
-              module has no such function.
-             |
-             | %0 = call @helper(%x) : f32[2]
-             | ^^^^^^^^^^^^^^^^^^^^^
-             |
-             = in pass breaks, function @main, op0 (call)
-             = note: after `breaks`"]],
+            expect![[r#"
+                error[instrument]: instrument `verify` failed in run_after_pass: op0 (call) calls unknown function `@helper`
+                 |
+                 | %0 = call @helper(%x) : f32[2]
+                 | ^^^^^^^^^^^^^^^^^^^^^
+                 |
+                 = in pass breaks, function @main, op0 (call)
+                 = note: after `breaks`"#]],
         );
     }
 
@@ -213,16 +211,15 @@ mod tests {
         };
         check(
             WellFormed::new().exempt(exempt(&["breaks"])),
-            expect![["
-            error[instrument]: The instrument `verify` failed in run_before_pass: op0 (call) calls @helper, and the \
-              module has no such function.
-             |
-             | %0 = call @helper(%x) : f32[2]
-             | ^^^^^^^^^^^^^^^^^^^^^
-             |
-             = in pass b, function @main, op0 (call)
-             = note: before `b`
-             = note: not verified after `breaks`"]],
+            expect![[r#"
+                error[instrument]: instrument `verify` failed in run_before_pass: op0 (call) calls unknown function `@helper`
+                 |
+                 | %0 = call @helper(%x) : f32[2]
+                 | ^^^^^^^^^^^^^^^^^^^^^
+                 |
+                 = in pass b, function @main, op0 (call)
+                 = note: before `b`
+                 = note: not verified after `breaks`"#]],
         );
         check(
             WellFormed::new().exempt(exempt(&["breaks", "b", "s"])),

@@ -215,19 +215,19 @@ mod tests {
         );
         check(
             &[(first, tensor("", 1.0))],
-            expect!["`DIR` has nothing for the input `b`"],
+            expect!["`DIR` has no tensor for input `b`"],
         );
         check(
             &[("input_2.pb", tensor("", 1.0))],
-            expect!["`DIR/input_2.pb` is for an input that isn't there: the model has 2"],
+            expect!["input 2 of `DIR/input_2.pb` is out of range; number of inputs: 2"],
         );
         check(
             &[("output_0.pb", tensor("", 1.0))],
-            expect!["there is no file `input_0.pb`, `input_0.npy` or `SAMPLE.npz` in `DIR`"],
+            expect!["no file `input_0.pb`, `input_0.npy` or `SAMPLE.npz` in `DIR`"],
         );
         check(
             &[(first, vec![0x4a, 9])],
-            expect!["DIR/input_0.pb: a length goes beyond the end of its message (at byte 1)."],
+            expect!["`DIR/input_0.pb`: a length exceeds the rest of its message (at byte 1)"],
         );
     }
 
@@ -274,11 +274,11 @@ mod tests {
         );
         check(
             &[("1.npz", packed)],
-            expect!["`x` of `DIR/1.npz` has no name or number of an input"],
+            expect!["`x` of `DIR/1.npz` matches no input by name or number"],
         );
         check(
             &[("1.npz", npy("<f4", 1.0))],
-            expect!["`DIR/1.npz` gives no tensors: it isn't a `.npz` file"],
+            expect!["could not read `DIR/1.npz`: not a `.npz` file"],
         );
     }
 
