@@ -26,7 +26,7 @@ pub fn check_read(bytes: &[u8]) -> bool {
         Ok(module) => module,
         // The location is inside the file.
         Err(error) => {
-            assert!(error.to_string().ends_with('.'), "{error}");
+            assert!(!error.to_string().ends_with('.'), "{error}");
             let is_inside = error.at.is_none_or(|at| at <= bytes.len() as u64);
             assert!(is_inside, "{error}");
             return false;

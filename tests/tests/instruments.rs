@@ -281,7 +281,7 @@ fn a_pass_that_fails_is_told_of() {
     check(
         &["", "|", "label = 'second'\nfails = 'failed'"],
         fails,
-        expect![[r#"
+        expect![["
             tap enter level 2
             host enter
             second enter level 2
@@ -299,7 +299,8 @@ fn a_pass_that_fails_is_told_of() {
             tap exit
             host exit
             second exit
-            Error in pass fails: it is broken (instrument `tap.tap` of plugin TAP failed in pass_failed: it is broken)"#]],
+            Error in pass fails: it is broken (instrument `tap.tap` of plugin TAP failed in pass_failed: it is \
+              broken)"]],
     );
 }
 
@@ -326,7 +327,7 @@ fn each_callback_may_fail() {
         ),
         (
             "should_run",
-            expect![[r#"
+            expect![["
                 first enter level 2
                 tap enter level 2
                 host enter
@@ -337,11 +338,12 @@ fn each_callback_may_fail() {
                 first exit
                 tap exit
                 host exit
-                Error in pass tap.transform.Nothing of plugin TAP: instrument `tap.tap` of plugin TAP failed in should_run: it is broken"#]],
+                Error in pass tap.transform.Nothing of plugin TAP: instrument `tap.tap` of plugin TAP failed in \
+                  should_run: it is broken"]],
         ),
         (
             "before",
-            expect![[r#"
+            expect![["
                 first enter level 2
                 tap enter level 2
                 host enter
@@ -350,17 +352,19 @@ fn each_callback_may_fail() {
                 host should_run tap.transform.Nothing
                 first before tap.transform.Nothing, level 1, of tap, requires [], 2 ops
                 tap before tap.transform.Nothing, level 1, of tap, requires [], 2 ops
-                first failed tap.transform.Nothing, level 1, of tap, requires [], 2 ops: instrument `tap.tap` of plugin TAP failed in run_before_pass: it is broken
+                first failed tap.transform.Nothing, level 1, of tap, requires [], 2 ops: instrument `tap.tap` of \
+                  plugin TAP failed in run_before_pass: it is broken
                 report of tap.tap: first heard 4 things
                 report of tap.tap: tap heard 3 things
                 first exit
                 tap exit
                 host exit
-                Error in pass tap.transform.Nothing of plugin TAP: instrument `tap.tap` of plugin TAP failed in run_before_pass: it is broken"#]],
+                Error in pass tap.transform.Nothing of plugin TAP: instrument `tap.tap` of plugin TAP failed in \
+                  run_before_pass: it is broken"]],
         ),
         (
             "after",
-            expect![[r#"
+            expect![["
                 first enter level 2
                 tap enter level 2
                 host enter
@@ -378,7 +382,8 @@ fn each_callback_may_fail() {
                 first exit
                 tap exit
                 host exit
-                Error in pass tap.transform.Nothing of plugin TAP: instrument `tap.tap` of plugin TAP failed in run_after_pass: it is broken"#]],
+                Error in pass tap.transform.Nothing of plugin TAP: instrument `tap.tap` of plugin TAP failed in \
+                  run_after_pass: it is broken"]],
         ),
         (
             "exit",
@@ -434,15 +439,19 @@ fn each_callback_may_panic() {
     ];
     let mut said: Vec<String> = callbacks.map(|callback| last(callback, nothing)).to_vec();
     said.push(last("failed", fails));
-    expect![[r#"
+    expect![["
         cannot create instrument `tap.tap` of plugin TAP: it panicked at tests/plugins/src/tap.rs:43:13: this is a bug
         instrument `tap.tap` of plugin TAP panicked in enter_pass_ctx at tests/plugins/src/tap.rs:43:13: this is a bug
-        Error in pass tap.transform.Nothing of plugin TAP: instrument `tap.tap` of plugin TAP panicked in should_run at tests/plugins/src/tap.rs:43:13: this is a bug
-        Error in pass tap.transform.Nothing of plugin TAP: instrument `tap.tap` of plugin TAP panicked in run_before_pass at tests/plugins/src/tap.rs:43:13: this is a bug
-        Error in pass tap.transform.Nothing of plugin TAP: instrument `tap.tap` of plugin TAP panicked in run_after_pass at tests/plugins/src/tap.rs:43:13: this is a bug
+        Error in pass tap.transform.Nothing of plugin TAP: instrument `tap.tap` of plugin TAP panicked in \
+          should_run at tests/plugins/src/tap.rs:43:13: this is a bug
+        Error in pass tap.transform.Nothing of plugin TAP: instrument `tap.tap` of plugin TAP panicked in \
+          run_before_pass at tests/plugins/src/tap.rs:43:13: this is a bug
+        Error in pass tap.transform.Nothing of plugin TAP: instrument `tap.tap` of plugin TAP panicked in \
+          run_after_pass at tests/plugins/src/tap.rs:43:13: this is a bug
         instrument `tap.tap` of plugin TAP panicked in report at tests/plugins/src/tap.rs:115:13: this is a bug
         instrument `tap.tap` of plugin TAP panicked in exit_pass_ctx at tests/plugins/src/tap.rs:43:13: this is a bug
-        Error in pass fails: it is broken (instrument `tap.tap` of plugin TAP panicked in pass_failed at tests/plugins/src/tap.rs:43:13: this is a bug)"#]]
+        Error in pass fails: it is broken (instrument `tap.tap` of plugin TAP panicked in pass_failed at \
+          tests/plugins/src/tap.rs:43:13: this is a bug)"]]
     .assert_eq(&said.join("\n"));
 }
 
@@ -451,7 +460,7 @@ fn an_error_that_is_emitted_counts() {
     check(
         &["complains = 'before'", "|"],
         nothing,
-        expect![[r#"
+        expect![["
             tap enter level 2
             host enter
             tap should_run tap.transform.Nothing
@@ -461,7 +470,8 @@ fn an_error_that_is_emitted_counts() {
             report of tap.tap: tap heard 3 things
             tap exit
             host exit
-            Error in pass tap.transform.Nothing of plugin TAP: instrument `tap.tap` of plugin TAP failed in run_before_pass: it emitted error diagnostics: this won't do"#]],
+            Error in pass tap.transform.Nothing of plugin TAP: instrument `tap.tap` of plugin TAP failed in \
+              run_before_pass: it emitted error diagnostics: this won't do"]],
     );
 }
 
@@ -513,5 +523,8 @@ fn two_plugins_with_one_instrument_are_refused() {
     let error = registry.load_plugin(&library(), &LoadOptions::default());
     let text = error.expect_err("the same names").to_string();
     let path = library().display().to_string();
-    expect!["instrument `tap.tap` is already registered by plugin `tap` (built in); rename or remove one of them (the other is in plugin `FILE`)"].assert_eq(&text.replace(&path, "FILE"));
+    expect![
+        "instrument `tap.tap` is already registered by plugin `tap` (built in); rename or remove one of them (the \
+            other is in plugin `FILE`)"
+    ].assert_eq(&text.replace(&path, "FILE"));
 }

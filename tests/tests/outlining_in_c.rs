@@ -156,17 +156,19 @@ fn ops_are_copied_outlined_and_refused() {
     let done = run_on_text(&registry, &["c.transform.Outline"], MODULE, |context| {
         context.on_diagnostic(move |note| noted.lock().unwrap().push(note.message.clone()))
     });
-    expect![[r#"
+    expect![["
         3: the ops to copy have 2 values, expected 1
         2: the ops use %x, which has no entry in the list of captures
         1: function `@main` has no type type99
         2: function name `onnx.Block` needs a domain to differ from ONNX operators, as in `acme.Block`
-        3: invalid name "block block": expected `DOMAIN.NAME`, with quotes around parts with characters other than letters, digits and `_`
+        3: invalid name \"block block\": expected `DOMAIN.NAME`, with quotes around parts with characters other \
+          than letters, digits and `_`
         3: the pointer to the result is null
-        3: invalid name "": expected `DOMAIN.NAME`, with quotes around parts with characters other than letters, digits and `_`
+        3: invalid name \"\": expected `DOMAIN.NAME`, with quotes around parts with characters other than letters, \
+          digits and `_`
         1: function `@main` has no op op77
         4: acme.Block
-        1: op1 was erased"#]].assert_eq(&seen.lock().unwrap().join("\n"));
+        1: op1 was erased"]].assert_eq(&seen.lock().unwrap().join("\n"));
     expect![[r#"
         module {
           fn @main(%x: f32[n,n*2]) -> (%y: f32[n,n*2]) opset("" = 17, "acme" = 1) {

@@ -170,7 +170,10 @@ fn a_config_key_without_its_table_is_refused() {
     let refused = Registry::new().load_plugin(&library, &LoadOptions::default());
     let said = refused.expect_err("it contradicts itself").to_string();
     let path = library.display().to_string();
-    expect!["cannot load plugin `FILE`: invalid `config` of `c.transform.Says` in the manifest: expected the `key` of a `[[config]]` table with fields for the pass's options, found `c.Says`"]
+    expect![
+        "cannot load plugin `FILE`: invalid `config` of `c.transform.Says` in the manifest: expected the `key` of a \
+            `[[config]]` table with fields for the pass's options, found `c.Says`"
+    ]
     .assert_eq(&said.replace(&path, "FILE"));
 }
 
@@ -200,5 +203,8 @@ fn entries_for_newer_hosts_are_left_out() {
     assert!(registry.get_pass("c.Cleanup").is_ok());
     let said = registry.get_pass("c.Newer").expect_err("left out");
     let path = library.display().to_string();
-    expect!["no pass is named `c.Newer`; update passdock, or correct the plugin's manifest (in plugin `FILE`: skipped sequential `c.Newer`: unsupported plugin ABI 0.999 of child `c.transform.Says`)"].assert_eq(&said.to_string().replace(&path, "FILE"));
+    expect![
+        "no pass is named `c.Newer`; update passdock, or correct the plugin's manifest (in plugin `FILE`: skipped \
+            sequential `c.Newer`: unsupported plugin ABI 0.999 of child `c.transform.Says`)"
+    ].assert_eq(&said.to_string().replace(&path, "FILE"));
 }

@@ -84,9 +84,11 @@ fn the_first_that_is_published_stays() {
 fn a_changed_field_is_named_in_a_warning() {
     check(
         &[PUBLISH, READ_CHANGED, REPORT],
-        expect![[r#"
-            warning: data `acme.Cost/1` of function `@main` has an incompatible layout: field `elements` contains `u64`, expected `u32`; both plugins must use the same version of crate `cost-type`, which defines `Cost`
-            note: the most expensive op computes 32 elements"#]],
+        expect![["
+            warning: data `acme.Cost/1` of function `@main` has an incompatible layout: field `elements` contains \
+              `u64`, expected `u32`; both plugins must use the same version of crate `cost-type`, which defines \
+              `Cost`
+            note: the most expensive op computes 32 elements"]],
     );
 }
 
@@ -94,16 +96,20 @@ fn a_changed_field_is_named_in_a_warning() {
 fn who_publishes_under_a_key_that_is_another_types_is_told() {
     check(
         &[PUBLISH, PUBLISH_CHANGED],
-        expect![[r#"
-            error[pass-failed]: data `acme.Cost/1` of function `@main` has an incompatible layout: field `elements` contains `u64`, expected `u32`; both plugins must use the same version of crate `cost-type`, which defines `Cost`
+        expect![["
+            error[pass-failed]: data `acme.Cost/1` of function `@main` has an incompatible layout: field `elements` \
+              contains `u64`, expected `u32`; both plugins must use the same version of crate `cost-type`, which \
+              defines `Cost`
              |
-             = in pass t.transform.PublishChanged of plugin `CHANGED`, function @main"#]],
+             = in pass t.transform.PublishChanged of plugin `CHANGED`, function @main"]],
     );
     check(
         &[PUBLISH_CHANGED, READ_CHANGED, REPORT],
-        expect![[r#"
+        expect![["
             note: 0 ops, 0 unknown
-            warning: data `acme.Cost/1` of function `@main` has an incompatible layout: field `elements` contains `u32`, expected `u64`; both plugins must use the same version of crate `cost-type`, which defines `Cost`"#]],
+            warning: data `acme.Cost/1` of function `@main` has an incompatible layout: field `elements` contains \
+              `u32`, expected `u64`; both plugins must use the same version of crate `cost-type`, which defines \
+              `Cost`"]],
     );
 }
 
@@ -191,10 +197,11 @@ fn what_the_host_refuses_to_keep_is_dropped_and_the_function_is_named() {
         assert_eq!(String::from(why.clone()), why.to_string());
         Err(why.into())
     });
-    expect![[r#"
-        error[pass-failed]: cannot keep analysis `abi_stable-0.11/t.Counted/1`: the function has 4096 analyses; keep related data under one key
+    expect![["
+        error[pass-failed]: cannot keep analysis `abi_stable-0.11/t.Counted/1`: the function has 4096 analyses; \
+          keep related data under one key
          |
-         = in pass test.transform.Share, function @main"#]].assert_eq(&said);
+         = in pass test.transform.Share, function @main"]].assert_eq(&said);
     assert_eq!(RArc::strong_count(&count), 1);
 }
 
@@ -216,10 +223,11 @@ fn a_layout_that_differs_fails_a_pass_on_the_function_that_it_read() {
         );
         Err(why.into())
     });
-    expect![[r#"
-        error[pass-failed]: data `t.Cost/1` of function `@main` has an incompatible layout: field `peak` is `u64`, expected `i64`; both plugins must use the same version of crate `passdock-tests`, which defines `Cost`
+    expect![["
+        error[pass-failed]: data `t.Cost/1` of function `@main` has an incompatible layout: field `peak` is `u64`, \
+          expected `i64`; both plugins must use the same version of crate `passdock-tests`, which defines `Cost`
          |
-         = in pass test.transform.Share, function @main"#]].assert_eq(&said);
+         = in pass test.transform.Share, function @main"]].assert_eq(&said);
 }
 
 macro_rules! cost_of {

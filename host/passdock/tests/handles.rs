@@ -143,7 +143,10 @@ fn a_body_brings_the_functions_that_it_calls() {
     .assert_eq(&brought);
     // An equal function of the module is shared, a different one of the same name is a conflict.
     assert_eq!(run(&format!("{main} {TWICE}")), brought);
-    expect!["Error in pass test.Put: a new body calls a function `@acme.Twice` that differs from the `@acme.Twice` of the module; rename one of them"].assert_eq(&run(&format!("{main} {}", TWICE.replace("2.0", "3.0"))));
+    expect![
+        "Error in pass test.Put: a new body calls a function `@acme.Twice` that differs from the `@acme.Twice` of \
+            the module; rename one of them"
+    ].assert_eq(&run(&format!("{main} {}", TWICE.replace("2.0", "3.0"))));
 }
 
 #[test]

@@ -339,10 +339,10 @@ module {{
     );
     let module = model_file::parse_text("m.ir", &text("b20109")).expect("a module");
     let error = stats(&module, 1).expect_err("it isn't a sparse tensor");
-    let expected = expect![
-        "error[read]: The attribute `sparse_value` can't be read: a length goes beyond the end of its message \
-        (at byte 2).\n |\n = in function @main, op0 (onnx.Constant)"
-    ];
+    let expected = expect![[r#"
+        error[read]: invalid attribute `sparse_value`: a length exceeds the rest of its message (at byte 2)
+         |
+         = in function @main, op0 (onnx.Constant)"#]];
     expected.assert_eq(&error.to_diagnostic().render(false));
 }
 

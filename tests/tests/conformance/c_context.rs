@@ -346,7 +346,9 @@ fn r029_names_of_what_did_not_run_are_legal() {
     let inner = ours.pass(pass("Inner")).expect("a pass");
     let none = apply_pass_to_function(inner, "none", false).expect("a regular expression");
     ours.say_if_failed(ours.run(cx().disables(["Inner", "Iner"]), [made(&none)]));
-    expect!["warning[unknown-pass]: `disabled_pass` contains `Iner`, but no such pass ran; a skipped pass may run it"].assert_eq(&log.text());
+    expect![
+        "warning[unknown-pass]: `disabled_pass` contains `Iner`, but no such pass ran; a skipped pass may run it"
+    ].assert_eq(&log.text());
 }
 
 /// FIX. The same applies to the names in a Sequential's own list, before anything runs. A name there is first looked up

@@ -52,7 +52,7 @@ fn verdicts(schema: &Schema, text: &str) -> Option<(bool, bool)> {
 fn keys_read(text: &str) -> BTreeSet<String> {
     let error = Pipeline::from_toml(text).expect_err("a key that nobody knows");
     let help = error.help.as_deref().expect("the keys");
-    let list = help.split_once("Valid keys: ");
+    let list = help.split_once("valid keys: ");
     let (_, list) = list.unwrap_or_else(|| panic!("no list of keys: {help}"));
     let parts = list.split('`').skip(1).step_by(2);
     parts.map(str::to_owned).collect()

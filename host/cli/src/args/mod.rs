@@ -111,8 +111,8 @@ pub(crate) enum Command {
 pub(crate) struct PluginArgs {
     /// Use the plugin in FILE. Repeatable
     ///
-    /// Example: `--plugin target/debug/libacme.so`. FILE must exist and be a plugin. `files = ["…"]` in `[plugins]` of a pipeline has the same effect. Two files
-    /// with the same plugin in different directories are an error.
+    /// Example: `--plugin target/debug/libacme.so`. FILE must exist and be a plugin. `files = ["…"]` in `[plugins]` of
+    /// a pipeline has the same effect. Two files with the same plugin in different directories are an error.
     #[arg(long, value_name = "FILE")]
     pub(crate) plugin: Vec<PathBuf>,
     /// Search DIR for plugins first. Repeatable
@@ -203,7 +203,8 @@ pub(crate) struct RunArgs {
     pub(crate) html_report: Option<PathBuf>,
     /// Observe passes with an instrument. Repeatable
     ///
-    /// With options in TOML: 'NAME={OPTION=VALUE}'. `passdock list instruments` shows the instruments and their options.
+    /// With options in TOML: 'NAME={OPTION=VALUE}'. `passdock list instruments` shows the instruments and their
+    /// options.
     #[arg(long, help_heading = WATCH, value_name = "NAME")]
     pub(crate) instrument: Vec<String>,
     /// Print the module before PASS, or before `all` passes. Repeatable
@@ -224,7 +225,8 @@ pub(crate) struct RunArgs {
     pub(crate) verify: Verify,
     /// Compare the outputs of model and result in ONNX Runtime
     ///
-    /// If they differ, OUT isn't written. Compares like `passdock compare`. For options, use `--instrument 'verify-outputs={inputs="DIR"}'`.
+    /// If they differ, OUT isn't written. Compares like `passdock compare`. For options, use
+    /// `--instrument 'verify-outputs={inputs="DIR"}'`.
     #[arg(long)]
     pub(crate) verify_outputs: bool,
     /// Write the module to DIR after each pass

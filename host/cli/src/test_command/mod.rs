@@ -53,16 +53,18 @@ impl TestCommand {
         let Some(command) = args.test.clone() else {
             let error = PassError::new(ErrorKind::Usage, "missing `--test`");
             return Err(error.help(
-                "pass `--test numerics` to compare outputs in ONNX Runtime, or a command in which `{}` is the path of the \
-                    model: `--test 'test-model {}'`",
+                "pass `--test numerics` to compare outputs in ONNX Runtime, or a command in which `{}` is the \
+                 path of the model: `--test 'test-model {}'`",
             ));
         };
         let is_numerics = command == NUMERICS;
         if !is_numerics && !command.contains("{}") {
             let message = format!("the command of `--test {command}` does not contain `{{}}`");
             return Err(PassError::new(ErrorKind::Usage, message)
-                .help("write `{}` for the path of the model: `--test 'test-model {}'`; or pass `--test numerics` to compare \
-                    outputs in ONNX Runtime"));
+                .help(
+                "write `{}` for the path of the model: `--test 'test-model {}'`; or pass `--test numerics` to \
+                 compare outputs in ONNX Runtime",
+            ));
         }
         let extension = match Format::of(model)? {
             Format::Onnx => "onnx",

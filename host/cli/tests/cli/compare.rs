@@ -27,11 +27,13 @@ fn check(words: &[&str], status: i32, expected: &Expect) {
 
 #[test]
 fn it_says_how_to_get_onnx_runtime() {
-    let missing = expect![[r#"
-        error[not-checked]: could not run the models: could not load ONNX Runtime from `/nowhere/libonnxruntime.so` (ORT_DYLIB_PATH): …
+    let missing = expect![["
+        error[not-checked]: could not run the models: could not load ONNX Runtime from `/nowhere/libonnxruntime.so` \
+          (ORT_DYLIB_PATH): …
          |
-         = help: run `pip install onnxruntime` for the `python3` in PATH, or set `ORT_DYLIB_PATH` to the library of any version 1.x (`libonnxruntime.so`, `libonnxruntime.dylib` or `onnxruntime.dll`)
-    "#]];
+         = help: run `pip install onnxruntime` for the `python3` in PATH, or set `ORT_DYLIB_PATH` to the library of \
+           any version 1.x (`libonnxruntime.so`, `libonnxruntime.dylib` or `onnxruntime.dll`)
+    "]];
     check(&["compare", "m.ir", "m.ir"], 2, &missing);
     for command in ["bisect", "reduce"] {
         let words = [

@@ -35,11 +35,12 @@ fn without_onnx_runtime_nothing_is_checked_and_it_says_so() {
         &[NOWHERE],
         "",
         0,
-        expect![[r#"
-            warning[not-checked]: the model's results are not checked: could not load ONNX Runtime from `/nowhere/libonnxruntime.so` (ORT_DYLIB_PATH): …
+        expect![["
+            warning[not-checked]: the model's results are not checked: could not load ONNX Runtime from \
+              `/nowhere/libonnxruntime.so` (ORT_DYLIB_PATH): …
              |
              = help: set `ORT_DYLIB_PATH` or the option `library` to ONNX Runtime's library
-        "#]],
+        "]],
     );
 }
 
@@ -49,25 +50,27 @@ fn in_ci_what_is_not_checked_is_an_error() {
         &[NOWHERE, ("CI", "true")],
         "",
         1,
-        expect![[r#"
-            error[not-checked]: the model's results are not checked: could not load ONNX Runtime from `/nowhere/libonnxruntime.so` (ORT_DYLIB_PATH): …
+        expect![["
+            error[not-checked]: the model's results are not checked: could not load ONNX Runtime from \
+              `/nowhere/libonnxruntime.so` (ORT_DYLIB_PATH): …
              |
              = in pass pipeline
              = note: unchecked results are errors because the environment variable `CI` is set
              = help: set `ORT_DYLIB_PATH` or the option `library` to ONNX Runtime's library
-        "#]],
+        "]],
     );
     check(
         &[NOWHERE, ("CI", "false")],
         "required = true\n",
         1,
-        expect![[r#"
-            error[not-checked]: the model's results are not checked: could not load ONNX Runtime from `/nowhere/libonnxruntime.so` (ORT_DYLIB_PATH): …
+        expect![["
+            error[not-checked]: the model's results are not checked: could not load ONNX Runtime from \
+              `/nowhere/libonnxruntime.so` (ORT_DYLIB_PATH): …
              |
              = in pass pipeline
              = note: unchecked results are errors because `required` is set
              = help: set `ORT_DYLIB_PATH` or the option `library` to ONNX Runtime's library
-        "#]],
+        "]],
     );
 }
 
@@ -154,13 +157,14 @@ fn options_are_checked() {
         &[],
         "on_difference = 'warning'\n",
         2,
-        expect![[r#"
-            error[config]: invalid value for `on_difference` of `numerics`: expected one of `error`, `warn`, found "warning"
+        expect![["
+            error[config]: invalid value for `on_difference` of `numerics`: expected one of `error`, `warn`, found \
+              \"warning\"
              --> p.toml:3:17
               |
             3 | on_difference = 'warning'
               |                 ^^^^^^^^^
-        "#]],
+        "]],
     );
 }
 

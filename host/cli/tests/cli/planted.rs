@@ -142,7 +142,11 @@ fn bisect_finds_the_pass_and_the_function() {
         assert!(text.contains(said), "{text}");
     };
     judged("test -e {}", 0, "no failure; expected: check in");
-    judged("test -e {} && exit 125", 1, "the check is inconclusive");
+    judged(
+        "test -e {} && exit 125",
+        1,
+        "the test command is inconclusive",
+    );
 }
 
 #[test]
@@ -275,11 +279,12 @@ fn bisect_says_why_there_is_nothing_to_find() {
     check(
         "test -e {}",
         1,
-        expect![[r#"
+        expect![["
             error[check]: the check reports the result of the whole pipeline as good
              |
-             = help: use a command whose exit status for the result is neither 0 nor 125, or `numerics` to compare outputs
-        "#]],
+             = help: use a command whose exit status for the result is neither 0 nor 125, or `numerics` to compare \
+               outputs
+        "]],
     );
     check(
         "exit 125 # {}",
@@ -300,11 +305,12 @@ fn bisect_says_why_there_is_nothing_to_find() {
     check(
         "true",
         2,
-        expect![[r#"
+        expect![["
             error[usage]: the command of `--test true` does not contain `{}`
              |
-             = help: write `{}` for the path of the model: `--test 'test-model {}'`; or pass `--test numerics` to compare outputs in ONNX Runtime
-        "#]],
+             = help: write `{}` for the path of the model: `--test 'test-model {}'`; or pass `--test numerics` to \
+               compare outputs in ONNX Runtime
+        "]],
     );
     // The time limit is shorter than the sleep.
     let words = "bisect p.toml m.ir --test-timeout 0.2 --test".split(' ');
@@ -353,12 +359,13 @@ fn a_pass_that_fails_needs_no_bisecting() {
         ],
     );
     assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
-    expect![[r#"
-        bad.transform.PanicOnErf of plugin bad fails, in function @f6; nothing to search: the pass panicked at tests/plugins/src/misbehaving/planted.rs:49:9: no table for this Erf
+    expect![["
+        bad.transform.PanicOnErf of plugin bad fails, in function @f6; nothing to search: the pass panicked at \
+          tests/plugins/src/misbehaving/planted.rs:49:9: no table for this Erf
         3 passes ran, of which 3 changed the model; 0 checks
         before it     found/good.ir
         run it again  passdock replay found/reproducer
-    "#]].assert_eq(&ran.stdout);
+    "]].assert_eq(&ran.stdout);
     let replayed = bench.passdock("replay found/reproducer");
     assert_eq!(replayed.status, 1);
     assert!(
@@ -374,7 +381,7 @@ fn reduce_keeps_the_ops_that_a_pass_fails_on() {
     bench.write("p.toml", PANIC);
     let ran = bench.passdock("reduce p.toml m.ir -o small.ir");
     assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
-    expect![[r#"
+    expect![["
            1,005 ops  5 of 10 ops of the body of @main
            1,002 ops  2 of 10 ops of the body of @main
            1,001 ops  1 of 10 ops of the body of @main
@@ -386,9 +393,10 @@ fn reduce_keeps_the_ops_that_a_pass_fails_on() {
               71 ops  71 of 100 ops of the body of @f6
                8 ops  8 of 100 ops of the body of @f6
                2 ops  2 of 100 ops of the body of @f6
-        still pass-panicked in bad.transform.PanicOnErf, function @f6: the pass panicked at tests/plugins/src/misbehaving/planted.rs:49:9: no table for this Erf
+        still pass-panicked in bad.transform.PanicOnErf, function @f6: the pass panicked at \
+          tests/plugins/src/misbehaving/planted.rs:49:9: no table for this Erf
         1010 → 2 ops after 28 runs of the pipeline, written to small.ir
-    "#]]
+    "]]
     .assert_eq(&ran.stdout);
     expect![[r#"
         module {

@@ -141,24 +141,27 @@ fn a_replay_with_other_plugins_says_so() {
     bench.write("kept/m.ir.reproducer/reproducer.toml", other);
     let ran = bench.passdock("replay kept/m.ir.reproducer");
     assert_eq!(ran.status, 1);
-    expect![[r#"
-        warning[plugin]: plugin `libpassdock_misbehaving.so` is bad 0.1.0, but its file differs from the one that the reproducer was written with
+    expect![["
+        warning[plugin]: plugin `libpassdock_misbehaving.so` is bad 0.1.0, but its file differs from the one that \
+          the reproducer was written with
          |
          = help: the failure may not occur, or may look different
         warning[plugin]: missing plugin relay 0.1.0, which was loaded from file `libpassdock_relax.so`
          |
          = help: name its file with `--plugin FILE`, or its directory with `--plugin-dir DIR`
-        error[pass-panicked]: the pass panicked at tests/plugins/src/misbehaving/planted.rs:49:9: no table for this Erf
+        error[pass-panicked]: the pass panicked at tests/plugins/src/misbehaving/planted.rs:49:9: no table for this \
+          Erf
          |
          = in pass bad.transform.PanicOnErf of plugin `libpassdock_misbehaving.so`, function @f6
-    "#]].assert_eq(&without_paths(&ran.stderr));
+    "]].assert_eq(&without_paths(&ran.stderr));
     let ran = bench.passdock("replay kept/m.ir.reproducer --locked");
     assert_eq!(ran.status, 3);
-    expect![[r#"
-        error[plugin]: plugin `libpassdock_misbehaving.so` is bad 0.1.0, but its file differs from the one that the reproducer was written with
+    expect![["
+        error[plugin]: plugin `libpassdock_misbehaving.so` is bad 0.1.0, but its file differs from the one that the \
+          reproducer was written with
          |
          = help: the failure may not occur, or may look different
-    "#]].assert_eq(&without_paths(&ran.stderr));
+    "]].assert_eq(&without_paths(&ran.stderr));
 }
 
 #[test]

@@ -271,11 +271,14 @@ mod tests {
                 add(r, "c", false),
                 add(r, "d", false),
             ],
-            expect![[r#"
+            expect![["
                 a, option of a
-                pass `x.transform.Fold` is already overridden by plugin `a` (built in); let only one of them override it (the other is in plugin `b` (built in))
+                pass `x.transform.Fold` is already overridden by plugin `a` (built in); let only one of them \
+                  override it (the other is in plugin `b` (built in))
                 a, option of a
-                pass `x.transform.Fold` is already registered by plugin `c` (built in); rename or remove one of them, or select one: `override = ["…"]` in `[plugins.NAME]` (the other is in plugin `d` (built in))"#]],
+                pass `x.transform.Fold` is already registered by plugin `c` (built in); rename or remove one of \
+                  them, or select one: `override = [\"…\"]` in `[plugins.NAME]` (the other is in plugin `d` \
+                  (built in))"]],
         );
     }
 }

@@ -161,10 +161,11 @@ mod tests {
         ];
         let messages =
             messages.map(|added| added.map_or_else(|error| error.to_string(), |()| children(r)));
-        expect![[r#"
+        expect![["
             a: x.transform.One
-            pass `x.transform.All` is already registered by plugin `a` (built in); rename or remove one of them, or select one: `override = ["…"]` in `[plugins.NAME]` (the other is in plugin `b` (built in))
-            plugin `b` has no pass `x.transform.Al` to override with; did you mean `x.transform.All`?"#]]
+            pass `x.transform.All` is already registered by plugin `a` (built in); rename or remove one of them, or \
+              select one: `override = [\"…\"]` in `[plugins.NAME]` (the other is in plugin `b` (built in))
+            plugin `b` has no pass `x.transform.Al` to override with; did you mean `x.transform.All`?"]]
     .assert_eq(&messages.join("\n"));
         add(r, "b", "x.transform.Two", "x.transform.All").unwrap();
         assert_eq!(children(r), "b: x.transform.Two");
@@ -177,7 +178,10 @@ mod tests {
         let own = create_function_pass(PassInfo::new("x.transform.All"), |_, _| Ok(()));
         r.register(own).unwrap();
         let taken = add(r, "a", "x.transform.One", "").unwrap_err();
-        expect![[r#"pass `x.transform.All` is already registered by this program; rename or remove one of them, or select one: `override = ["…"]` in `[plugins.NAME]` (the other is in plugin `a` (built in))"#]]
+        expect![
+            "pass `x.transform.All` is already registered by this program; rename or remove one of them, or select \
+                one: `override = [\"…\"]` in `[plugins.NAME]` (the other is in plugin `a` (built in))"
+        ]
     .assert_eq(&taken.to_string());
     }
 }

@@ -254,7 +254,10 @@ fn misuse_of_the_table_is_answered() {
             assert_eq!(column(f, Str::new("livenes"), &mut out), Status::NOT_FOUND);
             let said = passdock_core::boundary::host().get().functions;
             let said = (*said).last_error.ok_or("no `last_error`")?(f);
-            expect!["unknown analysis `livenes`; the analyses are `effects`, `liveness`, `names`, `order`; did you mean `liveness`?"]
+            expect![
+                "unknown analysis `livenes`; the analyses are `effects`, `liveness`, `names`, `order`; did you mean \
+                    `liveness`?"
+            ]
             .assert_eq(&crate::support::text(said));
             let nowhere: *mut std::ffi::c_void = std::ptr::null_mut();
             assert_eq!(

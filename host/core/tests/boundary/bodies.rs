@@ -97,14 +97,21 @@ fn another_interface_is_refused() {
     let replace =
         |f: &mut sdk::Function, other: &sdk::Function, _: &PassContext| f.replace_body(other);
     let said = cases.map(|case| edited(MAIN, &format!("fn @t.other{case}"), replace));
-    expect![[r#"
-        failed: cannot replace the body of `@main` by that of `@t.other`: wrong number of parameters: expected 1, found 2 [main]
-        failed: cannot replace the body of `@main` by that of `@t.other`: wrong number of results: expected 1, found 2 [main]
-        failed: cannot replace the body of `@main` by that of `@t.other`: wrong number of results: expected 1, found 0 [main]
-        failed: cannot replace the body of `@main` by that of `@t.other`: expected type `f32[n,3]` for parameter 0, found `f32[n,4]` [main]
-        failed: cannot replace the body of `@main` by that of `@t.other`: expected type `f32[n,3]` for parameter 0, found `f32[n]` [main]
-        failed: cannot replace the body of `@main` by that of `@t.other`: expected type `f32[n,3]` for result 0, found `i64[n,3]` [main]
-        failed: cannot replace the body of `@main` by that of `@t.other`: expected type `f32[n,3]` for parameter 0, found `seq<f32[n,3]>` [main]"#]]
+    expect![["
+        failed: cannot replace the body of `@main` by that of `@t.other`: wrong number of parameters: expected 1, \
+          found 2 [main]
+        failed: cannot replace the body of `@main` by that of `@t.other`: wrong number of results: expected 1, \
+          found 2 [main]
+        failed: cannot replace the body of `@main` by that of `@t.other`: wrong number of results: expected 1, \
+          found 0 [main]
+        failed: cannot replace the body of `@main` by that of `@t.other`: expected type `f32[n,3]` for parameter 0, \
+          found `f32[n,4]` [main]
+        failed: cannot replace the body of `@main` by that of `@t.other`: expected type `f32[n,3]` for parameter 0, \
+          found `f32[n]` [main]
+        failed: cannot replace the body of `@main` by that of `@t.other`: expected type `f32[n,3]` for result 0, \
+          found `i64[n,3]` [main]
+        failed: cannot replace the body of `@main` by that of `@t.other`: expected type `f32[n,3]` for parameter 0, \
+          found `seq<f32[n,3]>` [main]"]]
     .assert_eq(&said.join("\n"));
 }
 
@@ -138,13 +145,18 @@ fn an_op_that_would_mean_something_else_is_refused() {
         let said = edited(&main, &other, |f, other, _| f.replace_body(other));
         all += &(said + "\n");
     }
-    expect![[r#"
-        failed: `t.Soft` of `@t.other` (opset 9) has another meaning in `@main` (opset 4): its version is 5 in `@t.other` and 1 in `@main` [main]
-        failed: `t.New` of `@t.other` (opset 9) has another meaning in `@main` (opset 4): opset 4 does not have it [main]
-        failed: `t.Unknown` of `@t.other` (opset 3) has another meaning in `@main` (opset 4): no plugin defines it in both versions [main]
-        failed: `onnx.Soft` of `@t.other` (opset 1) has another meaning in `@main` (opset 7): its version is 1 in `@t.other` and 5 in `@main`; run `relax.transform.RaiseOpset` with `to = 7` on `@t.other` first [main]
-        failed: `onnx.Soft` of `@t.other` (opset 7) has another meaning in `@main` (opset 1): its version is 5 in `@t.other` and 1 in `@main`; run `relax.transform.RaiseOpset` with `to = 7` on `@main` first [main]
-    "#]].assert_eq(&all);
+    expect![["
+        failed: `t.Soft` of `@t.other` (opset 9) has another meaning in `@main` (opset 4): its version is 5 in \
+          `@t.other` and 1 in `@main` [main]
+        failed: `t.New` of `@t.other` (opset 9) has another meaning in `@main` (opset 4): opset 4 does not have it \
+          [main]
+        failed: `t.Unknown` of `@t.other` (opset 3) has another meaning in `@main` (opset 4): no plugin defines it \
+          in both versions [main]
+        failed: `onnx.Soft` of `@t.other` (opset 1) has another meaning in `@main` (opset 7): its version is 1 in \
+          `@t.other` and 5 in `@main`; run `relax.transform.RaiseOpset` with `to = 7` on `@t.other` first [main]
+        failed: `onnx.Soft` of `@t.other` (opset 7) has another meaning in `@main` (opset 1): its version is 5 in \
+          `@t.other` and 1 in `@main`; run `relax.transform.RaiseOpset` with `to = 7` on `@main` first [main]
+    "]].assert_eq(&all);
 }
 
 #[test]
@@ -165,7 +177,13 @@ fn a_text_may_be_of_another_opset_where_that_means_the_same() {
     "#]]
     .assert_eq(&with(same));
     let other = "fn @f(%x) opset(\"t\" = 9) { %a = t.Soft(%x) return %a }";
-    expect!["failed: the body of op1 (return) does not match the op: `t.Soft` of `@f` (opset 9) has another meaning in `@main` (opset 4): its version is 5 in `@f` and 1 in `@main` [main, op1 (return)]"].assert_eq(&with(other));
+    expect![
+        "failed: the body of op1 (return) does not match the op: `t.Soft` of `@f` (opset 9) has another meaning in \
+            `@main` (opset 4): its version is 5 in `@f` and 1 in `@main` [main, op1 (return)]"
+    ].assert_eq(&with(other));
     let unsaid = "fn @f(%x) { %a = u.Own(%x) return %a }";
-    expect!["failed: the body of op1 (return) does not match the op: the function has no opset for the domain of `u.Own` [main, op1 (return)]"].assert_eq(&with(unsaid));
+    expect![
+        "failed: the body of op1 (return) does not match the op: the function has no opset for the domain of `u.Own` \
+            [main, op1 (return)]"
+    ].assert_eq(&with(unsaid));
 }

@@ -124,19 +124,22 @@ fn a_body_fits_the_op_or_nothing_changes() {
     check(
         "fn @main(%x: f32[2]) -> (%y) { %y = t.ScaledAdd(%x) return %y }",
         expect![
-            "failed: the body of op0 (t.ScaledAdd) does not match the op: wrong number of parameters: expected 1, found 2 [main, op0 (t.ScaledAdd)]"
+            "failed: the body of op0 (t.ScaledAdd) does not match the op: wrong number of parameters: expected 1, \
+                found 2 [main, op0 (t.ScaledAdd)]"
         ],
     );
     check_body(
         "fn @f(%a, %b) { %0 = onnx.Relu(%b) return %0, %0 }",
         expect![
-            "failed: the body of op0 (t.AsTold) does not match the op: it uses operand 1, which the op omits [main, op0 (t.AsTold)]"
+            "failed: the body of op0 (t.AsTold) does not match the op: it uses operand 1, which the op omits [main, \
+                op0 (t.AsTold)]"
         ],
     );
     check_body(
         "fn @f(%a, %b) { %0 = onnx.Relu(%a) return %0 }",
         expect![
-            "failed: the body of op0 (t.AsTold) does not match the op: expected 2 results, found 1 [main, op0 (t.AsTold)]"
+            "failed: the body of op0 (t.AsTold) does not match the op: expected 2 results, found 1 [main, op0 \
+                (t.AsTold)]"
         ],
     );
     check_body(
@@ -158,25 +161,29 @@ fn a_body_fits_the_op_or_nothing_changes() {
     check_body(
         "fn @f(%a, %b) { %0 = u.Relu(%a) return %0, %0 }",
         expect![
-            "failed: the body of op0 (t.AsTold) does not match the op: the function has no opset for the domain of `u.Relu` [main, op0 (t.AsTold)]"
+            "failed: the body of op0 (t.AsTold) does not match the op: the function has no opset for the domain of \
+                `u.Relu` [main, op0 (t.AsTold)]"
         ],
     );
     check_body(
         "fn @f(%a, %b) { %0 = onnx.Relu(%c) return %0 }",
         expect![
-            "failed: could not parse the body of op0 (t.AsTold): 1:32: unknown value `%c`; did you mean `%a`? [main, op0 (t.AsTold)]"
+            "failed: could not parse the body of op0 (t.AsTold): 1:32: unknown value `%c`; did you mean `%a`? [main, \
+                op0 (t.AsTold)]"
         ],
     );
     check_body(
         "fn @f(%a, %b) { return %a, %a } fn @g() { return }",
         expect![
-            "failed: could not parse the body of op0 (t.AsTold): 1:33: expected end of input after the function, found `fn` [main, op0 (t.AsTold)]"
+            "failed: could not parse the body of op0 (t.AsTold): 1:33: expected end of input after the function, \
+                found `fn` [main, op0 (t.AsTold)]"
         ],
     );
     check_body(
         "prim @f(%a, %b) { return %a, %a }",
         expect![
-            "failed: could not parse the body of op0 (t.AsTold): 1:1: expected a function (`fn @body(…) {`), found `prim` [main, op0 (t.AsTold)]"
+            "failed: could not parse the body of op0 (t.AsTold): 1:1: expected a function (`fn @body(…) {`), found \
+                `prim` [main, op0 (t.AsTold)]"
         ],
     );
 }
@@ -211,7 +218,8 @@ fn a_definition_that_fails_is_an_error() {
     check(
         "fn @main(%x: f32[2]) { %0 = t.Broken(%x) return %0 }",
         expect![
-            "failed: the definition of op0 (t.Broken) of plugin `bodies` (built in) failed: panicked at host/core/tests/boundary/decompose.rs:49:5: oh [main, op0 (t.Broken)]"
+            "failed: the definition of op0 (t.Broken) of plugin `bodies` (built in) failed: panicked at \
+                host/core/tests/boundary/decompose.rs:49:5: oh [main, op0 (t.Broken)]"
         ],
     );
 }
@@ -224,7 +232,10 @@ fn only_a_decomposition_sets_a_body() {
         let op = f.ops_named("t.Infers").next().ok_or("no op")?;
         Ok(cx.infer(f, op)?)
     });
-    expect!["failed: op0 (t.Infers) is invalid: only `decompose`, `legalize`, `layout` and `alter_layout` of a definition can set a body [main, op0 (t.Infers)]"].assert_eq(&failed.expect_err("no body there"));
+    expect![
+        "failed: op0 (t.Infers) is invalid: only `decompose`, `legalize`, `layout` and `alter_layout` of a \
+            definition can set a body [main, op0 (t.Infers)]"
+    ].assert_eq(&failed.expect_err("no body there"));
 }
 
 /// Returns the errors about the ops that have a definition.
@@ -243,11 +254,12 @@ fn check_op(ops: &str) -> String {
 
 #[test]
 fn an_op_has_the_operands_and_attributes_that_its_definition_says() {
-    expect![[r#"
+    expect![["
         failed: unknown attribute `scales` of t.ScaledAdd; did you mean `scale`?
-        expected attribute `scale` of t.ScaledAdd to be of type float, found int; unknown attribute `mode` of t.ScaledAdd
+        expected attribute `scale` of t.ScaledAdd to be of type float, found int; unknown attribute `mode` of \
+          t.ScaledAdd
         missing attribute `to` of t.Needs
-        t.ScaledAdd expects 1 to 2 operands, found 0 [main]"#]].assert_eq(&check_op(
+        t.ScaledAdd expects 1 to 2 operands, found 0 [main]"]].assert_eq(&check_op(
         "%0 = t.ScaledAdd(%x, %x) {scale = 0.5}
          %1 = t.ScaledAdd(%x, %x)
          %2 = t.ScaledAdd(%x, %x) {scales = 0.5}

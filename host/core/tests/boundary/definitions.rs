@@ -181,7 +181,10 @@ fn an_evaluation_makes_constants_or_nothing() {
         let error = cx.evaluate(f, op, 8).expect_err("2 isn't 3");
         Err(error.into())
     });
-    expect!["failed: the definition of op4 (t.Two) of plugin `t` (built in) evaluates value v5 to i32[2], but its type is i32[3] [main, op4 (t.Two)]"].assert_eq(&changed.expect_err("2 isn't 3"));
+    expect![
+        "failed: the definition of op4 (t.Two) of plugin `t` (built in) evaluates value v5 to i32[2], but its type \
+            is i32[3] [main, op4 (t.Two)]"
+    ].assert_eq(&changed.expect_err("2 isn't 3"));
 }
 
 #[test]
@@ -273,9 +276,11 @@ fn a_definition_answers_for_results_that_there_are() {
         };
         Err(format!("{}\n{evaluated}", inferred.message).into())
     });
-    expect![[r#"
-        failed: op3 (t.Beyond) is invalid: [Some(EditError { status: Status(3), message: "result index 1 is out of range: the op has 1", op: Some(op3), function: None }), Some(EditError { status: Status(3), message: "result index 99 is out of range: the op has 1", op: Some(op3), function: None })]
-        result index 1 is out of range: the op has 1 [main]"#]].assert_eq(&said.expect_err("what it says"));
+    expect![["
+        failed: op3 (t.Beyond) is invalid: [Some(EditError { status: Status(3), message: \"result index 1 is out of \
+          range: the op has 1\", op: Some(op3), function: None }), Some(EditError { status: Status(3), message: \
+          \"result index 99 is out of range: the op has 1\", op: Some(op3), function: None })]
+        result index 1 is out of range: the op has 1 [main]"]].assert_eq(&said.expect_err("what it says"));
 }
 
 #[test]
@@ -342,7 +347,10 @@ fn an_inferred_type_that_contradicts_is_an_error() {
         cx.infer(f, op)?;
         Ok(())
     });
-    expect!["failed: type `f32[2]` contradicts `f32[3]`, the type of value v1; a type can be refined, not changed [main, op0 (t.A)]"].assert_eq(&failed.expect_err("3 isn't 2"));
+    expect![
+        "failed: type `f32[2]` contradicts `f32[3]`, the type of value v1; a type can be refined, not changed [main, \
+            op0 (t.A)]"
+    ].assert_eq(&failed.expect_err("3 isn't 2"));
 }
 
 #[test]

@@ -224,7 +224,8 @@ fn a_body_that_does_not_fit_is_a_mistake() {
         &[of!("d": DEFINITION), of!("n": TOO_NEW)],
         legalize,
         expect![
-            "failed: the body of op0 (t.Op) does not match the op: `t.New` of `@b` (opset 9) has another meaning in `@main` (opset 4): no plugin defines it in both versions [main, op0 (t.Op)]"
+            "failed: the body of op0 (t.Op) does not match the op: `t.New` of `@b` (opset 9) has another meaning in \
+                `@main` (opset 4): no plugin defines it in both versions [main, op0 (t.Op)]"
         ],
     );
 }
@@ -236,14 +237,16 @@ fn the_plugin_that_extends_a_definition_is_blamed_for_its_own_mistakes() {
         &[definition, panics],
         legalize,
         expect![
-            "failed: the definition of op0 (t.Op) of plugin `guilty` (built in) failed: panicked at host/core/tests/boundary/extensions.rs:40:19: oh [main, op0 (t.Op)]"
+            "failed: the definition of op0 (t.Op) of plugin `guilty` (built in) failed: panicked at \
+                host/core/tests/boundary/extensions.rs:40:19: oh [main, op0 (t.Op)]"
         ],
     );
     check(
         &[definition, panics],
         says("gpu", Support::Unsaid),
         expect![
-            "failed: the definition of op0 (t.Op) of plugin `guilty` (built in) failed: panicked at host/core/tests/boundary/extensions.rs:41:29: oh [main, op0 (t.Op)]"
+            "failed: the definition of op0 (t.Op) of plugin `guilty` (built in) failed: panicked at \
+                host/core/tests/boundary/extensions.rs:41:29: oh [main, op0 (t.Op)]"
         ],
     );
 }

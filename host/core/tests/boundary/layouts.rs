@@ -233,7 +233,8 @@ fn a_definition_that_answers_oddly_is_named() {
     check_odd(
         "panics",
         expect![
-            "failed: the definition of op0 (t.Odd) of plugin `layouts` (built in) failed: panicked at host/core/tests/boundary/layouts.rs:57:42: oh [main, op0 (t.Odd), here]"
+            "failed: the definition of op0 (t.Odd) of plugin `layouts` (built in) failed: panicked at \
+                host/core/tests/boundary/layouts.rs:57:42: oh [main, op0 (t.Odd), here]"
         ],
     );
     check_odd("answers nothing", expect!["failed: it stays [main]"]);
@@ -245,7 +246,8 @@ fn a_definition_that_answers_oddly_is_named() {
             Ok(())
         },
         expect![
-            "failed: op0 (t.Odd) is invalid: only `layout` and `alter_layout` of a definition have layouts [main, op0 (t.Odd), here]"
+            "failed: op0 (t.Odd) is invalid: only `layout` and `alter_layout` of a definition have layouts [main, \
+                op0 (t.Odd), here]"
         ],
     );
 }
@@ -264,28 +266,32 @@ fn text_that_does_not_fit_is_refused() {
         "onnx.Relu(%x)",
         insert("fn @body(%x) { return %x }", 2),
         expect![
-            "failed: the body of op0 (onnx.Relu) does not match the op: expected 2 values, found 1 [main, op0 (onnx.Relu), here]"
+            "failed: the body of op0 (onnx.Relu) does not match the op: expected 2 values, found 1 [main, op0 \
+                (onnx.Relu), here]"
         ],
     );
     check(
         "onnx.Relu(%x)",
         insert("fn @body() { return }", 0),
         expect![
-            "failed: the body of op0 (onnx.Relu) does not match the op: wrong number of parameters: expected 1, found 0 [main, op0 (onnx.Relu), here]"
+            "failed: the body of op0 (onnx.Relu) does not match the op: wrong number of parameters: expected 1, \
+                found 0 [main, op0 (onnx.Relu), here]"
         ],
     );
     check(
         "onnx.Relu(%x)",
         insert("fn @body(%x) { ", 0),
         expect![
-            "failed: could not parse the body of op0 (onnx.Relu): 1:1: missing `}` at the end of the body that starts here [main, op0 (onnx.Relu), here]"
+            "failed: could not parse the body of op0 (onnx.Relu): 1:1: missing `}` at the end of the body that \
+                starts here [main, op0 (onnx.Relu), here]"
         ],
     );
     check(
         "onnx.Relu(%x)",
         insert("fn @body(%x) { %y = u.Op(%x) return %y }", 1),
         expect![
-            "failed: the body of op0 (onnx.Relu) does not match the op: the function has no opset for the domain of `u.Op` [main, op0 (onnx.Relu), here]"
+            "failed: the body of op0 (onnx.Relu) does not match the op: the function has no opset for the domain of \
+                `u.Op` [main, op0 (onnx.Relu), here]"
         ],
     );
     check(

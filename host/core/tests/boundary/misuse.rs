@@ -68,9 +68,10 @@ fn misuse_is_refused_with_a_sentence() {
                 desc.struct_size = 4;
                 create(f, &desc)
             },
-            expect![[
-                r#"failed: invalid name "": expected `DOMAIN.NAME`, with quotes around parts with characters other than letters, digits and `_` [main]"#
-            ]],
+            expect![
+                "failed: invalid name \"\": expected `DOMAIN.NAME`, with quotes around parts with characters other \
+                 than letters, digits and `_` [main]"
+            ],
         ),
         (
             "no list where a count is",
@@ -156,7 +157,8 @@ fn misuse_is_refused_with_a_sentence() {
             "a parameter of an op",
             |f| set_attr(f, OpId(0), |attr| attr.flags = abi::Attr::PARAM),
             expect![
-                "failed: attribute `index` of an op cannot be a parameter; only functions have attribute parameters [main]"
+                "failed: attribute `index` of an op cannot be a parameter; only functions have attribute parameters \
+                    [main]"
             ],
         ),
         (
@@ -243,7 +245,8 @@ fn misuse_is_refused_with_a_sentence() {
                 }
             },
             expect![
-                "failed: cannot lower the function's version of domain `t` from 2 to 1: its ops may need the later version [main]"
+                "failed: cannot lower the function's version of domain `t` from 2 to 1: its ops may need the later \
+                    version [main]"
             ],
         ),
         (
@@ -267,7 +270,8 @@ fn misuse_is_refused_with_a_sentence() {
                 }
             },
             expect![
-                "failed: cannot lower the function's version of domain `onnx` from 17 to 16: its ops may need the later version [main]"
+                "failed: cannot lower the function's version of domain `onnx` from 17 to 16: its ops may need the \
+                    later version [main]"
             ],
         ),
         (

@@ -73,7 +73,7 @@ impl Frame for Around {
     fn run_pass(&self, module: &ir::Module, name: &str) -> Result<ir::Module, PassError> {
         let failed = |message: String| PassError::new(ErrorKind::Failed, message);
         if name != "t.transform.Remove" {
-            return Err(failed(format!("There is no pass `{name}`.")));
+            return Err(failed(format!("no pass is named `{name}`")));
         }
         let mut module = module.clone();
         let gone = module.symbols().intern("gone");

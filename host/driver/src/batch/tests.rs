@@ -59,7 +59,10 @@ fn directories_keep_their_paths() {
         items(&[m.clone(), f.clone()], &dir.join("m/out")),
     ));
     let other = write(dir, "other/f.ir", "");
-    expect!["the results of `f.ir` and `other/f.ir` would both be `o/f.ir`; pass the directory that contains both, or run two batches"]
+    expect![
+        "the results of `f.ir` and `other/f.ir` would both be `o/f.ir`; pass the directory that contains both, or \
+            run two batches"
+    ]
         .assert_eq(&said(dir, items(&[f.clone(), other], &dir.join("o"))));
     // The same file under two names, and a missing file.
     let same = dir.join("m/../f.ir");

@@ -113,10 +113,11 @@ mod tests {
     fn one_needs_plugins() {
         let resolved = Pipeline::built_in(DEFAULT).unwrap();
         let error = resolved.resolve(&Registry::new()).err().unwrap();
-        expect![[r#"
-            error[plugin]: the built-in pipeline `default` needs pass `relax.transform.SimplifyInference`, which no loaded plugin provides
+        expect![["
+            error[plugin]: the built-in pipeline `default` needs pass `relax.transform.SimplifyInference`, which no \
+              loaded plugin provides
              |
-             = help: load the directory of the standard plugins into the registry"#]]
+             = help: load the directory of the standard plugins into the registry"]]
     .assert_eq(&error.to_diagnostic().render(false));
         assert!(Pipeline::built_in("./default").is_err());
     }

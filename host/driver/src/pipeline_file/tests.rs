@@ -108,14 +108,15 @@ fn every_mistake_is_underlined() {
     );
     check_error(
         "[context]\ndisabled_pass = \"relax.transform.FoldConstant\"\n",
-        expect![[r#"
-            error[pipeline]: invalid value for `disabled_pass`: expected a list, found string "relax.transform.FoldConstant"
+        expect![["
+            error[pipeline]: invalid value for `disabled_pass`: expected a list, found string \
+              \"relax.transform.FoldConstant\"
              --> p.toml:2:17
               |
-            2 | disabled_pass = "relax.transform.FoldConstant"
+            2 | disabled_pass = \"relax.transform.FoldConstant\"
               |                 ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ expected a list
               |
-              = help: did you mean `disabled_pass = ["relax.transform.FoldConstant"]`?"#]],
+              = help: did you mean `disabled_pass = [\"relax.transform.FoldConstant\"]`?"]],
     );
     check_error(
         "[config]\n\"tir.UnrollLoop\" = {}\n",
@@ -205,25 +206,27 @@ fn every_mistake_is_underlined() {
     );
     check_error(
         "[[passes]]\nname = \"P\"\nsize = 4\n",
-        expect![[r#"
+        expect![["
             error[pipeline]: unknown key `size` in `[[passes]]`
              --> p.toml:3:1
               |
             3 | size = 4
               | ^^^^ unknown key
               |
-              = help: write an option of the pass as `options = { size = … }`; valid keys: `phase`, `rules`, `python`, `use`, `passes`, `name`, `options`, `opt_level`, `required`, `disabled`"#]],
+              = help: write an option of the pass as `options = { size = … }`; valid keys: `phase`, `rules`, \
+                `python`, `use`, `passes`, `name`, `options`, `opt_level`, `required`, `disabled`"]],
     );
     check_error(
         "[[passes]]\npython = \"m:C\"\nsize = 4\n",
-        expect![[r#"
+        expect![["
             error[pipeline]: unknown key `size` in `[[passes]]`
              --> p.toml:3:1
               |
             3 | size = 4
               | ^^^^ unknown key
               |
-              = help: write an option of the pass as `options = { size = … }`; valid keys: `phase`, `rules`, `python`, `use`, `passes`, `name`, `options`, `opt_level`, `required`, `disabled`"#]],
+              = help: write an option of the pass as `options = { size = … }`; valid keys: `phase`, `rules`, \
+                `python`, `use`, `passes`, `name`, `options`, `opt_level`, `required`, `disabled`"]],
     );
     check_error(
         "[plugins]\ndir = \"plugins\"\n",

@@ -348,14 +348,13 @@ fn extras_that_are_wrong_are_errors() {
     check(
         r#"%y = onnx.Relu(%x) : f32[1] extra("0a022a05")"#,
         expect![
-            "op0 (onnx.Relu): what `extra` keeps of it isn't ONNX: a length goes beyond the end of its message."
+            "op0 (onnx.Relu): invalid ONNX data in `extra`: a length exceeds the rest of its message"
         ],
     );
     check(
         r#"%c = const f32[1] [1.0] extra("0a027001") %y = onnx.Add(%x, %c) : f32[1]"#,
         expect![
-            "the `extra` of a constant says that its data is in a file of its own, and it isn't `external`; without \
-                the `extra` it goes into the model."
+            "a constant has `extra` for external data, but is not `external`; remove the `extra`"
         ],
     );
 }

@@ -145,14 +145,17 @@ fn external_data_that_isn_t_a_file_is_a_sentence() {
     ];
     let shown = |error: String| error.replace(&inner.display().to_string(), "[inner]");
     let errors = cases.map(|location| shown(load(&inner, &[("location", location)]).unwrap_err()));
-    expect_test::expect![[r#"
-        could not read external data file `[inner]/way/w.bin`: a link out of the model's directory `[inner]`; pass `--allow-outside-data` to allow it
-        could not read external data file `[inner]/data/../../outside/w.bin`: not inside the model's directory `[inner]`; pass `--allow-outside-data` to allow it
-        could not read external data file `[inner]/zeros`: a link out of the model's directory `[inner]`; pass `--allow-outside-data` to allow it
+    expect_test::expect![["
+        could not read external data file `[inner]/way/w.bin`: a link out of the model's directory `[inner]`; pass \
+          `--allow-outside-data` to allow it
+        could not read external data file `[inner]/data/../../outside/w.bin`: not inside the model's directory \
+          `[inner]`; pass `--allow-outside-data` to allow it
+        could not read external data file `[inner]/zeros`: a link out of the model's directory `[inner]`; pass \
+          `--allow-outside-data` to allow it
         could not read external data file `[inner]/pipe`: not a regular file
         could not read external data file `[inner]/data`: not a regular file
         could not read external data file `[inner]/loop`: Too many levels of symbolic links (os error 40)
-        could not read external data file `[inner]/w.bin\0`: file name contained an unexpected NUL byte
+        could not read external data file `[inner]/w.bin\\0`: file name contained an unexpected NUL byte
         could not read external data file `[inner]/data/w.bin/`: No such file or directory (os error 2)
-    "#]].assert_eq(&(errors.join("\n") + "\n"));
+    "]].assert_eq(&(errors.join("\n") + "\n"));
 }

@@ -124,23 +124,25 @@ fn errors_say_what_and_where() {
         read(b"not a model").unwrap_err().to_string(),
         read(&[0x3a, 0x7f]).unwrap_err().to_string(),
     ];
-    expect![[r#"
-        `model.onnx`: graph.node[0] (Relu 'r'): undefined name "z" (at byte 8)
-        `model.onnx`: graph.output[0]: undefined output "z" (at byte 36)
-        `model.onnx`: graph.node[1] (Relu): duplicate definition of "y" (at byte 20)
+    expect![["
+        `model.onnx`: graph.node[0] (Relu 'r'): undefined name \"z\" (at byte 8)
+        `model.onnx`: graph.output[0]: undefined output \"z\" (at byte 36)
+        `model.onnx`: graph.node[1] (Relu): duplicate definition of \"y\" (at byte 20)
         `model.onnx`: graph.node[0]: the node depends on its own result (at byte 6)
-        `model.onnx`: graph.node[0] (If 'if').node[0] (Relu): undefined name "nothing" (at byte 34)
-        `model.onnx`: graph.initializer[0] ('w'): expected 8 bytes of data for the tensor's shape, found 4 (at byte 58)
+        `model.onnx`: graph.node[0] (If 'if').node[0] (Relu): undefined name \"nothing\" (at byte 34)
+        `model.onnx`: graph.initializer[0] ('w'): expected 8 bytes of data for the tensor's shape, found 4 (at byte \
+          58)
         `model.onnx`: graph.initializer[0] ('w'): invalid tensor shape [-1]: negative or too large (at byte 49)
-        `model.onnx`: graph.initializer[0] ('w'): invalid tensor shape [9223372036854775807, 4]: negative or too large (at byte 49)
+        `model.onnx`: graph.initializer[0] ('w'): invalid tensor shape [9223372036854775807, 4]: negative or too \
+          large (at byte 49)
         `model.onnx`: graph.node[0] (Relu).attribute[0]: an attribute has no name (at byte 20)
         `model.onnx`: graph.input[1] ('�'): a name is not UTF-8 (at byte 51)
-        `model.onnx`: graph.input[1] ('x'): duplicate definition of "x" (at byte 36)
+        `model.onnx`: graph.input[1] ('x'): duplicate definition of \"x\" (at byte 36)
         `model.onnx`: graph.node[1]: a length exceeds the rest of its message (at byte 50)
         `model.onnx`: expected a binary ONNX model, found an empty file
         `model.onnx`: expected a binary ONNX model, found a text file
         `model.onnx`: truncated, or not an ONNX model: a length exceeds the rest of its message (at byte 1)
-    "#]].assert_eq(&(cases.join("\n") + "\n"));
+    "]].assert_eq(&(cases.join("\n") + "\n"));
 }
 
 /// Ten thousand levels of nested graphs.

@@ -75,31 +75,28 @@ fn attributes_in_onnx_form_that_are_none() {
             "a",
             &[0xff, 0xff][..],
             expect![
-                "op0 (onnx.Relu): the attribute `a` is in ONNX's own form (`opaque`), and its bytes are no \
-                    `AttributeProto` that can be read."
+                "op0 (onnx.Relu): invalid `opaque` attribute `a`: not a valid `AttributeProto`"
             ],
         ),
         (
             "a",
             &[],
             expect![
-                "op0 (onnx.Relu): the attribute `a` is in ONNX's own form (`opaque`), and its bytes are no \
-                    `AttributeProto` that can be read."
+                "op0 (onnx.Relu): invalid `opaque` attribute `a`: not a valid `AttributeProto`"
             ],
         ),
         (
             "b",
             &tensor.0,
             expect![[
-                r#"op0 (onnx.Relu): the attribute `b` is in ONNX's own form (`opaque`), and its bytes call it "a"."#
+                r#"op0 (onnx.Relu): invalid `opaque` attribute `b`: its bytes have the name "a""#
             ]],
         ),
         (
             "a",
             &number.0,
             expect![
-                "op0 (onnx.Relu): the attribute `a` is in ONNX's own form (`opaque`), and its value isn't one that \
-                    only this form has."
+                "op0 (onnx.Relu): invalid `opaque` attribute `a`: its value has a regular attribute kind"
             ],
         ),
         ("a", &tensor.0, expect!["written"]),
@@ -120,9 +117,7 @@ fn nodes_with_more_attributes_than_are_read_and_with_two_of_a_name() {
     }
     refused(
         &module,
-        expect![
-            "op0 (onnx.Relu): a node can't have more than 4096 attributes, and it would have 5000."
-        ],
+        expect!["op0 (onnx.Relu): a node cannot have more than 4096 attributes, found 5000"],
     );
 }
 
@@ -191,8 +186,7 @@ fn functions_that_call_themselves() {
     refused(
         &module,
         expect![
-            "ONNX's functions can't be recursive, and @acme.F calls @acme.F; take one of the calls out before \
-                exporting."
+            "ONNX functions cannot be recursive, but @acme.F calls @acme.F; remove one of the calls before exporting"
         ],
     );
 }

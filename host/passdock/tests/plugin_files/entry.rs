@@ -12,7 +12,8 @@ fn reserved_words_are_zero() {
     check_load(
         &parts,
         &expect![
-            "cannot load plugin `DIR/plugin.so`: malformed table of the entry function: `reserved` in the entry of a pass must be 0; build the plugin again"
+            "cannot load plugin `DIR/plugin.so`: malformed table of the entry function: `reserved` in the entry of a \
+                pass must be 0; build the plugin again"
         ],
     );
     // Skipped passes may use reserved words.
@@ -23,7 +24,8 @@ fn reserved_words_are_zero() {
     check_load(
         &parts,
         &expect![
-            "cannot load plugin `DIR/plugin.so`: malformed table of the entry function: `reserved` must be 0; build the plugin again"
+            "cannot load plugin `DIR/plugin.so`: malformed table of the entry function: `reserved` must be 0; build \
+                the plugin again"
         ],
     );
 }

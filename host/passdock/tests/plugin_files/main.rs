@@ -264,7 +264,10 @@ fn a_pass_of_an_unknown_kind_is_left_out() {
         .get_pass("c.transform.Shade")
         .expect_err("left out");
     let said = error.to_string();
-    expect!["no pass is named `c.transform.Shade`; update passdock, or correct the plugin's manifest (in plugin `DIR/plugin.so`: skipped pass `c.transform.Shade`: unsupported kind `shader`)"]
+    expect![
+        "no pass is named `c.transform.Shade`; update passdock, or correct the plugin's manifest (in plugin \
+            `DIR/plugin.so`: skipped pass `c.transform.Shade`: unsupported kind `shader`)"
+    ]
     .assert_eq(&said.replace(&dir.path().display().to_string(), "DIR"));
 }
 
@@ -326,7 +329,8 @@ fn a_library_that_the_system_refuses_is_named_by_its_path() {
     check_load(
         &parts,
         &expect![
-            "cannot load plugin `DIR/plugin.so`: the system's loader failed: DIR/plugin.so: undefined symbol: nobody_defines_this"
+            "cannot load plugin `DIR/plugin.so`: the system's loader failed: DIR/plugin.so: undefined symbol: \
+                nobody_defines_this"
         ],
     );
 }
@@ -343,7 +347,10 @@ fn another_major_is_refused_before_anything_runs() {
         return;
     }
     let error = Plugin::open(&lib).expect_err("another major").to_string();
-    expect!["cannot load plugin `DIR/plugin.so`: unsupported plugin ABI 7.0, expected 0.x; build the plugin against passdock-plugin-api for ABI 0, or use a passdock of ABI 7"]
+    expect![
+        "cannot load plugin `DIR/plugin.so`: unsupported plugin ABI 7.0, expected 0.x; build the plugin against \
+            passdock-plugin-api for ABI 0, or use a passdock of ABI 7"
+    ]
     .assert_eq(&error.replace(&dir.path().display().to_string(), "DIR"));
     assert!(!mark.exists());
 }
@@ -511,7 +518,10 @@ fn libraries_that_are_none() {
     loaded.expect("the directory is there");
     let error = registry.get_pass("a.transform.B").map(drop);
     let notes = error.expect_err("missed").notes.join("\n");
-    expect!["cannot load plugin `DIR/old.so`: missing symbol `passdock_plugin_v0`; write `export_plugin!(PLUGIN);` in the library's crate, or in C define the symbol with default visibility"]
+    expect![
+        "cannot load plugin `DIR/old.so`: missing symbol `passdock_plugin_v0`; write `export_plugin!(PLUGIN);` in \
+            the library's crate, or in C define the symbol with default visibility"
+    ]
     .assert_eq(&notes.replace(&dir.path().display().to_string(), "DIR"));
 }
 
@@ -523,7 +533,10 @@ fn a_directory_that_is_missing() {
         mixed: false,
     };
     let error = discover(std::slice::from_ref(&missing)).expect_err("it is missing");
-    expect!["could not read plugin directory `no/such/directory`: No such file or directory (os error 2); correct its name or create it"].assert_eq(&error.to_string());
+    expect![
+        "could not read plugin directory `no/such/directory`: No such file or directory (os error 2); correct its \
+            name or create it"
+    ].assert_eq(&error.to_string());
     let optional = SearchDir {
         required: false,
         ..missing
@@ -546,7 +559,13 @@ fn plugins_of_before_the_last_break_are_refused_from_their_manifest() {
         let error = loaded.expect_err("an old plugin").to_string();
         error.replace(&folder.display().to_string(), "DIR")
     };
-    expect!["cannot load plugin `DIR/hello_pass-abi-0.3.so`: unsupported plugin ABI 0.3, expected at least 0.4; build the plugin against the passdock-plugin-api of ABI 0.4, or use a passdock of ABI 0.3"]
+    expect![
+        "cannot load plugin `DIR/hello_pass-abi-0.3.so`: unsupported plugin ABI 0.3, expected at least 0.4; build \
+            the plugin against the passdock-plugin-api of ABI 0.4, or use a passdock of ABI 0.3"
+    ]
     .assert_eq(&why("hello_pass-abi-0.3.so"));
-    expect!["cannot load plugin `DIR/c_pass-abi-0.3.so`: unsupported plugin ABI 0.3, expected at least 0.4; build the plugin against the passdock-plugin-api of ABI 0.4, or use a passdock of ABI 0.3"].assert_eq(&why("c_pass-abi-0.3.so"));
+    expect![
+        "cannot load plugin `DIR/c_pass-abi-0.3.so`: unsupported plugin ABI 0.3, expected at least 0.4; build the \
+            plugin against the passdock-plugin-api of ABI 0.4, or use a passdock of ABI 0.3"
+    ].assert_eq(&why("c_pass-abi-0.3.so"));
 }

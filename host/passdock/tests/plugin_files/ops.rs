@@ -27,7 +27,10 @@ fn two_plugins_that_define_one_op_are_both_named() {
     };
     check_op_conflicts(a, &[]).expect("nobody else is there");
     let error = check_op_conflicts(b, std::slice::from_ref(a)).expect_err("both define it");
-    expect!["cannot load plugin `DIR/b.so`: duplicate definition of `onnx.Relu since 6`, also in plugin `DIR/a.so`; rename or remove one"].assert_eq(
+    expect![
+        "cannot load plugin `DIR/b.so`: duplicate definition of `onnx.Relu since 6`, also in plugin `DIR/a.so`; \
+            rename or remove one"
+    ].assert_eq(
         &error
             .to_string()
             .replace(&dir.path().display().to_string(), "DIR"),
@@ -57,7 +60,8 @@ fn an_extension_of_an_op_has_functions_of_its_own_alone() {
     check(
         ".supports = run, .target_count = 1",
         &expect![
-            "cannot load plugin `DIR/plugin.so`: malformed table of the entry function: invalid address of a list; build the plugin again"
+            "cannot load plugin `DIR/plugin.so`: malformed table of the entry function: invalid address of a list; \
+                build the plugin again"
         ],
     );
     check(
@@ -67,25 +71,29 @@ fn an_extension_of_an_op_has_functions_of_its_own_alone() {
     check(
         ".infer = run",
         &expect![
-            "cannot load plugin `DIR/plugin.so`: malformed table of the entry function: extension of `onnx.Relu` infers types, which only the definition may do; build the plugin again"
+            "cannot load plugin `DIR/plugin.so`: malformed table of the entry function: extension of `onnx.Relu` \
+                infers types, which only the definition may do; build the plugin again"
         ],
     );
     check(
         ".attrs = ops, .stride = 104",
         &expect![
-            "cannot load plugin `DIR/plugin.so`: malformed table of the entry function: extension of `onnx.Relu` lists attributes, which only the definition may do; build the plugin again"
+            "cannot load plugin `DIR/plugin.so`: malformed table of the entry function: extension of `onnx.Relu` \
+                lists attributes, which only the definition may do; build the plugin again"
         ],
     );
     check(
         ".legalize = run, .traits = 2",
         &expect![
-            "cannot load plugin `DIR/plugin.so`: malformed table of the entry function: extension of `onnx.Relu` has traits, which only the definition may do; build the plugin again"
+            "cannot load plugin `DIR/plugin.so`: malformed table of the entry function: extension of `onnx.Relu` has \
+                traits, which only the definition may do; build the plugin again"
         ],
     );
     check(
         ".legalize = run, .min = 1",
         &expect![
-            "cannot load plugin `DIR/plugin.so`: malformed table of the entry function: extension of `onnx.Relu` counts operands, which only the definition may do; build the plugin again"
+            "cannot load plugin `DIR/plugin.so`: malformed table of the entry function: extension of `onnx.Relu` \
+                counts operands, which only the definition may do; build the plugin again"
         ],
     );
 }

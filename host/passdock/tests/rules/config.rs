@@ -56,7 +56,11 @@ fn options_of_a_plugin_are_checked_and_read() {
     };
     let pass = registry.get_pass("acme.transform.Reads").unwrap();
     let run = |cx: PassContext| error(pass.call_in(module(), &cx));
-    expect!["Error in pass acme.transform.Reads of plugin `acme` (built in): Invalid config option `acme.Rads`; candidates are: `acme.Reads`, `relax.fallback_device_type`, `testing.immutable_module`, `tir.limit`; did you mean `acme.Reads`?"].assert_eq(&run(
+    expect![
+        "Error in pass acme.transform.Reads of plugin `acme` (built in): Invalid config option `acme.Rads`; \
+            candidates are: `acme.Reads`, `relax.fallback_device_type`, `testing.immutable_module`, `tir.limit`; \
+            did you mean `acme.Reads`?"
+    ].assert_eq(&run(
         build("{ from = 8, goal = 'speed', except = [] }").unwrap()
     ));
     log.check(expect![[
@@ -85,7 +89,10 @@ fn options_of_a_plugin_are_checked_and_read() {
     ]
     .assert_eq(&again.unwrap_err().to_string());
     registry.unregister_plugin("acme").unwrap();
-    expect!["Invalid config option `acme.Reads`; candidates are: `relax.fallback_device_type`, `testing.immutable_module`, `tir.limit`"]
+    expect![
+        "Invalid config option `acme.Reads`; candidates are: `relax.fallback_device_type`, \
+            `testing.immutable_module`, `tir.limit`"
+    ]
     .assert_eq(&error(build("{}")));
 }
 
@@ -165,16 +172,18 @@ mod tables {
         run("{}", "h = 1\n[dims]\nh = 1");
         run("{}", "[values]\na = { b = 1 }");
         run("{}", "[values]\na = 2026-01-01");
-        log.check(expect![[r#"
-            true [("all", 4), ("batch", 2), ("w", 3)] []
-            false [] ["a = 1", "b = [1.5, [true, -inf], []]", "c d = \"x\\n\\\"\""]
+        log.check(expect![["
+            true [(\"all\", 4), (\"batch\", 2), (\"w\", 3)] []
+            false [] [\"a = 1\", \"b = [1.5, [true, -inf], []]\", \"c d = \\\"x\\\\n\\\\\\\"\\\"\"]
             invalid value for `batch` of `acme.transform.Bind`: expected an int ≥ 1, found 0
-            invalid value for `batch` of `acme.transform.Bind`: expected an int ≥ 1, found "2"; remove the quotes: 2
+            invalid value for `batch` of `acme.transform.Bind`: expected an int ≥ 1, found \"2\"; remove the quotes: 2
             invalid value for `batch` of `acme.Bind`: expected an int ≥ 1, found 2.0
             invalid value for `dims` of `acme.transform.Bind`: expected a table of ints, found 3
             duplicate entry `h`: set directly and in field `dims`; remove one of them
-            invalid value for `a` of `acme.transform.Bind`: expected a bool, a number, a string, or a list of these, found a table
-            invalid value for `a` of `acme.transform.Bind`: expected a bool, a number, a string, or a list of these, found a date"#]]);
+            invalid value for `a` of `acme.transform.Bind`: expected a bool, a number, a string, or a list of \
+              these, found a table
+            invalid value for `a` of `acme.transform.Bind`: expected a bool, a number, a string, or a list of \
+              these, found a date"]]);
     }
 }
 

@@ -96,17 +96,19 @@ fn all_kinds_of_passes_speak_and_may_give_up() {
         log.add(error(cx.scope(|_| pass.call(module()))));
         assert!(PassContext::current().diag_ctx().is_none());
     }
-    log.check(expect![[r#"
+    log.check(expect![["
         said: main is wrong
-        Error in pass function, function @main: One or more error diagnostics were emitted, please check diagnostic render for output.
+        Error in pass function, function @main: One or more error diagnostics were emitted, please check diagnostic \
+          render for output.
         said: loop is wrong
-        Error in pass prim, function @loop: One or more error diagnostics were emitted, please check diagnostic render for output.
+        Error in pass prim, function @loop: One or more error diagnostics were emitted, please check diagnostic \
+          render for output.
         said: the module is wrong
         Error in pass module: One or more error diagnostics were emitted, please check diagnostic render for output.
         said: It is wrong.
         Error in pass host: One or more error diagnostics were emitted, please check diagnostic render for output.
         said: soon
-        Error in pass panics: the pass panicked: now"#]]);
+        Error in pass panics: the pass panicked: now"]]);
 }
 
 /// A custom error type.

@@ -152,7 +152,7 @@ fn a_disabled_pass_runs_and_isnt_required() {
     };
     run("high");
     run("folds");
-    log.check(expect![[r#"
+    log.check(expect![["
         run all
         run types
         run folds
@@ -160,7 +160,8 @@ fn a_disabled_pass_runs_and_isnt_required() {
         run needs
         done
         run all
-        Error in pass all: pass `folds` is disabled, but `high` requires it; disable `high` too, or enable `folds` (`all` runs `high`)"#]]);
+        Error in pass all: pass `folds` is disabled, but `high` requires it; disable `high` too, or enable `folds` \
+          (`all` runs `high`)"]]);
     drop(context);
 }
 
@@ -199,7 +200,10 @@ fn a_pass_that_runs_itself_without_end_is_an_error_with_the_chain() {
     let (registry, context) = registered([around, block]);
     let cx = context.build().unwrap();
     let around = registry.get_pass("around").unwrap();
-    expect!["Error in pass around: more than 256 passes run or contain each other: x.deep0 -> x.inner -> around -> x.block -> x.deep2 -> x.deep1 -> x.deep0; end the recursion of the passes (`around` runs `x.block`)"].assert_eq(&error(around.call_in(module(), &cx)));
+    expect![
+        "Error in pass around: more than 256 passes run or contain each other: x.deep0 -> x.inner -> around -> \
+            x.block -> x.deep2 -> x.deep1 -> x.deep0; end the recursion of the passes (`around` runs `x.block`)"
+    ].assert_eq(&error(around.call_in(module(), &cx)));
     log.take();
     // Through a Sequential that isn't nested.
     let around = runs(&log, info("around"), &["x.block"]);
@@ -207,7 +211,10 @@ fn a_pass_that_runs_itself_without_end_is_an_error_with_the_chain() {
     let (registry, context) = registered([around, block.into_pass()]);
     let cx = context.build().unwrap();
     let around = registry.get_pass("around").unwrap();
-    expect!["Error in pass around: more than 64 passes run each other: around -> x.block -> around; end the recursion of the passes"].assert_eq(&error(around.call_in(module(), &cx)));
+    expect![
+        "Error in pass around: more than 64 passes run each other: around -> x.block -> around; end the recursion of \
+            the passes"
+    ].assert_eq(&error(around.call_in(module(), &cx)));
     log.take();
     // Through required passes.
     let (registry, context) = registered([
@@ -217,7 +224,10 @@ fn a_pass_that_runs_itself_without_end_is_an_error_with_the_chain() {
     ]);
     let cx = context.build().unwrap();
     let a = registry.get_pass("a").unwrap();
-    expect!["Error in pass a: passes require each other: a -> b -> c -> a; remove one of them from the other's `required` (`a` runs `b`)"].assert_eq(&error(a.call_in(module(), &cx)));
+    expect![
+        "Error in pass a: passes require each other: a -> b -> c -> a; remove one of them from the other's \
+            `required` (`a` runs `b`)"
+    ].assert_eq(&error(a.call_in(module(), &cx)));
     log.check(expect!["run a"]);
 }
 

@@ -103,9 +103,11 @@ fn each_plugins_instrument_answers_for_what_it_asked() {
     let cx = cx.build().unwrap();
     let failed = cx.scope(|_| Log::new().pass(info("p")).call(module()));
     let failed = failed.unwrap_err();
-    expect![[r#"
-        Error in pass p: instrument `watching.asks` of plugin `watching` (built in) failed in run_before_pass: cannot load plugin `gone` (built in): the plugin rejected the host (ABI 0.4, IR 0.1): it has no licence (the plugin defines `onnx.Relu`)
-        []"#]].assert_eq(&format!("{failed}\n{:?}", failed.notes));
+    expect![["
+        Error in pass p: instrument `watching.asks` of plugin `watching` (built in) failed in run_before_pass: \
+          cannot load plugin `gone` (built in): the plugin rejected the host (ABI 0.4, IR 0.1): it has no licence \
+          (the plugin defines `onnx.Relu`)
+        []"]].assert_eq(&format!("{failed}\n{:?}", failed.notes));
 }
 
 #[test]

@@ -97,7 +97,10 @@ fn passes_that_run_each_other_come_to_an_end() {
     let (_, context) = registered([runs("ping", "pong"), runs("pong", "ping")]);
     let cx = context.build().unwrap();
     let ping = cx.registry().get_pass("ping").unwrap();
-    expect!["Error in pass ping, run by pong: more than 64 passes run each other: ping -> pong -> ping; end the recursion of the passes"].assert_eq(&error(ping.call_in(module(), &cx)));
+    expect![
+        "Error in pass ping, run by pong: more than 64 passes run each other: ping -> pong -> ping; end the \
+            recursion of the passes"
+    ].assert_eq(&error(ping.call_in(module(), &cx)));
     // The same for a pass of the program.
     let itself: Arc<OnceLock<PassRef>> = Arc::default();
     let pass = itself.clone();
@@ -105,5 +108,7 @@ fn passes_that_run_each_other_come_to_an_end() {
         pass.get().unwrap().call(module.clone())
     });
     let pass = itself.get_or_init(|| runs_itself);
-    expect!["Error in pass itself: more than 64 passes run each other: itself -> itself; end the recursion of the passes"].assert_eq(&error(pass.call(module())));
+    expect![
+        "Error in pass itself: more than 64 passes run each other: itself -> itself; end the recursion of the passes"
+    ].assert_eq(&error(pass.call(module())));
 }

@@ -169,12 +169,14 @@ fn a_run_says_which_passes_have_no_place() {
     let report = pipeline::run(&registry(&Log::new()), &request, Default::default()).0;
     let said = report.diagnostics.iter().map(|said| said.render(false));
     // `x.transform.Z` runs because another pass requires it.
-    expect![[r#"
-        warning[unscheduled]: not run, because the pipeline lacks their phase: `x.transform.High` (phase early), `x.transform.B` (phase late)
+    expect![["
+        warning[unscheduled]: not run, because the pipeline lacks their phase: `x.transform.High` (phase early), \
+          `x.transform.B` (phase late)
          |
-         = help: list them in `passes`, or add the phase to the pipeline: `{ phase = "…" }`
+         = help: list them in `passes`, or add the phase to the pipeline: `{ phase = \"…\" }`
         warning[unknown-operators]: no plugin defines 2 operators of the model (2 ops)
          |
-         = help: load the standard plugin `onnx-ops`: without definitions, passes cannot infer types, evaluate ops, or erase unused ones; `passdock list plugins` lists the plugins found"#]]
+         = help: load the standard plugin `onnx-ops`: without definitions, passes cannot infer types, evaluate ops, \
+           or erase unused ones; `passdock list plugins` lists the plugins found"]]
     .assert_eq(&said.collect::<Vec<_>>().join("\n"));
 }

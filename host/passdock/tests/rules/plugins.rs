@@ -206,12 +206,19 @@ fn a_panic_stays_in_the_plugin() {
 
 #[test]
 fn what_a_pass_breaks_is_found_and_changes_nothing() {
-    expect!["Error in pass acme.transform.Unfinished of plugin `acme` (built in), function @unfinished: region0 must end with `return` with one operand for each of its 0 ports"].assert_eq(&failure("acme.transform.Unfinished"));
+    expect![
+        "Error in pass acme.transform.Unfinished of plugin `acme` (built in), function @unfinished: region0 must end \
+            with `return` with one operand for each of its 0 ports"
+    ].assert_eq(&failure("acme.transform.Unfinished"));
 }
 
 #[test]
 fn an_undeclared_change_of_the_interface_is_refused() {
-    expect!["Error in pass acme.transform.Widens of plugin `acme` (built in), function @main: the pass changed the function's interface without declaring it: parameter `more` was added; declare `changes_interface` in the pass's `plugin!` entry"].assert_eq(&failure("acme.transform.Widens"));
+    expect![
+        "Error in pass acme.transform.Widens of plugin `acme` (built in), function @main: the pass changed the \
+            function's interface without declaring it: parameter `more` was added; declare `changes_interface` in \
+            the pass's `plugin!` entry"
+    ].assert_eq(&failure("acme.transform.Widens"));
 }
 
 #[test]
@@ -266,7 +273,10 @@ fn a_missing_option_names_its_pass_its_plugin_and_who_ran_it() {
     };
     let cx = PassContext::builder().registry(&registry).build().unwrap();
     let failed = outer.call_in(module(), &cx).unwrap_err();
-    expect!["Error in pass acme.transform.Mill of plugin `acme` (built in), run by outer: missing required option `grain` of pass `acme.transform.Mill`; set it where the pipeline lists the pass: `options = { grain = … }`"].assert_eq(&failed.to_string());
+    expect![
+        "Error in pass acme.transform.Mill of plugin `acme` (built in), run by outer: missing required option \
+            `grain` of pass `acme.transform.Mill`; set it where the pipeline lists the pass: `options = { grain = … }`"
+    ].assert_eq(&failed.to_string());
     assert_eq!(failed.pass.as_deref(), Some("acme.transform.Mill"));
     assert_eq!(failed.run_by, ["outer"]);
 

@@ -42,7 +42,10 @@ fn a_plugin_that_cant_be_loaded_is_found_before_anything_runs() {
     let gone = registry.get_pass("gone.transform.Gone").unwrap();
     let entries = [log.pass(info("first")), gone];
     let cx = context.build().unwrap();
-    expect!["cannot load plugin `gone` (built in): the plugin rejected the host (ABI 0.4, IR 0.1): it has no licence (pass `gone.transform.Gone` requires it)"].assert_eq(&error(
+    expect![
+        "cannot load plugin `gone` (built in): the plugin rejected the host (ABI 0.4, IR 0.1): it has no licence \
+            (pass `gone.transform.Gone` requires it)"
+    ].assert_eq(&error(
         cx.scope(|_| Sequential::new(entries).call(module())),
     ));
     log.check(expect![""]);

@@ -50,7 +50,10 @@ fn children_are_of_any_plugin_and_looked_up_when_it_is_asked_for() {
     let a = plugin("a", &sequential("a.All", "['b.transform.One', 'c.Rest']"));
     let registry = registry(&log, &["b.transform.One"], &[a]);
     let missing = registry.get_pass("a.All").map(drop);
-    expect!["no pass is named `c.Rest`; run `passdock list passes` to list the passes (listed in `passes` of `[[sequential]]` `a.All` in the manifest of plugin `a` (built in))"].assert_eq(&error(missing));
+    expect![
+        "no pass is named `c.Rest`; run `passdock list passes` to list the passes (listed in `passes` of \
+            `[[sequential]]` `a.All` in the manifest of plugin `a` (built in))"
+    ].assert_eq(&error(missing));
     let c = plugin(
         "c",
         &sequential("c.Rest", "['c.transform.Two', 'b.transform.One']"),
@@ -147,14 +150,16 @@ fn what_is_wrong_names_the_plugin_and_the_entry() {
         &of(&sequential("a.All", "['b.transform.Onr']")),
         "a.All",
         expect![
-            "no pass is named `b.transform.Onr`; did you mean `b.transform.One`? (listed in `passes` of `[[sequential]]` `a.All` in the manifest of plugin `a` (built in))"
+            "no pass is named `b.transform.Onr`; did you mean `b.transform.One`? (listed in `passes` of \
+                `[[sequential]]` `a.All` in the manifest of plugin `a` (built in))"
         ],
     );
     refused(
         &of(&sequential("a.All", "['a.All']")),
         "a.All",
         expect![
-            "Sequential contains itself: a.All -> a.All; remove one of them from the other's `passes` (listed in `passes` of `[[sequential]]` `a.All` in the manifest of plugin `a` (built in))"
+            "Sequential contains itself: a.All -> a.All; remove one of them from the other's `passes` (listed in \
+                `passes` of `[[sequential]]` `a.All` in the manifest of plugin `a` (built in))"
         ],
     );
     let two = sequential("a.X", "['b.transform.One', 'a.Y']") + &sequential("a.Y", "['a.X']");
@@ -162,7 +167,8 @@ fn what_is_wrong_names_the_plugin_and_the_entry() {
         &of(&two),
         "a.Y",
         expect![
-            "Sequential contains itself: a.Y -> a.X -> a.Y; remove one of them from the other's `passes` (listed in `passes` of `[[sequential]]` `a.X` in the manifest of plugin `a` (built in))"
+            "Sequential contains itself: a.Y -> a.X -> a.Y; remove one of them from the other's `passes` (listed in \
+                `passes` of `[[sequential]]` `a.X` in the manifest of plugin `a` (built in))"
         ],
     );
     let options = "[{ name = 'b.transform.One', options = { n = 1 } }]";
@@ -170,7 +176,8 @@ fn what_is_wrong_names_the_plugin_and_the_entry() {
         &of(&sequential("a.All", options)),
         "a.All",
         expect![
-            "unknown field `n` of `b.transform.One`; valid fields: none (listed in `passes` of `[[sequential]]` `a.All` in the manifest of plugin `a` (built in))"
+            "unknown field `n` of `b.transform.One`; valid fields: none (listed in `passes` of `[[sequential]]` \
+                `a.All` in the manifest of plugin `a` (built in))"
         ],
     );
     let of_sequential = sequential("a.X", "[{ name = 'a.Y', options = { n = 1 } }]");
@@ -178,7 +185,8 @@ fn what_is_wrong_names_the_plugin_and_the_entry() {
         &of(&(of_sequential + &sequential("a.Y", "[]"))),
         "a.X",
         expect![
-            "unknown field `n` of `a.Y`; valid fields: none (listed in `passes` of `[[sequential]]` `a.X` in the manifest of plugin `a` (built in))"
+            "unknown field `n` of `a.Y`; valid fields: none (listed in `passes` of `[[sequential]]` `a.X` in the \
+                manifest of plugin `a` (built in))"
         ],
     );
     // A pass that it contains requires it.
@@ -188,7 +196,9 @@ fn what_is_wrong_names_the_plugin_and_the_entry() {
     let all = registry.get_pass("a.All").unwrap();
     let cx = PassContext::builder().registry(&registry).build().unwrap();
     let failed = Sequential::new([all]).call_in(module(), &cx);
-    expect!["passes require each other: a.All -> a.transform.Needs -> a.All; remove one of them from the other's `required`"].assert_eq(&error(failed));
+    expect![
+        "passes require each other: a.All -> a.transform.Needs -> a.All; remove one of them from the other's `required`"
+    ].assert_eq(&error(failed));
 }
 
 /// A pass that the pipeline lists, also within a Sequential, isn't added to its phase again.
@@ -223,14 +233,16 @@ fn a_sequential_is_only_so_large_and_so_deep() {
         &doubled(60, 2),
         "a.S60",
         expect![
-            "Sequential `a.S15` of plugin `a` (built in) contains more than 65536 passes; split it; the passes of nested Sequentials count too"
+            "Sequential `a.S15` of plugin `a` (built in) contains more than 65536 passes; split it; the passes of \
+                nested Sequentials count too"
         ],
     );
     refused(
         &doubled(5000, 1),
         "a.S5000",
         expect![
-            "more than 256 Sequentials contain each other, down to `a.S4744`; put the passes in one list (listed in `passes` of `[[sequential]]` `a.S4745` in the manifest of plugin `a` (built in))"
+            "more than 256 Sequentials contain each other, down to `a.S4744`; put the passes in one list (listed in \
+                `passes` of `[[sequential]]` `a.S4745` in the manifest of plugin `a` (built in))"
         ],
     );
     let log = Log::new();

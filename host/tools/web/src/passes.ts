@@ -40,13 +40,13 @@ export function quietCount(counts: Record<PassStatus, number>): string {
   return parts.map((status) => `${counts[status]} ${status}`).join(" and ");
 }
 
-/** Describes the changes of a pass that kept the number of ops: `types of 12 values`, as in the terminal's table. */
+/** Describes the changes of a pass that kept the number of ops: `changed types of 12 values`, as in the terminal's table. */
 export function changesText(changes: Record<string, number>): string {
   const said = Object.entries(changes).map(([what, times]) => {
-    if (what === "ops") return `${countOf(times, "op")} replaced`;
-    if (what === "constants") return countOf(times, "new constant");
+    if (what === "ops") return `recreated ${countOf(times, "op")}`;
+    if (what === "constants") return `added ${countOf(times, "constant")}`;
     const noun = what === "opsets" ? "function" : what === "types" || what === "names" ? "value" : "op";
-    return `${what} of ${countOf(times, noun)}`;
+    return `changed ${what} of ${countOf(times, noun)}`;
   });
   return said.join(", ");
 }

@@ -115,7 +115,7 @@ test("what a pass changed that left as many ops is said", () => {
   const changes = { attributes: 3, constants: 1, ops: 2, opsets: 1, types: 12 };
   assert.equal(
     changesText(changes),
-    "attributes of 3 ops, 1 new constant, 2 ops replaced, opsets of 1 function, types of 12 values",
+    "changed attributes of 3 ops, added 1 constant, recreated 2 ops, changed opsets of 1 function, changed types of 12 values",
   );
   assert.equal(changesText({}), "");
 });

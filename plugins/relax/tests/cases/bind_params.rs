@@ -45,10 +45,11 @@ fn a_value_may_be_in_a_file() {
          |
          = in pass relax.transform.BindParams of plugin relax, function @main"#]]
     .assert_eq(&run(&npy("wide.npy", "<i8", "(1, 1)", &[0; 8])));
-    expect![[r#"
-        error[config]: cannot bind parameter `w` of type i32[n,m] to "FILE": expected 24 bytes of elements for shape [2, 3], found 8
+    expect![["
+        error[config]: cannot bind parameter `w` of type i32[n,m] to \"FILE\": expected 24 bytes of elements for \
+          shape [2, 3], found 8
          |
-         = in pass relax.transform.BindParams of plugin relax, function @main"#]]
+         = in pass relax.transform.BindParams of plugin relax, function @main"]]
     .assert_eq(&run(&npy("short.npy", "<i4", "(2, 3)", &[0; 8])));
     expect![[r#"
         error[config]: cannot bind parameter `w` of type i32[n,m] to "FILE": the value has shape [2]
@@ -57,8 +58,9 @@ fn a_value_may_be_in_a_file() {
     .assert_eq(&run(&npy("list.npy", "<i4", "(2,)", &[0; 8])));
     let missing = run("/there/is/no.npy");
     assert!(missing.contains("to \"FILE\": "), "{missing}");
-    expect![[r#"
-        error[config]: cannot bind parameter `w` of type i32[n,m] to "FILE": expected a tensor of i32 or the path of a `.npy` file
+    expect![["
+        error[config]: cannot bind parameter `w` of type i32[n,m] to \"FILE\": expected a tensor of i32 or the path \
+          of a `.npy` file
          |
-         = in pass relax.transform.BindParams of plugin relax, function @main"#]].assert_eq(&run("some text"));
+         = in pass relax.transform.BindParams of plugin relax, function @main"]].assert_eq(&run("some text"));
 }

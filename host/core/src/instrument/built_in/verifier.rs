@@ -181,25 +181,27 @@ mod tests {
     fn it_says_which_pass_broke_what() {
         check(
             WellFormed::new(),
-            expect![[r#"
-                error[instrument]: instrument `verify` failed in run_after_pass: op0 (call) calls unknown function `@helper`
+            expect![["
+                error[instrument]: instrument `verify` failed in run_after_pass: op0 (call) calls unknown function \
+                  `@helper`
                  |
                  | %0 = call @helper(%x) : f32[2]
                  | ^^^^^^^^^^^^^^^^^^^^^
                  |
                  = in pass breaks, function @main, op0 (call)
-                 = note: after `breaks`"#]],
+                 = note: after `breaks`"]],
         );
         check(
             WellFormed::after_only(),
-            expect![[r#"
-                error[instrument]: instrument `verify` failed in run_after_pass: op0 (call) calls unknown function `@helper`
+            expect![["
+                error[instrument]: instrument `verify` failed in run_after_pass: op0 (call) calls unknown function \
+                  `@helper`
                  |
                  | %0 = call @helper(%x) : f32[2]
                  | ^^^^^^^^^^^^^^^^^^^^^
                  |
                  = in pass breaks, function @main, op0 (call)
-                 = note: after `breaks`"#]],
+                 = note: after `breaks`"]],
         );
     }
 
@@ -211,15 +213,16 @@ mod tests {
         };
         check(
             WellFormed::new().exempt(exempt(&["breaks"])),
-            expect![[r#"
-                error[instrument]: instrument `verify` failed in run_before_pass: op0 (call) calls unknown function `@helper`
+            expect![["
+                error[instrument]: instrument `verify` failed in run_before_pass: op0 (call) calls unknown function \
+                  `@helper`
                  |
                  | %0 = call @helper(%x) : f32[2]
                  | ^^^^^^^^^^^^^^^^^^^^^
                  |
                  = in pass b, function @main, op0 (call)
                  = note: before `b`
-                 = note: not verified after `breaks`"#]],
+                 = note: not verified after `breaks`"]],
         );
         check(
             WellFormed::new().exempt(exempt(&["breaks", "b", "s"])),

@@ -63,8 +63,8 @@ pub(super) fn skipped(request: &Request, prepared: &Prepared) -> Vec<Diagnostic>
     requested.iter().filter_map(warning).collect()
 }
 
-/// Returns a warning about passes that declare a phase which the pipeline doesn't have. Passes that another pass requires
-/// run anyway and are left out.
+/// Returns a warning about passes that declare a phase which the pipeline doesn't have. Passes that another pass
+/// requires run anyway and are left out.
 pub(super) fn unplaced(prepared: &Prepared) -> Option<Diagnostic> {
     let planned = prepared.pass_names();
     let left = prepared.phases.left_over();

@@ -252,12 +252,12 @@ mod tests {
         check(
             &[("a.npy", npy("|O", 1.0)), ("b.npy", npy("<f4", 1.0))],
             expect![
-                "`DIR/a.npy` gives no tensor: its elements are Python objects; numbers and bools can be read"
+                "could not read `DIR/a.npy`: unsupported elements: Python objects; expected numbers or bools"
             ],
         );
         check(
             &[("other.npy", npy("<f4", 1.0))],
-            expect!["there is no file `input_0.pb`, `input_0.npy` or `SAMPLE.npz` in `DIR`"],
+            expect!["no file `input_0.pb`, `input_0.npy` or `SAMPLE.npz` in `DIR`"],
         );
     }
 

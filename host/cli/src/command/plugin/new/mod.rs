@@ -56,7 +56,8 @@ const C: [(&str, &str); 7] = [
     (".github/workflows/ci.yml", template!("c/ci.yml")),
 ];
 /// A note about the header in the README of a C++ plugin.
-const CPP_NOTE: &str = "\n`passdock.hpp`, next to it, is the C++17 API. For functions without a C++ wrapper, call the C API.\n";
+const CPP_NOTE: &str = "\n`passdock.hpp`, next to it, is the C++17 API. For functions without a C++ wrapper, \
+                        call the C API.\n";
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Language {
