@@ -30,8 +30,8 @@ def test_r034_to_037_tables() -> None:
     assert given == {"limit": 3}
     for wrong, said in (
         ({"limt": 3}, "limt.*limit"),
-        ({"limit": "x"}, "`limit` of `tests.r034` to be an int"),
-        ({"limit": 2.7}, "`limit` of `tests.r034` to be an int"),
+        ({"limit": "x"}, "`limit` of `tests.r034`: expected an int"),
+        ({"limit": 2.7}, "`limit` of `tests.r034`: expected an int"),
         (5, "tests.r034"),
     ):
         with pytest.raises(ConfigError, match=said) as raised:

@@ -435,7 +435,7 @@ def test_results_are_set() -> None:
         (lambda f, cx: f.move_op(f.ops[0], after=f.ops[1]), "after op1", "onnx.Relu"),
         (lambda f, cx: f.replace_op_with(f.ops[0], []), "result", "onnx.Relu"),
         (lambda f, cx: f.set_type(f.params[0], "i64[n,3]"), "f32", None),
-        (lambda f, cx: f.remove_function_attr("k"), "The function @main has no attribute `k`", None),
+        (lambda f, cx: f.remove_function_attr("k"), "function `@main` has no attribute `k`", None),
         (lambda f, cx: f.set_results([None]), "a result of a function cannot be None", None),
     ],
 )

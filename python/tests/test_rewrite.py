@@ -160,8 +160,8 @@ def test_what_a_rules_pass_requires_is_a_list() -> None:
         ("f64", 10**400, "f64 cannot represent 1000"),
         ("u8", -1, "u8 cannot represent -1"),
         ("i32", float("nan"), "i32 cannot represent nan"),
-        ("i64", 2**53 + 1, "9007199254740993 would be rounded"),
-        ("i64", 2**63 - 1, "9223372036854775807 would be rounded.* `ints` takes any of int64"),
+        ("i64", 2**53 + 1, "cannot represent 9007199254740993 exactly"),
+        ("i64", 2**63 - 1, "cannot represent 9223372036854775807 exactly.* `ints`"),
     ],
 )
 def test_a_scalar_is_the_number_that_was_said(dtype: str, number: float, said: str) -> None:

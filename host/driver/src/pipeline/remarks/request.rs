@@ -40,22 +40,23 @@ pub(super) fn absent(request: &Request, prepared: &Prepared) -> Vec<Diagnostic> 
         .collect()
 }
 
-/// Returns a warning for each pass of `--passes` that doesn't run.
+/// Returns a warning for each pass of `--passes` that doesn't run, unless `--disabled-pass` names it.
 pub(super) fn skipped(request: &Request, prepared: &Prepared) -> Vec<Diagnostic> {
     let children = prepared.plan.iter().flat_map(|plan| &plan.children);
     let children: Vec<&Child> = children.collect();
     let (_, requested) = children.split_at(children.len().saturating_sub(request.passes.len()));
+    let registry = prepared.context.registry();
+    let disabled = request.disabled_pass.iter();
+    let disabled: Vec<_> = disabled.map(|name| registry.canonical(name)).collect();
     let warning = |child: &&Child| {
         let (reason, info) = (child.skipped.as_ref()?, child.step.pass.info());
+        if disabled.contains(&info.name) {
+            return None;
+        }
         let message = format!("pass `{}` does not run: {reason}", info.name);
         let help = match info.opt_level > prepared.context.opt_level() {
-            true => format!(
-                "pass `-O{}` or `--required-pass {}`",
-                info.opt_level, info.name
-            ),
-            false => {
-                "remove it from `--disabled-pass` or the pipeline's `disabled_pass`".to_owned()
-            }
+            true => format!("pass `--required-pass {}`, or a higher `-O`", info.name),
+            false => "remove it from the pipeline's `disabled_pass`".to_owned(),
         };
         let warning = Diagnostic::new(Severity::Warning, "unscheduled", message);
         Some(warning.help(help))
