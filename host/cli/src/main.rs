@@ -20,7 +20,6 @@ mod show;
 #[cfg(unix)]
 mod signals;
 mod test_command;
-mod usage_error;
 mod watchdog;
 #[cfg(unix)]
 mod worker_args;
@@ -91,7 +90,7 @@ fn start() -> ExitCode {
             show::written(help.print().and_then(|()| std::io::stdout().flush()));
             return ExitCode::from(show::finish(0, 1));
         }
-        Err(error) => return ExitCode::from(usage_error::report(error)),
+        Err(error) => return ExitCode::from(args::usage_error::report(error)),
     };
     show::set_color(cli.color);
     files::set_output_apart();

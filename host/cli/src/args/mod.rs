@@ -9,6 +9,7 @@ pub(crate) mod plugin;
 pub(crate) mod process;
 pub(crate) mod search;
 pub(crate) mod shell;
+pub(crate) mod usage_error;
 
 use std::convert::Infallible;
 use std::path::PathBuf;
