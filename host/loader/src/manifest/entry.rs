@@ -4,8 +4,10 @@
 use std::cell::RefCell;
 
 use passdock_diagnostic::{InvalidShape, suggest};
+use serde::Deserialize;
 use serde::de::{self, DeserializeOwned, IntoDeserializer};
-use toml::{Table, Value};
+use toml::de::{DeTable, DeValue, ValueDeserializer};
+use toml::{Spanned, Value};
 
 use super::schema::shown;
 use super::{ManifestWarning, read};
@@ -27,9 +29,12 @@ impl From<Kind> for EntryError {
     }
 }
 
+/// A parsed value. Its strings are parts of the text, so that parsing a manifest allocates little.
+pub(super) type Item<'t> = Spanned<DeValue<'t>>;
+
 /// A table of a manifest that is being read.
 pub(super) struct Entry<'t> {
-    table: &'t Table,
+    table: &'t DeTable<'t>,
     /// The kind of entry and the entry that contains it; `None` for the whole manifest.
     parent: Option<(&'t str, &'t Entry<'t>)>,
     /// The keys that were requested, whether the table has them or not.
@@ -39,11 +44,11 @@ pub(super) struct Entry<'t> {
 
 impl<'t> Entry<'t> {
     /// Creates the entry of the whole manifest.
-    pub(super) fn root(table: &'t Table) -> Entry<'t> {
+    pub(super) fn root(table: &'t DeTable<'t>) -> Entry<'t> {
         Entry::new(table, None)
     }
 
-    fn new(table: &'t Table, parent: Option<(&'t str, &'t Entry<'t>)>) -> Entry<'t> {
+    fn new(table: &'t DeTable<'t>, parent: Option<(&'t str, &'t Entry<'t>)>) -> Entry<'t> {
         Entry {
             table,
             parent,
@@ -55,7 +60,8 @@ impl<'t> Entry<'t> {
     /// Returns the name of the entry, or its key, for messages.
     pub(super) fn name(&self) -> String {
         let name = self.table.get("name").or_else(|| self.table.get("key"));
-        names::shown(name.and_then(Value::as_str).unwrap_or_default())
+        let name = name.and_then(|name| name.get_ref().as_str());
+        names::shown(name.unwrap_or_default())
     }
 
     /// Returns the suffix for keys in messages, such as " of pass `acme.transform.Fuse`".
@@ -74,12 +80,12 @@ impl<'t> Entry<'t> {
         &self,
         key: &'static str,
         expected: &str,
-        convert: impl Fn(&'t Value) -> Option<T>,
+        convert: impl Fn(&'t Item<'t>) -> Option<T>,
     ) -> Result<Option<T>, Kind> {
         self.read.borrow_mut().push(key);
         let value = self.table.get(key);
         let convert =
-            |value| convert(value).ok_or_else(|| self.wrong_type(key, &shown(value), expected));
+            |value| convert(value).ok_or_else(|| self.wrong_type(key, &described(value), expected));
         value.map(convert).transpose()
     }
 
@@ -89,9 +95,10 @@ impl<'t> Entry<'t> {
         key: &'static str,
     ) -> Result<Option<T>, EntryError> {
         // Serde would deserialize a date as a string.
-        let undated = |value: &'t Value| (!has_date(value)).then(|| value.clone());
+        let undated = |value: &'t Item<'t>| (!has_date(value)).then(|| value.clone());
         let value = self.value(key, "another value", undated)?;
-        let value = value.map(Value::try_into).transpose();
+        let value = value.map(|value| T::deserialize(ValueDeserializer::from(value)));
+        let value = value.transpose();
         value.map_err(|error| match InvalidShape::parse(error.message()) {
             InvalidShape::WrongType { got, expected } => self.wrong_type(key, got, expected).into(),
             _ => self
@@ -119,8 +126,11 @@ impl<'t> Entry<'t> {
     }
 
     /// Reads a list of tables, which is empty if the entry doesn't have it.
-    pub(super) fn tables(&self, key: &'static str) -> Result<Vec<&'t Table>, Kind> {
-        let convert = |value: &'t Value| value.as_array()?.iter().map(Value::as_table).collect();
+    pub(super) fn tables(&self, key: &'static str) -> Result<Vec<&'t DeTable<'t>>, Kind> {
+        let convert = |value: &'t Item<'t>| {
+            let items = value.get_ref().as_array()?.iter();
+            items.map(|item| item.get_ref().as_table()).collect()
+        };
         let tables = self.value(key, "a list of tables", convert)?;
         Ok(tables.unwrap_or_default())
     }
@@ -168,7 +178,7 @@ impl<'t> Entry<'t> {
         let Some((key, text)) = hidden.next() else {
             return Ok(());
         };
-        let what = format!("`{}`{}", names::shown(key), self.place());
+        let what = format!("`{}`{}", names::shown(key.get_ref()), self.place());
         let rule = "no control characters other than newline and tab";
         Err(read::refused(what, names::shown(text), rule))
     }
@@ -177,7 +187,7 @@ impl<'t> Entry<'t> {
     pub(super) fn nested<T>(
         &self,
         kind: &str,
-        table: &Table,
+        table: &DeTable<'_>,
         read: impl FnOnce(&Entry<'_>) -> Result<T, EntryError>,
     ) -> Result<T, EntryError> {
         let entry = Entry::new(table, Some((kind, self)));
@@ -196,10 +206,8 @@ impl<'t> Entry<'t> {
     /// one that was.
     pub(super) fn warnings(self) -> Vec<ManifestWarning> {
         let read = self.read.borrow();
-        let unread = self
-            .table
-            .keys()
-            .filter(|key| !read.contains(&key.as_str()));
+        let keys = self.table.keys().map(|key| &**key.get_ref());
+        let unread = keys.filter(|key| !read.contains(key));
         let unknown = unread.map(|key| ManifestWarning {
             message: format!("unknown key `{key}`{}", self.place()),
             help: suggest::help(key, read.iter().copied()),
@@ -216,24 +224,34 @@ impl<'t> Entry<'t> {
 
 /// Finds a string with control characters in a value, including keys of tables. The TOML parser limits the depth of
 /// values.
-fn hidden_text(value: &Value) -> Option<&str> {
-    match value {
-        Value::String(text) => Some(text.as_str()).filter(|text| !names::is_text(text)),
-        Value::Array(items) => items.iter().find_map(hidden_text),
-        Value::Table(table) => table.iter().find_map(|(key, value)| {
-            let key = Some(key.as_str()).filter(|key| !names::is_text(key));
+fn hidden_text<'v>(value: &'v Item<'_>) -> Option<&'v str> {
+    match value.get_ref() {
+        DeValue::String(text) => Some(&**text).filter(|text| !names::is_text(text)),
+        DeValue::Array(items) => items.iter().find_map(hidden_text),
+        DeValue::Table(table) => table.iter().find_map(|(key, value)| {
+            let key = Some(&**key.get_ref()).filter(|key| !names::is_text(key));
             key.or_else(|| hidden_text(value))
         }),
         _ => None,
     }
 }
 
+/// Converts a parsed value to an owned one. `None` if a number is out of range.
+pub(super) fn owned(value: &Item<'_>) -> Option<Value> {
+    Value::deserialize(ValueDeserializer::from(value.clone())).ok()
+}
+
+/// Formats a parsed value for messages.
+pub(super) fn described(value: &Item<'_>) -> String {
+    owned(value).map_or_else(|| "a number out of range".to_owned(), |value| shown(&value))
+}
+
 /// Whether a value contains a date.
-pub(super) fn has_date(value: &Value) -> bool {
-    match value {
-        Value::Datetime(_) => true,
-        Value::Array(items) => items.iter().any(has_date),
-        Value::Table(table) => table.values().any(has_date),
+pub(super) fn has_date(value: &Item<'_>) -> bool {
+    match value.get_ref() {
+        DeValue::Datetime(_) => true,
+        DeValue::Array(items) => items.iter().any(has_date),
+        DeValue::Table(table) => table.values().any(has_date),
         _ => false,
     }
 }

@@ -16,6 +16,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use passdock_abi as abi;
 use serde::{Deserialize, Serialize};
+use toml::de::DeTable;
 
 use crate::error::{PluginErrorKind as Kind, Ver};
 use crate::names;
@@ -287,10 +288,10 @@ impl Manifest {
                         .to_owned(),
             });
         }
-        let table = text.parse().map_err(|error| Kind::ManifestSyntax {
+        let table = DeTable::parse(text).map_err(|error| Kind::ManifestSyntax {
             message: located(text, &error),
         })?;
-        let manifest = read::manifest(&table)?;
+        let manifest = read::manifest(table.get_ref())?;
         manifest.check_unique()?;
         manifest.check_config_keys()?;
         Ok(manifest)

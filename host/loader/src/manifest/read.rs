@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use passdock_abi as abi;
-use toml::{Table, Value};
+use toml::de::{DeTable, DeValue};
 
 use super::declaration::{PassDeclaration, PassInfo};
-use super::entry::{Entry, EntryError, has_date};
+use super::entry::{Entry, EntryError, Item, described, has_date, owned};
 use super::field::{FieldType, toml_text};
-use super::schema::{Field, Schema, shown};
+use super::schema::{Field, Schema};
 use super::{
     InstrumentDeclaration, Manifest, ManifestChild, ManifestPass, ManifestPlugin,
     ManifestSequential, OpSpec, PanicStrategy, Skipped,
@@ -18,7 +18,7 @@ use crate::error::{PluginErrorKind as Kind, Ver};
 use crate::names;
 
 /// Reads a manifest. Versions are checked first, since the format of the rest may differ in other major versions.
-pub(super) fn manifest(table: &Table) -> Result<Manifest, Kind> {
+pub(super) fn manifest(table: &DeTable<'_>) -> Result<Manifest, Kind> {
     let root = Entry::root(table);
     let manifest = manifest_in(&root).map_err(|error| match error {
         EntryError::Wrong(kind) => kind,
@@ -32,7 +32,7 @@ pub(super) fn manifest(table: &Table) -> Result<Manifest, Kind> {
 }
 
 fn manifest_in(root: &Entry<'_>) -> Result<Manifest, EntryError> {
-    let plugin = root.value("plugin", "a table", Value::as_table)?;
+    let plugin = root.value("plugin", "a table", as_table)?;
     let plugin = plugin.ok_or_else(|| root.missing("plugin"))?;
     let plugin = root.nested("plugin", plugin, plugin_in)?;
     plugin.check_versions()?;
@@ -154,14 +154,14 @@ fn info(entry: &Entry<'_>, name: String) -> Result<PassInfo, EntryError> {
 fn sequential(entry: &Entry<'_>) -> Result<ManifestSequential, EntryError> {
     let (what, name) = ("Sequential name", entry.required("name")?);
     let name = require(names::is_namespaced, what, name, names::SEQUENTIAL_RULE)?;
-    let children = entry.value("passes", "a list", Value::as_array)?;
+    let children = entry.value("passes", "a list", |value| value.get_ref().as_array())?;
     let children = children.ok_or_else(|| entry.missing("passes"))?;
-    let passes = children.iter().map(|value| match value {
-        Value::String(child) => child_named(&name, child.clone()),
-        Value::Table(table) => entry.nested("child", table, |child| child_in(&name, child)),
+    let passes = children.iter().map(|value| match value.get_ref() {
+        DeValue::String(child) => child_named(&name, child.clone().into_owned()),
+        DeValue::Table(table) => entry.nested("child", table, |child| child_in(&name, child)),
         _ => Err(EntryError::Wrong(Kind::ManifestType {
             what: format!("child in `passes` of `{name}`"),
-            got: names::shown(&shown(value)),
+            got: names::shown(&described(value)),
             expected: "a pass name, or a table with `name` and `options`".to_owned(),
         })),
     });
@@ -184,18 +184,26 @@ fn child_named(owner: &str, name: String) -> Result<ManifestChild, EntryError> {
 fn child_in(owner: &str, entry: &Entry<'_>) -> Result<ManifestChild, EntryError> {
     let mut child = child_named(owner, entry.required("name")?)?;
     check_host(entry, &format!(" of child `{}`", child.name))?;
-    let options = entry.value("options", "a table", Value::as_table)?;
+    let options = entry.value("options", "a table", as_table)?;
     for (option, value) in options.into_iter().flatten() {
-        if has_date(value) {
+        let option = option.get_ref().clone().into_owned();
+        let Some(value) = owned(value).filter(|_| !has_date(value)) else {
             return Err(EntryError::Wrong(Kind::ManifestType {
                 what: format!("option `{option}` of `{}` of `{owner}`", child.name),
-                got: "a date".to_owned(),
+                got: match has_date(value) {
+                    true => "a date".to_owned(),
+                    false => described(value),
+                },
                 expected: "another value, such as a string in quotes".to_owned(),
             }));
-        }
-        child.options.insert(option.clone(), value.clone());
+        };
+        child.options.insert(option, value);
     }
     Ok(child)
+}
+
+fn as_table<'t>(value: &'t Item<'t>) -> Option<&'t DeTable<'t>> {
+    value.get_ref().as_table()
 }
 
 fn config(entry: &Entry<'_>) -> Result<Schema, EntryError> {
@@ -258,7 +266,7 @@ fn field(entry: &Entry<'_>, owner: &str, may_be_empty: bool) -> Result<Field, En
         true => String::new(),
         false => word(format_args!("name of an option of `{owner}`"), name)?,
     };
-    let default = entry.value("default", ty.name(), |value| ty.accept(value))?;
+    let default = entry.value("default", ty.name(), |value| ty.accept(&owned(value)?))?;
     let default = default.unwrap_or_else(|| ty.zero());
     let choices: Vec<String> = entry.optional("choices")?;
     let (min, max): (Option<i64>, Option<i64>) = (entry.get("min")?, entry.get("max")?);
@@ -384,7 +392,7 @@ mod tests {
 
     /// Reads a table with `read`, and compares the keys that were read with those of the schema.
     fn check<T>(definition: &str, text: &str, read: impl Fn(&Entry<'_>) -> Result<T, EntryError>) {
-        let table: Table = text.parse().unwrap();
+        let table = DeTable::parse(text).unwrap().into_inner();
         let entry = Entry::root(&table);
         assert!(read(&entry).is_ok(), "{definition}");
         let schema: serde_json::Value = serde_json::from_str(SCHEMA).unwrap();
