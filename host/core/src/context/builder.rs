@@ -16,6 +16,19 @@ use crate::registry::Registry;
 use crate::verify::Verify;
 
 /// A builder of a [`PassContext`].
+///
+/// # Examples
+/// ```
+/// # extern crate passdock_core as passdock;
+/// use passdock::PassContext;
+///
+/// let builder = PassContext::builder().opt_level(3);
+/// let cx = builder.disabled_pass(["relax.transform.FuseOperators"]).build()?;
+/// assert_eq!(cx.opt_level(), 3);
+/// assert_eq!(PassContext::current().opt_level(), 2, "the context isn't entered yet");
+/// cx.scope(|_| Ok(assert_eq!(PassContext::current().opt_level(), 3)))?;
+/// # Ok::<(), passdock::PassError>(())
+/// ```
 #[derive(Default)]
 pub struct ContextBuilder {
     settings: ContextSettings,

@@ -23,6 +23,21 @@ type Functions = IndexMap<SymbolId, Arc<Function>, FxBuildHasher>;
 
 /// A module: its functions in order, the symbols that they share, and metadata. A clone shares all of it; editing a
 /// function in one of the two copies that function.
+///
+/// # Examples
+/// ```
+/// use passdock_ir::text::parse;
+///
+/// let module = parse("module { fn @main(%x: f32[2]) -> (%y) { %0 = onnx.Relu(%x) return %0 } }")?;
+/// let main = module.function_named("main").expect("a function of the module");
+/// let names: Vec<&str> = main.ops().map(|(_, op)| main.text(op.name)).collect();
+/// assert_eq!(names, ["onnx.Relu"]);
+///
+/// let mut copy = module.clone();
+/// copy.remove(main.name())?;
+/// assert_eq!((module.len(), copy.len()), (1, 0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct Module {
     symbols: Arc<Symbols>,

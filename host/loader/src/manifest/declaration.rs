@@ -9,6 +9,15 @@ use super::Phase;
 use super::schema::Field;
 
 /// A pass's name, level and requirements.
+///
+/// # Examples
+/// ```
+/// # extern crate passdock_loader as passdock;
+/// use passdock::PassInfo;
+///
+/// let info = PassInfo::new("acme.transform.Fuse").opt_level(1).required(["InferType"]);
+/// assert_eq!(info.required, ["InferType"]);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 pub struct PassInfo {
     /// The registered name: `relax.transform.FoldConstant`.
