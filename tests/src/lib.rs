@@ -136,8 +136,11 @@ pub fn build_c_plugin(source: &Path, dir: &Path) -> Option<PathBuf> {
     Some(library)
 }
 
-/// The guides. Their Rust code is compiled and run as documentation tests; `cargo xtask guides` runs their commands.
+/// The guides and the README. Their Rust code is compiled and run as documentation tests; `cargo xtask guides` runs
+/// their commands.
 pub mod guides {
+    #[doc = include_str!("../../README.md")]
+    pub mod readme {}
     #[doc = include_str!("../../docs/guides/use-the-pass-infrastructure.md")]
     pub mod use_the_pass_infrastructure {}
     #[doc = include_str!("../../docs/guides/write-a-pass.md")]

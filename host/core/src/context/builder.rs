@@ -22,11 +22,11 @@ use crate::verify::Verify;
 /// # extern crate passdock_core as passdock;
 /// use passdock::PassContext;
 ///
-/// let builder = PassContext::builder().opt_level(3);
-/// let cx = builder.disabled_pass(["relax.transform.FuseOperators"]).build()?;
+/// let cx = PassContext::builder().opt_level(3).build()?;
 /// assert_eq!(cx.opt_level(), 3);
 /// assert_eq!(PassContext::current().opt_level(), 2, "the context isn't entered yet");
-/// cx.scope(|_| Ok(assert_eq!(PassContext::current().opt_level(), 3)))?;
+/// let level = cx.scope(|_| Ok::<_, passdock::PassError>(PassContext::current().opt_level()))?;
+/// assert_eq!(level, 3);
 /// # Ok::<(), passdock::PassError>(())
 /// ```
 #[derive(Default)]
