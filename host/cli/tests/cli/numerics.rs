@@ -128,7 +128,7 @@ fn the_report_says_it_too() {
 }
 
 #[test]
-fn options_are_checked() {
+fn invalid_options_are_rejected() {
     check(
         &[],
         "dims = { batch = -1 }\n",

@@ -3,14 +3,14 @@
 use std::fs;
 use std::process::Command;
 
-use crate::support::{Bench, in_c, passdock};
+use crate::support::{Bench, compile_c_plugin, passdock};
 
 /// Ctrl-C and other termination signals also terminate the process of the check.
 #[test]
 fn a_signal_ends_the_check_that_runs() {
     let bench = Bench::new();
     let flags = ["-DFAULT=HANG", "-DLINES=\"\""];
-    let Some(library) = in_c(&bench, "tests/bad-plugins/unsound.c", &flags) else {
+    let Some(library) = compile_c_plugin(&bench, "tests/bad-plugins/unsound.c", &flags) else {
         return;
     };
     let library = library.display().to_string();

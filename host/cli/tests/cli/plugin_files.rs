@@ -1,12 +1,12 @@
 //! A plugin in a debugger. The session `plugin_files` has the other tests of plugin files.
 
-use crate::support::{Bench, RELUS, in_c, passdock};
+use crate::support::{Bench, RELUS, compile_c_plugin, passdock};
 
 #[test]
 #[allow(clippy::print_stderr, reason = "a skipped test says so")]
 fn a_debugger_stops_in_a_pass() {
     let bench = Bench::new();
-    if in_c(&bench, "tests/bad-plugins/dies.c", &["-pthread", "-g"]).is_none() {
+    if compile_c_plugin(&bench, "tests/bad-plugins/dies.c", &["-pthread", "-g"]).is_none() {
         return;
     }
     bench.write("m.ir", RELUS);

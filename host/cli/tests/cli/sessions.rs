@@ -14,7 +14,9 @@ use std::path::PathBuf;
 use expect_test::expect_file;
 use serde_json::Value;
 
-use crate::support::{Bench, REPOSITORY, beside, in_c, plugin, plugin_elsewhere, without_time};
+use crate::support::{
+    Bench, REPOSITORY, compile_c_plugin, install_dir, plugin, plugin_elsewhere, without_time,
+};
 
 macro_rules! sessions {
     ($($name:ident)*) => {
@@ -120,7 +122,7 @@ impl Session {
         let output = match command.strip_prefix("cc ") {
             Some(words) => {
                 let words: Vec<&str> = words.split(' ').collect();
-                in_c(bench, words[0], &words[1..]).map(|_| String::new())?
+                compile_c_plugin(bench, words[0], &words[1..]).map(|_| String::new())?
             }
             None => output(bench, command),
         };
@@ -167,7 +169,7 @@ fn output(bench: &Bench, command: &str) -> String {
         .args(["-c", line])
         .env("LC_ALL", "C")
         .env("REPOSITORY", REPOSITORY);
-    shell.env("PATH", format!("{}:{path}", beside().display()));
+    shell.env("PATH", format!("{}:{path}", install_dir().display()));
     shell.env("ELSEWHERE", plugin_elsewhere());
     shell.envs(PLUGINS.map(|(variable, name)| (variable, plugin(name))));
     let before = files(bench);
