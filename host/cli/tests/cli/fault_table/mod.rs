@@ -248,7 +248,9 @@ fn summary(ran: &Ran, plugins: &str, has_reproducer: bool) -> String {
     let mut parts = Vec::new();
     let mut errors = ran.stderr.lines().filter(|line| line.starts_with("error["));
     if let Some(error) = errors.next() {
-        let sentence = error.split_once("]: ").map_or(error, |(_, parts)| parts);
+        let sentence = error
+            .split_once("]: ")
+            .map_or(error, |(_, message)| message);
         parts.push(without_machine_details(sentence, plugins) + ".");
     }
     let named = [
