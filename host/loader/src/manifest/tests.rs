@@ -14,10 +14,10 @@ ir = \"0.1\"
 panic = \"unwind\"
 ";
 
-/// Each case of `wrong.txt` is followed by its error message.
+/// Each case of `invalid.txt` is followed by its error message.
 #[test]
 fn invalid_manifests_are_rejected() {
-    let cases = include_str!("wrong.txt");
+    let cases = include_str!("invalid.txt");
     let (comment, cases) = cases.split_once("\n\n").expect("a comment, and cases");
     let mut actual = format!("{comment}\n");
     let mut case = String::new();
@@ -35,7 +35,7 @@ fn invalid_manifests_are_rejected() {
         actual += &format!("\n{rest}=> {error}\n");
         case.clear();
     }
-    expect_file!["wrong.txt"].assert_eq(&actual);
+    expect_file!["invalid.txt"].assert_eq(&actual);
 }
 
 #[test]
