@@ -39,9 +39,9 @@ macro_rules! sessions {
 }
 
 sessions! {
-    bad_input bind blame brief built_in built_in_files command_line data diagnostics extract inspecting
+    bad_input basics bind blame brief built_in built_in_files command_line data diagnostics extract inspecting
     instruments listing misbehaving models nested pipelines plugin_check plugin_files plugin_new raise_opset
-    report rewriting rules sequentials shells stats strangers working writing
+    report rewriting rules sequentials shells stats untrusted writing
 }
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/sessions");
