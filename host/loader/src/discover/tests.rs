@@ -11,7 +11,7 @@ use crate::file::EXTENSION;
 fn libraries_next_to_a_program_are_skipped() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let source = dir.path().join("runtime.c");
-    std::fs::write(&source, "int runtime(void) { return 1; }").expect("writes");
+    std::fs::write(&source, "int runtime(void) { return 1; }").expect("a file");
     let runtime = dir.path().join("runtime").with_extension(EXTENSION);
     let mut cc = Command::new("cc");
     cc.args(["-shared", "-fPIC"]).arg(source).arg("-o");
@@ -23,7 +23,7 @@ fn libraries_next_to_a_program_are_skipped() {
         return skip("could not run cc");
     }
     let broken = dir.path().join("broken").with_extension(EXTENSION);
-    std::fs::write(broken, "").expect("writes");
+    std::fs::write(broken, "").expect("a file");
     for (mixed, unreadable) in [(true, &["broken"][..]), (false, &["broken", "runtime"])] {
         let dirs = [SearchDir {
             path: dir.path().to_path_buf(),

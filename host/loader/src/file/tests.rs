@@ -157,7 +157,7 @@ fn non_library_files_are_rejected() {
         ),
         (b"!<arch>\nx               ", "an unknown file format"),
     ] {
-        std::fs::write(&path, bytes).expect("writes");
+        std::fs::write(&path, bytes).expect("a file");
         expect_error(&path, expected);
     }
     expect_error(dir.path(), "not a regular file; pass a shared library");
@@ -166,24 +166,24 @@ fn non_library_files_are_rejected() {
 #[test]
 fn library_for_another_architecture_is_rejected() {
     let Some(built) = valid_lib() else { return };
-    let mut bytes = std::fs::read(&built.lib).expect("reads");
+    let mut bytes = std::fs::read(&built.lib).expect("a file");
     let other = built.dir.path().join("other.so");
     bytes[18] = if cfg!(target_arch = "aarch64") {
         62
     } else {
         183
     };
-    std::fs::write(&other, bytes).expect("writes");
+    std::fs::write(&other, bytes).expect("a file");
     expect_error(&other, "build it for this machine");
 }
 
 #[test]
 fn truncated_libraries_are_rejected() {
     let Some(built) = valid_lib() else { return };
-    let bytes = std::fs::read(&built.lib).expect("reads");
+    let bytes = std::fs::read(&built.lib).expect("a file");
     let cut = built.dir.path().join("cut.so");
     for len in (0..bytes.len()).step_by(97).chain([bytes.len() - 1]) {
-        std::fs::write(&cut, &bytes[..len]).expect("writes");
+        std::fs::write(&cut, &bytes[..len]).expect("a file");
         let error = check(&cut).expect_err("cut off");
         assert!(!error.to_string().is_empty(), "{len}");
     }
@@ -193,7 +193,7 @@ fn truncated_libraries_are_rejected() {
 #[test]
 fn random_damage_does_not_panic() {
     let Some(built) = valid_lib() else { return };
-    let bytes = std::fs::read(&built.lib).expect("reads");
+    let bytes = std::fs::read(&built.lib).expect("a file");
     let mut random = Random(0x9E37_79B9_7F4A_7C15);
     for _ in 0..4_000 {
         let mut copy = bytes.clone();

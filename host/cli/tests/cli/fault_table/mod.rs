@@ -138,7 +138,7 @@ fn rows(faults: &[Fault]) -> String {
     let mut text = String::new();
     for fault in faults {
         if fault.place == "file" {
-            bench.write("plugin.so", changed(&good, fault.name));
+            bench.write("plugin.so", with_defect(&good, fault.name));
         }
         let supervised = cell(&bench, fault, false);
         let in_process = match fault.place {
@@ -306,7 +306,7 @@ fn without_machine_details(sentence: &str, plugins: &str) -> String {
 }
 
 /// Returns the file of a plugin with a defect.
-fn changed(good: &[u8], defect: &str) -> Vec<u8> {
+fn with_defect(good: &[u8], defect: &str) -> Vec<u8> {
     let mut bytes = good.to_vec();
     let mut put = |from: &str, to: &[u8]| {
         let from = from.as_bytes();
