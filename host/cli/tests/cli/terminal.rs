@@ -313,7 +313,7 @@ fn reports_and_help_fit_the_terminal_width() {
     }
 }
 
-/// Interprets the output on a terminal. Returns the lines of the screen, and the maximum width of any intermediate line.
+/// Interprets the output on a terminal. Returns the lines of the final screen, and the maximum width that was written.
 #[cfg(target_os = "linux")]
 fn screen(written: &str) -> (String, usize) {
     let (mut lines, mut row, mut column) = (vec![Vec::new()], 0_usize, 0_usize);
