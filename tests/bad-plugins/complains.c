@@ -18,7 +18,7 @@ static passdock_status warn(void *state, passdock_context *context,
         const passdock_op *made = passdock_get_op(view, inner);
         passdock_label labels[2];
         passdock_str notes[1];
-        passdock_diagnostic said;
+        passdock_diagnostic diagnostic;
         if (outer == NULL || outer->name != relu || made == NULL || made->name != relu) continue;
 
         memset(labels, 0, sizeof labels);
@@ -30,18 +30,18 @@ static passdock_status warn(void *state, passdock_context *context,
         labels[1].part = PASSDOCK_PART_NAME;
         labels[1].text = passdock_text("because of this");
         notes[0] = passdock_text("`Relu(Relu(x))` equals `Relu(x)`");
-        memset(&said, 0, sizeof said);
-        said.struct_size = sizeof said;
-        said.severity = PASSDOCK_SEVERITY_WARNING;
-        said.code = passdock_text("c::double-relu");
-        said.message = passdock_text("op has no effect");
-        said.help = passdock_text("run `c.transform.FuseDoubleRelu`");
-        said.label_stride = sizeof labels[0];
-        said.labels = labels;
-        said.label_count = 2;
-        said.notes = notes;
-        said.note_count = 1;
-        if (host->context->emit(context, &said) != PASSDOCK_OK) return PASSDOCK_STATUS_FAILED;
+        memset(&diagnostic, 0, sizeof diagnostic);
+        diagnostic.struct_size = sizeof diagnostic;
+        diagnostic.severity = PASSDOCK_SEVERITY_WARNING;
+        diagnostic.code = passdock_text("c::double-relu");
+        diagnostic.message = passdock_text("op has no effect");
+        diagnostic.help = passdock_text("run `c.transform.FuseDoubleRelu`");
+        diagnostic.label_stride = sizeof labels[0];
+        diagnostic.labels = labels;
+        diagnostic.label_count = 2;
+        diagnostic.notes = notes;
+        diagnostic.note_count = 1;
+        if (host->context->emit(context, &diagnostic) != PASSDOCK_OK) return PASSDOCK_STATUS_FAILED;
     }
     return PASSDOCK_OK;
 }
@@ -50,16 +50,16 @@ static passdock_status warn(void *state, passdock_context *context,
 static passdock_status give_up(void *state, passdock_context *context,
                                const passdock_function_ref *function,
                                const passdock_module_ref *module) {
-    passdock_diagnostic said;
+    passdock_diagnostic diagnostic;
     (void)state;
     (void)function;
     (void)module;
-    memset(&said, 0, sizeof said);
-    said.struct_size = sizeof said;
-    said.severity = PASSDOCK_SEVERITY_ERROR;
-    said.op = PASSDOCK_NONE;
-    said.message = passdock_text("cannot continue");
-    if (host->context->emit(context, &said) != PASSDOCK_OK) return PASSDOCK_OK;
+    memset(&diagnostic, 0, sizeof diagnostic);
+    diagnostic.struct_size = sizeof diagnostic;
+    diagnostic.severity = PASSDOCK_SEVERITY_ERROR;
+    diagnostic.op = PASSDOCK_NONE;
+    diagnostic.message = passdock_text("cannot continue");
+    if (host->context->emit(context, &diagnostic) != PASSDOCK_OK) return PASSDOCK_OK;
     return PASSDOCK_STATUS_FAILED;
 }
 

@@ -94,14 +94,14 @@ static void fall_with(void *state) { falls(state); }
 static void end_with(int signal) { _exit(signal == 0); }
 
 static int is(const char *fault) {
-    const char *asked = getenv("FAULT");
-    return asked != NULL && strcmp(asked, fault) == 0;
+    const char *selected = getenv("FAULT");
+    return selected != NULL && strcmp(selected, fault) == 0;
 }
 
 /* Whether this part of the plugin has the fault. */
 static int is_at(const char *part) {
-    const char *asked = getenv("AT");
-    return strcmp(asked == NULL ? "pass" : asked, part) == 0;
+    const char *selected = getenv("AT");
+    return strcmp(selected == NULL ? "pass" : selected, part) == 0;
 }
 
 /* Runs when the process exits. */

@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn links_to_what_isnt_there_are_text() {
+    fn broken_links_become_text() {
         let text = "See [a](a.md), [b](../b.rs#x) and [c](https://c) `[[x]]`, \
             [here](#here).\n[d][e](f.md) [`g[1]`](g.md)";
         assert_eq!(
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn links_are_from_their_file_on() {
+    fn links_are_relative_to_their_file() {
         let at = |folder: &str, target| within(Path::new(folder), target);
         assert_eq!(at("docs/guides", "../ir.md#a"), Some("docs/ir.md".into()));
         assert_eq!(at("docs", "../../out.md"), None);

@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn skips_are_no_failures_unless_asked() {
+    fn skipped_steps_fail_only_on_request() {
         let steps = [
             step("works", "", false),
             step("breaks", "echo it broke; false; echo no", false),
@@ -378,14 +378,14 @@ mod tests {
     }
 
     #[test]
-    fn steps_side_by_side_all_run() {
+    fn parallel_steps_all_run() {
         let steps = ["true", "false", "true"].map(|run| step(run, run, false));
         assert!(!run_all(&project(), steps.iter(), false).expect("a checkout"));
         assert!(run_all(&project(), steps[..1].iter(), false).expect("a checkout"));
     }
 
     #[test]
-    fn the_slowest_come_first() {
+    fn summary_lists_slowest_steps_first() {
         let steps = ["a", "b"].map(|name| step(name, "", false));
         let done = |step, time| Done {
             step,
@@ -397,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_is_read_and_commands_are_in_it() {
+    fn step_table_is_parsed() {
         let table = Table::read(&project()).expect("the table");
         let (step, rest) = table.command("deep", &["flips", "5"]).expect("a step");
         assert_eq!((step.name.as_str(), rest), ("flips", &["5"][..]));

@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_manual_page_shows_examples_as_they_are() {
+    fn man_page_examples_keep_their_lines() {
         let text = "\
 Examples:
   passdock one model.onnx            what it does

@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn short_lines_are_whole() {
+    fn short_lines_are_not_truncated() {
         let lines =
             ["%a = onnx.Relu(%x) : f32[2]", "%a = onnx.Relu(%y) : f32[2]"].map(str::to_owned);
         assert_eq!(
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn long_lines_show_what_changed_and_their_ends() {
+    fn long_lines_show_the_change_and_the_ends() {
         let all = operands(60);
         let old = format!("%joined = onnx.Concat({all}) {{axis = 1}} : f32[1,60,20,20]");
         let new = old.replace("%value41,", "%other,");
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_long_change_both_ends_are_shown() {
+    fn long_changes_are_truncated_in_the_middle() {
         let old = format!("%joined = onnx.Concat({}) : f32[60]", operands(60));
         let new = "%joined = onnx.Concat(%less) : f32[1]";
         check(
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn one_long_line_is_cut_in_its_middle() {
+    fn single_long_line_is_truncated_in_the_middle() {
         let line = format!("%joined = onnx.Concat({}) : f32[60]", operands(60));
         expect!["%joined = onnx.Concat(%value0, %value1, %value2, %value3, %v… %value56, %value57, %value58, %value59) \
             : f32[60]"].assert_eq(&one(&line));

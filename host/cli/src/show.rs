@@ -381,7 +381,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_readable() {
+    fn sizes_and_counts_are_formatted() {
         for (number, size, digits) in [
             (0, "0 B", "0"),
             (999, "999 B", "999"),
@@ -399,20 +399,20 @@ mod tests {
     }
 
     #[test]
-    fn what_rounding_hides_is_said() {
-        for (before, after, said) in [
+    fn size_changes_hidden_by_rounding_are_shown() {
+        for (before, after, expected) in [
             (3_827_147, 3_827_147, "3.8 MB unchanged"),
             (3_827_147, 3_825_947, "3.8 MB → 3.8 MB (−1.2 kB)"),
             (3_827_147, 3_827_148, "3.8 MB → 3.8 MB (+1 B)"),
             (3_827_147, 3_727_147, "3.8 MB → 3.7 MB"),
             (141, 158, "141 B → 158 B"),
         ] {
-            assert_eq!(bytes_change(before, after), said);
+            assert_eq!(bytes_change(before, after), expected);
         }
     }
 
     #[test]
-    fn names_show_what_they_are() {
+    fn unusual_names_are_quoted_and_escaped() {
         for (raw, shown) in [
             ("conv1/bn.weight:0", "conv1/bn.weight:0"),
             ("layer's", "layer's"),
@@ -433,7 +433,7 @@ mod tests {
     }
 
     #[test]
-    fn facts_are_aligned_and_say_once_what_they_are_about() {
+    fn facts_are_aligned_and_repeated_labels_omitted() {
         let mut facts = Facts::default();
         facts.add("a", "1");
         facts.add("long", "2");

@@ -325,7 +325,7 @@ mod tests {
     use crate::call::record_to;
 
     #[test]
-    fn the_calls_of_threads_are_read_after_a_termination() {
+    fn active_calls_are_read_after_termination() {
         let record = Record::in_own_memory();
         record_to(record);
         let exit = || TerminationCause::Exit { status: Some(0) };
@@ -373,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_controls_no_terminal() {
+    fn control_characters_in_names_are_replaced() {
         let text = Text::<4> {
             len: AtomicU64::new(0),
             words: Default::default(),

@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn of_very_many_diagnostics_the_first_are_kept_and_an_error() {
+    fn buffer_keeps_the_first_diagnostics_and_one_error() {
         let mut buffer = DiagnosticBuffer::default();
         for at in 0..MAX_DIAGNOSTICS + 100 {
             buffer.push(diagnostic(Severity::Note, "a", at.to_string()));

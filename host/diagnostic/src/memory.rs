@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_linux_says_is_read() {
+    fn linux_status_file_is_parsed() {
         let status =
             "Name:\tpassdock\nVmPeak:\t    9000 kB\nVmHWM:\t    2000 kB\nVmRSS:\t    1500 kB\n";
         let process = ProcessMemory {

@@ -183,7 +183,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_is_underlined() {
+    fn snippet_underlines_the_span() {
         let text = "[context]\nopt_lvl = 3\n";
         let snippet = Snippet::new("p.toml", text, 10..17, "unknown key");
         let mut diagnostic = Diagnostic::new(
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn any_span_gives_a_snippet() {
+    fn any_span_yields_a_valid_snippet() {
         let text = "ä = \"€\"\nb";
         for start in 0..text.len() + 3 {
             for end in start..text.len() + 3 {
@@ -219,7 +219,7 @@ mod tests {
 
     /// A diagnostic may be deserialized from another process, with any numbers in it.
     #[test]
-    fn any_numbers_are_shown() {
+    fn snippet_with_invalid_offsets_is_rendered() {
         let text = "ä€\r";
         for (start, end) in (0..9).flat_map(|start| (0..9).map(move |end| (start, end))) {
             let mut snippet = Snippet::of_line("f", 1, text, start..end);
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_steers_the_terminal() {
+    fn control_characters_are_escaped() {
         let mut diagnostic = Diagnostic::new(Severity::Error, "read", "a\u{9b}31m name");
         diagnostic.snippet = Some(Snippet::new("m\u{1b}.ir", "\tä\u{9b}b", 1..5, "\u{202e}"));
         diagnostic.notes.push("one\n\u{7}two".to_owned());
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pass_and_a_place_are_named() {
+    fn pass_and_location_are_rendered() {
         let mut diagnostic = Diagnostic::new(Severity::Warning, "acme::axis", "the axis is odd");
         diagnostic.pass = Some("acme.transform.Fuse".to_owned());
         diagnostic.file = Some("plugins/libacme.so".to_owned());

@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nearest_names() {
+    fn nearest_finds_similar_names() {
         let names = [
             "relax.transform.FoldConstant",
             "relax.transform.DeadCodeElimination",

@@ -234,7 +234,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_without_an_entry_are_left_out() {
+    fn empty_columns_are_omitted() {
         let mut table = TextTable::new(["a", ">b", ">c"]);
         table.row(["x".to_owned(), String::new(), "1".to_owned()]);
         table.row(["yy".to_owned(), String::new(), "22".to_owned()]);
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_wide_goes_on_in_the_next_line_or_below() {
+    fn wide_cells_wrap_or_move_below() {
         let row = [
             "name".to_owned(),
             "7".to_owned(),
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_may_have_any_length() {
+    fn cells_of_any_length_are_rendered() {
         let long = "n".repeat(70_000);
         let row = |cell: &str| [cell.to_owned(), "1".to_owned()];
         let table = || TextTable::from_rows(["a", ">b"], [row(&long), row("x")]);
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_stands_below_its_row_and_makes_no_column_wider() {
+    fn extra_lines_do_not_widen_columns() {
         let mut table = TextTable::new(["a", ">b"]);
         table.row(["x".to_owned(), "1".to_owned()]);
         table.line("  longer than a column");
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn the_widest_columns_are_narrowed_first() {
+    fn widest_columns_are_narrowed_first() {
         assert_eq!(
             narrowed(&[(10, 10), (8, 40), (5, 5)], 40),
             Some(vec![10, 21, 5])
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn cells_are_broken_between_words() {
+    fn cells_wrap_between_words() {
         assert_eq!(cell_lines("one two three", 7), ["one two", "three"]);
         assert_eq!(cell_lines("  a bb ccc", 6), ["  a bb", "  ccc"]);
         assert_eq!(cell_lines("longest of all", 3), ["longest", "of", "all"]);

@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_steers_a_terminal_is_escaped() {
+    fn terminal_control_characters_are_escaped() {
         for (text, shown, line) in [
             (
                 "größe %0 \"a\" \\n",

@@ -86,13 +86,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_comes_back_whatever_its_bytes_are() {
+    fn non_utf8_paths_round_trip() {
         #[derive(Debug, PartialEq, Serialize, Deserialize)]
         struct All {
             #[serde(with = "super")]
             one: PathBuf,
             #[serde(with = "super")]
-            perhaps: Option<PathBuf>,
+            optional: Option<PathBuf>,
             #[serde(with = "super")]
             none: Option<PathBuf>,
             #[serde(with = "super")]
@@ -101,7 +101,7 @@ mod tests {
         let odd = PathBuf::from(std::ffi::OsString::from_vec(vec![b'a', 0xfe]));
         let all = All {
             one: odd.clone(),
-            perhaps: Some(odd.clone()),
+            optional: Some(odd.clone()),
             none: None,
             several: vec!["plain".into(), odd],
         };

@@ -1,4 +1,4 @@
-//! Manifests and libraries that the fuzz targets found, and similar ones, which are read as in the targets.
+//! Manifests and libraries that the fuzz targets found, and similar ones. The tests run the targets' checks.
 
 #![allow(
     dead_code,
@@ -25,25 +25,25 @@ fn files(target: &str) -> Vec<PathBuf> {
 
 #[test]
 #[allow(clippy::print_stdout, reason = "shown if the test fails: which file")]
-fn manifests_that_were_read_wrong() {
-    let mut whole = 0;
+fn fuzz_regressions_in_manifests() {
+    let mut valid = 0;
     for path in files("manifest") {
         println!("{}", path.display());
-        whole += usize::from(manifest::check(&fs::read(&path).unwrap()));
+        valid += usize::from(manifest::check(&fs::read(&path).unwrap()));
     }
-    assert!(whole > 0, "none is a manifest");
+    assert!(valid > 0, "no valid manifest");
 }
 
 /// Files with complete libraries are recognized by their names. There is at least one per system.
 #[test]
 #[allow(clippy::print_stdout, reason = "shown if the test fails: which file")]
-fn libraries_that_were_read_wrong() {
-    let mut whole = 0;
+fn fuzz_regressions_in_libraries() {
+    let mut valid = 0;
     for path in files("library") {
         println!("{}", path.display());
         let is_library = path.extension().is_some_and(|extension| extension != "bin");
         assert_eq!(library::check(&fs::read(&path).unwrap()), is_library);
-        whole += usize::from(is_library);
+        valid += usize::from(is_library);
     }
-    assert!(whole > 3, "{whole} libraries");
+    assert!(valid > 3, "{valid} libraries");
 }

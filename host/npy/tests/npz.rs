@@ -8,7 +8,7 @@ const STORED: &[u8] = include_bytes!("data/stored.npz");
 /// `numpy.savez_compressed("packed.npz", numpy.arange(6).reshape(2, 3), x=numpy.zeros(300, numpy.uint8))`
 const PACKED: &[u8] = include_bytes!("data/packed.npz");
 
-fn shown(bytes: &[u8]) -> String {
+fn render(bytes: &[u8]) -> String {
     let arrays = match read_npz_from(bytes) {
         Ok(arrays) => arrays,
         Err(error) => return error.to_string(),
@@ -23,11 +23,11 @@ fn shown(bytes: &[u8]) -> String {
 
 #[track_caller]
 fn check(bytes: &[u8], expected: Expect) {
-    expected.assert_eq(&shown(bytes));
+    expected.assert_eq(&render(bytes));
 }
 
 #[test]
-fn archives_of_numpy_are_read() {
+fn numpy_archives_are_read() {
     check(
         STORED,
         expect![[r#"
@@ -45,15 +45,15 @@ fn archives_of_numpy_are_read() {
 }
 
 /// Returns the archive with one byte changed in the first entry of its directory.
-fn changed(at: usize, byte: u8) -> Vec<u8> {
+fn with_byte(at: usize, byte: u8) -> Vec<u8> {
     let mut bytes = PACKED.to_vec();
     let entry = bytes.windows(4).position(|part| part == b"PK\x01\x02");
-    bytes[entry.expect("it has entries") + at] = byte;
+    bytes[entry.expect("an entry") + at] = byte;
     bytes
 }
 
 #[test]
-fn what_is_no_archive_is_a_sentence() {
+fn invalid_archives_are_rejected() {
     check(b"", expect!["not a `.npz` file"]);
     check(
         b"not an archive, though it is as long as one",
@@ -62,25 +62,25 @@ fn what_is_no_archive_is_a_sentence() {
     check(&PACKED[40..], expect!["invalid entry `x.npy`: truncated"]);
     let (signature, flags, method, size) = (3, 8, 10, 24);
     check(
-        &changed(signature, 9),
+        &with_byte(signature, 9),
         expect!["truncated archive directory"],
     );
     check(
-        &changed(flags, 1),
+        &with_byte(flags, 1),
         expect!["invalid entry `x.npy`: encrypted"],
     );
     check(
-        &changed(method, 12),
+        &with_byte(method, 12),
         expect!["invalid entry `x.npy`: unsupported compression method 12; expected 0 or 8"],
     );
     check(
-        &changed(size, 7),
+        &with_byte(size, 7),
         expect!["invalid entry `x.npy`: corrupt compressed data"],
     );
 }
 
 #[test]
-fn no_archive_is_believed() {
+fn corrupt_archives_do_not_panic() {
     for bytes in [STORED, PACKED] {
         for end in 0..bytes.len() {
             assert!(read_npz_from(&bytes[..end]).is_err(), "{end}");
@@ -89,7 +89,7 @@ fn no_archive_is_believed() {
             for bits in [0xff, 0x01, 0x80] {
                 let mut flipped = bytes.to_vec();
                 flipped[at] ^= bits;
-                // Any result is fine, as long as the call returns.
+                // Any result is accepted, but the call must return.
                 let _ = read_npz_from(&flipped);
             }
         }

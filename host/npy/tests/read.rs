@@ -16,7 +16,7 @@ fn header(descr: &str, by_columns: &str, shape: &str) -> String {
     format!("{{'descr': '{descr}', 'fortran_order': {by_columns}, 'shape': {shape}, }}   \n")
 }
 
-fn shown(bytes: &[u8]) -> String {
+fn render(bytes: &[u8]) -> String {
     match read_from(bytes) {
         Ok(array) => {
             let name = array.dtype.name().unwrap_or("?");
@@ -28,12 +28,12 @@ fn shown(bytes: &[u8]) -> String {
 
 #[track_caller]
 fn check(files: &[Vec<u8>], expected: Expect) {
-    let lines: String = files.iter().map(|file| shown(file) + "\n").collect();
+    let lines: String = files.iter().map(|file| render(file) + "\n").collect();
     expected.assert_eq(&lines);
 }
 
 #[test]
-fn elements_come_out_little_endian_and_row_by_row() {
+fn elements_are_little_endian_in_row_major_order() {
     let six = [1, 2, 3, 4, 5, 6];
     check(
         &[
@@ -66,7 +66,7 @@ fn elements_come_out_little_endian_and_row_by_row() {
 }
 
 #[test]
-fn later_versions_have_longer_lengths() {
+fn later_versions_have_longer_header_lengths() {
     let text = header("|u1", "False", "(1,)");
     let later = |version: u8| {
         let mut bytes = b"\x93NUMPY".to_vec();
@@ -87,7 +87,7 @@ fn later_versions_have_longer_lengths() {
 }
 
 #[test]
-fn what_is_no_tensor_is_refused_in_a_sentence() {
+fn invalid_files_are_rejected() {
     let records = "{'descr': [('a', '<i4')], 'fortran_order': False, 'shape': (1,), }";
     check(
         &[
@@ -143,11 +143,11 @@ fn what_is_no_tensor_is_refused_in_a_sentence() {
 }
 
 #[test]
-fn no_bytes_make_it_panic() {
-    let good = file(&header("<f4", "True", "(2, 3)"), &[7; 24]);
+fn random_bytes_do_not_panic() {
+    let valid = file(&header("<f4", "True", "(2, 3)"), &[7; 24]);
     let mut seed = 1_u32;
     for _ in 0..20_000 {
-        let mut bytes = good.clone();
+        let mut bytes = valid.clone();
         for _ in 0..1 + seed % 4 {
             seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             let at = seed as usize / 7 % bytes.len();

@@ -69,7 +69,7 @@ mod tests {
     /// Returns the last good and the first bad state of 0 to 100, and the number of checks.
     fn find(first: usize, unknown: &[usize]) -> (usize, usize, usize) {
         let mut checks = 0;
-        let mut judge = |at: usize| -> Result<Verdict, Infallible> {
+        let mut verdict = |at: usize| -> Result<Verdict, Infallible> {
             checks += 1;
             Ok(match at {
                 at if unknown.contains(&at) => Verdict::Unknown,
@@ -77,12 +77,12 @@ mod tests {
                 _ => Verdict::Good,
             })
         };
-        let Ok((good, bad)) = first_bad((0, 100), &mut judge);
+        let Ok((good, bad)) = first_bad((0, 100), &mut verdict);
         (good, bad, checks)
     }
 
     #[test]
-    fn each_state_is_found() {
+    fn first_bad_state_is_found() {
         for first in 1..=100 {
             let (good, bad, checks) = find(first, &[]);
             assert_eq!((good, bad), (first - 1, first));
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn states_without_a_verdict_are_skipped() {
+    fn inconclusive_states_are_skipped() {
         // Next to the first bad state, an inconclusive one widens the range; elsewhere it costs one check.
         assert_eq!(find(50, &[50]), (49, 51, 7));
         let (good, bad, checks) = find(50, &[49, 50, 51]);

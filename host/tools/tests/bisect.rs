@@ -1,4 +1,4 @@
-//! Bisecting with an instrument that judges the results, like `numerics`.
+//! Bisection with an instrument that checks results, like `numerics`.
 #![allow(missing_docs, reason = "a test crate has no readers of its API")]
 
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use passdock::{
 use passdock_tools::bisect::{self, Bisection};
 
 passdock::sdk::options! {
-    /// The instrument that fails if the model computes other results.
+    /// An instrument that fails if the model computes different results.
     struct Results {}
 }
 
@@ -42,7 +42,7 @@ fn rewrites(f: &mut Function, cx: &PassContext) -> PassResult {
 }
 
 /// Rewrites, and also breaks the model itself if it has a `Relu`.
-fn spoils(f: &mut Function, cx: &PassContext) -> PassResult {
+fn break_relu(f: &mut Function, cx: &PassContext) -> PassResult {
     cx.rewrite(f, &[&RULES])?;
     for op in f.ops_named("onnx.Relu") {
         f.set_attr(op, "spoilt", 1)?;
@@ -55,8 +55,8 @@ passdock::sdk::plugin! {
     passes: [
         /// Rewrites.
         function "demo.transform.Rewrite" => rewrites,
-        /// Rewrites, and more.
-        function "demo.transform.Spoil" => spoils,
+        /// Rewrites, and breaks each `Relu`.
+        function "demo.transform.Spoil" => break_relu,
     ],
 }
 
@@ -82,13 +82,13 @@ const MODEL: &str = r#"module {
 "#;
 
 /// Bisects a pipeline on the model. `is_bad` checks the text of a module.
-fn found(pipeline: &str, is_bad: fn(&str) -> bool) -> Bisection {
+fn run_bisect(pipeline: &str, is_bad: fn(&str) -> bool) -> Bisection {
     let registry = Registry::new();
-    registry.load_static(PLUGIN).expect("a good plugin");
+    registry.load_static(PLUGIN).expect("a valid plugin");
     registry
         .register_instrument(InstrumentSpec::judging(
             "results",
-            "Fails when what a model computes is another thing.",
+            "Fails if the model computes different results.",
             |results: Results, _| Ok(Arc::new(results)),
         ))
         .expect("a new name");
@@ -104,7 +104,7 @@ fn found(pipeline: &str, is_bad: fn(&str) -> bool) -> Bisection {
             false => Verdict::Good,
         })
     };
-    bisect::bisect(&registry, &request, module, &mut check, &mut |_| ()).expect("something wrong")
+    bisect::bisect(&registry, &request, module, &mut check, &mut |_| ()).expect("a failure")
 }
 
 /// Describes the rewrite that was found.
@@ -126,35 +126,35 @@ fn rewrite(found: &Bisection) -> String {
 }
 
 #[test]
-fn the_rewrite_that_an_instrument_fails_over_is_found() {
+fn bisect_finds_the_rewrite_failing_an_instrument() {
     let pipeline = "[[instruments]]\nname = 'results'\n\
         [[passes]]\nname = 'demo.transform.Rewrite'\n";
-    let found = found(pipeline, |_| false);
-    let failure = found.failure.as_ref().expect("the instrument's");
+    let found = run_bisect(pipeline, |_| false);
+    let failure = found.failure.as_ref().expect("a failure of the instrument");
     assert_eq!(failure.pass.as_deref(), Some("demo.transform.Rewrite"));
     expect!["3 of 4: sub_self in @g: %2 = onnx.Sub(%1, %1) : f32[2]"].assert_eq(&rewrite(&found));
     let proof = found.proof.expect("a reproducer");
     assert_eq!(proof.site.context.settings().rewrite_limit, Some(3));
     let error = proof.error();
-    let site = error.site().expect("the same");
+    let site = error.site().expect("a site");
     assert_eq!(site.context.settings().rewrite_limit, Some(3));
 }
 
 #[test]
-fn the_rewrite_that_a_check_calls_bad_is_found() {
+fn bisect_finds_the_rewrite_failing_a_check() {
     let pipeline = "[[passes]]\nname = 'demo.transform.Rewrite'\n";
-    let found = found(pipeline, |text| !text.contains("onnx.Sub"));
+    let found = run_bisect(pipeline, |text| !text.contains("onnx.Sub"));
     expect!["3 of 4: sub_self in @g: %2 = onnx.Sub(%1, %1) : f32[2]"].assert_eq(&rewrite(&found));
 }
 
 #[test]
-fn what_is_no_rewrite_is_left_to_the_pass() {
-    let is_spoilt = |text: &str| text.contains("spoilt");
+fn bisect_reports_only_the_pass_without_bad_rewrite() {
+    let is_broken = |text: &str| text.contains("spoilt");
     let pipeline = "[[passes]]\nname = 'demo.transform.Spoil'\n";
-    let spoilt = found(pipeline, is_spoilt);
-    assert_eq!(spoilt.suspects[0].pass, "demo.transform.Spoil");
-    assert_eq!(rewrite(&spoilt), "none");
-    // A pipeline that limits rewrites itself isn't run with other limits.
+    let bisection = run_bisect(pipeline, is_broken);
+    assert_eq!(bisection.suspects[0].pass, "demo.transform.Spoil");
+    assert_eq!(rewrite(&bisection), "none");
+    // A pipeline with a rewrite limit isn't run with other limits.
     let pipeline = format!("[context]\nrewrite_limit = 3\n{pipeline}");
-    assert_eq!(rewrite(&found(&pipeline, is_spoilt)), "none");
+    assert_eq!(rewrite(&run_bisect(&pipeline, is_broken)), "none");
 }

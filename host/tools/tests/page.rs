@@ -12,7 +12,7 @@ use passdock_tools::page::{Document, Recorded, RunFacts, instrument, render};
 fn module(body: &str) -> Module {
     let text =
         format!("module {{ fn @main(%x: f32[2]) -> (%y: f32[2]) opset(\"\" = 17) {{ {body} }} }}");
-    parse_text("m.ir", &text).expect("it can be read")
+    parse_text("m.ir", &text).expect("valid IR")
 }
 
 /// Returns a pass whose output is always this module.
@@ -26,7 +26,7 @@ fn recorded(before: &str, passes: impl IntoIterator<Item = PassRef>) -> Recorded
     let registry = Registry::new();
     let options = "file = 'page.html'".parse().expect("TOML");
     let setup = InstrumentSetup::new(&registry);
-    let recorder = instrument().make(&options, &setup).expect("it can be made");
+    let recorder = instrument().make(&options, &setup).expect("an instrument");
     let context = PassContext::builder()
         .registry(&registry)
         .shared_instrument(recorder.clone())
@@ -34,10 +34,10 @@ fn recorded(before: &str, passes: impl IntoIterator<Item = PassRef>) -> Recorded
         .expect("a context");
     let data = context.scope(|_| {
         Sequential::new(passes).call(module(before))?;
-        Ok::<_, PassError>(recorder.report_data().expect("it has data"))
+        Ok::<_, PassError>(recorder.report_data().expect("report data"))
     });
-    let data = data.expect("no pass fails");
-    serde_json::from_value(data).expect("it can be read again")
+    let data = data.expect("a successful run");
+    serde_json::from_value(data).expect("recorded data")
 }
 
 const BEFORE: &str = r#"
@@ -57,21 +57,21 @@ const AFTER: &str = r#"
     return %c"#;
 
 #[test]
-fn each_op_says_which_pass_made_changed_or_removed_it() {
+fn ops_list_passes_that_created_changed_or_removed_them() {
     let passes = [becomes("axis", THEN), becomes("abs", AFTER)];
     let recorded = recorded(BEFORE, passes);
     let ops = [&recorded.before, &recorded.after].map(|functions| {
         let each = functions[0].ops.iter();
         let lines = each.map(|op| {
             let name = |pass: &u32| recorded.passes[*pass as usize].name.as_str();
-            let said = [
+            let fates = [
                 op.fate.made.iter().map(name).collect::<Vec<_>>(),
                 op.fate.changed.iter().map(name).collect(),
                 op.fate.removed.iter().map(name).collect(),
             ];
             format!(
                 "{} {:?}: made {:?}, changed {:?}, removed {:?}\n",
-                op.kind, op.names, said[0], said[1], said[2]
+                op.kind, op.names, fates[0], fates[1], fates[2]
             )
         });
         lines.collect::<String>()
@@ -91,7 +91,7 @@ fn each_op_says_which_pass_made_changed_or_removed_it() {
 }
 
 #[test]
-fn each_pass_says_what_it_changed() {
+fn passes_list_their_changes() {
     let passes = [
         becomes("axis", THEN),
         becomes("abs", AFTER),
@@ -103,7 +103,7 @@ fn each_pass_says_what_it_changed() {
 }
 
 #[test]
-fn a_page_is_one_file_that_no_text_breaks() {
+fn page_escapes_strings_and_loads_no_resources() {
     let before = BEFORE.replace("/b/Neg", "</script><script>alert(1)</script><!--");
     let recorded = recorded(&before, [becomes("abs", AFTER)]);
     let (report, facts) = (Report::default(), RunFacts::default());
@@ -115,11 +115,11 @@ fn a_page_is_one_file_that_no_text_breaks() {
         // The namespace of SVG isn't loaded.
         !page[*at..].starts_with("http://www.w3.org/2000/svg") && page[*at..].contains("://")
     });
-    let asked: Vec<&str> = links
+    let urls: Vec<&str> = links
         .map(|(at, _)| &page[at..(at + 30).min(page.len())])
         .filter(|link| link.starts_with("http://") || link.starts_with("https://"))
         .collect();
-    assert_eq!(asked, [""; 0]);
+    assert_eq!(urls, [""; 0]);
 }
 
 #[test]

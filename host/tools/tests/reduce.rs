@@ -1,4 +1,4 @@
-//! The number of runs in which a model shrinks to the ops on which a pass breaks it.
+//! The number of runs that reduction to the miscompiled ops takes.
 #![allow(missing_docs, reason = "a test crate has no readers of its API")]
 
 use std::fmt::Write;
@@ -34,16 +34,16 @@ fn blocks(count: usize) -> Module {
 }
 
 /// A pipeline that replaces each `Selu` with another op, and counts its runs.
-struct Spoiler(usize);
+struct Miscompiler(usize);
 
-impl Trials for Spoiler {
+impl Trials for Miscompiler {
     fn run(&mut self, module: &Module, _: bool) -> Result<Trial, PassError> {
         self.0 += 1;
         let text = passdock::ir::print_with(module, &passdock::ir::PrintOptions::default());
-        let spoilt = text.replace("onnx.Selu", "onnx.Elu");
-        Ok(Trial::Made(match spoilt == text {
+        let miscompiled = text.replace("onnx.Selu", "onnx.Elu");
+        Ok(Trial::Made(match miscompiled == text {
             true => module.clone(),
-            false => model_file::parse_text("m.ir", &spoilt)?,
+            false => model_file::parse_text("m.ir", &miscompiled)?,
         }))
     }
 
@@ -52,14 +52,14 @@ impl Trials for Spoiler {
     }
 }
 
-/// Reduces with a limit on runs. Like a runtime, the check is inconclusive for a model with invented shapes, and it
+/// Reduces with a limit on runs. Like a runtime, the check is inconclusive for a model with generated shapes, and
 /// only compares results.
 fn shrink(module: &Module, max_runs: usize) -> Reduction {
-    let judge = |before: &Module, after: &Module| {
+    let check = |before: &Module, after: &Module| {
         let f = before.functions().next().expect("a function");
         let mut params = f.args(f.body()).map(|param| f.describe(param));
-        let is_made_up = params.any(|param| param.starts_with("%s"));
-        Ok(match (is_made_up, before.is_same(after)) {
+        let is_generated = params.any(|param| param.starts_with("%s"));
+        Ok(match (is_generated, before.is_same(after)) {
             (true, _) => Verdict::Unknown,
             (false, true) => Verdict::Good,
             (false, false) => Verdict::Bad,
@@ -69,19 +69,19 @@ fn shrink(module: &Module, max_runs: usize) -> Reduction {
         max_runs,
         ..ReduceOptions::default()
     };
-    let mut spoiler = Spoiler(0);
+    let mut miscompiler = Miscompiler(0);
     reduce::reduce(
-        &mut spoiler,
+        &mut miscompiler,
         module,
-        Some(Box::new(judge)),
+        Some(Box::new(check)),
         options,
         &mut |_| (),
     )
-    .expect("it goes wrong")
+    .expect("a failure")
 }
 
 #[test]
-fn of_thousands_of_ops_few_are_left_after_60_runs() {
+fn reduce_leaves_few_ops_after_60_runs() {
     for count in [1, 3, 60, 1000] {
         let module = blocks(count);
         let reduction = shrink(&module, 60);
@@ -96,7 +96,7 @@ fn of_thousands_of_ops_few_are_left_after_60_runs() {
 }
 
 #[test]
-fn the_same_model_gives_the_same_answer() {
+fn reduce_is_deterministic() {
     let module = blocks(20);
     let [one, other] = [shrink(&module, 40), shrink(&module, 40)];
     assert_eq!(one.steps, other.steps);

@@ -1,4 +1,4 @@
-//! Statistics of IR text, by their names in JSON.
+//! Statistics of modules, by their JSON keys.
 #![allow(missing_docs, reason = "a test crate has no readers of its API")]
 
 use expect_test::{Expect, expect};
@@ -64,7 +64,7 @@ fn check(source: &str, keys: &[&str], expected: Expect) {
 }
 
 #[test]
-fn a_header_and_an_interface() {
+fn header_and_interface() {
     check(
         r#"
 module {
@@ -131,7 +131,7 @@ module {
 }
 
 #[test]
-fn a_module_without_main_has_its_first_function_for_an_entry() {
+fn entry_without_main_is_the_first_function() {
     check(
         "module {}",
         &["entry", "inputs", "ops", "parameters.bytes"],
@@ -314,7 +314,7 @@ module {
 }
 
 #[test]
-fn sparse_constants_are_ops_with_a_size() {
+fn sparse_constants_are_measured() {
     let text = |sparse: &str| {
         format!(
             r#"
@@ -338,7 +338,7 @@ module {{
         "#]],
     );
     let module = model_file::parse_text("m.ir", &text("b20109")).expect("a module");
-    let error = stats(&module, 1).expect_err("it isn't a sparse tensor");
+    let error = stats(&module, 1).expect_err("an invalid sparse tensor");
     let expected = expect![[r#"
         error[read]: invalid attribute `sparse_value`: a length exceeds the rest of its message (at byte 2)
          |
@@ -347,7 +347,7 @@ module {{
 }
 
 #[test]
-fn a_splat_may_claim_more_than_there_is() {
+fn huge_splat_sizes_saturate() {
     check(
         r#"
 module {
@@ -432,7 +432,7 @@ module {
 }
 
 #[test]
-fn calls_without_an_end_have_no_size() {
+fn recursive_calls_have_no_inlined_count() {
     check(
         r#"
 module {
@@ -465,7 +465,7 @@ module {
 }
 
 #[test]
-fn what_has_more_than_64_bits_has_no_size() {
+fn inlined_count_above_64_bits_is_null() {
     for (depth, inlined) in [(40, Some(3_u64.pow(40))), (41, None)] {
         let mut text = "module { fn @main(%x) -> (%y) { %0 = f.F0(%x) return %0 }".to_owned();
         for at in 0..depth {
@@ -483,7 +483,7 @@ fn what_has_more_than_64_bits_has_no_size() {
 }
 
 #[test]
-fn a_chain_of_many_functions_is_no_stack_of_them() {
+fn long_call_chains_do_not_overflow_the_stack() {
     let mut text = "module { fn @main(%x) -> (%y) { %0 = f.F0(%x) return %0 }".to_owned();
     for at in 0..20_000 {
         let next = at + 1;
@@ -496,7 +496,7 @@ fn a_chain_of_many_functions_is_no_stack_of_them() {
 }
 
 #[test]
-fn regions_may_nest_as_deeply_as_they_can() {
+fn nested_regions_are_counted_to_any_depth() {
     let depth = 10_000;
     let mut text = "module { fn @main(%c: bool[]) -> (%y) {".to_owned();
     for at in 0..depth {
@@ -515,7 +515,7 @@ fn regions_may_nest_as_deeply_as_they_can() {
 }
 
 #[test]
-fn files_are_measured_and_not_read() {
+fn external_files_are_measured_without_reading() {
     let dir = tempfile::tempdir().expect("a directory");
     let path = dir.path().join("w.bin");
     std::fs::write(&path, [0; 300]).expect("a new file");
@@ -531,7 +531,7 @@ module {
 }"#;
     let name = dir.path().join("m.ir").display().to_string();
     let module = model_file::parse_text(&name, source).expect("a module");
-    let figures = || {
+    let measurements = || {
         let stats = stats(&module, 1).expect("stats");
         let lists = json!([stats.external_files, stats.parameters.largest]).to_string();
         let lists = lists.replace(&dir.path().display().to_string(), "DIR");
@@ -546,7 +546,7 @@ module {
           "type":"u8[100]"}]
         shared: 8 B
     "#]]
-    .assert_eq(&figures());
+    .assert_eq(&measurements());
     // Reading a byte of the file would crash the process now.
     std::fs::File::create(&path)
         .and_then(|file| file.set_len(0))
@@ -558,8 +558,8 @@ module {
           "type":"u8[100]"}]
         shared: 8 B
     "#]]
-    .assert_eq(&figures());
-    std::fs::remove_file(&path).expect("it is there");
+    .assert_eq(&measurements());
+    std::fs::remove_file(&path).expect("the file");
     expect![[r#"
         [{"bytes":null,"bytes_needed":300,"bytes_used":108,"path":"DIR/w.bin",
           "problem":"could not read external data file `DIR/w.bin`: No such file or directory (os error 2)",
@@ -567,5 +567,5 @@ module {
         [{"bytes":100,"elements":100,"file":"DIR/w.bin","function":"main","name":"c","storage":"external",
           "type":"u8[100]"}]
         shared: 8 B
-    "#]].assert_eq(&figures());
+    "#]].assert_eq(&measurements());
 }

@@ -80,7 +80,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_wrong_arrow_and_an_unknown_crate_are_named() {
+    fn wrong_dependency_and_unknown_crate_are_reported() {
         let metadata = json!({
             "workspace_root": "/p",
             "workspace_members": ["ir", "abi", "new", "test"],

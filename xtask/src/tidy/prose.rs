@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn phrases_of_the_table_are_found_in_prose() {
+    fn listed_phrases_are_found_in_prose() {
         let file = |path: &str, text: &str| File {
             path: path.to_owned(),
             text: text.to_owned(),

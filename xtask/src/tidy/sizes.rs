@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn folders_are_limited_unless_they_are_catalogues() {
+    fn folder_size_is_limited_except_for_catalogues() {
         let files = |count| -> Vec<(String, String)> {
             let numbered = (0..count).map(|number| format!("a/f{number}.rs"));
             let others = ["a/tests.rs", "a/deeper/mod.rs"].map(str::to_owned);

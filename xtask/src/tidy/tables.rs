@@ -37,9 +37,9 @@ mod tests {
     use super::{names, rows};
 
     #[test]
-    fn the_table_below_a_heading_is_read() {
+    fn table_under_a_heading_is_parsed() {
         let page = "## A\n|x|\n|-|\n|1|\n## B\ntext\n\n| c | d |\n|---|---|\n| `x`, `y` | why |\n| | z |\n\n|no|\n";
-        let rows = rows(page, "B").expect("there");
+        let rows = rows(page, "B").expect("a table");
         assert_eq!(rows, [vec!["`x`, `y`", "why"], vec!["", "z"]]);
         assert_eq!(names(rows[0][0]).collect::<Vec<_>>(), ["x", "y"]);
         assert!(super::rows(page, "C").is_err());

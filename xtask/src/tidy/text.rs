@@ -134,13 +134,13 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn good_files_pass() {
+    fn valid_files_have_no_offences() {
         assert!(offences_in("a.rs", "//! A file.\n").is_empty());
         assert!(offences_in("a.md", &"line\n".repeat(MOST_LINES + 1)).is_empty());
     }
 
     #[test]
-    fn each_offence_is_named() {
+    fn offences_are_reported_with_location() {
         assert_eq!(
             offences_in("a.rs", "fn main() {}\n"),
             ["a.rs does not begin with a `//!` comment"]
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn files_without_a_declaration_are_orphans() {
+    fn undeclared_files_are_orphans() {
         let file = |path: &str, text: &str| File {
             path: path.to_owned(),
             text: text.to_owned(),
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_manifest_says_that_a_crate_has_no_tests() {
+    fn crates_without_tests_are_found_in_metadata() {
         let package = |name: &str, kind: &str| {
             json!({"name": name, "manifest_path": format!("/p/{name}/Cargo.toml"),
                    "targets": [{"kind": [kind], "test": false}]})

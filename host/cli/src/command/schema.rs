@@ -26,7 +26,7 @@ mod tests {
     use crate::args::Cli;
 
     /// Collects the full names of the commands that take `--json`.
-    fn with_json(command: &Command, words: &str, found: &mut Vec<String>) {
+    fn collect_json_commands(command: &Command, words: &str, found: &mut Vec<String>) {
         for inner in command.get_subcommands() {
             let words = format!("{words} {}", inner.get_name());
             if inner
@@ -35,25 +35,28 @@ mod tests {
             {
                 found.push(words.clone());
             }
-            with_json(inner, &words, found);
+            collect_json_commands(inner, &words, found);
         }
     }
 
     #[test]
-    fn each_command_that_prints_json_has_a_definition() {
+    fn every_json_command_has_a_definition() {
         let schema: serde_json::Value = serde_json::from_str(ANSWERS).expect("JSON");
-        let listed = schema["anyOf"].as_array().expect("a list").iter();
-        let about: Vec<&str> = listed
+        let definitions = schema["anyOf"].as_array().expect("a list").iter();
+        let descriptions: Vec<&str> = definitions
             .filter_map(|one| one["$ref"].as_str()?.strip_prefix("#/definitions/"))
             .filter_map(|name| schema["definitions"][name]["description"].as_str())
             .collect();
         let mut commands = Vec::new();
-        with_json(&Cli::command(), "passdock", &mut commands);
+        collect_json_commands(&Cli::command(), "passdock", &mut commands);
         assert!(commands.len() > 12, "{commands:?}");
         for command in commands {
             let start = format!("`{command} ");
-            let has_one = about.iter().any(|text| text.starts_with(&start));
-            assert!(has_one, "no definition says what `{command} --json` prints");
+            let has_definition = descriptions.iter().any(|text| text.starts_with(&start));
+            assert!(
+                has_definition,
+                "no definition describes the output of `{command} --json`"
+            );
         }
     }
 }

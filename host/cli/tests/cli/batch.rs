@@ -4,12 +4,12 @@ use expect_test::expect;
 use serde_json::Value;
 
 use crate::json::{SCHEMA, checker::Schema};
-use crate::support::{Bench, RELUS, Ran, in_c, plugin_elsewhere, without_time};
+use crate::support::{Bench, RELUS, Ran, compile_c_plugin, plugin_elsewhere, without_time};
 
 /// A batch of three models, one of which is invalid.
 fn batch() -> Bench {
     let bench = Bench::new();
-    std::fs::create_dir_all(bench.path("m/deep")).expect("made");
+    std::fs::create_dir_all(bench.path("m/deep")).expect("a directory");
     bench
         .write("in.ir", RELUS)
         .write("m/broken.onnx", "this is no model");
@@ -20,15 +20,15 @@ fn batch() -> Bench {
     bench
 }
 
-/// The sorted lines about each model, followed by the summary.
-fn said(ran: &Ran) -> String {
+/// Returns the sorted output, standard error and the exit status.
+fn sorted_output(ran: &Ran) -> String {
     let mut lines: Vec<String> = ran.stdout.lines().map(without_time).collect();
     lines.sort();
     format!("{}\n{}status {}", lines.join("\n"), ran.stderr, ran.status)
 }
 
 #[test]
-fn a_model_that_fails_stops_no_other_one() {
+fn failed_model_does_not_stop_the_batch() {
     let bench = batch();
     expect![[r#"
         2 models done, 1 failed, 4 → 2 ops, 176 B → 128 B, results in out/results.jsonl
@@ -37,7 +37,7 @@ fn a_model_that_fails_stops_no_other_one() {
         ok m/deep/b.onnx: 2 → 1 ops, TIME
         error[read]: invalid model `m/broken.onnx`: expected a binary ONNX model, found a text file
         status 1"#]]
-    .assert_eq(&said(&bench.passdock("batch m -o out")));
+    .assert_eq(&sorted_output(&bench.passdock("batch m -o out")));
     for done in ["out/a.onnx", "out/deep/b.onnx"] {
         assert!(bench.exists(done), "{done}");
     }
@@ -48,21 +48,23 @@ fn a_model_that_fails_stops_no_other_one() {
         FAILED m/broken.onnx, TIME
         error[read]: invalid model `m/broken.onnx`: expected a binary ONNX model, found a text file
         status 1"#]]
-    .assert_eq(&said(&bench.passdock("batch m -o out")));
+    .assert_eq(&sorted_output(&bench.passdock("batch m -o out")));
     std::fs::copy(bench.path("m/a.onnx"), bench.path("m/broken.onnx")).expect("copied");
     expect![[r#"
         3 models done (2 before), 6 → 3 ops, 264 B → 192 B, results in out/results.jsonl
         ok m/broken.onnx: 2 → 1 ops, TIME
         status 0"#]]
-    .assert_eq(&said(&bench.passdock("batch m -o out")));
+    .assert_eq(&sorted_output(&bench.passdock("batch m -o out")));
     expect![[r#"
         3 models done (3 before), 6 → 3 ops, 264 B → 192 B, results in out/results.jsonl
         status 0"#]]
-    .assert_eq(&said(&bench.passdock("batch m -o out")));
+    .assert_eq(&sorted_output(&bench.passdock("batch m -o out")));
     expect![[r#"
         3 models done, 6 → 3 ops, 264 B → 192 B, results in out/results.jsonl
         status 0"#]]
-    .assert_eq(&said(&bench.passdock("batch m -o out -O0 -q -j 1")));
+    .assert_eq(&sorted_output(
+        &bench.passdock("batch m -o out -O0 -q -j 1"),
+    ));
     // A link at the path of a result is replaced.
     #[cfg(unix)]
     {
@@ -76,18 +78,20 @@ fn a_model_that_fails_stops_no_other_one() {
         ok m/broken.onnx: 2 → 1 ops, TIME
         ok m/deep/b.onnx: 2 → 1 ops, TIME
         status 0"#]]
-    .assert_eq(&said(&bench.passdock("batch m -o out -O0 --no-resume")));
+    .assert_eq(&sorted_output(
+        &bench.passdock("batch m -o out -O0 --no-resume"),
+    ));
     #[cfg(unix)]
     assert_eq!(bench.read("mine"), "mine");
     let result = bench
         .path("out/a.onnx")
         .symlink_metadata()
-        .expect("it is there");
+        .expect("the result");
     assert!(result.is_file());
 }
 
 #[test]
-fn each_line_is_an_object() {
+fn json_prints_one_object_per_model() {
     let bench = batch();
     let ran = bench.passdock("batch m -o out --json --results r.jsonl");
     assert_eq!((ran.status, ran.stderr.as_str()), (1, ""));
@@ -98,37 +102,37 @@ fn each_line_is_an_object() {
     };
     let mut lines: Vec<Value> = ran.stdout.lines().map(parse).collect();
     lines.sort_by_key(|line| line["model"].to_string());
-    let told = lines.iter().map(|line| {
+    let models = lines.iter().map(|line| {
         let codes = line["diagnostics"].as_array().expect("a list").iter();
-        let codes: Vec<&Value> = codes.map(|said| &said["code"]).collect();
+        let codes: Vec<&Value> = codes.map(|diagnostic| &diagnostic["code"]).collect();
         format!("{} {} {codes:?}", line["model"], line["ok"])
     });
     expect![[r#"
         "m/a.onnx" true []
         "m/broken.onnx" false [String("read")]
         "m/deep/b.onnx" true []"#]]
-    .assert_eq(&told.collect::<Vec<_>>().join("\n"));
-    let kept = bench.read("r.jsonl");
-    assert_eq!(kept.lines().count(), 3);
+    .assert_eq(&models.collect::<Vec<_>>().join("\n"));
+    let results = bench.read("r.jsonl");
+    assert_eq!(results.lines().count(), 3);
     assert!(!bench.exists("out/results.jsonl"));
     // An incomplete line, and a file with other contents.
-    bench.write("r.jsonl", &kept[..kept.len() - 5]);
-    let again = bench.passdock("batch m -o out --json --results r.jsonl");
-    assert_eq!(again.stdout.lines().count(), 3);
-    let refused = bench.passdock("batch m -o out --results in.ir --json");
-    let misfit = Schema::new(SCHEMA).misfit("failed", &refused.json());
-    assert_eq!((refused.stdout.lines().count(), misfit), (1, None));
-    let refused = bench.passdock("batch m -o out --results in.ir");
+    bench.write("r.jsonl", &results[..results.len() - 5]);
+    let rerun = bench.passdock("batch m -o out --json --results r.jsonl");
+    assert_eq!(rerun.stdout.lines().count(), 3);
+    let rejected = bench.passdock("batch m -o out --results in.ir --json");
+    let misfit = Schema::new(SCHEMA).misfit("failed", &rejected.json());
+    assert_eq!((rejected.stdout.lines().count(), misfit), (1, None));
+    let rejected = bench.passdock("batch m -o out --results in.ir");
     expect![[r#"
 
         error[usage]: line 1 of `in.ir` is not the result of a model: expected value at line 1 column 1
          |
          = help: pass another file: `--results FILE`
-        status 2"#]].assert_eq(&said(&refused));
+        status 2"#]].assert_eq(&sorted_output(&rejected));
 }
 
 #[test]
-fn what_is_wrong_with_all_is_told_once() {
+fn batch_wide_errors_are_reported_once() {
     let bench = batch();
     for words in [
         "--disabled-pass None",
@@ -150,11 +154,11 @@ fn what_is_wrong_with_all_is_told_once() {
          |
          = help: pass the directory that contains both, or run two batches
         status 2"#]]
-    .assert_eq(&said(&ran));
+    .assert_eq(&sorted_output(&ran));
 }
 
 #[test]
-fn a_model_that_is_gone_fails_and_one_that_is_named_twice_is_done_once() {
+fn missing_model_fails_and_duplicate_path_runs_once() {
     let bench = batch();
     let ran = bench.passdock("batch m/deep gone.onnx m/deep/../deep/b.onnx -o out");
     expect![[r#"
@@ -163,25 +167,25 @@ fn a_model_that_is_gone_fails_and_one_that_is_named_twice_is_done_once() {
         ok m/deep/b.onnx: 2 → 1 ops, TIME
         error[read]: could not read `gone.onnx`: No such file or directory (os error 2)
         status 1"#]]
-    .assert_eq(&said(&ran));
+    .assert_eq(&sorted_output(&ran));
     let ran = bench.passdock("batch m/dep -o out");
     expect![[r#"
 
         error[usage]: could not read `m/dep`: No such file or directory (os error 2)
         status 2"#]]
-    .assert_eq(&said(&ran));
+    .assert_eq(&sorted_output(&ran));
 }
 
 #[cfg(unix)]
 #[test]
-fn a_plugin_that_dies_takes_one_model_along() {
+fn crashing_plugin_fails_only_its_model() {
     let Some(bench) = crate::crashes::bench() else {
         return;
     };
     let sigmoid = RELUS.replace("onnx.Relu(%0)", "onnx.Sigmoid(%0)");
     bench.write("relu.ir", RELUS).write("sigmoid.ir", sigmoid);
     let words = "batch relu.ir sigmoid.ir -o out --plugin plugin.so --passes c.transform.Dies";
-    for (fault, option, said) in [
+    for (fault, option, message) in [
         ("segv", "", "the pass crashed: SIGSEGV"),
         (
             "hang",
@@ -196,16 +200,16 @@ fn a_plugin_that_dies_takes_one_model_along() {
         assert_eq!(ran.status, 1, "{}", ran.stderr);
         assert!(ran.stdout.contains("ok      relu.ir"), "{}", ran.stdout);
         assert!(ran.stdout.contains("FAILED  sigmoid.ir"), "{}", ran.stdout);
-        assert!(ran.stderr.contains(said), "{}", ran.stderr);
+        assert!(ran.stderr.contains(message), "{}", ran.stderr);
         assert!(!bench.exists("out/sigmoid.ir"));
     }
 }
 
 #[test]
-fn only_plugins_that_it_uses_begin_a_batch_again() {
+fn rebuilt_plugin_reruns_batch_only_if_used() {
     let bench = batch();
     std::fs::remove_file(bench.path("m/broken.onnx")).expect("removed");
-    let before = |words: &str| {
+    let up_to_date = |words: &str| {
         let ran = bench.passdock(&format!("batch m -o out --json {words}"));
         assert_eq!(ran.status, 0, "{}", ran.stderr);
         let lines = ran.stdout.lines();
@@ -213,42 +217,42 @@ fn only_plugins_that_it_uses_begin_a_batch_again() {
             |line| serde_json::from_str::<Value>(line).expect("an object")["up_to_date"] == true;
         lines.map(done).collect::<Vec<bool>>()
     };
-    std::fs::create_dir(bench.path("plugins")).expect("made");
+    std::fs::create_dir(bench.path("plugins")).expect("a directory");
     let file = bench.path("plugins/o.so");
     std::fs::copy(plugin_elsewhere(), &file).expect("copied");
-    let built_again = || {
+    let touch_plugin = || {
         let file = std::fs::File::options().append(true).open(&file);
-        let file = file.expect("it is there");
-        let about = file.metadata().expect("it is there");
-        let built = about.modified().expect("a time");
+        let file = file.expect("the plugin");
+        let metadata = file.metadata().expect("its metadata");
+        let built = metadata.modified().expect("a time");
         let later = built + std::time::Duration::from_secs(10);
-        file.set_modified(later).expect("told");
+        file.set_modified(later).expect("a modification time");
     };
     let unrelated = "--passes InferType --plugin plugins/o.so";
-    assert_eq!(before("--passes InferType"), [false, false]);
-    assert_eq!(before(unrelated), [true, true]);
-    built_again();
-    assert_eq!(before(unrelated), [true, true]);
+    assert_eq!(up_to_date("--passes InferType"), [false, false]);
+    assert_eq!(up_to_date(unrelated), [true, true]);
+    touch_plugin();
+    assert_eq!(up_to_date(unrelated), [true, true]);
     let used = "--passes InferType,outliner.transform.OutlineBlocks --plugin plugins/o.so";
-    assert_eq!(before(used), [false, false]);
-    assert_eq!(before(used), [true, true]);
-    built_again();
-    assert_eq!(before(used), [false, false]);
+    assert_eq!(up_to_date(used), [false, false]);
+    assert_eq!(up_to_date(used), [true, true]);
+    touch_plugin();
+    assert_eq!(up_to_date(used), [false, false]);
     // If the pass is disabled, the plugin isn't used.
     let disabled = format!("{used} --disabled-pass outliner.transform.OutlineBlocks");
-    assert_eq!(before(&disabled), [false, false]);
-    built_again();
-    assert_eq!(before(&disabled), [true, true]);
+    assert_eq!(up_to_date(&disabled), [false, false]);
+    touch_plugin();
+    assert_eq!(up_to_date(&disabled), [true, true]);
     // A module pass may run any pass by name.
-    let Some(_) = in_c(&bench, "examples/c-pass/c_pass.c", &[]) else {
+    let Some(_) = compile_c_plugin(&bench, "examples/c-pass/c_pass.c", &[]) else {
         return;
     };
-    let beside = format!("{used} --plugin plugin.so");
-    assert_eq!(before(&beside), [false, false]);
-    assert_eq!(before(&beside), [true, true]);
+    let with_c_pass = format!("{used} --plugin plugin.so");
+    assert_eq!(up_to_date(&with_c_pass), [false, false]);
+    assert_eq!(up_to_date(&with_c_pass), [true, true]);
     assert_eq!(
-        before(&format!("{unrelated} --plugin plugin.so")),
+        up_to_date(&format!("{unrelated} --plugin plugin.so")),
         [false, false]
     );
-    assert_eq!(before(unrelated), [true, true]);
+    assert_eq!(up_to_date(unrelated), [true, true]);
 }

@@ -5,7 +5,7 @@ use expect_test::{Expect, expect};
 
 use crate::support::{Bench, RELUS};
 
-const NOWHERE: (&str, &str) = ("ORT_DYLIB_PATH", "/nowhere/libonnxruntime.so");
+const MISSING_RUNTIME: (&str, &str) = ("ORT_DYLIB_PATH", "/nowhere/libonnxruntime.so");
 
 /// Runs the command, and removes the loader's message from its output.
 #[track_caller]
@@ -13,7 +13,7 @@ fn check(words: &[&str], status: i32, expected: &Expect) {
     let bench = Bench::new();
     bench.write("m.ir", RELUS);
     bench.write("out.ir", "as it was");
-    let ran = bench.run_with(&[NOWHERE], words.iter().copied(), "");
+    let ran = bench.run_with(&[MISSING_RUNTIME], words.iter().copied(), "");
     assert_eq!(ran.status, status, "{}\n{}", ran.stdout, ran.stderr);
     assert_eq!(ran.stdout, "");
     let lines = ran.stderr.lines();
@@ -26,7 +26,7 @@ fn check(words: &[&str], status: i32, expected: &Expect) {
 }
 
 #[test]
-fn it_says_how_to_get_onnx_runtime() {
+fn missing_onnx_runtime_reports_how_to_install_it() {
     let missing = expect![["
         error[not-checked]: could not run the models: could not load ONNX Runtime from `/nowhere/libonnxruntime.so` \
           (ORT_DYLIB_PATH): …
@@ -61,20 +61,24 @@ fn it_says_how_to_get_onnx_runtime() {
 }
 
 #[test]
-fn json_says_it_too() {
+fn json_reports_missing_onnx_runtime() {
     let bench = Bench::new();
     bench.write("m.ir", RELUS);
-    let ran = bench.run_with(&[NOWHERE], ["compare", "m.ir", "m.ir", "--json"], "");
-    let answer = ran.json();
+    let ran = bench.run_with(
+        &[MISSING_RUNTIME],
+        ["compare", "m.ir", "m.ir", "--json"],
+        "",
+    );
+    let report = ran.json();
     assert_eq!(
-        (ran.status, &answer["exit_status"], &answer["ok"]),
+        (ran.status, &report["exit_status"], &report["ok"]),
         (2, &2.into(), &false.into())
     );
-    assert_eq!(answer["diagnostics"][0]["code"], "not-checked");
+    assert_eq!(report["diagnostics"][0]["code"], "not-checked");
 }
 
 #[test]
-fn options_are_checked() {
+fn invalid_options_are_rejected() {
     check(
         &["compare", "m.ir", "gone.ir"],
         2,

@@ -15,17 +15,17 @@ const DEFINED: &str = r#"module {
 }
 "#;
 
-fn with(bench: &Bench, fault: &str, at: &str, words: &str) -> Ran {
+fn run_with_fault(bench: &Bench, fault: &str, at: &str, words: &str) -> Ran {
     let variables = [("FAULT", fault), ("AT", at)];
     bench.run_with(&variables, words.split_whitespace(), "")
 }
 
 #[test]
-fn an_instrument_that_dies_is_told_with_the_pass_that_it_was_called_around() {
+fn instrument_crash_names_the_surrounding_pass() {
     let Some(bench) = bench() else { return };
     let words = "run m.ir -o out.ir --plugin plugin.so --passes relax.transform.InferType \
                  --instrument dies.watch";
-    for (fault, said) in [
+    for (fault, expected) in [
         (
             "segv",
             "error[crashed]: instrument `dies.watch` crashed: SIGSEGV, ",
@@ -35,15 +35,15 @@ fn an_instrument_that_dies_is_told_with_the_pass_that_it_was_called_around() {
             "error[crashed]: instrument `dies.watch` ended the process with status 0",
         ),
     ] {
-        let ran = with(&bench, fault, "after", words);
+        let ran = run_with_fault(&bench, fault, "after", words);
         assert_eq!(ran.status, 1, "{fault}: {}", ran.stderr);
-        assert!(ran.stderr.contains(said), "{fault}: {}", ran.stderr);
-        for said in [
+        assert!(ran.stderr.contains(expected), "{fault}: {}", ran.stderr);
+        for expected in [
             "in pass relax.transform.InferType of plugin",
             "the plugin is `plugin.so`",
             "`passdock replay out.ir.reproducer --plugin plugin.so`",
         ] {
-            assert!(ran.stderr.contains(said), "{fault}: {}", ran.stderr);
+            assert!(ran.stderr.contains(expected), "{fault}: {}", ran.stderr);
         }
         let row = ran
             .stdout
@@ -55,76 +55,80 @@ fn an_instrument_that_dies_is_told_with_the_pass_that_it_was_called_around() {
             ran.stdout
         );
         let words = "replay out.ir.reproducer --plugin plugin.so";
-        let ran = with(&bench, fault, "after", words);
+        let ran = run_with_fault(&bench, fault, "after", words);
         let same = "same failure: crashed in relax.transform.InferType";
         assert!(ran.stdout.contains(same), "{fault}: {}", ran.stdout);
     }
 }
 
 #[test]
-fn an_instrument_that_dies_around_no_pass_is_told() {
+fn instrument_crash_outside_passes_is_reported() {
     let Some(bench) = bench() else { return };
     for at in ["create", "enter"] {
         for fault in ["segv", "_exit"] {
             let words = "run m.ir -o out.ir --plugin plugin.so --passes c.transform.Dies \
                          --instrument dies.watch";
-            let ran = with(&bench, fault, at, words);
+            let ran = run_with_fault(&bench, fault, at, words);
             assert_eq!(ran.status, 1, "{at}: {fault}: {}", ran.stderr);
-            let said = "error[crashed]: instrument `dies.watch` ";
-            assert!(ran.stderr.contains(said), "{at}: {fault}: {}", ran.stderr);
+            let expected = "error[crashed]: instrument `dies.watch` ";
+            assert!(
+                ran.stderr.contains(expected),
+                "{at}: {fault}: {}",
+                ran.stderr
+            );
             assert_eq!(bench.files(), ["m.ir", "plugin.so"], "{at}: {fault}");
         }
     }
 }
 
 #[test]
-fn an_instrument_that_dies_at_its_end_leaves_the_output_as_it_was() {
+fn instrument_crash_in_destroy_keeps_the_old_output() {
     let Some(bench) = bench() else { return };
     bench.write("out.ir", "as it was");
     let words = "run m.ir -o out.ir --plugin plugin.so --passes c.transform.Dies \
                  --instrument dies.watch";
-    let ran = with(&bench, "segv", "destroy", words);
+    let ran = run_with_fault(&bench, "segv", "destroy", words);
     assert_eq!(ran.status, 1, "{}", ran.stderr);
-    let said = "error[crashed]: instrument `dies.watch` crashed: SIGSEGV, ";
-    assert!(ran.stderr.contains(said), "{}", ran.stderr);
+    let expected = "error[crashed]: instrument `dies.watch` crashed: SIGSEGV, ";
+    assert!(ran.stderr.contains(expected), "{}", ran.stderr);
     assert_eq!(bench.read("out.ir"), "as it was");
 }
 
 #[test]
-fn in_process_an_instrument_is_told_with_the_pass() {
+fn in_process_instrument_crash_names_the_pass() {
     let Some(bench) = bench() else { return };
     let words = "run m.ir --in-process --plugin plugin.so --passes relax.transform.InferType \
                  --instrument dies.watch";
-    let ran = with(&bench, "segv", "after", words);
+    let ran = run_with_fault(&bench, "segv", "after", words);
     assert_eq!(ran.status, 1, "{}", ran.stderr);
-    let said = "called around pass `relax.transform.InferType`";
-    assert!(ran.stderr.contains(said), "{}", ran.stderr);
+    let expected = "called around pass `relax.transform.InferType`";
+    assert!(ran.stderr.contains(expected), "{}", ran.stderr);
 }
 
 #[test]
-fn a_definition_that_dies_is_told_with_its_plugin_which_the_replay_names() {
+fn op_definition_crash_names_its_plugin_in_replay() {
     let Some(bench) = bench() else { return };
     bench.write("d.ir", DEFINED);
     let words = "run d.ir -o out.ir --plugin plugin.so --passes relax.transform.InferType";
-    let ran = with(&bench, "segv", "infer", words);
+    let ran = run_with_fault(&bench, "segv", "infer", words);
     assert_eq!(ran.status, 1, "{}", ran.stderr);
-    for said in [
+    for expected in [
         "error[crashed]: definition of `dies.Op` crashed: SIGSEGV, ",
         "in pass relax.transform.InferType of plugin",
         "the plugin is `plugin.so`",
         // The second worker, which writes the reproducer, fails the pass without loading this plugin.
         "`passdock replay out.ir.reproducer --plugin plugin.so`",
     ] {
-        assert!(ran.stderr.contains(said), "{}", ran.stderr);
+        assert!(ran.stderr.contains(expected), "{}", ran.stderr);
     }
     let about = bench.read("out.ir.reproducer/reproducer.toml");
     assert!(about.contains("file = \"plugin.so\""), "{about}");
     let words = "replay out.ir.reproducer --plugin plugin.so";
-    let ran = with(&bench, "segv", "infer", words);
+    let ran = run_with_fault(&bench, "segv", "infer", words);
     let same = "same failure: crashed in relax.transform.InferType";
     assert!(ran.stdout.contains(same), "{}", ran.stdout);
     // A different termination is a different failure.
-    let ran = with(&bench, "abort", "infer", words);
+    let ran = run_with_fault(&bench, "abort", "infer", words);
     let other = "different failure; expected: crashed in relax.transform.InferType";
     assert!(ran.stdout.contains(other), "{}", ran.stdout);
 }
@@ -132,51 +136,51 @@ fn a_definition_that_dies_is_told_with_its_plugin_which_the_replay_names() {
 /// If an op definition writes out of bounds, the crash may occur later in a pass of another plugin.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_crash_of_the_heap_names_who_was_called_before() {
+fn heap_corruption_names_the_plugin_called_before() {
     let Some(bench) = bench() else { return };
     bench.write("d.ir", DEFINED);
     let words = "run d.ir -o out.ir --plugin plugin.so --passes relax.transform.InferType";
-    let ran = with(&bench, "overrun", "infer", words);
+    let ran = run_with_fault(&bench, "overrun", "infer", words);
     assert_eq!(ran.status, 1, "{}", ran.stderr);
     assert!(ran.stderr.contains("error[crashed]"), "{}", ran.stderr);
     assert!(ran.stderr.contains("`plugin.so`"), "{}", ran.stderr);
 }
 
 #[test]
-fn exit_tells_its_status() {
+fn exit_in_pass_reports_its_status() {
     let Some(bench) = bench() else { return };
     let words = "run m.ir --plugin plugin.so --passes c.transform.Dies";
-    let ran = with(&bench, "exit 3", "pass", words);
+    let ran = run_with_fault(&bench, "exit 3", "pass", words);
     assert_eq!(ran.status, 1, "{}", ran.stderr);
-    let said = "the pass ended the process with status 3";
-    assert!(ran.stderr.contains(said), "{}", ran.stderr);
+    let expected = "the pass ended the process with status 3";
+    assert!(ran.stderr.contains(expected), "{}", ran.stderr);
 }
 
 /// The reported crash is that of the worker. A forked process that continues isn't part of the run.
 #[test]
-fn a_pass_that_goes_on_in_a_process_of_its_own_is_told_with_the_function() {
+fn worker_exit_after_fork_names_the_function() {
     let Some(bench) = bench() else { return };
     bench.write("out.ir", "as it was");
     let words = "run m.ir -o out.ir --plugin plugin.so --passes c.transform.Dies";
-    let ran = with(&bench, "child takes over", "pass", words);
+    let ran = run_with_fault(&bench, "child takes over", "pass", words);
     assert_eq!(ran.status, 1, "{}", ran.stderr);
-    for said in [
+    for expected in [
         "the pass ended the process with status 0",
         "in pass c.transform.Dies of plugin `plugin.so`, function @main",
     ] {
-        assert!(ran.stderr.contains(said), "{}", ran.stderr);
+        assert!(ran.stderr.contains(expected), "{}", ran.stderr);
     }
     assert_eq!(bench.read("out.ir"), "as it was");
 }
 
 /// A process that the plugin started holds the run's standard error open. Waiting for it would take ten minutes.
 #[test]
-fn what_a_plugin_starts_ends_with_the_run() {
+fn processes_started_by_plugin_end_with_the_run() {
     let Some(bench) = bench() else { return };
     let words = "run m.ir --plugin plugin.so --passes c.transform.Dies";
     for (fault, status) in [("fork", 0), ("fork and _exit", 1)] {
         let start = Instant::now();
-        let ran = with(&bench, fault, "pass", words);
+        let ran = run_with_fault(&bench, fault, "pass", words);
         assert_eq!(ran.status, status, "{fault}: {}", ran.stderr);
         let time = start.elapsed();
         assert!(time < Duration::from_secs(60), "{fault}: {time:?}");
@@ -204,8 +208,8 @@ fn processes_in(dir: &std::path::Path, command: u32) -> usize {
 fn wait_for(dir: &std::path::Path, command: u32, count: usize) {
     let start = Instant::now();
     while processes_in(dir, command) != count {
-        let left = processes_in(dir, command);
-        assert!(start.elapsed() < Duration::from_secs(60), "{left}");
+        let remaining = processes_in(dir, command);
+        assert!(start.elapsed() < Duration::from_secs(60), "{remaining}");
         std::thread::sleep(Duration::from_millis(20));
     }
 }
@@ -213,7 +217,7 @@ fn wait_for(dir: &std::path::Path, command: u32, count: usize) {
 /// Ctrl-C on a terminal reaches only the command. The worker and its descendants are in a separate process group.
 #[cfg(target_os = "linux")]
 #[test]
-fn ctrl_c_ends_everything_once() {
+fn ctrl_c_terminates_the_worker_and_its_children() {
     use std::io::Write;
     use std::os::unix::process::ExitStatusExt;
     use std::process::{Command, Stdio};
@@ -232,7 +236,7 @@ fn ctrl_c_ends_everything_once() {
         grantpt(&host).expect("a terminal");
         unlockpt(&host).expect("a terminal");
         let name = ptsname(&host, Vec::new()).expect("its name");
-        let name = name.into_string().expect("text");
+        let name = name.into_string().expect("UTF-8");
         let open = || std::fs::File::options().read(true).write(true).open(&name);
         // A new session with that terminal. A background job of a shell ignores SIGINT, and so would its children.
         let mut child = Command::new("setsid")
@@ -251,7 +255,7 @@ fn ctrl_c_ends_everything_once() {
         // Closing the terminal would send another signal.
         let mut host = std::fs::File::from(host);
         host.write_all(b"\x03").expect("a key");
-        let status = child.wait().expect("it ends");
+        let status = child.wait().expect("its status");
         assert_eq!(status.signal(), Some(2), "{words}: {status}");
         wait_for(&dir, child.id(), 0);
         assert_eq!(bench.files(), files, "{words}");

@@ -1,22 +1,23 @@
-//! Plugins that terminate the process: which operations still work afterwards. `fault_table` tests the reports.
+//! Operations that still work after a plugin terminated the process. `fault_table` tests the reports.
 
-use crate::support::{Bench, RELUS, Ran, in_c};
+use crate::support::{Bench, RELUS, Ran, compile_c_plugin};
 
 /// A directory with a model and the plugin that runs `FAULT`.
 pub(crate) fn bench() -> Option<Bench> {
     let bench = Bench::new();
     bench.write("m.ir", RELUS);
-    in_c(&bench, "tests/bad-plugins/dies.c", &["-pthread"])?;
+    compile_c_plugin(&bench, "tests/bad-plugins/dies.c", &["-pthread"])?;
     Some(bench)
 }
 
-fn run(bench: &Bench, fault: &str, more: &str) -> Ran {
-    let words = format!("run m.ir --plugin plugin.so --passes c.transform.Dies -o out.ir {more}");
+fn run(bench: &Bench, fault: &str, options: &str) -> Ran {
+    let words =
+        format!("run m.ir --plugin plugin.so --passes c.transform.Dies -o out.ir {options}");
     bench.run_with(&[("FAULT", fault)], words.split_whitespace(), "")
 }
 
 #[test]
-fn a_death_is_in_the_table_of_the_passes() {
+fn crash_is_in_the_pass_table() {
     let Some(bench) = bench() else { return };
     let ran = run(&bench, "segv", "");
     let row = "FAILED\nfrom plugin.so\n";
@@ -24,7 +25,7 @@ fn a_death_is_in_the_table_of_the_passes() {
 }
 
 #[test]
-fn a_death_in_json_is_a_report_as_any() {
+fn json_report_contains_the_crash() {
     let Some(bench) = bench() else { return };
     let ran = run(&bench, "segv", "--json");
     let report = ran.json();
@@ -37,51 +38,51 @@ fn a_death_in_json_is_a_report_as_any() {
 }
 
 #[test]
-fn a_model_from_standard_input_is_there_for_the_second_process() {
+fn model_from_stdin_reaches_the_second_worker() {
     let Some(bench) = bench() else { return };
     let words = "run - --plugin plugin.so --passes c.transform.Dies -o out.ir";
     let ran = bench.run_with(&[("FAULT", "segv")], words.split_whitespace(), RELUS);
     assert_eq!(ran.status, 1);
-    let said = "error[crashed]: the pass crashed: SIGSEGV, ";
-    assert!(ran.stderr.contains(said), "{}", ran.stderr);
+    let expected = "error[crashed]: the pass crashed: SIGSEGV, ";
+    assert!(ran.stderr.contains(expected), "{}", ran.stderr);
     let ran = bench.run_with(&[("FAULT", "")], words.split_whitespace(), RELUS);
     assert_eq!(ran.status, 0, "{}", ran.stderr);
     assert_eq!(bench.read("out.ir"), RELUS);
 }
 
 #[test]
-fn a_death_is_told_though_the_second_process_gets_less_far() {
+fn crash_is_reported_if_second_worker_fails_earlier() {
     let Some(bench) = bench() else { return };
     let ran = run(&bench, "segv, and no model", "");
     assert_eq!(ran.status, 1, "{}", ran.stderr);
-    for said in [
+    for expected in [
         "error[crashed]: the pass crashed: SIGSEGV, ",
         "in pass c.transform.Dies",
     ] {
-        assert!(ran.stderr.contains(said), "{}", ran.stderr);
+        assert!(ran.stderr.contains(expected), "{}", ran.stderr);
     }
     assert!(!ran.stderr.contains("could not read"), "{}", ran.stderr);
     assert!(!bench.exists("out.ir"));
 }
 
 #[test]
-fn a_reproducer_dies_the_same_death() {
+fn reproducer_replays_the_same_crash() {
     let Some(bench) = bench() else { return };
-    for (fault, more) in [("segv", ""), ("hang", "--timeout 0.5")] {
-        let ran = run(&bench, fault, more);
-        let words = format!("replay out.ir.reproducer --plugin plugin.so {more}");
+    for (fault, options) in [("segv", ""), ("hang", "--timeout 0.5")] {
+        let ran = run(&bench, fault, options);
+        let words = format!("replay out.ir.reproducer --plugin plugin.so {options}");
         let words = words.trim_end();
         let advice = format!("replay it with `passdock {words}`");
         assert!(ran.stderr.contains(&advice), "{fault}: {}", ran.stderr);
         let ran = bench.run_with(&[("FAULT", fault)], words.split_whitespace(), "");
         assert_eq!(ran.status, 1, "{fault}: {}", ran.stderr);
-        let said = "same failure: crashed in c.transform.Dies";
-        assert!(ran.stdout.contains(said), "{fault}: {}", ran.stdout);
+        let expected = "same failure: crashed in c.transform.Dies";
+        assert!(ran.stdout.contains(expected), "{fault}: {}", ran.stdout);
     }
 }
 
 #[test]
-fn a_plugin_prints_beside_the_model_and_the_report() {
+fn plugin_output_goes_to_stderr() {
     let Some(bench) = bench() else { return };
     let words = "run m.ir --plugin plugin.so --passes c.transform.Dies -o -";
     let ran = bench.run_with(&[("FAULT", "print")], words.split_whitespace(), "");
@@ -96,7 +97,7 @@ fn a_plugin_prints_beside_the_model_and_the_report() {
 }
 
 #[test]
-fn who_dies_when_the_output_is_there_has_done_its_work() {
+fn crash_after_output_is_written_succeeds() {
     let Some(bench) = bench() else { return };
     bench.write("out.ir", "");
     let ran = run(&bench, "thread, late", "");
@@ -104,28 +105,28 @@ fn who_dies_when_the_output_is_there_has_done_its_work() {
     assert_eq!(ran.status, 0, "{}", ran.stderr);
     assert_eq!(bench.read("out.ir"), RELUS);
     if !ran.stderr.is_empty() {
-        let said = "help: The output was written before that, and it is whole.";
-        assert!(ran.stderr.contains(said), "{}", ran.stderr);
+        let expected = "help: The output was written before that, and it is whole.";
+        assert!(ran.stderr.contains(expected), "{}", ran.stderr);
     }
 }
 
 #[cfg(target_os = "linux")]
 #[test]
-fn time_that_is_over_while_no_pass_runs_ends_the_run() {
+fn timeout_outside_passes_ends_the_run() {
     use std::process::Command;
     let bench = Bench::new();
     // Reading it blocks forever.
-    let made = Command::new("mkfifo").arg(bench.path("m.ir")).status();
-    assert!(made.expect("mkfifo").success());
+    let created = Command::new("mkfifo").arg(bench.path("m.ir")).status();
+    assert!(created.expect("mkfifo").success());
     let ran = bench.passdock("run m.ir --passes DeadCodeElimination -o out.ir --timeout 1");
     assert_eq!(ran.status, 1);
-    let said = "error[crashed]: the run was still running after 1 s, and no pass ran by then";
-    assert!(ran.stderr.contains(said), "{}", ran.stderr);
+    let expected = "error[crashed]: the run was still running after 1 s, and no pass ran by then";
+    assert!(ran.stderr.contains(expected), "{}", ran.stderr);
 }
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_plugin_that_goes_on_ends_with_the_command() {
+fn hanging_worker_terminates_with_the_command() {
     use std::fs;
     use std::process::{Command, Stdio};
     use std::thread::sleep;
@@ -144,25 +145,25 @@ fn a_plugin_that_goes_on_ends_with_the_command() {
             sleep(Duration::from_millis(5));
         }
         let worker = bench.read("worker.pid");
-        fs::remove_file(bench.path("worker.pid")).expect("it is there");
+        fs::remove_file(bench.path("worker.pid")).expect("the file");
         let mut kill = Command::new("kill");
         kill.arg(format!("-{signal}")).arg(command.id().to_string());
         assert!(kill.status().expect("kill").success());
-        command.wait().expect("its end");
+        command.wait().expect("its status");
         let state = || fs::read_to_string(format!("/proc/{worker}/stat")).unwrap_or_default();
         // A zombie process counts as terminated.
-        let goes_on = || {
+        let is_running = || {
             state()
                 .rsplit(") ")
                 .next()
                 .is_some_and(|rest| !rest.is_empty() && !rest.starts_with('Z'))
         };
         for _ in 0..2000 {
-            if !goes_on() {
+            if !is_running() {
                 break;
             }
             sleep(Duration::from_millis(5));
         }
-        assert!(!goes_on(), "{signal}: {}", state());
+        assert!(!is_running(), "{signal}: {}", state());
     }
 }

@@ -19,13 +19,13 @@ const MIXED: &str = r#"module {
 /// The op that makes the pass crash.
 const ONLY: &str = "onnx.Sigmoid";
 
-fn with(bench: &Bench, fault: &str, at: &str, words: &str) -> Ran {
+fn run_with_fault(bench: &Bench, fault: &str, at: &str, words: &str) -> Ran {
     let variables = [("FAULT", fault), ("AT", at)];
     bench.run_with(&variables, words.split_whitespace(), "")
 }
 
 /// Faults that terminate the process, the option that limits them if they don't, and the expected report.
-const DEADLY: [(&str, &str, &str); 6] = [
+const FAULTS: [(&str, &str, &str); 6] = [
     ("segv", "", "the pass crashed: SIGSEGV, "),
     ("exit", "", "the pass ended the process"),
     ("_exit", "", "the pass ended the process with status 0"),
@@ -39,10 +39,10 @@ const DEADLY: [(&str, &str, &str); 6] = [
 ];
 
 #[test]
-fn reduce_keeps_the_ops_that_a_pass_dies_of() {
+fn reduce_keeps_the_crashing_op() {
     let Some(bench) = bench() else { return };
     bench.write("mixed.ir", MIXED);
-    for (fault, option, said) in DEADLY {
+    for (fault, option, expected) in FAULTS {
         let words = format!(
             "reduce mixed.ir --plugin plugin.so --passes c.transform.Dies -o small.ir {option}"
         );
@@ -51,7 +51,7 @@ fn reduce_keeps_the_ops_that_a_pass_dies_of() {
         assert_eq!(ran.status, 0, "{fault}: {}", ran.stderr);
         let kept = "still crashed in c.transform.Dies";
         assert!(ran.stdout.contains(kept), "{fault}: {}", ran.stdout);
-        assert!(ran.stdout.contains(said), "{fault}: {}", ran.stdout);
+        assert!(ran.stdout.contains(expected), "{fault}: {}", ran.stdout);
         assert!(
             ran.stdout.contains("5 → 1 ops after "),
             "{fault}: {}",
@@ -63,28 +63,28 @@ fn reduce_keeps_the_ops_that_a_pass_dies_of() {
 }
 
 #[test]
-fn bisect_finds_the_rewrite_that_a_pass_dies_over() {
+fn bisect_finds_the_crashing_rewrite() {
     let Some(bench) = bench() else { return };
     bench.write("mixed.ir", MIXED);
     let words =
         "bisect mixed.ir --test true{} --plugin plugin.so --passes c.transform.Dies -o proof";
-    let ran = with(&bench, "segv in a rewrite", "pass", words);
+    let ran = run_with_fault(&bench, "segv in a rewrite", "pass", words);
     assert_eq!(ran.status, 0, "{}", ran.stderr);
-    for said in [
+    for expected in [
         "c.transform.Dies of plugin dies fails, in function @main; nothing to search: the pass crashed: SIGSEGV, ",
         "it fails over rewrite 3, by the rule `c_mark`",
         "without the rule: `--disabled-rule c_mark`",
     ] {
-        assert!(ran.stdout.contains(said), "{said}: {}", ran.stdout);
+        assert!(ran.stdout.contains(expected), "{expected}: {}", ran.stdout);
     }
     let replay = "replay proof/reproducer --plugin plugin.so";
-    let ran = with(&bench, "segv in a rewrite", "pass", replay);
+    let ran = run_with_fault(&bench, "segv in a rewrite", "pass", replay);
     let same = "same failure: crashed in c.transform.Dies";
     assert!(ran.stdout.contains(same), "{}", ran.stdout);
 }
 
 #[test]
-fn reduce_does_not_take_one_death_for_another() {
+fn reduce_distinguishes_different_crashes() {
     let Some(bench) = bench() else { return };
     bench.write("mixed.ir", MIXED);
     // With fewer ops it crashes for a different reason.
@@ -97,7 +97,7 @@ fn reduce_does_not_take_one_death_for_another() {
 }
 
 #[test]
-fn reduce_with_a_check_goes_past_the_candidates_that_a_pass_dies_of() {
+fn reduce_with_test_skips_crashing_candidates() {
     let Some(bench) = bench() else { return };
     bench.write("mixed.ir", MIXED);
     // Without the Relus the pipeline duplicates nothing. With few ops, a pass crashes.
@@ -129,9 +129,9 @@ fn reduce_with_a_check_goes_past_the_candidates_that_a_pass_dies_of() {
 }
 
 #[test]
-fn bisect_names_the_pass_that_dies() {
+fn bisect_names_the_crashing_pass() {
     let Some(bench) = bench() else { return };
-    for (fault, option, said) in DEADLY {
+    for (fault, option, expected) in FAULTS {
         let words = [
             "bisect",
             "m.ir",
@@ -149,18 +149,18 @@ fn bisect_names_the_pass_that_dies() {
         assert_eq!(ran.status, 0, "{fault}: {}", ran.stderr);
         let found = "c.transform.Dies of plugin dies fails";
         assert!(ran.stdout.contains(found), "{fault}: {}", ran.stdout);
-        assert!(ran.stdout.contains(said), "{fault}: {}", ran.stdout);
+        assert!(ran.stdout.contains(expected), "{fault}: {}", ran.stdout);
         let replay = "passdock replay found/reproducer --plugin plugin.so";
         assert!(ran.stdout.contains(replay), "{fault}: {}", ran.stdout);
         let words = format!("replay found/reproducer --plugin plugin.so {option}");
-        let ran = with(&bench, fault, "pass", &words);
+        let ran = run_with_fault(&bench, fault, "pass", &words);
         let same = "same failure: crashed in c.transform.Dies";
         assert!(ran.stdout.contains(same), "{fault}: {}", ran.stdout);
     }
 }
 
 #[test]
-fn a_search_goes_on_past_a_death() {
+fn bisect_continues_after_a_crash() {
     let Some(bench) = bench() else { return };
     // The pass breaks the model, and crashes during the search for the bad rewrite.
     let words = [
@@ -180,7 +180,7 @@ fn a_search_goes_on_past_a_death() {
 }
 
 #[test]
-fn bisect_and_reduce_tell_of_a_library_that_dies_while_it_is_loaded() {
+fn bisect_and_reduce_report_library_load_crashes() {
     let Some(bench) = bench() else { return };
     for fault in ["segv", "exit", "_exit", "exec"] {
         for words in [
@@ -188,10 +188,10 @@ fn bisect_and_reduce_tell_of_a_library_that_dies_while_it_is_loaded() {
             "reduce m.ir --plugin plugin.so --passes c.transform.Dies",
             "run m.ir --plugin plugin.so --passes c.transform.Dies",
         ] {
-            let ran = with(&bench, fault, "constructor", words);
+            let ran = run_with_fault(&bench, fault, "constructor", words);
             assert_eq!(ran.status, 1, "{fault}: {words}: {}", ran.stderr);
-            let said = "error[crashed]: library `dies` ";
-            assert!(ran.stderr.contains(said), "{fault}: {}", ran.stderr);
+            let expected = "error[crashed]: library `dies` ";
+            assert!(ran.stderr.contains(expected), "{fault}: {}", ran.stderr);
             let file = "the plugin is `plugin.so`";
             assert!(ran.stderr.contains(file), "{fault}: {}", ran.stderr);
         }
@@ -199,21 +199,22 @@ fn bisect_and_reduce_tell_of_a_library_that_dies_while_it_is_loaded() {
 }
 
 #[test]
-fn commands_that_only_load_plugins_tell_of_one_that_dies() {
+fn check_and_list_report_library_load_crashes() {
     let Some(bench) = bench() else { return };
     bench.write("p.toml", "passes = ['c.transform.Dies']\n");
     for fault in ["segv", "abort", "exit", "_exit", "exec", "hang"] {
         let option = if fault == "hang" { "--timeout 1" } else { "" };
         for words in ["check p.toml", "list ops"] {
             let words = format!("{words} --plugin plugin.so {option}");
-            let ran = with(&bench, fault, "constructor", &words);
+            let ran = run_with_fault(&bench, fault, "constructor", &words);
             assert_eq!(ran.status, 1, "{fault}: {words}: {}", ran.stderr);
             assert_eq!(ran.stdout, "", "{fault}: {words}");
-            let said = "error[crashed]: library `dies` ";
-            assert!(ran.stderr.contains(said), "{fault}: {}", ran.stderr);
+            let expected = "error[crashed]: library `dies` ";
+            assert!(ran.stderr.contains(expected), "{fault}: {}", ran.stderr);
             let file = "the plugin is `plugin.so`";
             assert!(ran.stderr.contains(file), "{fault}: {}", ran.stderr);
-            let json = with(&bench, fault, "constructor", &format!("{words} --json")).json();
+            let json =
+                run_with_fault(&bench, fault, "constructor", &format!("{words} --json")).json();
             assert_eq!(json["ok"], false, "{fault}: {words}");
             assert_eq!(json["diagnostics"][0]["code"], "crashed", "{fault}");
         }
@@ -221,11 +222,11 @@ fn commands_that_only_load_plugins_tell_of_one_that_dies() {
 }
 
 #[test]
-fn other_commands_load_no_plugin() {
+fn other_commands_load_no_plugins() {
     let Some(bench) = bench() else { return };
     bench.write("p.toml", "passes = ['c.transform.Dies']\n");
-    let here = bench.path("");
-    let here = here.to_str().expect("a path of text");
+    let dir = bench.path("");
+    let dir = dir.to_str().expect("a UTF-8 path");
     for words in [
         "explain p.toml --plugin plugin.so",
         "list passes --plugin plugin.so",
@@ -241,7 +242,7 @@ fn other_commands_load_no_plugin() {
         let variables = [
             ("FAULT", "_exit"),
             ("AT", "constructor"),
-            ("PASSDOCK_PLUGIN_PATH", here),
+            ("PASSDOCK_PLUGIN_PATH", dir),
         ];
         let ran = bench.run_with(&variables, words.split_whitespace(), "");
         assert_eq!(ran.status, 0, "{words}: {}", ran.stderr);
@@ -262,7 +263,7 @@ const DEFINED: &str = r#"module {
 "#;
 
 /// Faults, and the expected reports.
-const UNSAID: [(&str, &str); 5] = [
+const CRASHES: [(&str, &str); 5] = [
     ("segv", "crashed: SIGSEGV, "),
     ("exit", "ended the process"),
     ("_exit", "ended the process with status 0"),
@@ -271,72 +272,72 @@ const UNSAID: [(&str, &str); 5] = [
 ];
 
 #[test]
-fn commands_that_infer_types_tell_of_a_definition_that_dies() {
+fn convert_and_extract_report_op_definition_crashes() {
     let Some(bench) = bench() else { return };
     bench.write("d.ir", DEFINED).write("out.ir", "as it was");
     let files = bench.files();
-    for (fault, said) in UNSAID {
+    for (fault, expected) in CRASHES {
         let option = if fault == "hang" { "--timeout 1" } else { "" };
         for model in ["d.ir", "-"] {
             let words = format!("convert {model} out.ir --value-info --plugin plugin.so {option}");
             let variables = [("FAULT", fault), ("AT", "infer")];
             let ran = bench.run_with(&variables, words.split_whitespace(), DEFINED);
             assert_eq!(ran.status, 1, "{fault}: {}", ran.stderr);
-            let said = format!("error[crashed]: definition of `dies.Op` {said}");
-            for said in [&said, "the plugin is `plugin.so`"] {
-                assert!(ran.stderr.contains(said), "{fault}: {}", ran.stderr);
+            let expected = format!("error[crashed]: definition of `dies.Op` {expected}");
+            for expected in [&expected, "the plugin is `plugin.so`"] {
+                assert!(ran.stderr.contains(expected), "{fault}: {}", ran.stderr);
             }
             assert_eq!(bench.read("out.ir"), "as it was", "{fault}");
             assert_eq!(bench.files(), files, "{fault}");
         }
         // If type inference crashes, the part is extracted without types.
         let words = format!("extract d.ir --outputs y -o part.ir --plugin plugin.so {option}");
-        let ran = with(&bench, fault, "infer", &words);
+        let ran = run_with_fault(&bench, fault, "infer", &words);
         assert_eq!(ran.status, 0, "{fault}: {}", ran.stderr);
-        let said = format!("warning[crashed]: definition of `dies.Op` {said}");
-        assert!(ran.stderr.contains(&said), "{fault}: {}", ran.stderr);
+        let expected = format!("warning[crashed]: definition of `dies.Op` {expected}");
+        assert!(ran.stderr.contains(&expected), "{fault}: {}", ran.stderr);
         assert!(bench.read("part.ir").contains("dies.Op"), "{fault}");
         std::fs::remove_file(bench.path("part.ir")).expect("the part");
     }
     // In process, crashes that can be detected are reported, too.
-    for (fault, said) in &UNSAID[..2] {
+    for (fault, expected) in &CRASHES[..2] {
         let words = "convert d.ir out.ir --value-info --plugin plugin.so --in-process";
-        let ran = with(&bench, fault, "infer", words);
+        let ran = run_with_fault(&bench, fault, "infer", words);
         assert_eq!(ran.status, 1, "{fault}: {}", ran.stderr);
-        let said = format!("error[crashed]: definition of `dies.Op` {said}");
-        assert!(ran.stderr.contains(&said), "{fault}: {}", ran.stderr);
+        let expected = format!("error[crashed]: definition of `dies.Op` {expected}");
+        assert!(ran.stderr.contains(&expected), "{fault}: {}", ran.stderr);
         assert_eq!(bench.read("out.ir"), "as it was", "{fault}");
     }
 }
 
 #[test]
-fn commands_that_infer_types_tell_of_a_library_that_dies_while_it_is_loaded() {
+fn convert_and_extract_report_library_load_crashes() {
     let Some(bench) = bench() else { return };
     bench.write("d.ir", DEFINED).write("out.ir", "as it was");
     for fault in ["segv", "exit", "_exit", "exec"] {
         let words = "convert d.ir out.ir --value-info --plugin plugin.so";
-        let ran = with(&bench, fault, "constructor", words);
+        let ran = run_with_fault(&bench, fault, "constructor", words);
         assert_eq!(ran.status, 1, "{fault}: {}", ran.stderr);
-        let said = "error[crashed]: library `dies` ";
-        assert!(ran.stderr.contains(said), "{fault}: {}", ran.stderr);
+        let expected = "error[crashed]: library `dies` ";
+        assert!(ran.stderr.contains(expected), "{fault}: {}", ran.stderr);
         assert_eq!(bench.read("out.ir"), "as it was", "{fault}");
         let words = "extract d.ir --outputs y -o part.ir --plugin plugin.so";
-        let ran = with(&bench, fault, "constructor", words);
+        let ran = run_with_fault(&bench, fault, "constructor", words);
         assert_eq!(ran.status, 0, "{fault}: {}", ran.stderr);
-        let said = "warning[crashed]: library `dies` ";
-        assert!(ran.stderr.contains(said), "{fault}: {}", ran.stderr);
+        let expected = "warning[crashed]: library `dies` ";
+        assert!(ran.stderr.contains(expected), "{fault}: {}", ran.stderr);
         assert!(bench.read("part.ir").contains("dies.Op"), "{fault}");
     }
 }
 
 #[test]
-fn blame_tells_of_a_pass_or_a_definition_that_dies() {
+fn blame_reports_pass_and_op_definition_crashes() {
     let Some(bench) = bench() else { return };
     bench.write("d.ir", DEFINED);
     let files = bench.files();
-    for (fault, said) in UNSAID {
+    for (fault, expected) in CRASHES {
         let option = if fault == "hang" { "--timeout 1" } else { "" };
-        for (at, passes, who, model) in [
+        for (at, passes, subject, model) in [
             ("pass", "c.transform.Dies", "the pass", "d.ir"),
             ("pass", "c.transform.Dies", "the pass", "-"),
             (
@@ -355,21 +356,25 @@ fn blame_tells_of_a_pass_or_a_definition_that_dies() {
                 "pass" => "in pass c.transform.Dies of plugin `plugin.so`, function @main",
                 _ => "the plugin is `plugin.so`",
             };
-            for said in [&format!("error[crashed]: {who} {said}"), named] {
-                assert!(ran.stderr.contains(said), "{fault}, {at}: {}", ran.stderr);
+            for expected in [&format!("error[crashed]: {subject} {expected}"), named] {
+                assert!(
+                    ran.stderr.contains(expected),
+                    "{fault}, {at}: {}",
+                    ran.stderr
+                );
             }
             assert_eq!(ran.stdout, "", "{fault}, {at}");
         }
         let words =
             format!("blame d.ir y --plugin plugin.so --passes c.transform.Dies --json {option}");
-        let json = with(&bench, fault, "pass", &words).json();
+        let json = run_with_fault(&bench, fault, "pass", &words).json();
         assert_eq!(json["diagnostics"][0]["code"], "crashed", "{fault}");
         assert_eq!(bench.files(), files, "{fault}");
     }
 }
 
 #[test]
-fn a_search_in_standard_input_goes_past_a_death() {
+fn bisect_of_stdin_continues_after_a_crash() {
     let Some(bench) = bench() else { return };
     let words = "bisect - --test true{} --plugin plugin.so --passes c.transform.Dies";
     let variables = [("FAULT", "_exit")];
@@ -380,7 +385,7 @@ fn a_search_in_standard_input_goes_past_a_death() {
 }
 
 #[test]
-fn in_process_the_command_that_dies_says_so() {
+fn in_process_crashes_are_reported() {
     let Some(bench) = bench() else { return };
     bench.write("p.toml", "passes = ['c.transform.Dies']\n");
     for (at, words) in [
@@ -401,14 +406,14 @@ fn in_process_the_command_that_dies_says_so() {
     ] {
         for fault in ["segv", "exit 3"] {
             let words = format!("{words} --in-process --json");
-            let ran = with(&bench, fault, at, &words);
+            let ran = run_with_fault(&bench, fault, at, &words);
             assert_eq!(ran.status, 1, "{fault}: {words}: {}", ran.stderr);
-            let said = match fault {
+            let expected = match fault {
                 "segv" => "crashed: SIGSEGV",
                 _ => "ended the process",
             };
-            for said in ["error[crashed]: ", said] {
-                assert!(ran.stderr.contains(said), "{words}: {}", ran.stderr);
+            for expected in ["error[crashed]: ", expected] {
+                assert!(ran.stderr.contains(expected), "{words}: {}", ran.stderr);
             }
             assert_eq!(ran.stdout, "", "{words}");
         }
@@ -416,7 +421,7 @@ fn in_process_the_command_that_dies_says_so() {
 }
 
 #[test]
-fn a_time_of_nothing_is_refused() {
+fn zero_timeout_is_rejected() {
     let bench = Bench::new();
     bench.write("m.ir", RELUS);
     for words in [
@@ -430,7 +435,7 @@ fn a_time_of_nothing_is_refused() {
     ] {
         let ran = bench.passdock(words);
         assert_eq!(ran.status, 2, "{words}");
-        let said = "must be greater than 0";
-        assert!(ran.stderr.contains(said), "{words}: {}", ran.stderr);
+        let expected = "must be greater than 0";
+        assert!(ran.stderr.contains(expected), "{words}: {}", ran.stderr);
     }
 }

@@ -17,14 +17,14 @@ pub(crate) const BASE: &str = r#"module {
 }
 "#;
 
-/// Runs `passdock diff` on two texts.
+/// Runs `passdock diff` on two models.
 pub(crate) fn run(old: &str, new: &str, options: &str) -> Ran {
     let bench = Bench::new();
     bench.write("a.ir", old).write("b.ir", new);
     bench.passdock(&format!("diff a.ir b.ir {options}"))
 }
 
-/// Compares the report on two different texts with the expected one.
+/// Compares the report on two different models with the expected one.
 #[track_caller]
 pub(crate) fn check(old: &str, new: &str, expected: Expect) {
     let ran = run(old, new, "");
@@ -32,19 +32,19 @@ pub(crate) fn check(old: &str, new: &str, expected: Expect) {
     expected.assert_eq(&ran.stdout);
 }
 
-/// Compares the report on an edited [`BASE`]. Each edit replaces the first text by the second.
+/// Compares the report on an edited [`BASE`]. Each edit replaces the first string by the second.
 #[track_caller]
-fn edited(edits: &[(&str, &str)], expected: Expect) {
+fn check_edited(edits: &[(&str, &str)], expected: Expect) {
     let mut new = BASE.to_owned();
     for (from, to) in edits {
-        assert!(new.contains(from), "`{from}` isn't there");
+        assert!(new.contains(from), "`{from}` not found");
         new = new.replace(from, to);
     }
     check(BASE, &new, expected);
 }
 
 #[test]
-fn the_same_is_silence() {
+fn equal_models_print_nothing() {
     let ran = run(BASE, BASE, "");
     assert_eq!(
         (ran.status, ran.stdout.as_str(), ran.stderr.as_str()),
@@ -55,13 +55,13 @@ fn the_same_is_silence() {
 }
 
 #[test]
-fn an_op_on_an_edge() {
+fn op_inserted_on_an_edge() {
     let new = "%b = onnx.Relu(%a) : f32[n,4]\n    %d = onnx.Neg(%b) : f32[n,4]";
     let edits = [
         ("%b = onnx.Relu(%a) : f32[n,4]", new),
         ("Softmax(%b)", "Softmax(%d)"),
     ];
-    edited(
+    check_edited(
         &edits,
         expect![[r#"
         fn @main: 3 → 4 ops
@@ -74,8 +74,8 @@ fn an_op_on_an_edge() {
 }
 
 #[test]
-fn an_op_that_is_gone() {
-    edited(
+fn removed_op() {
+    check_edited(
         &[
             ("    %b = onnx.Relu(%a) : f32[n,4]\n", ""),
             ("Softmax(%b)", "Softmax(%a)"),
@@ -91,8 +91,8 @@ fn an_op_that_is_gone() {
 }
 
 #[test]
-fn an_op_that_was_folded() {
-    edited(
+fn folded_op() {
+    check_edited(
         &[
             ("    %a = onnx.Mul(%x, %w) : f32[n,4] loc(\"scale\")\n", ""),
             (
@@ -113,8 +113,8 @@ fn an_op_that_was_folded() {
 }
 
 #[test]
-fn another_operator() {
-    edited(
+fn replaced_operator() {
+    check_edited(
         &[("onnx.Relu", "com.microsoft.Gelu")],
         expect![[r#"
         fn @main
@@ -127,8 +127,8 @@ fn another_operator() {
 }
 
 #[test]
-fn attributes() {
-    edited(
+fn changed_attributes() {
+    check_edited(
         &[("{axis = 1}", "{axis = -1, note = \"new\"}")],
         expect![[r#"
             fn @main
@@ -142,8 +142,8 @@ fn attributes() {
 }
 
 #[test]
-fn operands() {
-    edited(
+fn changed_operands() {
+    check_edited(
         &[("Mul(%x, %w)", "Mul(%x, %s)")],
         expect![[r#"
         fn @main
@@ -153,7 +153,7 @@ fn operands() {
         ops: 1 changed
     "#]],
     );
-    edited(
+    check_edited(
         &[("Softmax(%b)", "Softmax(%b, _, %s)")],
         expect![[r#"
         fn @main
@@ -166,7 +166,7 @@ fn operands() {
 }
 
 #[test]
-fn one_operand_of_many() {
+fn inserted_and_removed_operands() {
     let text = |operands: &str| {
         format!(
             "module {{ fn @main(%x: f32[n]) -> (%y: f32[n]) {{\n\
@@ -200,7 +200,7 @@ fn one_operand_of_many() {
 }
 
 #[test]
-fn other_weights_under_other_names() {
+fn changed_weights_with_changed_names() {
     let text = |name: &str, add: u32| {
         let mut text = String::from("module { fn @main(%x: f32[n]) -> (%y: f32[n]) {\n");
         for layer in 0..4 {
@@ -252,8 +252,8 @@ fn other_weights_under_other_names() {
 }
 
 #[test]
-fn the_content_of_a_constant() {
-    edited(
+fn changed_constant_data() {
+    check_edited(
         &[("[1.0, 2.0, 3.0, 4.0]", "[1.0, 2.5, 3.0, 3.0]")],
         expect![[r#"
             fn @main
@@ -263,7 +263,7 @@ fn the_content_of_a_constant() {
             constants: 1 changed
         "#]],
     );
-    edited(
+    check_edited(
         &[("f32[4] [1.0, 2.0, 3.0, 4.0]", "f64[4] splat(1.0)")],
         expect![[r#"
             fn @main
@@ -275,8 +275,8 @@ fn the_content_of_a_constant() {
 }
 
 #[test]
-fn names_alone() {
-    edited(
+fn renames_only() {
+    check_edited(
         &[("%a", "%first"), ("\"scale\"", "\"mul_1\"")],
         expect![[r#"
             fn @main
@@ -290,7 +290,7 @@ fn names_alone() {
 }
 
 #[test]
-fn many_names() {
+fn many_renames() {
     let text = |prefix: &str| {
         let ops = (1..200).map(|at| {
             let before = at - 1;
@@ -320,15 +320,15 @@ fn many_names() {
 }
 
 #[test]
-fn numbers_that_were_dealt_out_anew() {
+fn renumbered_values() {
     // An exporter that numbers its values: after one additional op, all other values are renamed.
-    let text = |more: bool| {
+    let text = |has_extra_op: bool| {
         let mut next = 10;
         let mut text = String::from("module { fn @main(%x: f32[n]) -> (%y: f32[n]) {\n");
         let mut last = "%x".to_owned();
         for layer in 0..6 {
             for kind in ["onnx.Add", "onnx.Relu", "onnx.Neg"] {
-                if kind == "onnx.Neg" && !(more && layer == 1) {
+                if kind == "onnx.Neg" && !(has_extra_op && layer == 1) {
                     continue;
                 }
                 let attrs = if kind == "onnx.Add" {
@@ -366,8 +366,8 @@ fn numbers_that_were_dealt_out_anew() {
 }
 
 #[test]
-fn types() {
-    edited(
+fn changed_types() {
+    check_edited(
         &[(
             "%b = onnx.Relu(%a) : f32[n,4]",
             "%b = onnx.Relu(%a) : f32[m,4]",
@@ -382,8 +382,8 @@ fn types() {
 }
 
 #[test]
-fn the_interface() {
-    edited(
+fn changed_inputs_and_outputs() {
+    check_edited(
         &[
             ("%x: f32[n,4]", "%x: f32[8,4]"),
             ("%s: f32[1]", "%s: f32[1] = const f32[1] [2.0]"),
@@ -395,7 +395,7 @@ fn the_interface() {
             inputs and outputs: 2 changed
         "#]],
     );
-    edited(
+    check_edited(
         &[(
             "(%x: f32[n,4], %s: f32[1])",
             "(%s: f32[1], %x: f32[n,4], %m: i64[])",
@@ -407,7 +407,7 @@ fn the_interface() {
             inputs and outputs: 2 changed
         "#]],
     );
-    edited(
+    check_edited(
         &[("%s", "%scale"), ("%y:", "%probabilities:")],
         expect![[r#"
             fn @main
@@ -416,7 +416,7 @@ fn the_interface() {
             inputs and outputs: 2 changed
         "#]],
     );
-    edited(
+    check_edited(
         &[
             ("(%y: f32[n,4])", "(%y: f32[n,4], %z: f32[n,4])"),
             ("return %c", "return %c, %b"),
@@ -427,7 +427,7 @@ fn the_interface() {
             inputs and outputs: 1 changed
         "#]],
     );
-    edited(
+    check_edited(
         &[("return %c", "return %b")],
         expect![[r#"
             fn @main
@@ -439,7 +439,7 @@ fn the_interface() {
 
 #[test]
 fn header_and_opsets() {
-    edited(
+    check_edited(
         &[
             (
                 "metadata \"onnx.ir_version\" = \"8\"",
@@ -464,13 +464,13 @@ fn header_and_opsets() {
 }
 
 #[test]
-fn functions() {
+fn added_and_removed_functions() {
     let function = |name: &str| {
         format!(
             "  fn @{name}(%x: f32[n]) -> (%y: f32[n]) {{\n    %0 = onnx.Relu(%x) : f32[n]\n    return %0\n  }}\n}}\n"
         )
     };
-    let with = |name: &str| {
+    let with_function = |name: &str| {
         format!(
             "{}{}",
             BASE.trim_end().trim_end_matches('}'),
@@ -478,8 +478,8 @@ fn functions() {
         )
     };
     check(
-        &with("f"),
-        &with("g"),
+        &with_function("f"),
+        &with_function("g"),
         expect![[r#"
         + fn @g: 1 op
         - fn @f: 1 op
@@ -488,9 +488,9 @@ fn functions() {
     );
 }
 
-/// A name may move from one value to another, and may need quotes in text.
+/// A name may move from one value to another, and may need quotes in textual IR.
 #[test]
-fn a_name_that_another_value_has_now() {
+fn name_reused_by_another_value() {
     let text = |ops: &str| {
         format!(
             "module {{ fn @main(%x: f32[n]) -> (%\"/z\": f32[n]) {{\n{ops} return %\"/z\" }} }}"

@@ -6,7 +6,7 @@ use crate::diff::{BASE, run};
 use crate::support::Bench;
 
 #[test]
-fn text_is_a_unified_diff() {
+fn text_option_prints_a_unified_diff() {
     let ran = run(BASE, &BASE.replace("axis = 1", "axis = 0"), "--text");
     assert_eq!(ran.status, 1);
     expect![[r#"
@@ -25,7 +25,7 @@ fn text_is_a_unified_diff() {
 }
 
 #[test]
-fn brief_says_whether() {
+fn quiet_option_prints_one_line() {
     let ran = run(BASE, &BASE.replace("axis = 1", "axis = 0"), "-q");
     assert_eq!(
         (ran.status, ran.stdout.as_str()),
@@ -35,7 +35,7 @@ fn brief_says_whether() {
 }
 
 #[test]
-fn json_is_one_object() {
+fn json_option_prints_one_object() {
     let ran = run(BASE, &BASE.replace("axis = 1", "axis = 0"), "--json");
     let json = ran.json();
     assert_eq!((ran.status, ran.stderr.as_str()), (1, ""));
@@ -71,7 +71,7 @@ fn json_is_one_object() {
 }
 
 #[test]
-fn trouble_is_status_2() {
+fn errors_exit_with_status_2() {
     let bench = Bench::new();
     bench
         .write("a.ir", BASE)
@@ -93,7 +93,7 @@ fn trouble_is_status_2() {
 }
 
 #[test]
-fn formats_mix_and_weights_are_compared_by_content() {
+fn models_of_different_formats_are_compared_by_content() {
     let bench = Bench::new();
     let elements = |last: &str| "1.5, ".repeat(99) + last;
     let text = |last: &str| {

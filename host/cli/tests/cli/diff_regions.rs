@@ -1,4 +1,4 @@
-//! `passdock diff`: regions, order, and differences that are easily overlooked.
+//! `passdock diff`: regions, op order, and small differences.
 
 use expect_test::expect;
 
@@ -22,7 +22,7 @@ const BRANCHES: &str = r#"module {
 "#;
 
 #[test]
-fn inside_regions() {
+fn changed_ops_in_regions() {
     check(
         BRANCHES,
         &BRANCHES.replace("%3 = onnx.Neg(%x)", "%3 = onnx.Abs(%x)"),
@@ -60,7 +60,7 @@ fn inside_regions() {
 }
 
 #[test]
-fn what_a_region_gives_out() {
+fn changed_region_outputs() {
     let ports = BRANCHES.replace("then_branch {", "then_branch -> (%out: f32[n]) {");
     check(
         &ports,
@@ -77,8 +77,8 @@ fn what_a_region_gives_out() {
 }
 
 #[test]
-fn small_things_count() {
-    // An omitted operand, the end of a long text, the default of a parameter.
+fn small_changes_are_reported() {
+    // An omitted operand, the end of a long string, the default of a parameter.
     let clip = |operands: &str| {
         format!(
             "module {{ fn @f(%x: f32[n], %m: f32[]) -> (%y: f32[n]) {{\n\
@@ -119,7 +119,7 @@ fn small_things_count() {
 }
 
 #[test]
-fn order_is_a_note_in_a_graph_and_a_difference_in_a_loop() {
+fn op_order_matters_only_in_loop_functions() {
     let graph = |first: &str, second: &str| {
         format!(
             "module {{ fn @main(%x: f32[n]) -> (%y: f32[n]) {{\n{first}\n{second}\n\

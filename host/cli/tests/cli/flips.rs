@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use crate::support::{Bench, RELUS, Ran, in_c};
+use crate::support::{Bench, RELUS, Ran, compile_c_plugin};
 
 /// The variable with the number of bits to flip, which `cargo xtask deep flips` sets.
 const COUNT: &str = "PASSDOCK_FLIPS";
@@ -18,11 +18,11 @@ fn expected() -> String {
 }
 
 #[test]
-fn no_flipped_bit_dies_silently_or_writes_what_is_wrong() {
-    let asked = std::env::var(COUNT).ok();
-    let count = asked.as_deref().map_or(Ok(ORDINARY), str::parse);
+fn flipped_bits_never_crash_silently_or_miscompile() {
+    let variable = std::env::var(COUNT).ok();
+    let count = variable.as_deref().map_or(Ok(ORDINARY), str::parse);
     let count: u64 = count.expect("a number of bits");
-    let is_ordinary = asked.is_none();
+    let is_ordinary = variable.is_none();
     let start = Instant::now();
     std::thread::scope(|scope| {
         for half in 0..2 {
@@ -30,11 +30,12 @@ fn no_flipped_bit_dies_silently_or_writes_what_is_wrong() {
                 let bench = Bench::new();
                 bench.write("m.ir", RELUS);
                 let flags = ["-pthread", "-O1"];
-                let Some(library) = in_c(&bench, "tests/bad-plugins/dies.c", &flags) else {
+                let Some(library) = compile_c_plugin(&bench, "tests/bad-plugins/dies.c", &flags)
+                else {
                     return;
                 };
                 let good = fs::read(library).expect("the plugin");
-                assert_eq!(run(&bench, None).status, 0, "the good twin");
+                assert_eq!(run(&bench, None).status, 0, "the intact plugin");
                 for seed in (half..count).step_by(2) {
                     if is_ordinary && start.elapsed() > ENOUGH {
                         return;
@@ -57,7 +58,7 @@ fn flip(bench: &Bench, good: &[u8], seed: u64) {
     if seed.is_multiple_of(8) {
         for words in ["list --plugin plugin.so", "inspect plugin.so"] {
             let ran = bench.run_with(&[("FAULT", "edit")], words.split(' '), "");
-            is_told(&ran, &format!("{about}, {words}"));
+            check_exit(&ran, &format!("{about}, {words}"));
         }
     }
     let ran = run(bench, Some(&about));
@@ -91,13 +92,13 @@ fn run(bench: &Bench, about: Option<&str>) -> Ran {
     let words = "run m.ir --plugin plugin.so --passes c.transform.Dies -o out.ir --timeout 2";
     let ran = bench.run_with(&[("FAULT", "edit")], words.split(' '), "");
     if let Some(about) = about {
-        is_told(&ran, about);
+        check_exit(&ran, about);
     }
     ran
 }
 
-/// Checks that the command exited by itself, and printed an error if it failed.
-fn is_told(ran: &Ran, about: &str) {
+/// Checks that the command exited normally, and printed an error if it failed.
+fn check_exit(ran: &Ran, about: &str) {
     let stderr = &ran.stderr;
     assert!(
         (0..=3).contains(&ran.status),

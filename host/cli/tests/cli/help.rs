@@ -14,7 +14,7 @@ fn listed(help: &str) -> Vec<String> {
     names.filter(|name| name != "help").collect()
 }
 
-/// Returns all commands by their words, starting with the program itself.
+/// Returns the names of all commands, starting with the program itself.
 fn commands(bench: &Bench) -> Vec<String> {
     let mut all = vec![String::new()];
     for name in listed(&bench.passdock("--help").stdout) {
@@ -29,7 +29,7 @@ fn commands(bench: &Bench) -> Vec<String> {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn help_fits_each_terminal_and_has_no_breaks_of_its_own() {
+fn help_wraps_at_the_terminal_width() {
     use crate::terminal::on_a_terminal_of;
 
     let bench = Bench::new();
@@ -58,7 +58,7 @@ fn help_fits_each_terminal_and_has_no_breaks_of_its_own() {
 }
 
 #[test]
-fn examples_of_a_manual_page_are_lines_of_their_own() {
+fn man_page_examples_are_not_filled() {
     let bench = Bench::new();
     for command in commands(&bench) {
         let page = bench.passdock(&format!("man {command}")).stdout;

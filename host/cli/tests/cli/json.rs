@@ -12,7 +12,7 @@ pub(crate) const SCHEMA: &str = include_str!("../../../../docs/schemas/answers.s
 
 const RULES: &str = "rule relu_relu { onnx.Relu(onnx.Relu(%x)) => onnx.Relu(%x) }\n";
 
-/// A model that differs from another one in everything that has a key in a diff.
+/// A model that differs from [`RELUS`] in every property that a diff reports.
 const OTHER: &str = r#"module {
   fn @main(%z: f32[3], %w: i64[n]) -> (%y: f32[3]) opset("" = 18) {
     %c = const f32[3] [1.0, 2.0, 3.0]
@@ -49,7 +49,7 @@ fn bench() -> Bench {
 }
 
 #[test]
-fn runs_and_what_is_known_of_pipelines() {
+fn run_and_pipeline_reports_match_the_schema() {
     let bench = bench();
     for (definition, words) in [
         ("run", "run m.ir -o out.ir --timing --instrument op-count"),
@@ -70,7 +70,7 @@ fn runs_and_what_is_known_of_pipelines() {
 
 #[cfg(unix)]
 #[test]
-fn deaths() {
+fn crash_reports_match_the_schema() {
     let Some(bench) = crate::crashes::bench() else {
         return;
     };
@@ -89,7 +89,7 @@ fn deaths() {
 }
 
 #[test]
-fn models() {
+fn model_reports_match_the_schema() {
     let bench = bench();
     for (definition, words) in [
         ("stats", "stats m.ir"),
@@ -121,7 +121,7 @@ fn models() {
 }
 
 #[test]
-fn plugins() {
+fn plugin_reports_match_the_schema() {
     let bench = bench();
     for what in [
         "passes",

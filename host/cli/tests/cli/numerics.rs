@@ -5,7 +5,7 @@ use expect_test::{Expect, expect};
 
 use crate::support::{Bench, RELUS};
 
-const NOWHERE: (&str, &str) = ("ORT_DYLIB_PATH", "/nowhere/libonnxruntime.so");
+const MISSING_RUNTIME: (&str, &str) = ("ORT_DYLIB_PATH", "/nowhere/libonnxruntime.so");
 
 /// Runs a pass with changes under the instrument with these options.
 #[track_caller]
@@ -30,9 +30,9 @@ fn check(variables: &[(&str, &str)], options: &str, status: i32, expected: Expec
 }
 
 #[test]
-fn without_onnx_runtime_nothing_is_checked_and_it_says_so() {
+fn missing_onnx_runtime_is_a_warning() {
     check(
-        &[NOWHERE],
+        &[MISSING_RUNTIME],
         "",
         0,
         expect![["
@@ -45,9 +45,9 @@ fn without_onnx_runtime_nothing_is_checked_and_it_says_so() {
 }
 
 #[test]
-fn in_ci_what_is_not_checked_is_an_error() {
+fn missing_onnx_runtime_is_an_error_in_ci() {
     check(
-        &[NOWHERE, ("CI", "true")],
+        &[MISSING_RUNTIME, ("CI", "true")],
         "",
         1,
         expect![["
@@ -60,7 +60,7 @@ fn in_ci_what_is_not_checked_is_an_error() {
         "]],
     );
     check(
-        &[NOWHERE, ("CI", "false")],
+        &[MISSING_RUNTIME, ("CI", "false")],
         "required = true\n",
         1,
         expect![["
@@ -75,10 +75,10 @@ fn in_ci_what_is_not_checked_is_an_error() {
 }
 
 #[test]
-fn an_option_wins_over_the_variable() {
+fn library_option_overrides_the_variable() {
     let library = "library = 'nowhere/else.so'\n";
     check(
-        &[NOWHERE],
+        &[MISSING_RUNTIME],
         library,
         2,
         expect![[r#"
@@ -94,7 +94,7 @@ fn an_option_wins_over_the_variable() {
 }
 
 #[test]
-fn the_report_says_it_too() {
+fn json_report_contains_unchecked_results() {
     let bench = Bench::new();
     bench.write("m.ir", RELUS);
     bench.write(
@@ -102,7 +102,7 @@ fn the_report_says_it_too() {
         "[[instruments]]\nname = 'numerics'\n[[passes]]\nname = 'relax.transform.FoldConstant'\n\
          [[passes]]\nname = 'bad.transform.ChangeResults'\n",
     );
-    let ran = bench.run_with(&[NOWHERE], ["run", "p.toml", "m.ir", "--json"], "");
+    let ran = bench.run_with(&[MISSING_RUNTIME], ["run", "p.toml", "m.ir", "--json"], "");
     let report = ran.json();
     let numerics = &report["instruments"][0];
     let reason = numerics["data"]["not_checked"].as_str().expect("a reason");
@@ -110,7 +110,7 @@ fn the_report_says_it_too() {
         reason.starts_with("could not load ONNX Runtime from `/nowhere"),
         "{reason}"
     );
-    let text = numerics["text"].as_str().expect("a text");
+    let text = numerics["text"].as_str().expect("a string");
     assert!(
         text.starts_with(&format!("not checked: {reason}\n")),
         "{text}"
@@ -128,7 +128,7 @@ fn the_report_says_it_too() {
 }
 
 #[test]
-fn options_are_checked() {
+fn invalid_options_are_rejected() {
     check(
         &[],
         "dims = { batch = -1 }\n",
@@ -169,9 +169,9 @@ fn options_are_checked() {
 }
 
 #[test]
-fn files_that_are_not_there_are_mistakes() {
+fn missing_input_files_are_rejected() {
     check(
-        &[NOWHERE],
+        &[MISSING_RUNTIME],
         "inputs = 'nodir'\n",
         2,
         expect![[r#"
@@ -218,7 +218,7 @@ fn files_that_are_not_there_are_mistakes() {
             "--instrument",
             option,
         ];
-        let ran = bench.run_with(&[NOWHERE], words, "");
+        let ran = bench.run_with(&[MISSING_RUNTIME], words, "");
         assert_eq!(ran.status, 2, "{}", ran.stderr);
         expected.assert_eq(&ran.stderr);
     }

@@ -1,4 +1,4 @@
-//! Planted bugs in models of 1,000 ops, and the commands that find them.
+//! `bisect` and `reduce` on models of 1,000 ops with planted bugs.
 
 use std::fmt::Write;
 
@@ -30,7 +30,7 @@ pub(crate) fn model() -> String {
         for op in 1..=100 {
             let before = op - 1;
             let other = before / 2;
-            let made = match (f, op) {
+            let op_text = match (f, op) {
                 (6, 41) => "onnx.Abs(%v40)".to_owned(),
                 (6, 42) => "onnx.Sub(%v40, %v41)".to_owned(),
                 (6, 70) => format!("onnx.Add(%v{before}, %v{other})"),
@@ -41,7 +41,7 @@ pub(crate) fn model() -> String {
                 (_, op) if op % 11 == 0 => "onnx.Erf(%v0)".to_owned(),
                 _ => format!("onnx.Tanh(%v{before})"),
             };
-            writeln!(text, "    %v{op} = {made} : f32[8]").unwrap();
+            writeln!(text, "    %v{op} = {op_text} : f32[8]").unwrap();
         }
         writeln!(text, "    return %v100\n  }}").unwrap();
     }
@@ -127,22 +127,22 @@ fn bisect_finds_the_pass_and_the_function() {
     // The replay runs the check again and finds the same failure.
     let ran = bench.passdock("replay found/reproducer --trust");
     assert_eq!(ran.status, 1, "{}\n{}", ran.stdout, ran.stderr);
-    let same = "same failure: check in bad.transform.SwapSub: ";
-    assert!(ran.stdout.contains(same), "{}", ran.stdout);
+    let same_failure = "same failure: check in bad.transform.SwapSub: ";
+    assert!(ran.stdout.contains(same_failure), "{}", ran.stdout);
     // The check accepts the result, or is inconclusive.
-    let about = bench.read("found/reproducer/reproducer.toml");
-    let (before, after) = about.split_once("[test]").expect("a table");
+    let metadata = bench.read("found/reproducer/reproducer.toml");
+    let (before, after) = metadata.split_once("[test]").expect("a table");
     let (_, after) = after.split_once("\n\n").expect("more tables");
-    let judged = |command: &str, status: i32, said: &str| {
+    let check_replay = |command: &str, status: i32, expected: &str| {
         let check = format!("{before}[test]\ncommand = '{command}'\n\n{after}");
         bench.write("found/reproducer/reproducer.toml", check);
         let ran = bench.passdock("replay found/reproducer --trust");
         assert_eq!(ran.status, status, "{}\n{}", ran.stdout, ran.stderr);
         let text = format!("{}{}", ran.stdout, ran.stderr);
-        assert!(text.contains(said), "{text}");
+        assert!(text.contains(expected), "{text}");
     };
-    judged("test -e {}", 0, "no failure; expected: check in");
-    judged(
+    check_replay("test -e {}", 0, "no failure; expected: check in");
+    check_replay(
         "test -e {} && exit 125",
         1,
         "the test command is inconclusive",
@@ -150,17 +150,19 @@ fn bisect_finds_the_pass_and_the_function() {
 }
 
 #[test]
-fn bisect_says_it_in_json_and_of_an_onnx_model() {
+fn bisect_reports_json_for_an_onnx_model() {
     let bench = Bench::new();
     let model = model();
     // The function with the bug as a separate model.
     let start = model.find("  fn @f6(").unwrap();
     let end = model.find("  fn @f7(").unwrap();
-    let alone = format!(
+    let single_function = format!(
         "module {{\n{}}}\n",
         model[start..end].replace("@f6", "@main")
     );
-    bench.write("m.ir", alone).write("p.toml", PIPELINE);
+    bench
+        .write("m.ir", single_function)
+        .write("p.toml", PIPELINE);
     assert_eq!(bench.passdock("convert m.ir m.onnx").status, 0);
     let check = check_sub();
     let ran = run(
@@ -197,7 +199,7 @@ const PAIR: &str = r#"module {
 "#;
 
 #[test]
-fn bisect_finds_functions_that_it_takes_together() {
+fn bisect_finds_functions_that_fail_only_together() {
     let bench = Bench::new();
     bench.write("m.ir", PAIR);
     let check = "grep -q 'Sub(%x, %p)' {} || grep -q 'Sub(%x, %r)' {}";
@@ -224,7 +226,7 @@ fn bisect_finds_functions_that_it_takes_together() {
 }
 
 #[test]
-fn bisect_goes_around_what_cannot_be_told() {
+fn bisect_skips_inconclusive_checks() {
     let bench = bench();
     // The check is inconclusive after the fourth, fifth and sixth pass.
     let check = "case $(grep -c 'runs = [456]' {}) in 0) ;; *) exit 125;; esac
@@ -252,11 +254,14 @@ fn bisect_goes_around_what_cannot_be_told() {
         10 passes ran, of which 9 changed the model; 8 checks
     "#]]
     .assert_eq(&ran.stdout);
-    assert!(!bench.exists("found/good.ir"), "nothing is proved");
+    assert!(
+        !bench.exists("found/good.ir"),
+        "an inconclusive search writes no model"
+    );
 }
 
 #[test]
-fn bisect_says_why_there_is_nothing_to_find() {
+fn bisect_reports_why_the_check_is_unusable() {
     let bench = Bench::new();
     bench
         .write("m.ir", PAIR)
@@ -343,7 +348,7 @@ name = "bad.transform.Count"
 "#;
 
 #[test]
-fn a_pass_that_fails_needs_no_bisecting() {
+fn bisect_reports_a_failing_pass_without_search() {
     let bench = bench();
     bench.write("p.toml", PANIC);
     let ran = run(
@@ -376,7 +381,7 @@ fn a_pass_that_fails_needs_no_bisecting() {
 }
 
 #[test]
-fn reduce_keeps_the_ops_that_a_pass_fails_on() {
+fn reduce_keeps_ops_that_make_a_pass_fail() {
     let bench = bench();
     bench.write("p.toml", PANIC);
     let ran = bench.passdock("reduce p.toml m.ir -o small.ir");
@@ -422,7 +427,7 @@ fn reduce_keeps_the_ops_that_a_pass_fails_on() {
 }
 
 #[test]
-fn reduce_keeps_the_ops_that_a_check_calls_broken() {
+fn reduce_keeps_ops_that_make_a_check_fail() {
     let bench = bench();
     let check = check_sub();
     let ran = run(
@@ -453,7 +458,7 @@ fn reduce_keeps_the_ops_that_a_check_calls_broken() {
 }
 
 #[test]
-fn reduce_says_why_there_is_nothing_to_keep() {
+fn reduce_reports_if_nothing_fails() {
     let bench = bench();
     let ran = bench.passdock("reduce p.toml m.ir");
     assert_eq!(ran.status, 1);
@@ -478,7 +483,7 @@ fn reduce_says_why_there_is_nothing_to_keep() {
 
 /// A weight is removed with the op that used it. Candidates are small, including the last one before the time limit.
 #[test]
-fn reduce_leaves_no_weights_behind() {
+fn reduce_removes_unused_weights() {
     let bench = Bench::new();
     let mut text = "module {\n  fn @main(%x: f32[2]) -> (%y: f32[2]) opset(\"\" = 17) {\n    \
                     %spare = const f32[2] [9.0, 9.0]\n"
@@ -488,27 +493,27 @@ fn reduce_leaves_no_weights_behind() {
     }
     let mut last = "%x".to_owned();
     for op in 0..16 {
-        let made = match op {
+        let op_text = match op {
             15 => format!("onnx.Erf({last})"),
             _ => format!("onnx.Add({last}, %w{op})"),
         };
-        writeln!(text, "    %v{op} = {made} : f32[2]").unwrap();
+        writeln!(text, "    %v{op} = {op_text} : f32[2]").unwrap();
         last = format!("%v{op}");
     }
     writeln!(text, "    return {last}\n  }}\n}}").unwrap();
     bench.write("m.ir", text).write("p.toml", PANIC);
-    for most in 1..12 {
-        let words = format!("reduce p.toml m.ir -o small.ir --max-runs {most}");
+    for max_runs in 1..12 {
+        let words = format!("reduce p.toml m.ir -o small.ir --max-runs {max_runs}");
         let ran = bench.passdock(&words);
         assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
-        let left = bench.read("small.ir");
-        for weight in left
+        let reduced = bench.read("small.ir");
+        for weight in reduced
             .split("\n    %")
             .filter(|line| line.contains(" = const "))
         {
             let name = format!("%{}", weight.split(' ').next().unwrap_or_default());
-            let uses = left.matches(&format!("{name})")).count();
-            assert_eq!(uses, 1, "{name} after {most} checks:\n{left}");
+            let uses = reduced.matches(&format!("{name})")).count();
+            assert_eq!(uses, 1, "{name} after {max_runs} checks:\n{reduced}");
         }
     }
 }

@@ -3,14 +3,14 @@
 use std::fs;
 use std::process::Command;
 
-use crate::support::{Bench, in_c, passdock};
+use crate::support::{Bench, compile_c_plugin, passdock};
 
 /// Ctrl-C and other termination signals also terminate the process of the check.
 #[test]
-fn a_signal_ends_the_check_that_runs() {
+fn signals_terminate_the_running_check() {
     let bench = Bench::new();
     let flags = ["-DFAULT=HANG", "-DLINES=\"\""];
-    let Some(library) = in_c(&bench, "tests/bad-plugins/unsound.c", &flags) else {
+    let Some(library) = compile_c_plugin(&bench, "tests/bad-plugins/unsound.c", &flags) else {
         return;
     };
     let library = library.display().to_string();
@@ -39,9 +39,9 @@ fn a_signal_ends_the_check_that_runs() {
         let mut child = command.spawn().expect("the command");
         wait_for(1);
         let pid = child.id().to_string();
-        let sent = Command::new("kill").args(["-s", signal, &pid]).status();
-        assert!(sent.expect("kill").success());
-        let status = child.wait().expect("it ends");
+        let signaled = Command::new("kill").args(["-s", signal, &pid]).status();
+        assert!(signaled.expect("kill").success());
+        let status = child.wait().expect("its status");
         assert_eq!(status.code(), None, "{signal}: {status}");
         wait_for(0);
     }

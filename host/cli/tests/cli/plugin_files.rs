@@ -1,12 +1,12 @@
 //! A plugin in a debugger. The session `plugin_files` has the other tests of plugin files.
 
-use crate::support::{Bench, RELUS, in_c, passdock};
+use crate::support::{Bench, RELUS, compile_c_plugin, passdock};
 
 #[test]
-#[allow(clippy::print_stderr, reason = "a skipped test says so")]
-fn a_debugger_stops_in_a_pass() {
+#[allow(clippy::print_stderr, reason = "a skipped test prints a message")]
+fn gdb_stops_at_a_breakpoint_in_a_pass() {
     let bench = Bench::new();
-    if in_c(&bench, "tests/bad-plugins/dies.c", &["-pthread", "-g"]).is_none() {
+    if compile_c_plugin(&bench, "tests/bad-plugins/dies.c", &["-pthread", "-g"]).is_none() {
         return;
     }
     bench.write("m.ir", RELUS);
@@ -25,18 +25,18 @@ fn a_debugger_stops_in_a_pass() {
     gdb.current_dir(bench.path(""));
     let has_gdb = std::process::Command::new("gdb").arg("--version").output();
     if let Err(error) = has_gdb {
-        eprintln!("skipped: gdb can't be run: {error}");
+        eprintln!("skipped: could not run gdb: {error}");
         return;
     }
     let output = gdb
         .env("DEBUGINFOD_URLS", "")
         .output()
         .expect("timeout starts");
-    let said = String::from_utf8_lossy(&output.stdout);
-    if said.contains("Could not trace the inferior process") {
-        eprintln!("skipped: this machine lets no program be traced");
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    if stdout.contains("Could not trace the inferior process") {
+        eprintln!("skipped: this machine does not allow tracing");
         return;
     }
-    assert!(said.contains("Breakpoint 1, work (state="), "{said}");
-    assert!(said.contains("dies.c:"), "{said}");
+    assert!(stdout.contains("Breakpoint 1, work (state="), "{stdout}");
+    assert!(stdout.contains("dies.c:"), "{stdout}");
 }

@@ -6,7 +6,7 @@ use crate::planted::{PANIC, bench, model};
 use crate::support::{Bench, RELUS, plugin};
 
 #[test]
-fn a_failure_is_replayed_far_from_its_model() {
+fn self_contained_reproducer_replays_without_the_model() {
     let bench = bench();
     // Constants far below and above 64 KiB.
     let zeros = |count: usize| vec!["0"; count].join(", ");
@@ -57,12 +57,12 @@ fn a_failure_is_replayed_far_from_its_model() {
         name = "bad.transform.Count"
     "##]].assert_eq(&bench.read("out.ir.reproducer/pipeline.toml"));
     // In another directory, without the model.
-    let far = Bench::new();
-    std::fs::rename(bench.path("out.ir.reproducer"), far.path("sent")).unwrap();
+    let other_dir = Bench::new();
+    std::fs::rename(bench.path("out.ir.reproducer"), other_dir.path("sent")).unwrap();
     std::fs::remove_file(bench.path("m.ir")).unwrap();
     drop(bench);
-    assert!(far.exists("sent/data.bin"));
-    let ran = far.passdock("replay sent --json");
+    assert!(other_dir.exists("sent/data.bin"));
+    let ran = other_dir.passdock("replay sent --json");
     assert_eq!(ran.status, 1, "{}", ran.stderr);
     let replay = ran.json();
     assert_eq!(replay["result"], "same");
@@ -73,15 +73,15 @@ fn a_failure_is_replayed_far_from_its_model() {
     assert_eq!(replay["passes"][0]["status"], "skipped");
     assert_eq!(replay["passes"][1]["status"], "failed");
     assert_eq!(replay["passes"].as_array().map(Vec::len), Some(2));
-    assert_eq!(far.files(), ["sent"]);
+    assert_eq!(other_dir.files(), ["sent"]);
 
     // Fixed by another option.
-    let pipeline = far.read("sent/pipeline.toml");
-    far.write(
+    let pipeline = other_dir.read("sent/pipeline.toml");
+    other_dir.write(
         "sent/pipeline.toml",
         pipeline.replace("size = 9", "size = 1"),
     );
-    let ran = far.passdock("replay sent");
+    let ran = other_dir.passdock("replay sent");
     assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
     assert!(
         ran.stdout.contains("no failure; expected: pass-panicked"),
@@ -89,8 +89,8 @@ fn a_failure_is_replayed_far_from_its_model() {
         ran.stdout
     );
     // A different failure.
-    far.write("sent/pipeline.toml", "passes = ['bad.transform.Fail']");
-    let ran = far.passdock("replay sent");
+    other_dir.write("sent/pipeline.toml", "passes = ['bad.transform.Fail']");
+    let ran = other_dir.passdock("replay sent");
     assert_eq!(ran.status, 1);
     assert!(
         ran.stdout
@@ -102,7 +102,7 @@ fn a_failure_is_replayed_far_from_its_model() {
 
 /// If a pass emits an error and fails, the report has only that error.
 #[test]
-fn a_pass_that_only_emits_an_error_fails_in_the_same_way_again() {
+fn emitted_error_is_replayed_as_the_same_failure() {
     let bench = Bench::new();
     bench.write("m.ir", RELUS);
     let bad = plugin("passdock-misbehaving").display().to_string();
@@ -112,14 +112,14 @@ fn a_pass_that_only_emits_an_error_fails_in_the_same_way_again() {
         assert_eq!(ran.status, 1, "{}", ran.stderr);
         let replay = ["replay", "kept/m.ir.reproducer", "--plugin", &bad];
         let ran = bench.run(replay, "");
-        let same = format!("same failure: error-diagnostics in {pass}");
-        assert!(ran.stdout.contains(&same), "{pass}: {}", ran.stdout);
+        let same_failure = format!("same failure: error-diagnostics in {pass}");
+        assert!(ran.stdout.contains(&same_failure), "{pass}: {}", ran.stdout);
         assert_eq!(ran.status, 1, "{}", ran.stderr);
     }
 }
 
 #[test]
-fn a_replay_with_other_plugins_says_so() {
+fn replay_warns_about_different_plugins() {
     let bench = bench();
     bench.write("p.toml", PANIC);
     assert_eq!(
@@ -129,13 +129,13 @@ fn a_replay_with_other_plugins_says_so() {
         1
     );
     assert_eq!(bench.files(), ["kept", "m.ir", "p.toml"]);
-    let about = bench.read("kept/m.ir.reproducer/reproducer.toml");
-    let hash = about
+    let metadata = bench.read("kept/m.ir.reproducer/reproducer.toml");
+    let hash = metadata
         .split("blake3 = \"")
         .nth(1)
         .and_then(|rest| rest.split('"').next())
         .unwrap();
-    let other = about
+    let other = metadata
         .replacen(hash, &hash.chars().rev().collect::<String>(), 1)
         .replace("name = \"relax\"", "name = \"relay\"");
     bench.write("kept/m.ir.reproducer/reproducer.toml", other);
@@ -165,7 +165,7 @@ fn a_replay_with_other_plugins_says_so() {
 }
 
 #[test]
-fn large_constants_stay_where_they_are_with_a_hash() {
+fn external_data_is_referenced_with_a_hash() {
     let bench = bench();
     let data: Vec<u8> = (0..80_000_u32)
         .flat_map(|at| (at as f32).to_le_bytes())
@@ -182,8 +182,8 @@ fn large_constants_stay_where_they_are_with_a_hash() {
     bench.write("m.ir", model);
     let ran = bench.passdock("run m.ir -o out.ir --passes bad.transform.Fail");
     assert_eq!(ran.status, 1);
-    let said = "replay it with `passdock replay out.ir.reproducer --trust`";
-    assert!(ran.stderr.contains(said), "{}", ran.stderr);
+    let expected = "replay it with `passdock replay out.ir.reproducer --trust`";
+    assert!(ran.stderr.contains(expected), "{}", ran.stderr);
     assert_eq!(
         bench.files(),
         ["m.ir", "out.ir.reproducer", "p.toml", "w.bin"]
@@ -211,7 +211,7 @@ fn large_constants_stay_where_they_are_with_a_hash() {
 }
 
 #[test]
-fn what_is_in_the_way_of_a_reproducer_stays() {
+fn existing_files_are_not_replaced_by_a_reproducer() {
     let bench = bench();
     bench.write("p.toml", PANIC);
     std::fs::create_dir(bench.path("out.ir.reproducer")).unwrap();
@@ -240,7 +240,7 @@ fn what_is_in_the_way_of_a_reproducer_stays() {
 }
 
 #[test]
-fn the_verdict_of_an_instrument_is_replayed_with_it() {
+fn instrument_failure_is_replayed_with_the_instrument() {
     let bench = Bench::new();
     let model = r#"module {
   fn @main(%x: f32[2]) -> (%y: f32[2]) {
@@ -283,7 +283,7 @@ fn the_verdict_of_an_instrument_is_replayed_with_it() {
 }
 
 #[test]
-fn an_instrument_of_the_command_line_is_replayed_too() {
+fn command_line_instrument_is_replayed() {
     let bench = Bench::new();
     bench.write("m.ir", RELUS);
     // An instrument that can fail a pass: the tap, which comes from a plugin.
@@ -292,8 +292,8 @@ fn an_instrument_of_the_command_line_is_replayed_too() {
     let ran = bench.run(run.split(' ').chain([tap]), "");
     assert_eq!(ran.status, 1, "{}", ran.stderr);
     let pipeline = bench.read("out.ir.reproducer/pipeline.toml");
-    let named = "[[instruments]]\nfails = \"after\"\nname = \"tap.tap\"\n";
-    assert!(pipeline.contains(named), "{pipeline}");
+    let expected = "[[instruments]]\nfails = \"after\"\nname = \"tap.tap\"\n";
+    assert!(pipeline.contains(expected), "{pipeline}");
     let ran = bench.passdock("replay out.ir.reproducer");
     assert_eq!(ran.status, 1);
     assert!(

@@ -1,6 +1,6 @@
 //! Tests as text files in `tests/sessions`. Each line is one of
 //!
-//! - `# words`: the next case, in a directory with the files given above the first case;
+//! - `# TITLE`: the next case, in a directory with the files given above the first case;
 //! - `> NAME`: a file, whose lines follow after `| `;
 //! - `$ WORDS`: a line for `bash`, in which `passdock` is the command. The libraries of [`PLUGINS`] are `$TAP` and so
 //!   on. `| json PATH FIELD…` at its end prints parts of its output. `$ cc FILE FLAGS` builds `plugin.so` from a C file
@@ -14,17 +14,19 @@ use std::path::PathBuf;
 use expect_test::expect_file;
 use serde_json::Value;
 
-use crate::support::{Bench, REPOSITORY, beside, in_c, plugin, plugin_elsewhere, without_time};
+use crate::support::{
+    Bench, REPOSITORY, compile_c_plugin, install_dir, plugin, plugin_elsewhere, without_time,
+};
 
 macro_rules! sessions {
     ($($name:ident)*) => {
         $(#[test]
         fn $name() {
-            play(stringify!($name));
+            run_session(stringify!($name));
         })*
 
         #[test]
-        fn each_file_is_played() {
+        fn every_session_file_has_a_test() {
             let mut names = [$(concat!(stringify!($name), ".txt")),*].map(str::to_owned);
             names.sort();
             let files = std::fs::read_dir(FOLDER).expect("the folder").flatten();
@@ -37,9 +39,9 @@ macro_rules! sessions {
 }
 
 sessions! {
-    bad_input bind blame brief built_in built_in_files command_line data diagnostics extract inspecting
+    bad_input basics bind blame brief built_in built_in_files command_line data diagnostics extract inspecting
     instruments listing misbehaving models nested pipelines plugin_check plugin_files plugin_new raise_opset
-    report rewriting rules sequentials shells stats strangers working writing
+    report rewriting rules sequentials shells stats untrusted writing
 }
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/sessions");
@@ -54,7 +56,7 @@ const PLUGINS: [(&str, &str); 5] = [
 ];
 
 /// Runs a session and compares it with its file.
-fn play(name: &str) {
+fn run_session(name: &str) {
     let path = format!("{FOLDER}/{name}.txt");
     let text = std::fs::read_to_string(&path).expect("a session");
     let mut session = Session::default();
@@ -68,23 +70,23 @@ fn play(name: &str) {
                     content += line.strip_prefix("| ").unwrap_or(&line[1..]);
                     content.push('\n');
                 }
-                session.give(name, content);
+                session.add_file(name, content);
             }
             Some(("$ ", command)) => match session.run(command) {
                 Some(()) => {}
                 None => return,
             },
             Some(("< " | "  ", _)) => {}
-            _ => assert!(matches!(line, "" | "<"), "{path}: what is this? {line}"),
+            _ => assert!(matches!(line, "" | "<"), "{path}: unexpected line: {line}"),
         }
     }
-    expect_file![path].assert_eq(&session.played);
+    expect_file![path].assert_eq(&session.transcript);
 }
 
 /// A running session.
 #[derive(Default)]
 struct Session {
-    played: String,
+    transcript: String,
     /// The directory of the current case.
     bench: Option<Bench>,
     /// The files of all cases.
@@ -93,8 +95,8 @@ struct Session {
 
 impl Session {
     fn next_case(&mut self, line: &str) {
-        let separator = if self.played.is_empty() { "" } else { "\n" };
-        self.played += &format!("{separator}{line}\n");
+        let separator = if self.transcript.is_empty() { "" } else { "\n" };
+        self.transcript += &format!("{separator}{line}\n");
         let bench = Bench::new();
         for (name, content) in &self.common {
             write(&bench, name, content);
@@ -102,11 +104,11 @@ impl Session {
         self.bench = Some(bench);
     }
 
-    fn give(&mut self, name: &str, content: String) {
-        self.played += &format!("> {name}\n");
+    fn add_file(&mut self, name: &str, content: String) {
+        self.transcript += &format!("> {name}\n");
         for line in content.lines() {
             let blank = if line.is_empty() { "" } else { " " };
-            self.played += &format!("|{blank}{line}\n");
+            self.transcript += &format!("|{blank}{line}\n");
         }
         match &self.bench {
             Some(bench) => write(bench, name, &content),
@@ -116,18 +118,18 @@ impl Session {
 
     /// Runs a command. Returns `None` if a C compiler is required and missing.
     fn run(&mut self, command: &str) -> Option<()> {
-        let bench = self.bench.as_ref().expect("a command is of a case");
+        let bench = self.bench.as_ref().expect("a case before the command");
         let output = match command.strip_prefix("cc ") {
             Some(words) => {
                 let words: Vec<&str> = words.split(' ').collect();
-                in_c(bench, words[0], &words[1..]).map(|_| String::new())?
+                compile_c_plugin(bench, words[0], &words[1..]).map(|_| String::new())?
             }
             None => output(bench, command),
         };
-        self.played += &format!("$ {command}\n");
+        self.transcript += &format!("$ {command}\n");
         for line in output.lines() {
-            self.played += line.trim_end();
-            self.played.push('\n');
+            self.transcript += line.trim_end();
+            self.transcript.push('\n');
         }
         Some(())
     }
@@ -167,7 +169,7 @@ fn output(bench: &Bench, command: &str) -> String {
         .args(["-c", line])
         .env("LC_ALL", "C")
         .env("REPOSITORY", REPOSITORY);
-    shell.env("PATH", format!("{}:{path}", beside().display()));
+    shell.env("PATH", format!("{}:{path}", install_dir().display()));
     shell.env("ELSEWHERE", plugin_elsewhere());
     shell.envs(PLUGINS.map(|(variable, name)| (variable, plugin(name))));
     let before = files(bench);
@@ -196,7 +198,11 @@ fn output(bench: &Bench, command: &str) -> String {
 fn files(bench: &Bench) -> BTreeMap<PathBuf, Vec<u8>> {
     let root = bench.path("");
     let files = bench.contents().into_iter();
-    let relative = |path: PathBuf| path.strip_prefix(&root).expect("below it").to_path_buf();
+    let relative = |path: PathBuf| {
+        path.strip_prefix(&root)
+            .expect("a path below the root")
+            .to_path_buf()
+    };
     files.map(|(path, bytes)| (relative(path), bytes)).collect()
 }
 
@@ -205,12 +211,12 @@ fn changes(before: &BTreeMap<PathBuf, Vec<u8>>, after: &BTreeMap<PathBuf, Vec<u8
     let mut lines = String::new();
     for (path, bytes) in after {
         let parent = path.parent().expect("a directory");
-        let done = match before.get(path) {
+        let verb = match before.get(path) {
             None if parent.as_os_str().is_empty() || before.contains_key(parent) => "wrote",
             Some(earlier) if earlier != bytes => "changed",
             _ => continue,
         };
-        lines += &format!("  {done} {}\n", path.display());
+        lines += &format!("  {verb} {}\n", path.display());
     }
     for path in before.keys().filter(|path| !after.contains_key(*path)) {
         lines += &format!("  removed {}\n", path.display());

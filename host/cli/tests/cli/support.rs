@@ -44,7 +44,7 @@ impl Bench {
     }
 
     pub(crate) fn read(&self, name: &str) -> String {
-        std::fs::read_to_string(self.path(name)).expect("a file of text")
+        std::fs::read_to_string(self.path(name)).expect("a text file")
     }
 
     pub(crate) fn exists(&self, name: &str) -> bool {
@@ -53,7 +53,7 @@ impl Bench {
 
     /// Returns the prefix of plugin paths in messages.
     pub(crate) fn plugins(&self) -> String {
-        format!("{}{}", beside().display(), std::path::MAIN_SEPARATOR)
+        format!("{}{}", install_dir().display(), std::path::MAIN_SEPARATOR)
     }
 
     /// Returns the sorted names of the files, to check that no others were left.
@@ -96,7 +96,7 @@ impl Bench {
         self.run(words.split_whitespace(), "")
     }
 
-    /// Like [`Bench::passdock`], with a text on standard input.
+    /// Like [`Bench::passdock`], with a string as standard input.
     pub(crate) fn run<'w>(&self, words: impl IntoIterator<Item = &'w str>, input: &str) -> Ran {
         self.run_with(&[], words, input)
     }
@@ -131,7 +131,7 @@ impl Bench {
         command
     }
 
-    /// Runs a command to completion, with a text on standard input.
+    /// Runs a command to completion, with a string as standard input.
     pub(crate) fn finish(&self, command: &mut Command, input: &str) -> Ran {
         command
             .stdin(Stdio::piped())
@@ -146,7 +146,7 @@ impl Bench {
             status,
             stdout,
             stderr,
-        } = child.wait_with_output().expect("it ends");
+        } = child.wait_with_output().expect("its output");
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
         // A process that a signal terminated has no code.
         Ran {
@@ -161,8 +161,8 @@ impl Bench {
 pub(crate) const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
 /// Builds a plugin from a C file of the repository. Prints a message and returns `None` without a C compiler.
-#[allow(clippy::print_stderr, reason = "a skipped test says so")]
-pub(crate) fn in_c(bench: &Bench, source: &str, flags: &[&str]) -> Option<PathBuf> {
+#[allow(clippy::print_stderr, reason = "a skipped test prints a message")]
+pub(crate) fn compile_c_plugin(bench: &Bench, source: &str, flags: &[&str]) -> Option<PathBuf> {
     let library = bench.path("plugin.so");
     let mut cc = Command::new("cc");
     cc.args([
@@ -175,9 +175,9 @@ pub(crate) fn in_c(bench: &Bench, source: &str, flags: &[&str]) -> Option<PathBu
     cc.args(["-shared", "-fPIC", "-I", "plugin-api/abi/include"]);
     cc.args(flags).args([source, "-lm", "-o"]).arg(&library);
     match cc.current_dir(REPOSITORY).status() {
-        Ok(status) => assert!(status.success(), "cc refuses {source}"),
+        Ok(status) => assert!(status.success(), "cc rejects {source}"),
         Err(error) => {
-            eprintln!("skipped: cc can't be run: {error}");
+            eprintln!("skipped: could not run cc: {error}");
             return None;
         }
     }
@@ -190,7 +190,7 @@ impl Ran {
     pub(crate) fn json(&self) -> serde_json::Value {
         serde_json::from_str(&self.stdout).unwrap_or_else(|error| {
             panic!(
-                "this isn't one JSON value ({error}):\n{}\n{}",
+                "expected one JSON value ({error}):\n{}\n{}",
                 self.stdout, self.stderr
             )
         })
@@ -209,13 +209,13 @@ const ELSEWHERE: &str = "passdock-outliner";
 /// Returns the path of the command.
 pub(crate) fn passdock() -> PathBuf {
     let built = Path::new(env!("CARGO_BIN_EXE_passdock"));
-    beside().join(built.file_name().expect("a file's name"))
+    install_dir().join(built.file_name().expect("a file's name"))
 }
 
 /// Returns the library of the plugin crate `name`.
 pub(crate) fn plugin(name: &str) -> PathBuf {
     build_plugins();
-    beside().join(library(name))
+    install_dir().join(library(name))
 }
 
 /// Returns the library of the plugin outside of the command's directory.
@@ -235,7 +235,7 @@ fn library(name: &str) -> String {
 }
 
 /// Returns the directory of the command and the plugins. Cargo's own directory also has the plugins of other tests.
-pub(crate) fn beside() -> &'static Path {
+pub(crate) fn install_dir() -> &'static Path {
     Path::new(concat!(env!("CARGO_TARGET_TMPDIR"), "/installed"))
 }
 
@@ -265,7 +265,7 @@ fn build_plugins() {
         cargo.arg("--target-dir").arg(target);
         assert!(
             cargo.status().expect("cargo starts").success(),
-            "the plugins don't build"
+            "could not build the plugins"
         );
         install(command);
         for package in PLUGINS {
@@ -279,8 +279,8 @@ fn build_plugins() {
 
 /// Hard-links a file into the directory.
 fn install(file: &Path) {
-    let to = beside().join(file.file_name().expect("a file's name"));
-    std::fs::create_dir_all(beside()).expect("a directory in cargo's");
+    let to = install_dir().join(file.file_name().expect("a file's name"));
+    std::fs::create_dir_all(install_dir()).expect("a directory in cargo's");
     // Remove the file of an earlier run, if there is one.
     let _ = std::fs::remove_file(&to);
     std::fs::hard_link(file, &to)

@@ -3,7 +3,7 @@
 use crate::support::{Bench, Ran};
 
 /// Names with control sequences: colours, a title, right-to-left text.
-const STEERING: &str = r#"module {
+const ESCAPES: &str = r#"module {
   metadata "k\u{1b}[5m" = "v\u{9b}5m"
   fn @main(%"x\u{1b}]0;t\u{7}": f32["n\u{9b}31m"]) -> (%"y\u{202e}": f32["n\u{9b}31m"])
     opset("" = 17, "d\u{9b}31m" = 1) {
@@ -25,19 +25,19 @@ fn check_safe(ran: &Ran, words: &[&str]) {
 }
 
 #[test]
-fn names_in_models_and_of_files_do_not_steer_the_terminal() {
+fn control_characters_in_names_are_escaped() {
     let bench = Bench::new();
     let name = "m\u{1b}[31m\u{9b}32m.ir";
-    bench.write(name, STEERING);
-    bench.write("other.ir", STEERING.replace("[32m", "[33m"));
+    bench.write(name, ESCAPES);
+    bench.write("other.ir", ESCAPES.replace("[32m", "[33m"));
     bench.write(
         "wrong\u{9b}.ir",
-        STEERING.replace("return", "return %\"\u{9b}31m\", "),
+        ESCAPES.replace("return", "return %\"\u{9b}31m\", "),
     );
     bench.write("p\u{9b}.toml", "passes = [\"\u{9b}31m\"]");
     let tap = r#"tap.tap={label="\u001b[31m"}"#;
     let run = ["run", name, "--passes", "relax.transform.InferType"];
-    for more in [
+    for options in [
         &["-o", "-"][..],
         &[
             "--timing",
@@ -56,7 +56,7 @@ fn names_in_models_and_of_files_do_not_steer_the_terminal() {
         &["--config", "\u{9b}31m=1"],
         &["--disabled-pass", "\u{9b}31m"],
     ] {
-        let words: Vec<&str> = run.iter().chain(more).copied().collect();
+        let words: Vec<&str> = run.iter().chain(options).copied().collect();
         check_safe(&bench.run(words.iter().copied(), ""), &words);
     }
     for words in [
@@ -88,11 +88,11 @@ fn names_in_models_and_of_files_do_not_steer_the_terminal() {
     }
 }
 
-/// The names themselves are unchanged: the text escapes them and can be parsed.
+/// The names themselves are unchanged: textual IR escapes them and can be parsed.
 #[test]
-fn names_that_are_escaped_come_back() {
+fn escaped_names_round_trip() {
     let bench = Bench::new();
-    bench.write("m.ir", STEERING);
+    bench.write("m.ir", ESCAPES);
     let text = bench.passdock("convert m.ir -").stdout;
     let ops: String = text
         .lines()
@@ -103,11 +103,11 @@ fn names_that_are_escaped_come_back() {
         r#"{"k\u{9b}" = "v\r\u{1b}[2J"} loc("l\u{1b}[1m")"#,
     ];
     assert_eq!(ops.trim(), expected.join(" "));
-    let again = bench.run(["convert", "-", "-"], &text);
-    assert_eq!(again.stdout, text, "{}", again.stderr);
+    let reparsed = bench.run(["convert", "-", "-"], &text);
+    assert_eq!(reparsed.stdout, text, "{}", reparsed.stderr);
 }
 
-/// Runs the command with standard output in `out`. Returns its status and standard error.
+/// Runs the command with standard output connected to `out`. Returns its status and standard error.
 #[cfg(target_os = "linux")]
 fn run_into(bench: &Bench, words: &str, out: std::process::Stdio) -> (Option<i32>, String) {
     let mut command = std::process::Command::new(crate::support::passdock());
@@ -117,8 +117,8 @@ fn run_into(bench: &Bench, words: &str, out: std::process::Stdio) -> (Option<i32
         .env_remove("PASSDOCK_PLUGIN_PATH")
         .stdout(out);
     let ran = command.output().expect("the command starts");
-    let said = String::from_utf8_lossy(&ran.stderr).into_owned();
-    (ran.status.code(), said)
+    let stderr = String::from_utf8_lossy(&ran.stderr).into_owned();
+    (ran.status.code(), stderr)
 }
 
 #[cfg(target_os = "linux")]
@@ -158,28 +158,32 @@ fn bench_with_models() -> Bench {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn output_that_cannot_be_written_is_an_error() {
+fn output_write_failure_is_an_error() {
     let bench = bench_with_models();
     for (words, status) in COMMANDS {
         let full = std::fs::File::create("/dev/full").expect("a device");
-        let (ended, said) = run_into(&bench, words, full.into());
-        let trouble = if words.starts_with("diff") { 2 } else { 1 };
-        assert_eq!(ended, Some(status.max(trouble)), "{words}\n{said}");
-        let sentence = "error[write]: could not write standard output: No space left on device";
-        assert_eq!(said.matches(sentence).count(), 1, "{words}\n{said}");
+        let (status_code, stderr) = run_into(&bench, words, full.into());
+        let error_status = if words.starts_with("diff") { 2 } else { 1 };
+        assert_eq!(
+            status_code,
+            Some(status.max(error_status)),
+            "{words}\n{stderr}"
+        );
+        let message = "error[write]: could not write standard output: No space left on device";
+        assert_eq!(stderr.matches(message).count(), 1, "{words}\n{stderr}");
     }
 }
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_reader_that_goes_away_is_no_error() {
+fn closed_output_pipe_is_not_an_error() {
     let bench = bench_with_models();
     for (words, status) in COMMANDS {
         let (reader, writer) = std::io::pipe().expect("a pipe");
         drop(reader);
-        let (ended, said) = run_into(&bench, words, writer.into());
-        assert_eq!(ended, Some(status), "{words}\n{said}");
-        assert!(!said.contains("Standard output"), "{words}\n{said}");
+        let (status_code, stderr) = run_into(&bench, words, writer.into());
+        assert_eq!(status_code, Some(status), "{words}\n{stderr}");
+        assert!(!stderr.contains("Standard output"), "{words}\n{stderr}");
     }
 }
 
@@ -220,7 +224,7 @@ fn written(bench: &Bench, term: &str, columns: u16, words: &str) -> String {
     };
     tcsetwinsize(&host, size).expect("a terminal");
     let name = ptsname(&host, Vec::new()).expect("its name");
-    let name = name.into_string().expect("text");
+    let name = name.into_string().expect("UTF-8");
     let open = || std::fs::File::options().write(true).open(&name);
     let mut command = std::process::Command::new(crate::support::passdock());
     command
@@ -238,8 +242,8 @@ fn written(bench: &Bench, term: &str, columns: u16, words: &str) -> String {
     let mut bytes = Vec::new();
     // Reading from a terminal that is closed on the other side fails.
     let _ = std::fs::File::from(host).read_to_end(&mut bytes);
-    child.wait().expect("it ends");
-    String::from_utf8(bytes).expect("text")
+    child.wait().expect("its status");
+    String::from_utf8(bytes).expect("UTF-8")
 }
 
 /// A model for which the report has rows, rules, passes without changes, and op kinds.
@@ -265,7 +269,7 @@ const FOLDED: &str = r#"module {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn reports_and_help_fit_the_terminal() {
+fn reports_and_help_fit_the_terminal_width() {
     let bench = Bench::new();
     bench.write("m.ir", FOLDED);
     let inspect = format!("inspect {}libpassdock_relax.so", bench.plugins());
@@ -309,7 +313,7 @@ fn reports_and_help_fit_the_terminal() {
     }
 }
 
-/// Interprets the output on a terminal. Returns the lines of the screen, and the maximum width of any line on the way.
+/// Interprets the output on a terminal. Returns the lines of the final screen, and the maximum width that was written.
 #[cfg(target_os = "linux")]
 fn screen(written: &str) -> (String, usize) {
     let (mut lines, mut row, mut column) = (vec![Vec::new()], 0_usize, 0_usize);
@@ -321,13 +325,13 @@ fn screen(written: &str) -> (String, usize) {
             '\r' => column = 0,
             '\u{1b}' => {
                 assert_eq!(rest.next(), Some('['), "{written:?}");
-                let mut order = String::new();
-                while !order.ends_with(|c: char| c.is_ascii_alphabetic()) {
-                    order.extend(rest.next());
+                let mut sequence = String::new();
+                while !sequence.ends_with(|c: char| c.is_ascii_alphabetic()) {
+                    sequence.extend(rest.next());
                 }
-                let (number, what) = order.split_at(order.len() - 1);
+                let (number, command) = sequence.split_at(sequence.len() - 1);
                 let count = number.parse().unwrap_or(1);
-                match what {
+                match command {
                     "A" => row = row.saturating_sub(count),
                     "B" => row += count,
                     "K" if number == "2" => lines[row].clear(),
@@ -337,7 +341,7 @@ fn screen(written: &str) -> (String, usize) {
                         lines.truncate(row + 1);
                     }
                     "m" => {}
-                    _ => panic!("{order:?} in {written:?}"),
+                    _ => panic!("{sequence:?} in {written:?}"),
                 }
             }
             c => {
@@ -357,14 +361,14 @@ fn screen(written: &str) -> (String, usize) {
 /// Output to files and pipes isn't wrapped, so that it can be searched, and has no colour.
 #[cfg(target_os = "linux")]
 #[test]
-fn tables_that_go_elsewhere_have_a_line_a_row() {
+fn piped_tables_have_one_line_per_row() {
     let bench = Bench::new();
     for words in ["list config", "list passes", "explain"] {
         let (narrow, _) = on_a_terminal_of(&bench, "xterm", 80, words);
-        let elsewhere = bench.run_with(&[("NO_COLOR", "")], words.split_whitespace(), "");
-        let lines = elsewhere.stdout.lines().count();
+        let piped = bench.run_with(&[("NO_COLOR", "")], words.split_whitespace(), "");
+        let lines = piped.stdout.lines().count();
         assert!(lines < narrow.lines().count(), "{words}: {lines}\n{narrow}");
-        for text in [&elsewhere.stdout, &elsewhere.stderr] {
+        for text in [&piped.stdout, &piped.stderr] {
             assert!(!text.contains('\u{1b}'), "{words}: {text}");
         }
     }
@@ -373,7 +377,7 @@ fn tables_that_go_elsewhere_have_a_line_a_row() {
 /// A line that wraps couldn't be erased.
 #[cfg(target_os = "linux")]
 #[test]
-fn progress_fits_the_terminal() {
+fn progress_fits_the_terminal_width() {
     let bench = Bench::new();
     let name = "a-name-of-a-model-that-is-wider-than-the-terminal-".repeat(4) + ".ir";
     bench.write(&name, crate::support::RELUS);
@@ -381,18 +385,18 @@ fn progress_fits_the_terminal() {
         let words = format!("run {name} -q -o o.ir");
         let text = written(&bench, "xterm", columns, &words);
         let (shown, widest) = screen(&text);
-        assert!(text.contains("a-name-of-a-model"), "it says what it reads");
+        assert!(text.contains("a-name-of-a-model"), "no progress");
         assert!(
             widest <= usize::from(columns),
             "{widest} of {columns}: {text:?}"
         );
-        assert_eq!(shown.trim(), "", "it leaves nothing");
+        assert_eq!(shown.trim(), "", "progress is left");
     }
 }
 
 #[cfg(target_os = "linux")]
 #[test]
-fn progress_leaves_nothing_on_the_terminal() {
+fn progress_is_erased_from_the_terminal() {
     let bench = Bench::new();
     bench.write("m.ir", crate::support::RELUS);
     let words = "run m.ir --passes relax.transform.CanonicalizeBindings,relax.transform.InferType \
@@ -404,9 +408,9 @@ fn progress_leaves_nothing_on_the_terminal() {
         assert!(!line.contains(progress), "{shown}");
         assert!(!line.starts_with("0s"), "{shown}");
     }
-    let (dumb, has_color_there) = on_a_terminal(&bench, "dumb", "run m.ir --passes Gone");
+    let (dumb, has_color_on_dumb) = on_a_terminal(&bench, "dumb", "run m.ir --passes Gone");
     assert!(dumb.starts_with("error[unknown-pass]"), "{dumb}");
     let (shown, has_color) = on_a_terminal(&bench, "xterm", "run m.ir --passes Gone");
     assert!(shown.starts_with("error[unknown-pass]"), "{shown}");
-    assert_eq!((has_color, has_color_there), (true, false));
+    assert_eq!((has_color, has_color_on_dumb), (true, false));
 }

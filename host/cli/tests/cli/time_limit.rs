@@ -12,14 +12,14 @@ fn bench() -> Bench {
         "p.toml",
         "passes = ['relax.transform.DeadCodeElimination']\n",
     );
-    let made = Command::new("mkfifo").arg(bench.path("pipe.toml")).status();
-    assert!(made.unwrap().success());
+    let created = Command::new("mkfifo").arg(bench.path("pipe.toml")).status();
+    assert!(created.unwrap().success());
     bench
 }
 
 /// Runs a command that waits for a pipe or for its standard input. Returns its standard output.
 #[track_caller]
-fn check(bench: &Bench, words: &str, said: &str) -> String {
+fn check(bench: &Bench, words: &str, expected: &str) -> String {
     let before = bench.read("out.ir");
     let start = Instant::now();
     let mut child = Command::new(passdock())
@@ -35,8 +35,8 @@ fn check(bench: &Bench, words: &str, said: &str) -> String {
     let output = child.wait_with_output().unwrap();
     drop(stdin);
     let stderr = String::from_utf8_lossy(&output.stderr);
-    let said = format!("error[crashed]: {said}");
-    assert!(stderr.contains(&said), "{stderr}");
+    let expected = format!("error[crashed]: {expected}");
+    assert!(stderr.contains(&expected), "{stderr}");
     assert_eq!(output.status.code(), Some(1), "{stderr}");
     assert_eq!(stderr.matches("error").count(), 1, "{stderr}");
     assert!(start.elapsed() < Duration::from_secs(20));
@@ -45,16 +45,16 @@ fn check(bench: &Bench, words: &str, said: &str) -> String {
 }
 
 #[test]
-fn reading_ends_in_time() {
+fn timeout_ends_reading() {
     let bench = bench();
     let pipeline = "the command was still reading the pipeline `pipe.toml` after 0.5 s";
     check(&bench, "run pipe.toml m.ir -o out.ir", pipeline);
     let bisect = "bisect pipe.toml m.ir --test true{}";
-    let said = "the run was still running after 0.5 s, and no pass ran by then";
-    check(&bench, bisect, said);
-    let said = "the command was still reading the model after 0.5 s";
-    check(&bench, "run p.toml - -o out.ir", said);
-    let json = check(&bench, "run p.toml - -o out.ir --json", said);
+    let expected = "the run was still running after 0.5 s, and no pass ran by then";
+    check(&bench, bisect, expected);
+    let expected = "the command was still reading the model after 0.5 s";
+    check(&bench, "run p.toml - -o out.ir", expected);
+    let json = check(&bench, "run p.toml - -o out.ir --json", expected);
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(
         (&json["ok"], &json["exit_status"]),
@@ -63,7 +63,7 @@ fn reading_ends_in_time() {
 }
 
 #[test]
-fn writing_ends_in_time() {
+fn timeout_ends_writing() {
     let bench = bench();
     let page = "run p.toml m.ir -o out.ir --html-report pipe.toml";
     check(
@@ -75,7 +75,7 @@ fn writing_ends_in_time() {
 
 /// The instrument is waiting, not the pass before it.
 #[test]
-fn an_instrument_that_waits_is_named() {
+fn timeout_in_an_instrument_names_it() {
     let bench = bench();
     for trace in [
         "--trace pipe.toml",
@@ -84,28 +84,28 @@ fn an_instrument_that_waits_is_named() {
         let words = format!("run p.toml m.ir -o out.ir {trace} --timeout 1");
         let ran = bench.passdock(&words);
         assert_eq!(ran.status, 1, "{}", ran.stderr);
-        let said = "instrument `timing` was still running after 1 s";
-        assert!(ran.stderr.contains(said), "{}", ran.stderr);
+        let expected = "instrument `timing` was still running after 1 s";
+        assert!(ran.stderr.contains(expected), "{}", ran.stderr);
         assert_eq!(bench.read("out.ir"), "before");
     }
 }
 
 /// The limit applies to the pipeline, not to the check.
 #[test]
-fn a_check_may_take_longer_than_the_pipeline() {
+fn timeout_does_not_limit_the_check() {
     let bench = bench();
     let unused = RELUS.replacen("    return", "    %unused = onnx.Neg(%x)\n    return", 1);
     bench.write("m.ir", unused);
     let words = ["bisect", "p.toml", "m.ir", "--timeout", "1", "--test"];
     let words = words.into_iter().chain(["sleep 2; true {}"]);
     let ran = bench.run_with(&[], words, "");
-    let said = "error[check]: the check reports the result of the whole pipeline as good";
-    assert!(ran.stderr.contains(said), "{}", ran.stderr);
+    let expected = "error[check]: the check reports the result of the whole pipeline as good";
+    assert!(ran.stderr.contains(expected), "{}", ran.stderr);
 }
 
 /// A user may read the report in a pager.
 #[test]
-fn printing_takes_any_time() {
+fn timeout_does_not_limit_printing() {
     let bench = bench();
     let run = format!(
         "'{}' run p.toml m.ir --json --timeout 1 | (sleep 2; cat)",

@@ -1,4 +1,4 @@
-//! The items of a batch, which of them are up to date, and their order.
+//! Items of a batch: output paths, up-to-date checks and order.
 
 use std::cell::RefCell;
 use std::fs;
@@ -16,13 +16,13 @@ fn dir() -> tempfile::TempDir {
 
 fn write(dir: &Path, name: &str, bytes: &str) -> PathBuf {
     let path = dir.join(name);
-    fs::create_dir_all(path.parent().expect("a directory")).expect("made");
-    fs::write(&path, bytes).expect("written");
+    fs::create_dir_all(path.parent().expect("a directory")).expect("a directory");
+    fs::write(&path, bytes).expect("a file");
     path
 }
 
 /// Renders items or an error, without the directory.
-fn said(dir: &Path, found: Result<Vec<BatchItem>, PassError>) -> String {
+fn render(dir: &Path, found: Result<Vec<BatchItem>, PassError>) -> String {
     let text = match found {
         Ok(items) => {
             let lines = items.iter();
@@ -36,7 +36,7 @@ fn said(dir: &Path, found: Result<Vec<BatchItem>, PassError>) -> String {
 }
 
 #[test]
-fn directories_keep_their_paths() {
+fn outputs_keep_relative_paths() {
     let dir = dir();
     let dir = dir.path();
     for name in [
@@ -54,7 +54,7 @@ fn directories_keep_their_paths() {
         m/a/c.onnx → m/out/a/c.onnx
         m/b.onnx → m/out/b.onnx
         f.ir → m/out/f.ir"#]]
-    .assert_eq(&said(
+    .assert_eq(&render(
         dir,
         items(&[m.clone(), f.clone()], &dir.join("m/out")),
     ));
@@ -63,16 +63,19 @@ fn directories_keep_their_paths() {
         "the results of `f.ir` and `other/f.ir` would both be `o/f.ir`; pass the directory that contains both, or \
             run two batches"
     ]
-        .assert_eq(&said(dir, items(&[f.clone(), other], &dir.join("o"))));
+        .assert_eq(&render(dir, items(&[f.clone(), other], &dir.join("o"))));
     // The same file under two names, and a missing file.
     let same = dir.join("m/../f.ir");
-    let gone = dir.join("gone.onnx");
+    let missing_file = dir.join("gone.onnx");
     expect![[r#"
         f.ir → o/f.ir
         gone.onnx → o/gone.onnx"#]]
-    .assert_eq(&said(
+    .assert_eq(&render(
         dir,
-        items(&[f.clone(), same, gone.clone(), gone], &dir.join("o")),
+        items(
+            &[f.clone(), same, missing_file.clone(), missing_file],
+            &dir.join("o"),
+        ),
     ));
     // A file in a directory that is listed as well.
     let both = [m.clone(), dir.join("m/a/c.onnx")];
@@ -80,22 +83,22 @@ fn directories_keep_their_paths() {
         m/a/c.onnx → o/a/c.onnx
         m/b.onnx → o/b.onnx
         m/out/e.onnx → o/out/e.onnx"#]]
-    .assert_eq(&said(dir, items(&both, &dir.join("o"))));
+    .assert_eq(&render(dir, items(&both, &dir.join("o"))));
     expect!["a result would overwrite the model `f.ir`; write the results to another directory"]
-        .assert_eq(&said(dir, items(&[f], dir)));
-    expect!["found no `.onnx` file in `m/out/a`"].assert_eq(&said(
+        .assert_eq(&render(dir, items(&[f], dir)));
+    expect!["found no `.onnx` file in `m/out/a`"].assert_eq(&render(
         dir,
         items(
             &[write(dir, "m/out/a/x", "").parent().expect("it").to_owned()],
             dir,
         ),
     ));
-    let missing = said(dir, items(&[dir.join("none")], dir));
+    let missing = render(dir, items(&[dir.join("none")], dir));
     assert!(missing.starts_with("could not read `none`"), "{missing}");
 }
 
 #[test]
-fn what_is_done_is_known_until_something_of_it_changes() {
+fn item_is_up_to_date_until_an_input_changes() {
     let dir = dir();
     let dir = dir.path();
     let plugin = write(dir, "p.so", "1");
@@ -105,9 +108,10 @@ fn what_is_done_is_known_until_something_of_it_changes() {
     };
     let (request, file) = (Request::default(), dir.join("results.jsonl"));
     let fingerprint = || Fingerprint::new(&request, std::slice::from_ref(&plugin));
-    let is_done = |fingerprint: &Fingerprint| {
-        let kept = BatchResults::open(&file).expect("it is there");
-        kept.done(&item, fingerprint)
+    let is_up_to_date = |fingerprint: &Fingerprint| {
+        let results = BatchResults::open(&file).expect("the results");
+        results
+            .done(&item, fingerprint)
             .is_some_and(|result| result.up_to_date)
     };
     let run = |ok: bool| {
@@ -115,84 +119,87 @@ fn what_is_done_is_known_until_something_of_it_changes() {
             ok,
             ..Report::default()
         };
-        let mut kept = BatchResults::open(&file).expect("it can be made");
+        let mut results = BatchResults::open(&file).expect("a new file");
         let items = [item.clone()];
         super::run(
             &items,
             &fingerprint(),
             1,
             || |_: &BatchItem| report.clone(),
-            &mut |result| kept.add(&result),
+            &mut |result| results.add(&result),
         )
-        .expect("kept");
+        .expect("the results are written");
     };
     run(false);
-    assert!(!is_done(&fingerprint()), "it failed");
+    assert!(!is_up_to_date(&fingerprint()), "it failed");
     run(true);
-    assert!(!is_done(&fingerprint()), "its result is gone");
+    assert!(!is_up_to_date(&fingerprint()), "its result is missing");
     write(dir, "out/a.onnx", "");
-    assert!(is_done(&fingerprint()));
-    let other = Request {
+    assert!(is_up_to_date(&fingerprint()));
+    let other_request = Request {
         opt_level: Some(1),
         ..request.clone()
     };
     assert!(
-        !is_done(&Fingerprint::new(&other, std::slice::from_ref(&plugin))),
-        "another level"
+        !is_up_to_date(&Fingerprint::new(
+            &other_request,
+            std::slice::from_ref(&plugin)
+        )),
+        "a different level"
     );
     write(dir, "p.so", "22");
-    assert!(!is_done(&fingerprint()), "another plugin");
+    assert!(!is_up_to_date(&fingerprint()), "a different plugin");
     write(dir, "p.so", "1");
     run(true);
     write(dir, "a.onnx", "aa");
-    assert!(!is_done(&fingerprint()), "another model");
+    assert!(!is_up_to_date(&fingerprint()), "a different model");
     // An incomplete line.
-    let lines = fs::read_to_string(&file).expect("text");
-    fs::write(&file, lines.clone() + "{\"model\":\"b").expect("written");
-    drop(BatchResults::open(&file).expect("the rest is whole"));
-    assert_eq!(fs::read_to_string(&file).expect("text"), lines);
+    let lines = fs::read_to_string(&file).expect("a text file");
+    fs::write(&file, lines.clone() + "{\"model\":\"b").expect("a file");
+    drop(BatchResults::open(&file).expect("complete lines"));
+    assert_eq!(fs::read_to_string(&file).expect("a text file"), lines);
     for other in ["not results\n", "not results"] {
-        fs::write(&file, other).expect("written");
+        fs::write(&file, other).expect("a file");
         assert!(BatchResults::open(&file).is_err());
-        assert_eq!(fs::read_to_string(&file).expect("text"), other);
+        assert_eq!(fs::read_to_string(&file).expect("a text file"), other);
     }
 }
 
 #[test]
-fn one_batch_at_a_time_writes_a_file() {
+fn results_file_is_locked_by_one_batch() {
     let dir = dir();
     let file = dir.path().join("results.jsonl");
-    let first = BatchResults::open(&file).expect("it can be made");
-    let refused = BatchResults::open(&file)
+    let first = BatchResults::open(&file).expect("a new file");
+    let error = BatchResults::open(&file)
         .map(|_| ())
-        .expect_err("it is written");
-    let said = refused
+        .expect_err("an open file");
+    let message = error
         .to_string()
         .replace(&format!("{}/", dir.path().display()), "");
     expect!["another batch is writing `results.jsonl`; wait until it is done, or pass another file: `--results FILE`"]
-        .assert_eq(&said);
+        .assert_eq(&message);
     drop(first);
     assert!(BatchResults::open(&file).is_ok());
 }
 
-/// A link may be from another user, and lead to a file with other contents.
+/// A link may be created by another user, and point to a file with other contents.
 #[cfg(unix)]
 #[test]
-fn a_link_has_to_lead_to_results() {
+fn link_to_other_contents_is_rejected() {
     let dir = dir();
     let [file, mine] = ["results.jsonl", "mine"].map(|name| dir.path().join(name));
-    std::os::unix::fs::symlink(&mine, &file).expect("linked");
+    std::os::unix::fs::symlink(&mine, &file).expect("a link");
     assert!(BatchResults::open(&file).is_err() && !mine.exists());
-    for (text, is_taken) in [("", false), ("text", false), ("{\"model\":", true)] {
-        fs::write(&mine, text).expect("written");
-        assert_eq!(BatchResults::open(&file).is_ok(), is_taken, "{text}");
-        let left = if is_taken { "" } else { text };
-        assert_eq!(fs::read_to_string(&mine).expect("text"), left);
+    for (text, is_accepted) in [("", false), ("text", false), ("{\"model\":", true)] {
+        fs::write(&mine, text).expect("a file");
+        assert_eq!(BatchResults::open(&file).is_ok(), is_accepted, "{text}");
+        let remaining = if is_accepted { "" } else { text };
+        assert_eq!(fs::read_to_string(&mine).expect("a text file"), remaining);
     }
 }
 
 #[test]
-fn files_of_rules_count_by_their_texts() {
+fn fingerprint_includes_contents_of_rule_files() {
     let dir = dir();
     let dir = dir.path();
     let name = |file: &str| shown(&dir.join(file));
@@ -218,28 +225,28 @@ fn files_of_rules_count_by_their_texts() {
         ..Request::default()
     };
     let model = write(dir, "a.onnx", "a");
-    let now = || Fingerprint::new(&request, &[]).of_file(&model);
+    let fingerprint = || Fingerprint::new(&request, &[]).of_file(&model);
     for file in ["entry", "option", "config", "argument", "field", "fields"] {
         let file = format!("{file}.rules");
         let path = write(dir, &file, "1");
-        let before = now();
-        assert_eq!(now(), before);
+        let before = fingerprint();
+        assert_eq!(fingerprint(), before);
         // The length and the modification time stay the same.
-        let time = fs::metadata(&path).and_then(|about| about.modified());
+        let time = fs::metadata(&path).and_then(|metadata| metadata.modified());
         write(dir, &file, "2");
-        let opened = fs::File::options().write(true).open(&path);
-        opened
+        let file_handle = fs::File::options().write(true).open(&path);
+        file_handle
             .and_then(|file| file.set_modified(time?))
-            .expect("set");
-        assert_ne!(now(), before, "{file}");
+            .expect("a modification time");
+        assert_ne!(fingerprint(), before, "{file}");
     }
-    let before = now();
+    let before = fingerprint();
     write(dir, "unnamed.rules", "1");
-    assert_eq!(now(), before);
+    assert_eq!(fingerprint(), before);
 }
 
 #[test]
-fn the_largest_begin_and_an_error_ends_it() {
+fn largest_models_run_first_and_errors_stop() {
     let dir = dir();
     let sizes = [
         ("small.onnx", "1"),

@@ -308,7 +308,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hashes_stand_before_the_extension() {
+    fn hash_is_inserted_before_the_extension() {
         const HASH: &str = "0123456789abcdef";
         for (plain, hashed) in [
             ("m.onnx.data", "m.onnx.0123456789abcdef.data"),

@@ -63,11 +63,11 @@ mod tests {
     use crate::pipeline_file::{PassTable, PipelineFile};
 
     #[test]
-    fn each_is_a_list_of_passes_that_goes_by_the_level() {
+    fn built_in_pipelines_contain_only_passes() {
         for BuiltInPipeline { name, text } in BUILT_IN {
             let file = PipelineFile::parse(name, text).unwrap();
             assert!(!file.passes.is_empty(), "{name}");
-            // It must not depend on its environment.
+            // It must not depend on the environment.
             assert!(file.plugins.dirs.is_empty() && file.plugins.files.is_empty());
             assert!(file.plugins.tables.is_empty() && file.instruments.is_empty());
             assert_eq!(file.context.settings(), Default::default(), "{name}");
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn each_has_a_name_that_is_a_word_and_a_summary() {
+    fn built_in_pipelines_have_names_and_summaries() {
         for known in BUILT_IN {
             let is_word = |c: char| c.is_ascii_lowercase() || c == '-';
             assert!(known.name.chars().all(is_word), "{}", known.name);
@@ -91,9 +91,9 @@ mod tests {
     }
 
     #[test]
-    fn one_that_is_not_there_is_told_from_those_that_are() {
+    fn unknown_built_in_pipeline_is_an_error() {
         assert_eq!(BuiltInPipeline::named(DEFAULT).unwrap(), BUILT_IN[0]);
-        let said = |name: &str| {
+        let error_of = |name: &str| {
             let error = BuiltInPipeline::named(name).unwrap_err();
             error.to_diagnostic().render(false)
         };
@@ -101,16 +101,16 @@ mod tests {
             error[usage]: no built-in pipeline is named `defualt`
              |
              = help: did you mean `default`?"#]]
-        .assert_eq(&said("defualt"));
+        .assert_eq(&error_of("defualt"));
         expect![[r#"
             error[usage]: no built-in pipeline is named `quantize`
              |
              = help: built-in pipelines: `default`, `deploy`, `simplify`"#]]
-        .assert_eq(&said("quantize"));
+        .assert_eq(&error_of("quantize"));
     }
 
     #[test]
-    fn one_needs_plugins() {
+    fn built_in_pipeline_requires_plugins() {
         let resolved = Pipeline::built_in(DEFAULT).unwrap();
         let error = resolved.resolve(&Registry::new()).err().unwrap();
         expect![["

@@ -18,13 +18,13 @@ fn name(table: &PassTable) -> &str {
 #[track_caller]
 fn check_error(text: &str, expected: Expect) {
     match PipelineFile::parse("p.toml", text) {
-        Ok(file) => panic!("this should be refused: {file:?}"),
+        Ok(file) => panic!("expected an error, found {file:?}"),
         Err(error) => expected.assert_eq(&error.to_diagnostic().render(false)),
     }
 }
 
 #[test]
-fn the_example_of_the_documentation_is_read() {
+fn documentation_example_is_parsed() {
     let text = r#"
 [context]
 opt_level = 3
@@ -76,7 +76,7 @@ passes = ["relax.transform.CanonicalizeBindings", { name = "relax.transform.Dead
 }
 
 #[test]
-fn every_mistake_is_underlined() {
+fn errors_underline_their_location() {
     check_error(
         "[context]\nopt_lvl = 3\n",
         expect![[r#"

@@ -181,12 +181,12 @@ mod tests {
 
     /// Checks the location of an error that `numerics` reports when it knows the model.
     #[track_caller]
-    fn check(text: &str, asked: &[&str], expected: Expect) {
+    fn check(text: &str, instruments: &[&str], expected: Expect) {
         let request = Request {
             pipeline: Some(PipelineText::of_file("p.toml", text)),
-            instruments: asked
+            instruments: instruments
                 .iter()
-                .map(|asked| RequestedInstrument::parse(asked).unwrap())
+                .map(|text| RequestedInstrument::parse(text).unwrap())
                 .collect(),
             ..Request::default()
         };
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn an_option_of_an_instrument_is_underlined() {
+    fn instrument_option_is_underlined() {
         check(
             "[[instruments]]\nname = 'numerics'\ndims = { bach2 = 1, bach = 2 }\n",
             &[],

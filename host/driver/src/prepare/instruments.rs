@@ -144,16 +144,16 @@ mod tests {
     fn check_error(text: &str, expected: Expect) {
         let pipeline = Pipeline::from_toml(text).expect("a pipeline's shape");
         match pipeline.resolve(&Registry::new()) {
-            Ok(_) => panic!("this should be refused"),
+            Ok(_) => panic!("expected an error"),
             Err(error) => expected.assert_eq(&error.to_diagnostic().render(false)),
         }
     }
 
     #[track_caller]
-    fn check_asked(asked: &str, expected: Expect) {
-        let text = match RequestedInstrument::parse(asked).and_then(|asked| {
+    fn check_requested(requested: &str, expected: Expect) {
+        let text = match RequestedInstrument::parse(requested).and_then(|requested| {
             let request = Request {
-                instruments: vec![asked],
+                instruments: vec![requested],
                 ..Request::default()
             };
             Prepared::new(&Registry::new(), &request, Watched::default())
@@ -165,17 +165,17 @@ mod tests {
     }
 
     #[test]
-    fn instruments_of_the_command_line() {
-        check_asked("memory", expect!["memory"]);
-        check_asked("dump={dir='d', refresh=true}", expect!["dump"]);
-        check_asked(
+    fn command_line_instruments_are_parsed() {
+        check_requested("memory", expect!["memory"]);
+        check_requested("dump={dir='d', refresh=true}", expect!["dump"]);
+        check_requested(
             "memmory",
             expect![[r#"
                 error[unknown-instrument]: no instrument is named `memmory`
                  |
                  = help: did you mean `memory`?"#]],
         );
-        check_asked(
+        check_requested(
             "bisect={limit='3'}",
             expect![[r#"
                 error[config]: invalid value for `limit` of `bisect`: expected an int, found "3"
@@ -186,7 +186,7 @@ mod tests {
                  |
                  = help: remove the quotes: 3"#]],
         );
-        check_asked(
+        check_requested(
             "bisect=3",
             expect![[r#"
                 error[config]: invalid options in `--instrument bisect=3`: not a TOML table
@@ -197,7 +197,7 @@ mod tests {
 
     passdock_core::sdk::options! {
         /// Options of an instrument that can fail a run.
-        struct Judged {
+        struct CheckerOptions {
             /// A directory.
             inputs: String = "",
             /// A file.
@@ -207,41 +207,40 @@ mod tests {
         }
     }
 
-    struct Judge;
+    struct Checker;
 
-    impl PassInstrument for Judge {
+    impl PassInstrument for Checker {
         fn name(&self) -> &str {
             "judge"
         }
     }
 
-    fn judge() -> InstrumentSpec {
+    fn checker() -> InstrumentSpec {
         let summary = "Judges what passes make.";
-        InstrumentSpec::judging("judge", summary, |_: Judged, _| Ok(Arc::new(Judge)))
-            .paths(["inputs", "library"])
+        InstrumentSpec::judging("judge", summary, |_: CheckerOptions, _| {
+            Ok(Arc::new(Checker))
+        })
+        .paths(["inputs", "library"])
     }
 
     #[test]
-    fn those_that_judge_are_kept_with_paths_that_hold_anywhere() {
-        let there = tempfile::tempdir().unwrap();
-        std::fs::create_dir(there.path().join("samples")).unwrap();
-        std::fs::write(there.path().join("ort.so"), "").unwrap();
-        let there = there.path().display().to_string();
+    fn checking_instruments_get_absolute_paths() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(dir.path().join("samples")).unwrap();
+        std::fs::write(dir.path().join("ort.so"), "").unwrap();
+        let dir = dir.path().display().to_string();
         let text = "passes = []\n[[instruments]]\nname = 'timing'\n[[instruments]]\n\
                     name = 'judge'\ninputs = 'samples'\nsamples = 3\n";
         let request = Request {
-            pipeline: Some(PipelineText::of_file(
-                format!("{there}/pipeline.toml"),
-                text,
-            )),
+            pipeline: Some(PipelineText::of_file(format!("{dir}/pipeline.toml"), text)),
             instruments: vec![
                 RequestedInstrument::parse("verify").unwrap(),
-                RequestedInstrument::parse(&format!("judge={{library='{there}/ort.so'}}")).unwrap(),
+                RequestedInstrument::parse(&format!("judge={{library='{dir}/ort.so'}}")).unwrap(),
             ],
             ..Request::default()
         };
         let registry = Registry::new();
-        registry.register_instrument(judge()).unwrap();
+        registry.register_instrument(checker()).unwrap();
         let prepared = Prepared::new(&registry, &request, Watched::default()).unwrap();
         let judges = prepared
             .context
@@ -262,12 +261,12 @@ mod tests {
             &judges
                 .collect::<Vec<_>>()
                 .join("\n")
-                .replace(&there, "/there"),
+                .replace(&dir, "/there"),
         );
     }
 
     #[test]
-    fn options_are_checked_and_underlined() {
+    fn invalid_options_are_underlined() {
         check_error(
             "[[instruments]]\nname = 'timings'\n",
             expect![[r#"

@@ -211,7 +211,7 @@ mod tests {
 
     const TEXT: &str = "rule acme.neg_neg { onnx.Neg(onnx.Neg(%x)) }";
 
-    fn given(fields: &[(&str, FieldType)], value: Value) -> Value {
+    fn with_rule_files(fields: &[(&str, FieldType)], value: Value) -> Value {
         let directory = tempfile::tempdir().unwrap();
         std::fs::write(directory.path().join("npu.rules"), TEXT).unwrap();
         let fields = fields.iter().map(|&(name, ty)| Field {
@@ -226,19 +226,19 @@ mod tests {
     }
 
     #[test]
-    fn only_what_takes_rules_reads_files_of_them() {
+    fn only_rules_fields_read_rule_files() {
         let value = toml::toml! { rules = ["npu.rules"] found = ["npu.rules", "rule x { }"] };
         let fields = [("rules", FieldType::Strings), ("found", FieldType::Rules)];
-        let value = given(&fields, value.into());
+        let value = with_rule_files(&fields, value.into());
         assert_eq!(value["rules"][0].as_str(), Some("npu.rules"));
         assert_eq!(value["found"][0].as_str(), Some(TEXT));
         assert_eq!(value["found"][1].as_str(), Some("rule x { }"));
     }
 
     #[test]
-    fn a_config_key_may_be_a_list_of_rules_itself() {
+    fn config_key_can_be_a_rules_list() {
         let value = vec!["npu.rules"].into();
-        let value = given(&[("", FieldType::Rules)], value);
+        let value = with_rule_files(&[("", FieldType::Rules)], value);
         assert_eq!(value[0].as_str(), Some(TEXT));
     }
 }

@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_message_comes_as_it_went() {
+    fn messages_round_trip() {
         let mut sent = Vec::new();
         send(&mut sent, &"a \"b\"").unwrap();
         send(&mut sent, &7).unwrap();

@@ -1,4 +1,4 @@
-//! Directories that also have libraries that aren't plugins.
+//! Discovery in directories with libraries that aren't plugins.
 
 use std::process::Command;
 
@@ -8,10 +8,10 @@ use crate::file::EXTENSION;
 /// Next to a program, a library that isn't a plugin is skipped, and a damaged one is a warning. In a plugin directory
 /// both are warnings.
 #[test]
-fn libraries_beside_a_program_are_passed_over() {
+fn libraries_next_to_a_program_are_skipped() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let source = dir.path().join("runtime.c");
-    std::fs::write(&source, "int runtime(void) { return 1; }").expect("writes");
+    std::fs::write(&source, "int runtime(void) { return 1; }").expect("a file");
     let runtime = dir.path().join("runtime").with_extension(EXTENSION);
     let mut cc = Command::new("cc");
     cc.args(["-shared", "-fPIC"]).arg(source).arg("-o");
@@ -20,17 +20,17 @@ fn libraries_beside_a_program_are_passed_over() {
         .status()
         .is_ok_and(|status| status.success())
     {
-        return skip("cc can't be run");
+        return skip("could not run cc");
     }
     let broken = dir.path().join("broken").with_extension(EXTENSION);
-    std::fs::write(broken, "").expect("writes");
+    std::fs::write(broken, "").expect("a file");
     for (mixed, unreadable) in [(true, &["broken"][..]), (false, &["broken", "runtime"])] {
         let dirs = [SearchDir {
             path: dir.path().to_path_buf(),
             required: false,
             mixed,
         }];
-        let found = discover(&dirs).expect("the directory is there");
+        let found = discover(&dirs).expect("the directory");
         let names = |errors: &[crate::PluginError]| {
             let stems = errors.iter().map(|error| {
                 let stem = error.origin.path().and_then(|path| path.file_stem());
@@ -45,7 +45,7 @@ fn libraries_beside_a_program_are_passed_over() {
     }
 }
 
-#[allow(clippy::print_stderr, reason = "a skipped test says so")]
-fn skip(why: &str) {
-    eprintln!("skipped: {why}");
+#[allow(clippy::print_stderr, reason = "a skipped test prints a message")]
+fn skip(reason: &str) {
+    eprintln!("skipped: {reason}");
 }

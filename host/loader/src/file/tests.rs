@@ -28,33 +28,33 @@ fn build(source: &str, flags: &[&str]) -> Option<Built> {
         .arg(&c)
         .status();
     match status {
-        Ok(status) => assert!(status.success(), "cc refuses {source}"),
+        Ok(status) => assert!(status.success(), "cc rejects {source}"),
         Err(error) => {
-            skip(&format!("cc can't be run: {error}"));
+            skip(&format!("could not run cc: {error}"));
             return None;
         }
     }
     Some(Built { dir, lib })
 }
 
-#[allow(clippy::print_stderr, reason = "a skipped test says so")]
-fn skip(why: &str) {
-    eprintln!("skipped: {why}");
+#[allow(clippy::print_stderr, reason = "a skipped test prints a message")]
+fn skip(reason: &str) {
+    eprintln!("skipped: {reason}");
 }
 
-fn good() -> String {
+fn valid_source() -> String {
     format!(
         "void *passdock_plugin_v0(void *host) {{ return host; }}\n\
          const char passdock_manifest_v0[] = \"{MANIFEST}\";\n"
     )
 }
 
-fn good_lib() -> Option<Built> {
+fn valid_lib() -> Option<Built> {
     if !cfg!(target_os = "linux") {
         skip("ELF libraries are built on Linux only");
         return None;
     }
-    build(&good(), &["-shared", "-fPIC"])
+    build(&valid_source(), &["-shared", "-fPIC"])
 }
 
 #[track_caller]
@@ -64,7 +64,7 @@ fn expect_error(lib: &Path, expected: &str) {
 }
 
 #[test]
-fn a_good_library_gives_its_manifest() {
+fn valid_library_yields_its_manifest() {
     for flags in [
         &["-shared", "-fPIC"][..],
         &["-shared", "-fPIC", "-s"],
@@ -74,17 +74,17 @@ fn a_good_library_gives_its_manifest() {
         if !cfg!(target_os = "linux") {
             return skip("ELF libraries are built on Linux only");
         }
-        let Some(built) = build(&good(), flags) else {
+        let Some(built) = build(&valid_source(), flags) else {
             return;
         };
-        let checked = check(&built.lib).expect("a good library");
+        let checked = check(&built.lib).expect("a valid library");
         assert_eq!(checked.0.plugin.name, "c", "{flags:?}");
     }
 }
 
 /// Libraries in C, their compiler flags, and part of the error message about each.
 #[test]
-fn each_wrong_library_has_its_message() {
+fn invalid_libraries_are_rejected() {
     const ENTRY: &str = "void *passdock_plugin_v0(void *h) { return h; }";
     if !cfg!(target_os = "linux") {
         return skip("ELF libraries are built on Linux only");
@@ -143,7 +143,7 @@ fn each_wrong_library_has_its_message() {
 }
 
 #[test]
-fn files_that_are_no_libraries() {
+fn non_library_files_are_rejected() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let path = dir.path().join("plugin.so");
     expect_error(&path, "check its path and permissions");
@@ -157,33 +157,33 @@ fn files_that_are_no_libraries() {
         ),
         (b"!<arch>\nx               ", "an unknown file format"),
     ] {
-        std::fs::write(&path, bytes).expect("writes");
+        std::fs::write(&path, bytes).expect("a file");
         expect_error(&path, expected);
     }
     expect_error(dir.path(), "not a regular file; pass a shared library");
 }
 
 #[test]
-fn a_library_for_another_machine() {
-    let Some(built) = good_lib() else { return };
-    let mut bytes = std::fs::read(&built.lib).expect("reads");
+fn library_for_another_architecture_is_rejected() {
+    let Some(built) = valid_lib() else { return };
+    let mut bytes = std::fs::read(&built.lib).expect("a file");
     let other = built.dir.path().join("other.so");
     bytes[18] = if cfg!(target_arch = "aarch64") {
         62
     } else {
         183
     };
-    std::fs::write(&other, bytes).expect("writes");
+    std::fs::write(&other, bytes).expect("a file");
     expect_error(&other, "build it for this machine");
 }
 
 #[test]
-fn every_cut_is_noticed() {
-    let Some(built) = good_lib() else { return };
-    let bytes = std::fs::read(&built.lib).expect("reads");
+fn truncated_libraries_are_rejected() {
+    let Some(built) = valid_lib() else { return };
+    let bytes = std::fs::read(&built.lib).expect("a file");
     let cut = built.dir.path().join("cut.so");
     for len in (0..bytes.len()).step_by(97).chain([bytes.len() - 1]) {
-        std::fs::write(&cut, &bytes[..len]).expect("writes");
+        std::fs::write(&cut, &bytes[..len]).expect("a file");
         let error = check(&cut).expect_err("cut off");
         assert!(!error.to_string().is_empty(), "{len}");
     }
@@ -191,9 +191,9 @@ fn every_cut_is_noticed() {
 
 /// Random damage never causes a panic, a hang or running code. Accepted files have a complete manifest.
 #[test]
-fn random_damage_is_survived() {
-    let Some(built) = good_lib() else { return };
-    let bytes = std::fs::read(&built.lib).expect("reads");
+fn random_damage_does_not_panic() {
+    let Some(built) = valid_lib() else { return };
+    let bytes = std::fs::read(&built.lib).expect("a file");
     let mut random = Random(0x9E37_79B9_7F4A_7C15);
     for _ in 0..4_000 {
         let mut copy = bytes.clone();

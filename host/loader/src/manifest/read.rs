@@ -407,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn the_schema_has_the_keys_that_are_read() {
+    fn schema_keys_match_the_keys_read() {
         let plugin = "name = 'a'\nabi = '0.4'\nir = '0.1'\npanic = 'none'";
         check("plugin", plugin, plugin_in);
         let whole = format!("[plugin]\n{plugin}");

@@ -14,10 +14,10 @@ ir = \"0.1\"
 panic = \"unwind\"
 ";
 
-/// Each case of `wrong.txt` has the message that follows it.
+/// Each case of `invalid.txt` is followed by its error message.
 #[test]
-fn wrong_manifests_have_their_messages() {
-    let cases = include_str!("wrong.txt");
+fn invalid_manifests_are_rejected() {
+    let cases = include_str!("invalid.txt");
     let (comment, cases) = cases.split_once("\n\n").expect("a comment, and cases");
     let mut actual = format!("{comment}\n");
     let mut case = String::new();
@@ -35,11 +35,11 @@ fn wrong_manifests_have_their_messages() {
         actual += &format!("\n{rest}=> {error}\n");
         case.clear();
     }
-    expect_file!["wrong.txt"].assert_eq(&actual);
+    expect_file!["invalid.txt"].assert_eq(&actual);
 }
 
 #[test]
-fn a_whole_manifest() {
+fn complete_manifest_is_parsed() {
     let text = format!(
         "{PLUGIN}min_host = \"0.0\"
 layout = \"0123abcd\"
@@ -87,7 +87,7 @@ default = 3
     );
     // The fingerprint may differ in another minor version.
     let text = text.replace("abi = \"0.4\"", "abi = \"0.9\"");
-    let manifest = Manifest::parse(&text).expect("a good manifest");
+    let manifest = Manifest::parse(&text).expect("a valid manifest");
     expect![[r#"
         {
           "plugin": {
@@ -201,7 +201,7 @@ fn nesting_is_limited() {
 }
 
 #[test]
-fn versions_are_compared() {
+fn plugin_versions_are_checked() {
     for (abi, min_host, ir, expected) in [
         ("0.4", "0.4", "0.1", "used"),
         ("0.7", "0.4", "0.3", "used"),
@@ -254,9 +254,9 @@ fn versions_are_compared() {
 }
 
 #[test]
-fn records_of_another_draft_are_refused() {
+fn different_layout_fingerprint_is_rejected() {
     let error = Manifest::parse(&format!("{PLUGIN}layout = \"00000000\"\n"));
-    let text = error.expect_err("another draft").to_string();
+    let text = error.expect_err("a different layout").to_string();
     let host = format!("{:08x}", abi::LAYOUT);
     let expected = format!("of ABI 0.4: expected fingerprint {host}, found 00000000");
     assert!(text.contains(&expected), "{text}");
@@ -266,15 +266,15 @@ fn records_of_another_draft_are_refused() {
 
 /// A manifest of another major version may have another format. The error is about its version.
 #[test]
-fn another_major_is_recognised_whatever_else_it_says() {
+fn other_major_version_is_reported_first() {
     let text = "[plugin]\nname = \"p\"\nabi = \"9.0\"\nir = \"9.0\"\npanic = \"none\"\n\
                 [[pass]]\nname = \"a.transform.X\"\nkind = \"galaxy\"\n";
-    let error = Manifest::parse(text).expect_err("another major");
+    let error = Manifest::parse(text).expect_err("a different major version");
     assert!(matches!(error, Kind::AbiMajor { .. }), "{error}");
 }
 
 #[test]
-fn the_symbol_s_bytes() {
+fn manifest_symbol_bytes_are_validated() {
     let mut bytes = PLUGIN.as_bytes().to_vec();
     assert!(matches!(
         Manifest::from_symbol(&bytes),
@@ -299,7 +299,7 @@ fn the_symbol_s_bytes() {
 
 /// A newer plugin may have entries that this host doesn't support. Only these entries are skipped.
 #[test]
-fn an_entry_with_an_unknown_word_is_left_out() {
+fn entries_with_unknown_enum_values_are_skipped() {
     let text = format!(
         "{PLUGIN}
 [[pass]]
@@ -341,7 +341,7 @@ type = 'dtype'
 name = 'a.good'
 "
     );
-    let manifest = Manifest::parse(&text).expect("the rest is right");
+    let manifest = Manifest::parse(&text).expect("a valid manifest");
     let passes: Vec<&str> = manifest.passes.iter().map(ManifestPass::name).collect();
     assert_eq!(passes, ["a.transform.Good"]);
     assert_eq!(manifest.instruments.len(), 1);
@@ -370,7 +370,7 @@ name = 'a.good'
 
 /// Each entry, and each child of a Sequential, may have the minimum host version that it needs.
 #[test]
-fn an_entry_that_needs_a_newer_host_is_left_out() {
+fn entries_that_need_a_newer_host_are_skipped() {
     let newer = "min_host = '0.999'\n";
     let child = "{ name = 'a.transform.New', min_host = '0.999' }";
     let text = format!(
@@ -384,7 +384,7 @@ fn an_entry_that_needs_a_newer_host_is_left_out() {
          [[op]]\nname = 'a.New'\n{newer}[[op]]\nname = 'a.Old'\n\
          [[instrument]]\nname = 'a.new'\n{newer}"
     );
-    let manifest = Manifest::parse(&text).expect("the rest is right");
+    let manifest = Manifest::parse(&text).expect("a valid manifest");
     let counts = (manifest.passes.len(), manifest.sequentials.len());
     assert_eq!((counts, manifest.ops.len()), ((1, 1), 1));
     assert!(manifest.configs.is_empty() && manifest.instruments.is_empty());
@@ -403,10 +403,10 @@ fn an_entry_that_needs_a_newer_host_is_left_out() {
 }
 
 #[test]
-fn the_schema_has_the_words_that_are_read() {
+fn schema_enums_match_the_accepted_values() {
     let schema: serde_json::Value = serde_json::from_str(SCHEMA).unwrap();
     /// Returns the enum values in serde's error about an unknown one.
-    fn words<T: DeserializeOwned + std::fmt::Debug>() -> Vec<String> {
+    fn enum_values<T: DeserializeOwned + std::fmt::Debug>() -> Vec<String> {
         let error = toml::Value::from("?").try_into::<T>().unwrap_err();
         match InvalidShape::parse(error.message()) {
             InvalidShape::UnknownWord("?", words) => words.into_iter().map(str::to_owned).collect(),
@@ -414,10 +414,10 @@ fn the_schema_has_the_words_that_are_read() {
         }
     }
     for (table, key, words) in [
-        ("plugin", "panic", words::<PanicStrategy>()),
-        ("pass", "kind", words::<PassKind>()),
-        ("pass", "phase", words::<Phase>()),
-        ("field", "type", words::<FieldType>()),
+        ("plugin", "panic", enum_values::<PanicStrategy>()),
+        ("pass", "kind", enum_values::<PassKind>()),
+        ("pass", "phase", enum_values::<Phase>()),
+        ("field", "type", enum_values::<FieldType>()),
     ] {
         let property = &schema["definitions"][table]["properties"][key];
         assert_eq!(property["enum"], serde_json::json!(words), "{key}");
@@ -425,19 +425,19 @@ fn the_schema_has_the_words_that_are_read() {
 }
 
 #[test]
-fn an_unknown_way_to_panic_is_held_to_be_the_worst() {
+fn unknown_panic_strategy_is_treated_as_abort() {
     for (word, expected) in [
         ("unwind", PanicStrategy::Unwind),
         ("longjmp", PanicStrategy::Abort),
     ] {
         let text = format!("[plugin]\nname = 'p'\nabi = '0.4'\nir = '0.1'\npanic = '{word}'\n");
-        let manifest = Manifest::parse(&text).expect("the rest is right");
+        let manifest = Manifest::parse(&text).expect("a valid manifest");
         assert_eq!(manifest.plugin.panic, expected);
     }
 }
 
 #[test]
-fn each_table_knows_its_keys() {
+fn unknown_keys_are_warnings() {
     let text = "
 colour = 1
 [plugin]

@@ -152,10 +152,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_op_is_found_again_and_said_to_have_changed_if_it_says_something_else() {
+    fn matched_ops_report_changed_attributes() {
         let module = |body: &str| {
             let text = format!("module {{ fn @f(%x: f32[2]) -> (%y: f32[2]) {{ {body} }} }}");
-            parse(&text).expect("it can be read")
+            parse(&text).expect("valid IR")
         };
         let before = module(
             "%a = onnx.Relu(%x) %b = onnx.Concat(%a) {axis = 0} %c = onnx.Neg(%b) return %c",
@@ -167,11 +167,11 @@ mod tests {
             let mut functions = module.functions();
             functions.next().expect("one function")
         });
-        let paired = pairs(functions[0], functions[1]).expect("nothing is read");
+        let paired = pairs(functions[0], functions[1]).expect("no external data");
         let [old, new] = functions.map(|function| Pieces::new(function));
         let lines = paired.iter().map(|op| {
-            let how = if op.changed { "changed" } else { "same" };
-            format!("{how}: {} | {}\n", old.op(op.before), new.op(op.after))
+            let state = if op.changed { "changed" } else { "same" };
+            format!("{state}: {} | {}\n", old.op(op.before), new.op(op.after))
         });
         expect![[r#"
             same: %a = onnx.Relu(%x) | %a = onnx.Relu(%n)

@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn what_differs_is_said() {
+    fn interface_differences_are_reported() {
         let x = || port("x", DType::F32, &["batch", "3"]);
         let y = || port("y", DType::I64, &[]);
         check(&[x(), y()], &[x(), y()], expect![""]);
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_one_of_them_knows_breaks_nothing() {
+    fn unknown_dims_are_not_breaking() {
         check(
             &[port("x", DType::F32, &["batch", "?"])],
             &[port("x", DType::F32, &["1", "b"])],

@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn floats_may_be_a_little_apart() {
+    fn floats_are_compared_with_tolerances() {
         // 1e-5 of 100 and 1e-4 of 1.
         check(
             f32s(&[1.0, 100.0]),
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn floats_are_as_near_as_what_they_are_computed_in() {
+    fn tolerance_depends_on_the_compute_dtype() {
         let compute_dtype = |dtype| Overrides {
             compute_dtype: Some(dtype),
             ..Overrides::default()
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_has_to_stay_so() {
+    fn nan_and_infinity_must_not_change() {
         let (nan, inf) = (f32::NAN, f32::INFINITY);
         check(
             f32s(&[nan, inf, -inf]),
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn integers_bools_and_strings_are_equal_or_not() {
+    fn integers_bools_and_strings_are_compared_exactly() {
         let i64s = |values: [i64; 4]| {
             let bytes: Vec<u8> = values.iter().flat_map(|x| x.to_le_bytes()).collect();
             tensor(DType::I64, &[2, 2], bytes)
@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn types_and_shapes_are_equal() {
+    fn types_and_shapes_must_match() {
         check(
             f32s(&[1.0]),
             f32s(&[1.0, 1.0]),

@@ -39,19 +39,23 @@ mod tests {
     }
 
     #[test]
-    fn the_coarsest_type_that_was_not_there_counts() {
+    fn coarsest_new_compute_dtype_is_found() {
         let plain = cast_to("f32", "f32");
-        let of = |before: &Module, after: &Module| brought_in(before, after).and_then(DType::name);
-        assert_eq!(of(&plain, &cast_to("f16", "f32")), Some("f16"));
-        assert_eq!(of(&plain, &cast_to("f32", "f16")), Some("f16"));
-        assert_eq!(of(&plain, &cast_to("bf16", "f16")), Some("bf16"));
+        let new_dtype =
+            |before: &Module, after: &Module| brought_in(before, after).and_then(DType::name);
+        assert_eq!(new_dtype(&plain, &cast_to("f16", "f32")), Some("f16"));
+        assert_eq!(new_dtype(&plain, &cast_to("f32", "f16")), Some("f16"));
+        assert_eq!(new_dtype(&plain, &cast_to("bf16", "f16")), Some("bf16"));
         assert_eq!(
-            of(&cast_to("f16", "f32"), &cast_to("bf16", "f16")),
+            new_dtype(&cast_to("f16", "f32"), &cast_to("bf16", "f16")),
             Some("bf16")
         );
         // The model before already computed in this type, or the new one isn't smaller.
-        assert_eq!(of(&cast_to("f32", "f16"), &cast_to("f16", "f32")), None);
-        assert_eq!(of(&plain, &cast_to("f64", "f32")), None);
-        assert_eq!(of(&cast_to("f16", "f32"), &plain), None);
+        assert_eq!(
+            new_dtype(&cast_to("f32", "f16"), &cast_to("f16", "f32")),
+            None
+        );
+        assert_eq!(new_dtype(&plain, &cast_to("f64", "f32")), None);
+        assert_eq!(new_dtype(&cast_to("f16", "f32"), &plain), None);
     }
 }

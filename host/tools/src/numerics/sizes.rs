@@ -260,7 +260,7 @@ mod tests {
     use crate::numerics::ort::Tensor;
 
     #[test]
-    fn results_that_are_all_nan_are_recognised() {
+    fn all_nan_results_are_detected() {
         let output = |dtype, data: &[u8]| ModelOutput {
             name: "y".to_owned(),
             value: OutputValue::Tensors(vec![(

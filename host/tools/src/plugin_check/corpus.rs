@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_corpus_is_right() {
+    fn corpus_samples_are_valid() {
         let mut samples = samples(&[]).expect("a corpus");
         samples.push(many().expect("a module"));
         for sample in samples {

@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_difference_is_shown_by_its_first_line() {
+    fn first_different_line_is_shown() {
         let difference = first_difference("a", "a\nb");
         assert_eq!(difference, "line 2: end of output, then `b`");
         let difference = first_difference("a\nb\nd", "a\n  c\nd");

@@ -209,7 +209,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn calls_have_the_operands_and_attributes_that_are_needed() {
+    fn generated_calls_have_required_operands() {
         let info = OpInfo {
             name: "acme.Sum".to_owned(),
             since: 2,
@@ -226,14 +226,14 @@ mod tests {
             attributes: None,
             plugin: "acme".to_owned(),
         };
-        let made = calls(&info);
-        assert_eq!(made.len(), 8);
-        for text in &made {
-            let read = model_file::parse_text("a call", text);
-            assert!(read.is_ok(), "{text}");
+        let generated = calls(&info);
+        assert_eq!(generated.len(), 8);
+        for text in &generated {
+            let parsed = model_file::parse_text("a call", text);
+            assert!(parsed.is_ok(), "{text}");
         }
-        assert!(made[1].contains("(%x: f32[2,3])"));
-        assert!(made[1].contains("opset(\"\" = 17, \"acme\" = 2)"));
-        assert!(made[4].contains("acme.Sum(%x, %x, %x, %x)"));
+        assert!(generated[1].contains("(%x: f32[2,3])"));
+        assert!(generated[1].contains("opset(\"\" = 17, \"acme\" = 2)"));
+        assert!(generated[4].contains("acme.Sum(%x, %x, %x, %x)"));
     }
 }

@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_at_the_limits() {
+    fn option_values_include_the_limits() {
         let check = |field: Field, expected: &[&str]| {
             let values = values(&field).into_iter();
             let texts: Vec<String> = values.map(|value| value.to_string()).collect();

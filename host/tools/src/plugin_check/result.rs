@@ -116,17 +116,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn outputs_of_two_processes_are_compared() {
-        let made = |hash| CheckResult {
+    fn repeated_outputs_are_compared() {
+        let result_with = |hash| CheckResult {
             outputs: BTreeMap::from([("`a.transform.B` on c.ir".to_owned(), hash)]),
             ..CheckResult::default()
         };
-        assert_eq!(made(1).repeated(made(1)).verdict, CheckVerdict::Pass);
-        let other = made(1).repeated(made(2));
-        assert_eq!(other.verdict, CheckVerdict::Fail);
+        assert_eq!(
+            result_with(1).repeated(result_with(1)).verdict,
+            CheckVerdict::Pass
+        );
+        let different = result_with(1).repeated(result_with(2));
+        assert_eq!(different.verdict, CheckVerdict::Fail);
         let reason = "`a.transform.B` on c.ir: output differs between processes";
-        assert_eq!(other.reasons, [reason]);
-        let crashed = made(1).repeated(CheckResult::crashed("the process exited"));
+        assert_eq!(different.reasons, [reason]);
+        let crashed = result_with(1).repeated(CheckResult::crashed("the process exited"));
         assert_eq!(crashed.verdict, CheckVerdict::Crashed);
     }
 }

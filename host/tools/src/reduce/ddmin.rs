@@ -46,12 +46,12 @@ mod tests {
             tests += 1;
             Ok(needed.iter().all(|number| part.contains(number)))
         };
-        let Ok(left) = ddmin((0..1000).collect(), &mut test);
-        (left, tests)
+        let Ok(remaining) = ddmin((0..1000).collect(), &mut test);
+        (remaining, tests)
     }
 
     #[test]
-    fn what_is_needed_is_left_and_found_fast() {
+    fn ddmin_keeps_needed_elements_with_few_tests() {
         for needed in [
             &[0][..],
             &[999],
@@ -60,8 +60,8 @@ mod tests {
             &[0, 999],
             &[1, 400, 401, 998],
         ] {
-            let (left, tests) = minimize(needed);
-            assert_eq!(left, needed);
+            let (remaining, tests) = minimize(needed);
+            assert_eq!(remaining, needed);
             assert!(tests <= 64 * needed.len(), "{needed:?}: {tests} tests");
         }
     }

@@ -10,7 +10,7 @@ use passdock_tools::diff::{self, Change, Diff, OpChange, PortChange};
 use crate::spec::{Block, Const, Op, Spec, Val};
 
 /// The maximum number of reported lines per hundred edits, for ops that can't be distinguished.
-const LONGER: usize = 125;
+const MAX_LINES: usize = 125;
 
 /// A random number generator with the same sequence in every run (splitmix64).
 struct Random(u64);
@@ -33,7 +33,7 @@ struct Style {
     named: bool,
 }
 
-struct Maker {
+struct Generator {
     random: Random,
     style: Style,
     spec: Spec,
@@ -42,8 +42,8 @@ struct Maker {
 
 const KINDS: [&str; 4] = ["onnx.Relu", "onnx.Add", "onnx.Neg", "com.acme.Mix"];
 
-impl Maker {
-    fn new(seed: u64, style: Style) -> Maker {
+impl Generator {
+    fn new(seed: u64, style: Style) -> Generator {
         let spec = Spec {
             metadata: vec![("onnx.ir_version".into(), "8".into())],
             opsets: vec![("".into(), 17), ("com.acme".into(), 1)],
@@ -57,27 +57,29 @@ impl Maker {
             functions: vec!["f".into(), "g".into()],
             names: Vec::new(),
         };
-        let mut maker = Maker {
+        let mut generator = Generator {
             random: Random(seed),
             style,
             spec,
             tag: 0,
         };
         for at in 0..2 {
-            let value = maker.spec.value(false);
+            let value = generator.spec.value(false);
             // Parameters and results always have names.
-            maker.spec.names[value] = Some(format!("in{at}"));
-            maker.spec.params.push((value, "f32[n]".into()));
+            generator.spec.names[value] = Some(format!("in{at}"));
+            generator.spec.params.push((value, "f32[n]".into()));
         }
         for _ in 0..3 {
-            let value = maker.spec.value(style.named);
-            let elements = (0..2).map(|_| maker.random.below(1000) as i64).collect();
-            maker.spec.constants.push(Const { value, elements });
+            let value = generator.spec.value(style.named);
+            let elements = (0..2)
+                .map(|_| generator.random.below(1000) as i64)
+                .collect();
+            generator.spec.constants.push(Const { value, elements });
         }
-        let params: Vec<Val> = maker.spec.params.iter().map(|param| param.0).collect();
-        let count = 10 + maker.random.below(50);
-        maker.spec.body = maker.block(&params, count, 0);
-        maker
+        let params: Vec<Val> = generator.spec.params.iter().map(|param| param.0).collect();
+        let count = 10 + generator.random.below(50);
+        generator.spec.body = generator.block(&params, count, 0);
+        generator
     }
 
     /// Generates a chain with side branches, in which each op has a user.
@@ -159,7 +161,7 @@ fn block_of<'s>(body: &'s mut Block, path: &Path) -> &'s mut Block {
 }
 
 /// Describes an op: by its number if it has one, otherwise by its kind.
-fn called(kind: &str, tag: Option<i64>) -> String {
+fn describe_op(kind: &str, tag: Option<i64>) -> String {
     match tag {
         Some(tag) => format!("#{tag}"),
         None => kind.to_owned(),
@@ -173,21 +175,21 @@ fn tag_of(op: &Op) -> Option<i64> {
         .map(|attr| attr.1)
 }
 
-impl Maker {
+impl Generator {
     /// Makes `count` edits that don't affect each other, and describes them.
     fn edit(&mut self, count: usize) -> Vec<String> {
-        let mut done = Vec::new();
+        let mut applied = Vec::new();
         // Values affected by an edit. Later edits avoid them.
-        let mut taken: Vec<Val> = Vec::new();
+        let mut affected: Vec<Val> = Vec::new();
         let mut once = [false; 8];
         for _ in 0..count * 8 {
-            if done.len() == count {
+            if applied.len() == count {
                 break;
             }
-            let what = self.random.below(16);
-            if what < 8 {
-                if !std::mem::replace(&mut once[what], true) {
-                    done.push(self.edit_module(what));
+            let edit_kind = self.random.below(16);
+            if edit_kind < 8 {
+                if !std::mem::replace(&mut once[edit_kind], true) {
+                    applied.push(self.edit_module(edit_kind));
                 }
                 continue;
             }
@@ -206,21 +208,21 @@ impl Maker {
                     near.extend(&other.operands);
                 }
             }
-            if near.iter().any(|value| taken.contains(value)) {
+            if near.iter().any(|value| affected.contains(value)) {
                 continue;
             }
-            if let Some(edit) = self.edit_op(what, &path, &op) {
-                taken.extend(near);
-                done.push(edit);
+            if let Some(edit) = self.edit_op(edit_kind, &path, &op) {
+                affected.extend(near);
+                applied.push(edit);
             }
         }
-        done.sort();
-        done
+        applied.sort();
+        applied
     }
 
-    fn edit_module(&mut self, what: usize) -> String {
+    fn edit_module(&mut self, edit_kind: usize) -> String {
         let spec = &mut self.spec;
-        match what {
+        match edit_kind {
             0 => {
                 spec.opsets[0].1 = 18;
                 "setting opset \"\": 17 → 18".into()
@@ -261,15 +263,15 @@ impl Maker {
         }
     }
 
-    fn edit_op(&mut self, what: usize, path: &Path, op: &Op) -> Option<String> {
+    fn edit_op(&mut self, edit_kind: usize, path: &Path, op: &Op) -> Option<String> {
         let at = path[path.len() - 1].1;
-        let name = called(&op.kind, tag_of(op));
-        match what {
+        let name = describe_op(&op.kind, tag_of(op));
+        match edit_kind {
             // Inserts an op on one of the operands.
             8 | 9 => {
                 let slot = self.random.below(op.operands.len());
                 let new = self.op(vec![op.operands[slot]]);
-                let edit = format!("+ {}", called(&new.kind, tag_of(&new)));
+                let edit = format!("+ {}", describe_op(&new.kind, tag_of(&new)));
                 let block = block_of(&mut self.spec.body, path);
                 block.ops[at].operands[slot] = new.result;
                 block.ops.insert(at, new);
@@ -305,7 +307,7 @@ impl Maker {
                     return None;
                 }
                 block_of(&mut self.spec.body, path).ops[at].kind = "onnx.Other".into();
-                let name = called("onnx.Other", tag_of(op));
+                let name = describe_op("onnx.Other", tag_of(op));
                 Some(format!("{name}: kind {} → onnx.Other", op.kind))
             }
             // Replaces an operand with a parameter, which is visible everywhere.
@@ -368,7 +370,7 @@ fn listed(diff: &Diff) -> Vec<String> {
                 let end = rest.find(|c: char| !c.is_ascii_digit());
                 rest[..end.unwrap_or(rest.len())].parse().ok()
             });
-            let name = called(&op.kind, tag);
+            let name = describe_op(&op.kind, tag);
             match op.change {
                 Change::Added => all.push(format!("+ {name}")),
                 Change::Removed => all.push(format!("- {name}")),
@@ -410,30 +412,30 @@ fn listed(diff: &Diff) -> Vec<String> {
 /// The edits, the report and both texts, for a failure message.
 struct Case {
     seed: u64,
-    done: Vec<String>,
-    said: Vec<String>,
+    applied: Vec<String>,
+    reported: Vec<String>,
     texts: [String; 2],
 }
 
 fn case(seed: u64, style: Style, edits: usize) -> Case {
-    let mut maker = Maker::new(seed, style);
-    let old = maker.spec.text();
-    let done = maker.edit(edits);
-    let new = maker.spec.text();
+    let mut generator = Generator::new(seed, style);
+    let old = generator.spec.text();
+    let applied = generator.edit(edits);
+    let new = generator.spec.text();
     let read = |name: &str, text: &str| {
         parse_text(name, text).unwrap_or_else(|error| panic!("seed {seed}: {error}\n{text}"))
     };
     let modules = [read("old.ir", &old), read("new.ir", &new)];
-    let diff = diff::compare(&modules[0], &modules[1]).expect("all is in memory");
+    let diff = diff::compare(&modules[0], &modules[1]).expect("in-memory data");
     assert_eq!(
         diff.is_same(),
-        done.is_empty(),
-        "seed {seed}: {done:?}\n{old}\n{new}"
+        applied.is_empty(),
+        "seed {seed}: {applied:?}\n{old}\n{new}"
     );
     Case {
         seed,
-        done,
-        said: listed(&diff),
+        applied,
+        reported: listed(&diff),
         texts: [old, new],
     }
 }
@@ -443,11 +445,11 @@ impl Case {
     fn fail(&self) -> ! {
         let Case {
             seed,
-            done,
-            said,
+            applied,
+            reported,
             texts: [old, new],
         } = self;
-        panic!("seed {seed}\ndone: {done:#?}\nsaid: {said:#?}\n{old}\n{new}");
+        panic!("seed {seed}\nedits: {applied:#?}\nreport: {reported:#?}\n{old}\n{new}");
     }
 }
 
@@ -471,11 +473,11 @@ const STYLES: [Style; 4] = [
 ];
 
 #[test]
-fn edits_are_listed_as_they_were_made() {
+fn report_lists_exactly_the_edits() {
     for style in &STYLES[..3] {
         for seed in 0..200 {
             let case = case(seed, *style, 1 + seed as usize % 6);
-            if case.said != case.done {
+            if case.reported != case.applied {
                 case.fail();
             }
         }
@@ -483,23 +485,23 @@ fn edits_are_listed_as_they_were_made() {
 }
 
 #[test]
-fn reports_of_equal_ops_have_few_lines_more() {
-    let (mut done, mut listed) = (0, 0);
+fn reports_for_repeated_ops_are_nearly_minimal() {
+    let (mut applied, mut listed) = (0, 0);
     for seed in 1_000..1_600 {
         let case = case(seed, STYLES[3], 1 + seed as usize % 6);
-        (done, listed) = (done + case.done.len(), listed + case.said.len());
+        (applied, listed) = (applied + case.applied.len(), listed + case.reported.len());
     }
     assert!(
-        listed * 100 <= done * LONGER,
-        "{done} edits, {listed} lines"
+        listed * 100 <= applied * MAX_LINES,
+        "{applied} edits, {listed} lines"
     );
 }
 
 #[test]
-fn a_module_is_itself() {
+fn equal_modules_have_no_differences() {
     for seed in 0..50 {
         for style in STYLES {
-            assert_eq!(case(seed, style, 0).said, [""; 0]);
+            assert_eq!(case(seed, style, 0).reported, [""; 0]);
         }
     }
 }

@@ -20,15 +20,15 @@ fn chain(kind: impl Fn(usize) -> Option<&'static str>) -> Module {
         }
     }
     _ = write!(text, "return {last} }} }}");
-    parse_text("chain.ir", &text).expect("it can be read")
+    parse_text("chain.ir", &text).expect("valid IR")
 }
 
 fn compare(a: &Module, b: &Module) -> Summary {
-    diff::compare(a, b).expect("all is in memory").summary()
+    diff::compare(a, b).expect("in-memory data").summary()
 }
 
 #[test]
-fn a_few_of_many_ops() {
+fn few_changes_in_many_ops() {
     let kind = |at: usize| Some(["t.A", "t.B", "t.C", "t.D", "t.E"][at % 5]);
     let a = chain(kind);
     assert_eq!(compare(&a, &chain(kind)), Summary::default());
@@ -46,7 +46,7 @@ fn a_few_of_many_ops() {
 }
 
 #[test]
-fn an_op_of_many_operands() {
+fn op_with_many_operands() {
     let text = |count: usize| {
         let mut text = String::from("module { fn @f(%x: f32[n]) -> (%y: f32[n]) {\n");
         let mut operands = String::new();
@@ -57,20 +57,20 @@ fn an_op_of_many_operands() {
         }
         text + &format!("%{count} = t.Concat({operands}) : f32[n]\nreturn %{count} }} }}")
     };
-    let read = |text: &str| parse_text("wide.ir", text).expect("it can be read");
+    let read = |text: &str| parse_text("wide.ir", text).expect("valid IR");
     let text = text(OPS);
-    let gone = text
+    let without_op = text
         .replace("%7 = t.A(%x) {at = 7} : f32[n]\n", "")
         .replace(" %7,", "");
     let expected = Summary {
         ops_removed: 1,
         ..Summary::default()
     };
-    assert_eq!(compare(&read(&text), &read(&gone)), expected);
+    assert_eq!(compare(&read(&text), &read(&without_op)), expected);
 }
 
 #[test]
-fn nothing_in_common() {
+fn modules_without_common_ops() {
     let a = chain(|_| Some("t.A"));
     let b = chain(|at| (at % 2 == 0).then_some("t.B"));
     // The first op has the same operands in both modules.
@@ -84,7 +84,7 @@ fn nothing_in_common() {
 }
 
 #[test]
-fn every_third_of_equal_ops() {
+fn every_third_of_equal_ops_removed() {
     let a = chain(|_| Some("t.A"));
     let b = chain(|at| (at % 3 > 0).then_some("t.A"));
     let summary = compare(&a, &b);
@@ -93,7 +93,7 @@ fn every_third_of_equal_ops() {
 }
 
 #[test]
-fn kinds_in_random_order() {
+fn op_kinds_in_random_order() {
     let random = |seed: usize| {
         chain(move |at| {
             let mixed = (at + seed).wrapping_mul(0x9e37_79b9_7f4a_7c15_u64 as usize);
@@ -117,14 +117,14 @@ fn deep(levels: usize, innermost: &str) -> Module {
         _ = writeln!(text, "}} {word} %r{level}");
     }
     text.push_str("} }");
-    parse_text("deep.ir", &text).expect("it can be read")
+    parse_text("deep.ir", &text).expect("valid IR")
 }
 
 #[test]
-fn ten_thousand_levels() {
+fn deeply_nested_regions() {
     let (a, b) = (deep(10_000, "onnx.Relu"), deep(10_000, "onnx.Neg"));
     assert_eq!(compare(&a, &a.clone()), Summary::default());
-    let diff = diff::compare(&a, &b).expect("all is in memory");
+    let diff = diff::compare(&a, &b).expect("in-memory data");
     let [op] = &diff.functions[0].ops[..] else {
         panic!("{:#?}", diff.functions[0].ops);
     };

@@ -12,7 +12,7 @@ pub(super) struct Fault {
     pub(super) harmless: bool,
 }
 
-const fn deadly(place: &'static str, name: &'static str, what: &'static str) -> Fault {
+const fn fatal(place: &'static str, name: &'static str, what: &'static str) -> Fault {
     Fault {
         what,
         place,
@@ -33,61 +33,61 @@ const fn harmless(place: &'static str, name: &'static str, what: &'static str) -
 /// Faults in a pass.
 pub(super) const PASS: &[Fault] = &[
     harmless("pass", "", "runs normally"),
-    deadly("pass", "segv", "reads unmapped memory"),
-    deadly("pass", "bus", "raises SIGBUS"),
-    deadly("pass", "fpe", "divides by zero"),
-    deadly("pass", "ill", "executes an illegal instruction"),
-    deadly("pass", "abort", "calls `abort`"),
-    deadly("pass", "free twice", "frees memory twice"),
-    deadly("pass", "stack", "overflows the stack"),
-    deadly(
+    fatal("pass", "segv", "reads unmapped memory"),
+    fatal("pass", "bus", "raises SIGBUS"),
+    fatal("pass", "fpe", "divides by zero"),
+    fatal("pass", "ill", "executes an illegal instruction"),
+    fatal("pass", "abort", "calls `abort`"),
+    fatal("pass", "free twice", "frees memory twice"),
+    fatal("pass", "stack", "overflows the stack"),
+    fatal(
         "pass",
         "stack, no other",
         "overflows the stack after removing the alternate signal stack",
     ),
-    deadly("pass", "exit", "calls `exit(0)`"),
-    deadly("pass", "quick_exit", "calls `quick_exit(0)`"),
-    deadly("pass", "_exit", "calls `_exit(0)`"),
-    deadly(
+    fatal("pass", "exit", "calls `exit(0)`"),
+    fatal("pass", "quick_exit", "calls `quick_exit(0)`"),
+    fatal("pass", "_exit", "calls `_exit(0)`"),
+    fatal(
         "pass",
         "atexit, exit 3",
         "calls `exit(3)`, and an `atexit` handler changes the status to 0",
     ),
-    deadly("pass", "pthread_exit", "calls `pthread_exit`"),
-    deadly(
+    fatal("pass", "pthread_exit", "calls `pthread_exit`"),
+    fatal(
         "pass",
         "exec",
         "replaces the process with another program (`exec`)",
     ),
-    deadly(
+    fatal(
         "pass",
         "handled segv",
         "crashes, and a signal handler exits with 0",
     ),
-    deadly("pass", "kill", "is killed (SIGKILL)"),
-    deadly(
+    fatal("pass", "kill", "is killed (SIGKILL)"),
+    fatal(
         "pass",
         "rename, kill",
         "is killed (SIGKILL) after renaming its thread",
     ),
-    deadly("pass", "term", "receives SIGTERM"),
-    deadly("pass", "usr1", "receives SIGUSR1"),
-    deadly("pass", "alarm", "receives SIGALRM"),
-    deadly("pass", "hang", "blocks forever (`--timeout 2`)"),
-    deadly("pass", "spin", "loops forever (`--timeout 2`)"),
-    deadly("pass", "stop", "stops itself with SIGSTOP (`--timeout 2`)"),
-    deadly("pass", "thread", "crashes on a thread that it created"),
-    deadly(
+    fatal("pass", "term", "receives SIGTERM"),
+    fatal("pass", "usr1", "receives SIGUSR1"),
+    fatal("pass", "alarm", "receives SIGALRM"),
+    fatal("pass", "hang", "blocks forever (`--timeout 2`)"),
+    fatal("pass", "spin", "loops forever (`--timeout 2`)"),
+    fatal("pass", "stop", "stops itself with SIGSTOP (`--timeout 2`)"),
+    fatal("pass", "thread", "crashes on a thread that it created"),
+    fatal(
         "pass",
         "thread exit",
         "calls `exit(0)` on a thread that it created",
     ),
-    deadly(
+    fatal(
         "pass",
         "thread stack",
         "overflows the stack of a thread that it created",
     ),
-    deadly(
+    fatal(
         "pass",
         "child holds on",
         "crashes and leaves a child process",
@@ -98,22 +98,22 @@ pub(super) const PASS: &[Fault] = &[
         "fork returns",
         "calls `fork` and returns in both processes",
     ),
-    deadly("pass", "status 77", "returns an undefined status"),
-    deadly("pass", "scribble", "writes zeros to read-only IR"),
-    deadly(
+    fatal("pass", "status 77", "returns an undefined status"),
+    fatal("pass", "scribble", "writes zeros to read-only IR"),
+    fatal(
         "pass",
         "scribble and fail",
         "writes to read-only IR and fails",
     ),
-    deadly(
+    fatal(
         "pass",
         "fail after chdir",
         "changes the current directory and fails",
     ),
-    deadly("pass", "no files", "sets the limit of open files to 0"),
-    deadly("pass", "no bytes", "sets the limit of file sizes to 0"),
-    deadly("pass", "close all", "closes all file descriptors"),
-    deadly(
+    fatal("pass", "no files", "sets the limit of open files to 0"),
+    fatal("pass", "no bytes", "sets the limit of file sizes to 0"),
+    fatal("pass", "close all", "closes all file descriptors"),
+    fatal(
         "pass",
         "close from 3",
         "closes all file descriptors except the standard streams",
@@ -173,33 +173,33 @@ pub(super) const PASS: &[Fault] = &[
 
 /// Faults outside of passes.
 pub(super) const ELSEWHERE: &[Fault] = &[
-    deadly("before", "segv", "crashes in an instrument"),
-    deadly("before", "exit", "calls `exit(0)` in an instrument"),
-    deadly("before", "_exit", "calls `_exit(0)` in an instrument"),
-    deadly(
+    fatal("before", "segv", "crashes in an instrument"),
+    fatal("before", "exit", "calls `exit(0)` in an instrument"),
+    fatal("before", "_exit", "calls `_exit(0)` in an instrument"),
+    fatal(
         "before",
         "thread",
         "crashes on a thread that it created in an instrument",
     ),
-    deadly("after", "segv", "crashes in an instrument after a pass"),
-    deadly(
+    fatal("after", "segv", "crashes in an instrument after a pass"),
+    fatal(
         "after",
         "_exit",
         "calls `_exit(0)` in an instrument after a pass",
     ),
-    deadly("failed", "segv", "crashes in an instrument's `pass_failed`"),
-    deadly(
+    fatal("failed", "segv", "crashes in an instrument's `pass_failed`"),
+    fatal(
         "failed",
         "exit",
         "calls `exit(0)` in an instrument's `pass_failed`",
     ),
-    deadly(
+    fatal(
         "failed",
         "_exit",
         "calls `_exit(0)` in an instrument's `pass_failed`",
     ),
-    deadly("destroy", "segv", "crashes in an instrument's `destroy`"),
-    deadly(
+    fatal("destroy", "segv", "crashes in an instrument's `destroy`"),
+    fatal(
         "destroy",
         "_exit",
         "calls `_exit(0)` in an instrument's `destroy`",
@@ -209,57 +209,57 @@ pub(super) const ELSEWHERE: &[Fault] = &[
         "chdir",
         "changes the current directory in an instrument's `destroy`",
     ),
-    deadly("infer", "segv", "crashes in an op definition"),
-    deadly("infer", "exit", "calls `exit(0)` in an op definition"),
-    deadly("infer", "_exit", "calls `_exit(0)` in an op definition"),
-    deadly(
+    fatal("infer", "segv", "crashes in an op definition"),
+    fatal("infer", "exit", "calls `exit(0)` in an op definition"),
+    fatal("infer", "_exit", "calls `_exit(0)` in an op definition"),
+    fatal(
         "infer",
         "quick_exit",
         "calls `quick_exit(0)` in an op definition",
     ),
-    deadly(
+    fatal(
         "infer",
         "exec",
         "replaces the process with another program in an op definition",
     ),
-    deadly("infer", "kill", "is killed in an op definition"),
-    deadly("evaluate", "segv", "crashes when it evaluates an op"),
-    deadly(
+    fatal("infer", "kill", "is killed in an op definition"),
+    fatal("evaluate", "segv", "crashes when it evaluates an op"),
+    fatal(
         "evaluate",
         "exit",
         "calls `exit(0)` when it evaluates an op",
     ),
-    deadly(
+    fatal(
         "evaluate",
         "_exit",
         "calls `_exit(0)` when it evaluates an op",
     ),
-    deadly("decompose", "segv", "crashes when it decomposes an op"),
-    deadly(
+    fatal("decompose", "segv", "crashes when it decomposes an op"),
+    fatal(
         "decompose",
         "exit",
         "calls `exit(0)` when it decomposes an op",
     ),
-    deadly(
+    fatal(
         "decompose",
         "_exit",
         "calls `_exit(0)` when it decomposes an op",
     ),
-    deadly("constructor", "segv", "crashes in a constructor"),
-    deadly("constructor", "exit", "calls `exit(0)` in a constructor"),
-    deadly("constructor", "_exit", "calls `_exit(0)` in a constructor"),
-    deadly(
+    fatal("constructor", "segv", "crashes in a constructor"),
+    fatal("constructor", "exit", "calls `exit(0)` in a constructor"),
+    fatal("constructor", "_exit", "calls `_exit(0)` in a constructor"),
+    fatal(
         "constructor",
         "thread",
         "crashes on a thread that it created in a constructor",
     ),
-    deadly("constructor", "kill", "is killed in a constructor"),
-    deadly(
+    fatal("constructor", "kill", "is killed in a constructor"),
+    fatal(
         "constructor",
         "hang",
         "blocks forever in a constructor (`--timeout 2`)",
     ),
-    deadly(
+    fatal(
         "constructor",
         "close from 3",
         "closes file descriptors in a constructor",
@@ -270,106 +270,106 @@ pub(super) const ELSEWHERE: &[Fault] = &[
         "changes the current directory in a constructor",
     ),
     harmless("constructor", "print", "prints in a constructor"),
-    deadly("load", "segv", "crashes in its entry function"),
-    deadly("load", "exit", "calls `exit(0)` in its entry function"),
+    fatal("load", "segv", "crashes in its entry function"),
+    fatal("load", "exit", "calls `exit(0)` in its entry function"),
 ];
 
 /// Faults in the plugin's table.
 pub(super) const TABLE: &[Fault] = &[
-    deadly("table", "refuses", "rejects the host"),
-    deadly(
+    fatal("table", "refuses", "rejects the host"),
+    fatal(
         "table",
         "refuses without a word",
         "rejects the host without a reason",
     ),
-    deadly(
+    fatal(
         "table",
         "refuses at length",
         "rejects the host with a reason at an invalid address",
     ),
-    deadly(
+    fatal(
         "table",
         "table that is nowhere",
         "returns a table at an invalid address",
     ),
-    deadly(
+    fatal(
         "table",
         "table that isn't aligned",
         "returns a misaligned table",
     ),
-    deadly(
+    fatal(
         "table",
         "table of no size",
         "has a `struct_size` of 0 bytes",
     ),
-    deadly(
+    fatal(
         "table",
         "table of a great size",
         "has a `struct_size` of 2³⁰ bytes",
     ),
-    deadly("table", "no passes", "has a null pass list"),
-    deadly("table", "a million passes", "has a pass count of 2²⁰"),
-    deadly(
+    fatal("table", "no passes", "has a null pass list"),
+    fatal("table", "a million passes", "has a pass count of 2²⁰"),
+    fatal(
         "table",
         "passes that are nowhere",
         "has a pass list at an invalid address",
     ),
-    deadly("table", "passes of no size", "has a pass stride of 0 bytes"),
-    deadly("table", "no name", "has a pass without a name"),
-    deadly(
+    fatal("table", "passes of no size", "has a pass stride of 0 bytes"),
+    fatal("table", "no name", "has a pass without a name"),
+    fatal(
         "table",
         "a name that is nowhere",
         "has a name at an invalid address",
     ),
-    deadly("table", "an endless name", "has a name of 2⁶⁴ bytes"),
-    deadly(
+    fatal("table", "an endless name", "has a name of 2⁶⁴ bytes"),
+    fatal(
         "table",
         "a name that isn't UTF-8",
         "has a name that isn't UTF-8",
     ),
-    deadly(
+    fatal(
         "table",
         "another name",
         "has a pass that the manifest lacks",
     ),
-    deadly(
+    fatal(
         "table",
         "another kind",
         "has a pass of another kind than in the manifest",
     ),
-    deadly(
+    fatal(
         "table",
         "a kind that isn't",
         "has a pass of an undefined kind",
     ),
-    deadly("table", "no function", "has a pass without a function"),
-    deadly("table", "no op", "lacks an op of the manifest"),
-    deadly("table", "another op", "has another op than the manifest"),
-    deadly("table", "no create", "has an instrument without `create`"),
+    fatal("table", "no function", "has a pass without a function"),
+    fatal("table", "no op", "lacks an op of the manifest"),
+    fatal("table", "another op", "has another op than the manifest"),
+    fatal("table", "no create", "has an instrument without `create`"),
 ];
 
 /// Faults in the file.
 pub(super) const FILE: &[Fault] = &[
-    deadly("file", "empty", "is empty"),
-    deadly("file", "text", "is a text file"),
-    deadly("file", "half", "is truncated to half"),
-    deadly("file", "header", "is truncated in the header"),
-    deadly("file", "last byte", "lacks its last byte"),
-    deadly("file", "zeros", "is zero-filled in the middle"),
-    deadly("file", "magic", "has another magic number"),
-    deadly("file", "machine", "is for another architecture"),
-    deadly("file", "class", "is for 32 bits"),
-    deadly("file", "program", "is an executable"),
-    deadly("file", "no entry", "has no entry symbol"),
-    deadly("file", "no manifest", "has no manifest"),
-    deadly("file", "major", "was built for another ABI"),
-    deadly("file", "minor", "needs a newer ABI"),
-    deadly("file", "ir", "was built for another IR"),
-    deadly("file", "toml", "has a manifest that isn't valid TOML"),
-    deadly("file", "utf8", "has a manifest that isn't UTF-8"),
-    deadly("file", "endless", "has a manifest without a NUL terminator"),
-    deadly("file", "kind", "has an unknown pass kind in the manifest"),
-    deadly(
+    fatal("file", "empty", "is empty"),
+    fatal("file", "text", "is a text file"),
+    fatal("file", "half", "is truncated to half"),
+    fatal("file", "header", "is truncated in the header"),
+    fatal("file", "last byte", "lacks its last byte"),
+    fatal("file", "zeros", "is zero-filled in the middle"),
+    fatal("file", "magic", "has another magic number"),
+    fatal("file", "machine", "is for another architecture"),
+    fatal("file", "class", "is for 32 bits"),
+    fatal("file", "program", "is an executable"),
+    fatal("file", "no entry", "has no entry symbol"),
+    fatal("file", "no manifest", "has no manifest"),
+    fatal("file", "major", "was built for another ABI"),
+    fatal("file", "minor", "needs a newer ABI"),
+    fatal("file", "ir", "was built for another IR"),
+    fatal("file", "toml", "has a manifest that isn't valid TOML"),
+    fatal("file", "utf8", "has a manifest that isn't UTF-8"),
+    fatal("file", "endless", "has a manifest without a NUL terminator"),
+    fatal("file", "kind", "has an unknown pass kind in the manifest"),
+    fatal(
         "file",
         "name",
         "has a pass name without a namespace in the manifest",

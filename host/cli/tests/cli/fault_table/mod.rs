@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::fs;
 
 use self::faults::{ELSEWHERE, FILE, Fault, PASS, TABLE};
-use crate::support::{Bench, REPOSITORY, Ran, in_c};
+use crate::support::{Bench, REPOSITORY, Ran, compile_c_plugin};
 
 const MODEL: &str = r#"module {
   fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17, "dies" = 1) {
@@ -28,7 +28,7 @@ const CONSTANT: &str = r#"module {
 "#;
 
 /// Faults that this process can't detect if they occur in it. The exit status is that of the fault.
-const UNNOTICED: [&str; 5] = ["_exit", "exec", "handled segv", "atexit, exit 3", "kill"];
+const UNDETECTED: [&str; 5] = ["_exit", "exec", "handled segv", "atexit, exit 3", "kill"];
 
 /// Faults in process that raise an uncaught signal.
 const SIGNALLED: [&str; 7] = [
@@ -48,19 +48,19 @@ const ENDLESS: [&str; 3] = ["hang", "spin", "stop"];
 const LIMIT: &str = "2";
 
 /// Returns `true` if a time limit ends a fault.
-fn waits(fault: &Fault) -> bool {
+fn needs_time_limit(fault: &Fault) -> bool {
     ENDLESS.contains(&fault.name)
 }
 
 fn bench() -> Option<Bench> {
     let bench = Bench::new();
     bench.write("m.ir", MODEL);
-    in_c(&bench, "tests/bad-plugins/dies.c", &["-pthread"])?;
+    compile_c_plugin(&bench, "tests/bad-plugins/dies.c", &["-pthread"])?;
     Some(bench)
 }
 
 #[test]
-fn the_table_of_the_documentation_is_what_happens() {
+fn documented_fault_table_matches_actual_runs() {
     let Some(_) = bench() else { return };
     // Each half runs in a thread: a run has two processes and waits most of the time.
     let sections = [
@@ -78,13 +78,13 @@ fn the_table_of_the_documentation_is_what_happens() {
         let (first, second) = faults.split_at(faults.len() / 2);
         let halves = [first, second];
         // Faults that wait for a time limit run in parallel to the others.
-        let parts = halves
-            .into_iter()
-            .flat_map(|half| half.chunk_by(|one, next| !waits(one) && !waits(next)));
+        let parts = halves.into_iter().flat_map(|half| {
+            half.chunk_by(|one, next| !needs_time_limit(one) && !needs_time_limit(next))
+        });
         let parts: Vec<&[Fault]> = parts.collect();
         let (waiting, others): (Vec<_>, Vec<_>) =
-            (0..parts.len()).partition(|at| waits(&parts[*at][0]));
-        let made = std::thread::scope(|scope| {
+            (0..parts.len()).partition(|at| needs_time_limit(&parts[*at][0]));
+        let cells = std::thread::scope(|scope| {
             let (first, second) = others.split_at(others.len() / 2);
             let lists = waiting.chunks(1).chain([first, second]);
             let threads: Vec<_> = lists
@@ -95,12 +95,14 @@ fn the_table_of_the_documentation_is_what_happens() {
                     })
                 })
                 .collect();
-            let made = threads
+            let cells = threads
                 .into_iter()
                 .map(|thread| thread.join().expect("rows"));
-            made.flatten().collect::<std::collections::BTreeMap<_, _>>()
+            cells
+                .flatten()
+                .collect::<std::collections::BTreeMap<_, _>>()
         });
-        text.extend(made.into_values());
+        text.extend(cells.into_values());
     }
     let path = format!("{REPOSITORY}/docs/isolation.md");
     let page = fs::read_to_string(&path).expect("the page");
@@ -108,7 +110,7 @@ fn the_table_of_the_documentation_is_what_happens() {
         "<!-- made by host/cli/tests/cli/fault_table/mod.rs -->\n",
         "\n<!-- end -->",
     );
-    let at = page.find(begin).expect("the place of the table") + begin.len();
+    let at = page.find(begin).expect("the start of the table") + begin.len();
     let to = at + page[at..].find(end).expect("its end");
     if page[at..to] != text && std::env::var_os("UPDATE_EXPECT").is_some() {
         fs::write(path, format!("{}{text}{}", &page[..at], &page[to..])).expect("the page");
@@ -120,23 +122,23 @@ fn the_table_of_the_documentation_is_what_happens() {
 #[track_caller]
 fn pretty_assert(expected: &str, found: &str) {
     let lines = expected.lines().zip(found.lines());
-    let other: Vec<_> = lines
+    let different: Vec<_> = lines
         .filter(|(expected, found)| expected != found)
         .collect();
     assert!(
-        other.is_empty() && expected.len() == found.len(),
-        "docs/isolation.md isn't what happens; UPDATE_EXPECT=1 writes it anew: {other:#?}"
+        different.is_empty() && expected.len() == found.len(),
+        "docs/isolation.md is outdated; UPDATE_EXPECT=1 updates it: {different:#?}"
     );
 }
 
 /// Returns the rows of some faults, each run in a worker and in process.
 fn rows(faults: &[Fault]) -> String {
-    let bench = bench().expect("a compiler, as before");
+    let bench = bench().expect("a C compiler");
     let good = fs::read(bench.path("plugin.so")).expect("the plugin");
     let mut text = String::new();
     for fault in faults {
         if fault.place == "file" {
-            bench.write("plugin.so", changed(&good, fault.name));
+            bench.write("plugin.so", with_defect(&good, fault.name));
         }
         let supervised = cell(&bench, fault, false);
         let in_process = match fault.place {
@@ -179,67 +181,77 @@ fn cell(bench: &Bench, fault: &Fault, in_process: bool) -> String {
         true => words.push("--in-process"),
         // The limit avoids waiting for a leftover process that holds descriptors open.
         false if fault.name == "child holds on" => words.extend(["--timeout", "0.4"]),
-        false if waits(fault) => words.extend(["--timeout", LIMIT]),
+        false if needs_time_limit(fault) => words.extend(["--timeout", LIMIT]),
         false => {}
     }
     let variables = [("FAULT", fault.name), ("AT", fault.place)];
     let ran = bench.run_with(&variables, words, "");
-    let whole = || {
-        let how = if in_process {
+    let details = || {
+        let mode = if in_process {
             "in process"
         } else {
             "supervised"
         };
         let (stdout, stderr) = (&ran.stdout, &ran.stderr);
         format!(
-            "{}, {}, {how}: {}\n{stdout}{stderr}",
+            "{}, {}, {mode}: {}\n{stdout}{stderr}",
             fault.place, fault.name, ran.status
         )
     };
-    assert!(!ran.stderr.contains("panicked at"), "{}", whole());
+    assert!(!ran.stderr.contains("panicked at"), "{}", details());
     let out = bench.read("out.ir");
-    let is_silent = in_process && UNNOTICED.contains(&fault.name);
+    let is_silent = in_process && UNDETECTED.contains(&fault.name);
     match ran.status {
-        0 if fault.harmless => assert_eq!(out, MODEL, "{}", whole()),
-        0 => assert!(is_silent && out == "as it was", "{}", whole()),
+        0 if fault.harmless => assert_eq!(out, MODEL, "{}", details()),
+        0 => assert!(is_silent && out == "as it was", "{}", details()),
         -1 => {
-            assert!(in_process && SIGNALLED.contains(&fault.name), "{}", whole());
-            assert_eq!(out, "as it was", "{}", whole());
+            assert!(
+                in_process && SIGNALLED.contains(&fault.name),
+                "{}",
+                details()
+            );
+            assert_eq!(out, "as it was", "{}", details());
         }
         _ => {
-            assert!(!fault.harmless, "{}", whole());
-            assert_eq!(out, "as it was", "{}", whole());
+            assert!(!fault.harmless, "{}", details());
+            assert_eq!(out, "as it was", "{}", details());
             // The fault closes standard error, so nothing can be printed.
             let is_mute = in_process && fault.name == "close all";
-            assert_eq!(ran.stderr.contains("error["), !is_mute, "{}", whole());
+            assert_eq!(ran.stderr.contains("error["), !is_mute, "{}", details());
         }
     }
     if !ran.stdout.is_empty() {
-        assert!(!ran.stdout.contains("printed by the plugin"), "{}", whole());
+        assert!(
+            !ran.stdout.contains("printed by the plugin"),
+            "{}",
+            details()
+        );
     }
     let mut files = bench.files();
     let has_reproducer = files.iter().any(|file| file == "out.ir.reproducer");
     files.retain(|file| file != "out.ir.reproducer" && file != "printed");
-    assert_eq!(files, ["m.ir", "out.ir", "plugin.so"], "{}", whole());
+    assert_eq!(files, ["m.ir", "out.ir", "plugin.so"], "{}", details());
     if has_reproducer {
         fs::remove_dir_all(bench.path("out.ir.reproducer")).expect("a directory");
     }
     _ = fs::remove_file(bench.path("printed"));
-    told(&ran, &bench.plugins(), has_reproducer)
+    summary(&ran, &bench.plugins(), has_reproducer)
 }
 
 /// Summarizes a run: the status, the message, the named culprit, and the remaining files.
-fn told(ran: &Ran, plugins: &str, has_reproducer: bool) -> String {
+fn summary(ran: &Ran, plugins: &str, has_reproducer: bool) -> String {
     let mut text = match ran.status {
         -1 => "terminates with the signal".to_owned(),
         0 if !ran.stdout.contains("written to out.ir") => "0, not noticed".to_owned(),
         status => status.to_string(),
     };
-    let mut said = Vec::new();
+    let mut parts = Vec::new();
     let mut errors = ran.stderr.lines().filter(|line| line.starts_with("error["));
     if let Some(error) = errors.next() {
-        let sentence = error.split_once("]: ").map_or(error, |(_, said)| said);
-        said.push(everywhere(sentence, plugins) + ".");
+        let sentence = error
+            .split_once("]: ")
+            .map_or(error, |(_, message)| message);
+        parts.push(without_machine_details(sentence, plugins) + ".");
     }
     let named = [
         ("pass c.transform.Dies", "pass"),
@@ -251,25 +263,25 @@ fn told(ran: &Ran, plugins: &str, has_reproducer: bool) -> String {
     let mut names: Vec<&str> = is_named.map(|(_, what)| *what).collect();
     names.dedup();
     if ran.status > 0 && !names.is_empty() {
-        said.push(format!("Names {}.", names.join(", ")));
+        parts.push(format!("Names {}.", names.join(", ")));
     }
     if ran.stderr.contains("= note: instrument `dies.watch`") {
-        said.push("A note names the instrument.".to_owned());
+        parts.push("A note names the instrument.".to_owned());
     }
     if has_reproducer {
-        said.push("Reproducer.".to_owned());
+        parts.push("Reproducer.".to_owned());
     }
     if ran.stderr.contains("printed by the plugin") {
-        said.push("The output goes to standard error.".to_owned());
+        parts.push("The output goes to standard error.".to_owned());
     }
-    if !said.is_empty() {
-        _ = write!(text, ": {}", said.join(" "));
+    if !parts.is_empty() {
+        _ = write!(text, ": {}", parts.join(" "));
     }
     text
 }
 
 /// Removes machine-dependent parts of a message: addresses, file sizes, and the directory of plugins.
-fn everywhere(sentence: &str, plugins: &str) -> String {
+fn without_machine_details(sentence: &str, plugins: &str) -> String {
     let text = sentence
         .replace("cannot load plugin `plugin.so`: ", "")
         .replace(plugins, "…/");
@@ -294,20 +306,20 @@ fn everywhere(sentence: &str, plugins: &str) -> String {
 }
 
 /// Returns the file of a plugin with a defect.
-fn changed(good: &[u8], how: &str) -> Vec<u8> {
+fn with_defect(good: &[u8], defect: &str) -> Vec<u8> {
     let mut bytes = good.to_vec();
     let mut put = |from: &str, to: &[u8]| {
         let from = from.as_bytes();
-        assert!(to.len() <= from.len() + 1, "{how}");
+        assert!(to.len() <= from.len() + 1, "{defect}");
         let places: Vec<usize> = (0..good.len() - from.len())
             .filter(|at| good[*at..].starts_with(from))
             .collect();
-        assert!(!places.is_empty(), "{how}");
+        assert!(!places.is_empty(), "{defect}");
         for at in places {
             bytes[at..at + to.len()].copy_from_slice(to);
         }
     };
-    match how {
+    match defect {
         "empty" => bytes.clear(),
         "text" => bytes = b"This is no library.\n".to_vec(),
         "half" => bytes.truncate(good.len() / 2),
@@ -335,14 +347,14 @@ fn changed(good: &[u8], how: &str) -> Vec<u8> {
             "name = \"c.transform.Dies\"",
             b"name = \"c_transform_Dies\"",
         ),
-        _ => panic!("{how} isn't a change of a file"),
+        _ => panic!("{defect} is not a file defect"),
     }
     bytes
 }
 
-fn find(bytes: &[u8], what: &[u8]) -> usize {
-    let mut windows = bytes.windows(what.len());
+fn find(bytes: &[u8], needle: &[u8]) -> usize {
+    let mut windows = bytes.windows(needle.len());
     windows
-        .position(|window| window == what)
-        .expect("it is there")
+        .position(|window| window == needle)
+        .expect("the bytes")
 }

@@ -150,7 +150,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn the_newest_library_of_a_directory_is_taken() {
+    fn newest_library_of_a_directory_is_selected() {
         let directory = tempfile::tempdir().unwrap();
         let others = [
             "libonnxruntime_providers_shared.so",
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chosen_library_is_used_or_nothing_is() {
+    fn library_option_has_no_fallback() {
         let error = runtime(Some(Path::new("/nowhere/libonnxruntime.so")))
             .err()
             .unwrap();
@@ -184,7 +184,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_library_that_is_another_is_refused() {
+    fn unrelated_library_is_rejected() {
         let error = Runtime::load(Path::new("libc.so.6")).err().unwrap();
         assert_eq!(error, "not ONNX Runtime: missing `OrtGetApiBase`");
     }

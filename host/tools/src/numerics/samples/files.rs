@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn tensors_are_found_by_name_or_number() {
+    fn tensor_files_match_inputs_by_name_or_number() {
         let (first, second) = ("input_0.pb", "input_1.pb");
         let by_name = [(first, tensor("b", 1.0)), (second, tensor("a", 2.0))];
         check(
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn tensors_of_numpy_are_called_by_name_or_number() {
+    fn npy_files_match_inputs_by_name_or_number() {
         check(
             &[("input_1.npy", npy("<f4", 1.0)), ("a.npy", npy("<f4", 2.0))],
             expect![[r#"
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn archives_of_numpy_are_samples() {
+    fn npz_archives_are_samples() {
         let stored = include_bytes!("../../../../npy/tests/data/stored.npz").to_vec();
         let packed = include_bytes!("../../../../npy/tests/data/packed.npz").to_vec();
         check(
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn directories_of_samples_come_in_the_order_of_their_numbers() {
+    fn sample_directories_are_sorted_by_number() {
         let files: Vec<(String, Vec<u8>)> = [10, 2]
             .into_iter()
             .flat_map(|set| [("a", set, 0), ("b", set, 1)])

@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn a_symbol_has_one_size() {
+    fn symbols_have_consistent_sizes() {
         let inputs = [
             input("ids", DType::I64, &["batch", "sequence"]),
             input("mask", DType::I64, &["batch", "past + sequence"]),
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn dims_may_be_computed() {
+    fn dim_expressions_are_evaluated() {
         let value = |name: &str| i64::from(name == "a") * 7;
         assert_eq!(evaluate("a + 1", value), Some(8));
         assert_eq!(evaluate("2*a - 4 + b", value), Some(10));
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn samples_are_the_same_each_time_and_differ_by_number() {
+    fn samples_are_deterministic_and_differ_by_number() {
         let inputs = [
             input("x", DType::F32, &["4"]),
             input("i", DType::I64, &["4"]),
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn each_type_has_the_bytes_of_its_shape() {
+    fn generated_data_has_the_size_of_its_shape() {
         for &dtype in DType::ALL {
             let inputs = [input("x", dtype, &["5"])];
             let made = generate(&inputs, &[vec![5]], first(), [0, 0]);

@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn directories_give_names() {
+    fn name_is_derived_from_the_directory() {
         for (dir, name) in [
             ("acme-passes", "acme-passes"),
             ("a/b/My Passes", "my-passes"),
@@ -81,29 +81,32 @@ mod tests {
     }
 
     #[test]
-    fn names_that_will_not_do() {
-        let said = |dir: &str, name: Option<&str>| match of(Path::new(dir), name) {
-            Ok(name) => panic!("{name} is fine"),
+    fn invalid_plugin_names_are_rejected() {
+        let error_of = |dir: &str, name: Option<&str>| match of(Path::new(dir), name) {
+            Ok(name) => panic!("{name} was accepted"),
             Err(error) => error.to_string(),
         };
         assert_eq!(
-            said("9lives", None),
+            error_of("9lives", None),
             "invalid plugin name `9lives`: expected lower-case letters, digits, `-` and `_`, starting with a letter; \
              pass a name: `--name acme-passes`"
         );
         assert_eq!(
-            said("x", Some("Acme")),
+            error_of("x", Some("Acme")),
             "invalid plugin name `Acme`: expected lower-case letters, digits, `-` and `_`, starting with a letter; \
              a valid name is `acme-passes`"
         );
         for taken in ["fn", "relax", "onnx-ops", "passdock-plugin-api"] {
-            assert!(said(taken, None).contains("a standard plugin"));
+            assert!(error_of(taken, None).contains("a standard plugin"));
         }
-        for twice in ["a--b", "a-_b", "a - b"] {
-            assert!(said(twice, None).contains("follow each other"), "{twice}");
+        for repeated in ["a--b", "a-_b", "a - b"] {
+            assert!(
+                error_of(repeated, None).contains("follow each other"),
+                "{repeated}"
+            );
         }
-        assert!(said("/", None).contains("cannot derive"));
-        assert!(said("x", Some(&"a".repeat(65))).contains("64 bytes"));
-        assert!(said("größe", None).contains("lower-case letters"));
+        assert!(error_of("/", None).contains("cannot derive"));
+        assert!(error_of("x", Some(&"a".repeat(65))).contains("64 bytes"));
+        assert!(error_of("größe", None).contains("lower-case letters"));
     }
 }

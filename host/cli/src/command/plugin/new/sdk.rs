@@ -16,21 +16,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_packed_files_are_those_of_the_repository() {
+    fn packed_files_match_the_repository() {
         let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
         let files = files().expect("files");
         assert!(files.len() > 60, "{}", files.len());
         for (path, text) in &files {
-            let place = match path.strip_prefix("share/") {
+            let source_path = match path.strip_prefix("share/") {
                 Some(path) => format!("{root}/plugin-share/{path}"),
                 None if path.starts_with("LICENSE") => format!("{root}/{path}"),
                 None => format!("{root}/plugin-api/{path}"),
             };
-            let mut there = std::fs::read_to_string(&place).expect("a file of the repository");
+            let mut expected =
+                std::fs::read_to_string(&source_path).expect("a file of the repository");
             if path == "share/Cargo.toml" {
-                there = there.replace("\"../plugin-api\"", "\"..\"");
+                expected = expected.replace("\"../plugin-api\"", "\"..\"");
             }
-            assert_eq!(&there.replace("\r\n", "\n"), text, "{path}");
+            assert_eq!(&expected.replace("\r\n", "\n"), text, "{path}");
         }
         assert!(PACKED.len() < 330_000, "{} bytes", PACKED.len());
     }
