@@ -40,7 +40,7 @@ pub(crate) fn parse(source: &str) -> Module {
 }
 
 /// A plugin with a pass and an op definition, whose entry rejects every host.
-pub(crate) const GONE: sdk::StaticPlugin = {
+pub(crate) const REJECTING: sdk::StaticPlugin = {
     unsafe extern "C" fn refuse(
         _: *const abi::Host,
         attach: *mut abi::Attach,
@@ -196,7 +196,7 @@ pub(crate) fn registered(passes: impl IntoIterator<Item = PassRef>) -> (Registry
 #[track_caller]
 pub(crate) fn error<T>(result: Result<T, PassError>) -> String {
     match result {
-        Ok(_) => panic!("it worked"),
+        Ok(_) => panic!("expected an error"),
         Err(error) => error.to_string(),
     }
 }
