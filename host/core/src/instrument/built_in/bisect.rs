@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_passes_run() {
+    fn passes_up_to_the_limit_run() {
         check(
             -1,
             expect![[r#"

@@ -161,7 +161,7 @@ mod tests {
     use crate::instrument::built_in::testing::{all, fail, fuse, keep, module, negate, watched};
 
     #[test]
-    fn what_came_and_went_in_each_pass() {
+    fn counts_changes_of_ops_per_pass() {
         let passes = [negate(), keep("same"), all("inner", [fuse(), fuse()])];
         let counts = Arc::new(OpCount::new());
         let text = watched(counts.clone(), &all("outer", passes), module());
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pass_that_fails_counts_nothing() {
+    fn failed_pass_counts_nothing() {
         let text = watched(Arc::new(OpCount::new()), &fail("p"), module());
         expect!["Error in pass p: it is broken"].assert_eq(&text);
     }

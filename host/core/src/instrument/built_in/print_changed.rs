@@ -92,7 +92,7 @@ mod tests {
     use crate::run::create_host_pass;
 
     #[test]
-    fn colours_are_those_of_a_diff() {
+    fn output_is_colored_like_a_diff() {
         let printed = Printed::default();
         let print = Arc::new(PrintChanged::new(printed.sink()).color());
         watched(print, &all("s", [fuse(), fuse()]), module());
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn metadata_is_shown_too() {
+    fn metadata_changes_are_printed() {
         let printed = Printed::default();
         let name = create_host_pass(PassInfo::new("demo.transform.Name"), |module, _| {
             let mut after = module.clone();
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn each_pass_shows_its_own_changes() {
+    fn changes_are_printed_per_pass() {
         let printed = Printed::default();
         let print = Arc::new(PrintChanged::new(printed.sink()));
         watched(print, &all("s", [fuse(), negate()]), module());

@@ -372,7 +372,7 @@ mod tests {
     };
 
     #[test]
-    fn a_tree_and_a_table() {
+    fn report_has_a_tree_and_a_table() {
         let passes = all("outer", [keep("a"), all("inner", [fuse(), keep("a")])]);
         let timing = Arc::new(PassTimingInstrument::new());
         let text = watched(timing, &passes, module());
@@ -397,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_counts_a_pass_inside_itself_once() {
+    fn recursive_pass_is_counted_once() {
         let timing = Arc::new(PassTimingInstrument::new());
         let cx = PassContext::builder().shared_instrument(timing.clone());
         let cx = cx.build().unwrap();
@@ -413,7 +413,7 @@ mod tests {
     }
 
     #[test]
-    fn entered_again_while_it_is_active_nothing_is_forgotten() {
+    fn reentering_keeps_earlier_times() {
         let timing = Arc::new(PassTimingInstrument::new());
         let cx = PassContext::builder().shared_instrument(timing.clone());
         let cx = cx.build().unwrap();
@@ -428,7 +428,7 @@ mod tests {
     }
 
     #[test]
-    fn the_trace_is_what_chrome_reads() {
+    fn trace_has_chrome_format() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("trace.json");
         let timing = || PassTimingInstrument::new().trace(&path).quiet();
@@ -470,7 +470,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trace_that_cannot_be_written_is_an_error_before_anything_runs() {
+    fn unwritable_trace_is_rejected_before_the_run() {
         let timing = PassTimingInstrument::new().trace("nowhere/trace.json");
         let text = watched(Arc::new(timing), &keep("p"), module());
         assert!(

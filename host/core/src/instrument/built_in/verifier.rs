@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn it_says_which_pass_broke_what() {
+    fn error_names_the_pass_that_broke_the_module() {
         check(
             WellFormed::new(),
             expect![["
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn around_exempt_passes_nothing_is_verified() {
+    fn exempt_passes_are_not_verified() {
         let exempt = |names: &[&str]| {
             let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
             PassFilter::new(&names)

@@ -11,7 +11,7 @@ use crate::format::schema::{
 use crate::format::wire::put_bytes;
 
 /// Checks that a file, if it can be read, is written unchanged and can be encoded again.
-fn survive(bytes: &[u8]) -> bool {
+fn check_bytes(bytes: &[u8]) -> bool {
     let Ok(module) = read(bytes) else {
         return false;
     };
@@ -29,16 +29,16 @@ fn survive(bytes: &[u8]) -> bool {
 }
 
 #[test]
-fn every_prefix_of_a_file_is_survived() {
+fn truncated_files_do_not_crash() {
     let bytes = rich();
-    assert!(survive(&bytes));
+    assert!(check_bytes(&bytes));
     for len in 0..bytes.len() {
-        survive(&bytes[..len]);
+        check_bytes(&bytes[..len]);
     }
 }
 
 #[test]
-fn flipped_bytes_are_survived() {
+fn changed_bytes_do_not_crash() {
     let bytes = rich();
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut next = |below: usize| {
@@ -54,22 +54,22 @@ fn flipped_bytes_are_survived() {
             let at = next(changed.len());
             changed[at] = next(256) as u8;
         }
-        read += usize::from(survive(&changed));
+        read += usize::from(check_bytes(&changed));
     }
     assert!(read > 1000, "{read}");
 }
 
 /// Removes or duplicates each byte, so that lengths don't match.
 #[test]
-fn shifted_bytes_are_survived() {
+fn removed_and_duplicated_bytes_do_not_crash() {
     let bytes = rich();
     for at in 0..bytes.len() {
         let mut shorter = bytes.clone();
         shorter.remove(at);
-        survive(&shorter);
+        check_bytes(&shorter);
         let mut longer = bytes.clone();
         longer.insert(at, bytes[at]);
-        survive(&longer);
+        check_bytes(&longer);
     }
 }
 
@@ -78,7 +78,7 @@ fn error(graph: &Msg) -> String {
 }
 
 #[test]
-fn errors_say_what_and_where() {
+fn errors_name_problem_and_position() {
     let relu = || [node("y = Relu(x)")];
     let sized = |dims: &[i64], raw: &[u8]| {
         let msg = Msg::new().int(tensor::DATA_TYPE, 1).text(tensor::NAME, "w");
@@ -147,7 +147,7 @@ fn errors_say_what_and_where() {
 
 /// Ten thousand levels of nested graphs.
 #[test]
-fn deep_nesting_is_read_written_and_refused_at_the_limit() {
+fn nesting_depth_is_limited() {
     let nest = |levels: usize| {
         let mut body = graph(&[node("y = Relu(x)")], &[], &["y"]).0;
         for _ in 0..levels {
@@ -176,7 +176,7 @@ fn deep_nesting_is_read_written_and_refused_at_the_limit() {
 
 /// Small files with many parts take little time to read or to reject.
 #[test]
-fn nothing_is_quadratic() {
+fn run_time_is_not_quadratic() {
     let many = 20_000;
     let attributes = vec![attr("a", attr_type::INT, |msg| msg.int(attrs::I, 1)); 5000];
     let error = error(&graph(
@@ -229,7 +229,7 @@ fn nothing_is_quadratic() {
 }
 
 #[test]
-fn two_functions_of_one_name_are_refused() {
+fn duplicate_functions_are_rejected() {
     let own = function("d", "F", &[], &[], &[]);
     let bytes = model(10, &graph(&[], &[], &[]))
         .all(models::FUNCTIONS, [&own, &own])
