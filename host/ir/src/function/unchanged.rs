@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_made_and_taken_back_is_as_if_it_never_was() {
+    fn created_and_erased_ops_are_no_change() {
         check(true, |_, _| ());
         check(true, |f, [first, second]| {
             let x = f.operands(first)[0].value;
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_changed_and_changed_back_is_as_it_was() {
+    fn reverted_edits_are_no_change() {
         let set = |f: &mut Function, op: OpId, name: &str, value| {
             let name = f.symbols().intern(name);
             f.set_attr(op, &NewAttr::new(name, value))
