@@ -42,7 +42,7 @@ fn op(f: &Function, name: &str) -> OpId {
 fn compaction_preserves_the_printed_function() {
     let mut module = text::parse(SOURCE).expect("valid IR");
     edit(&mut module, |f| {
-        // Records die: ops are replaced, a branch and a constant are erased.
+        // Records become dead: ops are replaced, a branch and a constant are erased.
         let symbols = f.symbols().clone();
         for name in ["onnx.Add", "onnx.Split"] {
             let old = op(f, name);

@@ -56,7 +56,7 @@ fn million_ops_are_handled() {
     let mut copy = module.clone();
     let function = copy.function_mut(name).expect("one function");
     assert_eq!(function.walk(function.body()).count(), OPS + 1);
-    // All but the first die, last one first.
+    // All ops but the first become dead, in reverse order.
     let first = function.ops_in(function.body()).next().expect("an op");
     let first = function.result(first, 0).expect("a result");
     let ops: Vec<_> = function.ops_in(function.body()).skip(1).collect();
@@ -95,7 +95,7 @@ fn ten_thousand_levels_are_handled() {
 
 #[test]
 fn region_depth_is_limited() {
-    let error = text::parse(&deep(10_001)).expect_err("it is too deep");
+    let error = text::parse(&deep(10_001)).expect_err("too deep");
     expect!["10004:35: region nested deeper than 10000 levels"].assert_eq(&error.to_string());
 }
 
@@ -104,12 +104,12 @@ fn nested_types_and_dims_are_limited() {
     let wrap = |ty: &str| format!("module {{ fn @f(%x: {ty}) {{ return }} }}");
     let seq = |depth: usize| wrap(&format!("{}?{}", "seq<".repeat(depth), ">".repeat(depth)));
     text::parse(&seq(64)).expect("valid IR");
-    let error = text::parse(&seq(100_000)).expect_err("it is too deep");
+    let error = text::parse(&seq(100_000)).expect_err("too deep");
     expect!["1:280: type nested deeper than 64 levels"].assert_eq(&error.to_string());
     let product = |terms: usize| wrap(&format!("f32[{}n]", "n*".repeat(terms - 1)));
     let module = text::parse(&product(256)).expect("valid IR");
     verify_module(&module).expect("valid IR");
-    let error = text::parse(&product(257)).expect_err("it has too many terms");
+    let error = text::parse(&product(257)).expect_err("too many terms");
     expect!["1:24: dim divides by zero, overflows, or has too many terms"]
         .assert_eq(&error.to_string());
     let parens = wrap(&format!(
@@ -117,7 +117,7 @@ fn nested_types_and_dims_are_limited() {
         "(".repeat(100_000),
         ")".repeat(100_000)
     ));
-    let error = text::parse(&parens).expect_err("it is too deep");
+    let error = text::parse(&parens).expect_err("too deep");
     expect!["1:281: dim nested deeper than 256 levels"].assert_eq(&error.to_string());
 }
 
@@ -127,7 +127,7 @@ fn name_length_is_limited() {
         "module {{ fn @f(%{}: ?) {{ return }} }}",
         "x".repeat((1 << 20) + 1)
     );
-    let error = text::parse(&source).expect_err("it is too long");
+    let error = text::parse(&source).expect_err("too long");
     expect!["1:16: name has 1048577 bytes; the limit is 1048576"].assert_eq(&error.to_string());
 }
 

@@ -23,15 +23,15 @@ fn relu() -> Module {
 
 #[test]
 fn constant_data_outlives_the_pass() -> Result<(), PassError> {
-    let kept = std::sync::Arc::new(std::sync::Mutex::new(None));
-    let keep = kept.clone();
+    let stored = std::sync::Arc::new(std::sync::Mutex::new(None));
+    let slot = stored.clone();
     let pass = create_function_pass(PassInfo::new("test.Keep"), move |f, _| {
         let (id, _) = f.constants().next().expect("a constant");
-        *keep.lock().unwrap() = ir::constant_data(f, id).ok();
+        *slot.lock().unwrap() = ir::constant_data(f, id).ok();
         Ok(())
     });
     drop(pass.call(relu())?);
-    let data = kept.lock().unwrap().take().expect("the data");
+    let data = stored.lock().unwrap().take().expect("the data");
     assert_eq!(data.bytes(), Ok(&[0, 0, 0, 64, 0, 0, 64, 64][..]));
     Ok(())
 }
@@ -243,10 +243,10 @@ fn interrupt_stops_the_run_between_passes() {
         Ok(())
     });
     let never = create_module_pass(PassInfo::new("test.Never"), |_, _| {
-        unreachable!("it was stopped")
+        unreachable!("the run was interrupted")
     });
     let error = Sequential::new([stop, never])
         .call(relu())
-        .expect_err("it was stopped");
+        .expect_err("interrupted");
     assert_eq!(error.message, "Somebody stopped it.");
 }

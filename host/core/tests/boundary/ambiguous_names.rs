@@ -61,14 +61,14 @@ fn check(module: &ir::Module, frame: &TestFrame, expected: bool) {
         Ok(())
     });
     assert_eq!(same.map(|changed| changed.is_none()), Ok(true));
-    let main: &Arc<ir::Function> = module.function_named("main").expect("is there");
+    let main: &Arc<ir::Function> = module.function_named("main").expect("present");
     let operators = Operators::new(frame.op_defs(), module);
     let names: &NameAnalysis = analyses::get(main, &operators);
     let used = names.iter().next().expect("a name");
     assert_eq!(OpTraits(used.traits).is_ambiguous(), expected);
     let effects: &EffectAnalysis = analyses::get(main, &operators);
     let first = effects.of(main.region(main.body()).first);
-    let first = first.expect("is there");
+    let first = first.expect("present");
     assert_eq!(OpTraits(first.traits).is_ambiguous(), expected);
 }
 
@@ -85,7 +85,7 @@ fn function_with_op_name_makes_ops_ambiguous() {
     }
     let mut removed = named.clone();
     let name = removed.symbols().intern("t.A");
-    removed.remove(name).expect("it is there");
+    removed.remove(name).expect("present");
     check(&removed, &frame, false);
     check(&named, &frame, true);
 }
@@ -94,7 +94,7 @@ fn function_with_op_name_makes_ops_ambiguous() {
 #[test]
 fn functions_with_other_names_change_nothing() {
     let (plain, frame) = (module(), TestFrame::with_ops());
-    let main: &Arc<ir::Function> = plain.function_named("main").expect("is there");
+    let main: &Arc<ir::Function> = plain.function_named("main").expect("present");
     let before: *const NameAnalysis = analyses::get(main, &Operators::new(frame.op_defs(), &plain));
     let mut more = plain.clone();
     for name in ["t.B", "acme.Block"] {
@@ -130,5 +130,5 @@ fn pass_sees_the_current_module() {
     outcome
         .result
         .map_err(|failure| failure.message)
-        .expect("it runs");
+        .expect("works");
 }

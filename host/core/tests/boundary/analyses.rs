@@ -57,7 +57,7 @@ fn result_is_cached_per_version() {
     // The output has the result of the pass; the input still has its own.
     let mut output = input.clone();
     let changed = changed.expect("works").expect("changed");
-    output.replace(changed).expect("its name is there");
+    output.replace(changed).expect("an existing name");
     for module in [&output, &input] {
         let result = run(module, &frame, |f, cx| f.analysis::<Count>(cx).map(drop));
         result.expect("works");
@@ -75,7 +75,7 @@ fn result_is_cached_per_version() {
         f.analysis::<Count>(cx)?;
         Err("no".into())
     });
-    failed.expect_err("it failed");
+    failed.expect_err("the pass fails");
     computed(1);
     // A module pass edits in between. The analysis is cached in its output.
     let changed = run_module(&input, |m, cx| {
@@ -121,7 +121,7 @@ fn pass_preserves_analyses() {
     // The next pass can't preserve results that this one didn't preserve.
     let mut output = input.clone();
     let changed = changed.expect("works").expect("changed");
-    output.replace(changed).expect("its name is there");
+    output.replace(changed).expect("an existing name");
     let next = run(&output, &TestFrame::new(), |f, _| {
         f.set_function_attr("k", 3)?;
         assert!(!f.preserve::<Version>());
@@ -184,7 +184,7 @@ impl Analysis for Bomb {
 #[test]
 fn invalid_analyses_are_rejected() {
     let message = |pass: fn(&mut Function, &PassContext) -> PassResult| {
-        run(&module(), &TestFrame::new(), pass).expect_err("it fails")
+        run(&module(), &TestFrame::new(), pass).expect_err("the pass fails")
     };
     expect!["failed: analysis `first` depends on itself: first -> second -> first [main]"]
         .assert_eq(&message(|f, cx| f.analysis::<Cyclic<0>>(cx).map(drop)));
@@ -215,7 +215,7 @@ fn host_without_extension_caches_nothing() {
         let mut f = unsafe { Function::from_raw(old, f.as_raw()) };
         assert!(f.analysis::<Version>(cx).is_err());
         assert!(!f.preserve::<Version>());
-        let error = f.liveness().err().expect("it can't");
+        let error = f.liveness().err().expect("an error");
         expect!["the host is too old for the plugin: it has no function `column`"]
             .assert_eq(&error.message);
         Ok(())
@@ -411,12 +411,12 @@ fn deeply_nested_regions_are_analyzed() {
     let module = parse(&format!(
         "module {{ fn @main(%c, %x) -> (%y) {{ {open} {close} return %x }} }}"
     ));
-    let main = module.function_named("main").expect("is there");
+    let main = module.function_named("main").expect("present");
     let defs = OpDefs::default();
     let ops = Operators::new(&defs, &module);
     let order: &analyses::OrderAnalysis = analyses::get(main, &ops);
     let outer = main.region(main.body()).first;
-    let outer = order.of(outer).expect("is there");
+    let outer = order.of(outer).expect("present");
     assert_eq!((outer.position, outer.end as usize), (0, depth * 2));
     let liveness: &analyses::LivenessAnalysis = analyses::get(main, &ops);
     let x = main.args(main.body()).nth(1).expect("a parameter");
@@ -437,7 +437,7 @@ fn embedder_defines_analyses() {
         }
     }
     let module = module();
-    let main: &Arc<ir::Function> = module.function_named("main").expect("is there");
+    let main: &Arc<ir::Function> = module.function_named("main").expect("present");
     let defs = OpDefs::default();
     let ops = Operators::new(&defs, &module);
     let first: *const Ops = analyses::get(main, &ops);

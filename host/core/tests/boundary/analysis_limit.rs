@@ -21,7 +21,7 @@ fn cached_analyses_of_a_function_are_limited() {
     const KEYS: usize = 30_000;
     let same = run(&module(), &TestFrame::new(), |f, _| {
         let f = f.as_raw().handle;
-        let put = raw().put.expect("is there");
+        let put = raw().put.expect("present");
         let owner = std::ptr::from_ref(raw()).cast();
         let (mut cached, mut rejected) = (std::ptr::null_mut(), 0);
         for number in 0..KEYS {
@@ -36,7 +36,7 @@ fn cached_analyses_of_a_function_are_limited() {
         // SAFETY: the handle is live.
         let message = unsafe {
             let functions = &*passdock_core::boundary::host().get().functions;
-            crate::support::text(functions.last_error.expect("is there")(f))
+            crate::support::text(functions.last_error.expect("present")(f))
         };
         expect!["cannot keep analysis `key29999`: the function has 4096 analyses; keep related data under one key"]
     .assert_eq(&message);

@@ -121,7 +121,7 @@ fn cached_operand(f: &sdk::Function) -> Option<usize> {
     let (f, owner) = (f.as_raw().handle, std::ptr::from_ref(raw()).cast());
     // SAFETY: as above.
     let status =
-        unsafe { raw().get.expect("is there")(f, owner, abi::Str::new("operand"), &mut cached) };
+        unsafe { raw().get.expect("present")(f, owner, abi::Str::new("operand"), &mut cached) };
     status.is_ok().then(|| cached.addr() - 1)
 }
 
@@ -197,14 +197,14 @@ fn evaluating_a_chain_keeps_the_function() {
         let two = f.create_op(OpBuilder::new("t.Two").result(ty), at)?;
         let twice = f.create_op(OpBuilder::new("t.Twice").operand(operand).result(ty), at)?;
         let before = f.version();
-        let refused = |why: &str| sdk::Evaluated::Refused(why.to_owned());
+        let rejected = |reason: &str| sdk::Evaluated::Refused(reason.to_owned());
         let result = cx.evaluate_with(f, twice, &[operand], 8)?;
-        assert_eq!(result, refused("operand 0 is not constant"));
+        assert_eq!(result, rejected("operand 0 is not constant"));
         let result = cx.evaluate_with(f, two, &[], 7)?;
-        assert_eq!(result, refused("its results are larger than the limit"));
+        assert_eq!(result, rejected("its results are larger than the limit"));
         let error = cx
             .evaluate_with(f, twice, &[], 8)
-            .expect_err("it has one operand");
+            .expect_err("a missing operand");
         let message = "wrong number of operands for op4 (t.Twice): expected 1, found 0";
         assert_eq!(error.message, message);
         let sdk::Evaluated::Constants(first) = cx.evaluate_with(f, two, &[], 8)? else {
@@ -270,7 +270,7 @@ fn result_index_out_of_range_is_rejected() {
         let at = abi::Position::end_of(f.body());
         let ty = f.add_type(&sdk::TypeSpec::unknown())?;
         let beyond = f.create_op(OpBuilder::new("t.Beyond").result(ty), at)?;
-        let inferred = cx.infer(f, beyond).expect_err("it has one result");
+        let inferred = cx.infer(f, beyond).expect_err("an out-of-range result");
         let sdk::Evaluated::Refused(evaluated) = cx.evaluate_with(f, beyond, &[], 8)? else {
             return Err("it has one result".into());
         };
@@ -297,13 +297,13 @@ fn trial_inference_keeps_the_function() {
         let before = f.version();
         cx.infer_with(f, picky, &[operand])?;
         let error = cx.infer_with(f, picky, &[constant]);
-        let error = error.expect_err("it takes no constant");
+        let error = error.expect_err("a constant operand");
         assert_eq!(error.message, "its operand is constant");
         assert_eq!((f.version(), f.operand(picky, 0)), (before, Some(operand)));
         assert_eq!(f.shape(result), None);
         // After actual inference, the types set before the rejection are known.
         f.set_operand(picky, 0, constant)?;
-        cx.infer(f, picky).expect_err("it takes no constant");
+        cx.infer(f, picky).expect_err("a constant operand");
         assert_eq!(f.shape(result), Some(vec![2]));
         Ok(())
     });

@@ -22,8 +22,8 @@ fn shorter_diagnostic_structs_are_read() {
         unsafe {
             let table = &*host().get().context;
             let (emit, cx) = (
-                table.emit.expect("is there"),
-                table.current.expect("is there")(host().get()),
+                table.emit.expect("present"),
+                table.current.expect("present")(host().get()),
             );
             let note = abi::Str::new("A note.");
             let label = abi::Label {
@@ -59,11 +59,11 @@ fn shorter_diagnostic_structs_are_read() {
             diagnostic.struct_size = size_of::<abi::Diagnostic>() as u32;
             diagnostic.label_stride = 4;
             assert_eq!(emit(cx, &diagnostic), Status::INVALID);
-            let error = text(table.last_error.expect("is there")(cx));
+            let error = text(table.last_error.expect("present")(cx));
             Err(error.into())
         }
     };
-    let function = module.function_named("main").expect("is there");
+    let function = module.function_named("main").expect("present");
     let (failed, diagnostics) = run_on(&input, &frame, FunctionCode::Closure(&pass), function);
     expect!["invalid list of labels: 1 elements of 4 bytes"]
         .assert_eq(&failed.expect_err("the pass fails").message);
@@ -106,7 +106,7 @@ fn parts_of_diagnostics_are_limited() {
         cx.emit(&diagnostic);
         Ok(())
     };
-    let function = module.function_named("main").expect("is there");
+    let function = module.function_named("main").expect("present");
     let (result, diagnostics) = run_on(&input, &frame, FunctionCode::Closure(&pass), function);
     assert!(result.is_ok());
     let [diagnostic] = &diagnostics[..] else {
@@ -161,13 +161,13 @@ fn malformed_text_in_diagnostics_is_replaced() {
         // SAFETY: all pointers are valid, and the context lives while the pass runs.
         let status = unsafe {
             let table = &*host().get().context;
-            let cx = table.current.expect("is there")(host().get());
-            table.emit.expect("is there")(cx, &diagnostic)
+            let cx = table.current.expect("present")(host().get());
+            table.emit.expect("present")(cx, &diagnostic)
         };
         assert_eq!(status, Status::OK);
         Ok(())
     };
-    let function = module.function_named("main").expect("is there");
+    let function = module.function_named("main").expect("present");
     let (_, diagnostics) = run_on(&input, &frame, FunctionCode::Closure(&pass), function);
     let [long, latin] = &diagnostics[..] else {
         panic!("expected two diagnostics: {diagnostics:?}");

@@ -31,7 +31,7 @@ fn unchanged_function_is_not_copied() {
 #[test]
 fn edit_copies_the_function() {
     let module = module();
-    let main = module.function_named("main").expect("is there");
+    let main = module.function_named("main").expect("present");
     let changed = run(&module, &TestFrame::new(), |f, _| {
         for op in f.ops_named("t.A") {
             let Some(inner) = f.operand(op, 0).and_then(|v| f.defining_op(v)) else {
@@ -90,7 +90,7 @@ fn edit_without_effect_is_no_change() {
 #[test]
 fn new_parameter_changes_the_interface() {
     let module = module();
-    let main = module.function_named("main").expect("is there");
+    let main = module.function_named("main").expect("present");
     let changed = run(&module, &TestFrame::new(), |f, _| {
         f.add_arg(f.body(), "z", TypeId(1))?;
         Ok(())
@@ -121,7 +121,7 @@ fn panic_is_a_failure() {
         panic!("it went wrong with {}", f.op_count())
     });
     expect!["panicked: it went wrong with 3 [main]"].assert_eq(&failed.expect_err("panics"));
-    let main = module.function_named("main").expect("is there");
+    let main = module.function_named("main").expect("present");
     assert_eq!(
         main.describe(main.args(main.body()).next().expect("a parameter")),
         "%x"
@@ -162,7 +162,7 @@ fn pass_queries_its_context_and_emits_diagnostics() {
         assert_eq!(other.op_count(), 3);
         Ok(())
     };
-    let function = module.function_named("main").expect("is there");
+    let function = module.function_named("main").expect("present");
     let (changed, diagnostics) = run_on(&input, &frame, FunctionCode::Closure(&pass), function);
     assert!(changed.expect("works").is_none());
     expect![[r#"
@@ -208,7 +208,7 @@ fn slots_are_cached_until_the_module_changes() {
     let slots = module.take_cached().expect("the slots");
     module.cache(slots);
     let name = module.symbols().intern("gone");
-    module.remove(name).expect("is there");
+    module.remove(name).expect("present");
     assert!(module.take_cached().is_none());
     assert_eq!(ModuleInput::new(&module).1.len(), 1);
 }
@@ -280,8 +280,8 @@ fn rewrite_returns_io_error_for_missing_data() {
         // SAFETY: all pointers are valid, and the handles live while the pass runs.
         unsafe {
             let table = &*host().get().context;
-            let cx = table.current.expect("is there")(host().get());
-            let rewrite = table.rewrite.expect("is there");
+            let cx = table.current.expect("present")(host().get());
+            let rewrite = table.rewrite.expect("present");
             assert_eq!(rewrite(cx, f.as_raw().handle, &desc), Status::IO);
         }
         Ok(())

@@ -15,15 +15,10 @@ fn read_only_handles_reject_edits() {
         let module = cx.module().ok_or("no module")?;
         let snapshot = module.snapshot("gone")?;
         // SAFETY: the handle is live. It is read-only, which the host must detect.
-        let status =
-            unsafe { raw().erase_op.expect("is there")(snapshot.as_raw().handle, OpId(0)) };
+        let status = unsafe { raw().erase_op.expect("present")(snapshot.as_raw().handle, OpId(0)) };
         assert_eq!(status, Status::REFUSED);
         // SAFETY: as above.
-        let error = unsafe {
-            text(raw().last_error.expect("is there")(
-                snapshot.as_raw().handle,
-            ))
-        };
+        let error = unsafe { text(raw().last_error.expect("present")(snapshot.as_raw().handle)) };
         Err(error.into())
     });
     expect!["failed: cannot edit a snapshot of a function [main]"]
@@ -39,10 +34,10 @@ fn read_only_handles_reject_edits() {
         let error = unsafe {
             let modules = &*host().get().modules;
             assert_eq!(
-                modules.edit.expect("is there")(handle, SymbolId(12), &mut out),
+                modules.edit.expect("present")(handle, SymbolId(12), &mut out),
                 Status::REFUSED
             );
-            text(modules.last_error.expect("is there")(handle))
+            text(modules.last_error.expect("present")(handle))
         };
         Err(error.into())
     });
@@ -229,7 +224,7 @@ fn misuse_is_rejected_with_a_message() {
                     len: 1,
                 };
                 // SAFETY: all pointers are valid. The text isn't.
-                unsafe { raw().set_value_name.expect("is there")(f, ValueId(0), name) }
+                unsafe { raw().set_value_name.expect("present")(f, ValueId(0), name) }
             },
             expect!["failed: the name is not UTF-8 [main]"],
         ),
@@ -238,7 +233,7 @@ fn misuse_is_rejected_with_a_message() {
             |f| {
                 // SAFETY: all pointers are valid.
                 unsafe {
-                    let set = raw().set_opset.expect("is there");
+                    let set = raw().set_opset.expect("present");
                     assert!(set(f, abi::Str::new("t"), 1).is_ok());
                     assert!(set(f, abi::Str::new("t"), 2).is_ok());
                     set(f, abi::Str::new("t"), 1)
@@ -253,7 +248,7 @@ fn misuse_is_rejected_with_a_message() {
             "the ONNX domain named `onnx`",
             |f| {
                 // SAFETY: all pointers are valid.
-                unsafe { raw().set_opset.expect("is there")(f, abi::Str::new("onnx"), 17) }
+                unsafe { raw().set_opset.expect("present")(f, abi::Str::new("onnx"), 17) }
             },
             expect![[
                 r#"failed: invalid domain `onnx`: `set_opset` expects "" for the domain of ONNX [main]"#
@@ -264,7 +259,7 @@ fn misuse_is_rejected_with_a_message() {
             |f| {
                 // SAFETY: all pointers are valid.
                 unsafe {
-                    let set = raw().set_opset.expect("is there");
+                    let set = raw().set_opset.expect("present");
                     assert!(set(f, abi::Str::new("ai.onnx"), 17).is_ok());
                     set(f, abi::Str::new(""), 16)
                 }
@@ -277,7 +272,7 @@ fn misuse_is_rejected_with_a_message() {
         (
             "too many domains",
             |f| {
-                let set = raw().set_opset.expect("is there");
+                let set = raw().set_opset.expect("present");
                 let statuses = (0..2000).map(|number| {
                     let domain = format!("domain{number}");
                     // SAFETY: all pointers are valid.
@@ -297,7 +292,7 @@ fn misuse_is_rejected_with_a_message() {
             |f| {
                 let (locs, mut out) = ([abi::LocId::NONE, abi::LocId(7)], abi::LocId::NONE);
                 // SAFETY: all pointers are valid.
-                unsafe { raw().fuse_locs.expect("is there")(f, locs.as_ptr(), 2, &mut out) }
+                unsafe { raw().fuse_locs.expect("present")(f, locs.as_ptr(), 2, &mut out) }
             },
             expect!["failed: function `@main` has no location loc7 [main]"],
         ),
@@ -306,7 +301,7 @@ fn misuse_is_rejected_with_a_message() {
             |f| {
                 // SAFETY: an empty list.
                 unsafe {
-                    raw().inline_region.expect("is there")(f, RegionId(0), std::ptr::null(), 0)
+                    raw().inline_region.expect("present")(f, RegionId(0), std::ptr::null(), 0)
                 }
             },
             expect!["failed: cannot inline the body of a function: it has no parent op [main]"],
@@ -315,7 +310,7 @@ fn misuse_is_rejected_with_a_message() {
             "an unknown location set on an op",
             |f| {
                 // SAFETY: all pointers are valid.
-                unsafe { raw().set_loc.expect("is there")(f, OpId(0), abi::LocId(7)) }
+                unsafe { raw().set_loc.expect("present")(f, OpId(0), abi::LocId(7)) }
             },
             expect!["failed: function `@main` has no location loc7 [main]"],
         ),
@@ -325,7 +320,7 @@ fn misuse_is_rejected_with_a_message() {
                 let mut out = 0;
                 // SAFETY: all pointers are valid.
                 unsafe {
-                    raw().constants_equal.expect("is there")(f, ConstId(0), ConstId(99), &mut out)
+                    raw().constants_equal.expect("present")(f, ConstId(0), ConstId(99), &mut out)
                 }
             },
             expect!["failed: function `@main` has no constant const0 [main]"],
@@ -335,7 +330,7 @@ fn misuse_is_rejected_with_a_message() {
             |f| {
                 let mut out = 0;
                 // SAFETY: all pointers are valid.
-                unsafe { raw().constant_hash.expect("is there")(f, ConstId(99), &mut out) }
+                unsafe { raw().constant_hash.expect("present")(f, ConstId(99), &mut out) }
             },
             expect!["failed: function `@main` has no constant const99 [main]"],
         ),
@@ -345,7 +340,7 @@ fn misuse_is_rejected_with_a_message() {
                 let at = abi::Position::end_of(RegionId(0));
                 // SAFETY: the pointer for the result is null, which the host must detect.
                 unsafe {
-                    raw().create_op.expect("is there")(f, &op_desc(), &at, std::ptr::null_mut())
+                    raw().create_op.expect("present")(f, &op_desc(), &at, std::ptr::null_mut())
                 }
             },
             expect!["failed: the pointer to the result is null [main]"],
@@ -357,14 +352,14 @@ fn misuse_is_rejected_with_a_message() {
             let status = misuse(handle);
             assert_ne!(status, Status::OK, "{title}");
             // SAFETY: the handle is live.
-            let error = unsafe { text(raw().last_error.expect("is there")(handle)) };
+            let error = unsafe { text(raw().last_error.expect("present")(handle)) };
             Err(error.into())
         });
         expected.assert_eq(&failed.expect_err(title));
     }
     // A null handle can't store a message, so there is only a status.
     // SAFETY: the handle is null, which the host must detect.
-    let status = unsafe { raw().erase_op.expect("is there")(std::ptr::null_mut(), OpId(0)) };
+    let status = unsafe { raw().erase_op.expect("present")(std::ptr::null_mut(), OpId(0)) };
     assert_eq!(status, Status::INVALID);
 }
 
@@ -389,7 +384,7 @@ fn empty_symbol_counts_as_none() {
             };
             let mut out = TypeId::NONE;
             // SAFETY: all pointers are valid.
-            let status = unsafe { raw().add_type.expect("is there")(handle, &desc, &mut out) };
+            let status = unsafe { raw().add_type.expect("present")(handle, &desc, &mut out) };
             (status, out)
         };
         for kind in [abi::TypeKind::TENSOR, abi::TypeKind::BUFFER] {
@@ -408,7 +403,7 @@ fn create(f: *mut abi::Function, desc: *const abi::OpDesc) -> Status {
     let at = abi::Position::end_of(RegionId(0));
     let mut out = OpId::NONE;
     // SAFETY: non-null pointers are valid.
-    let status = unsafe { raw().create_op.expect("is there")(f, desc, &at, &mut out) };
+    let status = unsafe { raw().create_op.expect("present")(f, desc, &at, &mut out) };
     assert!(out.is_none());
     status
 }
@@ -417,7 +412,7 @@ fn set_attr(f: *mut abi::Function, op: OpId, change: impl FnOnce(&mut abi::AttrD
     let mut attr = attr_desc();
     change(&mut attr);
     // SAFETY: all pointers are valid.
-    unsafe { raw().set_attr.expect("is there")(f, op, &attr) }
+    unsafe { raw().set_attr.expect("present")(f, op, &attr) }
 }
 
 fn add_type(f: *mut abi::Function, change: impl FnOnce(&mut abi::TypeDesc)) -> Status {
@@ -438,7 +433,7 @@ fn add_type(f: *mut abi::Function, change: impl FnOnce(&mut abi::TypeDesc)) -> S
     change(&mut desc);
     let mut out = TypeId::NONE;
     // SAFETY: non-null pointers are valid.
-    unsafe { raw().add_type.expect("is there")(f, &desc, &mut out) }
+    unsafe { raw().add_type.expect("present")(f, &desc, &mut out) }
 }
 
 fn op_desc() -> abi::OpDesc {
@@ -472,7 +467,7 @@ fn handles_are_rejected_on_another_thread() {
     let result = run(&module, &TestFrame::new(), |f, cx| {
         let table = host().get();
         // SAFETY: the host's tables are `'static`, and the context is that of the pass that runs here.
-        let context = unsafe { (*table.context).current.expect("is there")(table) };
+        let context = unsafe { (*table.context).current.expect("present")(table) };
         let function = f.as_raw().handle;
         let modules = cx.module().ok_or("no module")?.as_raw().handle;
         let handles = [context.addr(), function.addr(), modules.addr()];
@@ -490,21 +485,21 @@ fn handles_are_rejected_on_another_thread() {
             unsafe {
                 let (cx, functions, of_modules) =
                     (&*host.context, &*host.functions, &*host.modules);
-                assert_eq!(cx.opt_level.expect("is there")(context), 0);
-                cx.fail.expect("is there")(context, &abi::Failure::EMPTY);
-                cx.rewrote.expect("is there")(context, abi::Str::new("a"));
+                assert_eq!(cx.opt_level.expect("present")(context), 0);
+                cx.fail.expect("present")(context, &abi::Failure::EMPTY);
+                cx.rewrote.expect("present")(context, abi::Str::new("a"));
                 assert_eq!(
                     [
-                        cx.emit.expect("is there")(context, &abi::Diagnostic::EMPTY),
-                        functions.erase_op.expect("is there")(function, OpId(0)),
-                        of_modules.edit.expect("is there")(modules, SymbolId(0), &mut out),
+                        cx.emit.expect("present")(context, &abi::Diagnostic::EMPTY),
+                        functions.erase_op.expect("present")(function, OpId(0)),
+                        of_modules.edit.expect("present")(modules, SymbolId(0), &mut out),
                     ],
                     [Status::INVALID; 3]
                 );
                 let messages = [
-                    text(cx.last_error.expect("is there")(context)),
-                    text(functions.last_error.expect("is there")(function)),
-                    text(of_modules.last_error.expect("is there")(modules)),
+                    text(cx.last_error.expect("present")(context)),
+                    text(functions.last_error.expect("present")(function)),
+                    text(of_modules.last_error.expect("present")(modules)),
                 ];
                 let other = "belongs to another thread";
                 assert!(

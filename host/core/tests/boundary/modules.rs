@@ -51,7 +51,7 @@ fn running_a_pass_invalidates_handles() {
         assert_eq!(m.functions().len(), 1);
         // SAFETY: the handle has ended, which the host must detect.
         let status =
-            unsafe { raw().set_value_type.expect("is there")(stale.handle, ValueId(0), TypeId(0)) };
+            unsafe { raw().set_value_type.expect("present")(stale.handle, ValueId(0), TypeId(0)) };
         assert_eq!(status, Status::STALE);
         assert_eq!(m.edit("main")?.value_name(ValueId(0)), Some("renamed"));
         let unknown = m

@@ -38,7 +38,7 @@ fn create<T>(f: *mut abi::Function, desc: &T) -> Status {
     let (at, mut out) = (abi::Position::end_of(RegionId(0)), OpId::NONE);
     let desc = std::ptr::from_ref(desc).cast();
     // SAFETY: a description of an op, or a struct that begins with one. All pointers are valid.
-    let status = unsafe { raw().create_op.expect("is there")(f, desc, &at, &mut out) };
+    let status = unsafe { raw().create_op.expect("present")(f, desc, &at, &mut out) };
     assert_eq!(status.is_ok(), out.is_some());
     status
 }
@@ -65,7 +65,7 @@ fn check(call: fn(*mut abi::Function) -> Status, expected: Expect) {
         let handle = f.as_raw().handle;
         let status = call(handle);
         // SAFETY: the handle is live.
-        let error = unsafe { text(raw().last_error.expect("is there")(handle)) };
+        let error = unsafe { text(raw().last_error.expect("present")(handle)) };
         Err(format!("{} {error}", status.0).into())
     });
     expected.assert_eq(&result.expect_err("the pass fails"));
@@ -113,7 +113,7 @@ fn set(f: *mut abi::Function, kind: AttrKind, change: fn(&mut abi::AttrDesc)) ->
     };
     change(&mut attr);
     // SAFETY: all pointers are valid.
-    unsafe { raw().set_attr.expect("is there")(f, OpId(0), &attr) }
+    unsafe { raw().set_attr.expect("present")(f, OpId(0), &attr) }
 }
 
 /// Reserved fields must be zero, so that later versions can use them.
@@ -167,15 +167,15 @@ fn longer_diagnostic_is_shown() {
         // SAFETY: all pointers are valid, and the context lives while the pass runs.
         unsafe {
             let table = &*host().get().context;
-            let cx = table.current.expect("is there")(host().get());
-            let emitted = table.emit.expect("is there")(cx, (&raw const diagnostic).cast());
+            let cx = table.current.expect("present")(host().get());
+            let emitted = table.emit.expect("present")(cx, (&raw const diagnostic).cast());
             assert_eq!(emitted, Status::OK);
-            table.fail.expect("is there")(cx, (&raw const failure).cast());
-            assert_eq!(text(table.last_error.expect("is there")(cx)), "");
+            table.fail.expect("present")(cx, (&raw const failure).cast());
+            assert_eq!(text(table.last_error.expect("present")(cx)), "");
         }
         Ok(())
     };
-    let function = module.function_named("main").expect("is there");
+    let function = module.function_named("main").expect("present");
     let (_, diagnostics) = run_on(&input, &frame, FunctionCode::Closure(&pass), function);
     expect![[r#"
         warning: Said.

@@ -125,7 +125,7 @@ fn handles_of_two_runs_cannot_be_mixed() {
             let (one, other) = inferred.ok_or("no context")?;
             one?;
             other?;
-            g.erase_op(OpId(0)).expect_err("it is used");
+            g.erase_op(OpId(0)).expect_err("a used op");
             Ok(())
         });
         edited.map_err(|failure| failure.message)?;
@@ -280,7 +280,7 @@ fn forgotten_handles_are_invalidated() {
 #[test]
 fn snapshots_outlive_their_functions() {
     let changed = run_module(&module(), |m, cx| {
-        let (main, gone) = (m.snapshot("main")?, m.snapshot("gone")?);
+        let (main, removed) = (m.snapshot("main")?, m.snapshot("gone")?);
         m.run_pass(cx, "t.transform.Remove")?;
         let f = m.edit("main")?;
         for op in f.ops_named("t.A").rev() {
@@ -292,7 +292,7 @@ fn snapshots_outlive_their_functions() {
         let mut b = FunctionBuilder::new(created);
         let x = b.param("x", TypeId::NONE)?;
         b.finish(&[x])?;
-        for f in [main, gone] {
+        for f in [main, removed] {
             let names: Vec<&str> = f.iter().map(|op| f.name(op)).collect();
             assert_eq!(names, ["t.A", "t.A", "return"]);
             assert_eq!(f.order()?.position(OpId(1)), Some(1));
@@ -313,7 +313,7 @@ fn panic_invalidates_all_handles() {
         store(&snapshot);
         panic!("it holds {}", advance());
     });
-    assert_eq!(failed.expect_err("it panicked"), "it holds 4");
+    assert_eq!(failed.expect_err("a panic"), "it holds 4");
     assert_eq!(advance(), 0);
     STORED.take();
 }

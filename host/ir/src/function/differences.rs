@@ -94,7 +94,7 @@ mod tests {
             return %1
         } }"#;
         let module = text::parse(source).expect("a module");
-        let original: &Function = module.functions().next().expect("its function");
+        let original: &Function = module.functions().next().expect("the function");
         let mut copy = original.clone();
         let body = copy.body();
         let ops: Vec<OpId> = copy.ops_in(body).collect();
@@ -112,7 +112,7 @@ mod tests {
         check(
             |f, [first, _], _| {
                 let ty = f.add_type(TypeData::Unknown);
-                let result = f.result(first, 0).expect("its result");
+                let result = f.result(first, 0).expect("a result");
                 f.set_type(result, ty).expect("a type");
                 f.set_name(result, "other").expect("a name");
             },
@@ -136,8 +136,8 @@ mod tests {
                     ..NewOp::new(f.symbols().intern("onnx.Sub"))
                 };
                 let new = f.create_op(&new, Position::before(second)).expect("an op");
-                let new = f.result(new, 0).expect("its result");
-                let old = f.result(first, 0).expect("its result");
+                let new = f.result(new, 0).expect("a result");
+                let old = f.result(first, 0).expect("a result");
                 f.replace_uses(old, new).expect("one type");
                 f.erase_op(first).expect("no uses");
             },

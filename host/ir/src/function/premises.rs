@@ -169,7 +169,7 @@ mod tests {
         }} }}"
         );
         let module = text::parse(&source).expect("a module");
-        let f: &Function = module.functions().next().expect("its function");
+        let f: &Function = module.functions().next().expect("the function");
         let ops = f
             .ops_in(f.body())
             .filter(|&op| f.text(f.op(op).name) != "return");

@@ -121,7 +121,7 @@ mod tests {
             return %1
         } }"#;
         let module = text::parse(source).expect("a module");
-        let original: &Function = module.functions().next().expect("its function");
+        let original: &Function = module.functions().next().expect("the function");
         let mut copy = original.clone();
         let body = copy.body();
         let ops: Vec<OpId> = copy.ops_in(body).collect();
@@ -146,7 +146,7 @@ mod tests {
         check(true, |f, [first, second]| {
             let x = f.operands(first)[0].value;
             let one = add(f, second, &[x, x]);
-            let result = f.result(one, 0).expect("its result");
+            let result = f.result(one, 0).expect("a result");
             let another = add(f, second, &[result, x]);
             f.erase_op(another).expect("no uses");
             f.erase_op(one).expect("no uses");
@@ -173,7 +173,7 @@ mod tests {
             set(f, op, "b", AttrData::Int(3));
         });
         check(false, |f, [op, _]| {
-            let result = f.result(op, 0).expect("its result");
+            let result = f.result(op, 0).expect("a result");
             f.set_name(result, "other").expect("a name");
         });
         check(false, |f, [op, second]| {

@@ -308,7 +308,7 @@ fn renamed_function_of_a_module_is_reported() {
     .assert_eq(&violations[0].to_string());
 }
 
-/// The violation is a record written above or, where the parser accepts it, the text file of the invariant's name in
+/// The case is a record written above or, where the parser accepts it, the text file of the invariant's name in
 /// `src/verify`.
 #[test]
 fn each_invariant_has_a_case_and_documentation() {

@@ -115,13 +115,13 @@ fn constants_of_inputs_are_marked_kept() {
         graphs::INITIALIZER,
         &[floats("w", &[1.0]), floats("v", &[2.0])],
     );
-    let kept = |version| {
+    let flags = |version| {
         let mut module = read(&model(version, &body).0).unwrap();
         let f = main_of(&mut module);
         let is_kept =
             |name| f.constant(f.value(value(f, name)).constant).flags & Constant::KEPT != 0;
         ["w", "v"].map(is_kept)
     };
-    assert_eq!(kept(3), [true, false]);
-    assert_eq!(kept(4), [false, false]);
+    assert_eq!(flags(3), [true, false]);
+    assert_eq!(flags(4), [false, false]);
 }

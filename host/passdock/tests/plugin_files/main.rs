@@ -156,13 +156,13 @@ type Case = (&'static str, fn(&mut Parts));
 #[test]
 fn malformed_tables_are_rejected_with_a_reason() {
     let cases: &[Case] = &[
-        ("a good plugin", |_| {}),
+        ("a valid plugin", |_| {}),
         ("no table", |p| p.entry = "return 0;"),
         ("no table, with a reason", |p| {
             p.more += "static char why[] = \"it needs a licence\";\n";
             p.entry = "attach->reason.ptr = why; attach->reason.len = sizeof why - 1; return 0;";
         }),
-        ("a table at an odd address", |p| {
+        ("a misaligned table", |p| {
             p.entry = "return (const char *)&plugin + 1;"
         }),
         ("a table of three bytes", |p| {
@@ -171,7 +171,7 @@ fn malformed_tables_are_rejected_with_a_reason() {
         ("a table of four GB", |p| {
             p.table = "{ 0xDEADBEEF, 1, passes, sizeof(Pass), 0, 0, 0, 0 }"
         }),
-        ("no list of passes", |p| {
+        ("a null list of passes", |p| {
             p.table = "{ sizeof(Plugin), 1, 0, sizeof(Pass), 0, 0, 0, 0 }"
         }),
         ("passes of three bytes", |p| {
@@ -190,7 +190,7 @@ fn malformed_tables_are_rejected_with_a_reason() {
         ("a name that isn't UTF-8", |p| {
             p.passes = "{ NAME(\"\\xff\\xfe\"), 1, 0, 0, run, 0 }"
         }),
-        ("another pass than the manifest's", |p| {
+        ("a pass that differs from the manifest", |p| {
             p.passes = "{ NAME(\"c.transform.Two\"), 1, 0, 0, run, 0 }"
         }),
         ("a pass of another kind", |p| {
@@ -289,7 +289,7 @@ fn instruments_of_table_match_the_manifest() {
             WATCH,
         ),
         (
-            "another instrument than the manifest's",
+            "an instrument that differs from the manifest",
             "sizeof(Newer)",
             "sizeof(Instrument)",
             OTHER,
@@ -408,8 +408,8 @@ fn file_with_changed_manifest_is_rejected_on_load() {
     if !parts("c.transform.One").build(&lib) {
         return;
     }
-    let same = Plugin::open(&lib).expect("a good plugin");
-    let other = Plugin::open(&lib).expect("a good plugin");
+    let same = Plugin::open(&lib).expect("a valid plugin");
+    let other = Plugin::open(&lib).expect("a valid plugin");
     parts("c.transform.One").build(&rebuilt);
     std::fs::rename(&rebuilt, &lib).expect("renames");
     assert!(same.load(host()).is_ok(), "rebuilt with an equal manifest");
@@ -531,7 +531,7 @@ fn missing_directory_is_an_error_if_required() {
         required: true,
         mixed: false,
     };
-    let error = discover(std::slice::from_ref(&missing)).expect_err("it is missing");
+    let error = discover(std::slice::from_ref(&missing)).expect_err("missing");
     expect![
         "could not read plugin directory `no/such/directory`: No such file or directory (os error 2); correct its \
             name or create it"

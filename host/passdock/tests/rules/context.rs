@@ -141,8 +141,8 @@ fn panic_in_destructor_fails_call_without_entered_context() {
     // The first function with ops is changed after its analysis was computed. The analysis is dropped with the input
     // module.
     let changes = create_function_pass(info("changes"), |f, _| Ok(f.set_function_attr("is", 1)?));
-    let kept = keeps_bomb().call_in(module(), &cx).unwrap();
-    let failed = changes.call_in(kept, &cx).unwrap_err();
+    let cached = keeps_bomb().call_in(module(), &cx).unwrap();
+    let failed = changes.call_in(cached, &cx).unwrap_err();
     assert!(error_text(&failed).starts_with(DROP_PANICKED));
     log.check(expect![""]);
     // Failures of drops between calls don't fail the next call.
@@ -160,11 +160,11 @@ fn panic_in_destructor_fails_call_without_entered_context() {
 fn concurrent_call_does_not_take_the_panic() {
     let log = Log::new();
     let cx = context(&log);
-    let kept = keeps_bomb().call_in(module(), &cx).unwrap();
-    let (kept, other) = (Mutex::new(Some(kept)), cx.clone());
+    let cached = keeps_bomb().call_in(module(), &cx).unwrap();
+    let (cached, other) = (Mutex::new(Some(cached)), cx.clone());
     let frees = create_function_pass(info("frees"), move |_, _| {
-        if let Some(kept) = kept.lock().unwrap().take() {
-            drop(kept);
+        if let Some(cached) = cached.lock().unwrap().take() {
+            drop(cached);
             let nothing = create_function_pass(info("nothing"), |_, _| Ok(()));
             let other = other.clone();
             let call = std::thread::spawn(move || nothing.call_in(module(), &other).map(drop));

@@ -136,10 +136,10 @@ fn entry_with_different_options_does_not_satisfy_required() {
         let requires = registry.get_pass("acme.transform.Requires").unwrap();
         let all = Sequential::new([say, requires]);
         cx.build().unwrap().scope(|_| all.call(module())).unwrap();
-        let ran = log.take().join(", ");
+        let messages = log.take().join(", ");
         match options.get("text").and_then(|text| text.as_str()) {
-            Some("bye") => assert_eq!(ran, "1 x bye, 1 x hello, 1 x hello"),
-            _ => assert_eq!(ran, "1 x hello, 1 x hello"),
+            Some("bye") => assert_eq!(messages, "1 x bye, 1 x hello, 1 x hello"),
+            _ => assert_eq!(messages, "1 x hello, 1 x hello"),
         }
     }
 }
