@@ -99,7 +99,7 @@ mod tests {
 
     use super::*;
     use crate::context::PassContext;
-    use crate::instrument::built_in::testing::{Printed, all, keep, module, reported};
+    use crate::instrument::built_in::testing::{Printed, module, no_op, run_in, sequential};
 
     #[track_caller]
     fn check(limit: i64, expected: Expect) {
@@ -108,8 +108,8 @@ mod tests {
         let context = PassContext::builder()
             .required_pass(["forced"])
             .instrument(bisect);
-        let inner = all("inner", [keep("a"), keep("forced"), keep("b")]);
-        reported(context, &all("outer", [inner, keep("c")]), module()).unwrap();
+        let inner = sequential("inner", [no_op("a"), no_op("forced"), no_op("b")]);
+        run_in(context, &sequential("outer", [inner, no_op("c")]), module()).unwrap();
         expected.assert_eq(&printed.take());
     }
 

@@ -173,7 +173,7 @@ mod tests {
 
     use super::*;
     use crate::context::PassContext;
-    use crate::instrument::built_in::testing::{Printed, all, fuse, module, watched};
+    use crate::instrument::built_in::testing::{Printed, fuse, module, run_with, sequential};
 
     #[test]
     fn directory_is_created_without_entering_the_context() {
@@ -210,7 +210,7 @@ mod tests {
         let run = |passes: &[&str]| {
             let dump = DumpIr::new(dir.path()).refresh().warn(printed.sink());
             let passes = passes.iter().map(|_| fuse());
-            watched(Arc::new(dump), &all("s", passes), module());
+            run_with(Arc::new(dump), &sequential("s", passes), module());
             let mut names: Vec<String> = fs::read_dir(dir.path())
                 .unwrap()
                 .map(|entry| entry.unwrap().file_name().into_string().unwrap())

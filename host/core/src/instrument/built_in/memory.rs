@@ -165,7 +165,7 @@ mod tests {
 
     use super::*;
     use crate::context::PassContext;
-    use crate::instrument::built_in::testing::{all, fail, keep, module};
+    use crate::instrument::built_in::testing::{failing, module, no_op, sequential};
     use crate::pass::PassInfo;
     use crate::run::create_host_pass;
 
@@ -196,7 +196,10 @@ mod tests {
     fn each_pass_is_measured() {
         let _exclusive = util::lock(&EXCLUSIVE);
         let memory = Arc::new(PassMemory::new());
-        let passes = all("outer", [keep("a"), all("inner", [keep("b")]), fail("c")]);
+        let passes = sequential(
+            "outer",
+            [no_op("a"), sequential("inner", [no_op("b")]), failing("c")],
+        );
         let cx = PassContext::builder().shared_instrument(memory.clone());
         let cx = cx.build().unwrap();
         let _: Result<(), PassError> = cx.scope(|_| {
@@ -231,7 +234,7 @@ mod tests {
             );
             Ok(module.clone())
         });
-        let passes = all("outer", [keep("before"), hungry, keep("after")]);
+        let passes = sequential("outer", [no_op("before"), hungry, no_op("after")]);
         let cx = PassContext::builder().shared_instrument(memory.clone());
         let cx = cx.build().unwrap();
         cx.scope(|_| {

@@ -158,13 +158,19 @@ mod tests {
     use expect_test::expect;
 
     use super::*;
-    use crate::instrument::built_in::testing::{all, fail, fuse, keep, module, negate, watched};
+    use crate::instrument::built_in::testing::{
+        failing, fuse, module, negate, no_op, run_with, sequential,
+    };
 
     #[test]
     fn counts_changes_of_ops_per_pass() {
-        let passes = [negate(), keep("same"), all("inner", [fuse(), fuse()])];
+        let passes = [
+            negate(),
+            no_op("same"),
+            sequential("inner", [fuse(), fuse()]),
+        ];
         let counts = Arc::new(OpCount::new());
-        let text = watched(counts.clone(), &all("outer", passes), module());
+        let text = run_with(counts.clone(), &sequential("outer", passes), module());
         expect![[r#"
             pass                   runs  ops
             demo.transform.Negate     1  +2 onnx.Neg -2 onnx.Abs
@@ -184,7 +190,7 @@ mod tests {
 
     #[test]
     fn failed_pass_counts_nothing() {
-        let text = watched(Arc::new(OpCount::new()), &fail("p"), module());
+        let text = run_with(Arc::new(OpCount::new()), &failing("p"), module());
         expect!["Error in pass p: it is broken"].assert_eq(&text);
     }
 }

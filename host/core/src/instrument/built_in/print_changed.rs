@@ -87,7 +87,9 @@ mod tests {
     use expect_test::expect;
 
     use super::*;
-    use crate::instrument::built_in::testing::{Printed, all, fuse, module, negate, watched};
+    use crate::instrument::built_in::testing::{
+        Printed, fuse, module, negate, run_with, sequential,
+    };
     use crate::pass::PassInfo;
     use crate::run::create_host_pass;
 
@@ -95,7 +97,7 @@ mod tests {
     fn output_is_colored_like_a_diff() {
         let printed = Printed::default();
         let print = Arc::new(PrintChanged::new(printed.sink()).color());
-        watched(print, &all("s", [fuse(), fuse()]), module());
+        run_with(print, &sequential("s", [fuse(), fuse()]), module());
         expect![[r#"
             Changed by demo.transform.Fuse:
             ESC[31m--- @mainESC[0m
@@ -122,7 +124,7 @@ mod tests {
             Ok(after)
         });
         let print = Arc::new(PrintChanged::new(printed.sink()));
-        watched(print, &all("s", [name]), module());
+        run_with(print, &sequential("s", [name]), module());
         expect![[r#"
             Changed by demo.transform.Name:
             --- module
@@ -138,7 +140,7 @@ mod tests {
     fn changes_are_printed_per_pass() {
         let printed = Printed::default();
         let print = Arc::new(PrintChanged::new(printed.sink()));
-        watched(print, &all("s", [fuse(), negate()]), module());
+        run_with(print, &sequential("s", [fuse(), negate()]), module());
         expect![[r#"
             Changed by demo.transform.Fuse:
             --- @main

@@ -140,7 +140,7 @@ mod tests {
 
     use super::*;
     use crate::context::PassContext;
-    use crate::instrument::built_in::testing::{all, keep, parse, reported};
+    use crate::instrument::built_in::testing::{no_op, parse, run_in, sequential};
     use crate::pass::{PassInfo, PassRef};
     use crate::run::create_host_pass;
 
@@ -169,8 +169,8 @@ mod tests {
         let context = PassContext::builder()
             .verify(Verify::Off)
             .instrument(verify);
-        let passes = all("s", [keep("a"), breaks(), keep("b")]);
-        let text = match reported(context, &passes, parse(CALLS)) {
+        let passes = sequential("s", [no_op("a"), breaks(), no_op("b")]);
+        let text = match run_in(context, &passes, parse(CALLS)) {
             Ok(_) => "fine".to_owned(),
             Err(error) => error.to_diagnostic().render(false),
         };
