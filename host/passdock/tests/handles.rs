@@ -51,8 +51,8 @@ fn snapshot_resolves_callees_of_its_module() {
         let op = f.iter().next().expect("a call");
         f.callee(op).map(|name| f.text(name).to_owned())
     };
-    let alone = ir::FunctionSnapshot::new(main.clone());
-    assert_eq!(callee(&alone), None);
+    let detached = ir::FunctionSnapshot::new(main.clone());
+    assert_eq!(callee(&detached), None);
     let of_module = ir::FunctionSnapshot::in_module(main, module);
     assert_eq!(callee(&of_module).as_deref(), Some("acme.Twice"));
 }
@@ -175,28 +175,30 @@ fn functions_are_merged_into_one_module() -> Result<(), ir::EditFailure> {
     };
     let callee = function("acme.F", 17, "onnx.Relu");
     let other = module(&[function("f", 17, "acme.F"), callee.clone()]);
-    let put = |into: &mut Module, names: &[(&str, &str)]| {
-        let given = names
-            .iter()
-            .map(|(name, own)| ((*name).to_owned(), other.clone(), (*own).to_owned()));
-        ir::put_functions(into, &given.collect::<Vec<_>>())
+    let merge = |into: &mut Module, names: &[(&str, &str)]| {
+        let functions = names.iter().map(|(name, source_name)| {
+            ((*name).to_owned(), other.clone(), (*source_name).to_owned())
+        });
+        ir::put_functions(into, &functions.collect::<Vec<_>>())
     };
     let mut into = module(&[function("main", 17, "onnx.Neg"), callee]);
-    assert_eq!(put(&mut into, &[("main", "f"), ("g", "f")])?, None);
+    assert_eq!(merge(&mut into, &[("main", "f"), ("g", "f")])?, None);
     assert_eq!(ops(&into), ["main acme.F", "acme.F onnx.Relu", "g acme.F"]);
     // A different function with a callee's name is a conflict, unless it is replaced, too.
     let mut into = module(&[function("acme.F", 11, "onnx.Abs")]);
-    let error = put(&mut into.clone(), &[("main", "f")]).unwrap_err();
+    let error = merge(&mut into.clone(), &[("main", "f")]).unwrap_err();
     assert!(
         error.message.contains("differs from the `@acme.F`"),
         "{error}"
     );
-    let both = put(&mut into, &[("main", "f"), ("acme.F", "acme.F")])?;
+    let both = merge(&mut into, &[("main", "f"), ("acme.F", "acme.F")])?;
     assert_eq!(ops(&into), ["acme.F onnx.Relu", "main acme.F"]);
     assert_eq!(both, None, "replaced functions are no conflict");
     let mut into = module(&[function("main", 11, "onnx.Abs")]);
-    assert_eq!(put(&mut into, &[("g", "f")])?, Some(17));
-    assert!(put(&mut into, &[("a b", "f")]).is_err() && put(&mut into, &[("h", "no")]).is_err());
+    assert_eq!(merge(&mut into, &[("g", "f")])?, Some(17));
+    assert!(
+        merge(&mut into, &[("a b", "f")]).is_err() && merge(&mut into, &[("h", "no")]).is_err()
+    );
     Ok(())
 }
 

@@ -122,13 +122,13 @@ fn attribute_keeps_tensor_of_erased_constant() {
     let f = function(&mut module, "f");
     let if_op = op(f, "onnx.If");
     let [outer, nested] = ["k", "w"].map(|name| f.value(value(f, name)).constant);
-    let own = ConstId(f.attrs(op(f, "onnx.ConstantOfShape"))[0].bits as u32);
+    let tensor_attr = ConstId(f.attrs(op(f, "onnx.ConstantOfShape"))[0].bits as u32);
     let name = |f: &Function, name: &str| f.symbols().intern(name);
-    for (attr, tensor) in [("a", outer), ("b", nested), ("c", own)] {
+    for (attr, tensor) in [("a", outer), ("b", nested), ("c", tensor_attr)] {
         let attr = NewAttr::new(name(f, attr), AttrData::Tensor(tensor));
         f.set_attr(op(f, "onnx.Neg"), &attr).expect("an attribute");
     }
-    let tensors = AttrData::Tensors(&[outer, nested, own]);
+    let tensors = AttrData::Tensors(&[outer, nested, tensor_attr]);
     let all = [NewAttr::new(name(f, "all"), tensors)];
     let new = NewOp {
         operands: &[value(f, "s")],

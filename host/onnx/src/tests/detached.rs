@@ -285,11 +285,11 @@ fn tensor_encodings_round_trip() {
 fn deeply_nested_model_round_trips() {
     let mut inner = graph(&[node("y = Neg(x)").text(6, "deep")], &[], &["y"]);
     for _ in 0..3000 {
-        let holder = node_with("y = If(x)", [&graph_attr("then_branch", &inner)]);
-        inner = graph(&[holder], &[], &["y"]).text(10, "doc");
+        let if_node = node_with("y = If(x)", [&graph_attr("then_branch", &inner)]);
+        inner = graph(&[if_node], &[], &["y"]).text(10, "doc");
     }
-    let holder = node_with("y = If(x)", [&graph_attr("then_branch", &inner)]);
-    let bytes = model(10, &graph(&[holder], &["x"], &["y"])).0;
+    let if_node = node_with("y = If(x)", [&graph_attr("then_branch", &inner)]);
+    let bytes = model(10, &graph(&[if_node], &["x"], &["y"])).0;
     let text = text_of(&bytes);
     let module = text::parse(&text).unwrap();
     assert_eq!(text::print(&module), text);
@@ -437,16 +437,16 @@ fn copied_sparse_initializer_becomes_a_node() {
         text::parse(&text_of(&bytes)).unwrap(),
     ] {
         let f = main_of(&mut module);
-        let holder = op(f, "z");
+        let if_node = op(f, "z");
         let clone = passdock_ir::CloneRegion {
-            region: f.regions_of(holder).next().unwrap(),
+            region: f.regions_of(if_node).next().unwrap(),
             source: None,
-            at: passdock_ir::Position::before(holder),
+            at: passdock_ir::Position::before(if_node),
             args: &[],
             captures: &[],
         };
         let values = f.clone_region(&clone).unwrap();
-        f.replace_op_with(holder, &values).unwrap();
+        f.replace_op_with(if_node, &values).unwrap();
         let shown = super::show::show(&bytes_of(&module));
         let reread = read(&bytes_of(&module)).unwrap();
         assert_eq!(

@@ -343,12 +343,12 @@ fn inlined_branch_is_written_to_the_graph() {
     check(
         &model(10, &body).0,
         |f| {
-            let holder = op(f, "r");
-            let region = f.regions_of(holder).next().unwrap();
+            let if_op = op(f, "r");
+            let region = f.regions_of(if_op).next().unwrap();
             f.inline_region(region, &[]).unwrap();
             let terminator = f.terminator(region).unwrap();
             let value = f.operand(terminator, 0);
-            f.replace_op_with(holder, &[value]).unwrap();
+            f.replace_op_with(if_op, &[value]).unwrap();
         },
         expect![[r#"
             g(x, c) -> (z)

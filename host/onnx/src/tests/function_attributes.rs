@@ -225,12 +225,12 @@ fn documentation_of_values_is_cloned() {
         name,
         ty: TypeId::NONE,
     };
-    let own = f.add_arg(f.body(), &port("x")).unwrap();
+    let param = f.add_arg(f.body(), &port("x")).unwrap();
     let copy = CloneOps {
         ops: &ops,
         source: Some(&main),
         at: Position::end(f.body()),
-        captures: &[[main.args(main.body()).next().unwrap(), own]],
+        captures: &[[main.args(main.body()).next().unwrap(), param]],
     };
     let copies = f.clone_ops(&copy).unwrap();
     (f.set_results(f.body(), &copies[1..], &[port("y")])).unwrap();

@@ -177,7 +177,7 @@ fn nesting_depth_is_limited() {
 /// Small files with many parts take little time to read or to reject.
 #[test]
 fn run_time_is_not_quadratic() {
-    let many = 20_000;
+    let count = 20_000;
     let attributes = vec![attr("a", attr_type::INT, |msg| msg.int(attrs::I, 1)); 5000];
     let error = error(&graph(
         &[node_with("y = Relu(x)", &attributes)],
@@ -185,7 +185,7 @@ fn run_time_is_not_quadratic() {
         &["y"],
     ));
     assert!(error.contains("more than 4096 attributes"), "{error}");
-    let inputs: Vec<String> = (0..many).map(|i| format!("i{i}")).collect();
+    let inputs: Vec<String> = (0..count).map(|i| format!("i{i}")).collect();
     let weights = inputs
         .iter()
         .map(|name| floats(name, &[]))
@@ -205,7 +205,7 @@ fn run_time_is_not_quadratic() {
         assert!(bytes_of(&module) == bytes);
         assert_eq!(fresh_bytes_of(&module).len(), bytes.len());
     }
-    let own = |i| {
+    let local = |i| {
         function(
             "d",
             &format!("F{i}"),
@@ -214,12 +214,12 @@ fn run_time_is_not_quadratic() {
             &["b"],
         )
     };
-    let functions: Vec<Msg> = (0..many).map(own).collect();
+    let functions: Vec<Msg> = (0..count).map(local).collect();
     let bytes = model(10, &graph(&[], &[], &[]))
         .all(models::FUNCTIONS, &functions)
         .0;
     assert!(bytes_of(&read(&bytes).unwrap()) == bytes);
-    let shadows = (0..many).map(|_| graph_attr("g", &graph(&[node("x = Neg(x)")], &[], &["x"])));
+    let shadows = (0..count).map(|_| graph_attr("g", &graph(&[node("x = Neg(x)")], &[], &["x"])));
     let ifs: Vec<Msg> = shadows
         .enumerate()
         .map(|(i, g)| node_with(&format!("r{i} = If(x)"), [&g]))
@@ -230,9 +230,9 @@ fn run_time_is_not_quadratic() {
 
 #[test]
 fn duplicate_functions_are_rejected() {
-    let own = function("d", "F", &[], &[], &[]);
+    let local = function("d", "F", &[], &[], &[]);
     let bytes = model(10, &graph(&[], &[], &[]))
-        .all(models::FUNCTIONS, [&own, &own])
+        .all(models::FUNCTIONS, [&local, &local])
         .0;
     let error = read(&bytes).unwrap_err();
     assert!(error.what.contains("two functions d.F"), "{error}");

@@ -44,13 +44,13 @@ fn fused_node_lists_its_sources() {
     "#]]
     .assert_eq(&print(&bytes_of(&module)));
     // Of many sources, only the first ones are listed.
-    let many: Vec<String> = (0..100).map(|at| format!("\"n{at}\"")).collect();
-    let many = passdock_ir::text::parse(&text(&many.join(", "))).unwrap();
-    let printed = print(&bytes_of(&many));
+    let fused: Vec<String> = (0..100).map(|at| format!("\"n{at}\"")).collect();
+    let fused = passdock_ir::text::parse(&text(&fused.join(", "))).unwrap();
+    let printed = print(&bytes_of(&fused));
     assert!(printed.contains("\\nn63\"}"), "{printed}");
     // A single source is only the node's name.
-    let alone = passdock_ir::text::parse(&text("\"a\"")).unwrap();
-    assert!(!print(&bytes_of(&alone)).contains("meta"));
+    let single = passdock_ir::text::parse(&text("\"a\"")).unwrap();
+    assert!(!print(&bytes_of(&single)).contains("meta"));
 }
 
 /// Returns the names of the nodes of a model.

@@ -323,15 +323,16 @@ fn file_of_a_constant_node_is_not_repacked() {
     let to = tempfile::tempdir().unwrap();
     fs::write(to.path().join("w.bin"), [1; 4096]).unwrap();
     let at = |offset| [("location", "w.bin"), ("offset", offset)];
-    let held = Msg::new()
+    let attribute = Msg::new()
         .text(1, "value")
         .msg(
             crate::format::schema::attr::T,
             &external("", 512, &at("2048")),
         )
         .int(crate::format::schema::attr::TYPE, 4);
-    let holder = node("k = Constant()").msg(crate::format::schema::node::ATTRIBUTE, &held);
-    let body = graph(&[holder, node("y = Sum(x, a, k)")], &["x"], &["y"])
+    let parent_node =
+        node("k = Constant()").msg(crate::format::schema::node::ATTRIBUTE, &attribute);
+    let body = graph(&[parent_node, node("y = Sum(x, a, k)")], &["x"], &["y"])
         .msg(graphs::INITIALIZER, &external("a", 512, &at("0")));
     fs::write(to.path().join("m.onnx"), model(10, &body).0).unwrap();
     let mut module = crate::read(&to.path().join("m.onnx")).unwrap();
@@ -374,14 +375,14 @@ fn data_of_nested_graphs_and_defaults_moves() {
     let to = tempfile::tempdir().unwrap();
     let inner = graph(&[node("t = Add(x, w)")], &[], &["t"]);
     let inner = inner.msg(graphs::INITIALIZER, &inline("w", 512, 3));
-    let holder = node("y = If(x)").msg(
+    let parent_node = node("y = If(x)").msg(
         crate::format::schema::node::ATTRIBUTE,
         &Msg::new()
             .text(1, "then_branch")
             .msg(crate::format::schema::attr::G, &inner)
             .int(crate::format::schema::attr::TYPE, 5),
     );
-    let body = graph(&[holder], &["x", "d"], &["y"]);
+    let body = graph(&[parent_node], &["x", "d"], &["y"]);
     let body = body.msg(graphs::INITIALIZER, &inline("d", 512, 4));
     let bytes_in = model(10, &body).0;
     let module = crate::read_bytes(Path::new("m.onnx"), bytes_in.clone()).unwrap();

@@ -11,8 +11,8 @@ use crate::format::schema::{
 
 /// Renames the node that defines `y` to `new`, the name that it has in `expected`.
 #[track_caller]
-fn check_rename(given: &Msg, expected: &Msg) {
-    let mut module = read(&given.0).unwrap();
+fn check_rename(original: &Msg, expected: &Msg) {
+    let mut module = read(&original.0).unwrap();
     let f = main_of(&mut module);
     let loc = f.add_name_loc("new");
     f.set_loc(op(f, "y"), loc).unwrap();
@@ -30,12 +30,12 @@ fn empty_graphs_attribute_is_preserved() {
         let list = [node_with(&format!("y = Op(x) #{name}"), [&none])];
         model(10, &graph(&list, &["x: 2"], &["y: 2"]))
     };
-    let given = with("old");
+    let original = with("old");
     assert_eq!(
-        sorted_fields(&fresh_bytes_of(&read(&given.0).unwrap())),
-        sorted_fields(&given.0)
+        sorted_fields(&fresh_bytes_of(&read(&original.0).unwrap())),
+        sorted_fields(&original.0)
     );
-    check_rename(&given, &with("new"));
+    check_rename(&original, &with("new"));
 }
 
 #[test]
@@ -52,12 +52,12 @@ fn duplicate_value_infos_are_preserved() {
             &graph(&list, &["x: 2"], &["y: 2"]).all(graphs::VALUE_INFO, &notes),
         )
     };
-    let given = with("old");
+    let original = with("old");
     assert_eq!(
-        sorted_fields(&fresh_bytes_of(&read(&given.0).unwrap())),
-        sorted_fields(&given.0)
+        sorted_fields(&fresh_bytes_of(&read(&original.0).unwrap())),
+        sorted_fields(&original.0)
     );
-    check_rename(&given, &with("new"));
+    check_rename(&original, &with("new"));
 }
 
 #[test]
@@ -118,8 +118,8 @@ fn initializers_named_by_annotations_are_kept() {
         let body = body.all(graphs::INITIALIZER, initializers);
         model(10, &body.msg(graphs::QUANTIZATION_ANNOTATION, &note))
     };
-    let given = with(&[floats("scale", &[0.5]), floats("unused", &[1.0])]);
-    let mut module = read(&given.0).unwrap();
+    let original = with(&[floats("scale", &[0.5]), floats("unused", &[1.0])]);
+    let mut module = read(&original.0).unwrap();
     erase_unused(main_of(&mut module));
     assert!(bytes_of(&module) == with(&[floats("scale", &[0.5])]).0);
 }
@@ -132,8 +132,8 @@ fn constant_keeps_its_position_before_a_replaced_op() {
         constant("c", &[3.0]),
         node("y = Sum(b, x)"),
     ];
-    let given = model(10, &graph(&list, &["x: 1"], &["y: 1"]));
-    let mut module = read(&given.0).unwrap();
+    let original = model(10, &graph(&list, &["x: 1"], &["y: 1"]));
+    let mut module = read(&original.0).unwrap();
     let f = main_of(&mut module);
     let (old, sum) = (op(f, "y"), f.symbols().intern("onnx.Sum"));
     let new = NewOp {
@@ -142,7 +142,7 @@ fn constant_keeps_its_position_before_a_replaced_op() {
         ..NewOp::new(sum)
     };
     f.replace_op(old, &new).unwrap();
-    assert!(bytes_of(&module) == given.0);
+    assert!(bytes_of(&module) == original.0);
 }
 
 /// The storage of a sparse initializer doesn't matter to its users.
@@ -179,8 +179,8 @@ fn renamed_value_keeps_its_value_info() {
         let notes = [m, k, w].map(|name| info(&format!("{name}: 1")).text(3, "doc"));
         model(10, &body.all(graphs::VALUE_INFO, &notes))
     };
-    let given = with(["m", "k", "w"]);
-    let mut module = read(&given.0).unwrap();
+    let original = with(["m", "k", "w"]);
+    let mut module = read(&original.0).unwrap();
     let f = main_of(&mut module);
     let values = ["m", "k", "w"].map(|name| value(f, name));
     // The names are rotated; each value keeps its documentation.
@@ -203,11 +203,11 @@ fn duplicate_output_is_defined_once() {
         &["x: 2"],
         &["y: 2", "x: 2", "y: 2", "x: 2"],
     );
-    let given = model(10, &body);
-    let mut module = read(&given.0).unwrap();
+    let original = model(10, &body);
+    let mut module = read(&original.0).unwrap();
     let f = main_of(&mut module);
     f.set_name(value(f, "y"), "other").unwrap();
-    assert!(bytes_of(&module) == given.0);
+    assert!(bytes_of(&module) == original.0);
     // An input can't share its name, so the outputs need a node that defines theirs.
     let f = main_of(&mut module);
     f.set_name(value(f, "x"), "in").unwrap();

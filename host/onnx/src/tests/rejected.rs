@@ -146,11 +146,11 @@ fn unknown_element_types_are_preserved() {
         parse("module { fn @main(%x: dtype99[2]) -> (%y) { %y = onnx.Relu(%x) return %y } }");
     read(&bytes_of(&later)).unwrap();
     // Invalid parts of the file are copied unless they are touched.
-    let odd = Msg::new().msg(1, &Msg::new().int(1, 0x8000));
-    let odd = Msg::new()
+    let invalid = Msg::new().msg(1, &Msg::new().int(1, 0x8000));
+    let invalid = Msg::new()
         .text(value_info::NAME, "x")
-        .msg(value_info::TYPE, &odd);
-    let graph = graph(&[node("y = Relu(x)")], &[], &["y"]).msg(graphs::INPUT, &odd);
+        .msg(value_info::TYPE, &invalid);
+    let graph = graph(&[node("y = Relu(x)")], &[], &["y"]).msg(graphs::INPUT, &invalid);
     let mut module = read(&model(10, &graph).0).unwrap();
     let relu = op(main_of(&mut module), "y");
     set(&mut module, relu, "a", AttrData::Int(1));
