@@ -5,5 +5,5 @@ cargo +nightly miri --version >/dev/null 2>&1 || skip "no Miri (\`rustup +nightl
 export CARGO_TARGET_DIR=$TARGET/miri MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-ignore-leaks"
 cargo +nightly miri test --package passdock-plugin-api --tests -- --test-threads 1
 cargo +nightly miri test --package passdock-core --test boundary -- --test-threads 1 safety::
-cargo +nightly miri test --package passdock-ir --lib -- --test-threads 1 function::room one_version_is_kept \
-  threads_that_share
+cargo +nightly miri test --package passdock-ir --lib -- --test-threads 1 function::reserve one_version_is_cached \
+  threads_see_the_same_value

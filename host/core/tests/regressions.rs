@@ -45,7 +45,7 @@ fn abort_on_panic() {
 }
 
 #[test]
-fn edits_that_were_made_wrong() {
+fn edit_regressions_pass() {
     abort_on_panic();
     for steps in files("fuzz/regressions/edits") {
         edits::check(&steps);
@@ -53,7 +53,7 @@ fn edits_that_were_made_wrong() {
 }
 
 #[test]
-fn rules_that_were_read_or_did_wrong() {
+fn rule_regressions_pass() {
     for text in files("fuzz/regressions/rules") {
         rules::check(&String::from_utf8_lossy(&text));
     }
@@ -64,7 +64,7 @@ fn rules_that_were_read_or_did_wrong() {
 
 /// Random steps, since many passes succeed.
 #[test]
-fn steps_at_random() {
+fn random_steps_do_not_panic() {
     abort_on_panic();
     let mut random = 0x9E37_79B9_u64;
     let mut byte = || {
@@ -73,10 +73,10 @@ fn steps_at_random() {
             .wrapping_add(1);
         (random >> 33) as u8
     };
-    let mut well = 0;
+    let mut succeeded = 0;
     for _ in 0..200 {
         let input: Vec<u8> = (0..400).map(|_| byte()).collect();
-        well += u32::from(edits::check(&input));
+        succeeded += u32::from(edits::check(&input));
     }
-    assert!(well > 50, "{well} of 200 ended well");
+    assert!(succeeded > 50, "{succeeded} of 200 succeeded");
 }

@@ -435,7 +435,7 @@ mod tests {
     }
 
     #[test]
-    fn packed_splats_and_strings_are_what_their_elements_would_be() {
+    fn packed_and_string_splats_materialize() {
         let u4 = splat_of(DType::U4, &[3], 5);
         assert_eq!((u4.len(), u4.bytes().unwrap()), (3, &[0x33, 0x33, 3][..]));
         let u2 = splat_of(DType::U2, &[2], 4);
@@ -453,7 +453,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_bytes_are_the_same_however_they_are_kept() {
+    fn equality_and_hash_ignore_the_representation() {
         let hash = |data: &ConstantData| data.hash().unwrap();
         for count in [0, 5, 3000, 100_000] {
             let splat = splat_of(DType::I32, &[1, 2, 3, 4], count);
@@ -483,7 +483,7 @@ mod tests {
     }
 
     #[test]
-    fn a_splat_is_spread_when_asked_for() {
+    fn splats_are_materialized_on_demand() {
         assert_eq!(splat(&[1, 2], 5).bytes().unwrap(), [1, 2].repeat(5));
         assert_eq!(splat(&[1, 2], 0).bytes().unwrap(), [0; 0]);
         assert_eq!(splat(&[], 7).bytes().unwrap(), [0; 0]);

@@ -194,7 +194,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn canonical_names_come_apart_and_together() {
+    fn canonical_names_round_trip() {
         for (domain, name, overload, text) in [
             ("", "Relu", "", "onnx.Relu"),
             ("ai.onnx", "Relu", "", "onnx.Relu"),
@@ -210,7 +210,7 @@ mod tests {
             assert_eq!(OpName::parse(text), Some(op));
         }
         assert_eq!(OpName::parse("return").unwrap().domain, None);
-        for (bad, why) in [
+        for (bad, expected) in [
             ("ai.onnx.Relu", "expected `onnx.Relu`"),
             ("a b.F", "expected `\"a b\".F`"),
             ("x.A-B", "expected `x.\"A-B\"`"),
@@ -219,7 +219,7 @@ mod tests {
             ("", "expected `DOMAIN.NAME`"),
         ] {
             let error = check_canonical(bad).unwrap_err();
-            assert!(error.contains(why), "{bad}: {error}");
+            assert!(error.contains(expected), "{bad}: {error}");
         }
         for good in ["return", "onnx.Relu", "ai.onnx.ml.Scaler", "\"onnx\".Relu"] {
             assert_eq!(check_canonical(good), Ok(()));

@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_found_and_blobs_left_out() {
+    fn lines_are_found_without_blobs() {
         let source = TextSource::new("m.ir", "module {\r\n  fn\n  blob 0 = \"AAAA\"\n}\n");
         let lines: Vec<_> = (0..5).map(|number| source.line(number)).collect();
         assert_eq!(
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn ops_are_found_by_where_they_come_from() {
+    fn lines_are_found_by_location() {
         let text = "%0 = a(\"loc\") loc(\"x\")\n%1 = b() loc(\"y\") ; no loc\n%2 = c() loc(\"y\")\n%3 = d() loc(\"p\", \
             \"q\")\n";
         let source = TextSource::new("m.ir", text);

@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_has_one_symbol_and_keeps_it() {
+    fn equal_strings_have_one_symbol() {
         let symbols = Symbols::new();
         let ids: Vec<_> = (0..5000)
             .map(|i| symbols.intern(&format!("s{i}")))
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_agree() {
+    fn threads_intern_the_same_symbols() {
         let symbols = Symbols::new();
         std::thread::scope(|scope| {
             for _ in 0..4 {

@@ -32,7 +32,7 @@ fn brief() -> PrintOptions<'static> {
 
 #[test]
 fn brief_text_has_numbers_and_short_lines() {
-    let module = text::parse(SOURCE).expect("it can be read");
+    let module = text::parse(SOURCE).expect("valid IR");
     let printed = text::print_with(&module, &brief());
     expect![[r#"
         ; Brief text, which cannot be parsed: names, long data and other details are omitted.
@@ -60,10 +60,10 @@ fn brief_text_has_numbers_and_short_lines() {
 }
 
 #[test]
-fn values_of_both_texts_have_the_same_numbers() {
+fn equal_values_of_two_texts_have_equal_numbers() {
     let old = "module { fn @f(%x: f32[2]) { %a = onnx.Abs(%x) %0 = onnx.Neg(%a) %b = onnx.Exp(%0) return %b } }";
     let new = "module { fn @f(%x: f32[2]) { %a = onnx.Abs(%x) %n = onnx.Log(%a) %b = onnx.Exp(%n) return %b } }";
-    let modules = [old, new].map(|source| text::parse(source).expect("it can be read"));
+    let modules = [old, new].map(|source| text::parse(source).expect("valid IR"));
     let [old, new] = [0, 1].map(|at| modules[at].functions().next().map(|f| &**f));
     expect![[r#"
         fn @f(%x: f32[2]) {

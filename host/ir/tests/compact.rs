@@ -39,10 +39,10 @@ fn op(f: &Function, name: &str) -> OpId {
 }
 
 #[test]
-fn a_compacted_function_prints_and_verifies_as_before() {
-    let mut module = text::parse(SOURCE).expect("it can be read");
+fn compaction_preserves_the_printed_function() {
+    let mut module = text::parse(SOURCE).expect("valid IR");
     edit(&mut module, |f| {
-        // Records die: ops are replaced, a branch and a constant are erased.
+        // Records become dead: ops are replaced, a branch and a constant are erased.
         let symbols = f.symbols().clone();
         for name in ["onnx.Add", "onnx.Split"] {
             let old = op(f, name);
@@ -55,15 +55,15 @@ fn a_compacted_function_prints_and_verifies_as_before() {
                 take_attrs: true,
                 ..NewOp::new(symbols.intern(&format!("{name}2")))
             };
-            let made = f.replace_op(old, &new).expect("it can be replaced");
+            let created = f.replace_op(old, &new).expect("replaced");
             if absent.is_some() {
-                let result = f.result(made, 1).expect("two results");
+                let result = f.result(created, 1).expect("two results");
                 f.import_absent(result);
             }
         }
         let branch = op(f, "onnx.If");
         let b = f.operand(op(f, "onnx.Relu"), 0);
-        f.replace_op_with(branch, &[b]).expect("it can be replaced");
+        f.replace_op_with(branch, &[b]).expect("replaced");
         let dead = f
             .live_constants()
             .find(|(_, constant)| {
@@ -72,7 +72,7 @@ fn a_compacted_function_prints_and_verifies_as_before() {
             })
             .map(|(id, _)| id)
             .expect("the constant");
-        f.erase_constant(dead).expect("nobody uses it");
+        f.erase_constant(dead).expect("unused");
     });
     let before = text::print(&module);
     edit(&mut module, |f| {
@@ -87,7 +87,7 @@ fn a_compacted_function_prints_and_verifies_as_before() {
     });
     assert_eq!(text::print(&module), before);
     expect_file!["compact.txt"].assert_eq(&before);
-    verify::verify_module(&module).expect("compaction keeps it whole");
+    verify::verify_module(&module).expect("valid after compaction");
     // Interning finds entries from before the compaction.
     edit(&mut module, |f| {
         let ty = f.value(f.args(f.body()).next().expect("a parameter")).ty;
@@ -104,29 +104,29 @@ fn a_compacted_function_prints_and_verifies_as_before() {
 }
 
 #[test]
-fn half_dead_functions_need_it() {
-    let mut module = text::parse("module { fn @f() { return } }").expect("it can be read");
+fn half_dead_functions_need_compaction() {
+    let mut module = text::parse("module { fn @f() { return } }").expect("valid IR");
     edit(&mut module, |f| {
         let name = f.symbols().intern("t.x");
         let body = f.body();
         let at = passdock_ir::Position::end(body);
-        let made: Vec<_> = (0..200)
-            .map(|_| f.create_op(&NewOp::new(name), at).expect("it can be made"))
+        let created: Vec<_> = (0..200)
+            .map(|_| f.create_op(&NewOp::new(name), at).expect("an op"))
             .collect();
-        for &op in &made[..100] {
-            f.erase_op(op).expect("nobody uses it");
+        for &op in &created[..100] {
+            f.erase_op(op).expect("unused");
         }
         assert!(!f.needs_compaction());
-        for &op in &made[100..110] {
-            f.erase_op(op).expect("nobody uses it");
+        for &op in &created[100..110] {
+            f.erase_op(op).expect("unused");
         }
         assert!(f.needs_compaction());
         f.compact();
         assert!(!f.needs_compaction());
         assert_eq!(f.op_count(), 90);
-        let stale = f.live_op(made[199]).expect_err("the id is gone");
+        let stale = f.live_op(created[199]).expect_err("a stale id");
         expect!["function `@f` has no op op200"].assert_eq(&stale.message);
         assert_eq!(f.value_ids(), 0);
     });
-    verify::verify_module(&module).expect("compaction keeps it whole");
+    verify::verify_module(&module).expect("valid after compaction");
 }

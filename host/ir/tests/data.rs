@@ -26,18 +26,18 @@ fn vector(f: &mut Function, dtype: DType, len: usize) -> TypeId {
 fn constant(f: &mut Function, dtype: DType, bytes: &[u8], count: usize) {
     let ty = vector(f, dtype, count);
     f.add_constant(ty, ConstantData::inline(bytes), RegionId::NONE, "")
-        .expect("it fits");
+        .expect("valid data");
 }
 
 fn bytes_of(module: &Module) -> Vec<Vec<u8>> {
-    let f = module.function_named("f").expect("there");
+    let f = module.function_named("f").expect("function `f`");
     f.live_constants()
         .map(|(id, _)| f.constant_data(id).bytes().expect("readable").to_vec())
         .collect()
 }
 
 #[test]
-fn elements_read_back_as_the_same_bits() {
+fn elements_round_trip_bit_for_bit() {
     let module = module(|f| {
         let floats = [
             0_u32,
@@ -106,8 +106,8 @@ fn elements_read_back_as_the_same_bits() {
           }
         }
     "#]].assert_eq(&printed);
-    let again = text::parse(&printed).expect("a print can be read");
-    assert_eq!(bytes_of(&again), bytes_of(&module));
+    let reparsed = text::parse(&printed).expect("printed IR");
+    assert_eq!(bytes_of(&reparsed), bytes_of(&module));
 }
 
 /// A file in memory.
@@ -120,8 +120,8 @@ impl ByteSource for Memory {
 
     fn read(&self, offset: u64, len: u64) -> Result<&[u8], String> {
         let range = offset as usize..(offset + len) as usize;
-        let sentence = || format!("{} has only {} bytes.", self.0, self.1.len());
-        self.1.get(range).ok_or_else(sentence)
+        let message = || format!("{} has only {} bytes.", self.0, self.1.len());
+        self.1.get(range).ok_or_else(message)
     }
 
     fn size(&self) -> Result<u64, String> {
@@ -133,31 +133,31 @@ fn large() -> Module {
     module(|f| {
         let bytes: Vec<u8> = (0..70_u8).collect();
         let ty = vector(f, DType::U8, 70);
-        let own = ConstantData::inline(bytes);
+        let inline = ConstantData::inline(bytes);
         for name in ["a", "b"] {
-            f.add_constant(ty, own.clone(), RegionId::NONE, name)
-                .expect("it fits");
+            f.add_constant(ty, inline.clone(), RegionId::NONE, name)
+                .expect("valid data");
         }
         let source = Arc::new(Memory("/models/deep/w.bin".to_owned(), vec![7; 300]));
-        let far = ConstantData::new(Payload::Mapped(FileRange {
+        let mapped = ConstantData::new(Payload::Mapped(FileRange {
             source,
             offset: 8,
             len: 70,
         }));
-        f.add_constant(ty, far, RegionId::NONE, "w")
-            .expect("it fits");
+        f.add_constant(ty, mapped, RegionId::NONE, "w")
+            .expect("valid data");
         let splat = ConstantData::new(Payload::Splat {
             dtype: DType::U8,
             element: [9].into(),
             count: 70,
         });
         f.add_constant(ty, splat, RegionId::NONE, "s")
-            .expect("it fits");
+            .expect("valid data");
     })
 }
 
 #[test]
-fn large_constants_stand_in_blobs_or_in_files() {
+fn large_constants_are_printed_as_blobs_or_files() {
     let module = large();
     let printed = text::print(&module);
     expect![[r#"
@@ -179,9 +179,9 @@ fn large_constants_stand_in_blobs_or_in_files() {
         file: None,
         open: Some(&open),
     };
-    let again = text::parse_with(&printed, &options).expect("a print can be read");
-    assert_eq!(text::print(&again), printed);
-    assert_eq!(bytes_of(&again), bytes_of(&module));
+    let reparsed = text::parse_with(&printed, &options).expect("printed IR");
+    assert_eq!(text::print(&reparsed), printed);
+    assert_eq!(bytes_of(&reparsed), bytes_of(&module));
     let short = |file: &str| -> Result<Arc<dyn ByteSource>, String> {
         Ok(Arc::new(Memory(file.to_owned(), vec![7; 20])))
     };
@@ -194,15 +194,15 @@ fn large_constants_stand_in_blobs_or_in_files() {
 }
 
 #[test]
-fn a_text_may_hold_everything_or_leave_it_out() {
+fn constants_are_embedded_or_elided() {
     let module = large();
     let embed = PrintOptions {
         constants: Constants::Embed,
         ..PrintOptions::default()
     };
     let printed = text::print_with(&module, &embed);
-    let again = text::parse(&printed).expect("it needs no file");
-    assert_eq!(bytes_of(&again), bytes_of(&module));
+    let reparsed = text::parse(&printed).expect("embedded data");
+    assert_eq!(bytes_of(&reparsed), bytes_of(&module));
     let elide = PrintOptions {
         constants: Constants::Elide,
         ..PrintOptions::default()
@@ -225,7 +225,7 @@ fn a_text_may_hold_everything_or_leave_it_out() {
 }
 
 #[test]
-fn files_are_named_from_where_the_text_stands() {
+fn file_names_are_relative_to_the_text() {
     let module = large();
     for (directory, name) in [
         ("/models", "external(\"deep/w.bin\", 8, 70)"),
@@ -242,17 +242,17 @@ fn files_are_named_from_where_the_text_stands() {
 }
 
 #[test]
-fn a_file_that_cant_be_read_is_an_error() {
+fn unreadable_file_is_an_error() {
     let module = module(|f| {
         let ty = vector(f, DType::U8, 100);
         let source = Arc::new(Memory("w.bin".to_owned(), Vec::new()));
-        let far = ConstantData::new(Payload::External(FileRange {
+        let mapped = ConstantData::new(Payload::External(FileRange {
             source,
             offset: 0,
             len: 100,
         }));
-        f.add_constant(ty, far, RegionId::NONE, "w")
-            .expect("it fits");
+        f.add_constant(ty, mapped, RegionId::NONE, "w")
+            .expect("valid data");
     });
     let options = PrintOptions {
         constants: Constants::Embed,
@@ -263,28 +263,28 @@ fn a_file_that_cant_be_read_is_an_error() {
 }
 
 #[test]
-fn ops_have_their_places_in_a_named_text() {
+fn ops_of_a_named_text_have_line_locations() {
     let source = "module {\n  fn @f(%x: ?) {\n    %a = onnx.Relu(%x)\n    \
         onnx.If(%a) region {\n      yield\n    }\n    return\n  }\n}\n";
     let options = ParseOptions {
         file: Some("a.ir"),
         open: None,
     };
-    let module = text::parse_with(source, &options).expect("it can be read");
+    let module = text::parse_with(source, &options).expect("valid IR");
     assert!(!text::print(&module).contains("loc"));
-    let f = module.function_named("f").expect("it is there");
-    let places = f.walk(f.body()).filter_map(|op| f.loc(f.op(op).loc));
-    let places: Vec<_> = places
+    let f = module.function_named("f").expect("function `f`");
+    let locations = f.walk(f.body()).filter_map(|op| f.loc(f.op(op).loc));
+    let locations: Vec<_> = locations
         .map(|loc| (loc.kind, f.text(loc.name), loc.a, loc.b))
         .collect();
-    let place = |line| (LocKind::TEXT, "a.ir", line, 5);
-    assert_eq!(places, [place(3), place(4)]);
+    let location = |line| (LocKind::TEXT, "a.ir", line, 5);
+    assert_eq!(locations, [location(3), location(4)]);
 }
 
 /// A position in a text isn't printed, so it doesn't cause an empty terminator to be printed.
 #[test]
-fn an_end_with_a_place_is_implied() {
+fn terminator_with_text_location_is_implied() {
     let text = "module {\n  prim @f() {\n    return loc(\"a.ir\":3:5)\n  }\n}\n";
-    let module = text::parse(text).expect("it can be read");
+    let module = text::parse(text).expect("valid IR");
     assert_eq!(text::print(&module), "module {\n  prim @f() {\n  }\n}\n");
 }

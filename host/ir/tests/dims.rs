@@ -11,17 +11,17 @@ fn check(expected: Expect) {
     let lines = expected.data().lines().map(str::trim);
     for (dim, _) in lines.filter_map(|line| line.split_once(" = ")) {
         let source = format!("module {{\n  fn @f(%x: f32[{dim}]) {{\n    return\n  }}\n}}\n");
-        let module = passdock_ir::text::parse(&source).expect("it is a dim");
+        let module = passdock_ir::text::parse(&source).expect("a dim");
         let printed = passdock_ir::text::print(&module).to_string();
-        let (_, rest) = printed.split_once("f32[").expect("the parameter is there");
-        let (kept, _) = rest.split_once("])").expect("the parameter is there");
-        text += &format!("{dim} = {kept}\n");
+        let (_, rest) = printed.split_once("f32[").expect("the parameter");
+        let (canonical, _) = rest.split_once("])").expect("the parameter");
+        text += &format!("{dim} = {canonical}\n");
     }
     expected.assert_eq(&text);
 }
 
 #[test]
-fn sums_and_products() {
+fn sums_and_products_are_canonical() {
     check(expect![[r#"
             n+n = n*2
             n-n+1 = 1
@@ -37,7 +37,7 @@ fn sums_and_products() {
 }
 
 #[test]
-fn quotients() {
+fn quotients_are_canonical() {
     check(expect![[r#"
             n*2/2 = n
             (n*4+3)/2 = n*2+1
@@ -56,7 +56,7 @@ fn quotients() {
 }
 
 #[test]
-fn choices() {
+fn min_max_and_broadcast_are_canonical() {
     check(expect![[r#"
         min(n,min(m,n)) = min(m,n)
         min(min(0,n*-6),m) = min(n*-6,0)
@@ -89,44 +89,43 @@ impl Random {
 }
 
 /// An expression as constructed; evaluates to a size for given symbols, or to nothing.
-enum Made {
+enum Expr {
     Number(i64),
     Symbol(usize),
-    Of(ExprKind, Box<(Made, Made)>),
+    Of(ExprKind, Box<(Expr, Expr)>),
 }
 
-impl Made {
-    fn random(random: &mut Random, depth: u32) -> Made {
+impl Expr {
+    fn random(random: &mut Random, depth: u32) -> Expr {
         if depth == 0 || random.below(4) == 0 {
             return match random.below(2) {
-                0 => Made::Number(random.below(9) as i64 - 2),
-                _ => Made::Symbol(random.below(3) as usize),
+                0 => Expr::Number(random.below(9) as i64 - 2),
+                _ => Expr::Symbol(random.below(3) as usize),
             };
         }
         let sides = (
-            Made::random(random, depth - 1),
-            Made::random(random, depth - 1),
+            Expr::random(random, depth - 1),
+            Expr::random(random, depth - 1),
         );
-        Made::Of(ExprKind(1 + random.below(7) as u32), Box::new(sides))
+        Expr::Of(ExprKind(1 + random.below(7) as u32), Box::new(sides))
     }
 
     fn add_to(&self, f: &mut Function, symbols: &[Dim]) -> Dim {
         match self {
-            Made::Number(number) => Dim::constant(*number),
-            Made::Symbol(index) => symbols[*index],
-            Made::Of(kind, sides) => {
+            Expr::Number(number) => Dim::constant(*number),
+            Expr::Symbol(index) => symbols[*index],
+            Expr::Of(kind, sides) => {
                 let (lhs, rhs) = (sides.0.add_to(f, symbols), sides.1.add_to(f, symbols));
-                f.add_expr(*kind, lhs, rhs)
-                    .expect("they are dims of the function")
+                f.add_expr(*kind, lhs, rhs).expect("valid dims")
             }
         }
     }
 
     fn value(&self, sizes: &[i64]) -> Option<i64> {
         match self {
-            Made::Number(number) => Some(*number),
-            Made::Symbol(index) => Some(sizes[*index]),
-            Made::Of(kind, sides) => combine(*kind, sides.0.value(sizes)?, sides.1.value(sizes)?),
+            Expr::Number(number) => Some(*number),
+            Expr::Symbol(index) => Some(sizes[*index]),
+            Expr::Of(kind, sides) => combine(*kind, sides.0.value(sizes)?, sides.1.value(sizes)?),
         }
     }
 }
@@ -164,7 +163,7 @@ fn value_of(f: &Function, dim: Dim, symbols: &[Dim], sizes: &[i64]) -> Option<i6
 }
 
 #[test]
-fn canonical_form_means_the_same() {
+fn canonical_form_has_the_same_value() {
     let mut random = Random(7);
     let table = Symbols::new();
     let name = table.intern("f");
@@ -172,27 +171,27 @@ fn canonical_form_means_the_same() {
     for round in 0..20_000 {
         let mut f = Function::new(table.clone(), FunctionKind::GRAPH, name);
         let symbols = ["a", "b", "c"].map(|symbol| Dim::symbol(table.intern(symbol)));
-        let made = Made::random(&mut random, 4);
-        let dim = made.add_to(&mut f, &symbols);
+        let expr = Expr::random(&mut random, 4);
+        let dim = expr.add_to(&mut f, &symbols);
         if dim.kind == DimKind::UNKNOWN {
             unknown += 1;
             continue;
         }
         for _ in 0..10 {
             let sizes: Vec<i64> = (0..3).map(|_| random.below(7) as i64).collect();
-            if let Some(expected) = made.value(&sizes) {
-                let got = value_of(&f, dim, &symbols, &sizes);
-                assert_eq!(got, Some(expected), "round {round}, sizes {sizes:?}");
+            if let Some(expected) = expr.value(&sizes) {
+                let actual = value_of(&f, dim, &symbols, &sizes);
+                assert_eq!(actual, Some(expected), "round {round}, sizes {sizes:?}");
                 compared += 1;
             }
         }
         // An expression rebuilt from its operands is the same expression.
         if let DimKind::EXPR = dim.kind {
-            let expr = *f.expr(ExprId(dim.value as u32));
-            let again = f
-                .add_expr(expr.kind, expr.lhs, expr.rhs)
-                .expect("they are dims");
-            assert_eq!(again, dim, "round {round}");
+            let record = *f.expr(ExprId(dim.value as u32));
+            let rebuilt = f
+                .add_expr(record.kind, record.lhs, record.rhs)
+                .expect("valid dims");
+            assert_eq!(rebuilt, dim, "round {round}");
         }
         assert_eq!(dim.denotation, SymbolId::NONE);
     }

@@ -14,7 +14,7 @@ fn check(source: &str, expected: Expect) {
 }
 
 #[test]
-fn everything_can_be_documented() {
+fn extras_of_all_entities_round_trip() {
     check(
         r#"module extra("00") meta {"a b" = "1", doc = "", doc = "twice"} doc("module") {
   fn @f(%x: f32[] doc("x") = const f32[] 1 doc("default"))
@@ -79,7 +79,7 @@ fn named(f: &Function, name: &str) -> SymbolId {
 
 /// Checks the effect of an edit on a function.
 #[track_caller]
-fn after(edit: impl FnOnce(&mut Function), expected: Expect) {
+fn check_edit(edit: impl FnOnce(&mut Function), expected: Expect) {
     let mut module = text::parse(
         r#"module {
   fn @f(%x: f32[2]) -> (%y: f32[2]) {
@@ -97,8 +97,8 @@ fn after(edit: impl FnOnce(&mut Function), expected: Expect) {
 
 /// A replacement with the location of the old op keeps its extras.
 #[test]
-fn a_replacement_keeps_what_is_known_of_the_op() {
-    after(
+fn replacement_keeps_extras() {
+    check_edit(
         |f| {
             let old = op(f, "onnx.Relu");
             let operands: Vec<ValueId> = f.operands(old).iter().map(|slot| slot.value).collect();
@@ -121,17 +121,17 @@ fn a_replacement_keeps_what_is_known_of_the_op() {
 
 /// A new op whose result takes the name of an old one keeps the old op's extras; an existing op doesn't.
 #[test]
-fn what_values_replace_is_known_of_the_op_that_is_new() {
-    let replaced = |f: &mut Function, operand: ValueId, name: &str| {
+fn new_op_inherits_extras_of_replaced_op() {
+    let replace_neg = |f: &mut Function, operand: ValueId, name: &str| {
         let old = op(f, "onnx.Neg");
         let (_, result) = create(f, name, operand, old, LocId::NONE);
         f.replace_op_with(old, &[result]).unwrap();
     };
     let x = |f: &Function| f.args(f.body()).next().unwrap();
-    after(
+    check_edit(
         |f| {
             let x = x(f);
-            replaced(f, x, "onnx.Elu");
+            replace_neg(f, x, "onnx.Elu");
             f.erase_op(op(f, "onnx.Relu")).unwrap();
         },
         expect![[r#"
@@ -144,7 +144,7 @@ fn what_values_replace_is_known_of_the_op_that_is_new() {
                      doc("other")
         "#]],
     );
-    after(
+    check_edit(
         |f| {
             let (old, relu) = (op(f, "onnx.Neg"), op(f, "onnx.Relu"));
             let a = f.results(relu).next().unwrap();
@@ -182,18 +182,18 @@ fn create(
 
 /// All new ops with the location of the op that they replace keep its extras, and so do their replacements.
 #[test]
-fn all_parts_of_a_replacement_are_what_the_op_has_become() {
-    after(
+fn all_ops_of_a_replacement_keep_extras() {
+    check_edit(
         |f| {
             let old = op(f, "onnx.Relu");
             let (x, loc) = (f.args(f.body()).next().unwrap(), f.op(old).loc);
             // An op without a location isn't part of the replacement.
-            let (_, apart) = create(f, "onnx.Sign", x, old, LocId::NONE);
-            let (inner, first) = create(f, "onnx.Abs", apart, old, loc);
+            let (_, unrelated) = create(f, "onnx.Sign", x, old, LocId::NONE);
+            let (inner, first) = create(f, "onnx.Abs", unrelated, old, loc);
             let (_, second) = create(f, "onnx.Sqrt", first, old, loc);
             f.replace_op_with(old, &[second]).unwrap();
-            let (_, again) = create(f, "onnx.Elu", apart, inner, loc);
-            f.replace_op_with(inner, &[again]).unwrap();
+            let (_, replacement) = create(f, "onnx.Elu", unrelated, inner, loc);
+            f.replace_op_with(inner, &[replacement]).unwrap();
         },
         expect![[r#"
             @@ -2,3 +2,6 @@
@@ -210,7 +210,7 @@ fn all_parts_of_a_replacement_are_what_the_op_has_become() {
 
 /// A merged op keeps the extras of the op whose results it replaces, whatever its location lists first.
 #[test]
-fn a_merged_op_keeps_what_is_known_of_the_op_that_it_replaces() {
+fn fused_op_keeps_extras_of_the_replaced_op() {
     for first in [true, false] {
         let expected = if first {
             expect![[r#"
@@ -233,7 +233,7 @@ fn a_merged_op_keeps_what_is_known_of_the_op_that_it_replaces() {
                          doc("other")
             "#]]
         };
-        after(
+        check_edit(
             |f| {
                 let (relu, neg) = (op(f, "onnx.Relu"), op(f, "onnx.Neg"));
                 let (own, other) = (f.op(neg).loc, f.op(relu).loc);
@@ -256,7 +256,7 @@ fn a_merged_op_keeps_what_is_known_of_the_op_that_it_replaces() {
 
 /// A copy keeps the extras, also in another module's function.
 #[test]
-fn copies_keep_what_is_known() {
+fn clones_keep_extras() {
     let source = text::parse(
         r#"module { fn @g(%p: f32[2]) -> (%q: f32[2]) {
     %c = onnx.If(%p) doc("op")
@@ -265,7 +265,7 @@ fn copies_keep_what_is_known() {
   } }"#,
     )
     .unwrap();
-    after(
+    check_edit(
         |f| {
             let from = source.function_named("g").unwrap();
             let at = Position::before(op(f, "return"));
@@ -296,7 +296,7 @@ fn copies_keep_what_is_known() {
 
 /// Compaction drops the extras of dead entities.
 #[test]
-fn compaction_forgets_the_dead() {
+fn compaction_drops_extras_of_dead_ops() {
     let mut module =
         text::parse(r#"module { fn @f() { onnx.A() doc("a") onnx.B() doc("b") return } }"#)
             .unwrap();

@@ -45,7 +45,7 @@ impl Builder<'_> {
             _ => {
                 let (lhs, rhs) = (self.dim(depth + 1), self.dim(depth + 1));
                 let kind = ExprKind(1 + self.random.below(7) as u32);
-                self.f.add_expr(kind, lhs, rhs).expect("these are dims")
+                self.f.add_expr(kind, lhs, rhs).expect("valid dims")
             }
         }
     }
@@ -156,7 +156,7 @@ impl Builder<'_> {
             let value = self
                 .f
                 .add_constant(ty, data, region, name)
-                .expect("it fits");
+                .expect("valid data");
             visible.push(value);
         }
         for _ in 0..self.random.below(6) {
@@ -185,7 +185,7 @@ impl Builder<'_> {
             .collect();
         self.f
             .set_results(region, &values, &ports)
-            .expect("they are visible");
+            .expect("visible values");
     }
 
     fn op(&mut self, region: RegionId, visible: &mut Vec<ValueId>, depth: u32) {
@@ -216,7 +216,7 @@ impl Builder<'_> {
         let op = self
             .f
             .create_op(&new, Position::end(region))
-            .expect("it can be made");
+            .expect("created");
         self.attrs(op);
         for at in 0..self.random.below(if depth > 3 { 1 } else { 3 }) {
             let ty = self.ty(0);
@@ -229,16 +229,16 @@ impl Builder<'_> {
                 name,
                 args: &args[..self.random.below(2) as usize],
             };
-            let made = self.f.add_region(op, &nested).expect("it isn't too deep");
+            let created = self.f.add_region(op, &nested).expect("a region");
             if self.random.flip() {
                 let key = symbols.intern(self.random.pick::<&str>(&["body", "other"]));
-                let attr = NewAttr::new(key, AttrData::Region(made));
+                let attr = NewAttr::new(key, AttrData::Region(created));
                 // A region attribute can't be replaced.
                 if at == 0 {
-                    self.f.set_attr(op, &attr).expect("it is the op's");
+                    self.f.set_attr(op, &attr).expect("a region of the op");
                 }
             }
-            self.region(made, visible, depth + 1);
+            self.region(created, visible, depth + 1);
         }
         for (at, result) in self
             .f
@@ -253,7 +253,7 @@ impl Builder<'_> {
             }
             if self.random.flip() {
                 let name = self.text();
-                self.f.set_name(result, name).expect("it is alive");
+                self.f.set_name(result, name).expect("a live value");
             }
             if self.random.below(4) == 0 {
                 self.f.import_declared(result);
@@ -300,13 +300,16 @@ impl Builder<'_> {
                 11 => AttrData::None,
                 _ => {
                     let body = self.f.body();
-                    let id = self.f.add_tensor(tensor_ty, data, body).expect("it fits");
+                    let id = self
+                        .f
+                        .add_tensor(tensor_ty, data, body)
+                        .expect("valid data");
                     AttrData::Tensor(id)
                 }
             };
             self.f
                 .set_attr(op, &NewAttr::new(key, value))
-                .expect("it is right");
+                .expect("a valid attribute");
         }
     }
 }
@@ -334,7 +337,7 @@ fn module(seed: u64) -> Module {
             builder
                 .f
                 .add_arg(body, &NewPort { name, ty })
-                .expect("it can be made");
+                .expect("created");
         }
         let body = builder.f.body();
         builder.region(body, &[], 0);
@@ -354,17 +357,17 @@ fn check_function(module: &Module, seed: u64) {
 }
 
 #[test]
-fn modules_made_at_random_read_back() {
+fn random_modules_round_trip() {
     for seed in 0..300 {
         let mut module = module(seed);
         check_function(&module, seed);
         let printed = text::print(&module);
-        let again =
+        let reparsed =
             text::parse(&printed).unwrap_or_else(|error| panic!("seed {seed}: {error}\n{printed}"));
-        check_function(&again, seed);
-        assert_eq!(text::print(&again), printed, "seed {seed}");
+        check_function(&reparsed, seed);
+        assert_eq!(text::print(&reparsed), printed, "seed {seed}");
         for name in module.names().collect::<Vec<_>>() {
-            module.function_mut(name).expect("it is there").compact();
+            module.function_mut(name).expect("a function").compact();
         }
         check_function(&module, seed);
         assert_eq!(text::print(&module), printed, "seed {seed}");
@@ -372,7 +375,7 @@ fn modules_made_at_random_read_back() {
 }
 
 #[test]
-fn broken_texts_are_errors_or_modules() {
+fn corrupted_texts_do_not_panic() {
     let corpus = corpus();
     let mut random = Random::new(7);
     let mut read = 0;
@@ -403,9 +406,9 @@ fn broken_texts_are_errors_or_modules() {
             Ok(module) => {
                 read += 1;
                 let printed = text::print(&module);
-                let again = text::parse(&printed)
+                let reparsed = text::parse(&printed)
                     .unwrap_or_else(|error| panic!("{error}\nfrom {source}\nto {printed}"));
-                assert_eq!(text::print(&again), printed, "from {source}");
+                assert_eq!(text::print(&reparsed), printed, "from {source}");
                 check_function(&module, 0);
                 _ = verify_module(&module);
             }
@@ -415,58 +418,58 @@ fn broken_texts_are_errors_or_modules() {
             }
         }
     }
-    assert!(read > 100, "only {read} could be read");
+    assert!(read > 100, "only {read} texts were parsed");
 }
 
 /// Functions stay valid whatever region is inlined.
 #[test]
-fn regions_are_inlined_at_random() {
+fn randomly_inlined_regions_stay_valid() {
     let mut inlined = 0;
     for seed in 0..300 {
         let mut module = module(seed);
         let mut random = Random::new(seed);
         for name in module.names().collect::<Vec<_>>() {
             for _ in 0..4 {
-                let f = module.function_mut(name).expect("it is there");
-                let holders: Vec<_> = f
+                let f = module.function_mut(name).expect("a function");
+                let parents: Vec<_> = f
                     .walk(f.body())
                     .filter(|&op| f.op(op).regions.len > 0)
                     .collect();
-                if holders.is_empty() {
+                if parents.is_empty() {
                     break;
                 }
-                let holder = *random.pick(&holders);
-                let regions: Vec<RegionId> = f.regions_of(holder).collect();
+                let parent = *random.pick(&parents);
+                let regions: Vec<RegionId> = f.regions_of(parent).collect();
                 let region = *random.pick(&regions);
                 let args = vec![ValueId::NONE; f.args(region).len()];
-                f.inline_region(region, &args).expect("it can be done");
+                f.inline_region(region, &args).expect("inlined");
                 inlined += 1;
                 check_function(&module, seed);
             }
-            let f = module.function_mut(name).expect("it is there");
+            let f = module.function_mut(name).expect("a function");
             if random.flip() {
                 f.compact();
             }
             check_function(&module, seed);
         }
         let printed = text::print(&module);
-        let again = text::parse(&printed).unwrap_or_else(|error| panic!("{seed}: {error}"));
-        assert_eq!(text::print(&again), printed, "seed {seed}");
+        let reparsed = text::parse(&printed).unwrap_or_else(|error| panic!("{seed}: {error}"));
+        assert_eq!(text::print(&reparsed), printed, "seed {seed}");
     }
     assert!(inlined > 300, "{inlined}");
 }
 
 /// Functions stay valid whatever ops are outlined or copied; rejected edits change nothing.
 #[test]
-fn ops_are_outlined_and_copied_at_random() {
-    let (mut outlined, mut copied, mut refused) = (0, 0, 0);
+fn randomly_outlined_and_copied_ops_stay_valid() {
+    let (mut outlined, mut copied, mut rejected) = (0, 0, 0);
     for seed in 0..60 {
         let mut module = module(seed);
         let mut random = Random::new(seed);
         for name in module.names().collect::<Vec<_>>() {
             for round in 0..4 {
-                let made = module.symbols().intern(&format!("t.Of{}_{round}", name.0));
-                let f = module.function_mut(name).expect("it is there");
+                let created = module.symbols().intern(&format!("t.Of{}_{round}", name.0));
+                let f = module.function_mut(name).expect("a function");
                 let regions: Vec<RegionId> = f
                     .walk(f.body())
                     .flat_map(|op| f.regions_of(op).collect::<Vec<_>>())
@@ -485,19 +488,19 @@ fn ops_are_outlined_and_copied_at_random() {
                     captures: &[],
                 };
                 if random.flip() {
-                    let results = f.clone_ops(&copy).expect("all is visible at the end");
+                    let results = f.clone_ops(&copy).expect("values visible at the end");
                     let count: usize = ops.iter().map(|&op| f.results(op).count()).sum();
                     assert_eq!(results.len(), count);
                     copied += 1;
                 } else {
-                    match f.outline(&ops, made) {
-                        Ok(made) => {
-                            module.insert(made.function).expect("a new name");
+                    match f.outline(&ops, created) {
+                        Ok(created) => {
+                            module.insert(created.function).expect("a new name");
                             outlined += 1;
                         }
                         Err(error) => {
                             assert_eq!(f.version(), version, "{error}");
-                            refused += 1;
+                            rejected += 1;
                         }
                     }
                 }
@@ -505,9 +508,9 @@ fn ops_are_outlined_and_copied_at_random() {
             check_function(&module, seed);
         }
         let printed = text::print(&module);
-        let again = text::parse(&printed).unwrap_or_else(|error| panic!("{seed}: {error}"));
-        assert_eq!(text::print(&again), printed, "seed {seed}");
+        let reparsed = text::parse(&printed).unwrap_or_else(|error| panic!("{seed}: {error}"));
+        assert_eq!(text::print(&reparsed), printed, "seed {seed}");
     }
-    let counts = [outlined, copied, refused];
+    let counts = [outlined, copied, rejected];
     assert!(counts.iter().all(|&count| count > 8), "{counts:?}");
 }

@@ -15,7 +15,7 @@ use std::path::Path;
 
 #[test]
 #[allow(clippy::print_stdout, reason = "shown if the test fails: which file")]
-fn texts_that_were_read_or_printed_wrong() {
+fn text_regressions_pass() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/regressions/text");
     for entry in std::fs::read_dir(root).unwrap() {
         let path = entry.unwrap().path();

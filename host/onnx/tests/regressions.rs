@@ -17,7 +17,7 @@ use std::path::Path;
 /// Runs the files of both targets through both.
 #[test]
 #[allow(clippy::print_stdout, reason = "shown if the test fails: which file")]
-fn files_that_were_read_or_written_wrong() {
+fn fuzz_regressions_pass() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/regressions");
     let mut whole = 0;
     for target in ["onnx_read", "onnx_write"] {

@@ -119,7 +119,7 @@ fn registry() -> Result<Registry, PassError> {
 }
 
 #[test]
-fn a_module_is_built_printed_and_parsed() {
+fn module_is_built_printed_and_parsed() {
     let built = built().unwrap();
     assert_eq!(built.to_string(), TEXT);
     let parsed = ir::parse_text("demo.ir", TEXT).unwrap();
@@ -130,7 +130,7 @@ fn a_module_is_built_printed_and_parsed() {
 }
 
 #[test]
-fn an_edit_outside_of_a_pass_is_one_that_a_pass_may_make() {
+fn module_edits_outside_passes_are_verified() {
     let before = built().unwrap();
     let after = ir::edit_module(&before, |m| {
         m.edit("main")?.set_function_attr("kind", "encoder")?;
@@ -142,8 +142,8 @@ fn an_edit_outside_of_a_pass_is_one_that_a_pass_may_make() {
         TEXT.replace(" {\n    %0", &format!("{attrs}    %0"))
     );
     assert_eq!(before.to_string(), TEXT);
-    let refused = ir::edit_module(&before, |m| Ok(m.remove("other")?)).unwrap_err();
-    assert_eq!(refused.message, "the module has no function called `other`");
+    let missing = ir::edit_module(&before, |m| Ok(m.remove("other")?)).unwrap_err();
+    assert_eq!(missing.message, "the module has no function called `other`");
     let unfinished = ir::build_module(|m| {
         m.create("main", FunctionKind::GRAPH, None)?;
         Ok(())
@@ -154,7 +154,7 @@ fn an_edit_outside_of_a_pass_is_one_that_a_pass_may_make() {
 }
 
 #[test]
-fn a_function_of_another_module_is_put_in() {
+fn function_of_another_module_is_inserted() {
     let mut module = built().unwrap();
     let text = "module { fn @helper(%x: f32[n]) -> (%y) { %0 = onnx.Abs(%x) return %0 } }";
     let other = ir::parse_text("helper.ir", text).unwrap();
@@ -166,7 +166,7 @@ fn a_function_of_another_module_is_put_in() {
 }
 
 #[test]
-fn passes_run_as_a_sequential_and_are_watched() {
+fn sequential_runs_passes_and_calls_instruments() {
     let registry = registry().unwrap();
     let functions = Arc::new(Mutex::new(0));
     let sequential = Sequential::new([
@@ -198,7 +198,7 @@ fn passes_run_as_a_sequential_and_are_watched() {
 }
 
 #[test]
-fn one_pass_is_called_without_a_pipeline() {
+fn single_pass_runs_without_a_pipeline() {
     let after = fuse_double_relu().call(built().unwrap()).unwrap();
     assert_eq!(after.op_count(), 1);
     let cx = PassContext::builder().opt_level(0).build().unwrap();
@@ -211,7 +211,7 @@ fn one_pass_is_called_without_a_pipeline() {
 }
 
 #[test]
-fn a_pipeline_runs() {
+fn pipeline_runs() {
     let text = "
         [context]
         opt_level = 3
@@ -235,7 +235,7 @@ passdock::sdk::options! {
 }
 
 #[test]
-fn a_config_value_that_is_not_set_has_its_default() {
+fn unset_config_value_has_its_default() {
     let registry = Registry::new();
     registry
         .register_config_option::<Tile>("acme.Tile")
@@ -258,7 +258,7 @@ fn a_config_value_that_is_not_set_has_its_default() {
 }
 
 #[test]
-fn passes_read_the_config_keys_of_the_program() {
+fn passes_read_config_keys_of_the_program() {
     use sdk::Table;
 
     let registry = Registry::new();
@@ -275,7 +275,7 @@ fn passes_read_the_config_keys_of_the_program() {
     registry
         .register_config_option::<Table<i64>>("acme.dims")
         .unwrap();
-    let (tell, told) = mpsc::channel();
+    let (sender, receiver) = mpsc::channel();
     let reads = create_module_pass(PassInfo::new("demo.transform.Reads"), move |_, cx| {
         let tile: Tile = cx.config("acme.Tile")?;
         let most: i64 = cx.config("acme.most")?;
@@ -283,15 +283,16 @@ fn passes_read_the_config_keys_of_the_program() {
         let names: Vec<String> = cx.config("acme.names")?;
         let dims: Table<i64> = cx.config("acme.dims")?;
         let dims: Vec<_> = dims.into_iter().collect();
-        let said = format!("{tile:?} {most} {ratio:?} {names:?} {dims:?}");
-        tell.send(said)
+        let values = format!("{tile:?} {most} {ratio:?} {names:?} {dims:?}");
+        sender
+            .send(values)
             .map_err(|error| sdk::PassError::new(error.to_string()))
     });
     let run = |cx: ContextBuilder| {
         reads
             .call_in(built().unwrap(), &cx.build().unwrap())
             .unwrap();
-        told.recv().unwrap()
+        receiver.recv().unwrap()
     };
     let builder = || PassContext::builder().registry(&registry);
     expect!["Tile { size: 16, pad: true } 0 0.0 [] []"].assert_eq(&run(builder()));
@@ -316,15 +317,16 @@ sdk::options! {
 }
 
 #[test]
-fn a_pass_of_the_program_has_options() {
-    let (tell, told) = mpsc::channel();
+fn program_pass_has_options() {
+    let (sender, receiver) = mpsc::channel();
     let declared = PassDeclaration {
         config: Some("demo.Say".to_owned()),
         ..PassInfo::new("demo.transform.Say").options::<Say>()
     };
     let say = create_function_pass(declared, move |_, cx| {
         let say: Say = cx.options()?;
-        tell.send(say.what.repeat(say.times))
+        sender
+            .send(say.what.repeat(say.times))
             .map_err(|error| sdk::PassError::new(error.to_string()))
     });
     let registry = Registry::new();
@@ -332,14 +334,14 @@ fn a_pass_of_the_program_has_options() {
     registry.register_config_option::<Say>("demo.Say").unwrap();
     let run = |text: &str| {
         let text = format!("[[passes]]\nname = 'demo.transform.Say'\n{text}");
-        let ran = pipeline::Pipeline::from_toml(&text)
+        let result = pipeline::Pipeline::from_toml(&text)
             .and_then(|pipeline| pipeline.resolve(&registry)?.run(built()?));
-        match ran {
-            Ok(_) => told.recv().unwrap(),
+        match result {
+            Ok(_) => receiver.recv().unwrap(),
             Err(error) => error.to_string(),
         }
     };
-    let said = [
+    let outputs = [
         run("options = { what = 'a', times = 3 }"),
         run("options = { times = 2 }\n[context.config.'demo.Say']\nwhat = 'b'\ntimes = 9"),
         run("options = { time = 2 }"),
@@ -352,16 +354,16 @@ fn a_pass_of_the_program_has_options() {
         pipeline.toml:3:13: unknown field `time` of `demo.transform.Say`; did you mean `times`?
         pipeline.toml:3:21: invalid value for `times` of `demo.transform.Say`: expected an int ≥ 1, found 0
         missing required option `what` of pass `demo.transform.Say`; set `demo.Say.what` in the context's config"#]]
-    .assert_eq(&said.join("\n"));
+    .assert_eq(&outputs.join("\n"));
 
     let options = toml::toml! { what = "c" };
     let say = registry.get_pass_with_options("demo.transform.Say", &options);
     say.unwrap().call(built().unwrap()).unwrap();
-    assert_eq!(told.recv().unwrap(), "c");
+    assert_eq!(receiver.recv().unwrap(), "c");
 }
 
 #[test]
-fn a_context_that_is_not_the_innermost_can_be_left_later() {
+fn outer_context_exits_after_the_inner_one() {
     let context = |level| PassContext::builder().opt_level(level).build().unwrap();
     let (outer, inner) = (context(1), context(3));
     let (mut first, mut second) = (outer.enter().unwrap(), inner.enter().unwrap());
@@ -374,12 +376,12 @@ fn a_context_that_is_not_the_innermost_can_be_left_later() {
 }
 
 #[test]
-fn only_canonical_names_are_registered() {
+fn aliases_are_rejected_at_registration() {
     let registry = Registry::new();
     let pass = |name: &str| create_module_pass(PassInfo::new(name), |_m, _cx| Ok(()));
     registry
         .register(pass("relax.transform.FoldConstant"))
-        .expect("a name of its own");
+        .expect("a canonical name");
     for name in [
         "relay._transform.FoldConstant",
         "relay.transform.FoldConstant",

@@ -277,7 +277,7 @@ mod tests {
 
     #[test]
     #[allow(unsafe_code, reason = "an entry of the test's own")]
-    fn the_time_of_a_pass_is_its_own() {
+    fn pass_time_excludes_instruments_and_loading() {
         let registry = Registry::new();
         let manifest = b"[plugin]\n\
             name = 'slow'\nversion = '1.0.0'\nabi = '0.4'\nmin_host = '0.4'\nir = '0.1'\n\

@@ -207,12 +207,12 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(told: &[String], expected: Expect) {
-        expected.assert_eq(&told.join("\n"));
+    fn check(lines: &[String], expected: Expect) {
+        expected.assert_eq(&lines.join("\n"));
     }
 
     #[test]
-    fn what_was_overridden_comes_back() {
+    fn overridden_entry_is_restored() {
         let r = &Registry::new();
         check(
             &[add(r, "a", false), add(r, "b", true), remove(r, "b")],
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn one_may_override_and_one_be_overridden() {
+    fn only_one_plugin_may_override() {
         let r = &Registry::new();
         check(
             &[

@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_registered_once() {
+    fn duplicate_names_are_rejected() {
         let registry = Registry::new();
         registry.register_instrument(spec("clock")).unwrap();
         let error = registry.register_instrument(spec("clock")).unwrap_err();
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn each_of_the_hosts_own_says_what_it_does() {
+    fn host_instruments_have_documentation() {
         for instrument in Registry::new().instruments() {
             assert!(instrument.summary.ends_with('.'), "{}", instrument.name);
             for option in instrument.options {

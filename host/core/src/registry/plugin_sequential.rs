@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_taken_once_and_overridden_on_request() {
+    fn duplicate_names_are_rejected_unless_overridden() {
         let r = &Registry::new();
         for name in ["x.transform.One", "x.transform.Two"] {
             r.register(create_function_pass(PassInfo::new(name), |_, _| Ok(())))

@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_thread_at_a_time_and_it_may_come_again() {
+    fn lock_is_exclusive_and_reentrant() {
         let inside = AtomicU32::new(0);
         thread::scope(|scope| {
             for _ in 0..4 {

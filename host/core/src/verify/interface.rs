@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn each_change_is_named() {
+    fn interface_changes_are_reported() {
         let cases = [
             ("opset(\"\" = 17, \"a\" = 1)", "opset(\"\" = 17, \"b\" = 2)"),
             ("\"\" = 17", "\"\" = 18"),
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn what_ops_of_other_functions_mean_stays_too() {
+    fn opset_change_of_other_function_is_rejected() {
         let module = |version: i64, result: &str| {
             let helper =
                 format!("fn @a.F(%x) -> ({result}) opset(\"\" = {version}) {{ return %x }}");

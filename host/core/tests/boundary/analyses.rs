@@ -12,7 +12,7 @@ use passdock_ir as ir;
 use passdock_plugin_api as sdk;
 use passdock_plugin_api::{Analysis, Function, OpBuilder, PassContext, PassError, PassResult};
 
-use crate::support::{Around, module, run, run_module, run_on};
+use crate::support::{TestFrame, module, run, run_module, run_on};
 
 /// The number of ops. Computing it increments `COUNTED`.
 struct Count(usize);
@@ -23,7 +23,7 @@ impl Analysis for Count {
     const NAME: &'static str = "count";
 
     fn compute(f: &Function, cx: &PassContext) -> Result<Count, PassError> {
-        assert!(cx.module().is_none(), "it may look at one function only");
+        assert!(cx.module().is_none(), "an analysis reads only one function");
         COUNTED.fetch_add(1, Ordering::Relaxed);
         Ok(Count(f.iter().count()))
     }
@@ -31,11 +31,11 @@ impl Analysis for Count {
 
 /// A single test, since it uses a global counter.
 #[test]
-fn a_result_is_computed_once_for_a_version() {
+fn result_is_cached_per_version() {
     let computed = |expected| assert_eq!(COUNTED.swap(0, Ordering::Relaxed), expected);
-    let (input, around) = (module(), Around::new());
+    let (input, frame) = (module(), TestFrame::new());
     for expected in [1, 0] {
-        let same = run(&input, &around, |f, cx| {
+        let same = run(&input, &frame, |f, cx| {
             assert_eq!(f.analysis::<Count>(cx)?.0, 3);
             assert_eq!(f.analysis::<Count>(cx)?.0, 3);
             // Another handle of the same function finds the result, too.
@@ -46,7 +46,7 @@ fn a_result_is_computed_once_for_a_version() {
         assert!(same.expect("works").is_none());
         computed(expected);
     }
-    let changed = run(&input, &around, |f, cx| {
+    let changed = run(&input, &frame, |f, cx| {
         assert_eq!(f.analysis::<Count>(cx)?.0, 3);
         f.set_function_attr("k", 1)?;
         assert_eq!(f.analysis::<Count>(cx)?.0, 3);
@@ -57,25 +57,25 @@ fn a_result_is_computed_once_for_a_version() {
     // The output has the result of the pass; the input still has its own.
     let mut output = input.clone();
     let changed = changed.expect("works").expect("changed");
-    output.replace(changed).expect("its name is there");
+    output.replace(changed).expect("an existing name");
     for module in [&output, &input] {
-        let asked = run(module, &around, |f, cx| f.analysis::<Count>(cx).map(drop));
-        asked.expect("works");
+        let result = run(module, &frame, |f, cx| f.analysis::<Count>(cx).map(drop));
+        result.expect("works");
         computed(0);
     }
     // The result may depend on the op definitions.
-    let asked = run(&input, &Around::with_ops(), |f, cx| {
+    let result = run(&input, &TestFrame::with_ops(), |f, cx| {
         f.analysis::<Count>(cx).map(drop)
     });
-    asked.expect("works");
+    result.expect("works");
     computed(1);
     // A failed pass discards its analyses, too.
-    let failed = run(&input, &around, |f, cx| {
+    let failed = run(&input, &frame, |f, cx| {
         f.set_function_attr("k", 1)?;
         f.analysis::<Count>(cx)?;
         Err("no".into())
     });
-    failed.expect_err("it failed");
+    failed.expect_err("the pass fails");
     computed(1);
     // A module pass edits in between. The analysis is cached in its output.
     let changed = run_module(&input, |m, cx| {
@@ -87,10 +87,10 @@ fn a_result_is_computed_once_for_a_version() {
     });
     computed(1);
     let changed = changed.expect("works").expect("changed");
-    let asked = run_module(&changed, |m, cx| {
+    let result = run_module(&changed, |m, cx| {
         m.edit("main")?.analysis::<Count>(cx).map(drop)
     });
-    asked.expect("works");
+    result.expect("works");
     computed(0);
 }
 
@@ -106,10 +106,10 @@ impl Analysis for Version {
 }
 
 #[test]
-fn a_pass_preserves_what_its_edits_leave_alone() {
+fn pass_preserves_analyses() {
     let input = module();
-    let changed = run(&input, &Around::new(), |f, cx| {
-        assert!(!f.preserve::<Version>(), "nothing is kept");
+    let changed = run(&input, &TestFrame::new(), |f, cx| {
+        assert!(!f.preserve::<Version>(), "nothing is cached");
         let version = f.analysis::<Version>(cx)?.0;
         f.set_function_attr("k", 1)?;
         assert!(f.preserve::<Version>());
@@ -121,8 +121,8 @@ fn a_pass_preserves_what_its_edits_leave_alone() {
     // The next pass can't preserve results that this one didn't preserve.
     let mut output = input.clone();
     let changed = changed.expect("works").expect("changed");
-    output.replace(changed).expect("its name is there");
-    let next = run(&output, &Around::new(), |f, _| {
+    output.replace(changed).expect("an existing name");
+    let next = run(&output, &TestFrame::new(), |f, _| {
         f.set_function_attr("k", 3)?;
         assert!(!f.preserve::<Version>());
         Ok(())
@@ -131,22 +131,22 @@ fn a_pass_preserves_what_its_edits_leave_alone() {
 }
 
 /// An analysis that requests the next one, in a cycle.
-struct Circle<const AT: usize>;
+struct Cyclic<const AT: usize>;
 
-macro_rules! circle {
+macro_rules! cyclic {
     ($($at:literal $name:literal $next:literal;)*) => {$(
-        impl Analysis for Circle<$at> {
+        impl Analysis for Cyclic<$at> {
             const NAME: &'static str = $name;
 
             fn compute(f: &Function, cx: &PassContext) -> Result<Self, PassError> {
-                f.analysis::<Circle<$next>>(cx)?;
-                Ok(Circle)
+                f.analysis::<Cyclic<$next>>(cx)?;
+                Ok(Cyclic)
             }
         }
     )*};
 }
 
-circle! {
+cyclic! {
     0 "outside" 1;
     1 "first" 2;
     2 "second" 1;
@@ -169,7 +169,7 @@ struct Bomb;
 
 impl Drop for Bomb {
     fn drop(&mut self) {
-        panic!("not even this hurts");
+        panic!("dropped");
     }
 }
 
@@ -182,12 +182,12 @@ impl Analysis for Bomb {
 }
 
 #[test]
-fn mistakes_are_errors_with_a_sentence() {
+fn invalid_analyses_are_rejected() {
     let message = |pass: fn(&mut Function, &PassContext) -> PassResult| {
-        run(&module(), &Around::new(), pass).expect_err("it fails")
+        run(&module(), &TestFrame::new(), pass).expect_err("the pass fails")
     };
     expect!["failed: analysis `first` depends on itself: first -> second -> first [main]"]
-        .assert_eq(&message(|f, cx| f.analysis::<Circle<0>>(cx).map(drop)));
+        .assert_eq(&message(|f, cx| f.analysis::<Cyclic<0>>(cx).map(drop)));
     expect![
         "failed: duplicate analysis `version` in the plugin; use a unique name for each [main]"
     ]
@@ -195,14 +195,14 @@ fn mistakes_are_errors_with_a_sentence() {
         f.analysis::<Version>(cx)?;
         f.analysis::<Impostor>(cx).map(drop)
     }));
-    let dropped = run(&module(), &Around::new(), |f, cx| {
+    let dropped = run(&module(), &TestFrame::new(), |f, cx| {
         f.analysis::<Bomb>(cx).map(drop)
     });
-    dropped.expect("the pass is not to blame");
+    dropped.expect("the pass succeeds");
 }
 
 #[test]
-fn a_host_without_analyses_keeps_none_and_has_no_columns() {
+fn host_without_extension_caches_nothing() {
     // SAFETY: the host's own table except for its last field, leaked.
     let old = unsafe {
         let mut host = *passdock_core::boundary::host().get();
@@ -210,12 +210,12 @@ fn a_host_without_analyses_keeps_none_and_has_no_columns() {
         sdk::__private::Tables::new(Box::leak(Box::new(host))).expect("the same version")
     };
     let old: &'static sdk::__private::Tables = Box::leak(Box::new(old));
-    let same = run(&module(), &Around::new(), move |f, cx| {
+    let same = run(&module(), &TestFrame::new(), move |f, cx| {
         // SAFETY: a live function, which isn't edited meanwhile.
         let mut f = unsafe { Function::from_raw(old, f.as_raw()) };
         assert!(f.analysis::<Version>(cx).is_err());
         assert!(!f.preserve::<Version>());
-        let error = f.liveness().err().expect("it can't");
+        let error = f.liveness().err().expect("an error");
         expect!["the host is too old for the plugin: it has no function `column`"]
             .assert_eq(&error.message);
         Ok(())
@@ -228,59 +228,62 @@ pub(crate) fn raw() -> &'static abi::AnalysisApi {
     // SAFETY: the host's table and the extension of that name are `'static`.
     unsafe {
         let host = passdock_core::boundary::host().get();
-        let extension = host.get_extension.expect("a slot that is there");
+        let extension = host.get_extension.expect("`get_extension`");
         assert!(extension(host, Str::new("passdock.nothing")).is_null());
         &*extension(host, Str::new(abi::ANALYSIS_EXTENSION)).cast()
     }
 }
 
 #[test]
-fn misuse_of_the_table_is_answered() {
+fn table_misuse_is_rejected() {
     static DROPPED: AtomicUsize = AtomicUsize::new(0);
     unsafe extern "C" fn drop_it(_: *mut std::ffi::c_void) {
         DROPPED.fetch_add(1, Ordering::Relaxed);
     }
-    let same = run(&module(), &Around::new(), |f, _| {
+    let same = run(&module(), &TestFrame::new(), |f, _| {
         let (f, table) = (f.as_raw().handle, raw());
         let column = table.column.ok_or("no `column`")?;
         let put = table.put.ok_or("no `put`")?;
         let get = table.get.ok_or("no `get`")?;
         let mut out = abi::Column::EMPTY;
-        let mut kept = std::ptr::null_mut();
+        let mut cached = std::ptr::null_mut();
         let owner = std::ptr::from_ref(table).cast();
         let key = Str::new("k");
         // SAFETY: the handle is live. The host must check the other arguments.
         unsafe {
             assert_eq!(column(f, Str::new("livenes"), &mut out), Status::NOT_FOUND);
-            let said = passdock_core::boundary::host().get().functions;
-            let said = (*said).last_error.ok_or("no `last_error`")?(f);
+            let message = passdock_core::boundary::host().get().functions;
+            let message = (*message).last_error.ok_or("no `last_error`")?(f);
             expect![
                 "unknown analysis `livenes`; the analyses are `effects`, `liveness`, `names`, `order`; did you mean \
                     `liveness`?"
             ]
-            .assert_eq(&crate::support::text(said));
-            let nowhere: *mut std::ffi::c_void = std::ptr::null_mut();
-            assert_eq!(
-                column(f, Str::new("order"), nowhere.cast()),
-                Status::INVALID
-            );
-            assert_eq!(get(f, owner, key, &mut kept), Status::NOT_FOUND);
+            .assert_eq(&crate::support::text(message));
+            let null: *mut std::ffi::c_void = std::ptr::null_mut();
+            assert_eq!(column(f, Str::new("order"), null.cast()), Status::INVALID);
+            assert_eq!(get(f, owner, key, &mut cached), Status::NOT_FOUND);
             let data: *mut std::ffi::c_void = std::ptr::from_mut(&mut out).cast();
-            let nobody = std::ptr::null();
+            let no_owner = std::ptr::null();
             // The host owns the given data, even if the call is rejected.
-            for (owner, data, answer, dropped) in [
+            for (owner, data, expected, dropped) in [
                 // The key without an owner is shared by all plugins. It differs from the owner's.
-                (nobody, data, Status::OK, 0),
-                (owner, nowhere, Status::INVALID, 0),
+                (no_owner, data, Status::OK, 0),
+                (owner, null, Status::INVALID, 0),
                 (owner, data, Status::OK, 0),
                 (owner, data, Status::OK, 1),
             ] {
-                let status = put(f, owner, key, data, Some(drop_it), &mut kept);
-                assert_eq!(status, answer);
+                let status = put(f, owner, key, data, Some(drop_it), &mut cached);
+                assert_eq!(status, expected);
                 assert_eq!(DROPPED.swap(0, Ordering::Relaxed), dropped);
             }
-            assert_eq!((get(f, owner, key, &mut kept), kept), (Status::OK, data));
-            assert_eq!((get(f, nobody, key, &mut kept), kept), (Status::OK, data));
+            assert_eq!(
+                (get(f, owner, key, &mut cached), cached),
+                (Status::OK, data)
+            );
+            assert_eq!(
+                (get(f, no_owner, key, &mut cached), cached),
+                (Status::OK, data)
+            );
         }
         Ok(())
     });
@@ -307,13 +310,13 @@ const NESTED: &str = "module {
 }";
 
 fn parse(text: &str) -> ir::Module {
-    ir::text::parse(text).expect("it can be read")
+    ir::text::parse(text).expect("valid IR")
 }
 
 #[test]
-fn the_columns_say_what_they_should() {
+fn columns_describe_the_function() {
     let module = parse(NESTED);
-    let same = run(&module, &Around::with_ops(), |f, _| {
+    let same = run(&module, &TestFrame::with_ops(), |f, _| {
         let ops: Vec<OpId> = f.iter().collect();
         let name = |op: OpId| {
             format!(
@@ -365,7 +368,7 @@ fn the_columns_say_what_they_should() {
 }
 
 #[test]
-fn the_call_graph_knows_both_ways_of_calling() {
+fn call_graph_has_named_and_explicit_calls() {
     let module = parse(
         "module {
           fn @main(%x) -> (%y) {
@@ -401,19 +404,19 @@ fn the_call_graph_knows_both_ways_of_calling() {
 }
 
 #[test]
-fn ten_thousand_nested_regions_are_fine() {
+fn deeply_nested_regions_are_analyzed() {
     let depth = 9_000;
     let open = "t.If(%c) region r { ".repeat(depth);
     let close = "yield } ".repeat(depth);
     let module = parse(&format!(
         "module {{ fn @main(%c, %x) -> (%y) {{ {open} {close} return %x }} }}"
     ));
-    let main = module.function_named("main").expect("is there");
+    let main = module.function_named("main").expect("present");
     let defs = OpDefs::default();
     let ops = Operators::new(&defs, &module);
     let order: &analyses::OrderAnalysis = analyses::get(main, &ops);
     let outer = main.region(main.body()).first;
-    let outer = order.of(outer).expect("is there");
+    let outer = order.of(outer).expect("present");
     assert_eq!((outer.position, outer.end as usize), (0, depth * 2));
     let liveness: &analyses::LivenessAnalysis = analyses::get(main, &ops);
     let x = main.args(main.body()).nth(1).expect("a parameter");
@@ -422,7 +425,7 @@ fn ten_thousand_nested_regions_are_fine() {
 }
 
 #[test]
-fn an_embedder_has_analyses_of_its_own() {
+fn embedder_defines_analyses() {
     struct Ops(usize);
     impl analyses::FunctionAnalysis for Ops {
         const NAME: &'static str = "ops";
@@ -434,7 +437,7 @@ fn an_embedder_has_analyses_of_its_own() {
         }
     }
     let module = module();
-    let main: &Arc<ir::Function> = module.function_named("main").expect("is there");
+    let main: &Arc<ir::Function> = module.function_named("main").expect("present");
     let defs = OpDefs::default();
     let ops = Operators::new(&defs, &module);
     let first: *const Ops = analyses::get(main, &ops);
@@ -445,21 +448,21 @@ fn an_embedder_has_analyses_of_its_own() {
 /// Compares the columns with results computed op by op.
 fn check(f: &Function) -> PassResult {
     let (order, effects, liveness, names) = (f.order()?, f.effects()?, f.liveness()?, f.names()?);
-    let holder = |op: OpId| f.parent_op(f.parent_region(op));
-    let holders = |op: OpId| std::iter::successors(holder(op), |op| holder(*op));
+    let parent = |op: OpId| f.parent_op(f.parent_region(op));
+    let parents = |op: OpId| std::iter::successors(parent(op), |op| parent(*op));
     let mut last: std::collections::HashMap<ValueId, OpId> = Default::default();
     let mut counts: std::collections::HashMap<&str, u32> = Default::default();
     for (position, op) in f.iter().enumerate() {
         assert_eq!(order.position(op), Some(position));
-        assert_eq!(order.depth(op), Some(holders(op).count()));
-        assert!(holders(op).all(|outer| order.is_nested(op, outer)));
+        assert_eq!(order.depth(op), Some(parents(op).count()));
+        assert!(parents(op).all(|outer| order.is_nested(op, outer)));
         *counts.entry(f.name(op)).or_default() += 1;
         for value in f.operands(op).filter(|value| value.is_some()) {
             let home = match f.defining_op(value) {
                 Some(def) => f.parent_region(def),
                 None => home_of_arg(f, value),
             };
-            let mut users = std::iter::once(op).chain(holders(op));
+            let mut users = std::iter::once(op).chain(parents(op));
             let user = users.find(|op| f.parent_region(*op) == home);
             last.insert(value, user.ok_or("a value that its user doesn't see")?);
         }
@@ -467,7 +470,7 @@ fn check(f: &Function) -> PassResult {
     let mut pure: std::collections::HashMap<OpId, bool> = Default::default();
     for op in f.iter() {
         let is_pure = f.traits(op).is_pure() || matches!(f.name(op), "yield" | "return");
-        for op in std::iter::once(op).chain(holders(op)) {
+        for op in std::iter::once(op).chain(parents(op)) {
             *pure.entry(op).or_insert(true) &= is_pure;
         }
     }
@@ -496,10 +499,10 @@ fn home_of_arg(f: &Function, value: ValueId) -> RegionId {
 }
 
 #[test]
-fn no_pass_sees_a_stale_result() {
+fn passes_never_see_stale_results() {
     let module = parse(NESTED);
     for seed in 0..8_u64 {
-        let changed = run(&module, &Around::with_ops(), move |f, cx| {
+        let changed = run(&module, &TestFrame::with_ops(), move |f, cx| {
             let mut random = 0x9E37_79B9 + seed;
             let mut below = |n: u64| {
                 random = random
@@ -543,18 +546,18 @@ fn no_pass_sees_a_stale_result() {
             }
             check(f)
         });
-        changed.expect("nothing was stale");
+        changed.expect("no stale results");
     }
 }
 
 #[test]
-fn functions_on_several_threads_have_their_own() {
+fn analyses_are_computed_on_several_threads() {
     let mut module = module();
     for i in 0..64 {
         let function = crate::support::function(&module, &format!("f{i}"));
         module.insert(function).expect("a new name");
     }
-    let around = Around::new();
+    let frame = TestFrame::new();
     let pass = |f: &mut Function, cx: &PassContext| -> PassResult {
         // All threads read one function at the same time, too.
         let shared = cx.module().ok_or("no module")?.snapshot("gone")?;
@@ -573,11 +576,11 @@ fn functions_on_several_threads_have_their_own() {
     let (input, _) = passdock_core::boundary::ModuleInput::new(&module);
     std::thread::scope(|scope| {
         for half in 0..2 {
-            let (input, around, module) = (&input, &around, &module);
+            let (input, frame, module) = (&input, &frame, &module);
             scope.spawn(move || {
                 for function in module.functions().skip(half).step_by(2) {
                     let work = passdock_core::boundary::FunctionCode::Closure(&pass);
-                    let (result, _) = run_on(input, around, work, function);
+                    let (result, _) = run_on(input, frame, work, function);
                     result.expect("works").expect("changed");
                 }
             });

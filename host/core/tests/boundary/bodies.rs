@@ -7,7 +7,7 @@ use passdock_plugin_api as sdk;
 use passdock_plugin_api::prelude::{OpDef, Position};
 use passdock_plugin_api::{EditError, PassContext};
 
-use crate::support::{Around, run};
+use crate::support::{TestFrame, run};
 
 mod operators {
     use super::*;
@@ -23,7 +23,7 @@ const MAIN: &str = "fn @main(%x: f32[n,3]) -> (%y: f32[n,3]) opset(\"t\" = 4) \
                     { %c = const f32[1] [1.0] %y = t.Old(%x, %c) : f32[n,3] return %y }";
 
 /// Runs a pass that edits `@main` with access to another function. Returns `@main`, or the errors.
-fn edited(
+fn edit_main(
     main: &str,
     other: &str,
     edit: impl Fn(&mut sdk::Function, &sdk::Function, &PassContext) -> Result<(), EditError>
@@ -32,34 +32,34 @@ fn edited(
     + 'static,
 ) -> String {
     let module = text::parse(&format!("module {{ {main} {other} }}")).expect("a module");
-    let around = Around::with_plugins(&[operators::PLUGIN]);
-    let done = run(&module, &around, move |f, cx| {
-        let module = cx.module().expect("it is there");
+    let frame = TestFrame::with_plugins(&[operators::PLUGIN]);
+    let result = run(&module, &frame, move |f, cx| {
+        let module = cx.module().expect("the module");
         let version = f.version();
-        let done = edit(f, &module.snapshot("t.other")?, cx);
-        let is_same = done.is_ok() || f.version() == version;
-        assert!(is_same, "refused before anything is changed");
-        Ok(done?)
+        let result = edit(f, &module.snapshot("t.other")?, cx);
+        let is_same = result.is_ok() || f.version() == version;
+        assert!(is_same, "rejected before anything changes");
+        Ok(result?)
     });
-    match done {
+    match result {
         Ok(Some(changed)) => {
             verify(&changed).expect("a good function");
             print_function(&changed, &Default::default())
         }
         Ok(None) => "unchanged".to_owned(),
-        Err(refused) => refused,
+        Err(error) => error,
     }
 }
 
 #[track_caller]
-fn replaced(other: &str, expected: Expect) {
-    let made = edited(MAIN, other, |f, other, _| f.replace_body(other));
-    expected.assert_eq(&made);
+fn check_replaced(other: &str, expected: Expect) {
+    let printed = edit_main(MAIN, other, |f, other, _| f.replace_body(other));
+    expected.assert_eq(&printed);
 }
 
 #[test]
-fn a_body_takes_the_parameters_and_the_names_of_sizes() {
-    replaced(
+fn replaced_body_uses_parameters_and_dims() {
+    check_replaced(
         "fn @t.other(%a: f32[k,m]) -> (%b: f32[k,m]) opset(\"t\" = 9, \"u\" = 2) {
            %s = u.Own(%a) : f32[k,other]
            %b = t.Same(%s) : f32[k,m]
@@ -73,7 +73,7 @@ fn a_body_takes_the_parameters_and_the_names_of_sizes() {
             }
         "#]],
     );
-    replaced(
+    check_replaced(
         "fn @t.other(%a: f32[n,3]) -> (%b) { return %a }",
         expect![[r#"
             fn @main(%x: f32[n,3]) -> (%y: f32[n,3]) opset("t" = 4) {
@@ -84,7 +84,7 @@ fn a_body_takes_the_parameters_and_the_names_of_sizes() {
 }
 
 #[test]
-fn another_interface_is_refused() {
+fn different_interface_is_rejected() {
     let cases = [
         "(%a: f32[n,3], %b) -> (%c) { return %a }",
         "(%a: f32[n,3]) -> (%c, %d) { return %a, %a }",
@@ -96,7 +96,7 @@ fn another_interface_is_refused() {
     ];
     let replace =
         |f: &mut sdk::Function, other: &sdk::Function, _: &PassContext| f.replace_body(other);
-    let said = cases.map(|case| edited(MAIN, &format!("fn @t.other{case}"), replace));
+    let messages = cases.map(|case| edit_main(MAIN, &format!("fn @t.other{case}"), replace));
     expect![["
         failed: cannot replace the body of `@main` by that of `@t.other`: wrong number of parameters: expected 1, \
           found 2 [main]
@@ -112,38 +112,41 @@ fn another_interface_is_refused() {
           found `i64[n,3]` [main]
         failed: cannot replace the body of `@main` by that of `@t.other`: expected type `f32[n,3]` for parameter 0, \
           found `seq<f32[n,3]>` [main]"]]
-    .assert_eq(&said.join("\n"));
+    .assert_eq(&messages.join("\n"));
 }
 
 #[test]
-fn an_op_that_would_mean_something_else_is_refused() {
+fn ops_with_different_meaning_are_rejected() {
     let mut all = String::new();
     for (op, version) in [("Soft", 9), ("New", 9), ("Unknown", 3)] {
         let other = format!(
             "fn @t.other(%a: f32[n,3]) -> (%b) opset(\"t\" = {version}) {{ %b = t.{op}(%a) return %b }}"
         );
-        let said = edited(MAIN, &other, |f, other, _| f.replace_body(other));
-        let region = edited(MAIN, &other, |f, other, _| {
+        let message = edit_main(MAIN, &other, |f, other, _| f.replace_body(other));
+        let region = edit_main(MAIN, &other, |f, other, _| {
             let (at, x) = (Position::end_of(f.body()), f.params()[0]);
             f.clone_region_from(other, other.body(), at, &[x], &[])
                 .map(|_| ())
         });
-        let ops = edited(MAIN, &other, |f, other, _| {
+        let ops = edit_main(MAIN, &other, |f, other, _| {
             let (at, x) = (Position::end_of(f.body()), f.params()[0]);
             let pairs = [[other.params()[0], x]];
             let ops: Vec<_> = other.first_op(other.body()).into_iter().collect();
             f.clone_ops_from(other, &ops, at, &pairs).map(|_| ())
         });
-        assert!(said == region && said == ops, "{said}\n{region}\n{ops}");
-        all += &(said + "\n");
-    }
-    for (theirs, own) in [(1, 7), (7, 1)] {
-        let main = MAIN.replace("\"t\" = 4", &format!("\"\" = {own}"));
-        let other = format!(
-            "fn @t.other(%a: f32[n,3]) -> (%b) opset(\"\" = {theirs}) {{ %b = onnx.Soft(%a) return %b }}"
+        assert!(
+            message == region && message == ops,
+            "{message}\n{region}\n{ops}"
         );
-        let said = edited(&main, &other, |f, other, _| f.replace_body(other));
-        all += &(said + "\n");
+        all += &(message + "\n");
+    }
+    for (other_version, main_version) in [(1, 7), (7, 1)] {
+        let main = MAIN.replace("\"t\" = 4", &format!("\"\" = {main_version}"));
+        let other = format!(
+            "fn @t.other(%a: f32[n,3]) -> (%b) opset(\"\" = {other_version}) {{ %b = onnx.Soft(%a) return %b }}"
+        );
+        let message = edit_main(&main, &other, |f, other, _| f.replace_body(other));
+        all += &(message + "\n");
     }
     expect![["
         failed: `t.Soft` of `@t.other` (opset 9) has another meaning in `@main` (opset 4): its version is 5 in \
@@ -160,9 +163,9 @@ fn an_op_that_would_mean_something_else_is_refused() {
 }
 
 #[test]
-fn a_text_may_be_of_another_opset_where_that_means_the_same() {
+fn body_of_other_opset_is_accepted_if_equivalent() {
     let with = |text: &'static str| {
-        edited(MAIN, "fn @t.other() { return }", move |f, _, cx| {
+        edit_main(MAIN, "fn @t.other() { return }", move |f, _, cx| {
             cx.replace_body(f, text)
         })
     };
@@ -181,9 +184,9 @@ fn a_text_may_be_of_another_opset_where_that_means_the_same() {
         "failed: the body of op1 (return) does not match the op: `t.Soft` of `@f` (opset 9) has another meaning in \
             `@main` (opset 4): its version is 5 in `@f` and 1 in `@main` [main, op1 (return)]"
     ].assert_eq(&with(other));
-    let unsaid = "fn @f(%x) { %a = u.Own(%x) return %a }";
+    let no_opset = "fn @f(%x) { %a = u.Own(%x) return %a }";
     expect![
         "failed: the body of op1 (return) does not match the op: the function has no opset for the domain of `u.Own` \
             [main, op1 (return)]"
-    ].assert_eq(&with(unsaid));
+    ].assert_eq(&with(no_opset));
 }

@@ -7,7 +7,7 @@ use passdock_plugin_api as sdk;
 use passdock_plugin_api::prelude::{AttrDef, AttrDefault, OpCall, OpDef, OpResult, attrs, plugin};
 use passdock_plugin_api::{Attr, PassContext, PassResult};
 
-use crate::support::{Around, run};
+use crate::support::{TestFrame, run};
 
 const SCALED_ADD: OpDef = OpDef::new("t.ScaledAdd", 1)
     .operands(1, 2)
@@ -75,7 +75,7 @@ fn decompose(f: &mut sdk::Function, cx: &PassContext) -> PassResult {
 
 fn decomposed(function: &str) -> Result<String, String> {
     let module = text::parse(&format!("module {{ {function} }}")).map_err(|e| e.to_string())?;
-    let changed = run(&module, &Around::with_ops_of(PLUGIN), decompose)?;
+    let changed = run(&module, &TestFrame::with_ops_of(PLUGIN), decompose)?;
     let Some(changed) = changed else {
         return Err("unchanged".to_owned());
     };
@@ -101,7 +101,7 @@ fn check_body(body: &str, expected: Expect) {
 }
 
 #[test]
-fn a_body_takes_the_place_of_its_op() {
+fn body_replaces_its_op() {
     check(
         r#"fn @main(%x: f32[2], %z: f32[2]) -> (%y) opset("" = 13, "t" = 1) {
             %y = t.ScaledAdd(%x, %z) {scale = 0.5} : f32[2] loc("here")
@@ -119,7 +119,7 @@ fn a_body_takes_the_place_of_its_op() {
 }
 
 #[test]
-fn a_body_fits_the_op_or_nothing_changes() {
+fn mismatched_body_is_rejected() {
     // The op has one operand, the body two parameters.
     check(
         "fn @main(%x: f32[2]) -> (%y) { %y = t.ScaledAdd(%x) return %y }",
@@ -189,7 +189,7 @@ fn a_body_fits_the_op_or_nothing_changes() {
 }
 
 #[test]
-fn a_body_may_be_nothing_but_its_parameters() {
+fn body_may_return_its_parameters() {
     check_body(
         "fn @f(%a, %b) opset(\"\" = 13) { return %a, %a }",
         expect![[r#"
@@ -201,7 +201,7 @@ fn a_body_may_be_nothing_but_its_parameters() {
 }
 
 #[test]
-fn an_op_may_have_no_body() {
+fn op_without_body_is_unchanged() {
     for op in [
         "u.A(%x)",
         "t.ScaledAdd(%x, _)",
@@ -214,7 +214,7 @@ fn an_op_may_have_no_body() {
 }
 
 #[test]
-fn a_definition_that_fails_is_an_error() {
+fn panic_in_definition_is_an_error() {
     check(
         "fn @main(%x: f32[2]) { %0 = t.Broken(%x) return %0 }",
         expect![
@@ -225,35 +225,35 @@ fn a_definition_that_fails_is_an_error() {
 }
 
 #[test]
-fn only_a_decomposition_sets_a_body() {
+fn body_in_infer_is_rejected() {
     let function = "module { fn @main(%x: f32[2]) { %0 = t.Infers(%x) return %0 } }";
-    let module = text::parse(function).expect("is right");
-    let failed = run(&module, &Around::with_ops_of(PLUGIN), |f, cx| {
+    let module = text::parse(function).expect("valid IR");
+    let result = run(&module, &TestFrame::with_ops_of(PLUGIN), |f, cx| {
         let op = f.ops_named("t.Infers").next().ok_or("no op")?;
         Ok(cx.infer(f, op)?)
     });
     expect![
         "failed: op0 (t.Infers) is invalid: only `decompose`, `legalize`, `layout` and `alter_layout` of a \
             definition can set a body [main, op0 (t.Infers)]"
-    ].assert_eq(&failed.expect_err("no body there"));
+    ].assert_eq(&result.expect_err("`infer` must not set a body"));
 }
 
 /// Returns the errors about the ops that have a definition.
 fn check_op(ops: &str) -> String {
     let function = format!("module {{ fn @main(%x: f32[2]) {{ {ops} return %x }} }}");
-    let module = text::parse(&function).expect("is right");
-    let failed = run(&module, &Around::with_ops_of(PLUGIN), |f, cx| {
-        let wrong: Vec<String> = f
+    let module = text::parse(&function).expect("valid IR");
+    let result = run(&module, &TestFrame::with_ops_of(PLUGIN), |f, cx| {
+        let errors: Vec<String> = f
             .walk(f.body())
             .filter_map(|op| Some(cx.check_op(f, op).err()?.message))
             .collect();
-        Err(wrong.join("\n").into())
+        Err(errors.join("\n").into())
     });
-    failed.expect_err("what is said is the failure")
+    result.expect_err("the pass fails")
 }
 
 #[test]
-fn an_op_has_the_operands_and_attributes_that_its_definition_says() {
+fn operands_and_attributes_are_checked() {
     expect![["
         failed: unknown attribute `scales` of t.ScaledAdd; did you mean `scale`?
         expected attribute `scale` of t.ScaledAdd to be of type float, found int; unknown attribute `mode` of \
@@ -272,7 +272,7 @@ fn an_op_has_the_operands_and_attributes_that_its_definition_says() {
 }
 
 #[test]
-fn attributes_are_what_the_macro_says() {
+fn attrs_macro_creates_definitions() {
     const ALL: &[AttrDef] = attrs![
         /// Along it.
         axis: int = -1,
@@ -281,13 +281,13 @@ fn attributes_are_what_the_macro_says() {
         perm: ints = [1, 0],
         names: strings = ["a", "b"],
     ];
-    let said: Vec<String> = ALL.iter().map(|attr| format!("{attr:?}")).collect();
+    let attributes: Vec<String> = ALL.iter().map(|attr| format!("{attr:?}")).collect();
     expect![[r#"
         AttrDef { name: "axis", kind: AttrKind(1), required: false, default: Some(Int(-1)), doc: " Along it." }
         AttrDef { name: "to", kind: AttrKind(1), required: true, default: None, doc: "" }
         AttrDef { name: "type", kind: AttrKind(5), required: false, default: None, doc: "" }
         AttrDef { name: "perm", kind: AttrKind(7), required: false, default: Some(Ints([1, 0])), doc: "" }
         AttrDef { name: "names", kind: AttrKind(9), required: false, default: Some(Strings(["a", "b"])), doc: "" }"#]]
-    .assert_eq(&said.join("\n"));
+    .assert_eq(&attributes.join("\n"));
     assert_eq!(ALL[3].default, Some(AttrDefault::Ints(&[1, 0])));
 }

@@ -10,7 +10,7 @@ use passdock_plugin_api::prelude::{OpCall, OpDef, OpResult, OpTraits, plugin};
 use passdock_plugin_api::{OpBuilder, PassContext, PassResult};
 
 use crate::analyses::raw;
-use crate::support::{Around, module, ops, run, run_on};
+use crate::support::{TestFrame, module, ops, run, run_on};
 
 const DOUBLE: OpDef = OpDef::new("t.A", 1)
     .operands(1, 1)
@@ -38,8 +38,8 @@ fn two(call: &OpCall) -> OpResult {
         _ => 8,
     };
     let ty = sdk::TypeSpec::shaped(DType::I32, &[2]);
-    let room = call.allocate_result(0, &ty, len)?;
-    room.copy_from_slice(&[7, 0, 0, 0, 9, 0, 0, 0]);
+    let buffer = call.allocate_result(0, &ty, len)?;
+    buffer.copy_from_slice(&[7, 0, 0, 0, 9, 0, 0, 0]);
     Ok(())
 }
 
@@ -66,9 +66,9 @@ fn picky(call: &OpCall) -> OpResult {
 }
 
 /// Holds a slice of the function while it adds types.
-const READER: OpDef = OpDef::new("t.Reader", 1).infer(read_on);
+const READER: OpDef = OpDef::new("t.Reader", 1).infer(read_while_adding);
 
-fn read_on(call: &OpCall) -> OpResult {
+fn read_while_adding(call: &OpCall) -> OpResult {
     let results = call.results(call.op());
     let (first, text) = (results[0], format!("{results:?}"));
     for size in 0..300 {
@@ -88,11 +88,11 @@ fn read_on(call: &OpCall) -> OpResult {
 const BEYOND: OpDef = OpDef::new("t.Beyond", 1)
     .infer(|call| {
         let unknown = sdk::TypeSpec::unknown();
-        let tried = [
+        let errors = [
             call.set_result_type(1, &unknown).err(),
             call.set_result_dims(99, &[Dim::constant(7)]).err(),
         ];
-        Err(format!("{tried:?}").into())
+        Err(format!("{errors:?}").into())
     })
     .evaluate(|call| {
         let ty = sdk::TypeSpec::shaped(DType::I64, &[]);
@@ -101,28 +101,28 @@ const BEYOND: OpDef = OpDef::new("t.Beyond", 1)
     });
 
 /// Caches an analysis of the function during its evaluation: the operand.
-const KEEPS: OpDef = OpDef::new("t.Keeps", 1).operands(1, 1).evaluate(keeps);
+const CACHES: OpDef = OpDef::new("t.Keeps", 1).operands(1, 1).evaluate(caches);
 
-fn keeps(call: &OpCall) -> OpResult {
+fn caches(call: &OpCall) -> OpResult {
     let operand = call.operand(0).ok_or("there is no operand")?;
     let data = std::ptr::without_provenance_mut(operand.index() + 1);
-    let mut kept = std::ptr::null_mut();
+    let mut cached = std::ptr::null_mut();
     let (f, owner) = (call.as_raw().handle, std::ptr::from_ref(raw()).cast());
     let put = raw().put.ok_or("no `put`")?;
     // SAFETY: the handle is live, and the data is never dereferenced.
-    let status = unsafe { put(f, owner, abi::Str::new("operand"), data, None, &mut kept) };
-    assert!(status.is_ok() && kept == data);
+    let status = unsafe { put(f, owner, abi::Str::new("operand"), data, None, &mut cached) };
+    assert!(status.is_ok() && cached == data);
     Err("it was asked".into())
 }
 
 /// Returns the cached result of that analysis.
-fn kept_operand(f: &sdk::Function) -> Option<usize> {
-    let mut kept = std::ptr::null_mut();
+fn cached_operand(f: &sdk::Function) -> Option<usize> {
+    let mut cached = std::ptr::null_mut();
     let (f, owner) = (f.as_raw().handle, std::ptr::from_ref(raw()).cast());
     // SAFETY: as above.
     let status =
-        unsafe { raw().get.expect("is there")(f, owner, abi::Str::new("operand"), &mut kept) };
-    status.is_ok().then(|| kept.addr() - 1)
+        unsafe { raw().get.expect("present")(f, owner, abi::Str::new("operand"), &mut cached) };
+    status.is_ok().then(|| cached.addr() - 1)
 }
 
 fn nothing(_f: &mut sdk::Function, _cx: &PassContext) -> PassResult {
@@ -135,13 +135,13 @@ plugin! {
         /// Does nothing.
         function "t.transform.Nothing" => nothing { thread_safe: true },
     ],
-    ops: [DOUBLE, TWO, TWICE, PICKY, READER, BEYOND, KEEPS],
+    ops: [DOUBLE, TWO, TWICE, PICKY, READER, BEYOND, CACHES],
 }
 
 #[test]
-fn definitions_are_asked_through_the_host() {
+fn passes_call_definitions_through_the_host() {
     let module = module();
-    let changed = run(&module, &Around::with_ops(), |f, cx| {
+    let changed = run(&module, &TestFrame::with_ops(), |f, cx| {
         for op in f.ops_named("t.A") {
             let traits = f.traits(op);
             assert!(traits.is_pure() && traits.is_defined() && traits.folds());
@@ -158,9 +158,9 @@ fn definitions_are_asked_through_the_host() {
 }
 
 #[test]
-fn an_evaluation_makes_constants_or_nothing() {
+fn evaluation_returns_constants_or_none() {
     let module = module();
-    let changed = run(&module, &Around::with_ops(), |f, cx| {
+    let changed = run(&module, &TestFrame::with_ops(), |f, cx| {
         let end = abi::Position::end_of(f.body());
         let ty = f.add_type(&sdk::TypeSpec::unknown())?;
         let op = f.create_op(OpBuilder::new("t.Two").result(ty), end)?;
@@ -188,25 +188,25 @@ fn an_evaluation_makes_constants_or_nothing() {
 }
 
 #[test]
-fn a_chain_is_evaluated_beside_the_function() {
+fn evaluating_a_chain_keeps_the_function() {
     let module = module();
-    let changed = run(&module, &Around::with_ops(), |f, cx| {
+    let changed = run(&module, &TestFrame::with_ops(), |f, cx| {
         let at = abi::Position::end_of(f.body());
         let ty = f.add_type(&sdk::TypeSpec::unknown())?;
         let operand = f.params()[0];
         let two = f.create_op(OpBuilder::new("t.Two").result(ty), at)?;
         let twice = f.create_op(OpBuilder::new("t.Twice").operand(operand).result(ty), at)?;
         let before = f.version();
-        let refused = |why: &str| sdk::Evaluated::Refused(why.to_owned());
-        let done = cx.evaluate_with(f, twice, &[operand], 8)?;
-        assert_eq!(done, refused("operand 0 is not constant"));
-        let done = cx.evaluate_with(f, two, &[], 7)?;
-        assert_eq!(done, refused("its results are larger than the limit"));
+        let rejected = |reason: &str| sdk::Evaluated::Refused(reason.to_owned());
+        let result = cx.evaluate_with(f, twice, &[operand], 8)?;
+        assert_eq!(result, rejected("operand 0 is not constant"));
+        let result = cx.evaluate_with(f, two, &[], 7)?;
+        assert_eq!(result, rejected("its results are larger than the limit"));
         let error = cx
             .evaluate_with(f, twice, &[], 8)
-            .expect_err("it has one operand");
-        let said = "wrong number of operands for op4 (t.Twice): expected 1, found 0";
-        assert_eq!(error.message, said);
+            .expect_err("a missing operand");
+        let message = "wrong number of operands for op4 (t.Twice): expected 1, found 0";
+        assert_eq!(error.message, message);
         let sdk::Evaluated::Constants(first) = cx.evaluate_with(f, two, &[], 8)? else {
             return Err("an answer".into());
         };
@@ -230,9 +230,9 @@ fn a_chain_is_evaluated_beside_the_function() {
         f.erase_constant(id)?;
         Ok(())
     });
-    assert!(changed.expect("works").is_none(), "ops came and went");
+    assert!(changed.expect("works").is_none(), "all edits were undone");
     // A trial whose results aren't used is no change.
-    let unchanged = run(&module, &Around::with_ops(), |f, cx| {
+    let unchanged = run(&module, &TestFrame::with_ops(), |f, cx| {
         let op = f.ops_named("t.A").next().ok_or("an op")?;
         let operand = f.operand(op, 0).ok_or("an operand")?;
         let _ = cx.evaluate_with(f, op, &[operand], 8)?;
@@ -243,21 +243,21 @@ fn a_chain_is_evaluated_beside_the_function() {
 
 /// Analyses that are computed while operands are overridden aren't cached for the function.
 #[test]
-fn a_trial_leaves_nothing_in_the_analyses() {
+fn trial_evaluation_caches_no_analyses() {
     let module = module();
-    let changed = run(&module, &Around::with_ops(), |f, cx| {
+    let changed = run(&module, &TestFrame::with_ops(), |f, cx| {
         let at = abi::Position::end_of(f.body());
         let ty = f.add_type(&sdk::TypeSpec::unknown())?;
         let operand = f.params()[0];
         let two = f.create_op(OpBuilder::new("t.Two").result(ty), at)?;
-        let keeps = f.create_op(OpBuilder::new("t.Keeps").operand(operand).result(ty), at)?;
+        let caches = f.create_op(OpBuilder::new("t.Keeps").operand(operand).result(ty), at)?;
         let sdk::Evaluated::Constants(constants) = cx.evaluate_with(f, two, &[], 8)? else {
             return Err("an answer".into());
         };
         for _ in 0..2 {
-            let done = cx.evaluate_with(f, keeps, &constants, 8)?;
-            assert_eq!(done, sdk::Evaluated::Refused("it was asked".to_owned()));
-            assert_eq!(kept_operand(f), None);
+            let result = cx.evaluate_with(f, caches, &constants, 8)?;
+            assert_eq!(result, sdk::Evaluated::Refused("it was asked".to_owned()));
+            assert_eq!(cached_operand(f), None);
         }
         Ok(())
     });
@@ -265,12 +265,12 @@ fn a_trial_leaves_nothing_in_the_analyses() {
 }
 
 #[test]
-fn a_definition_answers_for_results_that_there_are() {
-    let said = run(&module(), &Around::with_ops(), |f, cx| {
+fn result_index_out_of_range_is_rejected() {
+    let result = run(&module(), &TestFrame::with_ops(), |f, cx| {
         let at = abi::Position::end_of(f.body());
         let ty = f.add_type(&sdk::TypeSpec::unknown())?;
         let beyond = f.create_op(OpBuilder::new("t.Beyond").result(ty), at)?;
-        let inferred = cx.infer(f, beyond).expect_err("it has one result");
+        let inferred = cx.infer(f, beyond).expect_err("an out-of-range result");
         let sdk::Evaluated::Refused(evaluated) = cx.evaluate_with(f, beyond, &[], 8)? else {
             return Err("it has one result".into());
         };
@@ -280,13 +280,13 @@ fn a_definition_answers_for_results_that_there_are() {
         failed: op3 (t.Beyond) is invalid: [Some(EditError { status: Status(3), message: \"result index 1 is out of \
           range: the op has 1\", op: Some(op3), function: None }), Some(EditError { status: Status(3), message: \
           \"result index 99 is out of range: the op has 1\", op: Some(op3), function: None })]
-        result index 1 is out of range: the op has 1 [main]"]].assert_eq(&said.expect_err("what it says"));
+        result index 1 is out of range: the op has 1 [main]"]].assert_eq(&result.expect_err("the pass fails"));
 }
 
 #[test]
-fn whether_an_op_takes_a_constant_is_asked_beside_the_function() {
+fn trial_inference_keeps_the_function() {
     let module = module();
-    let changed = run(&module, &Around::with_ops(), |f, cx| {
+    let changed = run(&module, &TestFrame::with_ops(), |f, cx| {
         let at = abi::Position::end_of(f.body());
         let ty = f.add_type(&sdk::TypeSpec::unknown())?;
         let operand = f.params()[0];
@@ -297,13 +297,13 @@ fn whether_an_op_takes_a_constant_is_asked_beside_the_function() {
         let before = f.version();
         cx.infer_with(f, picky, &[operand])?;
         let error = cx.infer_with(f, picky, &[constant]);
-        let error = error.expect_err("it takes no constant");
+        let error = error.expect_err("a constant operand");
         assert_eq!(error.message, "its operand is constant");
         assert_eq!((f.version(), f.operand(picky, 0)), (before, Some(operand)));
         assert_eq!(f.shape(result), None);
         // After actual inference, the types set before the rejection are known.
         f.set_operand(picky, 0, constant)?;
-        cx.infer(f, picky).expect_err("it takes no constant");
+        cx.infer(f, picky).expect_err("a constant operand");
         assert_eq!(f.shape(result), Some(vec![2]));
         Ok(())
     });
@@ -311,9 +311,9 @@ fn whether_an_op_takes_a_constant_is_asked_beside_the_function() {
 }
 
 #[test]
-fn what_a_definition_reads_stays_while_it_adds_types() {
+fn slices_stay_valid_while_types_are_added() {
     let module = module();
-    let changed = run(&module, &Around::with_ops(), |f, cx| {
+    let changed = run(&module, &TestFrame::with_ops(), |f, cx| {
         let ty = f.add_type(&sdk::TypeSpec::unknown())?;
         let at = abi::Position::end_of(f.body());
         let op = f.create_op(OpBuilder::new("t.Reader").results([ty; 5]), at)?;
@@ -324,9 +324,9 @@ fn what_a_definition_reads_stays_while_it_adds_types() {
 }
 
 #[test]
-fn without_definitions_nothing_is_known() {
+fn ops_without_definition_have_no_traits() {
     let module = module();
-    let changed = run(&module, &Around::new(), |f, cx| {
+    let changed = run(&module, &TestFrame::new(), |f, cx| {
         for op in f.ops_named("t.A") {
             assert_eq!(f.traits(op), OpTraits::NONE);
             cx.infer(f, op)?;
@@ -338,9 +338,9 @@ fn without_definitions_nothing_is_known() {
 }
 
 #[test]
-fn an_inferred_type_that_contradicts_is_an_error() {
+fn contradicting_inferred_type_is_an_error() {
     let module = module();
-    let failed = run(&module, &Around::with_ops(), |f, cx| {
+    let failed = run(&module, &TestFrame::with_ops(), |f, cx| {
         let op = f.ops_named("t.A").next().ok_or("no op")?;
         let other = f.add_type(&sdk::TypeSpec::shaped(DType::F32, &[3]))?;
         f.set_type(f.result(op, 0), other)?;
@@ -354,7 +354,7 @@ fn an_inferred_type_that_contradicts_is_an_error() {
 }
 
 #[test]
-fn a_static_plugin_goes_the_way_of_a_loaded_one() {
+fn static_plugin_is_loaded_like_a_library() {
     let plugin = Plugin::from_static(PLUGIN).expect("a good plugin");
     let loaded = plugin.load(host()).expect("loads");
     let spec = &plugin.manifest().passes[0];
@@ -362,13 +362,12 @@ fn a_static_plugin_goes_the_way_of_a_loaded_one() {
     let pass = &loaded.passes()[0];
     let module = module();
     let (input, _) = ModuleInput::new(&module);
-    let around = Around::new();
+    let frame = TestFrame::new();
     std::thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
                 for function in module.functions() {
-                    let (changed, _) =
-                        run_on(&input, &around, FunctionCode::Loaded(pass), function);
+                    let (changed, _) = run_on(&input, &frame, FunctionCode::Loaded(pass), function);
                     assert!(changed.expect("does nothing").is_none());
                 }
             });

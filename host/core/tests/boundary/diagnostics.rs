@@ -9,21 +9,21 @@ use passdock_core::boundary::{FunctionCode, ModuleInput, host};
 use passdock_plugin_api as sdk;
 use passdock_plugin_api::PassContext;
 
-use crate::support::{Around, module, run_on, text};
+use crate::support::{TestFrame, module, run_on, text};
 
 /// The struct of an older plugin is shorter. Its missing fields count as 0.
 #[test]
-fn diagnostics_of_any_size_are_read_as_far_as_they_go() {
+fn shorter_diagnostic_structs_are_read() {
     let module = module();
     let (input, _) = ModuleInput::new(&module);
-    let around = Around::new();
+    let frame = TestFrame::new();
     let pass = |_: &mut sdk::Function, _: &PassContext| -> sdk::PassResult {
         // SAFETY: the tables and handles live while the pass runs.
         unsafe {
             let table = &*host().get().context;
             let (emit, cx) = (
-                table.emit.expect("is there"),
-                table.current.expect("is there")(host().get()),
+                table.emit.expect("present"),
+                table.current.expect("present")(host().get()),
             );
             let note = abi::Str::new("A note.");
             let label = abi::Label {
@@ -35,7 +35,7 @@ fn diagnostics_of_any_size_are_read_as_far_as_they_go() {
                 text: abi::Str::new("here"),
                 ..abi::Label::EMPTY
             };
-            let mut said = abi::Diagnostic {
+            let mut diagnostic = abi::Diagnostic {
                 struct_size: size_of::<abi::Diagnostic>() as u32,
                 severity: abi::Severity::WARNING,
                 op: OpId(1),
@@ -50,24 +50,27 @@ fn diagnostics_of_any_size_are_read_as_far_as_they_go() {
                 notes: &note,
                 note_count: 1,
             };
-            assert_eq!(emit(cx, &said), Status::OK);
-            said.message = abi::Str::new("Short.");
-            said.struct_size = offset_of!(abi::Diagnostic, function) as u32;
-            assert_eq!(emit(cx, &said), Status::OK);
-            said.struct_size = 3;
-            assert_eq!(emit(cx, &said), Status::INVALID);
-            said.struct_size = size_of::<abi::Diagnostic>() as u32;
-            said.label_stride = 4;
-            assert_eq!(emit(cx, &said), Status::INVALID);
-            let error = text(table.last_error.expect("is there")(cx));
+            assert_eq!(emit(cx, &diagnostic), Status::OK);
+            diagnostic.message = abi::Str::new("Short.");
+            diagnostic.struct_size = offset_of!(abi::Diagnostic, function) as u32;
+            assert_eq!(emit(cx, &diagnostic), Status::OK);
+            diagnostic.struct_size = 3;
+            assert_eq!(emit(cx, &diagnostic), Status::INVALID);
+            diagnostic.struct_size = size_of::<abi::Diagnostic>() as u32;
+            diagnostic.label_stride = 4;
+            assert_eq!(emit(cx, &diagnostic), Status::INVALID);
+            let error = text(table.last_error.expect("present")(cx));
             Err(error.into())
         }
     };
-    let function = module.function_named("main").expect("is there");
-    let (failed, said) = run_on(&input, &around, FunctionCode::Closure(&pass), function);
+    let function = module.function_named("main").expect("present");
+    let (failed, diagnostics) = run_on(&input, &frame, FunctionCode::Closure(&pass), function);
     expect!["invalid list of labels: 1 elements of 4 bytes"]
-        .assert_eq(&failed.expect_err("it says so").message);
-    let said: Vec<String> = said.iter().map(|said| said.render(false)).collect();
+        .assert_eq(&failed.expect_err("the pass fails").message);
+    let diagnostics: Vec<String> = diagnostics
+        .iter()
+        .map(|diagnostic| diagnostic.render(false))
+        .collect();
     expect![[r#"
         warning: Long.
          |
@@ -82,53 +85,53 @@ fn diagnostics_of_any_size_are_read_as_far_as_they_go() {
          | ^^^^^^^^^^^^
          |
          = in function @main, op1 (t.A)"#]]
-    .assert_eq(&said.join("\n"));
+    .assert_eq(&diagnostics.join("\n"));
 }
 
 /// Of too many parts only the first are stored, and the others are counted.
 #[test]
-fn diagnostics_of_very_many_parts_are_kept_in_part() {
+fn parts_of_diagnostics_are_limited() {
     let module = module();
     let (input, _) = ModuleInput::new(&module);
-    let around = Around::new();
+    let frame = TestFrame::new();
     let pass = |f: &mut sdk::Function, cx: &PassContext| -> sdk::PassResult {
-        let op = f.ops().next().expect("it has ops");
-        let mut said = sdk::Diagnostic::warning("Much.")
+        let op = f.ops().next().expect("an op");
+        let mut diagnostic = sdk::Diagnostic::warning("Much.")
             .code("c".repeat(200))
             .at(op);
         for at in 0..100_000 {
-            said = said.with_note(format!("Note {at}."));
-            said = said.label(sdk::Place::operand(op, 0), format!("label {at}"));
+            diagnostic = diagnostic.with_note(format!("Note {at}."));
+            diagnostic = diagnostic.label(sdk::Place::operand(op, 0), format!("label {at}"));
         }
-        cx.emit(&said);
+        cx.emit(&diagnostic);
         Ok(())
     };
-    let function = module.function_named("main").expect("is there");
-    let (done, said) = run_on(&input, &around, FunctionCode::Closure(&pass), function);
-    assert!(done.is_ok());
-    let [said] = &said[..] else {
-        panic!("it is one");
+    let function = module.function_named("main").expect("present");
+    let (result, diagnostics) = run_on(&input, &frame, FunctionCode::Closure(&pass), function);
+    assert!(result.is_ok());
+    let [diagnostic] = &diagnostics[..] else {
+        panic!("expected one diagnostic");
     };
     // The labels include the op, which comes first.
-    assert_eq!((said.notes.len(), said.labels.len()), (102, 99));
+    assert_eq!((diagnostic.notes.len(), diagnostic.labels.len()), (102, 99));
     assert_eq!(
-        said.notes[100..],
+        diagnostic.notes[100..],
         [
             "99900 more notes are omitted",
             "99901 more labels are omitted"
         ]
     );
-    assert!(said.render(false).contains("label 5"));
+    assert!(diagnostic.render(false).contains("label 5"));
     let code = "c".repeat(100) + "… (100 more bytes are omitted)";
-    assert_eq!(said.code, code);
+    assert_eq!(diagnostic.code, code);
 }
 
 /// An error counts even if its message isn't UTF-8 or is too long.
 #[test]
-fn what_is_said_is_heard_whatever_it_is() {
+fn malformed_text_in_diagnostics_is_replaced() {
     let module = module();
     let (input, _) = ModuleInput::new(&module);
-    let around = Around::new();
+    let frame = TestFrame::new();
     let pass = |_: &mut sdk::Function, cx: &PassContext| -> sdk::PassResult {
         cx.emit(&sdk::Diagnostic::error("x".repeat((1 << 20) + 1)));
         let latin = b"caf\xe9";
@@ -143,7 +146,7 @@ fn what_is_said_is_heard_whatever_it_is() {
             text: latin,
             ..abi::Label::EMPTY
         };
-        let said = abi::Diagnostic {
+        let diagnostic = abi::Diagnostic {
             severity: abi::Severity::ERROR,
             op: OpId(0),
             message: latin,
@@ -158,16 +161,16 @@ fn what_is_said_is_heard_whatever_it_is() {
         // SAFETY: all pointers are valid, and the context lives while the pass runs.
         let status = unsafe {
             let table = &*host().get().context;
-            let cx = table.current.expect("is there")(host().get());
-            table.emit.expect("is there")(cx, &said)
+            let cx = table.current.expect("present")(host().get());
+            table.emit.expect("present")(cx, &diagnostic)
         };
         assert_eq!(status, Status::OK);
         Ok(())
     };
-    let function = module.function_named("main").expect("is there");
-    let (_, said) = run_on(&input, &around, FunctionCode::Closure(&pass), function);
-    let [long, latin] = &said[..] else {
-        panic!("two were said: {said:?}");
+    let function = module.function_named("main").expect("present");
+    let (_, diagnostics) = run_on(&input, &frame, FunctionCode::Closure(&pass), function);
+    let [long, latin] = &diagnostics[..] else {
+        panic!("expected two diagnostics: {diagnostics:?}");
     };
     assert!(long.message.ends_with("x… (1 more bytes are omitted)"));
     expect![[r#"

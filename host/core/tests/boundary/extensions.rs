@@ -7,19 +7,19 @@ use passdock_plugin_api as sdk;
 use passdock_plugin_api::prelude::{OpCall, OpDef, OpResult, OpTraits, Refusal};
 use passdock_plugin_api::{PassContext, PassResult, StaticPlugin, Support};
 
-use crate::support::{Around, run};
+use crate::support::{TestFrame, run};
 
 /// Creates a plugin with these definitions.
 macro_rules! of {
     ($name:literal: $($op:expr),*) => {{
-        mod made {
+        mod plugin_module {
             use super::*;
             passdock_plugin_api::prelude::plugin! {
                 name: $name,
                 ops: [$($op),*],
             }
         }
-        made::PLUGIN
+        plugin_module::PLUGIN
     }};
 }
 
@@ -51,13 +51,13 @@ const BOTH: OpDef = OpDef::extending("t.Op", 1).supports(&["npu", "gpu"], |call|
 const ADDS: OpDef = OpDef::extending("t.Op", 1).supports(&["npu"], |call| {
     let unknown = sdk::TypeSpec::unknown();
     let one = sdk::Dim::constant(1);
-    let tried = [
+    let results = [
         call.add_type(&unknown).err(),
         call.add_expr(sdk::ExprKind::ADD, one, one).err(),
         call.set_result_type(0, &unknown).err(),
     ];
-    let said = tried.map(|tried| tried.map_or("OK".to_owned(), |error| error.to_string()));
-    Err(said.join(" ").into())
+    let messages = results.map(|error| error.map_or("OK".to_owned(), |error| error.to_string()));
+    Err(messages.join(" ").into())
 });
 /// Its body needs a newer opset than the functions here import.
 const TOO_NEW: OpDef = OpDef::extending("t.Op", 1)
@@ -80,7 +80,7 @@ fn check(
     let module =
         "module { fn @main(%x: f32[2]) -> (%y) opset(\"t\" = 4) { %y = t.Op(%x) return %y } }";
     let module = text::parse(module).expect("a module");
-    let done = match run(&module, &Around::with_plugins(plugins), pass) {
+    let result = match run(&module, &TestFrame::with_plugins(plugins), pass) {
         Ok(None) => "unchanged".to_owned(),
         Ok(Some(changed)) => {
             verify(&changed).expect("a good function");
@@ -89,7 +89,7 @@ fn check(
         }
         Err(error) => error,
     };
-    expected.assert_eq(&done);
+    expected.assert_eq(&result);
 }
 
 fn legalize(f: &mut sdk::Function, cx: &PassContext) -> PassResult {
@@ -99,7 +99,7 @@ fn legalize(f: &mut sdk::Function, cx: &PassContext) -> PassResult {
     Ok(())
 }
 
-fn says(
+fn check_support(
     target: &'static str,
     expected: Support,
 ) -> impl Fn(&mut sdk::Function, &PassContext) -> PassResult {
@@ -111,7 +111,7 @@ fn says(
 }
 
 #[test]
-fn what_was_registered_last_is_asked_first_and_the_definition_last() {
+fn last_registered_extension_is_called_first() {
     let (definition, new, none) = (of!("d": DEFINITION), of!("n": NEW), of!("o": NONE));
     check(&[definition], legalize, expect!["t.OfDefinition"]);
     check(&[definition, new], legalize, expect!["t.OfVersion3"]);
@@ -122,7 +122,7 @@ fn what_was_registered_last_is_asked_first_and_the_definition_last() {
 }
 
 #[test]
-fn of_one_plugin_the_newest_version_that_the_function_has_is_asked() {
+fn newest_supported_version_of_a_plugin_is_called() {
     check(
         &[of!("p": NEW, OLD, NEWER)],
         legalize,
@@ -136,7 +136,7 @@ fn of_one_plugin_the_newest_version_that_the_function_has_is_asked() {
 }
 
 #[test]
-fn a_definition_and_what_extends_it_may_be_one_plugins() {
+fn plugin_may_extend_its_own_definition() {
     check(
         &[of!("p": DEFINITION, OLD)],
         legalize,
@@ -145,7 +145,7 @@ fn a_definition_and_what_extends_it_may_be_one_plugins() {
 }
 
 #[test]
-fn traits_tell_what_somebody_adds() {
+fn traits_include_those_of_extensions() {
     let traits = |expected: OpTraits| {
         move |f: &mut sdk::Function, _: &PassContext| {
             let op = f.iter().next().expect("an op");
@@ -165,61 +165,69 @@ fn traits_tell_what_somebody_adds() {
 }
 
 #[test]
-fn the_first_that_speaks_for_a_target_decides_whether_it_takes_an_op() {
+fn first_extension_for_a_target_decides_support() {
     let (definition, npu) = (of!("d": DEFINITION), of!("n": NPU));
-    let refused = |why: &str| Support::Refused(why.to_owned());
+    let unsupported = |reason: &str| Support::Refused(reason.to_owned());
     check(
         &[definition],
-        says("npu", refused("the definition says so")),
+        check_support("npu", unsupported("the definition says so")),
         expect!["unchanged"],
     );
     check(
         &[definition, npu],
-        says("npu", Support::Taken),
+        check_support("npu", Support::Taken),
         expect!["unchanged"],
     );
     check(
         &[npu, of!("s": SCALARS)],
-        says("npu", refused("it isn't of a scalar")),
+        check_support("npu", unsupported("it isn't of a scalar")),
         expect!["unchanged"],
     );
     check(
         &[definition, npu],
-        says("gpu", Support::Unsaid),
+        check_support("gpu", Support::Unsaid),
         expect!["unchanged"],
     );
-    check(&[], says("npu", Support::Unsaid), expect!["unchanged"]);
+    check(
+        &[],
+        check_support("npu", Support::Unsaid),
+        expect!["unchanged"],
+    );
 }
 
 #[test]
-fn one_definition_speaks_for_several_targets() {
+fn definition_may_cover_several_targets() {
     let both = of!("b": BOTH);
-    let refused = |why: &str| Support::Refused(why.to_owned());
+    let unsupported = |reason: &str| Support::Refused(reason.to_owned());
     check(
         &[both],
-        says("npu", refused("npu doesn't take it")),
+        check_support("npu", unsupported("npu doesn't take it")),
         expect!["unchanged"],
     );
     check(
         &[both],
-        says("gpu", refused("gpu doesn't take it")),
+        check_support("gpu", unsupported("gpu doesn't take it")),
         expect!["unchanged"],
     );
-    check(&[both], says("dsp", Support::Unsaid), expect!["unchanged"]);
+    check(
+        &[both],
+        check_support("dsp", Support::Unsaid),
+        expect!["unchanged"],
+    );
 }
 
 #[test]
-fn who_is_asked_whether_a_target_takes_an_op_adds_nothing_to_its_function() {
+fn supports_callback_cannot_edit_the_function() {
     let only_reads = ["`supports` of a definition cannot edit the function"; 3].join(" ");
     check(
         &[of!("a": ADDS)],
-        says("npu", Support::Refused(only_reads)),
+        check_support("npu", Support::Refused(only_reads)),
         expect!["unchanged"],
     );
 }
 
 #[test]
-fn a_body_that_does_not_fit_is_a_mistake() {
+fn body_with_newer_opset_is_an_error() {
     check(
         &[of!("d": DEFINITION), of!("n": TOO_NEW)],
         legalize,
@@ -231,7 +239,7 @@ fn a_body_that_does_not_fit_is_a_mistake() {
 }
 
 #[test]
-fn the_plugin_that_extends_a_definition_is_blamed_for_its_own_mistakes() {
+fn errors_of_an_extension_name_its_plugin() {
     let (definition, panics) = (of!("d": DEFINITION), of!("guilty": PANICS));
     check(
         &[definition, panics],
@@ -243,7 +251,7 @@ fn the_plugin_that_extends_a_definition_is_blamed_for_its_own_mistakes() {
     );
     check(
         &[definition, panics],
-        says("gpu", Support::Unsaid),
+        check_support("gpu", Support::Unsaid),
         expect![
             "failed: the definition of op0 (t.Op) of plugin `guilty` (built in) failed: panicked at \
                 host/core/tests/boundary/extensions.rs:41:29: oh [main, op0 (t.Op)]"

@@ -13,12 +13,12 @@ use passdock_ir::{ByteSource, ConstantData, FileRange, NewOp, Payload, Position,
 use passdock_plugin_api as sdk;
 use passdock_plugin_api::{PassContext, PassResult};
 
-use crate::support::{Around, function, module, ops, run, run_in, run_on};
+use crate::support::{TestFrame, function, module, ops, run, run_in, run_on};
 
 #[test]
-fn a_pass_that_changes_nothing_costs_no_copy() {
+fn unchanged_function_is_not_copied() {
     let module = module();
-    let changed = run(&module, &Around::new(), |f, cx| {
+    let changed = run(&module, &TestFrame::new(), |f, cx| {
         assert_eq!(
             (f.op_count(), f.function_name(), cx.opt_level()),
             (3, "main", 3)
@@ -29,10 +29,10 @@ fn a_pass_that_changes_nothing_costs_no_copy() {
 }
 
 #[test]
-fn an_edit_copies_the_function_and_leaves_the_input_alone() {
+fn edit_copies_the_function() {
     let module = module();
-    let main = module.function_named("main").expect("is there");
-    let changed = run(&module, &Around::new(), |f, _| {
+    let main = module.function_named("main").expect("present");
+    let changed = run(&module, &TestFrame::new(), |f, _| {
         for op in f.ops_named("t.A") {
             let Some(inner) = f.operand(op, 0).and_then(|v| f.defining_op(v)) else {
                 continue;
@@ -52,11 +52,11 @@ fn an_edit_copies_the_function_and_leaves_the_input_alone() {
 
 /// An op that replaces several has their locations. Invalid locations are rejected.
 #[test]
-fn a_merged_op_names_what_it_is_made_of() {
+fn fused_op_has_the_locations_of_its_sources() {
     let text = "module { fn @main(%x) -> (%y) { \
                 %a = t.A(%x) loc(\"first\") %b = t.A(%a) %y = t.A(%b) loc(\"last\") return %y } }";
-    let module = passdock_ir::text::parse(text).expect("it can be read");
-    let changed = run(&module, &Around::new(), |f, _| {
+    let module = passdock_ir::text::parse(text).expect("valid IR");
+    let changed = run(&module, &TestFrame::new(), |f, _| {
         let all: Vec<sdk::OpId> = f.ops_named("t.A").collect();
         let x = f.params()[0];
         let loc = f.fused_loc(&[all[2], all[1], all[0], all[2]])?;
@@ -76,9 +76,9 @@ fn a_merged_op_names_what_it_is_made_of() {
 }
 
 #[test]
-fn an_edit_that_is_no_change_leaves_the_function_as_it_is() {
+fn edit_without_effect_is_no_change() {
     let module = module();
-    let changed = run(&module, &Around::new(), |f, _| {
+    let changed = run(&module, &TestFrame::new(), |f, _| {
         let op = f.ops_named("t.A").next().ok_or("no op")?;
         let operand = f.operand(op, 0).ok_or("no operand")?;
         f.set_operand(op, 0, operand)?;
@@ -88,10 +88,10 @@ fn an_edit_that_is_no_change_leaves_the_function_as_it_is() {
 }
 
 #[test]
-fn a_new_parameter_is_another_interface() {
+fn new_parameter_changes_the_interface() {
     let module = module();
-    let main = module.function_named("main").expect("is there");
-    let changed = run(&module, &Around::new(), |f, _| {
+    let main = module.function_named("main").expect("present");
+    let changed = run(&module, &TestFrame::new(), |f, _| {
         f.add_arg(f.body(), "z", TypeId(1))?;
         Ok(())
     });
@@ -100,9 +100,9 @@ fn a_new_parameter_is_another_interface() {
 }
 
 #[test]
-fn a_failing_pass_says_where() {
+fn failure_has_a_location() {
     let module = module();
-    let failed = run(&module, &Around::new(), |f, _| {
+    let failed = run(&module, &TestFrame::new(), |f, _| {
         let op = f.ops_named("t.A").nth(1).ok_or("no op")?;
         f.erase_op(op)?;
         Ok(())
@@ -114,14 +114,14 @@ fn a_failing_pass_says_where() {
 }
 
 #[test]
-fn a_panicking_pass_is_a_failure() {
+fn panic_is_a_failure() {
     let module = module();
-    let failed = run(&module, &Around::new(), |f, _| {
+    let failed = run(&module, &TestFrame::new(), |f, _| {
         f.set_value_name(f.params()[0], "changed")?;
         panic!("it went wrong with {}", f.op_count())
     });
     expect!["panicked: it went wrong with 3 [main]"].assert_eq(&failed.expect_err("panics"));
-    let main = module.function_named("main").expect("is there");
+    let main = module.function_named("main").expect("present");
     assert_eq!(
         main.describe(main.args(main.body()).next().expect("a parameter")),
         "%x"
@@ -129,10 +129,10 @@ fn a_panicking_pass_is_a_failure() {
 }
 
 #[test]
-fn a_pass_may_ask_its_surroundings_and_speak() {
+fn pass_queries_its_context_and_emits_diagnostics() {
     let module = module();
     let (input, _) = ModuleInput::new(&module);
-    let around = Around::new();
+    let frame = TestFrame::new();
     let pass = |f: &mut sdk::Function, cx: &PassContext| -> PassResult {
         assert_eq!(cx.option("limit")?, Some(sdk::OptionValue::Int(8)));
         assert_eq!(cx.option("other")?, None);
@@ -162,8 +162,8 @@ fn a_pass_may_ask_its_surroundings_and_speak() {
         assert_eq!(other.op_count(), 3);
         Ok(())
     };
-    let function = module.function_named("main").expect("is there");
-    let (changed, said) = run_on(&input, &around, FunctionCode::Closure(&pass), function);
+    let function = module.function_named("main").expect("present");
+    let (changed, diagnostics) = run_on(&input, &frame, FunctionCode::Closure(&pass), function);
     assert!(changed.expect("works").is_none());
     expect![[r#"
         warning[t::odd]: The op is odd.
@@ -173,16 +173,16 @@ fn a_pass_may_ask_its_surroundings_and_speak() {
          |
          = in function @main, op0 (t.A)
          = help: Look."#]]
-    .assert_eq(&said[0].render(false));
+    .assert_eq(&diagnostics[0].render(false));
     assert!(PassContext::current(|_| ()).is_none());
 }
 
 /// The headers of views are reused by later passes, also after a pass that edited. A change of the module invalidates
 /// them.
 #[test]
-fn slots_are_kept_while_the_module_stays_the_same() {
+fn slots_are_cached_until_the_module_changes() {
     let mut module = module();
-    let around = Around::new();
+    let frame = TestFrame::new();
     let look = |f: &mut sdk::Function, _: &PassContext| -> PassResult {
         assert_eq!(f.ops_named("t.A").count(), 2);
         Ok(())
@@ -197,32 +197,32 @@ fn slots_are_kept_while_the_module_stays_the_same() {
     for _ in 0..2 {
         let (input, mut slots) = ModuleInput::new(&module);
         for slot in &mut slots {
-            let (changed, _) = run_in(&input, &around, FunctionCode::Closure(&cut), slot);
+            let (changed, _) = run_in(&input, &frame, FunctionCode::Closure(&cut), slot);
             let changed = changed.expect("works").expect("changed");
             assert_eq!(ops(&changed), ["t.A", "return"]);
-            let (changed, _) = run_in(&input, &around, FunctionCode::Closure(&look), slot);
+            let (changed, _) = run_in(&input, &frame, FunctionCode::Closure(&look), slot);
             assert!(changed.expect("works").is_none());
         }
         input.cache(slots);
     }
-    let kept = module.take_cached().expect("the slots");
-    module.cache(kept);
+    let slots = module.take_cached().expect("the slots");
+    module.cache(slots);
     let name = module.symbols().intern("gone");
-    module.remove(name).expect("is there");
+    module.remove(name).expect("present");
     assert!(module.take_cached().is_none());
     assert_eq!(ModuleInput::new(&module).1.len(), 1);
 }
 
 #[test]
-fn a_type_that_came_back_is_no_change() {
+fn restored_type_is_no_change() {
     let module = module();
-    let done = |back: bool| {
-        run(&module, &Around::new(), move |f, _| {
+    let run_pass = |back: bool| {
+        run(&module, &TestFrame::new(), move |f, _| {
             let op = f.ops_named("t.A").next().ok_or("no op")?;
             let (value, known) = (f.result(op, 0), f.type_id(f.result(op, 0)));
-            let tried = f.add_type(&sdk::TypeSpec::shaped(abi::DType::F32, &[2]))?;
+            let refined = f.add_type(&sdk::TypeSpec::shaped(abi::DType::F32, &[2]))?;
             let unknown = f.add_type(&sdk::TypeSpec::unknown())?;
-            f.set_type(value, tried)?;
+            f.set_type(value, refined)?;
             if back {
                 f.set_type(value, unknown)?;
                 f.set_type(value, known)?;
@@ -230,15 +230,15 @@ fn a_type_that_came_back_is_no_change() {
             Ok(())
         })
     };
-    assert!(done(false).expect("works").is_some());
-    assert!(done(true).expect("works").is_none());
+    assert!(run_pass(false).expect("works").is_some());
+    assert!(run_pass(true).expect("works").is_none());
 }
 
 /// The bytes of a file that was removed.
 #[derive(Debug)]
-struct Gone;
+struct MissingFile;
 
-impl ByteSource for Gone {
+impl ByteSource for MissingFile {
     fn name(&self) -> &str {
         "w.bin"
     }
@@ -253,11 +253,11 @@ impl ByteSource for Gone {
 }
 
 #[test]
-fn rules_that_can_not_go_on_answer_why() {
+fn rewrite_returns_io_error_for_missing_data() {
     let mut module = ir::Module::new();
     let mut f = function(&module, "main");
     let ty = f.add_type(TypeData::Tensor(DType::F32, Some(&[])));
-    let source = Arc::new(Gone);
+    let source = Arc::new(MissingFile);
     let (offset, len) = (0, 4);
     let data = ConstantData::new(Payload::External(FileRange {
         source,
@@ -266,13 +266,13 @@ fn rules_that_can_not_go_on_answer_why() {
     }));
     let number = f
         .add_constant(ty, data, RegionId::NONE, "k")
-        .expect("it fits");
+        .expect("a constant");
     let mut op = NewOp::new(module.symbols().intern("t.Scale"));
     let operands = [f.args(f.body()).next().expect("x"), number];
     (op.operands, op.result_types) = (&operands, &[TypeId(0)]);
     f.create_op(&op, Position::end(f.body())).expect("an op");
     module.insert(f).expect("a new name");
-    let same = run(&module, &Around::new(), |f, _| {
+    let same = run(&module, &TestFrame::new(), |f, _| {
         let desc = abi::RewriteDesc {
             rules: abi::Str::new("rule one { t.Scale(%x, 1) => %x }"),
             ..abi::RewriteDesc::EMPTY
@@ -280,8 +280,8 @@ fn rules_that_can_not_go_on_answer_why() {
         // SAFETY: all pointers are valid, and the handles live while the pass runs.
         unsafe {
             let table = &*host().get().context;
-            let cx = table.current.expect("is there")(host().get());
-            let rewrite = table.rewrite.expect("is there");
+            let cx = table.current.expect("present")(host().get());
+            let rewrite = table.rewrite.expect("present");
             assert_eq!(rewrite(cx, f.as_raw().handle, &desc), Status::IO);
         }
         Ok(())
@@ -291,8 +291,8 @@ fn rules_that_can_not_go_on_answer_why() {
 
 /// Models may have such names, so passes can read and set them.
 #[test]
-fn names_hold_any_character() {
-    let changed = run(&module(), &Around::new(), |f, _| {
+fn names_may_have_any_character() {
+    let changed = run(&module(), &TestFrame::new(), |f, _| {
         let name = "a\0b\n\"";
         let (param, op) = (f.params()[0], f.ops().next().ok_or("an op")?);
         f.set_value_name(param, name)?;

@@ -7,7 +7,7 @@ use passdock_plugin_api as sdk;
 use passdock_plugin_api::prelude::{OpCall, OpDef, OpResult, plugin};
 use passdock_plugin_api::{Attr, PassContext, PassResult, ValueId};
 
-use crate::support::{Around, run};
+use crate::support::{TestFrame, run};
 
 const NHWC: &str = "NCHW->NHWC";
 
@@ -89,7 +89,7 @@ fn check(
     expected: Expect,
 ) {
     let module = text::parse(&source(op)).expect("a module");
-    let done = match run(&module, &Around::with_ops_of(PLUGIN), pass) {
+    let result = match run(&module, &TestFrame::with_ops_of(PLUGIN), pass) {
         Ok(None) => "unchanged".to_owned(),
         Ok(Some(changed)) => {
             verify(&changed).expect("a good function");
@@ -97,41 +97,37 @@ fn check(
         }
         Err(error) => error,
     };
-    expected.assert_eq(&done);
+    expected.assert_eq(&result);
 }
 
 /// Replaces the op by its body in the wanted layouts, and reports the resulting layouts.
-fn laid_out(
+fn convert_layout(
     wanted: &'static [&'static str],
 ) -> impl Fn(&mut sdk::Function, &PassContext) -> PassResult {
     move |f, cx| {
         let op = f.iter().next().expect("an op");
-        let asked = cx.layout(f, op, wanted)?;
-        put(f, cx, asked)
+        let laid_out_op = cx.layout(f, op, wanted)?;
+        put(f, cx, laid_out_op)
     }
 }
 
-fn put(f: &mut sdk::Function, cx: &PassContext, asked: Option<sdk::LaidOut>) -> PassResult {
+fn put(f: &mut sdk::Function, cx: &PassContext, laid_out_op: Option<sdk::LaidOut>) -> PassResult {
     let op = f.iter().next().expect("an op");
-    let said = asked.ok_or("it stays")?;
+    let new = laid_out_op.ok_or("it stays")?;
     let args: Vec<ValueId> = f.operands(op).collect();
-    let values = cx.insert_text(f, op, &said.body, &args, said.results.len())?;
+    let values = cx.insert_text(f, op, &new.body, &args, new.results.len())?;
     f.replace_op_with(op, &values)?;
-    let made = f.iter().next().expect("an op");
-    let layouts = format!(
-        "{} -> {}",
-        said.operands.join(", "),
-        said.results.join(", ")
-    );
-    f.set_attr(made, "layouts", layouts.as_str())?;
+    let created = f.iter().next().expect("an op");
+    let layouts = format!("{} -> {}", new.operands.join(", "), new.results.join(", "));
+    f.set_attr(created, "layouts", layouts.as_str())?;
     Ok(())
 }
 
 #[test]
-fn an_op_in_the_layout_that_is_asked_for() {
+fn op_is_converted_to_the_requested_layout() {
     check(
         "t.Pool(%x, _)",
-        laid_out(&[NHWC, ""]),
+        convert_layout(&[NHWC, ""]),
         expect![[r#"
             fn @main(%x: f32[2,3,4,5]) -> (%y) opset("" = 13, "t" = 1) {
               %y = t.PoolNHWC(%x, _) {layouts = "NCHW->NHWC,  -> NCHW->NHWC"} loc("here")
@@ -141,27 +137,27 @@ fn an_op_in_the_layout_that_is_asked_for() {
     );
     check(
         "t.Pool(%x, _)",
-        laid_out(&["", ""]),
+        convert_layout(&["", ""]),
         expect!["failed: it stays [main]"],
     );
     check(
         "t.Unknown(%x)",
-        laid_out(&[NHWC]),
+        convert_layout(&[NHWC]),
         expect!["failed: it stays [main]"],
     );
     check(
         "t.Pool(%x, _)",
-        laid_out(&[NHWC]),
+        convert_layout(&[NHWC]),
         expect!["failed: expected 2 layouts, one per operand, found 1 [main, op0 (t.Pool), here]"],
     );
 }
 
 #[test]
-fn an_op_in_the_layout_that_its_maker_wants() {
+fn op_is_converted_to_its_preferred_layout() {
     let alter = |f: &mut sdk::Function, cx: &PassContext| {
         let op = f.iter().next().expect("an op");
-        let asked = cx.alter_layout(f, op, &["", ""])?;
-        put(f, cx, asked)
+        let laid_out_op = cx.alter_layout(f, op, &["", ""])?;
+        put(f, cx, laid_out_op)
     };
     check(
         "t.Pool(%x, %x)",
@@ -185,7 +181,7 @@ fn an_op_in_the_layout_that_its_maker_wants() {
 }
 
 #[test]
-fn an_op_for_back_ends() {
+fn op_is_legalized() {
     check(
         "t.Pool(%x, _)",
         |f, cx| {
@@ -205,7 +201,7 @@ fn an_op_for_back_ends() {
 }
 
 #[test]
-fn traits_say_which_parts_there_are() {
+fn traits_list_the_available_callbacks() {
     check(
         "t.Pool(%x, _)",
         |f, _cx| {
@@ -222,11 +218,11 @@ fn traits_say_which_parts_there_are() {
 #[track_caller]
 fn check_odd(does: &str, expected: Expect) {
     let op = format!("t.Odd(%x) {{does = \"{does}\"}}");
-    check(&op, laid_out(&[NHWC]), expected);
+    check(&op, convert_layout(&[NHWC]), expected);
 }
 
 #[test]
-fn a_definition_that_answers_oddly_is_named() {
+fn invalid_layouts_are_rejected() {
     check_odd("no such operand", expect!["failed: it stays [main]"]);
     check_odd("no such result", expect!["failed: it stays [main]"]);
     check_odd("too long", expect!["failed: it stays [main]"]);
@@ -253,7 +249,7 @@ fn a_definition_that_answers_oddly_is_named() {
 }
 
 #[test]
-fn text_that_does_not_fit_is_refused() {
+fn mismatched_text_is_rejected() {
     let insert = |text: &'static str, results: usize| {
         move |f: &mut sdk::Function, cx: &PassContext| -> PassResult {
             let op = f.iter().next().expect("an op");

@@ -2,19 +2,19 @@
 //! loaded plugins. Every misuse is an error with a message.
 #![allow(missing_docs, reason = "a test crate has no readers of its API")]
 
+mod ambiguous_names;
 mod analyses;
+mod analysis_limit;
 mod bodies;
 mod decompose;
 mod definitions;
 mod diagnostics;
 mod extensions;
 mod functions;
-mod growth;
-mod kept;
 mod layouts;
 mod misuse;
 mod modules;
-mod named;
+mod newer_structs;
 mod random;
 mod safety;
 mod support;

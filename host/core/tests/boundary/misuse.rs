@@ -6,30 +6,25 @@ use passdock_abi::{ConstId, DType, Dim, OpId, RegionId, Status, SymbolId, TypeId
 use passdock_core::boundary::host;
 use passdock_plugin_api::PassContext;
 
-use crate::support::{Around, module, raw, run, text};
+use crate::support::{TestFrame, module, raw, run, text};
 
 #[test]
-fn what_may_only_be_read_is_not_edited() {
+fn read_only_handles_reject_edits() {
     let module = module();
-    let failed = run(&module, &Around::new(), |_, cx| {
+    let failed = run(&module, &TestFrame::new(), |_, cx| {
         let module = cx.module().ok_or("no module")?;
         let snapshot = module.snapshot("gone")?;
         // SAFETY: the handle is live. It is read-only, which the host must detect.
-        let status =
-            unsafe { raw().erase_op.expect("is there")(snapshot.as_raw().handle, OpId(0)) };
+        let status = unsafe { raw().erase_op.expect("present")(snapshot.as_raw().handle, OpId(0)) };
         assert_eq!(status, Status::REFUSED);
         // SAFETY: as above.
-        let error = unsafe {
-            text(raw().last_error.expect("is there")(
-                snapshot.as_raw().handle,
-            ))
-        };
+        let error = unsafe { text(raw().last_error.expect("present")(snapshot.as_raw().handle)) };
         Err(error.into())
     });
     expect!["failed: cannot edit a snapshot of a function [main]"]
         .assert_eq(&failed.expect_err("a snapshot"));
     let module_ref = |cx: &PassContext| cx.module().map(|m| m.as_raw().handle);
-    let failed = run(&module, &Around::new(), move |_, cx| {
+    let failed = run(&module, &TestFrame::new(), move |_, cx| {
         let handle = module_ref(cx).ok_or("no module")?;
         let mut out = abi::FunctionRef {
             handle: std::ptr::null_mut(),
@@ -39,10 +34,10 @@ fn what_may_only_be_read_is_not_edited() {
         let error = unsafe {
             let modules = &*host().get().modules;
             assert_eq!(
-                modules.edit.expect("is there")(handle, SymbolId(12), &mut out),
+                modules.edit.expect("present")(handle, SymbolId(12), &mut out),
                 Status::REFUSED
             );
-            text(modules.last_error.expect("is there")(handle))
+            text(modules.last_error.expect("present")(handle))
         };
         Err(error.into())
     });
@@ -52,7 +47,7 @@ fn what_may_only_be_read_is_not_edited() {
 
 /// Each misuse of a table by a plugin returns a status and a message, and changes nothing.
 #[test]
-fn misuse_is_refused_with_a_sentence() {
+fn misuse_is_rejected_with_a_message() {
     let module = module();
     type Case = (&'static str, fn(*mut abi::Function) -> Status, Expect);
     let cases: Vec<Case> = vec![
@@ -74,7 +69,7 @@ fn misuse_is_refused_with_a_sentence() {
             ],
         ),
         (
-            "no list where a count is",
+            "a count without a list",
             |f| {
                 let mut desc = op_desc();
                 desc.operand_count = 3;
@@ -83,7 +78,7 @@ fn misuse_is_refused_with_a_sentence() {
             expect!["failed: the pointer to the operands is null [main]"],
         ),
         (
-            "an endless list",
+            "a list that is too long",
             |f| {
                 let mut desc = op_desc();
                 desc.operands = &ValueId(0);
@@ -127,7 +122,7 @@ fn misuse_is_refused_with_a_sentence() {
             expect!["failed: unknown attribute kind 77 [main]"],
         ),
         (
-            "an op at a location that isn't there",
+            "an op at an unknown location",
             |f| {
                 let mut desc = op_desc();
                 desc.loc = abi::LocId(7);
@@ -154,7 +149,7 @@ fn misuse_is_refused_with_a_sentence() {
             expect!["failed: missing name of an attribute [main]"],
         ),
         (
-            "a parameter of an op",
+            "an op attribute marked as a parameter",
             |f| set_attr(f, OpId(0), |attr| attr.flags = abi::Attr::PARAM),
             expect![
                 "failed: attribute `index` of an op cannot be a parameter; only functions have attribute parameters \
@@ -162,14 +157,14 @@ fn misuse_is_refused_with_a_sentence() {
             ],
         ),
         (
-            "an attribute of a region's end",
+            "an attribute of a terminator",
             |f| set_attr(f, OpId(2), |_| {}),
             expect![
                 "failed: cannot set an attribute of op2 (return): terminators have no attributes [main]"
             ],
         ),
         (
-            "a reference to nothing",
+            "a reference to an unknown name",
             |f| {
                 set_attr(f, OpId(0), |attr| {
                     (attr.kind, attr.bits) = (abi::AttrKind::REFERENCE, 123_456);
@@ -178,7 +173,7 @@ fn misuse_is_refused_with_a_sentence() {
             expect!["failed: invalid attribute reference: sym123456 is not a symbol [main]"],
         ),
         (
-            "a reference that stands for nothing known",
+            "a reference to an unknown attribute kind",
             |f| {
                 set_attr(f, OpId(0), |attr| {
                     attr.kind = abi::AttrKind::REFERENCE;
@@ -193,7 +188,7 @@ fn misuse_is_refused_with_a_sentence() {
             expect!["failed: unknown type kind 99 [main]"],
         ),
         (
-            "a dtype of a later contract",
+            "a dtype of a newer ABI",
             |f| {
                 let status = add_type(f, |desc| desc.dtype = DType(1 << 16));
                 assert_eq!(status, Status::UNSUPPORTED);
@@ -202,7 +197,7 @@ fn misuse_is_refused_with_a_sentence() {
             expect!["failed: unknown dtype 65536 [main]"],
         ),
         (
-            "a dim that is no symbol",
+            "an invalid symbol as a dim",
             |f| {
                 add_type(f, |desc| {
                     static DIM: Dim = Dim::symbol(SymbolId(123_456));
@@ -229,16 +224,16 @@ fn misuse_is_refused_with_a_sentence() {
                     len: 1,
                 };
                 // SAFETY: all pointers are valid. The text isn't.
-                unsafe { raw().set_value_name.expect("is there")(f, ValueId(0), name) }
+                unsafe { raw().set_value_name.expect("present")(f, ValueId(0), name) }
             },
             expect!["failed: the name is not UTF-8 [main]"],
         ),
         (
-            "an earlier meaning of the ops",
+            "an earlier opset version",
             |f| {
                 // SAFETY: all pointers are valid.
                 unsafe {
-                    let set = raw().set_opset.expect("is there");
+                    let set = raw().set_opset.expect("present");
                     assert!(set(f, abi::Str::new("t"), 1).is_ok());
                     assert!(set(f, abi::Str::new("t"), 2).is_ok());
                     set(f, abi::Str::new("t"), 1)
@@ -250,21 +245,21 @@ fn misuse_is_refused_with_a_sentence() {
             ],
         ),
         (
-            "ONNX's own domain as ops are called",
+            "the ONNX domain named `onnx`",
             |f| {
                 // SAFETY: all pointers are valid.
-                unsafe { raw().set_opset.expect("is there")(f, abi::Str::new("onnx"), 17) }
+                unsafe { raw().set_opset.expect("present")(f, abi::Str::new("onnx"), 17) }
             },
             expect![[
                 r#"failed: invalid domain `onnx`: `set_opset` expects "" for the domain of ONNX [main]"#
             ]],
         ),
         (
-            "ONNX's own domain as files may call it",
+            "the ONNX domain named `ai.onnx`",
             |f| {
                 // SAFETY: all pointers are valid.
                 unsafe {
-                    let set = raw().set_opset.expect("is there");
+                    let set = raw().set_opset.expect("present");
                     assert!(set(f, abi::Str::new("ai.onnx"), 17).is_ok());
                     set(f, abi::Str::new(""), 16)
                 }
@@ -275,9 +270,9 @@ fn misuse_is_refused_with_a_sentence() {
             ],
         ),
         (
-            "more domains than there may be",
+            "too many domains",
             |f| {
-                let set = raw().set_opset.expect("is there");
+                let set = raw().set_opset.expect("present");
                 let statuses = (0..2000).map(|number| {
                     let domain = format!("domain{number}");
                     // SAFETY: all pointers are valid.
@@ -293,86 +288,86 @@ fn misuse_is_refused_with_a_sentence() {
             ],
         ),
         (
-            "a location that isn't there",
+            "an unknown location",
             |f| {
                 let (locs, mut out) = ([abi::LocId::NONE, abi::LocId(7)], abi::LocId::NONE);
                 // SAFETY: all pointers are valid.
-                unsafe { raw().fuse_locs.expect("is there")(f, locs.as_ptr(), 2, &mut out) }
+                unsafe { raw().fuse_locs.expect("present")(f, locs.as_ptr(), 2, &mut out) }
             },
             expect!["failed: function `@main` has no location loc7 [main]"],
         ),
         (
-            "a body inlined",
+            "inlining a function body",
             |f| {
                 // SAFETY: an empty list.
                 unsafe {
-                    raw().inline_region.expect("is there")(f, RegionId(0), std::ptr::null(), 0)
+                    raw().inline_region.expect("present")(f, RegionId(0), std::ptr::null(), 0)
                 }
             },
             expect!["failed: cannot inline the body of a function: it has no parent op [main]"],
         ),
         (
-            "a location that isn't there, of an op",
+            "an unknown location set on an op",
             |f| {
                 // SAFETY: all pointers are valid.
-                unsafe { raw().set_loc.expect("is there")(f, OpId(0), abi::LocId(7)) }
+                unsafe { raw().set_loc.expect("present")(f, OpId(0), abi::LocId(7)) }
             },
             expect!["failed: function `@main` has no location loc7 [main]"],
         ),
         (
-            "constants that aren't there",
+            "comparing unknown constants",
             |f| {
                 let mut out = 0;
                 // SAFETY: all pointers are valid.
                 unsafe {
-                    raw().constants_equal.expect("is there")(f, ConstId(0), ConstId(99), &mut out)
+                    raw().constants_equal.expect("present")(f, ConstId(0), ConstId(99), &mut out)
                 }
             },
             expect!["failed: function `@main` has no constant const0 [main]"],
         ),
         (
-            "the hash of a constant that isn't there",
+            "the hash of an unknown constant",
             |f| {
                 let mut out = 0;
                 // SAFETY: all pointers are valid.
-                unsafe { raw().constant_hash.expect("is there")(f, ConstId(99), &mut out) }
+                unsafe { raw().constant_hash.expect("present")(f, ConstId(99), &mut out) }
             },
             expect!["failed: function `@main` has no constant const99 [main]"],
         ),
         (
-            "no place for the answer",
+            "a null pointer for the result",
             |f| {
                 let at = abi::Position::end_of(RegionId(0));
                 // SAFETY: the pointer for the result is null, which the host must detect.
                 unsafe {
-                    raw().create_op.expect("is there")(f, &op_desc(), &at, std::ptr::null_mut())
+                    raw().create_op.expect("present")(f, &op_desc(), &at, std::ptr::null_mut())
                 }
             },
             expect!["failed: the pointer to the result is null [main]"],
         ),
     ];
-    for (what, misuse, expected) in cases {
-        let failed = run(&module, &Around::new(), move |f, _| {
+    for (title, misuse, expected) in cases {
+        let failed = run(&module, &TestFrame::new(), move |f, _| {
             let handle = f.as_raw().handle;
             let status = misuse(handle);
-            assert_ne!(status, Status::OK, "{what}");
+            assert_ne!(status, Status::OK, "{title}");
             // SAFETY: the handle is live.
-            let error = unsafe { text(raw().last_error.expect("is there")(handle)) };
+            let error = unsafe { text(raw().last_error.expect("present")(handle)) };
             Err(error.into())
         });
-        expected.assert_eq(&failed.expect_err(what));
+        expected.assert_eq(&failed.expect_err(title));
     }
     // A null handle can't store a message, so there is only a status.
     // SAFETY: the handle is null, which the host must detect.
-    let status = unsafe { raw().erase_op.expect("is there")(std::ptr::null_mut(), OpId(0)) };
+    let status = unsafe { raw().erase_op.expect("present")(std::ptr::null_mut(), OpId(0)) };
     assert_eq!(status, Status::INVALID);
 }
 
 /// A 0 of a zeroed description counts as no symbol, where a symbol may be NONE.
 #[test]
-fn an_empty_symbol_is_as_good_as_none() {
+fn empty_symbol_counts_as_none() {
     let module = module();
-    run(&module, &Around::new(), |f, _| {
+    run(&module, &TestFrame::new(), |f, _| {
         let handle = f.as_raw().handle;
         let ty = |name: SymbolId, kind: abi::TypeKind| {
             let dims = [abi::Dim {
@@ -389,13 +384,13 @@ fn an_empty_symbol_is_as_good_as_none() {
             };
             let mut out = TypeId::NONE;
             // SAFETY: all pointers are valid.
-            let status = unsafe { raw().add_type.expect("is there")(handle, &desc, &mut out) };
+            let status = unsafe { raw().add_type.expect("present")(handle, &desc, &mut out) };
             (status, out)
         };
         for kind in [abi::TypeKind::TENSOR, abi::TypeKind::BUFFER] {
-            let made = ty(SymbolId::NONE, kind);
-            assert_eq!(made.0, Status::OK);
-            assert_eq!(ty(abi::symbol::EMPTY, kind), made);
+            let result = ty(SymbolId::NONE, kind);
+            assert_eq!(result.0, Status::OK);
+            assert_eq!(ty(abi::symbol::EMPTY, kind), result);
         }
         let unnamed = ty(abi::symbol::EMPTY, abi::TypeKind::OPAQUE);
         assert_eq!(unnamed.0, Status::INVALID);
@@ -408,7 +403,7 @@ fn create(f: *mut abi::Function, desc: *const abi::OpDesc) -> Status {
     let at = abi::Position::end_of(RegionId(0));
     let mut out = OpId::NONE;
     // SAFETY: non-null pointers are valid.
-    let status = unsafe { raw().create_op.expect("is there")(f, desc, &at, &mut out) };
+    let status = unsafe { raw().create_op.expect("present")(f, desc, &at, &mut out) };
     assert!(out.is_none());
     status
 }
@@ -417,7 +412,7 @@ fn set_attr(f: *mut abi::Function, op: OpId, change: impl FnOnce(&mut abi::AttrD
     let mut attr = attr_desc();
     change(&mut attr);
     // SAFETY: all pointers are valid.
-    unsafe { raw().set_attr.expect("is there")(f, op, &attr) }
+    unsafe { raw().set_attr.expect("present")(f, op, &attr) }
 }
 
 fn add_type(f: *mut abi::Function, change: impl FnOnce(&mut abi::TypeDesc)) -> Status {
@@ -438,7 +433,7 @@ fn add_type(f: *mut abi::Function, change: impl FnOnce(&mut abi::TypeDesc)) -> S
     change(&mut desc);
     let mut out = TypeId::NONE;
     // SAFETY: non-null pointers are valid.
-    unsafe { raw().add_type.expect("is there")(f, &desc, &mut out) }
+    unsafe { raw().add_type.expect("present")(f, &desc, &mut out) }
 }
 
 fn op_desc() -> abi::OpDesc {
@@ -467,16 +462,16 @@ fn attr_desc() -> abi::AttrDesc {
 
 /// A handle is rejected on another thread, whatever the pass does meanwhile.
 #[test]
-fn handles_are_refused_on_another_thread() {
+fn handles_are_rejected_on_another_thread() {
     let module = module();
-    let made = run(&module, &Around::new(), |f, cx| {
+    let result = run(&module, &TestFrame::new(), |f, cx| {
         let table = host().get();
         // SAFETY: the host's tables are `'static`, and the context is that of the pass that runs here.
-        let context = unsafe { (*table.context).current.expect("is there")(table) };
+        let context = unsafe { (*table.context).current.expect("present")(table) };
         let function = f.as_raw().handle;
         let modules = cx.module().ok_or("no module")?.as_raw().handle;
         let handles = [context.addr(), function.addr(), modules.addr()];
-        let wrong = move || {
+        let misuse = move || {
             let [context, function, modules] = handles;
             let (context, function) =
                 (context as *mut abi::Context, function as *mut abi::Function);
@@ -490,28 +485,31 @@ fn handles_are_refused_on_another_thread() {
             unsafe {
                 let (cx, functions, of_modules) =
                     (&*host.context, &*host.functions, &*host.modules);
-                assert_eq!(cx.opt_level.expect("is there")(context), 0);
-                cx.fail.expect("is there")(context, &abi::Failure::EMPTY);
-                cx.rewrote.expect("is there")(context, abi::Str::new("a"));
+                assert_eq!(cx.opt_level.expect("present")(context), 0);
+                cx.fail.expect("present")(context, &abi::Failure::EMPTY);
+                cx.rewrote.expect("present")(context, abi::Str::new("a"));
                 assert_eq!(
                     [
-                        cx.emit.expect("is there")(context, &abi::Diagnostic::EMPTY),
-                        functions.erase_op.expect("is there")(function, OpId(0)),
-                        of_modules.edit.expect("is there")(modules, SymbolId(0), &mut out),
+                        cx.emit.expect("present")(context, &abi::Diagnostic::EMPTY),
+                        functions.erase_op.expect("present")(function, OpId(0)),
+                        of_modules.edit.expect("present")(modules, SymbolId(0), &mut out),
                     ],
                     [Status::INVALID; 3]
                 );
-                let said = [
-                    text(cx.last_error.expect("is there")(context)),
-                    text(functions.last_error.expect("is there")(function)),
-                    text(of_modules.last_error.expect("is there")(modules)),
+                let messages = [
+                    text(cx.last_error.expect("present")(context)),
+                    text(functions.last_error.expect("present")(function)),
+                    text(of_modules.last_error.expect("present")(modules)),
                 ];
                 let other = "belongs to another thread";
-                assert!(said.iter().all(|said| said.ends_with(other)), "{said:?}");
+                assert!(
+                    messages.iter().all(|message| message.ends_with(other)),
+                    "{messages:?}"
+                );
             }
         };
         let threads: Vec<_> = (0..2)
-            .map(|_| std::thread::spawn(move || (0..2000).for_each(|_| wrong())))
+            .map(|_| std::thread::spawn(move || (0..2000).for_each(|_| misuse())))
             .collect();
         for _ in 0..2000 {
             f.set_function_attr("seen", 1)?;
@@ -522,5 +520,5 @@ fn handles_are_refused_on_another_thread() {
         }
         Ok(())
     });
-    assert!(made.expect("a pass that is right").is_some());
+    assert!(result.expect("works").is_some());
 }

@@ -5,7 +5,7 @@ use passdock_abi::{FunctionKind, Status, TypeId, ValueId};
 use crate::support::{module, raw, run_module};
 
 #[test]
-fn a_module_pass_holds_several_functions() {
+fn module_pass_edits_several_functions() {
     let module = module();
     let changed = run_module(&module, |m, _| {
         let before = m.snapshot("main")?;
@@ -21,10 +21,10 @@ fn a_module_pass_holds_several_functions() {
         f.set_value_name(param, "renamed")?;
         assert_eq!(after.value_name(after.params()[0]), Some("x"));
         m.remove("gone")?;
-        let made = m.create("helper", FunctionKind::GRAPH, None)?;
-        let body = made.body();
-        let arg = made.add_arg(body, "p", TypeId(0))?;
-        made.set_results(body, &[arg])?;
+        let created = m.create("helper", FunctionKind::GRAPH, None)?;
+        let body = created.body();
+        let arg = created.add_arg(body, "p", TypeId(0))?;
+        created.set_results(body, &[arg])?;
         let names: Vec<String> = m.functions().map(|e| m.text(e.name).to_owned()).collect();
         assert_eq!(names, ["main", "helper"]);
         assert!(m.create("helper", FunctionKind::GRAPH, None).is_err());
@@ -40,18 +40,18 @@ fn a_module_pass_holds_several_functions() {
 }
 
 #[test]
-fn handles_end_when_another_pass_runs() {
+fn running_a_pass_invalidates_handles() {
     let module = module();
     let changed = run_module(&module, |m, cx| {
         let f = m.edit("main")?;
         let param = f.params()[0];
         f.set_value_name(param, "renamed")?;
-        let kept = f.as_raw();
+        let stale = f.as_raw();
         m.run_pass(cx, "t.transform.Remove")?;
         assert_eq!(m.functions().len(), 1);
         // SAFETY: the handle has ended, which the host must detect.
         let status =
-            unsafe { raw().set_value_type.expect("is there")(kept.handle, ValueId(0), TypeId(0)) };
+            unsafe { raw().set_value_type.expect("present")(stale.handle, ValueId(0), TypeId(0)) };
         assert_eq!(status, Status::STALE);
         assert_eq!(m.edit("main")?.value_name(ValueId(0)), Some("renamed"));
         let unknown = m

@@ -6,14 +6,14 @@ use passdock_ir as ir;
 use passdock_plugin_api as sdk;
 use passdock_plugin_api::OpBuilder;
 
-use crate::support::{Around, module, run};
+use crate::support::{TestFrame, module, run};
 
 /// Edits with random ids cause errors, never a crash. The result satisfies every invariant except the terminators of
 /// regions, which are the pass's responsibility.
 #[test]
-fn random_calls_are_survived() {
+fn random_calls_do_not_crash() {
     let module = module();
-    let changed = run(&module, &Around::with_ops(), |f, cx| {
+    let changed = run(&module, &TestFrame::with_ops(), |f, cx| {
         let mut random = 0x9E37_79B9_u64;
         let mut below = |n: u64| {
             random = random
@@ -72,11 +72,11 @@ fn random_calls_are_survived() {
         }
         Ok(())
     });
-    let changed = changed.expect("every call came back").expect("changed");
+    let changed = changed.expect("no call crashed").expect("changed");
     let Err(mut violations) = ir::verify::verify(&changed) else {
         return;
     };
     violations.retain(|v| v.invariant != ir::verify::Invariant::Terminators);
-    let said: Vec<String> = violations.iter().map(ToString::to_string).collect();
-    assert_eq!(said, [""; 0]);
+    let messages: Vec<String> = violations.iter().map(ToString::to_string).collect();
+    assert_eq!(messages, [""; 0]);
 }

@@ -19,10 +19,10 @@ use passdock_plugin_api::{
     Position,
 };
 
-use crate::support::{Around, module, run, run_module};
+use crate::support::{TestFrame, module, run, run_module};
 
 /// Returns the tables of a second host, which has the functions of this one.
-fn second(change: impl FnOnce(&mut abi::FunctionApi)) -> &'static Tables {
+fn second_host(change: impl FnOnce(&mut abi::FunctionApi)) -> &'static Tables {
     // SAFETY: the host's own tables except for the changes, leaked.
     unsafe {
         let mut host = *host().get();
@@ -35,26 +35,26 @@ fn second(change: impl FnOnce(&mut abi::FunctionApi)) -> &'static Tables {
 }
 
 #[test]
-fn handles_of_two_hosts_do_not_meet() {
-    let second = second(|_| {});
-    let same = run(&module(), &Around::with_ops(), move |f, cx| {
+fn handles_of_another_host_are_rejected() {
+    let second_host = second_host(|_| {});
+    let same = run(&module(), &TestFrame::with_ops(), move |f, cx| {
         // SAFETY: a live function, and only one handle of it is used at a time.
-        let mut strange = unsafe { Function::from_raw(second, f.as_raw()) };
+        let mut foreign = unsafe { Function::from_raw(second_host, f.as_raw()) };
         let (op, values, at) = (OpId(0), [f.params()[0]], Position::end_of(f.body()));
         expect!["the function belongs to another host in this process"].assert_eq(
-            &cx.infer(&mut strange, op)
+            &cx.infer(&mut foreign, op)
                 .expect_err("another host's")
                 .message,
         );
-        let body = strange.body();
+        let body = foreign.body();
         let errors: [Option<EditError>; 7] = [
-            cx.infer(&mut strange, op).err(),
-            cx.infer_with(&mut strange, op, &values).err(),
-            cx.check_op(&strange, op).err(),
-            cx.evaluate(&mut strange, op, 8).err(),
-            cx.evaluate_with(&mut strange, op, &values, 8).err(),
-            cx.decompose(&mut strange, op).err(),
-            f.clone_region_from(&strange, body, at, &values, &[]).err(),
+            cx.infer(&mut foreign, op).err(),
+            cx.infer_with(&mut foreign, op, &values).err(),
+            cx.check_op(&foreign, op).err(),
+            cx.evaluate(&mut foreign, op, 8).err(),
+            cx.evaluate_with(&mut foreign, op, &values, 8).err(),
+            cx.decompose(&mut foreign, op).err(),
+            f.clone_region_from(&foreign, body, at, &values, &[]).err(),
         ];
         for error in errors {
             let error = error.expect("another host's");
@@ -62,14 +62,14 @@ fn handles_of_two_hosts_do_not_meet() {
             assert!(error.message.contains("another host"), "{error}");
         }
         // The handle alone can be used to read and edit.
-        assert_eq!(strange.iter().count(), 3);
+        assert_eq!(foreign.iter().count(), 3);
         Ok(())
     });
     assert!(same.expect("works").is_none());
-    let ran = run_module(&module(), move |m, cx| {
+    let result = run_module(&module(), move |m, cx| {
         // SAFETY: as above, for the module.
-        let mut strange = unsafe { sdk::Module::from_raw(second, m.as_raw()) };
-        let error = strange.run_pass(cx, "t.transform.Remove");
+        let mut foreign = unsafe { sdk::Module::from_raw(second_host, m.as_raw()) };
+        let error = foreign.run_pass(cx, "t.transform.Remove");
         let error = error.expect_err("another host's").message;
         assert!(
             error.starts_with("the context belongs to another host"),
@@ -78,24 +78,26 @@ fn handles_of_two_hosts_do_not_meet() {
         assert_eq!(m.functions().len(), 2);
         Ok(())
     });
-    assert!(ran.expect("works").is_none());
+    assert!(result.expect("works").is_none());
 }
 
 #[test]
-fn what_an_older_host_lacks_is_refused() {
-    let old = second(|functions| {
+fn functions_missing_in_older_host_are_rejected() {
+    let old = second_host(|functions| {
         functions.erase_constant = None;
         functions.clone_region = None;
     });
-    let same = run(&module(), &Around::new(), move |f, _| {
+    let same = run(&module(), &TestFrame::new(), move |f, _| {
         // SAFETY: as above.
         let mut f = unsafe { Function::from_raw(old, f.as_raw()) };
-        let error = f.erase_constant(ConstId(0)).expect_err("it isn't there");
+        let error = f.erase_constant(ConstId(0)).expect_err("missing");
         assert_eq!(error.status, Status::UNSUPPORTED);
         expect!["the host is too old for the plugin: it has no function `erase_constant`"]
             .assert_eq(&error.message);
         let (body, at) = (f.body(), Position::end_of(f.body()));
-        let error = f.clone_region(body, at, &[], &[]).expect_err("nor is this");
+        let error = f
+            .clone_region(body, at, &[], &[])
+            .expect_err("missing, too");
         assert_eq!(error.status, Status::UNSUPPORTED);
         Ok(())
     });
@@ -104,11 +106,11 @@ fn what_an_older_host_lacks_is_refused() {
 
 /// A program may edit a module while it edits another one, and so have handles of both.
 #[test]
-fn handles_of_two_runs_are_told_apart() {
-    let (around, outer, inner) = (Around::with_ops(), module(), module());
-    let edited = edit_module(&outer, &around, |one| {
+fn handles_of_two_runs_cannot_be_mixed() {
+    let (frame, outer, inner) = (TestFrame::with_ops(), module(), module());
+    let edited = edit_module(&outer, &frame, |one| {
         let f = one.edit("main")?;
-        let edited = edit_module(&inner, &around, |other| {
+        let edited = edit_module(&inner, &frame, |other| {
             let g = other.edit("main")?;
             let (body, at) = (g.body(), Position::end_of(f.body()));
             let arg = [f.params()[0]];
@@ -116,14 +118,14 @@ fn handles_of_two_runs_are_told_apart() {
             expect!["cannot copy from another module"]
                 .assert_eq(&copied.expect_err("of another module").message);
             // The current context is the inner one. It may be used with either function.
-            let asked = PassContext::current(|cx| {
+            let inferred = PassContext::current(|cx| {
                 let op = OpId(0);
                 (cx.infer(f, op), cx.infer(g, op))
             });
-            let (one, other) = asked.ok_or("no context")?;
+            let (one, other) = inferred.ok_or("no context")?;
             one?;
             other?;
-            g.erase_op(OpId(0)).expect_err("it is used");
+            g.erase_op(OpId(0)).expect_err("a used op");
             Ok(())
         });
         edited.map_err(|failure| failure.message)?;
@@ -135,72 +137,72 @@ fn handles_of_two_runs_are_told_apart() {
 }
 
 thread_local! {
-    static KEPT: RefCell<Vec<Ops>> = const { RefCell::new(Vec::new()) };
+    static STORED: RefCell<Vec<Ops>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Stores iterators in a thread-local variable.
-fn keep(f: &Function) {
-    KEPT.with_borrow_mut(|kept| kept.extend([f.ops(), f.ops()]));
+fn store(f: &Function) {
+    STORED.with_borrow_mut(|stored| stored.extend([f.ops(), f.ops()]));
 }
 
 /// Returns the number of stored iterators that have a next item.
-fn look() -> usize {
-    KEPT.with_borrow_mut(|kept| kept.iter_mut().filter_map(Iterator::next).count())
+fn advance() -> usize {
+    STORED.with_borrow_mut(|stored| stored.iter_mut().filter_map(Iterator::next).count())
 }
 
 /// Advances the stored iterators when the host drops it, for example during an edit.
 #[derive(Debug)]
-struct Peeks;
+struct AdvancesOnDrop;
 
-static PEEKED: AtomicUsize = AtomicUsize::new(0);
+static DROPPED: AtomicUsize = AtomicUsize::new(0);
 
-impl Drop for Peeks {
+impl Drop for AdvancesOnDrop {
     fn drop(&mut self) {
-        look();
+        advance();
         let level = PassContext::current(|cx| {
             cx.emit(&sdk::Diagnostic::note("dropped"));
             cx.opt_level()
         });
-        PEEKED.fetch_add(1 + level.unwrap_or(0) as usize, Ordering::Relaxed);
+        DROPPED.fetch_add(1 + level.unwrap_or(0) as usize, Ordering::Relaxed);
     }
 }
 
-impl Analysis for Peeks {
+impl Analysis for AdvancesOnDrop {
     const NAME: &'static str = "peeks";
 
-    fn compute(_f: &Function, _cx: &PassContext) -> Result<Peeks, PassError> {
-        look();
-        Ok(Peeks)
+    fn compute(_f: &Function, _cx: &PassContext) -> Result<AdvancesOnDrop, PassError> {
+        advance();
+        Ok(AdvancesOnDrop)
     }
 }
 
 /// A definition that advances the stored iterators during its calls, and makes the function's pools grow.
-const PEEK: OpDef = OpDef::new("t.A", 1)
+const ADVANCING: OpDef = OpDef::new("t.A", 1)
     .operands(1, 1)
-    .infer(peek)
+    .infer(advance_in_call)
     .evaluate(|call| {
-        peek(call)?;
+        advance_in_call(call)?;
         Err("it only looked".into())
     });
 
-fn peek(call: &OpCall) -> OpResult {
+fn advance_in_call(call: &OpCall) -> OpResult {
     let operand = call.operand(0).ok_or("there is no operand")?;
     // Miri is slow.
     for size in 0..if cfg!(miri) { 11 } else { 100 } {
         let inner = sdk::TypeSpec::shaped(abi::DType::F32, &[size, size]);
         call.add_type(&inner)?;
         if size % 10 == 0 {
-            look();
+            advance();
         }
     }
-    let kept = PassContext::current(|cx| {
-        let one: *const Peeks = call.analysis::<Peeks>(cx)?;
+    let stored = PassContext::current(|cx| {
+        let one: *const AdvancesOnDrop = call.analysis::<AdvancesOnDrop>(cx)?;
         call.add_type(&sdk::TypeSpec::shaped(abi::DType::F64, &[7]))?;
-        assert!(std::ptr::eq(one, call.analysis::<Peeks>(cx)?));
+        assert!(std::ptr::eq(one, call.analysis::<AdvancesOnDrop>(cx)?));
         cx.check_op(call, call.op())?;
         Ok::<(), PassError>(())
     });
-    kept.ok_or("no context")?.map_err(|error| error.message)?;
+    stored.ok_or("no context")?.map_err(|error| error.message)?;
     call.set_result_like(0, operand)?;
     Ok(())
 }
@@ -215,15 +217,15 @@ plugin! {
         /// Does nothing.
         function "t.transform.Nothing" => nothing,
     ],
-    ops: [PEEK],
+    ops: [ADVANCING],
 }
 
 #[test]
-fn iterators_may_be_looked_at_while_the_host_works() {
-    let around = Around::with_ops_of(PLUGIN);
-    let changed = run(&module(), &around, |f, cx| {
-        keep(f);
-        f.analysis::<Peeks>(cx)?;
+fn iterators_may_be_advanced_during_host_calls() {
+    let frame = TestFrame::with_ops_of(PLUGIN);
+    let changed = run(&module(), &frame, |f, cx| {
+        store(f);
+        f.analysis::<AdvancesOnDrop>(cx)?;
         // The first edit copies, and the analysis for the next version replaces that for the previous one.
         for _ in 0..3 {
             for op in f.ops_named("t.A") {
@@ -232,53 +234,53 @@ fn iterators_may_be_looked_at_while_the_host_works() {
                 cx.infer_with(f, op, &[operand])?;
                 assert_eq!(cx.evaluate(f, op, 8)?, None);
                 cx.evaluate_with(f, op, &[operand], 8)?;
-                keep(f);
+                store(f);
             }
-            f.analysis::<Peeks>(cx)?;
+            f.analysis::<AdvancesOnDrop>(cx)?;
             let last = f.terminator(f.body()).ok_or("no terminator")?;
             let op = OpBuilder::new("t.A").operand(f.params()[0]);
             let op = f.create_op(op.untyped_results(1), Position::before(last))?;
             f.set_attr(op, "k", 1)?;
-            look();
+            advance();
         }
-        assert!(look() > 0);
+        assert!(advance() > 0);
         Ok(())
     });
-    assert_eq!(look(), 0);
+    assert_eq!(advance(), 0);
     drop(changed.expect("works").expect("changed"));
-    assert!(PEEKED.load(Ordering::Relaxed) > 0);
-    KEPT.take();
+    assert!(DROPPED.load(Ordering::Relaxed) > 0);
+    STORED.take();
 }
 
 #[test]
-fn handles_that_are_never_dropped_end() {
+fn forgotten_handles_are_invalidated() {
     let changed = run_module(&module(), |m, cx| {
         let f = m.edit("main")?;
         f.set_function_attr("k", 1)?;
-        keep(f);
+        store(f);
         let snapshot = m.snapshot("main")?;
-        keep(&snapshot);
+        store(&snapshot);
         std::mem::forget(snapshot);
-        assert_eq!(look(), 4);
+        assert_eq!(advance(), 4);
         // Iterators of edited functions end with the next edit, those of snapshots with the run.
-        let made = m.create("made", FunctionKind::GRAPH, None)?;
-        assert_eq!(look(), 2);
-        keep(made);
+        let created = m.create("made", FunctionKind::GRAPH, None)?;
+        assert_eq!(advance(), 2);
+        store(created);
         m.run_pass(cx, "t.transform.Remove")?;
-        keep(m.edit("made")?);
-        assert_eq!(look(), 2);
+        store(m.edit("made")?);
+        assert_eq!(advance(), 2);
         Ok(())
     });
     assert_eq!(changed.expect("works").expect("changed").len(), 2);
-    assert_eq!(look(), 0);
-    KEPT.take();
+    assert_eq!(advance(), 0);
+    STORED.take();
 }
 
 /// Snapshots don't change with the module.
 #[test]
-fn snapshots_outlive_what_they_are_of() {
+fn snapshots_outlive_their_functions() {
     let changed = run_module(&module(), |m, cx| {
-        let (main, gone) = (m.snapshot("main")?, m.snapshot("gone")?);
+        let (main, removed) = (m.snapshot("main")?, m.snapshot("gone")?);
         m.run_pass(cx, "t.transform.Remove")?;
         let f = m.edit("main")?;
         for op in f.ops_named("t.A").rev() {
@@ -286,11 +288,11 @@ fn snapshots_outlive_what_they_are_of() {
             f.replace_op_with(op, &[x])?;
         }
         m.remove("main")?;
-        let made = m.create("main", FunctionKind::GRAPH, None)?;
-        let mut b = FunctionBuilder::new(made);
+        let created = m.create("main", FunctionKind::GRAPH, None)?;
+        let mut b = FunctionBuilder::new(created);
         let x = b.param("x", TypeId::NONE)?;
         b.finish(&[x])?;
-        for f in [main, gone] {
+        for f in [main, removed] {
             let names: Vec<&str> = f.iter().map(|op| f.name(op)).collect();
             assert_eq!(names, ["t.A", "t.A", "return"]);
             assert_eq!(f.order()?.position(OpId(1)), Some(1));
@@ -302,16 +304,16 @@ fn snapshots_outlive_what_they_are_of() {
 
 /// A pass that panics while it has all handles changes nothing.
 #[test]
-fn a_panic_ends_all_handles() {
+fn panic_invalidates_all_handles() {
     let failed = run_module(&module(), |m, _| {
         let snapshot = m.snapshot("gone")?;
         let f = m.edit("main")?;
         f.set_function_attr("k", 1)?;
-        keep(f);
-        keep(&snapshot);
-        panic!("it holds {}", look());
+        store(f);
+        store(&snapshot);
+        panic!("it holds {}", advance());
     });
-    assert_eq!(failed.expect_err("it panicked"), "it holds 4");
-    assert_eq!(look(), 0);
-    KEPT.take();
+    assert_eq!(failed.expect_err("a panic"), "it holds 4");
+    assert_eq!(advance(), 0);
+    STORED.take();
 }

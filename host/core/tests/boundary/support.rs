@@ -21,40 +21,40 @@ use passdock_plugin_api::{PassContext, PassResult};
 use crate::definitions::PLUGIN;
 
 /// A frame with one option and a registered pass that removes the function `gone`.
-pub(crate) struct Around {
+pub(crate) struct TestFrame {
     limit: toml::Value,
     pub(crate) options: ConfigValue,
     defs: OpDefs,
 }
 
-impl Around {
-    pub(crate) fn new() -> Around {
-        Around {
+impl TestFrame {
+    pub(crate) fn new() -> TestFrame {
+        TestFrame {
             limit: 8.into(),
             options: ConfigValue::from([("limit".to_owned(), 8.into())]),
             defs: OpDefs::new([], host()),
         }
     }
 
-    pub(crate) fn with_ops() -> Around {
-        Around::with_ops_of(PLUGIN)
+    pub(crate) fn with_ops() -> TestFrame {
+        TestFrame::with_ops_of(PLUGIN)
     }
 
-    pub(crate) fn with_ops_of(plugin: sdk::StaticPlugin) -> Around {
-        Around::with_plugins(&[plugin])
+    pub(crate) fn with_ops_of(plugin: sdk::StaticPlugin) -> TestFrame {
+        TestFrame::with_plugins(&[plugin])
     }
 
-    pub(crate) fn with_plugins(plugins: &[sdk::StaticPlugin]) -> Around {
+    pub(crate) fn with_plugins(plugins: &[sdk::StaticPlugin]) -> TestFrame {
         let plugin = |&plugin| Arc::new(Plugin::from_static(plugin).expect("a good plugin"));
         let plugins: Vec<Arc<Plugin>> = plugins.iter().map(plugin).collect();
-        Around {
+        TestFrame {
             defs: OpDefs::new(&plugins, host()),
-            ..Around::new()
+            ..TestFrame::new()
         }
     }
 }
 
-impl Frame for Around {
+impl Frame for TestFrame {
     fn opt_level(&self) -> u32 {
         3
     }
@@ -134,21 +134,21 @@ pub(crate) fn module() -> ir::Module {
 
 pub(crate) fn run(
     module: &ir::Module,
-    around: &Around,
+    frame: &TestFrame,
     pass: impl Fn(&mut sdk::Function, &PassContext) -> PassResult + Send + Sync + 'static,
 ) -> Result<Option<Arc<ir::Function>>, String> {
     let (input, _) = ModuleInput::new(module);
-    let function = module.function_named("main").expect("is there");
-    let (result, _) = run_on(&input, around, FunctionCode::Closure(&pass), function);
+    let function = module.function_named("main").expect("function `main`");
+    let (result, _) = run_on(&input, frame, FunctionCode::Closure(&pass), function);
     result.map_err(|failure| {
-        let place = [&failure.at.function, &failure.at.op, &failure.at.location];
-        let place: Vec<&str> = place.into_iter().flatten().map(String::as_str).collect();
-        let how = if failure.panicked {
+        let location = [&failure.at.function, &failure.at.op, &failure.at.location];
+        let location: Vec<&str> = location.into_iter().flatten().map(String::as_str).collect();
+        let kind = if failure.panicked {
             "panicked"
         } else {
             "failed"
         };
-        format!("{how}: {} [{}]", failure.message, place.join(", "))
+        format!("{kind}: {} [{}]", failure.message, location.join(", "))
     })
 }
 
@@ -161,22 +161,17 @@ pub(crate) type Outcome = (
 /// Runs a pass on a function of the input module.
 pub(crate) fn run_on(
     input: &ModuleInput<'_>,
-    around: &Around,
+    frame: &TestFrame,
     pass: FunctionCode<'_>,
     function: &Arc<ir::Function>,
 ) -> Outcome {
-    run_in(
-        input,
-        around,
-        pass,
-        &mut FunctionSlot::new(function.clone()),
-    )
+    run_in(input, frame, pass, &mut FunctionSlot::new(function.clone()))
 }
 
 /// Runs a pass on the function of a slot.
 pub(crate) fn run_in(
     input: &ModuleInput<'_>,
-    around: &Around,
+    frame: &TestFrame,
     pass: FunctionCode<'_>,
     slot: &mut FunctionSlot,
 ) -> Outcome {
@@ -185,7 +180,7 @@ pub(crate) fn run_in(
         all = (outcome.result, outcome.diagnostics);
         Ok::<(), Infallible>(())
     };
-    let Ok(()) = run_function_pass(pass, input, [slot], around, &around.options, report);
+    let Ok(()) = run_function_pass(pass, input, [slot], frame, &frame.options, report);
     all
 }
 
@@ -193,9 +188,9 @@ pub(crate) fn run_module(
     module: &ir::Module,
     pass: impl for<'h> Fn(&mut sdk::Module<'h>, &PassContext) -> PassResult + Send + Sync + 'static,
 ) -> Result<Option<ir::Module>, String> {
-    let around = Around::new();
-    let made = run_module_pass(ModuleCode::Closure(&pass), module, &around, &around.options);
-    made.result.map_err(|failure| failure.message)
+    let frame = TestFrame::new();
+    let outcome = run_module_pass(ModuleCode::Closure(&pass), module, &frame, &frame.options);
+    outcome.result.map_err(|failure| failure.message)
 }
 
 pub(crate) fn ops(f: &ir::Function) -> Vec<String> {

@@ -492,7 +492,7 @@ mod tests {
 ";
 
     #[test]
-    fn a_function_comes_to_another_module_as_it_is() {
+    fn function_is_copied_to_another_module() {
         let source = text::parse(TWO).unwrap();
         let other = "module {\n  fn @other(%x, %scale) -> (%r) {\n    return %x\n  }\n}\n";
         let mut module = text::parse(other).unwrap();
@@ -506,9 +506,9 @@ mod tests {
             text::print_function(&copied, &options),
             expected.replace("  %unused = const f32[] 1.0\n", ""),
         );
-        let again = module.insert_copy(main).unwrap_err();
+        let error = module.insert_copy(main).unwrap_err();
         assert_eq!(
-            again.to_string(),
+            error.to_string(),
             "the module already has a function `@main`"
         );
         let mut empty = Module::new();

@@ -103,28 +103,28 @@ mod tests {
         let symbols = Symbols::new();
         let name = symbols.intern("t.x");
         let mut f = Function::new(symbols.clone(), FunctionKind::GRAPH, SymbolId(0));
-        let mut made = Vec::new();
+        let mut ops = Vec::new();
         for _ in 0..20_000 {
-            let before = place(&made);
+            let before = place(&ops);
             let at = Position {
                 region: f.body(),
                 before,
             };
-            made.push(f.create_op(&NewOp::new(name), at).unwrap());
+            ops.push(f.create_op(&NewOp::new(name), at).unwrap());
         }
         let orders: Vec<u64> = f.ops_in(f.body()).map(|op| f.op(op).order).collect();
-        assert_eq!(orders.len(), made.len());
+        assert_eq!(orders.len(), ops.len());
         assert!(orders.is_sorted_by(|a, b| a < b));
     }
 
     #[test]
-    fn labels_follow_the_list_wherever_ops_go() {
+    fn labels_follow_the_op_order() {
         check(|_| OpId::NONE);
-        check(|made| made.last().copied().unwrap_or(OpId::NONE));
-        check(|made| made.first().copied().unwrap_or(OpId::NONE));
-        check(|made| made.get(made.len() / 2).copied().unwrap_or(OpId::NONE));
-        check(|made| {
-            made.get(made.len() * 7919 % 10_007)
+        check(|ops| ops.last().copied().unwrap_or(OpId::NONE));
+        check(|ops| ops.first().copied().unwrap_or(OpId::NONE));
+        check(|ops| ops.get(ops.len() / 2).copied().unwrap_or(OpId::NONE));
+        check(|ops| {
+            ops.get(ops.len() * 7919 % 10_007)
                 .copied()
                 .unwrap_or(OpId::NONE)
         });

@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_is_found_until_the_function_changes() {
+    fn values_are_cached_until_the_function_changes() {
         let mut f = function();
         f.cache(KEY, Arc::new(7_u32));
         f.cache(KEY, Arc::new(8_u32));
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_has_what_the_original_had_and_goes_its_own_way() {
+    fn clone_shares_values_and_diverges() {
         let mut f = function();
         f.cache(KEY, Arc::new(7_u32));
         let mut copy = f.clone();
@@ -138,17 +138,17 @@ mod tests {
     }
 
     #[test]
-    fn only_what_holds_is_preserved() {
+    fn stale_values_are_not_preserved() {
         let mut f = function();
         assert!(!f.preserve_cached(&KEY));
         f.cache(KEY, Arc::new(7_u32));
         f.touch_function();
         f.clear_stale_cache();
-        assert!(!f.preserve_cached(&KEY), "it was of an older version");
+        assert!(!f.preserve_cached(&KEY), "the value is of an older version");
     }
 
     #[test]
-    fn what_is_worked_out_of_a_trial_goes_with_it() {
+    fn values_of_a_trial_are_discarded() {
         let mut f = function();
         f.cache(KEY, Arc::new(7_u32));
         f.begin_trial();
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn compaction_forgets() {
+    fn compaction_clears_the_cache() {
         let mut f = function();
         f.cache(KEY, Arc::new(7_u32));
         f.compact();
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn one_version_is_kept_and_everything_is_dropped_once() {
+    fn one_version_is_cached_and_values_drop_once() {
         let dropped = Arc::new(AtomicUsize::new(0));
         let mut f = function();
         for _ in 0..10 {
@@ -223,7 +223,7 @@ mod tests {
 
     /// Keys with the same hash form a chain, which may be long.
     #[test]
-    fn keys_of_one_hash_are_told_apart() {
+    fn keys_with_equal_hashes_are_distinct() {
         let mut f = function();
         for version in 0..2000_u32 {
             f.cache(KEY, Arc::new(version));
@@ -240,14 +240,14 @@ mod tests {
     }
 
     #[test]
-    fn threads_that_share_a_function_agree() {
+    fn threads_see_the_same_value() {
         let f = function();
         let seen: Vec<u32> = std::thread::scope(|scope| {
-            let ask = |i: u32| {
+            let read = |i: u32| {
                 let f = &f;
                 scope.spawn(move || *f.cache(KEY, Arc::new(i)).downcast_ref().expect("a number"))
             };
-            let threads: Vec<_> = (0..2).map(ask).collect();
+            let threads: Vec<_> = (0..2).map(read).collect();
             threads
                 .into_iter()
                 .map(|t| t.join().expect("no panic"))

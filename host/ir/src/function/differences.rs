@@ -94,25 +94,25 @@ mod tests {
             return %1
         } }"#;
         let module = text::parse(source).expect("a module");
-        let original: &Function = module.functions().next().expect("its function");
+        let original: &Function = module.functions().next().expect("the function");
         let mut copy = original.clone();
         let body = copy.body();
         let ops: Vec<OpId> = copy.ops_in(body).collect();
         let x = copy.operand(ops[0], 0);
         edit(&mut copy, [ops[0], ops[1]], x);
-        let found = copy.differences(original).expect("ids that are the same");
-        let said = found.iter().map(|(what, n)| format!("{what} {n}"));
-        let said: Vec<String> = said.collect();
-        expected.assert_eq(&said.join(", "));
+        let found = copy.differences(original).expect("equal ids");
+        let counts = found.iter().map(|(what, n)| format!("{what} {n}"));
+        let counts: Vec<String> = counts.collect();
+        expected.assert_eq(&counts.join(", "));
     }
 
     #[test]
-    fn what_changed_is_counted() {
+    fn differences_are_counted_by_kind() {
         check(|_, _, _| (), expect![""]);
         check(
             |f, [first, _], _| {
                 let ty = f.add_type(TypeData::Unknown);
-                let result = f.result(first, 0).expect("its result");
+                let result = f.result(first, 0).expect("a result");
                 f.set_type(result, ty).expect("a type");
                 f.set_name(result, "other").expect("a name");
             },
@@ -135,10 +135,10 @@ mod tests {
                     result_types: &[ty],
                     ..NewOp::new(f.symbols().intern("onnx.Sub"))
                 };
-                let made = f.create_op(&new, Position::before(second)).expect("an op");
-                let made = f.result(made, 0).expect("its result");
-                let old = f.result(first, 0).expect("its result");
-                f.replace_uses(old, made).expect("one type");
+                let new = f.create_op(&new, Position::before(second)).expect("an op");
+                let new = f.result(new, 0).expect("a result");
+                let old = f.result(first, 0).expect("a result");
+                f.replace_uses(old, new).expect("one type");
                 f.erase_op(first).expect("no uses");
             },
             expect!["operands 1, ops 1"],

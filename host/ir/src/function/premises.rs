@@ -169,7 +169,7 @@ mod tests {
         }} }}"
         );
         let module = text::parse(&source).expect("a module");
-        let f: &Function = module.functions().next().expect("its function");
+        let f: &Function = module.functions().next().expect("the function");
         let ops = f
             .ops_in(f.body())
             .filter(|&op| f.text(f.op(op).name) != "return");
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn attributes_are_compared_by_what_they_say() {
+    fn attributes_are_compared_by_value() {
         check(
             &[(0, 1), (3, 4), (6, 7)],
             r#"%0 = onnx.Softmax(%x) {axis = 1}
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn types_are_compared_with_what_they_denote() {
+    fn denotations_of_types_are_compared() {
         check(
             &[(1, 2)],
             "%a = onnx.Relu(%x) : f32[2 @BATCH,n]
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_very_long_has_no_premises() {
+    fn long_keys_have_no_premises() {
         let ints = vec!["7"; MAX_KEY + 1].join(", ");
         check(
             &[],
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn constants_are_compared_as_such_and_known_elements_by_their_numbers() {
+    fn constants_and_known_elements_are_compared() {
         check(
             &[(0, 1), (4, 5)],
             "%0 = onnx.Reshape(%x, %s)
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_regions_or_sizes_made_of_others_has_no_premises() {
+    fn ops_with_regions_or_dim_expressions_have_no_premises() {
         check(
             &[],
             "%0 = onnx.If(%c) : f32[2,n]

@@ -59,11 +59,11 @@ mod tests {
 
     /// A reader's slices keep their addresses and contents while types are added.
     #[test]
-    fn interning_after_making_room_moves_nothing() {
+    fn interning_after_reserve_does_not_reallocate() {
         let mut f = Function::new(Symbols::new(), FunctionKind::GRAPH, SymbolId(0));
-        let mut kept = Vec::new();
+        let mut replaced = Vec::new();
         for size in 0..1000 {
-            kept.extend(f.reserve_type(2));
+            replaced.extend(f.reserve_type(2));
             let before = f.view();
             let dims = [Dim::constant(size), Dim::constant(2)];
             f.add_type(TypeData::Tensor(DType::F32, Some(&dims)));
@@ -72,6 +72,6 @@ mod tests {
             assert_eq!(before.dims.base, after.dims.base);
         }
         // Capacities double, so many types cause few moves.
-        assert!(kept.len() < 30, "{}", kept.len());
+        assert!(replaced.len() < 30, "{}", replaced.len());
     }
 }

@@ -121,7 +121,7 @@ mod tests {
             return %1
         } }"#;
         let module = text::parse(source).expect("a module");
-        let original: &Function = module.functions().next().expect("its function");
+        let original: &Function = module.functions().next().expect("the function");
         let mut copy = original.clone();
         let body = copy.body();
         let ops: Vec<OpId> = copy.ops_in(body).collect();
@@ -141,12 +141,12 @@ mod tests {
     }
 
     #[test]
-    fn what_was_made_and_taken_back_is_as_if_it_never_was() {
+    fn created_and_erased_ops_are_no_change() {
         check(true, |_, _| ());
         check(true, |f, [first, second]| {
             let x = f.operands(first)[0].value;
             let one = add(f, second, &[x, x]);
-            let result = f.result(one, 0).expect("its result");
+            let result = f.result(one, 0).expect("a result");
             let another = add(f, second, &[result, x]);
             f.erase_op(another).expect("no uses");
             f.erase_op(one).expect("no uses");
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_changed_and_changed_back_is_as_it_was() {
+    fn reverted_edits_are_no_change() {
         let set = |f: &mut Function, op: OpId, name: &str, value| {
             let name = f.symbols().intern(name);
             f.set_attr(op, &NewAttr::new(name, value))
@@ -173,7 +173,7 @@ mod tests {
             set(f, op, "b", AttrData::Int(3));
         });
         check(false, |f, [op, _]| {
-            let result = f.result(op, 0).expect("its result");
+            let result = f.result(op, 0).expect("a result");
             f.set_name(result, "other").expect("a name");
         });
         check(false, |f, [op, second]| {

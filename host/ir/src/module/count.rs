@@ -118,7 +118,7 @@ mod tests {
     use crate::text;
 
     #[test]
-    fn groups_count_as_what_is_in_them() {
+    fn calls_of_groups_count_the_ops_of_the_group() {
         let module = text::parse(
             r#"module {
   fn @main(%x) -> (%z) {

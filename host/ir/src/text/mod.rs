@@ -8,7 +8,7 @@
 //! use passdock_ir::{text, verify};
 //!
 //! let module = text::parse("module { fn @f(%x: f32[n]) -> (%y) { %0 = onnx.Relu(%x) return %0 } }")?;
-//! verify::verify_module(&module).expect("what can be read is right");
+//! verify::verify_module(&module).expect("valid IR");
 //! let printed = text::print(&module);
 //! assert_eq!(printed.lines().nth(2), Some("    %0 = onnx.Relu(%x)"));
 //! assert_eq!(text::print(&text::parse(&printed)?), printed);

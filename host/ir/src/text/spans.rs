@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_ops() {
+    fn spans_cover_the_parts_of_ops() {
         check(
             r#"  %0, %"a, = (b:0" = onnx.Conv(%x, %"w(1)", _) {pads = [1, 2], "k,=" = "}, x"} : f32[2] loc("c")"#,
             expect![[r#"
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn any_line_has_spans() {
+    fn malformed_lines_have_valid_spans() {
         let line = r#"%é, "{ = x.y((é[{}) "\" {a = é"#;
         for start in (0..=line.len()).filter(|&at| line.is_char_boundary(at)) {
             for end in (start..=line.len()).filter(|&at| line.is_char_boundary(at)) {

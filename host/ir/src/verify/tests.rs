@@ -48,7 +48,7 @@ type Case = (&'static str, &'static [fn(&mut Function)]);
 
 /// Checks the first violation reported for each broken function.
 #[test]
-fn broken_records() {
+fn broken_records_are_reported() {
     let cases: &[Case] = &[
         ("columns", &[|f| _ = f.data.pop()]),
         (
@@ -281,15 +281,15 @@ fn broken_records() {
         ),
     ];
     let mut all = String::new();
-    for (name, ways) in cases {
+    for (name, edits) in cases {
         all += &format!("# {name}\n");
-        for broken in *ways {
-            let mut module = crate::text::parse(SOURCE).expect("the source is right");
-            verify_module(&module).expect("the source is right");
+        for edit in *edits {
+            let mut module = crate::text::parse(SOURCE).expect("valid IR");
+            verify_module(&module).expect("valid IR");
             let name = module.names().next().expect("one function");
             let function = module.function_mut(name).expect("one function");
-            broken(function);
-            let violations = verify(function).expect_err("it is broken");
+            edit(function);
+            let violations = verify(function).expect_err("invalid IR");
             all += &format!("{}\n", violations[0]);
         }
         all += "\n";
@@ -298,20 +298,20 @@ fn broken_records() {
 }
 
 #[test]
-fn modules() {
-    let mut module = crate::text::parse(SOURCE).expect("the source is right");
+fn renamed_function_of_a_module_is_reported() {
+    let mut module = crate::text::parse(SOURCE).expect("valid IR");
     let name = module.names().next().expect("one function");
     let other = module.symbols().intern("other");
     module.function_mut(name).expect("one function").name = other;
-    let violations = verify_module(&module).expect_err("it is broken");
+    let violations = verify_module(&module).expect_err("invalid IR");
     expect!["@other: the module has this function under another name or with another symbol table [module]"]
     .assert_eq(&violations[0].to_string());
 }
 
-/// The violation is a record written above or, where the parser accepts it, the text file of the invariant's name in
+/// The case is a record written above or, where the parser accepts it, the text file of the invariant's name in
 /// `src/verify`.
 #[test]
-fn every_invariant_is_broken_by_a_case_and_explained() {
+fn each_invariant_has_a_case_and_documentation() {
     let files = concat!(env!("CARGO_MANIFEST_DIR"), "/src/verify");
     let (records, header) = (include_str!("tests/broken.txt"), include_str!("mod.rs"));
     for invariant in Invariant::ALL {
@@ -325,7 +325,7 @@ fn every_invariant_is_broken_by_a_case_and_explained() {
             "{invariant:?}"
         );
     }
-    for file in std::fs::read_dir(files).expect("the folder is there") {
+    for file in std::fs::read_dir(files).expect("the directory") {
         let name = file.expect("readable").file_name();
         if !name.to_string_lossy().ends_with(".ir") {
             continue;

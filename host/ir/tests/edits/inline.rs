@@ -6,15 +6,15 @@ use passdock_ir::{Edit, Function, Module, text, verify};
 use crate::{function, inner, op, value};
 
 /// Inlines a region and replaces the op's results by the yielded values.
-fn collapse(f: &mut Function, holder: OpId, region: RegionId, args: &[ValueId]) -> Edit {
+fn collapse(f: &mut Function, parent: OpId, region: RegionId, args: &[ValueId]) -> Edit {
     f.inline_region(region, args)?;
-    let terminator = f.terminator(region).expect("it stays");
+    let terminator = f.terminator(region).expect("the terminator");
     let values: Vec<ValueId> = f
         .operands(terminator)
         .iter()
         .map(|slot| slot.value)
         .collect();
-    f.replace_op_with(holder, &values)
+    f.replace_op_with(parent, &values)
 }
 
 const NAMES: &str = r#"module {
@@ -47,29 +47,29 @@ const NAMES: &str = r#"module {
 "#;
 
 #[test]
-fn depths_and_constants_come_along() {
-    let mut module = text::parse(NAMES).expect("it can be read");
+fn inlining_updates_depths_and_constants() {
+    let mut module = text::parse(NAMES).expect("valid IR");
     let f = function(&mut module, "f");
-    let holder = op(f, "onnx.If");
-    collapse(f, holder, inner(f, "onnx.If"), &[]).expect("it can be done");
+    let parent = op(f, "onnx.If");
+    collapse(f, parent, inner(f, "onnx.If"), &[]).expect("inlined");
     let f = function(&mut module, "f");
     let nested = inner(f, "onnx.If");
     assert_eq!(f.depth(nested), 1);
-    verify::verify_module(&module).expect("depths are right");
+    verify::verify_module(&module).expect("valid depths");
     // A constant of a nested region is erased with the region that now contains it.
     let f = function(&mut module, "f");
-    let holder = op(f, "onnx.If");
-    f.inline_region(nested, &[]).expect("it can be done");
-    f.replace_op_with(holder, &[value(f, "x")])
-        .expect("it can be done");
+    let parent = op(f, "onnx.If");
+    f.inline_region(nested, &[]).expect("inlined");
+    f.replace_op_with(parent, &[value(f, "x")])
+        .expect("inlined");
     assert!(f.live_value(value(f, "k2")).is_ok());
     f.compact();
-    verify::verify_module(&module).expect("compacting keeps it whole");
+    verify::verify_module(&module).expect("valid after compaction");
 }
 
 /// Collapses 10,000 levels from the outermost one: each op is moved once.
 #[test]
-fn deep_regions_collapse_in_linear_time() {
+fn deep_regions_are_inlined_in_linear_time() {
     const LEVELS: usize = 10_000;
     let mut text = String::from("module {\n  fn @f(%c: bool[], %x: f32[]) -> (%y: f32[]) {\n");
     for level in 0..LEVELS {
@@ -85,14 +85,14 @@ fn deep_regions_collapse_in_linear_time() {
         );
     }
     text += "  }\n}\n";
-    let mut module: Module = text::parse(&text).expect("it can be read");
+    let mut module: Module = text::parse(&text).expect("valid IR");
     let f = function(&mut module, "f");
-    let terminator = f.terminator(f.body()).expect("it returns");
+    let terminator = f.terminator(f.body()).expect("the terminator");
     for _ in 0..LEVELS {
-        let holder = f.op(terminator).prev;
-        let region = f.regions_of(holder).next().expect("one");
-        collapse(f, holder, region, &[]).expect("it can be done");
+        let parent = f.op(terminator).prev;
+        let region = f.regions_of(parent).next().expect("one");
+        collapse(f, parent, region, &[]).expect("inlined");
     }
-    verify::verify_module(&module).expect("edits keep it whole");
+    verify::verify_module(&module).expect("valid after edits");
     assert_eq!(module.op_count(), LEVELS);
 }

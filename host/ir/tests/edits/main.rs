@@ -36,7 +36,7 @@ const SOURCE: &str = r#"module {
 "#;
 
 pub(crate) fn source() -> Module {
-    text::parse(SOURCE).expect("it can be read")
+    text::parse(SOURCE).expect("valid IR")
 }
 
 pub(crate) fn function<'m>(module: &'m mut Module, name: &str) -> &'m mut Function {
@@ -68,7 +68,7 @@ pub(crate) fn inner(f: &Function, name: &str) -> RegionId {
 
 /// Tries an edit of `@f` that is rejected: checks its message, and that nothing changed.
 #[track_caller]
-pub(crate) fn refuse<T: std::fmt::Debug>(
+pub(crate) fn check_rejected<T: std::fmt::Debug>(
     edit: impl FnOnce(&mut Function) -> Edit<T>,
     status: Status,
     expected: Expect,
@@ -76,12 +76,12 @@ pub(crate) fn refuse<T: std::fmt::Debug>(
     let mut module = source();
     let f = function(&mut module, "f");
     let version = f.version();
-    let error = edit(f).expect_err("it is refused");
-    assert_eq!(f.version(), version, "a refused edit changes nothing");
+    let error = edit(f).expect_err("rejected");
+    assert_eq!(f.version(), version, "a rejected edit changes nothing");
     expected.assert_eq(&error.message);
     assert_eq!(error.status, status);
     assert_eq!(text::print(&module), SOURCE);
-    verify::verify_module(&module).expect("it is as before");
+    verify::verify_module(&module).expect("unchanged");
 }
 
 pub(crate) fn new_op(f: &Function, name: &str) -> NewOp<'static> {
@@ -90,15 +90,15 @@ pub(crate) fn new_op(f: &Function, name: &str) -> NewOp<'static> {
 
 #[test]
 fn stale_ids_are_errors() {
-    let gone = |f: &mut Function| {
-        let neg = op(f, "onnx.Shape");
-        f.erase_op(neg).expect("nobody uses it");
-        neg
+    let erase_shape = |f: &mut Function| {
+        let shape = op(f, "onnx.Shape");
+        f.erase_op(shape).expect("unused");
+        shape
     };
     let mut module = source();
     let f = function(&mut module, "f");
     let value = f.result(op(f, "onnx.Shape"), 0).expect("one");
-    let erased = gone(f);
+    let erased = erase_shape(f);
     let errors = [
         f.erase_op(erased).unwrap_err(),
         f.erase_op(OpId(77)).unwrap_err(),

@@ -24,32 +24,30 @@ use crate::support::changed;
 use crate::{inner, op, value};
 
 #[test]
-fn scripts() {
+fn scripts_of_case_files() {
     let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/edits"));
-    let files = std::fs::read_dir(root)
-        .expect("the folder is there")
-        .flatten();
+    let files = std::fs::read_dir(root).expect("the directory").flatten();
     let files = files
         .map(|file| file.path())
         .filter(|path| path.extension().is_some_and(|e| e == "txt"));
     for path in files {
         let file = std::fs::read_to_string(&path).expect("readable");
-        expect_file![&path].assert_eq(&play(&file));
+        expect_file![&path].assert_eq(&run_scripts(&file));
     }
 }
 
 /// Returns the file with the results of its scripts.
-fn play(file: &str) -> String {
-    let (mut played, mut source, mut own) = (String::new(), String::new(), String::new());
+fn run_scripts(file: &str) -> String {
+    let (mut output, mut source, mut module_text) = (String::new(), String::new(), String::new());
     let mut lines = file.lines().peekable();
     while let Some(line) = lines.next_if(|line| !line.starts_with("# ")) {
         source += &format!("{line}\n");
     }
-    played += &source;
+    output += &source;
     while let Some(line) = lines.next() {
         let mut script = Vec::new();
         match line.split_at_checked(2) {
-            Some(("# ", _)) => own = source.clone(),
+            Some(("# ", _)) => module_text = source.clone(),
             Some(("$ ", edit)) => {
                 script.push(edit);
                 while let Some(edit) = lines.peek().and_then(|line| line.strip_prefix("$ ")) {
@@ -58,32 +56,33 @@ fn play(file: &str) -> String {
                 }
             }
             Some(("| ", first)) => {
-                own = format!("{first}\n");
+                module_text = format!("{first}\n");
                 while let Some(line) = lines.next_if(|line| line.starts_with('|')) {
-                    own += &format!("{}\n", line[1..].strip_prefix(' ').unwrap_or_default());
+                    module_text +=
+                        &format!("{}\n", line[1..].strip_prefix(' ').unwrap_or_default());
                 }
-                let lines = own
+                let lines = module_text
                     .lines()
                     .map(|line| format!("| {line}").trim_end().to_owned() + "\n");
-                played += &lines.collect::<String>();
+                output += &lines.collect::<String>();
                 continue;
             }
             Some(("  ", _)) => continue,
-            _ => assert_eq!(line, "", "what is this?"),
+            _ => assert_eq!(line, "", "unexpected line"),
         }
         if script.is_empty() {
-            played += &format!("{line}\n");
+            output += &format!("{line}\n");
         } else {
             script
                 .iter()
-                .for_each(|edit| played += &format!("$ {edit}\n"));
-            for line in outcome(&own, &script).lines() {
-                played += format!("  {line}").trim_end();
-                played.push('\n');
+                .for_each(|edit| output += &format!("$ {edit}\n"));
+            for line in outcome(&module_text, &script).lines() {
+                output += format!("  {line}").trim_end();
+                output.push('\n');
             }
         }
     }
-    played
+    output
 }
 
 /// Applies the edits of a script; returns the changes, or the error of the last edit.
@@ -188,18 +187,18 @@ impl<'w> Words<'w> {
                     result_types: &types,
                     ..NewOp::new(name)
                 };
-                let made = f.create_op(&new, at)?;
-                return Ok(f.results(made).collect());
+                let created = f.create_op(&new, at)?;
+                return Ok(f.results(created).collect());
             }
             "replace_op" => {
                 let old = self.op(f);
-                let keeps = self.words.next_if(|word| *word == "keeping").is_some();
+                let keeping = self.words.next_if(|word| *word == "keeping").is_some();
                 let (name, operands, types) = self.new_op(f);
                 let new = NewOp {
                     operands: &operands,
                     result_types: &types,
-                    take_regions: keeps,
-                    take_attrs: keeps,
+                    take_regions: keeping,
+                    take_attrs: keeping,
                     ..NewOp::new(name)
                 };
                 f.replace_op(old, &new)?;
@@ -214,16 +213,16 @@ impl<'w> Words<'w> {
             "inline_region" => f.inline_region(self.region(f), &self.values(f))?,
             // Inlines the region and replaces the op's results by the yielded values.
             "collapse" => {
-                let holder = self.op(f);
-                let region = f.regions_of(holder).next().expect("a region");
+                let parent = self.op(f);
+                let region = f.regions_of(parent).next().expect("a region");
                 f.inline_region(region, &self.values(f))?;
-                let terminator = f.terminator(region).expect("it stays");
+                let terminator = f.terminator(region).expect("the terminator");
                 let values: Vec<ValueId> = f
                     .operands(terminator)
                     .iter()
                     .map(|slot| slot.value)
                     .collect();
-                f.replace_op_with(holder, &values)?;
+                f.replace_op_with(parent, &values)?;
             }
             "clone_region" => {
                 let (at, source) = (self.position(f), self.source());

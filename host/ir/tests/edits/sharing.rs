@@ -7,23 +7,23 @@ use passdock_ir::{Extras, Function, Module, NewOp, Position, Symbols, text, veri
 use crate::{SOURCE, function, new_op, op, source};
 
 #[test]
-fn a_snapshot_keeps_what_it_saw() {
+fn snapshot_is_not_changed_by_edits() {
     let mut module = source();
     let snapshot = module.clone();
     assert!(module.is_same(&snapshot));
     let f = function(&mut module, "f");
     let shape = op(f, "onnx.Shape");
-    f.erase_op(shape).expect("nobody uses it");
+    f.erase_op(shape).expect("unused");
     assert_eq!(text::print(&snapshot), SOURCE);
     assert_ne!(text::print(&module), SOURCE);
     // Only the changed function was copied, and its weights weren't.
     let same = |name: &str| {
         let (a, b) = (module.function_named(name), snapshot.function_named(name));
-        std::sync::Arc::ptr_eq(a.expect("there"), b.expect("there"))
+        std::sync::Arc::ptr_eq(a.expect("a function"), b.expect("a function"))
     };
     assert!(!same("f") && same("g"));
     let data = |module: &Module| {
-        let f = module.function_named("f").expect("there").clone();
+        let f = module.function_named("f").expect("a function").clone();
         let (id, _) = f.live_constants().next().expect("a constant");
         std::sync::Arc::as_ptr(f.constant_data(id))
     };
@@ -31,7 +31,7 @@ fn a_snapshot_keeps_what_it_saw() {
 }
 
 #[test]
-fn what_is_set_of_the_whole_module_is_a_change() {
+fn module_properties_count_as_changes() {
     let before = source();
     let pairs = |value: &str| vec![("key".to_owned(), value.to_owned())];
     let mut named = before.clone();
@@ -71,34 +71,32 @@ fn two_threads_edit_two_functions() {
                         result_types: &[TypeId::NONE],
                         ..new_op(f, &format!("t.op{}", at % 7))
                     };
-                    let op = f
-                        .create_op(&new, Position::end(f.body()))
-                        .expect("it can be made");
+                    let op = f.create_op(&new, Position::end(f.body())).expect("an op");
                     let result = f.result(op, 0).expect("one");
                     f.set_name(result, &format!("name{at}"))
-                        .expect("it is alive");
+                        .expect("a live value");
                 }
             });
         }
     });
     for f in functions {
-        module.replace(f).expect("it has its name");
+        module.replace(f).expect("an existing name");
     }
-    verify::verify_module(&module).expect("edits keep it whole");
+    verify::verify_module(&module).expect("valid after edits");
     assert_eq!(module.op_count(), 7 + 500 * 2);
 }
 
 #[test]
-fn modules_refuse_strangers() {
+fn functions_of_other_modules_are_rejected() {
     let mut module = source();
-    let f = (**module.function_named("f").expect("there")).clone();
+    let f = (**module.function_named("f").expect("a function")).clone();
     let twice = module.insert(f).unwrap_err();
-    let stranger = Function::new(
+    let foreign = Function::new(
         Symbols::new(),
         passdock_abi::FunctionKind::GRAPH,
         SymbolId(0),
     );
-    let symbols = module.insert(stranger).unwrap_err();
+    let symbols = module.insert(foreign).unwrap_err();
     let name = module.symbols().intern("h");
     let missing = module.remove(name).unwrap_err();
     expect![[r#"

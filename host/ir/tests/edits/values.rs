@@ -6,22 +6,22 @@ use passdock_ir::{
     AttrData, ConstantData, Function, NewAttr, NewOp, NewPort, Position, text, verify,
 };
 
-use crate::{function, op, refuse, source, value};
+use crate::{check_rejected, function, op, source, value};
 
 #[test]
-fn symbols_and_constants_are_known_ones() {
+fn unknown_ids_are_rejected() {
     let unknown = SymbolId(1 << 20);
-    refuse(
+    check_rejected(
         |f| f.create_op(&NewOp::new(unknown), Position::end(f.body())),
         Status::INVALID,
         expect!["invalid op name: sym1048576 is not a symbol"],
     );
-    refuse(
+    check_rejected(
         |f| f.set_attr(op(f, "onnx.Relu"), &NewAttr::new(unknown, AttrData::Int(1))),
         Status::INVALID,
         expect!["invalid attribute name: sym1048576 is not a symbol"],
     );
-    refuse(
+    check_rejected(
         |f| {
             let tensor = AttrData::Tensor(ConstId(9));
             f.set_attr(
@@ -32,17 +32,17 @@ fn symbols_and_constants_are_known_ones() {
         Status::STALE,
         expect!["function `@f` has no constant const9"],
     );
-    refuse(
+    check_rejected(
         |f| f.inline_region(RegionId(9), &[]),
         Status::STALE,
         expect!["function `@f` has no region region9"],
     );
-    refuse(
+    check_rejected(
         |f| f.replace_symbols(&[(SymbolId(9999), passdock_abi::Dim::constant(1))]),
         Status::INVALID,
         expect!["unknown symbol sym9999"],
     );
-    refuse(
+    check_rejected(
         |f| {
             let port = NewPort {
                 name: "y",
@@ -56,8 +56,8 @@ fn symbols_and_constants_are_known_ones() {
 }
 
 #[test]
-fn constants_have_the_bytes_of_their_types() {
-    refuse(
+fn constant_data_must_match_its_type() {
+    check_rejected(
         |f| {
             let ty = f.value(value(f, "x")).ty;
             f.add_constant(ty, ConstantData::inline([0; 4]), RegionId::NONE, "k")
@@ -65,7 +65,7 @@ fn constants_have_the_bytes_of_their_types() {
         Status::REFUSED,
         expect!["wrong data size: expected 8 bytes for 2 elements of `f32`, found 4"],
     );
-    refuse(
+    check_rejected(
         |f| f.add_constant(TypeId(0), ConstantData::inline([]), RegionId::NONE, "k"),
         Status::REFUSED,
         expect!["a constant must be a scalar or a tensor with a static shape"],
@@ -74,27 +74,27 @@ fn constants_have_the_bytes_of_their_types() {
     let f = function(&mut module, "f");
     let w = f.as_constant(value(f, "w")).expect("a constant");
     let (ty, data) = (f.constant(w).ty, f.constant_data(w).clone());
-    let tensor = f.add_tensor(ty, data, RegionId::NONE).expect("it fits");
-    let error = f.erase_constant(tensor).expect_err("it isn't a value");
+    let tensor = f.add_tensor(ty, data, RegionId::NONE).expect("valid data");
+    let error = f.erase_constant(tensor).expect_err("not a value");
     expect!["cannot erase constant const1: it is the tensor of an attribute"]
         .assert_eq(&error.message);
 }
 
 /// A no-op edit doesn't change the version.
 #[test]
-fn a_domain_that_isnt_there_is_no_change() {
+fn removing_an_unknown_domain_is_no_change() {
     let mut module = source();
     let f = function(&mut module, "f");
     let version = f.version();
     f.remove_opset(f.symbols().intern("acme"))
-        .expect("it isn't there");
+        .expect("no change");
     assert_eq!(f.version(), version);
 }
 
 #[test]
-fn the_symbols_are_those_of_types() {
+fn dim_symbols_are_listed() {
     let text = "module { fn @f(%x: f32[n,m], %s: seq<f32[n*4]>, %d: f32[k]) { return } }";
-    let mut module = text::parse(text).expect("it can be read");
+    let mut module = text::parse(text).expect("valid IR");
     let f = function(&mut module, "f");
     let params = f.args(f.body()).map(|param| f.value(param).ty);
     let symbols = f.dim_symbols(params);
@@ -103,7 +103,7 @@ fn the_symbols_are_those_of_types() {
 }
 
 #[test]
-fn an_attribute_keeps_its_tensor_when_the_value_or_its_region_goes() {
+fn attribute_keeps_tensor_of_erased_constant() {
     let source = r#"module {
   fn @f(%c: bool[], %s: i64[1]) -> (%y: f32[2]) {
     %k = const f32[1] [1.0]
@@ -118,17 +118,17 @@ fn an_attribute_keeps_its_tensor_when_the_value_or_its_region_goes() {
   }
 }
 "#;
-    let mut module = text::parse(source).expect("it can be read");
+    let mut module = text::parse(source).expect("valid IR");
     let f = function(&mut module, "f");
-    let held = op(f, "onnx.If");
+    let if_op = op(f, "onnx.If");
     let [outer, nested] = ["k", "w"].map(|name| f.value(value(f, name)).constant);
-    let own = ConstId(f.attrs(op(f, "onnx.ConstantOfShape"))[0].bits as u32);
+    let tensor_attr = ConstId(f.attrs(op(f, "onnx.ConstantOfShape"))[0].bits as u32);
     let name = |f: &Function, name: &str| f.symbols().intern(name);
-    for (attr, tensor) in [("a", outer), ("b", nested), ("c", own)] {
+    for (attr, tensor) in [("a", outer), ("b", nested), ("c", tensor_attr)] {
         let attr = NewAttr::new(name(f, attr), AttrData::Tensor(tensor));
-        f.set_attr(op(f, "onnx.Neg"), &attr).expect("it can be set");
+        f.set_attr(op(f, "onnx.Neg"), &attr).expect("an attribute");
     }
-    let tensors = AttrData::Tensors(&[outer, nested, own]);
+    let tensors = AttrData::Tensors(&[outer, nested, tensor_attr]);
     let all = [NewAttr::new(name(f, "all"), tensors)];
     let new = NewOp {
         operands: &[value(f, "s")],
@@ -136,11 +136,13 @@ fn an_attribute_keeps_its_tensor_when_the_value_or_its_region_goes() {
         attrs: &all,
         ..NewOp::new(name(f, "onnx.Other"))
     };
-    let made = f.create_op(&new, Position::before(held)).expect("it fits");
-    let made: Vec<ValueId> = f.results(made).collect();
-    f.replace_op_with(held, &made).expect("it can go");
-    f.erase_constant(outer).expect("nobody uses it");
-    verify::verify_module(&module).expect("all tensors are there");
+    let created = f
+        .create_op(&new, Position::before(if_op))
+        .expect("valid data");
+    let created: Vec<ValueId> = f.results(created).collect();
+    f.replace_op_with(if_op, &created).expect("replaced");
+    f.erase_constant(outer).expect("unused");
+    verify::verify_module(&module).expect("valid after edits");
     expect![[r#"
         module {
           fn @f(%c: bool[], %s: i64[1]) -> (%y: f32[2]) {

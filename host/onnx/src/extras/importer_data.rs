@@ -188,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_kept_reads_back() {
+    fn data_round_trips() {
         let mut data = ImporterDataBuilder::default();
         data.stripped(&[]);
         data.names("x.1", "x");
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_such_message_says_nothing() {
+    fn malformed_data_is_ignored() {
         for bytes in [
             &[0xff_u8; 20][..],
             &[10, 200],

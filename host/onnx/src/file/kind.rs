@@ -156,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_that_are_no_models_are_named() {
+    fn other_file_formats_are_recognized() {
         let tar = [&[b'a'; 257][..], b"ustar"].concat();
         let cases: [(&[u8], &str); 31] = [
             (b"", "an empty file"),

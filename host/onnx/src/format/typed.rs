@@ -164,7 +164,7 @@ mod tests {
 
     /// Bytes of each dtype are unchanged after encoding and decoding.
     #[test]
-    fn typed_data_comes_back() {
+    fn typed_data_round_trips() {
         for &dtype in DType::ALL.iter().filter(|&&dtype| dtype != DType::INDEX) {
             let bytes: Vec<u8> = match dtype {
                 DType::STRING => {
@@ -187,7 +187,7 @@ mod tests {
 
     /// Elements of six bits are separate numbers in the typed field and packed in raw data, as in onnx.
     #[test]
-    fn elements_of_six_bits_are_packed_four_in_three_bytes() {
+    fn six_bit_elements_are_packed() {
         assert_eq!(narrow(&[1, 2, 3, 4], DType::F6E2M3), [0x81, 0x30, 0x10]);
         for count in 0..9_usize {
             let elements: Vec<u8> = (0..count).map(|i| (i * 23 % 64) as u8).collect();
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn strings_that_aren_t_well_formed_are_refused() {
+    fn malformed_strings_are_rejected() {
         let bytes = |offsets: &[u64]| -> Vec<u8> {
             offsets
                 .iter()

@@ -353,7 +353,7 @@ mod tests {
 
     /// Types as ONNX encodes them are unchanged after reading and writing.
     #[test]
-    fn types_come_back() {
+    fn types_round_trip() {
         let mut f = function();
         let shape: &[u8] = &[0x12, 10, 10, 2, 8, 3, 10, 0, 10, 2, 18, 0];
         let named: &[u8] = &[0x12, 9, 10, 7, 18, 1, b'n', 26, 2, b'N', b'C'];
@@ -397,7 +397,7 @@ mod tests {
 
     /// Each occurrence of a placeholder is a distinct symbol, and has the same name in the file.
     #[test]
-    fn placeholders_are_told_apart() {
+    fn placeholders_are_distinct_symbols() {
         let named = |name: &[u8]| {
             let dim = [&[10, name.len() as u8 + 2, 18, name.len() as u8], name].concat();
             let shape = [&[0x12, dim.len() as u8][..], &dim].concat();
@@ -430,7 +430,7 @@ mod tests {
     }
 
     #[test]
-    fn types_may_not_nest_without_end() {
+    fn nesting_of_types_is_limited() {
         let mut bytes = Vec::new();
         for _ in 0..250 {
             for number in [ty_item::ELEM_TYPE, ty::SEQUENCE] {

@@ -398,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn every_wire_type_is_walked() {
+    fn all_wire_types_are_read() {
         expect_test::expect![[r#"
             1 = 300 (100+3)
             2 = [7, 8] at 105 (103+4)
@@ -414,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn what_isn_t_protobuf_is_an_error_where_it_stands() {
+    fn malformed_protobuf_is_an_error_with_its_offset() {
         let cases: &[(&[u8], &str)] = &[
             (&[0x08], "101: a number is truncated or too long\n"),
             (
@@ -442,7 +442,7 @@ mod tests {
     }
 
     #[test]
-    fn varints_come_back() {
+    fn varints_round_trip() {
         for value in [0, 1, 127, 128, 300, 1 << 35, u64::MAX] {
             let mut bytes = Vec::new();
             put_varint(&mut bytes, value);
@@ -452,7 +452,7 @@ mod tests {
     }
 
     #[test]
-    fn repeated_numbers_are_read_packed_or_not() {
+    fn packed_and_unpacked_numbers_are_read() {
         let mut ints = Vec::new();
         let packed = Message {
             bytes: &[1, 0xac, 2],

@@ -201,7 +201,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_sorted_stays_and_what_isn_t_moves_least() {
+    fn sort_is_stable_and_moves_few_nodes() {
         assert_eq!(sorted(3, vec![(1, 0), (2, 1), (2, 0)]), Ok(vec![0, 1, 2]));
         assert_eq!(
             sorted(4, vec![(0, 2), (1, 0), (3, 1)]),

@@ -23,7 +23,7 @@ pub(super) fn text_of(bytes: &[u8]) -> String {
 
 /// Checks that a model has the same fields after conversion to text and back, and that the text prints the same.
 #[track_caller]
-fn keeps(bytes: &[u8]) -> String {
+fn check_round_trip(bytes: &[u8]) -> String {
     let text = text_of(bytes);
     let module = text::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     assert_eq!(text::print(&module), text);
@@ -43,12 +43,12 @@ fn entry(key: &str, value: &str) -> Msg {
 }
 
 #[test]
-fn everything_comes_back() {
-    expect_file!["detached.ir"].assert_eq(&keeps(&rich()));
+fn all_features_round_trip() {
+    expect_file!["detached.ir"].assert_eq(&check_round_trip(&rich()));
 }
 
 #[test]
-fn documentation_and_metadata_are_readable() {
+fn documentation_and_metadata_are_printed() {
     let list = [
         node("y = Relu(x) #act")
             .text(6, "rectifies\n\"it\"")
@@ -74,22 +74,22 @@ fn documentation_and_metadata_are_readable() {
         .text(6, "a model")
         .msg(14, &entry("author", "né\u{202e}"))
         .0;
-    expect_file!["detached/documented.ir"].assert_eq(&keeps(&bytes));
+    expect_file!["detached/documented.ir"].assert_eq(&check_round_trip(&bytes));
 }
 
 /// Documentation and metadata in an unusual form are preserved in that form.
 #[test]
-fn odd_documentation_stays_as_it_is() {
+fn unusual_documentation_is_preserved() {
     let twice = node("y = Relu(x)").text(6, "a").text(6, "b");
     let no_text = node("z = Neg(y)").bytes(6, &[0xff]);
     let no_value = node("w = Neg(z)").msg(9, &Msg::new().text(1, "key"));
     let body = graph(&[twice, no_text, no_value], &["x"], &["w"]);
-    let text = keeps(&model(10, &body).0);
+    let text = check_round_trip(&model(10, &body).0);
     assert!(!text.contains("doc(") && !text.contains("meta {"), "{text}");
 }
 
 #[test]
-fn names_have_any_characters() {
+fn names_with_special_characters_round_trip() {
     let long = "n".repeat(100_000);
     for name in [
         "a\"b\\c",
@@ -145,22 +145,22 @@ fn names_have_any_characters() {
         let body = graph(&list, &["x", "c"], &["out"])
             .msg(graphs::OUTPUT, &typed)
             .msg(graphs::VALUE_INFO, &typed);
-        let own = function(name, name, &[node("b = Neg(a)")], &["a"], &["b"])
+        let local = function(name, name, &[node("b = Neg(a)")], &["a"], &["b"])
             .text(functions::ATTRIBUTE, name)
             .text(functions::OVERLOAD, name);
         let import = Msg::new().text(opset::DOMAIN, name).int(opset::VERSION, 1);
         let bytes = model(10, &body)
-            .msg(models::FUNCTIONS, &own)
+            .msg(models::FUNCTIONS, &local)
             .msg(models::OPSET_IMPORT, &import)
             .text(models::PRODUCER_NAME, name)
             .msg(14, &entry(name, name));
-        keeps(&bytes.0);
+        check_round_trip(&bytes.0);
     }
 }
 
 /// The file's order is kept where it differs from the IR's.
 #[test]
-fn orders_are_kept() {
+fn orders_of_the_file_round_trip() {
     let inner = graph(&[node("p = Neg(q)"), node("q = Abs(late)")], &[], &["p"]);
     let list = [
         node("y = Add(b, a)"),
@@ -191,13 +191,13 @@ fn orders_are_kept() {
                     info("k"),
                 ],
             );
-        keeps(&model(ir_version, &body).0);
+        check_round_trip(&model(ir_version, &body).0);
     }
 }
 
 /// The file's order doesn't apply to nodes that a pass moved.
 #[test]
-fn moved_nodes_stay_where_they_were_moved() {
+fn moved_nodes_keep_their_new_position() {
     let list = [
         node("a = Relu(x)"),
         node("b = Neg(x)"),
@@ -215,7 +215,7 @@ fn moved_nodes_stay_where_they_were_moved() {
 }
 
 #[test]
-fn data_keeps_its_form() {
+fn tensor_encodings_round_trip() {
     let typed = |name: &str, code: i64, field: u32, bytes: &[u8]| {
         Msg::new()
             .int(tensor::DIMS, 2)
@@ -277,19 +277,19 @@ fn data_keeps_its_form() {
         node("y = Relu(x)"),
     ];
     let body = graph(&nodes, &["x"], &["y"]).all(graphs::INITIALIZER, &list);
-    let text = keeps(&model(10, &body).0);
+    let text = check_round_trip(&model(10, &body).0);
     assert!(text.contains("%many = const i64[100] blob(0)"), "{text}");
 }
 
 #[test]
-fn a_deep_model_goes_through_text() {
+fn deeply_nested_model_round_trips() {
     let mut inner = graph(&[node("y = Neg(x)").text(6, "deep")], &[], &["y"]);
     for _ in 0..3000 {
-        let holder = node_with("y = If(x)", [&graph_attr("then_branch", &inner)]);
-        inner = graph(&[holder], &[], &["y"]).text(10, "doc");
+        let if_node = node_with("y = If(x)", [&graph_attr("then_branch", &inner)]);
+        inner = graph(&[if_node], &[], &["y"]).text(10, "doc");
     }
-    let holder = node_with("y = If(x)", [&graph_attr("then_branch", &inner)]);
-    let bytes = model(10, &graph(&[holder], &["x"], &["y"])).0;
+    let if_node = node_with("y = If(x)", [&graph_attr("then_branch", &inner)]);
+    let bytes = model(10, &graph(&[if_node], &["x"], &["y"])).0;
     let text = text_of(&bytes);
     let module = text::parse(&text).unwrap();
     assert_eq!(text::print(&module), text);
@@ -298,7 +298,7 @@ fn a_deep_model_goes_through_text() {
 
 /// Edits of a model that was read from text preserve everything else.
 #[test]
-fn a_text_is_edited_like_a_file() {
+fn edits_of_parsed_text_preserve_other_fields() {
     let list = [
         node("a = Relu(x) #first")
             .text(6, "doc")
@@ -336,7 +336,7 @@ fn a_text_is_edited_like_a_file() {
 
 /// Extras in text may be invalid.
 #[test]
-fn extras_that_are_wrong_are_errors() {
+fn invalid_extras_are_errors() {
     let check = |line: &str, expected: Expect| {
         let text = format!(
             "module {{ fn @main(%x: f32[1]) -> (%y: f32[1]) opset(\"\" = 17) {{ {line} return %y }} }}"
@@ -361,7 +361,7 @@ fn extras_that_are_wrong_are_errors() {
 
 /// An initializer that is named only by a quantization annotation is kept.
 #[test]
-fn what_annotations_name_stays() {
+fn initializer_named_by_annotation_is_kept() {
     let pair = entry("SCALE_TENSOR", "scale");
     let note = Msg::new().text(1, "y").msg(annotation::PARAMETERS, &pair);
     let body = graph(&[node("y = Relu(x)")], &["x: 2"], &["y: 2"])
@@ -383,7 +383,7 @@ fn what_annotations_name_stays() {
 
 /// Detaching a self-contained module doesn't change it.
 #[test]
-fn what_is_detached_stays_so() {
+fn detach_is_idempotent() {
     let once = detach(&read(&rich()).unwrap()).unwrap();
     let twice = detach(&once).unwrap();
     assert_eq!(text::print(&twice), text::print(&once));
@@ -392,15 +392,15 @@ fn what_is_detached_stays_so() {
 
 /// Functions that passes add raise the IR version to one that has functions.
 #[test]
-fn the_version_is_raised_for_new_functions() {
+fn new_functions_raise_the_ir_version() {
     let body = graph(&[node("y = Relu(x)")], &["x"], &["y"]);
-    let own = function("d", "F", &[node("b = Neg(a)")], &["a"], &["b"]);
+    let local = function("d", "F", &[node("b = Neg(a)")], &["a"], &["b"]);
     let version = |module: &passdock_ir::Module| {
-        let again = read(&bytes_of(module)).unwrap();
-        again.metadata()[0].1.clone()
+        let reread = read(&bytes_of(module)).unwrap();
+        reread.metadata()[0].1.clone()
     };
     for (name, expected) in [("d.G", "8"), ("d.G#v2", "10")] {
-        let bytes = model(7, &body).msg(models::FUNCTIONS, &own).0;
+        let bytes = model(7, &body).msg(models::FUNCTIONS, &local).0;
         for mut module in [
             read(&bytes).unwrap(),
             text::parse(&text_of(&bytes)).unwrap(),
@@ -419,7 +419,7 @@ fn the_version_is_raised_for_new_functions() {
 
 /// A copy of a sparse initializer is written as an ordinary node.
 #[test]
-fn copies_of_sparse_initializers_are_written() {
+fn copied_sparse_initializer_becomes_a_node() {
     let indices = Msg::new()
         .int(tensor::DIMS, 1)
         .int(tensor::DATA_TYPE, 7)
@@ -437,20 +437,20 @@ fn copies_of_sparse_initializers_are_written() {
         text::parse(&text_of(&bytes)).unwrap(),
     ] {
         let f = main_of(&mut module);
-        let holder = op(f, "z");
+        let if_node = op(f, "z");
         let clone = passdock_ir::CloneRegion {
-            region: f.regions_of(holder).next().unwrap(),
+            region: f.regions_of(if_node).next().unwrap(),
             source: None,
-            at: passdock_ir::Position::before(holder),
+            at: passdock_ir::Position::before(if_node),
             args: &[],
             captures: &[],
         };
         let values = f.clone_region(&clone).unwrap();
-        f.replace_op_with(holder, &values).unwrap();
+        f.replace_op_with(if_node, &values).unwrap();
         let shown = super::show::show(&bytes_of(&module));
-        let again = read(&bytes_of(&module)).unwrap();
+        let reread = read(&bytes_of(&module)).unwrap();
         assert_eq!(
-            text::print(&again).matches("sparse_value").count(),
+            text::print(&reread).matches("sparse_value").count(),
             1,
             "{shown}"
         );
@@ -459,7 +459,7 @@ fn copies_of_sparse_initializers_are_written() {
 
 /// Before IR version 4, an initializer's input is part of the interface and is kept.
 #[test]
-fn old_inputs_outlive_their_constants() {
+fn initializer_inputs_outlive_their_constants() {
     let list = [node("a = Add(x, w)"), node("y = Add(a, v)")];
     let body = graph(&list, &["x: 1", "w: 1", "v: 1"], &["y: 1"]).all(
         graphs::INITIALIZER,

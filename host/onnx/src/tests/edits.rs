@@ -20,8 +20,8 @@ pub(super) fn check(bytes: &[u8], edit: impl FnOnce(&mut Function), expected: ex
     expected.assert_eq(&show(&written));
     assert_eq!(show(&fresh_bytes_of(&module)), show(&written));
     // The output can be read, and is unchanged when written again.
-    let again = read(&written).unwrap();
-    assert_eq!(bytes_of(&again), written);
+    let reread = read(&written).unwrap();
+    assert_eq!(bytes_of(&reread), written);
 }
 
 pub(super) fn chain() -> Vec<u8> {
@@ -37,7 +37,7 @@ pub(super) fn chain() -> Vec<u8> {
 }
 
 #[test]
-fn an_erased_op_takes_its_declaration_along() {
+fn erasing_an_op_erases_its_value_info() {
     check(
         &chain(),
         |f| f.replace_op_with(op(f, "b"), &[value(f, "a")]).unwrap(),
@@ -51,7 +51,7 @@ fn an_erased_op_takes_its_declaration_along() {
 }
 
 #[test]
-fn a_touched_node_keeps_what_was_not_asked_about() {
+fn edited_node_keeps_its_other_fields() {
     check(
         &chain(),
         |f| {
@@ -75,7 +75,7 @@ fn a_touched_node_keeps_what_was_not_asked_about() {
 }
 
 #[test]
-fn new_ops_stand_where_the_program_has_them() {
+fn new_ops_are_written_in_program_order() {
     check(
         &chain(),
         |f| {
@@ -89,9 +89,9 @@ fn new_ops_stand_where_the_program_has_them() {
                 result_types: &[ty],
                 ..NewOp::new(abs)
             };
-            let made = f.create_op(&new, Position::before(op(f, "b"))).unwrap();
-            let made = f.result(made, 0).unwrap();
-            f.set_operand(op(f, "b"), 0, made).unwrap();
+            let created = f.create_op(&new, Position::before(op(f, "b"))).unwrap();
+            let created = f.result(created, 0).unwrap();
+            f.set_operand(op(f, "b"), 0, created).unwrap();
         },
         expect![[r#"
             g(x) -> (y)
@@ -106,7 +106,7 @@ fn new_ops_stand_where_the_program_has_them() {
 }
 
 #[test]
-fn a_replaced_op_hands_its_name_and_declaration_on() {
+fn replacement_inherits_name_and_value_info() {
     check(
         &chain(),
         |f| {
@@ -178,7 +178,7 @@ fn outputs_keep_their_names() {
 
 /// The value that had an output's name may still be used.
 #[test]
-fn a_value_gives_its_name_up_to_an_output() {
+fn value_with_name_of_output_is_renamed() {
     let list = [node("y = Relu(x)"), node("z = Neg(y)"), node("w = Abs(x)")];
     check(
         &model(10, &graph(&list, &["x"], &["y", "z"])).0,
@@ -207,7 +207,7 @@ fn add_scalar(f: &mut Function, data: f32) -> ValueId {
 }
 
 #[test]
-fn new_constants_are_initializers_and_before_ir_version_4_nodes() {
+fn new_constants_are_initializers_or_nodes() {
     let list = [
         node("a = Add(x, w)"),
         constant("k", &[1.0]),
@@ -248,7 +248,7 @@ fn new_constants_are_initializers_and_before_ir_version_4_nodes() {
 
 /// A constant that is a node moves before its first user.
 #[test]
-fn a_constant_node_moves_up_to_a_new_first_user() {
+fn constant_node_moves_before_its_first_user() {
     let list = [
         constant("j", &[1.0]),
         node("a = Add(x, j)"),
@@ -272,7 +272,7 @@ fn a_constant_node_moves_up_to_a_new_first_user() {
 }
 
 #[test]
-fn a_change_in_a_branch_leaves_the_other_alone() {
+fn edit_in_one_branch_keeps_the_other() {
     let branch =
         |name: &str, list: &[Msg]| graph_attr(name, &graph(list, &[], &["o"]).text(10, "doc"));
     let list = [
@@ -312,7 +312,7 @@ fn a_change_in_a_branch_leaves_the_other_alone() {
 /// Nodes of a branch replace their `If` unchanged, with their constants and declarations. Names that have another
 /// meaning in the outer graph change.
 #[test]
-fn an_inlined_branch_is_part_of_the_graph() {
+fn inlined_branch_is_written_to_the_graph() {
     let then = graph(
         &[
             constant("k2", &[3.0]),
@@ -343,12 +343,12 @@ fn an_inlined_branch_is_part_of_the_graph() {
     check(
         &model(10, &body).0,
         |f| {
-            let holder = op(f, "r");
-            let region = f.regions_of(holder).next().unwrap();
+            let if_op = op(f, "r");
+            let region = f.regions_of(if_op).next().unwrap();
             f.inline_region(region, &[]).unwrap();
             let terminator = f.terminator(region).unwrap();
             let value = f.operand(terminator, 0);
-            f.replace_op_with(holder, &[value]).unwrap();
+            f.replace_op_with(if_op, &[value]).unwrap();
         },
         expect![[r#"
             g(x, c) -> (z)
@@ -368,7 +368,7 @@ fn an_inlined_branch_is_part_of_the_graph() {
 }
 
 #[test]
-fn functions_come_and_go() {
+fn functions_are_added_and_removed() {
     let call = node("y = Twice(x)").text(nodes::DOMAIN, "local");
     let twice = function("local", "Twice", &[node("b = Add(a, a)")], &["a"], &["b"]);
     let bytes = model(10, &graph(&[call], &["x"], &["y"]))
@@ -420,8 +420,8 @@ fn functions_come_and_go() {
         result_types: &[passdock_abi::TypeId::NONE],
         ..NewOp::new(relu)
     };
-    let made = thrice.create_op(&new, Position::end(body)).unwrap();
-    let result = thrice.result(made, 0).unwrap();
+    let created = thrice.create_op(&new, Position::end(body)).unwrap();
+    let result = thrice.result(created, 0).unwrap();
     thrice
         .set_results(
             body,
@@ -446,23 +446,23 @@ fn functions_come_and_go() {
 
 /// A node that the writer adds needs an opset import.
 #[test]
-fn an_added_identity_brings_its_opset() {
-    let own = node("a = F(x)").text(nodes::DOMAIN, "d");
+fn added_identity_imports_its_opset() {
+    let domain_node = node("a = F(x)").text(nodes::DOMAIN, "d");
     let import = Msg::new().text(opset::DOMAIN, "d").int(opset::VERSION, 1);
     let bytes = Msg::new()
         .int(models::IR_VERSION, 8)
-        .msg(models::GRAPH, &graph(&[own], &["x"], &["a"]))
+        .msg(models::GRAPH, &graph(&[domain_node], &["x"], &["a"]))
         .msg(models::OPSET_IMPORT, &import);
     let mut module = read(&bytes.0).unwrap();
     let f = main_of(&mut module);
     f.replace_op_with(op(f, "a"), &[value(f, "x")]).unwrap();
-    let again = read(&bytes_of(&module)).unwrap();
-    let f = again.function_named("main").unwrap();
+    let reread = read(&bytes_of(&module)).unwrap();
+    let f = reread.function_named("main").unwrap();
     assert_eq!(f.opset(passdock_abi::symbol::EMPTY), Some(18));
 }
 
 #[test]
-fn what_onnx_can_t_say_is_refused_in_a_sentence() {
+fn op_unknown_to_onnx_is_rejected() {
     let mut module = read(&chain()).unwrap();
     let f = main_of(&mut module);
     let tuple = NewOp {
@@ -478,7 +478,7 @@ fn what_onnx_can_t_say_is_refused_in_a_sentence() {
 }
 
 #[test]
-fn a_region_that_no_attribute_names_is_one() {
+fn regions_become_graph_attributes() {
     let text = "module { fn @main(%c: bool[], %x: f32[2]) -> (%y: f32[2]) opset(\"\" = 17) {
         %0 = onnx.If(%c) : f32[2]
           region then_branch -> (%t: f32[2]) { %t = onnx.Relu(%x) : f32[2] yield %t }
@@ -496,13 +496,13 @@ fn a_region_that_no_attribute_names_is_one() {
               e = Neg(x)
     "#]]
     .assert_eq(&show(&written));
-    let again = passdock_ir::text::print(&read(&written).unwrap());
+    let reread = passdock_ir::text::print(&read(&written).unwrap());
     assert!(
-        again.contains("{then_branch = region, else_branch = region}"),
-        "{again}"
+        reread.contains("{then_branch = region, else_branch = region}"),
+        "{reread}"
     );
-    let nameless = text.replace("region then_branch", "region");
-    let module = passdock_ir::text::parse(&nameless).unwrap();
+    let unnamed = text.replace("region then_branch", "region");
+    let module = passdock_ir::text::parse(&unnamed).unwrap();
     let error = crate::write(&module, Default::default()).err().unwrap();
     expect!["op0 (onnx.If): a region of the op has no name, which ONNX requires"]
         .assert_eq(&error.to_string());
@@ -510,8 +510,8 @@ fn a_region_that_no_attribute_names_is_one() {
 
 /// In ONNX, an output with the name of an input or of another output is the same value.
 #[test]
-fn outputs_that_would_need_one_name_for_two_values() {
-    let refused = |outputs: &[&str], edit: fn(&mut Function)| {
+fn conflicting_output_names_are_rejected() {
+    let error_of = |outputs: &[&str], edit: fn(&mut Function)| {
         let list = [node("y = Relu(x)")];
         let mut module = read(&model(10, &graph(&list, &["x"], outputs)).0).unwrap();
         edit(main_of(&mut module));
@@ -519,11 +519,11 @@ fn outputs_that_would_need_one_name_for_two_values() {
         error.unwrap().to_string()
     };
     let errors = [
-        refused(&["x"], |f| {
+        error_of(&["x"], |f| {
             let terminator = f.terminator(f.body()).unwrap();
             f.set_operand(terminator, 0, value(f, "y")).unwrap();
         }),
-        refused(&["y", "y"], |f| {
+        error_of(&["y", "y"], |f| {
             let terminator = f.terminator(f.body()).unwrap();
             f.set_operand(terminator, 1, value(f, "x")).unwrap();
         }),

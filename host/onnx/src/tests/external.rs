@@ -41,7 +41,7 @@ fn load(directory: &Path, entries: &[(&str, &str)]) -> Result<Vec<u8>, String> {
 }
 
 #[test]
-fn external_data_is_read_when_it_is_asked_for() {
+fn external_data_is_read_on_demand() {
     let directory = tempfile::tempdir().unwrap();
     std::fs::create_dir(directory.path().join("data")).unwrap();
     std::fs::write(
@@ -64,7 +64,7 @@ fn external_data_is_read_when_it_is_asked_for() {
 }
 
 #[test]
-fn external_data_that_isn_t_there_or_not_allowed_is_a_sentence() {
+fn missing_or_forbidden_external_data_is_an_error() {
     let directory = tempfile::tempdir().unwrap();
     let inner = directory.path().join("inner");
     std::fs::create_dir(&inner).unwrap();
@@ -118,7 +118,7 @@ fn external_data_that_isn_t_there_or_not_allowed_is_a_sentence() {
 /// Only regular files of the directory are opened; opening a pipe would block.
 #[cfg(unix)]
 #[test]
-fn external_data_that_isn_t_a_file_is_a_sentence() {
+fn external_data_must_be_a_regular_file() {
     use std::os::unix::fs::symlink;
 
     let directory = tempfile::tempdir().unwrap();
@@ -129,10 +129,10 @@ fn external_data_that_isn_t_a_file_is_a_sentence() {
     symlink("../outside", inner.join("way")).unwrap();
     symlink("/dev/zero", inner.join("zeros")).unwrap();
     symlink("loop", inner.join("loop")).unwrap();
-    let made = std::process::Command::new("mkfifo")
+    let status = std::process::Command::new("mkfifo")
         .arg(inner.join("pipe"))
         .status();
-    assert!(made.unwrap().success());
+    assert!(status.unwrap().success());
     let cases = [
         "way/w.bin",
         "data/../../outside/w.bin",

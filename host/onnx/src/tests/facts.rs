@@ -10,7 +10,7 @@ fn property(key: &str, value: &str) -> Msg {
 }
 
 #[test]
-fn metadata_is_told_in_its_order() {
+fn metadata_is_listed_in_file_order() {
     let body = graph(&[node("y = Neg(x)")], &["x"], &["y"]);
     let file = model(10, &body)
         .msg(models::METADATA_PROPS, &property("b", "1"))
@@ -32,7 +32,7 @@ fn metadata_is_told_in_its_order() {
 }
 
 #[test]
-fn metadata_that_is_none_is_named() {
+fn malformed_metadata_is_an_error() {
     let body = graph(&[node("y = Neg(x)")], &["x"], &["y"]);
     let file = model(10, &body)
         .msg(models::METADATA_PROPS, &property("a", "b"))
@@ -45,7 +45,7 @@ fn metadata_that_is_none_is_named() {
 }
 
 #[test]
-fn inputs_that_are_initializers_are_counted() {
+fn initializer_inputs_are_counted() {
     for (ir_version, params, entries) in [(3, 1, 1), (10, 2, 0)] {
         let body = graph(&[node("y = Add(x, w)")], &["x"], &["y"])
             .msg(graphs::INPUT, &info("w: 2"))
@@ -69,7 +69,7 @@ fn sparse(values: &Msg, indices: &[i64], dims: &[i64]) -> Msg {
 }
 
 #[test]
-fn sparse_constants_have_a_size() {
+fn sparse_constants_report_their_size() {
     let value = sparse(&floats("w", &[1.0, 2.0, 3.0]), &[3, 2], &[100, 10]);
     let body = graph(&[node("y = Add(x, w)")], &["x"], &["y"]);
     let body = body.msg(graphs::SPARSE_INITIALIZER, &value);

@@ -150,7 +150,7 @@ pub(super) fn rich() -> Vec<u8> {
 }
 
 #[test]
-fn an_unchanged_model_is_the_same_bytes() {
+fn unchanged_model_is_written_byte_for_byte() {
     let bytes = rich();
     let module = read(&bytes).unwrap();
     assert_eq!(bytes_of(&module), bytes);
@@ -158,7 +158,7 @@ fn an_unchanged_model_is_the_same_bytes() {
 
 /// A model that is encoded again has equal fields.
 #[test]
-fn without_spans_every_field_is_there() {
+fn encoding_without_spans_preserves_all_fields() {
     let bytes = rich();
     let module = read(&bytes).unwrap();
     let fresh = fresh_bytes_of(&module);
@@ -166,13 +166,13 @@ fn without_spans_every_field_is_there() {
         super::real::sorted_fields(&fresh),
         super::real::sorted_fields(&bytes)
     );
-    let again = fresh_bytes_of(&read(&fresh).unwrap());
-    assert_eq!(again, fresh);
+    let reencoded = fresh_bytes_of(&read(&fresh).unwrap());
+    assert_eq!(reencoded, fresh);
 }
 
 /// The IR of the model.
 #[test]
-fn the_ir_has_everything() {
+fn ir_of_model_is_complete() {
     let module = read(&rich()).unwrap();
     let keys: Vec<&str> = module
         .metadata()
@@ -186,7 +186,7 @@ fn the_ir_has_everything() {
 
 /// Conversion to IR text drops the spans and keeps the interface, also for an old model.
 #[test]
-fn text_and_back_is_the_same_model() {
+fn model_round_trips_through_text() {
     for ir_version in [3, 10] {
         let body = graph(
             &[

@@ -40,7 +40,7 @@ fn with_raw(dims: &[i64], code: i64, raw: &[u8]) -> String {
 }
 
 #[test]
-fn raw_data_of_another_length() {
+fn raw_data_of_wrong_length_is_rejected() {
     let value = attr("value", attr_type::TENSOR, |msg| {
         let tensor = header(&[2], 1).bytes(tensor::RAW_DATA, &[0; 9]);
         msg.msg(attrs::T, &tensor)
@@ -59,14 +59,14 @@ fn raw_data_of_another_length() {
             error(&graph(&[plain], &["x"], &["y"])),
             error(&graph(&[constant], &[], &["y"])),
         ],
-        expect_file!["messages/raw_data_of_another_length.txt"],
+        expect_file!["messages/raw_data_of_wrong_length_is_rejected.txt"],
     );
 }
 
 /// Typed data is decoded on demand. A shape that is larger than the data allocates nothing.
 #[test]
-fn typed_data_of_another_length() {
-    let asked = |tensor: &Msg| {
+fn typed_data_of_wrong_length_is_rejected() {
+    let data_error = |tensor: &Msg| {
         let mut module = read(&model(10, &with_tensor(tensor)).0).unwrap();
         let f = main_of(&mut module);
         let (id, _) = f.live_constants().next().unwrap();
@@ -74,20 +74,20 @@ fn typed_data_of_another_length() {
     };
     check(
         &[
-            asked(&header(&[3], 1).bytes(tensor::FLOAT_DATA, &[0; 8])),
-            asked(&header(&[3], 1).bytes(tensor::FLOAT_DATA, &[0; 7])),
-            asked(&header(&[1], 7).bytes(tensor::INT64_DATA, &[0xff; 11])),
-            asked(&header(&[1 << 59], 1).bytes(tensor::FLOAT_DATA, &[0; 8])),
+            data_error(&header(&[3], 1).bytes(tensor::FLOAT_DATA, &[0; 8])),
+            data_error(&header(&[3], 1).bytes(tensor::FLOAT_DATA, &[0; 7])),
+            data_error(&header(&[1], 7).bytes(tensor::INT64_DATA, &[0xff; 11])),
+            data_error(&header(&[1 << 59], 1).bytes(tensor::FLOAT_DATA, &[0; 8])),
             error(&with_tensor(
                 &header(&[2], 8).bytes(tensor::STRING_DATA, b"one"),
             )),
         ],
-        expect_file!["messages/typed_data_of_another_length.txt"],
+        expect_file!["messages/typed_data_of_wrong_length_is_rejected.txt"],
     );
 }
 
 #[test]
-fn external_data_that_makes_no_sense() {
+fn invalid_external_data_is_rejected() {
     let external = |entries: &[(&str, &str)]| {
         let tensor = header(&[2], 1).int(tensor::DATA_LOCATION, 1);
         let tensor = entries.iter().fold(tensor, |tensor, (key, value)| {
@@ -107,13 +107,13 @@ fn external_data_that_makes_no_sense() {
             external(&[file, ("length", "")]),
             external(&[file, ("length", "9")]),
         ],
-        expect_file!["messages/external_data_that_makes_no_sense.txt"],
+        expect_file!["messages/invalid_external_data_is_rejected.txt"],
     );
 }
 
 /// Overlong numbers, groups, and lengths beyond the end, in a node and in its fields.
 #[test]
-fn broken_wire_format() {
+fn broken_wire_format_is_rejected() {
     let in_node = |bytes: &[u8]| {
         let broken = node("y = Relu(x) #r").raw(bytes);
         error(&graph(&[broken], &["x"], &["y"]))
@@ -131,7 +131,7 @@ fn broken_wire_format() {
     let errors = strings.map(|bytes| [in_node(bytes), in_attribute(bytes)]);
     check(
         &errors.concat(),
-        expect_file!["messages/broken_wire_format.txt"],
+        expect_file!["messages/broken_wire_format_is_rejected.txt"],
     );
     // A complete group is preserved.
     let whole = node("y = Relu(x)").raw(&[0x9b, 6, 0x08, 1, 0x9c, 6]);
@@ -154,7 +154,7 @@ fn nested(levels: usize, inner: Vec<u8>, wrap: impl Fn(u64) -> Vec<u8>) -> Vec<u
 
 /// A hundred thousand levels are a short error, and take little time.
 #[test]
-fn deeper_than_anything_allows() {
+fn excessive_nesting_is_rejected() {
     let head = |number: u32, fixed: &Msg, len: u64| {
         let mut bytes = fixed.0.clone();
         put_head(&mut bytes, number, len);
@@ -186,13 +186,13 @@ fn deeper_than_anything_allows() {
     let deep_type = graph(&[node("y = Relu(x)")], &[], &["y"]).msg(graphs::INPUT, &input);
     check(
         &[error(&too_deep), error(&deep_type)],
-        expect_file!["messages/deeper_than_anything_allows.txt"],
+        expect_file!["messages/excessive_nesting_is_rejected.txt"],
     );
 }
 
 /// Large numbers of parts, and long names, are limited only by the file.
 #[test]
-fn many_of_everything() {
+fn large_counts_are_rejected() {
     let mut dims = header(&[], 1);
     for _ in 0..100_000 {
         dims = dims.int(tensor::DIMS, 1);
@@ -216,6 +216,6 @@ fn many_of_everything() {
                 &["y"],
             )),
         ],
-        expect_file!["messages/many_of_everything.txt"],
+        expect_file!["messages/large_counts_are_rejected.txt"],
     );
 }

@@ -1,20 +1,20 @@
 //! Tests of reading and writing, on models built from fields, and on real ones in the directory `PASSDOCK_MODELS`.
 
 mod build;
-mod carry;
 mod detached;
 mod edits;
 mod external;
 mod facts;
 mod fidelity;
-mod hostile;
+mod function_attributes;
+mod malformed;
 mod messages;
 mod node_names;
 mod old_inputs;
 mod placement;
 mod preserved;
 mod real;
-mod refused;
+mod rejected;
 mod scopes;
 mod show;
 mod unnamed;

@@ -8,7 +8,7 @@ use super::build::{graph, model, node};
 use super::{bytes_of, fresh_bytes_of, main_of, op, read, value};
 
 #[test]
-fn a_merged_node_names_its_sources() {
+fn fused_node_lists_its_sources() {
     let text = |name: &str| {
         format!(
             "module {{ fn @main(%x: f32[2]) -> (%y: f32[2]) opset(\"\" = 17) {{
@@ -44,13 +44,13 @@ fn a_merged_node_names_its_sources() {
     "#]]
     .assert_eq(&print(&bytes_of(&module)));
     // Of many sources, only the first ones are listed.
-    let many: Vec<String> = (0..100).map(|at| format!("\"n{at}\"")).collect();
-    let many = passdock_ir::text::parse(&text(&many.join(", "))).unwrap();
-    let printed = print(&bytes_of(&many));
+    let fused: Vec<String> = (0..100).map(|at| format!("\"n{at}\"")).collect();
+    let fused = passdock_ir::text::parse(&text(&fused.join(", "))).unwrap();
+    let printed = print(&bytes_of(&fused));
     assert!(printed.contains("\\nn63\"}"), "{printed}");
     // A single source is only the node's name.
-    let alone = passdock_ir::text::parse(&text("\"a\"")).unwrap();
-    assert!(!print(&bytes_of(&alone)).contains("meta"));
+    let single = passdock_ir::text::parse(&text("\"a\"")).unwrap();
+    assert!(!print(&bytes_of(&single)).contains("meta"));
 }
 
 /// Returns the names of the nodes of a model.
@@ -67,7 +67,7 @@ fn names(bytes: &[u8]) -> Vec<String> {
 }
 
 #[test]
-fn ops_that_come_from_one_place_are_nodes_of_different_names() {
+fn nodes_with_equal_locations_get_unique_names() {
     let list = [
         node("a = Relu(x) #first"),
         node("b = Neg(a) #second"),
@@ -99,7 +99,7 @@ fn ops_that_come_from_one_place_are_nodes_of_different_names() {
 }
 
 #[test]
-fn of_the_ops_that_a_node_became_the_one_with_its_result_has_its_name() {
+fn op_with_the_result_inherits_the_node_name() {
     let list = [node("a = Relu(x) #first"), node("y = Abs(a)")];
     let bytes = model(10, &graph(&list, &["x"], &["y"])).0;
     let mut module = read(&bytes).unwrap();
@@ -114,15 +114,15 @@ fn of_the_ops_that_a_node_became_the_one_with_its_result_has_its_name() {
             loc,
             ..NewOp::new(name)
         };
-        let made = f.create_op(&new, Position::before(old)).unwrap();
-        operand = f.results(made).next().unwrap();
+        let created = f.create_op(&new, Position::before(old)).unwrap();
+        operand = f.results(created).next().unwrap();
     }
     f.replace_op_with(old, &[operand]).unwrap();
     assert_eq!(names(&bytes_of(&module)), ["first_2", "first", ""]);
 }
 
 #[test]
-fn nodes_of_one_name_in_the_file_keep_it() {
+fn duplicate_node_names_of_the_file_are_kept() {
     let list = [
         node("a = Relu(x) #same"),
         node("b = Neg(a) #same"),

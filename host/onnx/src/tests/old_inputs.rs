@@ -12,7 +12,7 @@ use crate::format::schema::graph as graphs;
 
 /// Before IR version 4, an initializer's input is part of the interface, even if it is unused.
 #[test]
-fn an_old_models_inputs_all_stay() {
+fn initializer_inputs_are_kept() {
     let body = graph(&[node("y = Add(x, w)")], &["x", "w"], &["y"]).all(
         graphs::INITIALIZER,
         &[floats("w", &[1.0]), floats("gone", &[2.0])],
@@ -36,7 +36,7 @@ fn an_old_models_inputs_all_stay() {
 /// Functions need a later IR version, in which an initializer's input would make it a parameter. The inputs are removed
 /// and the constants stay constants, also in an untouched graph and after conversion to text.
 #[test]
-fn an_old_model_that_gets_functions_keeps_its_constants() {
+fn adding_functions_keeps_constants_of_old_models() {
     let inner = graph(&[node("z = Add(x, v)")], &["v"], &["z"])
         .all(graphs::INITIALIZER, &[floats("v", &[3.0])]);
     let branched = node_with("b = If(w)", [&graph_attr("then_branch", &inner)]);
@@ -64,8 +64,8 @@ fn an_old_model_that_gets_functions_keeps_its_constants() {
             f.set_loc(y, LocId::NONE).unwrap();
         }
         let bytes = bytes_of(&module);
-        let mut again = read(&bytes).unwrap();
-        assert_eq!(again.metadata()[0].1, "8");
+        let mut reread = read(&bytes).unwrap();
+        assert_eq!(reread.metadata()[0].1, "8");
         expect![[r#"
             g(x) -> (y)
               b = If(w) then_branch
@@ -78,14 +78,14 @@ fn an_old_model_that_gets_functions_keeps_its_constants() {
             fn d.F() -> ()
         "#]]
         .assert_eq(&show(&bytes));
-        let f = main_of(&mut again);
+        let f = main_of(&mut reread);
         assert_eq!(f.args(f.body()).len(), 1);
     }
 }
 
 /// The input that is kept reserves its name. A new value with that name is renamed.
 #[test]
-fn a_new_value_doesnt_get_the_name_of_an_input_that_stays() {
+fn new_value_is_renamed_if_an_input_has_its_name() {
     let body = graph(&[node("y = Add(x, w)")], &["x", "w"], &["y"])
         .all(graphs::INITIALIZER, &[floats("w", &[1.0])]);
     let mut module = read(&model(3, &body).0).unwrap();
@@ -109,19 +109,19 @@ fn a_new_value_doesnt_get_the_name_of_an_input_that_stays() {
 
 /// Before IR version 4, an initializer's input is kept, with its bytes.
 #[test]
-fn constants_that_the_interface_keeps_are_marked() {
+fn constants_of_inputs_are_marked_kept() {
     let list = [node("y = Add(x, w)"), node("z = Add(y, v)")];
     let body = graph(&list, &["x", "w"], &["z"]).all(
         graphs::INITIALIZER,
         &[floats("w", &[1.0]), floats("v", &[2.0])],
     );
-    let kept = |version| {
+    let flags = |version| {
         let mut module = read(&model(version, &body).0).unwrap();
         let f = main_of(&mut module);
         let is_kept =
             |name| f.constant(f.value(value(f, name)).constant).flags & Constant::KEPT != 0;
         ["w", "v"].map(is_kept)
     };
-    assert_eq!(kept(3), [true, false]);
-    assert_eq!(kept(4), [false, false]);
+    assert_eq!(flags(3), [true, false]);
+    assert_eq!(flags(4), [false, false]);
 }

@@ -81,7 +81,7 @@ fn save(module: &Module, to: &Path, external: ExternalData) -> Result<Vec<String
 }
 
 /// Returns the location and the bytes of each initializer's data.
-fn places(directory: &Path) -> Vec<(String, Vec<u8>)> {
+fn locations(directory: &Path) -> Vec<(String, Vec<u8>)> {
     let module = crate::read(&directory.join("m.onnx")).unwrap();
     assert_eq!(crate::check_external(&module), []);
     let f = module.function_named(crate::MAIN).unwrap();
@@ -89,7 +89,7 @@ fn places(directory: &Path) -> Vec<(String, Vec<u8>)> {
         .map(|(id, record)| {
             let data: &ConstantData = f.constant_data(id);
             let name = f.text(f.value(record.value).name);
-            let place = match data.payload() {
+            let location = match data.payload() {
                 Payload::External(FileRange { source, offset, .. }) => {
                     let root = directory.display().to_string() + "/";
                     let file = source.name().strip_prefix(&root).unwrap_or("?");
@@ -97,17 +97,23 @@ fn places(directory: &Path) -> Vec<(String, Vec<u8>)> {
                 }
                 _ => format!("{name}: inline"),
             };
-            (place, data.bytes().unwrap().to_vec())
+            (location, data.bytes().unwrap().to_vec())
         })
         .collect()
 }
 
-fn names(places: &[(String, Vec<u8>)]) -> Vec<&str> {
-    places.iter().map(|place| place.0.as_str()).collect()
+fn names(locations: &[(String, Vec<u8>)]) -> Vec<&str> {
+    locations
+        .iter()
+        .map(|location| location.0.as_str())
+        .collect()
 }
 
-fn bytes(places: &[(String, Vec<u8>)]) -> Vec<&[u8]> {
-    places.iter().map(|place| place.1.as_slice()).collect()
+fn bytes(locations: &[(String, Vec<u8>)]) -> Vec<&[u8]> {
+    locations
+        .iter()
+        .map(|location| location.1.as_slice())
+        .collect()
 }
 
 /// Replaces the operand `x` of `y` with a new constant.
@@ -122,7 +128,7 @@ fn add_constant(f: &mut Function, name: &str, len: usize) {
 }
 
 #[test]
-fn data_follows_the_model_as_it_is() {
+fn data_files_are_copied_unchanged() {
     let (from, to) = (directory(), tempfile::tempdir().unwrap());
     let module = crate::read(&from.path().join("m.onnx")).unwrap();
     let model = fs::read(from.path().join("m.onnx")).unwrap();
@@ -134,11 +140,11 @@ fn data_follows_the_model_as_it_is() {
         assert_eq!(log, ["data/w.bin 16384"]);
     }
     assert!(fs::read(to.path().join("m.onnx")).unwrap() == model);
-    assert_eq!(places(from.path()), places(to.path()));
+    assert_eq!(locations(from.path()), locations(to.path()));
 }
 
 #[test]
-fn data_that_nobody_uses_stays_behind() {
+fn unused_data_is_not_copied() {
     let (from, to) = (directory(), tempfile::tempdir().unwrap());
     let mut module = crate::read(&from.path().join("m.onnx")).unwrap();
     let f = main_of(&mut module);
@@ -152,13 +158,13 @@ fn data_that_nobody_uses_stays_behind() {
 }
 
 #[test]
-fn all_data_goes_to_one_packed_file() {
+fn all_data_is_packed_into_one_file() {
     let (from, to) = (directory(), tempfile::tempdir().unwrap());
-    let before = places(from.path());
+    let before = locations(from.path());
     let module = crate::read(&from.path().join("m.onnx")).unwrap();
     let log = save(&module, to.path(), ExternalData::All).unwrap();
     assert_eq!(log, ["m.onnx.data 6144"]);
-    let after = places(to.path());
+    let after = locations(to.path());
     expect_test::expect![[r#"
         [
             "a: m.onnx.data 0",
@@ -173,20 +179,20 @@ fn all_data_goes_to_one_packed_file() {
     assert_eq!(text.matches("checksum").count(), 1);
     assert_eq!(text.matches("location").count(), 3);
     // Writing over the input: the file doesn't grow, and existing data isn't written.
-    let again = crate::read(&to.path().join("m.onnx")).unwrap();
-    let log = save(&again, to.path(), ExternalData::All).unwrap();
+    let reread = crate::read(&to.path().join("m.onnx")).unwrap();
+    let log = save(&reread, to.path(), ExternalData::All).unwrap();
     assert_eq!(log, ["m.onnx.data stays"]);
-    assert_eq!(places(to.path()), after);
+    assert_eq!(locations(to.path()), after);
     // Back into the model file.
-    let log = save(&again, from.path(), ExternalData::None).unwrap();
+    let log = save(&reread, from.path(), ExternalData::None).unwrap();
     assert!(log.is_empty());
-    let back = places(from.path());
+    let back = locations(from.path());
     assert_eq!(names(&back), ["a: inline", "b: inline", "c: inline"]);
     assert_eq!(bytes(&before), bytes(&back));
 }
 
 #[test]
-fn new_data_goes_to_a_file_where_the_model_has_some() {
+fn large_new_data_goes_to_a_data_file() {
     let (from, to) = (directory(), tempfile::tempdir().unwrap());
     let mut module = crate::read(&from.path().join("m.onnx")).unwrap();
     add_constant(main_of(&mut module), "small", 1000);
@@ -201,15 +207,15 @@ fn new_data_goes_to_a_file_where_the_model_has_some() {
         "c: inline",
         "n: m.onnx.data 0",
     ];
-    assert_eq!(names(&places(to.path())), all);
+    assert_eq!(names(&locations(to.path())), all);
 }
 
 #[test]
-fn new_data_joins_the_file_of_the_same_name() {
+fn new_data_is_merged_into_the_existing_file() {
     let (from, to) = (directory(), tempfile::tempdir().unwrap());
     let first = crate::read(&from.path().join("m.onnx")).unwrap();
     save(&first, to.path(), ExternalData::All).unwrap();
-    let before = places(to.path());
+    let before = locations(to.path());
     // Over the input, twice: the file that is being read is replaced, and doesn't grow.
     for _ in 0..2 {
         let mut module = crate::read(&to.path().join("m.onnx")).unwrap();
@@ -219,14 +225,14 @@ fn new_data_joins_the_file_of_the_same_name() {
         } else {
             add_constant(f, "m", 70_000);
         }
-        let kept = f.live_constants().map(|(id, _)| id);
-        let unused = kept.filter(|&id| f.value(f.constant(id).value).use_count == 0);
+        let constants = f.live_constants().map(|(id, _)| id);
+        let unused = constants.filter(|&id| f.value(f.constant(id).value).use_count == 0);
         for id in unused.collect::<Vec<_>>() {
             f.erase_constant(id).unwrap();
         }
         save(&module, to.path(), ExternalData::Keep).unwrap();
     }
-    let after = places(to.path());
+    let after = locations(to.path());
     expect_test::expect![[r#"
         [
             "a: m.onnx.data 0",
@@ -249,15 +255,15 @@ fn erase(f: &mut Function, slot: usize, name: &str) {
 }
 
 #[test]
-fn a_file_of_which_a_part_is_dead_is_packed_again() {
+fn partially_dead_file_is_repacked() {
     let (from, to) = (directory(), tempfile::tempdir().unwrap());
-    let before = places(from.path());
+    let before = locations(from.path());
     let mut module = crate::read(&from.path().join("m.onnx")).unwrap();
     erase(main_of(&mut module), 1, "a");
     for directory in [to.path(), from.path()] {
         let log = save(&module, directory, ExternalData::Keep).unwrap();
         assert_eq!(log, ["m.onnx.data 2048"]);
-        let after = places(directory);
+        let after = locations(directory);
         assert_eq!(names(&after), ["b: m.onnx.data 0", "c: inline"]);
         assert_eq!(bytes(&after), bytes(&before)[1..]);
     }
@@ -287,7 +293,7 @@ fn a_file_of_which_a_part_is_dead_is_packed_again() {
 }
 
 #[test]
-fn new_data_is_packed_with_what_is_left() {
+fn new_data_is_packed_with_live_data() {
     let (from, to) = (directory(), tempfile::tempdir().unwrap());
     let mut module = crate::read(&from.path().join("m.onnx")).unwrap();
     let f = main_of(&mut module);
@@ -296,11 +302,11 @@ fn new_data_is_packed_with_what_is_left() {
     let log = save(&module, to.path(), ExternalData::Keep).unwrap();
     assert_eq!(log, ["m.onnx.data 102048"]);
     let all = ["a: m.onnx.data 0", "c: inline", "n: m.onnx.data 2048"];
-    assert_eq!(names(&places(to.path())), all);
+    assert_eq!(names(&locations(to.path())), all);
 }
 
 #[test]
-fn a_detached_module_knows_what_its_files_had() {
+fn detached_module_tracks_dead_data() {
     let (from, to) = (directory(), tempfile::tempdir().unwrap());
     let module = crate::read(&from.path().join("m.onnx")).unwrap();
     let mut module = crate::detach(&module).unwrap();
@@ -313,26 +319,27 @@ fn a_detached_module_knows_what_its_files_had() {
 
 /// The data of a `Constant` node can't move to another offset, so its file stays unchanged.
 #[test]
-fn a_file_that_a_node_points_to_stays_whole() {
+fn file_of_a_constant_node_is_not_repacked() {
     let to = tempfile::tempdir().unwrap();
     fs::write(to.path().join("w.bin"), [1; 4096]).unwrap();
     let at = |offset| [("location", "w.bin"), ("offset", offset)];
-    let held = Msg::new()
+    let attribute = Msg::new()
         .text(1, "value")
         .msg(
             crate::format::schema::attr::T,
             &external("", 512, &at("2048")),
         )
         .int(crate::format::schema::attr::TYPE, 4);
-    let holder = node("k = Constant()").msg(crate::format::schema::node::ATTRIBUTE, &held);
-    let body = graph(&[holder, node("y = Sum(x, a, k)")], &["x"], &["y"])
+    let parent_node =
+        node("k = Constant()").msg(crate::format::schema::node::ATTRIBUTE, &attribute);
+    let body = graph(&[parent_node, node("y = Sum(x, a, k)")], &["x"], &["y"])
         .msg(graphs::INITIALIZER, &external("a", 512, &at("0")));
     fs::write(to.path().join("m.onnx"), model(10, &body).0).unwrap();
     let mut module = crate::read(&to.path().join("m.onnx")).unwrap();
     erase(main_of(&mut module), 1, "a");
     let log = save(&module, to.path(), ExternalData::Keep).unwrap();
     assert_eq!(log, ["w.bin stays"]);
-    assert_eq!(names(&places(to.path())), ["k: w.bin 2048"]);
+    assert_eq!(names(&locations(to.path())), ["k: w.bin 2048"]);
     let options = EncodeOptions {
         data_file: Some("m.onnx.data"),
         ..EncodeOptions::default()
@@ -346,7 +353,7 @@ fn a_file_that_a_node_points_to_stays_whole() {
 }
 
 #[test]
-fn a_copy_of_a_constant_points_to_the_same_data() {
+fn copied_constant_shares_its_data() {
     let directory = directory();
     let mut module = crate::read(&directory.path().join("m.onnx")).unwrap();
     let f = main_of(&mut module);
@@ -358,42 +365,42 @@ fn a_copy_of_a_constant_points_to_the_same_data() {
     let copy = f.add_constant(ty, data, f.body(), "copy").unwrap();
     f.set_operand(op(f, "y"), 0, copy).unwrap();
     save(&module, directory.path(), ExternalData::Keep).unwrap();
-    let places = places(directory.path());
-    assert_eq!(places[3].0, "copy: data/w.bin 4096");
-    assert_eq!(places[3].1, places[0].1);
+    let locations = locations(directory.path());
+    assert_eq!(locations[3].0, "copy: data/w.bin 4096");
+    assert_eq!(locations[3].1, locations[0].1);
 }
 
 #[test]
-fn data_in_nested_graphs_and_defaults_moves_too() {
+fn data_of_nested_graphs_and_defaults_moves() {
     let to = tempfile::tempdir().unwrap();
     let inner = graph(&[node("t = Add(x, w)")], &[], &["t"]);
     let inner = inner.msg(graphs::INITIALIZER, &inline("w", 512, 3));
-    let holder = node("y = If(x)").msg(
+    let parent_node = node("y = If(x)").msg(
         crate::format::schema::node::ATTRIBUTE,
         &Msg::new()
             .text(1, "then_branch")
             .msg(crate::format::schema::attr::G, &inner)
             .int(crate::format::schema::attr::TYPE, 5),
     );
-    let body = graph(&[holder], &["x", "d"], &["y"]);
+    let body = graph(&[parent_node], &["x", "d"], &["y"]);
     let body = body.msg(graphs::INITIALIZER, &inline("d", 512, 4));
     let bytes_in = model(10, &body).0;
     let module = crate::read_bytes(Path::new("m.onnx"), bytes_in.clone()).unwrap();
     let log = save(&module, to.path(), ExternalData::All).unwrap();
     assert_eq!(log, ["m.onnx.data 4096"]);
     assert_eq!(
-        names(&places(to.path())),
+        names(&locations(to.path())),
         ["d: m.onnx.data 2048", "w: m.onnx.data 0"]
     );
     // Inline again, the model is the same as before, except for the order of fields.
-    let again = crate::read(&to.path().join("m.onnx")).unwrap();
-    save(&again, to.path(), ExternalData::None).unwrap();
+    let reread = crate::read(&to.path().join("m.onnx")).unwrap();
+    save(&reread, to.path(), ExternalData::None).unwrap();
     let back = fs::read(to.path().join("m.onnx")).unwrap();
     assert!(super::real::sorted_fields(&back) == super::real::sorted_fields(&bytes_in));
 }
 
 #[test]
-fn a_model_that_outgrows_its_format_gets_a_data_file() {
+fn model_above_the_size_limit_gets_a_data_file() {
     let body = graph(&[node("y = Identity(x)")], &["x"], &["y"]);
     let mut module = crate::read_bytes(Path::new("m.onnx"), model(10, &body).0).unwrap();
     let f = main_of(&mut module);

@@ -11,8 +11,8 @@ use crate::format::schema::{
 
 /// Renames the node that defines `y` to `new`, the name that it has in `expected`.
 #[track_caller]
-fn renamed(given: &Msg, expected: &Msg) {
-    let mut module = read(&given.0).unwrap();
+fn check_rename(original: &Msg, expected: &Msg) {
+    let mut module = read(&original.0).unwrap();
     let f = main_of(&mut module);
     let loc = f.add_name_loc("new");
     f.set_loc(op(f, "y"), loc).unwrap();
@@ -24,22 +24,22 @@ fn renamed(given: &Msg, expected: &Msg) {
 }
 
 #[test]
-fn an_attribute_of_no_graphs_is_one() {
+fn empty_graphs_attribute_is_preserved() {
     let none = attr("branches", attr_type::GRAPHS, |msg| msg);
     let with = |name: &str| {
         let list = [node_with(&format!("y = Op(x) #{name}"), [&none])];
         model(10, &graph(&list, &["x: 2"], &["y: 2"]))
     };
-    let given = with("old");
+    let original = with("old");
     assert_eq!(
-        sorted_fields(&fresh_bytes_of(&read(&given.0).unwrap())),
-        sorted_fields(&given.0)
+        sorted_fields(&fresh_bytes_of(&read(&original.0).unwrap())),
+        sorted_fields(&original.0)
     );
-    renamed(&given, &with("new"));
+    check_rename(&original, &with("new"));
 }
 
 #[test]
-fn what_is_said_twice_of_a_value_stays_twice() {
+fn duplicate_value_infos_are_preserved() {
     let with = |name: &str| {
         let list = [node("m = Relu(x)"), node(&format!("y = Neg(m) #{name}"))];
         let notes = [
@@ -52,16 +52,16 @@ fn what_is_said_twice_of_a_value_stays_twice() {
             &graph(&list, &["x: 2"], &["y: 2"]).all(graphs::VALUE_INFO, &notes),
         )
     };
-    let given = with("old");
+    let original = with("old");
     assert_eq!(
-        sorted_fields(&fresh_bytes_of(&read(&given.0).unwrap())),
-        sorted_fields(&given.0)
+        sorted_fields(&fresh_bytes_of(&read(&original.0).unwrap())),
+        sorted_fields(&original.0)
     );
-    renamed(&given, &with("new"));
+    check_rename(&original, &with("new"));
 }
 
 #[test]
-fn the_last_of_two_texts_is_the_one_that_changes() {
+fn last_duplicate_field_is_changed() {
     let with = |name: &str| {
         let relu = Msg::new()
             .text(nodes::INPUT, "x")
@@ -74,11 +74,11 @@ fn the_last_of_two_texts_is_the_one_that_changes() {
         let body = body.raw(&graph(&[relu], &["x: 2"], &["y: 2"]).0);
         model(10, &body)
     };
-    renamed(&with("old"), &with("new"));
+    check_rename(&with("old"), &with("new"));
 }
 
 #[test]
-fn an_import_without_a_version_has_none() {
+fn import_without_version_is_preserved() {
     let body = graph(&[node("y = Relu(x)")], &["x: 2"], &["y: 2"]);
     let bytes = Msg::new()
         .int(models::IR_VERSION, 10)
@@ -104,7 +104,7 @@ fn erase_unused(f: &mut Function) {
 }
 
 #[test]
-fn initializers_that_annotations_name_stay() {
+fn initializers_named_by_annotations_are_kept() {
     let pair = |value: &str| {
         Msg::new()
             .text(entry::KEY, "SCALE_TENSOR")
@@ -118,22 +118,22 @@ fn initializers_that_annotations_name_stay() {
         let body = body.all(graphs::INITIALIZER, initializers);
         model(10, &body.msg(graphs::QUANTIZATION_ANNOTATION, &note))
     };
-    let given = with(&[floats("scale", &[0.5]), floats("unused", &[1.0])]);
-    let mut module = read(&given.0).unwrap();
+    let original = with(&[floats("scale", &[0.5]), floats("unused", &[1.0])]);
+    let mut module = read(&original.0).unwrap();
     erase_unused(main_of(&mut module));
     assert!(bytes_of(&module) == with(&[floats("scale", &[0.5])]).0);
 }
 
 #[test]
-fn a_constant_stays_before_the_op_that_is_replaced() {
+fn constant_keeps_its_position_before_a_replaced_op() {
     let list = [
         constant("a", &[1.0]),
         constant("b", &[2.0]),
         constant("c", &[3.0]),
         node("y = Sum(b, x)"),
     ];
-    let given = model(10, &graph(&list, &["x: 1"], &["y: 1"]));
-    let mut module = read(&given.0).unwrap();
+    let original = model(10, &graph(&list, &["x: 1"], &["y: 1"]));
+    let mut module = read(&original.0).unwrap();
     let f = main_of(&mut module);
     let (old, sum) = (op(f, "y"), f.symbols().intern("onnx.Sum"));
     let new = NewOp {
@@ -142,19 +142,19 @@ fn a_constant_stays_before_the_op_that_is_replaced() {
         ..NewOp::new(sum)
     };
     f.replace_op(old, &new).unwrap();
-    assert!(bytes_of(&module) == given.0);
+    assert!(bytes_of(&module) == original.0);
 }
 
 /// The storage of a sparse initializer doesn't matter to its users.
 #[test]
-fn a_sparse_initializer_is_a_plain_tensor() {
-    let places = Msg::new()
+fn sparse_initializer_has_a_dense_tensor_type() {
+    let indices = Msg::new()
         .int(tensor::DIMS, 1)
         .int(tensor::DATA_TYPE, 7)
         .int(7, 2);
     let sparse = Msg::new()
         .msg(1, &floats("s", &[1.0]))
-        .msg(2, &places)
+        .msg(2, &indices)
         .int(3, 4);
     let body = graph(&[node("y = Identity(s)")], &[], &["y: 4"]);
     let bytes = model(10, &body.msg(graphs::SPARSE_INITIALIZER, &sparse)).0;
@@ -167,7 +167,7 @@ fn a_sparse_initializer_is_a_plain_tensor() {
 }
 
 #[test]
-fn a_renamed_value_keeps_what_is_said_of_it() {
+fn renamed_value_keeps_its_value_info() {
     let with = |[m, k, w]: [&str; 3]| {
         let list = [
             node(&format!("{m} = Relu(x)")),
@@ -179,8 +179,8 @@ fn a_renamed_value_keeps_what_is_said_of_it() {
         let notes = [m, k, w].map(|name| info(&format!("{name}: 1")).text(3, "doc"));
         model(10, &body.all(graphs::VALUE_INFO, &notes))
     };
-    let given = with(["m", "k", "w"]);
-    let mut module = read(&given.0).unwrap();
+    let original = with(["m", "k", "w"]);
+    let mut module = read(&original.0).unwrap();
     let f = main_of(&mut module);
     let values = ["m", "k", "w"].map(|name| value(f, name));
     // The names are rotated; each value keeps its documentation.
@@ -197,17 +197,17 @@ fn a_renamed_value_keeps_what_is_said_of_it() {
 }
 
 #[test]
-fn an_output_that_is_there_twice_is_made_once() {
+fn duplicate_output_is_defined_once() {
     let body = graph(
         &[node("y = Relu(x)")],
         &["x: 2"],
         &["y: 2", "x: 2", "y: 2", "x: 2"],
     );
-    let given = model(10, &body);
-    let mut module = read(&given.0).unwrap();
+    let original = model(10, &body);
+    let mut module = read(&original.0).unwrap();
     let f = main_of(&mut module);
     f.set_name(value(f, "y"), "other").unwrap();
-    assert!(bytes_of(&module) == given.0);
+    assert!(bytes_of(&module) == original.0);
     // An input can't share its name, so the outputs need a node that defines theirs.
     let f = main_of(&mut module);
     f.set_name(value(f, "x"), "in").unwrap();

@@ -26,7 +26,7 @@ fn models() -> Vec<PathBuf> {
 }
 
 #[test]
-fn real_models_come_back_as_they_are() {
+fn real_models_round_trip() {
     for path in models() {
         let bytes = std::fs::read(&path).unwrap();
         let module = crate::read(&path).unwrap();
@@ -41,7 +41,7 @@ fn real_models_come_back_as_they_are() {
 }
 
 #[test]
-fn a_renamed_node_changes_its_name_only() {
+fn renaming_a_node_changes_only_its_name() {
     for path in models() {
         let bytes = std::fs::read(&path).unwrap();
         let mut module = crate::read(&path).unwrap();

@@ -49,7 +49,7 @@ fn check(graph: &Msg, expected: Expect) {
 }
 
 #[test]
-fn an_unsorted_graph_is_sorted_and_stays_as_written() {
+fn unsorted_graph_is_sorted_on_read() {
     let inner = graph(&[node("p = Neg(q)"), node("q = Abs(late)")], &[], &["p"]);
     let list = [
         node("y = Add(b, a)"),
@@ -92,7 +92,7 @@ fn an_unsorted_graph_is_sorted_and_stays_as_written() {
 }
 
 #[test]
-fn a_name_may_mean_another_value_inside() {
+fn inner_names_may_shadow_outer_ones() {
     let inner = graph(&[node("a = Neg(a)"), node("b = Relu(a)")], &[], &["b"]);
     let list = [
         node("a = Relu(x)"),
@@ -147,7 +147,7 @@ fn a_name_may_mean_another_value_inside() {
 
 /// The inner `a` may not capture a use of the outer one.
 #[test]
-fn a_name_that_would_catch_another_use_stays_new() {
+fn shadowing_name_does_not_capture_outer_uses() {
     let inner = graph(&[node("a = Neg(a)"), node("b = Relu(a)")], &[], &["b"]);
     let list = [
         node("a = Relu(x)"),
@@ -172,7 +172,7 @@ fn a_name_that_would_catch_another_use_stays_new() {
 }
 
 #[test]
-fn loops_have_arguments_and_constants_of_their_own() {
+fn loop_bodies_have_arguments_and_constants() {
     let body = graph(
         &[
             constant("one", &[1.0]),
@@ -201,11 +201,11 @@ fn loops_have_arguments_and_constants_of_their_own() {
 
 /// Also if the function is called like a standard op.
 #[test]
-fn a_local_function_wins_over_a_standard_op() {
+fn local_function_overrides_a_standard_op() {
     let list = [constant("k", &[1.0]), node("y = Relu(k)")];
-    let own = function("", "Constant", &[node("b = Zero()")], &[], &["b"]);
+    let local = function("", "Constant", &[node("b = Zero()")], &[], &["b"]);
     let bytes = model(10, &graph(&list, &[], &["y"]))
-        .msg(models::FUNCTIONS, &own)
+        .msg(models::FUNCTIONS, &local)
         .0;
     expect![[r#"
         %k = onnx.Constant()
@@ -218,7 +218,7 @@ fn a_local_function_wins_over_a_standard_op() {
 }
 
 #[test]
-fn odd_names_are_quoted() {
+fn unusual_names_are_quoted() {
     let list = [
         node("a = Relu(x)").text(nodes::DOMAIN, "onnx"),
         node("b = A.B(a)")
@@ -237,7 +237,7 @@ fn odd_names_are_quoted() {
 
 /// An op moved out of a branch keeps its metadata, and gets a name that is unused in the outer graph.
 #[test]
-fn inlined_ops_get_names_that_are_free() {
+fn inlined_ops_get_unused_names() {
     let branch = |list: &[Msg]| graph(list, &[], &["o"]);
     let then = branch(&[node("t = Neg(x)"), node("o = Relu(t)")]);
     let list = [
@@ -262,8 +262,8 @@ fn inlined_ops_get_names_that_are_free() {
         args: &[],
         captures: &[],
     };
-    let made = f.clone_region(&inline).unwrap();
-    f.replace_op_with(y, &made).unwrap();
+    let results = f.clone_region(&inline).unwrap();
+    f.replace_op_with(y, &results).unwrap();
     expect![[r#"
         g(x) -> (z)
           c = Cond(x)
@@ -276,7 +276,7 @@ fn inlined_ops_get_names_that_are_free() {
 
 /// A constant is visible in its whole graph, so its name shadows an outer one in graphs before it.
 #[test]
-fn a_constant_after_a_graph_that_has_its_name() {
+fn constant_is_renamed_if_an_earlier_graph_has_its_name() {
     let inner = graph(&[constant("c", &[1.0]), node("t = Neg(c)")], &[], &["t"]);
     let list = [
         node_with("a = If(x)", [&graph_attr("then_branch", &inner)]),
@@ -301,7 +301,7 @@ fn a_constant_after_a_graph_that_has_its_name() {
 
 /// An omitted result has no name, so no node depends on it.
 #[test]
-fn an_unsorted_graph_with_results_and_operands_left_out() {
+fn unsorted_graph_with_omitted_operands_and_results() {
     let inner = graph(&[node("t = Clip(late, , late)")], &[], &["t"]);
     check(
         &graph(

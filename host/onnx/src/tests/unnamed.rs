@@ -9,7 +9,7 @@ use super::{op, value};
 
 /// A pass needn't name anything that it creates: graphs, inputs and outputs get names.
 #[test]
-fn made_regions_have_names() {
+fn created_regions_get_names() {
     check(
         &chain(),
         |f| {
@@ -18,7 +18,7 @@ fn made_regions_have_names() {
                 name: "",
                 ty: TypeId::NONE,
             };
-            let held = op(f, "b");
+            let existing = op(f, "b");
             let outer = value(f, "a");
             let regions = [NewRegion {
                 name: name(f, "body"),
@@ -30,8 +30,8 @@ fn made_regions_have_names() {
                 regions: &regions,
                 ..NewOp::new(name(f, "onnx.Loop"))
             };
-            let made = f.create_op(&new, Position::before(held)).unwrap();
-            let body = f.regions_of(made).next().unwrap();
+            let created = f.create_op(&new, Position::before(existing)).unwrap();
+            let body = f.regions_of(created).next().unwrap();
             let args: Vec<ValueId> = f.args(body).collect();
             let neg = NewOp {
                 operands: &[args[2]],

@@ -150,7 +150,7 @@ mod tests {
     use crate::format::wire::Message;
 
     #[test]
-    fn messages_nest_and_neighbours_join() {
+    fn messages_nest_and_adjacent_copies_merge() {
         let source = Source::in_memory("x".as_ref(), vec![0, 1, 2]);
         let mut store = Store {
             source: Some(Arc::new(source)),

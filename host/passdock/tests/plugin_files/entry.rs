@@ -1,12 +1,12 @@
-//! The entry of a plugin, and reserved words in its table.
+//! The entry of a plugin, and reserved fields of its table.
 
 use expect_test::expect;
 use passdock::plugin::{Plugin, host};
 
-use super::{check_load, here, library, parts};
+use super::{check_load, library, parts, temp_dir};
 
 #[test]
-fn reserved_words_are_zero() {
+fn nonzero_reserved_fields_are_rejected() {
     let mut parts = parts("c.transform.One");
     parts.passes = "{ NAME(PASS), 1, 7, 0, run, 0 }";
     check_load(
@@ -16,7 +16,7 @@ fn reserved_words_are_zero() {
                 pass must be 0; build the plugin again"
         ],
     );
-    // Skipped passes may use reserved words.
+    // Skipped passes may use reserved fields.
     parts.manifest += "min_host = \"0.999\"\n";
     check_load(&parts, &expect!["[]"]);
     parts.passes = "{ NAME(PASS), 1, 0, 0, run, 0 }";
@@ -32,13 +32,13 @@ fn reserved_words_are_zero() {
 
 /// Registries of one program that load the same library concurrently.
 #[test]
-fn an_entry_is_called_by_one_thread_at_a_time() {
+fn entry_is_called_by_one_thread_at_a_time() {
     let mut parts = parts("c.transform.One");
     parts.more += "static volatile int inside;\n";
     parts.entry = "if (inside) return 0;\n\
         inside = 1; for (volatile long i = 0; i < 50000000; i++); inside = 0;\n\
         return &plugin;";
-    let dir = here();
+    let dir = temp_dir();
     let lib = library(dir.path(), "plugin");
     if !parts.build(&lib) {
         return;
@@ -48,7 +48,7 @@ fn an_entry_is_called_by_one_thread_at_a_time() {
             scope.spawn(|| {
                 let plugin = Plugin::open(&lib).expect("the file is fine");
                 let loaded = plugin.load(host()).map(|loaded| loaded.passes().len());
-                assert_eq!(loaded.expect("it isn't called twice at once"), 1);
+                assert_eq!(loaded.expect("no concurrent call"), 1);
             });
         }
     });
@@ -56,18 +56,18 @@ fn an_entry_is_called_by_one_thread_at_a_time() {
 
 #[cfg(unix)]
 #[test]
-fn an_entry_is_told_the_whole_path() {
+fn entry_receives_the_absolute_path() {
     let mut parts = parts("c.transform.One");
     parts.entry = "if (attach->path.ptr[0] == '/') return &plugin;\n\
         attach->reason = attach->path; return 0;";
-    let dir = here();
+    let dir = temp_dir();
     let lib = library(dir.path(), "plugin");
     if !parts.build(&lib) {
         return;
     }
-    let here = std::env::current_dir().expect("there is one");
-    let up: std::path::PathBuf = here.components().skip(1).map(|_| "..").collect();
-    let relative = up.join(lib.strip_prefix("/").expect("it is whole"));
+    let current = std::env::current_dir().expect("a current directory");
+    let up: std::path::PathBuf = current.components().skip(1).map(|_| "..").collect();
+    let relative = up.join(lib.strip_prefix("/").expect("an absolute path"));
     let plugin = Plugin::open(&relative).expect("the file is fine");
     let loaded = plugin.load(host()).map(|loaded| loaded.passes().len());
     assert_eq!(loaded.map_err(|error| error.to_string()), Ok(1));

@@ -85,14 +85,14 @@ impl Parts {
             .arg(&source)
             .status();
         match status {
-            Ok(status) => assert!(status.success(), "cc refuses {}", self.source()),
+            Ok(status) => assert!(status.success(), "cc rejects {}", self.source()),
             Err(error) => eprintln!("skipped: cc can't be run: {error}"),
         }
         path.exists()
     }
 }
 
-fn here() -> TempDir {
+fn temp_dir() -> TempDir {
     tempfile::tempdir().expect("a temporary directory")
 }
 
@@ -132,13 +132,13 @@ fn check_load(parts: &Parts, expected: &Expect) {
 
 /// Returns the passes of a plugin or the error of loading it. Returns `None` without a C compiler.
 fn load(parts: &Parts) -> Option<String> {
-    let dir = here();
+    let dir = temp_dir();
     let lib = library(dir.path(), "plugin");
     if !parts.build(&lib) {
         return None;
     }
     let plugin = Plugin::open(&lib).expect("the file is fine");
-    let said = match plugin.load(host()) {
+    let output = match plugin.load(host()) {
         Ok(loaded) => {
             let passes = plugin.manifest().passes.iter().zip(loaded.passes());
             let passes =
@@ -147,22 +147,22 @@ fn load(parts: &Parts) -> Option<String> {
         }
         Err(error) => error.to_string(),
     };
-    Some(said.replace(&dir.path().display().to_string(), "DIR"))
+    Some(output.replace(&dir.path().display().to_string(), "DIR"))
 }
 
 /// A description of a defect, and a function that creates it.
 type Case = (&'static str, fn(&mut Parts));
 
 #[test]
-fn each_wrong_table_has_its_sentence() {
+fn malformed_tables_are_rejected_with_a_reason() {
     let cases: &[Case] = &[
-        ("a good plugin", |_| {}),
+        ("a valid plugin", |_| {}),
         ("no table", |p| p.entry = "return 0;"),
         ("no table, with a reason", |p| {
             p.more += "static char why[] = \"it needs a licence\";\n";
             p.entry = "attach->reason.ptr = why; attach->reason.len = sizeof why - 1; return 0;";
         }),
-        ("a table at an odd address", |p| {
+        ("a misaligned table", |p| {
             p.entry = "return (const char *)&plugin + 1;"
         }),
         ("a table of three bytes", |p| {
@@ -171,7 +171,7 @@ fn each_wrong_table_has_its_sentence() {
         ("a table of four GB", |p| {
             p.table = "{ 0xDEADBEEF, 1, passes, sizeof(Pass), 0, 0, 0, 0 }"
         }),
-        ("no list of passes", |p| {
+        ("a null list of passes", |p| {
             p.table = "{ sizeof(Plugin), 1, 0, sizeof(Pass), 0, 0, 0, 0 }"
         }),
         ("passes of three bytes", |p| {
@@ -190,7 +190,7 @@ fn each_wrong_table_has_its_sentence() {
         ("a name that isn't UTF-8", |p| {
             p.passes = "{ NAME(\"\\xff\\xfe\"), 1, 0, 0, run, 0 }"
         }),
-        ("another pass than the manifest's", |p| {
+        ("a pass that differs from the manifest", |p| {
             p.passes = "{ NAME(\"c.transform.Two\"), 1, 0, 0, run, 0 }"
         }),
         ("a pass of another kind", |p| {
@@ -219,7 +219,7 @@ fn each_wrong_table_has_its_sentence() {
 
 /// A newer plugin has longer records, of which this host reads the known part.
 #[test]
-fn longer_records_of_a_newer_minor_are_read_by_stride() {
+fn longer_records_of_newer_minor_are_read() {
     let mut parts = parts("c.transform.One");
     parts.manifest = manifest("0.9", "c.transform.One")
         + "[[pass]]\nname = \"c.transform.Two\"\nkind = \"function\"\n";
@@ -241,7 +241,7 @@ fn longer_records_of_a_newer_minor_are_read_by_stride() {
 
 /// A pass that this host can't run is skipped. The other passes of its plugin run.
 #[test]
-fn a_pass_of_an_unknown_kind_is_left_out() {
+fn pass_of_unknown_kind_is_skipped() {
     let mut parts = parts("c.transform.One");
     parts.manifest += "[[pass]]\nname = \"c.transform.Shade\"\nkind = \"shader\"\n";
     parts.passes =
@@ -252,7 +252,7 @@ fn a_pass_of_an_unknown_kind_is_left_out() {
         &expect![[r#"[pass c.transform.One of `DIR/plugin.so`]"#]],
     );
 
-    let dir = here();
+    let dir = temp_dir();
     if !parts.build(&library(dir.path(), "plugin")) {
         return;
     }
@@ -260,20 +260,18 @@ fn a_pass_of_an_unknown_kind_is_left_out() {
     registry
         .load_dir(dir.path(), &Default::default())
         .expect("the directory is there");
-    let error = registry
-        .get_pass("c.transform.Shade")
-        .expect_err("left out");
-    let said = error.to_string();
+    let error = registry.get_pass("c.transform.Shade").expect_err("skipped");
+    let output = error.to_string();
     expect![
         "no pass is named `c.transform.Shade`; update passdock, or correct the plugin's manifest (in plugin \
             `DIR/plugin.so`: skipped pass `c.transform.Shade`: unsupported kind `shader`)"
     ]
-    .assert_eq(&said.replace(&dir.path().display().to_string(), "DIR"));
+    .assert_eq(&output.replace(&dir.path().display().to_string(), "DIR"));
 }
 
 /// The size of the table shows which members it has. A table that ends before the instruments has none.
 #[test]
-fn instruments_are_in_the_table_as_the_manifest_says() {
+fn instruments_of_table_match_the_manifest() {
     const WATCH: &str = "{ NAME(\"c.watch\"), 0, create, { 0 } }";
     const OTHER: &str = "{ NAME(\"c.other\"), 0, create, { 0 } }";
     const EMPTY: &str = "{ NAME(\"c.watch\"), 0, 0, { 0 } }";
@@ -291,7 +289,7 @@ fn instruments_are_in_the_table_as_the_manifest_says() {
             WATCH,
         ),
         (
-            "another instrument than the manifest's",
+            "an instrument that differs from the manifest",
             "sizeof(Newer)",
             "sizeof(Instrument)",
             OTHER,
@@ -322,7 +320,7 @@ fn instruments_are_in_the_table_as_the_manifest_says() {
 }
 
 #[test]
-fn a_library_that_the_system_refuses_is_named_by_its_path() {
+fn loader_error_names_the_path() {
     let mut parts = parts("c.transform.One");
     parts.more += "extern int nobody_defines_this(void);\n\
                    int uses(void) { return nobody_defines_this(); }\n";
@@ -336,12 +334,12 @@ fn a_library_that_the_system_refuses_is_named_by_its_path() {
 }
 
 #[test]
-fn another_major_is_refused_before_anything_runs() {
-    let dir = here();
-    let mark = dir.path().join("ran");
+fn other_abi_major_is_rejected_without_running_code() {
+    let dir = temp_dir();
+    let marker = dir.path().join("ran");
     let mut parts = parts("c.transform.One");
     parts.manifest = manifest("7.0", "c.transform.One");
-    parts.more += &marks(&mark);
+    parts.more += &constructor_code(&marker);
     let lib = library(dir.path(), "plugin");
     if !parts.build(&lib) {
         return;
@@ -352,11 +350,11 @@ fn another_major_is_refused_before_anything_runs() {
             passdock-plugin-api for ABI 0, or use a passdock of ABI 7"
     ]
     .assert_eq(&error.replace(&dir.path().display().to_string(), "DIR"));
-    assert!(!mark.exists());
+    assert!(!marker.exists());
 }
 
 /// Returns code that runs when the library is loaded, and creates a file.
-fn marks(file: &Path) -> String {
+fn constructor_code(file: &Path) -> String {
     format!(
         "#include <stdio.h>\n\
          __attribute__((constructor)) static void mark(void) {{\n\
@@ -366,11 +364,11 @@ fn marks(file: &Path) -> String {
 }
 
 #[test]
-fn nothing_runs_before_it_is_needed() {
-    let dir = here();
-    let mark = dir.path().join("ran");
+fn discovery_does_not_load_the_library() {
+    let dir = temp_dir();
+    let marker = dir.path().join("ran");
     let mut parts = parts("c.transform.One");
-    parts.more += &marks(&mark);
+    parts.more += &constructor_code(&marker);
     if !parts.build(&library(dir.path(), "plugin")) {
         return;
     }
@@ -378,15 +376,15 @@ fn nothing_runs_before_it_is_needed() {
     assert_eq!(found.plugins.len(), 1);
     let plugin = &found.plugins[0];
     assert_eq!(plugin.manifest().passes[0].name(), "c.transform.One");
-    assert!(!mark.exists() && !plugin.is_loaded());
+    assert!(!marker.exists() && !plugin.is_loaded());
     let loaded = plugin.load(host()).expect("loads");
-    assert!(loaded.passes().len() == 1 && mark.exists() && plugin.is_loaded());
+    assert!(loaded.passes().len() == 1 && marker.exists() && plugin.is_loaded());
 }
 
 /// Libraries with the same symbol names, loaded one after the other. Each must resolve its own symbols.
 #[test]
-fn many_plugins_keep_apart() {
-    let dir = here();
+fn plugins_with_equal_symbols_are_independent() {
+    let dir = temp_dir();
     for i in 0..20 {
         let parts = parts(&format!("c.transform.P{i}"));
         if !parts.build(&library(dir.path(), &format!("p{i:02}"))) {
@@ -403,32 +401,32 @@ fn many_plugins_keep_apart() {
 }
 
 #[test]
-fn a_file_that_changed_after_it_was_read_is_refused_if_it_says_something_else() {
-    let dir = here();
+fn file_with_changed_manifest_is_rejected_on_load() {
+    let dir = temp_dir();
     let lib = library(dir.path(), "plugin");
     let rebuilt = library(dir.path(), "rebuilt");
     if !parts("c.transform.One").build(&lib) {
         return;
     }
-    let same = Plugin::open(&lib).expect("a good plugin");
-    let other = Plugin::open(&lib).expect("a good plugin");
+    let same = Plugin::open(&lib).expect("a valid plugin");
+    let other = Plugin::open(&lib).expect("a valid plugin");
     parts("c.transform.One").build(&rebuilt);
     std::fs::rename(&rebuilt, &lib).expect("renames");
-    assert!(same.load(host()).is_ok(), "built again, says the same");
+    assert!(same.load(host()).is_ok(), "rebuilt with an equal manifest");
     parts("c.transform.Two").build(&rebuilt);
     std::fs::rename(&rebuilt, &lib).expect("renames");
     let error = other
         .load(host())
         .map(drop)
-        .expect_err("says something else")
+        .expect_err("the manifest changed")
         .to_string();
     expect!["cannot load plugin `DIR/plugin.so`: the file changed after its manifest was read; run the command again"]
     .assert_eq(&error.replace(&dir.path().display().to_string(), "DIR"));
 }
 
 #[test]
-fn a_directory_with_everything_wrong() {
-    let dir = here();
+fn invalid_files_of_a_directory_are_reported() {
+    let dir = temp_dir();
     let good = library(dir.path(), "good");
     if !parts("c.transform.One").build(&good) {
         return;
@@ -445,13 +443,13 @@ fn a_directory_with_everything_wrong() {
     #[cfg(unix)]
     std::os::unix::fs::symlink(&good, library(dir.path(), "link")).expect("links");
     let found = discover(&search(dir.path())).expect("the directory is there");
-    let mut said: Vec<String> = found
+    let mut output: Vec<String> = found
         .plugins
         .iter()
         .map(|p| p.origin().to_string())
         .collect();
-    said.extend(found.unreadable.iter().map(|e| e.to_string()));
-    let said = said
+    output.extend(found.unreadable.iter().map(|e| e.to_string()));
+    let output = output
         .join("\n")
         .replace(&dir.path().display().to_string(), "DIR");
     expect![[r#"
@@ -460,46 +458,47 @@ fn a_directory_with_everything_wrong() {
         cannot load plugin `DIR/empty.so`: the file is empty; build it again
         cannot load plugin `DIR/folder.so`: not a regular file; pass a shared library
         cannot load plugin `DIR/noise.so`: expected a shared library (`.so`), found an unknown file format"#]]
-    .assert_eq(&said);
+    .assert_eq(&output);
 }
 
 /// A library for another system is an error if there is no other plugin, and a note if a pass is missing. It isn't
 /// reported if the plugin exists for this system, too.
 #[test]
 #[cfg(target_os = "linux")]
-fn a_library_of_another_system() {
-    let dir = here();
-    let said = |missed: &str| {
+fn library_of_another_system_is_reported() {
+    let dir = temp_dir();
+    let messages = |pass: &str| {
         let registry = passdock::Registry::new();
         let loaded = registry.load_dir(dir.path(), &Default::default());
         loaded.expect("the directory is there");
         let warnings = registry.unreadable();
-        let error = registry.get_pass(missed).map(drop).expect_err("missed");
-        let mut said: Vec<String> = warnings.iter().map(|e| format!("warning: {e}")).collect();
-        said.extend(error.notes.clone());
-        said.join("\n")
+        let error = registry.get_pass(pass).map(drop).expect_err("missing");
+        let mut output: Vec<String> = warnings.iter().map(|e| format!("warning: {e}")).collect();
+        output.extend(error.notes.clone());
+        output
+            .join("\n")
             .replace(&dir.path().display().to_string(), "DIR")
     };
     std::fs::write(dir.path().join("acme.dll"), b"MZ").expect("writes");
     expect![[r#"
         warning: cannot load plugin `DIR/acme.dll`: expected a shared library (`.so`), found an unknown file format
         cannot load plugin `DIR/acme.dll`: expected a shared library (`.so`), found an unknown file format"#]]
-    .assert_eq(&said("acme.transform.One"));
+    .assert_eq(&messages("acme.transform.One"));
     if !parts("c.transform.One").build(&dir.path().join("libc.so")) {
         return;
     }
     expect!["cannot load plugin `DIR/acme.dll`: expected a shared library (`.so`), found an unknown file format"]
-        .assert_eq(&said("acme.transform.One"));
+        .assert_eq(&messages("acme.transform.One"));
     let both = dir.path().join("c.dll");
     std::fs::rename(dir.path().join("acme.dll"), both).expect("renames");
-    expect![""].assert_eq(&said("c.transform.Two"));
+    expect![""].assert_eq(&messages("c.transform.Two"));
 }
 
 /// If a pass is missing, libraries next to the program are reported if they may be plugins.
 #[test]
 #[cfg(target_os = "linux")]
-fn libraries_that_are_none() {
-    let dir = here();
+fn libraries_without_plugin_symbols_are_reported() {
+    let dir = temp_dir();
     for (name, code) in [("z", "zip"), ("old", "passdock_plugin_v1")] {
         let source = dir.path().join(name).with_extension("c");
         std::fs::write(&source, format!("int {code}(void) {{ return 1; }}")).expect("writes");
@@ -517,7 +516,7 @@ fn libraries_that_are_none() {
     let loaded = registry.load_dirs_with(&dirs, &Default::default(), &mut Err);
     loaded.expect("the directory is there");
     let error = registry.get_pass("a.transform.B").map(drop);
-    let notes = error.expect_err("missed").notes.join("\n");
+    let notes = error.expect_err("missing").notes.join("\n");
     expect![
         "cannot load plugin `DIR/old.so`: missing symbol `passdock_plugin_v0`; write `export_plugin!(PLUGIN);` in \
             the library's crate, or in C define the symbol with default visibility"
@@ -526,13 +525,13 @@ fn libraries_that_are_none() {
 }
 
 #[test]
-fn a_directory_that_is_missing() {
+fn missing_directory_is_an_error_if_required() {
     let missing = SearchDir {
         path: PathBuf::from("no/such/directory"),
         required: true,
         mixed: false,
     };
-    let error = discover(std::slice::from_ref(&missing)).expect_err("it is missing");
+    let error = discover(std::slice::from_ref(&missing)).expect_err("missing");
     expect![
         "could not read plugin directory `no/such/directory`: No such file or directory (os error 2); correct its \
             name or create it"
@@ -552,9 +551,9 @@ fn a_directory_that_is_missing() {
 /// Plugin files that the SDK and gcc built for ABI version 0.3.
 #[test]
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-fn plugins_of_before_the_last_break_are_refused_from_their_manifest() {
+fn plugins_of_old_abi_are_rejected_from_the_manifest() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/old-plugins");
-    let why = |file: &str| {
+    let error_of = |file: &str| {
         let loaded = Plugin::open(&folder.join(file));
         let error = loaded.expect_err("an old plugin").to_string();
         error.replace(&folder.display().to_string(), "DIR")
@@ -563,9 +562,9 @@ fn plugins_of_before_the_last_break_are_refused_from_their_manifest() {
         "cannot load plugin `DIR/hello_pass-abi-0.3.so`: unsupported plugin ABI 0.3, expected at least 0.4; build \
             the plugin against the passdock-plugin-api of ABI 0.4, or use a passdock of ABI 0.3"
     ]
-    .assert_eq(&why("hello_pass-abi-0.3.so"));
+    .assert_eq(&error_of("hello_pass-abi-0.3.so"));
     expect![
         "cannot load plugin `DIR/c_pass-abi-0.3.so`: unsupported plugin ABI 0.3, expected at least 0.4; build the \
             plugin against the passdock-plugin-api of ABI 0.4, or use a passdock of ABI 0.3"
-    ].assert_eq(&why("c_pass-abi-0.3.so"));
+    ].assert_eq(&error_of("c_pass-abi-0.3.so"));
 }

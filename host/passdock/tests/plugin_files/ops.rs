@@ -4,7 +4,7 @@ use expect_test::{Expect, expect};
 use passdock::plugin::discover;
 use passdock::plugin::discover::check_op_conflicts;
 
-use super::{check_load, here, library, parts, search};
+use super::{check_load, library, parts, search, temp_dir};
 
 /// The struct of an op definition, as a C author declares it.
 const OP: &str = "typedef struct { Str name; int64_t since; uint32_t min, max; uint64_t traits; \
@@ -12,8 +12,8 @@ const OP: &str = "typedef struct { Str name; int64_t since; uint32_t min, max; u
     void *decompose, *legalize, *layout, *alter; void *supports; const Str *targets; size_t target_count; } Op;";
 
 #[test]
-fn two_plugins_that_define_one_op_are_both_named() {
-    let dir = here();
+fn duplicate_op_definition_names_both_plugins() {
+    let dir = temp_dir();
     for (name, pass) in [("a", "c.transform.One"), ("b", "c.transform.Two")] {
         let mut parts = parts(pass);
         parts.manifest += "[[op]]\nname = \"onnx.Relu\"\nsince = 6\n";
@@ -25,7 +25,7 @@ fn two_plugins_that_define_one_op_are_both_named() {
     let [a, b] = &found.plugins[..] else {
         panic!("two plugins were built: {found:?}");
     };
-    check_op_conflicts(a, &[]).expect("nobody else is there");
+    check_op_conflicts(a, &[]).expect("no other plugin");
     let error = check_op_conflicts(b, std::slice::from_ref(a)).expect_err("both define it");
     expect![
         "cannot load plugin `DIR/b.so`: duplicate definition of `onnx.Relu since 6`, also in plugin `DIR/a.so`; \
@@ -39,7 +39,7 @@ fn two_plugins_that_define_one_op_are_both_named() {
 
 /// An extension must not repeat facts of the definition, which two plugins could then state differently.
 #[test]
-fn an_extension_of_an_op_has_functions_of_its_own_alone() {
+fn extension_must_not_repeat_the_definition() {
     let check = |entry: &str, expected: &Expect| {
         let mut parts = parts("c.transform.One");
         parts.manifest += "[[op]]\nname = \"onnx.Relu\"\nextends = true\n";
@@ -100,7 +100,7 @@ fn an_extension_of_an_op_has_functions_of_its_own_alone() {
 
 #[test]
 fn several_plugins_extend_one_op() {
-    let dir = here();
+    let dir = temp_dir();
     let extends = [("a", "true"), ("b", "true"), ("c", "false")];
     for (name, extends) in extends {
         let mut parts = parts(&format!("{name}.transform.One"));

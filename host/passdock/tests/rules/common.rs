@@ -40,8 +40,8 @@ pub(crate) fn parse(source: &str) -> Module {
 }
 
 /// A plugin with a pass and an op definition, whose entry rejects every host.
-pub(crate) const GONE: sdk::StaticPlugin = {
-    unsafe extern "C" fn refuse(
+pub(crate) const REJECTING: sdk::StaticPlugin = {
+    unsafe extern "C" fn reject(
         _: *const abi::Host,
         attach: *mut abi::Attach,
     ) -> *const abi::Plugin {
@@ -54,7 +54,7 @@ pub(crate) const GONE: sdk::StaticPlugin = {
             [[pass]]\nname = 'gone.transform.Gone'\nkind = 'module'\n\
             [[op]]\nname = 'onnx.Relu'\nsince = 1\n\0";
     // SAFETY: an entry that always returns null is valid.
-    unsafe { sdk::StaticPlugin::new(refuse, manifest) }
+    unsafe { sdk::StaticPlugin::new(reject, manifest) }
 };
 
 /// Recorded events, in order.
@@ -196,7 +196,7 @@ pub(crate) fn registered(passes: impl IntoIterator<Item = PassRef>) -> (Registry
 #[track_caller]
 pub(crate) fn error<T>(result: Result<T, PassError>) -> String {
     match result {
-        Ok(_) => panic!("it worked"),
+        Ok(_) => panic!("expected an error"),
         Err(error) => error.to_string(),
     }
 }

@@ -42,7 +42,7 @@ sdk::plugin! {
 }
 
 #[test]
-fn options_of_a_plugin_are_checked_and_read() {
+fn plugin_options_are_validated_and_read() {
     let registry = registry();
     registry.load_static(PLUGIN).unwrap();
     let log = Log::new();
@@ -51,7 +51,7 @@ fn options_of_a_plugin_are_checked_and_read() {
         PassContext::builder()
             .registry(&registry)
             .config("acme.Reads", toml.parse::<toml::Value>().unwrap())
-            .on_diagnostic(move |said| log.add(said.message))
+            .on_diagnostic(move |diagnostic| log.add(diagnostic.message))
             .build()
     };
     let pass = registry.get_pass("acme.transform.Reads").unwrap();
@@ -66,7 +66,7 @@ fn options_of_a_plugin_are_checked_and_read() {
     log.check(expect![[
         r#"Reads { from: 8, count: 3, goal: "speed", except: [] } Some(Int(0))"#
     ]]);
-    let wrong = [
+    let invalid = [
         "{ from = 9 }",
         "{ count = -1 }",
         "{ count = 4294967296 }",
@@ -74,7 +74,7 @@ fn options_of_a_plugin_are_checked_and_read() {
         "{ except = 'a' }",
         "{ except = ['a', 1] }",
     ];
-    let errors: Vec<String> = wrong.into_iter().map(|toml| error(build(toml))).collect();
+    let errors: Vec<String> = invalid.into_iter().map(|toml| error(build(toml))).collect();
     expect![[r#"
         invalid value for `from` of `acme.Reads`: expected an int from 0 to 8, found 9
         invalid value for `count` of `acme.Reads`: expected an int from 0 to 4294967295, found -1
@@ -83,11 +83,11 @@ fn options_of_a_plugin_are_checked_and_read() {
         invalid value for `except` of `acme.Reads`: expected a list of strings, found "a"; did you mean `["a"]`?
         invalid value for `except` of `acme.Reads`: expected a list of strings, found a list"#]]
     .assert_eq(&errors.join("\n"));
-    let again = registry.register_config_option::<i64>("acme.Reads");
+    let duplicate = registry.register_config_option::<i64>("acme.Reads");
     expect![
         "config option `acme.Reads` is already registered by plugin `acme`; rename one of them"
     ]
-    .assert_eq(&again.unwrap_err().to_string());
+    .assert_eq(&duplicate.unwrap_err().to_string());
     registry.unregister_plugin("acme").unwrap();
     expect![
         "Invalid config option `acme.Reads`; candidates are: `relax.fallback_device_type`, \
@@ -136,7 +136,7 @@ mod tables {
     }
 
     #[test]
-    fn options_that_are_not_declared_go_to_the_table_that_takes_the_rest() {
+    fn undeclared_options_go_to_the_rest_table() {
         let registry = registry();
         registry.load_static(PLUGIN).unwrap();
         let log = Log::new();
@@ -145,14 +145,14 @@ mod tables {
             let context = PassContext::builder()
                 .registry(&registry)
                 .config("acme.Bind", config.parse::<toml::Value>().unwrap())
-                .on_diagnostic(move |said| sink.add(said.message))
+                .on_diagnostic(move |diagnostic| sink.add(diagnostic.message))
                 .build();
-            let ran = context.and_then(|cx| {
+            let result = context.and_then(|cx| {
                 let options: toml::Table = options.parse().unwrap();
                 let pass = registry.get_pass_with_options("acme.transform.Bind", &options)?;
                 pass.call_in(module(), &cx)
             });
-            if let Err(error) = ran {
+            if let Err(error) = result {
                 log.add(error.to_string());
             }
         };
@@ -196,7 +196,7 @@ sdk::options! {
 }
 
 #[test]
-fn a_field_without_a_default_that_nobody_set_is_named_where_it_is_read() {
+fn missing_required_field_is_reported_when_read() {
     let registry = Registry::new();
     registry
         .register_config_option::<Needs>("acme.Needs")
@@ -215,12 +215,15 @@ fn check_error(text: &str, expected: Expect) {
     let registry = registry();
     registry.load_static(PLUGIN).unwrap();
     let pipeline = passdock::pipeline::Pipeline::from_toml(text).unwrap();
-    let error = pipeline.resolve(&registry).err().expect("it is wrong");
+    let error = pipeline
+        .resolve(&registry)
+        .err()
+        .expect("an invalid pipeline");
     expected.assert_eq(&error.to_diagnostic().render(false));
 }
 
 #[test]
-fn what_is_wrong_in_a_config_table_is_underlined() {
+fn config_errors_point_at_their_span() {
     check_error(
         "[context.config]\n'acme.Reads' = { goal = 'size', from = 9 }\n",
         expect![[r#"

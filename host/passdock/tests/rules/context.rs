@@ -9,12 +9,12 @@ use passdock_plugin_api as sdk;
 use crate::common::{Log, error, info, module};
 
 #[test]
-fn dropping_the_guard_leaves_the_context_and_keeps_the_error_as_a_diagnostic() {
+fn dropped_guard_exits_context_and_reports_error() {
     let log = Log::new();
-    let said = log.clone();
+    let sink = log.clone();
     let cx = PassContext::builder()
         .instrument(log.tap("tap").fails("exit"))
-        .on_diagnostic(move |d| said.add(format!("{}: {}", d.code, d.message)))
+        .on_diagnostic(move |d| sink.add(format!("{}: {}", d.code, d.message)))
         .build()
         .unwrap();
     drop(cx.enter().unwrap());
@@ -27,13 +27,13 @@ fn dropping_the_guard_leaves_the_context_and_keeps_the_error_as_a_diagnostic() {
 }
 
 #[test]
-fn more_jobs_than_threads_make_sense_are_refused() {
+fn too_many_jobs_are_rejected() {
     expect!["5000 jobs exceed the limit of 1024; request fewer jobs"]
         .assert_eq(&error(PassContext::builder().jobs(5000).build()));
 }
 
 #[test]
-fn a_panic_leaves_the_context_too() {
+fn panic_exits_the_context() {
     let log = Log::new();
     let cx = PassContext::builder()
         .instrument(log.tap("tap"))
@@ -72,32 +72,32 @@ fn keeps_bomb() -> PassRef {
 }
 
 /// Returns the error's text without the location of the panic in this file.
-fn said(error: &PassError) -> String {
+fn error_text(error: &PassError) -> String {
     let text = error.to_string();
     let lines = text.split(" at ").map(|part| match part.split_once(": ") {
-        Some((place, rest)) if place.contains(".rs:") => rest,
+        Some((location, rest)) if location.contains(".rs:") => rest,
         _ => part,
     });
     lines.collect::<Vec<_>>().join(": ")
 }
 
-const WENT_OFF: &str =
+const DROP_PANICKED: &str =
     "Error in pass keeps_bomb: the destructor of an analysis of the pass panicked: it went off";
 
 fn context(log: &Log) -> PassContext {
-    let said = log.clone();
+    let sink = log.clone();
     let builder = PassContext::builder().on_diagnostic(move |d| {
-        said.add(format!("{:?}: {}", d.severity, d.code));
+        sink.add(format!("{:?}: {}", d.severity, d.code));
     });
     builder.build().unwrap()
 }
 
 #[test]
-fn a_scope_fails_of_what_panicked_while_it_was_freed() {
+fn panic_in_destructor_fails_the_scope() {
     let log = Log::new();
     let cx = context(&log);
     let failed = cx.scope(|_| keeps_bomb().call(module()).map(drop));
-    assert!(said(&failed.unwrap_err()).starts_with(WENT_OFF));
+    assert!(error_text(&failed.unwrap_err()).starts_with(DROP_PANICKED));
     // It is reported only once.
     cx.scope(|_| Ok::<_, PassError>(())).unwrap();
     drop(cx);
@@ -105,7 +105,7 @@ fn a_scope_fails_of_what_panicked_while_it_was_freed() {
 }
 
 #[test]
-fn it_is_told_beside_another_error() {
+fn panic_in_destructor_is_a_note_of_another_error() {
     let log = Log::new();
     let cx = context(&log);
     let failed = cx.scope(|_| {
@@ -124,26 +124,26 @@ fn it_is_told_beside_another_error() {
 }
 
 #[test]
-fn what_is_freed_after_all_scopes_is_shown() {
+fn panic_in_destructor_after_scopes_is_reported() {
     let log = Log::new();
     let cx = context(&log);
-    let made = cx.scope(|_| keeps_bomb().call(module())).unwrap();
+    let after = cx.scope(|_| keeps_bomb().call(module())).unwrap();
     drop(cx);
     log.check(expect![""]);
-    drop(made);
+    drop(after);
     log.check(expect!["Error: pass-panicked"]);
 }
 
 #[test]
-fn a_call_under_a_context_that_is_not_entered_fails_of_it() {
+fn panic_in_destructor_fails_call_without_entered_context() {
     let log = Log::new();
     let cx = context(&log);
     // The first function with ops is changed after its analysis was computed. The analysis is dropped with the input
     // module.
     let changes = create_function_pass(info("changes"), |f, _| Ok(f.set_function_attr("is", 1)?));
-    let kept = keeps_bomb().call_in(module(), &cx).unwrap();
-    let failed = changes.call_in(kept, &cx).unwrap_err();
-    assert!(said(&failed).starts_with(WENT_OFF));
+    let cached = keeps_bomb().call_in(module(), &cx).unwrap();
+    let failed = changes.call_in(cached, &cx).unwrap_err();
+    assert!(error_text(&failed).starts_with(DROP_PANICKED));
     log.check(expect![""]);
     // Failures of drops between calls don't fail the next call.
     drop(keeps_bomb().call_in(module(), &cx).unwrap());
@@ -157,14 +157,14 @@ fn a_call_under_a_context_that_is_not_entered_fails_of_it() {
 }
 
 #[test]
-fn a_call_at_the_same_time_does_not_take_it_away() {
+fn concurrent_call_does_not_take_the_panic() {
     let log = Log::new();
     let cx = context(&log);
-    let kept = keeps_bomb().call_in(module(), &cx).unwrap();
-    let (kept, other) = (Mutex::new(Some(kept)), cx.clone());
+    let cached = keeps_bomb().call_in(module(), &cx).unwrap();
+    let (cached, other) = (Mutex::new(Some(cached)), cx.clone());
     let frees = create_function_pass(info("frees"), move |_, _| {
-        if let Some(kept) = kept.lock().unwrap().take() {
-            drop(kept);
+        if let Some(cached) = cached.lock().unwrap().take() {
+            drop(cached);
             let nothing = create_function_pass(info("nothing"), |_, _| Ok(()));
             let other = other.clone();
             let call = std::thread::spawn(move || nothing.call_in(module(), &other).map(drop));
@@ -173,6 +173,6 @@ fn a_call_at_the_same_time_does_not_take_it_away() {
         Ok(())
     });
     let failed = frees.call_in(module(), &cx).unwrap_err();
-    assert!(said(&failed).starts_with(WENT_OFF), "{failed}");
+    assert!(error_text(&failed).starts_with(DROP_PANICKED), "{failed}");
     log.check(expect![""]);
 }

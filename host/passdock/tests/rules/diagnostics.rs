@@ -13,23 +13,26 @@ use passdock_plugin_api::Diagnostic;
 use crate::common::{Log, error, info, module, registered};
 
 #[test]
-fn a_renderer_gets_at_once_what_a_pass_said() {
+fn renderer_receives_all_diagnostics_of_a_pass() {
     let log = Log::new();
     let cx = PassContext::builder()
         .renderer({
             let log = log.clone();
-            move |said| {
-                let said: Vec<String> = said
+            move |diagnostics| {
+                let diagnostics: Vec<String> = diagnostics
                     .iter()
                     .map(|d| format!("{} {:?}", d.message, d.run_by))
                     .collect();
-                log.add(format!("rendered {}", said.join("; ")));
+                log.add(format!("rendered {}", diagnostics.join("; ")));
             }
         })
         .build()
         .unwrap();
     let inner = create_host_pass(info("inner"), |module, cx| {
-        assert_eq!(cx.diag_ctx().map(|said| said.diagnostics().len()), Some(0));
+        assert_eq!(
+            cx.diag_ctx().map(|context| context.diagnostics().len()),
+            Some(0)
+        );
         cx.emit(note("of inner"));
         Ok(module.clone())
     });
@@ -37,13 +40,13 @@ fn a_renderer_gets_at_once_what_a_pass_said() {
         let own = cx.diag_ctx().expect("a pass has one").clone();
         cx.emit(note("first of outer"));
         let module = inner.call(module.clone())?;
-        assert!(cx.diag_ctx().is_some_and(|said| said.is(&own)));
+        assert!(cx.diag_ctx().is_some_and(|context| context.is(&own)));
         let current = PassContext::current();
-        assert!(current.diag_ctx().is_some_and(|said| said.is(&own)));
+        assert!(current.diag_ctx().is_some_and(|context| context.is(&own)));
         assert_eq!(
             own.diagnostics().len(),
             1,
-            "those of the inner pass are its own"
+            "diagnostics of the inner pass are separate"
         );
         own.emit(note("second of outer"));
         Ok(module)
@@ -68,18 +71,19 @@ fn note(message: &str) -> passdock::Diagnostic {
 
 /// Passes of each kind that emit a diagnostic and then fail, by a panic or an error.
 #[test]
-fn all_kinds_of_passes_speak_and_may_give_up() {
+fn all_pass_kinds_emit_diagnostics_and_fail() {
     let fatal = |cx: &passdock_plugin_api::PassContext, name: &str| {
-        let said = Diagnostic::error(format!("{name} is wrong")).code("acme::wrong");
-        Err(cx.emit_fatal(&said))
+        let diagnostic = Diagnostic::error(format!("{name} is wrong")).code("acme::wrong");
+        Err(cx.emit_fatal(&diagnostic))
     };
     let passes = [
         create_function_pass(info("function"), move |f, cx| fatal(cx, f.function_name())),
         create_prim_func_pass(info("prim"), move |f, cx| fatal(cx, f.function_name())),
         create_module_pass(info("module"), move |_, cx| fatal(cx, "the module")),
         create_host_pass(info("host"), |_, cx| {
-            let said = passdock::Diagnostic::new(passdock::Severity::Bug, "bug", "It is wrong.");
-            Err(cx.emit_fatal(said))
+            let diagnostic =
+                passdock::Diagnostic::new(passdock::Severity::Bug, "bug", "It is wrong.");
+            Err(cx.emit_fatal(diagnostic))
         }),
         create_host_pass(info("panics"), |_, cx| {
             cx.emit(note("soon"));
@@ -88,9 +92,9 @@ fn all_kinds_of_passes_speak_and_may_give_up() {
     ];
     let log = Log::new();
     for pass in passes {
-        let said = log.clone();
+        let sink = log.clone();
         let cx = PassContext::builder()
-            .on_diagnostic(move |d| said.add(format!("said: {}", d.message)))
+            .on_diagnostic(move |d| sink.add(format!("said: {}", d.message)))
             .build()
             .unwrap();
         log.add(error(cx.scope(|_| pass.call(module()))));
@@ -124,22 +128,22 @@ impl std::fmt::Display for OutOfPaper {
 impl std::error::Error for OutOfPaper {}
 
 #[test]
-fn the_error_itself_comes_back_through_everything() {
+fn original_error_is_preserved_through_nesting() {
     let fails = create_host_pass(info("t.transform.Throws"), |_, _| {
         let error = PassError::new(ErrorKind::Failed, "It can't print.");
         Err(error.caused_by(Arc::new(OutOfPaper)))
     });
-    let hands_on = create_module_pass(info("t.transform.HandsOn"), |m, cx| {
+    let forwards = create_module_pass(info("t.transform.HandsOn"), |m, cx| {
         m.run_pass(cx, "t.transform.Throws")
     });
     let wraps = create_module_pass(info("t.transform.Wraps"), |m, cx| {
         m.run_pass(cx, "t.transform.Throws")
             .map_err(|error| passdock_plugin_api::PassError::new(format!("No luck: {error}")))
     });
-    let (_, context) = registered([fails.clone(), hands_on.clone(), wraps.clone()]);
+    let (_, context) = registered([fails.clone(), forwards.clone(), wraps.clone()]);
     let cx = context.build().unwrap();
     let mut texts = Vec::new();
-    for pass in [fails, hands_on, wraps] {
+    for pass in [fails, forwards, wraps] {
         let nested = Sequential::new([Sequential::new([pass])]);
         let error = cx.scope(|_| nested.call(module())).unwrap_err();
         // Its direct source, or the source of an inner pass's error.

@@ -45,7 +45,7 @@ fn explained(text: &str) -> Explanation {
 }
 
 #[test]
-fn every_pass_is_listed_with_the_rule_that_decided() {
+fn explanation_lists_each_pass_with_its_reason() {
     let explanation = explained(TEXT);
     let line = |pass: &passdock::pipeline::Explained| {
         let indent = "  ".repeat(pass.depth as usize);

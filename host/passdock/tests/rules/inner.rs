@@ -51,9 +51,9 @@ fn run(log: &Log, known: Vec<PassRef>, entries: Vec<PassRef>) -> String {
     let recorder = Arc::new(Recorder::new(None));
     let (_, context) = registered(known);
     let cx = context.recorder(recorder.clone()).build().unwrap();
-    let ran = cx.scope(|_| Sequential::new(entries).call(module()));
+    let result = cx.scope(|_| Sequential::new(entries).call(module()));
     let mut lines = log.take();
-    lines.extend(ran.err().map(|error| error.to_string()));
+    lines.extend(result.err().map(|error| error.to_string()));
     for record in recorder.take() {
         let parent = record
             .parent
@@ -61,17 +61,17 @@ fn run(log: &Log, known: Vec<PassRef>, entries: Vec<PassRef>) -> String {
         let by = record
             .requested_by
             .map_or_else(String::new, |by| format!(" for {by}"));
-        let done = match record.status {
+        let outcome = match record.status {
             PassStatus::Skipped => record.reason,
             status => status.name().to_owned(),
         };
-        lines.push(format!("{parent}{}{by}: {done}", record.name));
+        lines.push(format!("{parent}{}{by}: {outcome}", record.name));
     }
     lines.join("\n")
 }
 
 #[test]
-fn what_a_pass_requires_runs_first_unless_it_ran_and_nothing_changed() {
+fn required_passes_run_first_if_the_module_changed() {
     let log = Log::new();
     let all = runs(&log, info("all"), &["needs", "needs", "!", "high", "folds"]);
     let entries = vec![log.pass(info("types")), all];
@@ -133,7 +133,7 @@ fn what_a_pass_requires_runs_first_unless_it_ran_and_nothing_changed() {
 
 /// A pass called by name isn't filtered. If a pass that it requires is disabled, that is an error.
 #[test]
-fn a_disabled_pass_runs_and_isnt_required() {
+fn disabled_pass_runs_by_name_but_not_as_required() {
     let log = Log::new();
     let (registry, context) = registered(passes(&log));
     registry
@@ -167,7 +167,7 @@ fn a_disabled_pass_runs_and_isnt_required() {
 
 /// Some passes run themselves until nothing changes.
 #[test]
-fn a_pass_may_run_itself_and_comes_to_an_end() {
+fn pass_may_run_itself_recursively() {
     let left = AtomicU32::new(5);
     let again = create_module_pass(info("again"), move |m: &mut sdk::Module, cx| {
         match left.fetch_sub(1, Ordering::Relaxed) {
@@ -185,7 +185,7 @@ fn a_pass_may_run_itself_and_comes_to_an_end() {
 }
 
 #[test]
-fn a_pass_that_runs_itself_without_end_is_an_error_with_the_chain() {
+fn infinite_recursion_is_reported_with_the_chain() {
     let log = Log::new();
     // Through Sequentials, some of them deeply nested.
     let around = runs(&log, info("around"), &["x.block"]);
@@ -232,7 +232,7 @@ fn a_pass_that_runs_itself_without_end_is_an_error_with_the_chain() {
 }
 
 #[test]
-fn a_failure_inside_is_one_of_the_pass_that_runs_it() {
+fn inner_failure_is_attributed_to_the_outer_pass() {
     let log = Log::new();
     let fails = create_module_pass(info("fails"), |_: &mut sdk::Module, _| {
         Err("it is broken".into())

@@ -7,10 +7,10 @@ use passdock::instruments::{PrintChanged, Sink};
 use passdock::{ErrorKind, InstrumentSetup, PassContext, PassError, Registry, Sequential, filter};
 use passdock_abi::FunctionKind;
 
-use crate::common::{GONE, Log, error, info, module};
+use crate::common::{Log, REJECTING, error, info, module};
 
 #[test]
-fn a_panicking_instrument_is_a_failing_one() {
+fn panicking_instrument_fails_the_run() {
     struct Panics;
     impl passdock::PassInstrument for Panics {
         fn name(&self) -> &str {
@@ -27,7 +27,7 @@ fn a_panicking_instrument_is_a_failing_one() {
 }
 
 #[test]
-fn a_panic_while_it_prepares_is_an_error() {
+fn panic_in_prepare_is_an_error() {
     struct Panics;
     impl passdock::PassInstrument for Panics {
         fn name(&self) -> &str {
@@ -86,9 +86,9 @@ mod watching {
 
 /// An instrument isn't blamed for an op definition that another one used.
 #[test]
-fn each_plugins_instrument_answers_for_what_it_asked() {
+fn load_error_is_attributed_to_the_using_instrument() {
     let registry = Registry::new();
-    registry.load_static(GONE).unwrap();
+    registry.load_static(REJECTING).unwrap();
     registry.load_static(watching::PLUGIN).unwrap();
     let setup = InstrumentSetup::new(&registry);
     let named = |name| {
@@ -111,9 +111,9 @@ fn each_plugins_instrument_answers_for_what_it_asked() {
 }
 
 #[test]
-fn what_an_instrument_finds_out_about_a_pass_is_the_pass_s_error() {
-    struct Judge(ErrorKind);
-    impl passdock::PassInstrument for Judge {
+fn numerics_error_of_instrument_is_the_pass_error() {
+    struct Oracle(ErrorKind);
+    impl passdock::PassInstrument for Oracle {
         fn name(&self) -> &str {
             "judge"
         }
@@ -121,23 +121,23 @@ fn what_an_instrument_finds_out_about_a_pass_is_the_pass_s_error() {
             Err(PassError::new(self.0, "The results are others.").into())
         }
     }
-    let judged = |kind| {
-        let cx = PassContext::builder().instrument(Judge(kind)).build();
+    let check = |kind| {
+        let cx = PassContext::builder().instrument(Oracle(kind)).build();
         let pass = Log::new().pass(info("p"));
         error(cx.unwrap().scope(|_| pass.call(module())))
     };
     for kind in [ErrorKind::Numerics, ErrorKind::NotChecked] {
-        expect!["Error in pass p: The results are others."].assert_eq(&judged(kind));
+        expect!["Error in pass p: The results are others."].assert_eq(&check(kind));
     }
     expect!["Error in pass p: instrument `judge` failed in run_after_pass: The results are others"]
-        .assert_eq(&judged(ErrorKind::Failed));
+        .assert_eq(&check(ErrorKind::Failed));
 }
 
 #[test]
-fn functions_that_are_removed_are_printed_as_changes() {
+fn removed_functions_are_printed_as_changes() {
     let log = Log::new();
-    let said = log.clone();
-    let sink: Sink = Arc::new(move |text| said.add(text));
+    let changes = log.clone();
+    let sink: Sink = Arc::new(move |text| changes.add(text));
     let cx = PassContext::builder().instrument(PrintChanged::new(sink));
     let keep = filter(|function| function.kind() == FunctionKind::PRIM);
     let passes = Sequential::new([keep, log.pass(info("same"))]);

@@ -12,7 +12,7 @@ use passdock_plugin_api as sdk;
 use crate::common::{Log, error, info, module, parse, registered};
 
 #[test]
-fn a_panic_is_an_error_and_changes_nothing() {
+fn panic_is_an_error_and_keeps_the_module() {
     let before = module();
     let pass = create_function_pass(info("acme.transform.P"), |f, _| {
         f.set_function_attr("touched", 1)?;
@@ -35,7 +35,7 @@ fn a_panic_is_an_error_and_changes_nothing() {
 }
 
 #[test]
-fn what_comes_out_does_not_depend_on_the_number_of_threads() {
+fn results_do_not_depend_on_thread_count() {
     let mut source = String::from("module {\n");
     for i in 0..200 {
         source.push_str(&format!("  fn @f{i}(%x: f32[2]) -> (%y: f32[2]) {{\n"));
@@ -53,7 +53,7 @@ fn what_comes_out_does_not_depend_on_the_number_of_threads() {
     let before = parse(&source);
     let run = |jobs: usize, fails: bool| {
         let log = Log::new();
-        let said = log.clone();
+        let sink = log.clone();
         let pass = create_function_pass(info("acme.transform.Count"), move |f, cx| {
             let index: usize = f.function_name()[1..].parse().map_err(|_| "not a number")?;
             cx.emit(&passdock_plugin_api::Diagnostic::note(format!(
@@ -68,7 +68,7 @@ fn what_comes_out_does_not_depend_on_the_number_of_threads() {
         let cx = PassContext::builder()
             .registry(&Registry::new())
             .jobs(jobs)
-            .on_diagnostic(move |d| said.add(d.message))
+            .on_diagnostic(move |d| sink.add(d.message))
             .build()
             .unwrap();
         let result = pass.call_in(before.clone(), &cx);
@@ -80,15 +80,19 @@ fn what_comes_out_does_not_depend_on_the_number_of_threads() {
     };
     assert_eq!(run(1, false), run(4, false));
     assert_eq!(run(1, true), run(4, true));
-    let (failure, said) = run(4, true);
+    let (failure, notes) = run(4, true);
     expect!["Error in pass acme.transform.Count, function @f69: 69 is broken"].assert_eq(&failure);
-    assert_eq!(said.len(), 70, "what later functions said isn't told");
-    let (_, said) = run(4, false);
-    assert_eq!(said.len(), 200);
+    assert_eq!(
+        notes.len(),
+        70,
+        "diagnostics of later functions are dropped"
+    );
+    let (_, notes) = run(4, false);
+    assert_eq!(notes.len(), 200);
 }
 
 #[test]
-fn passes_that_run_each_other_come_to_an_end() {
+fn mutual_recursion_of_passes_is_bounded() {
     let runs = |name: &str, other: &'static str| {
         create_module_pass(info(name), move |m: &mut sdk::Module, cx| {
             m.run_pass(cx, other)

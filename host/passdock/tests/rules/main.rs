@@ -16,6 +16,6 @@ mod phases;
 mod plugins;
 mod required;
 mod rewriting;
-mod scribbled;
 mod sequentials;
 mod threads;
+mod view_writes;

@@ -54,8 +54,8 @@ fn check(text: &str, expected: Expect) {
         let runs = if pass.runs { "runs" } else { "doesn't" };
         shown.push_str(&format!("{} {runs}: {}\n", pass.name, pass.reason));
     }
-    for place in &explained.phases {
-        shown.push_str(&format!("{:?}: {}\n", place.phase, place.passes.join(", ")));
+    for point in &explained.phases {
+        shown.push_str(&format!("{:?}: {}\n", point.phase, point.passes.join(", ")));
     }
     resolved.run(module()).unwrap();
     shown.push_str(&log.take().join("\n"));
@@ -63,7 +63,7 @@ fn check(text: &str, expected: Expect) {
 }
 
 #[test]
-fn passes_run_where_the_pipeline_has_a_place_for_their_phase() {
+fn passes_run_at_their_phase() {
     check(
         "[[passes]]\nphase = 'early'\n[[passes]]\nname = 'x.transform.Own'\n[[passes]]\nphase = 'late'\n",
         expect![[r#"
@@ -83,7 +83,7 @@ fn passes_run_where_the_pipeline_has_a_place_for_their_phase() {
 }
 
 #[test]
-fn what_is_listed_is_not_placed_too() {
+fn listed_passes_are_not_added_to_their_phase() {
     check(
         "passes = [{ name = 'inner', passes = ['x.transform.B', { phase = 'late' }] }, 'x.transform.Z']",
         expect![[r#"
@@ -102,7 +102,7 @@ fn what_is_listed_is_not_placed_too() {
 }
 
 #[test]
-fn places_may_stay_empty_and_passes_may_stay_without_a_place() {
+fn phases_may_be_empty_or_missing() {
     check(
         "passes = [{ phase = 'lower' }, 'x.transform.A']",
         expect![[r#"
@@ -117,7 +117,7 @@ fn places_may_stay_empty_and_passes_may_stay_without_a_place() {
 }
 
 #[test]
-fn the_context_counts_for_placed_passes_too() {
+fn context_applies_to_passes_of_phases() {
     check(
         "passes = [{ phase = 'early' }, { phase = 'late' }]\n[context]\nrequired_pass = \
             ['x.transform.High']\ndisabled_pass = ['x.transform.B']",
@@ -136,7 +136,7 @@ fn the_context_counts_for_placed_passes_too() {
 }
 
 #[test]
-fn a_phase_has_one_place() {
+fn duplicate_phase_is_rejected() {
     let text = "passes = [{ phase = 'late' }, { name = 'inner', passes = [{ phase = 'late' }] }]";
     let resolved = Pipeline::from_toml(text)
         .unwrap()
@@ -154,7 +154,7 @@ fn a_phase_has_one_place() {
 }
 
 #[test]
-fn a_run_says_which_passes_have_no_place() {
+fn run_warns_about_passes_without_a_phase() {
     let dir = tempfile::tempdir().unwrap();
     let model = dir.path().join("m.ir");
     std::fs::write(&model, module().to_string()).unwrap();
@@ -167,7 +167,7 @@ fn a_run_says_which_passes_have_no_place() {
         ..Default::default()
     };
     let report = pipeline::run(&registry(&Log::new()), &request, Default::default()).0;
-    let said = report.diagnostics.iter().map(|said| said.render(false));
+    let diagnostics = report.diagnostics.iter().map(|one| one.render(false));
     // `x.transform.Z` runs because another pass requires it.
     expect![["
         warning[unscheduled]: not run, because the pipeline lacks their phase: `x.transform.High` (phase early), \
@@ -178,5 +178,5 @@ fn a_run_says_which_passes_have_no_place() {
          |
          = help: load the standard plugin `onnx-ops`: without definitions, passes cannot infer types, evaluate ops, \
            or erase unused ones; `passdock list plugins` lists the plugins found"]]
-    .assert_eq(&said.collect::<Vec<_>>().join("\n"));
+    .assert_eq(&diagnostics.collect::<Vec<_>>().join("\n"));
 }

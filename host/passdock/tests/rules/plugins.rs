@@ -6,7 +6,7 @@ use passdock::{PassContext, Registry, Sequential, create_host_pass};
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::{Diagnostic, PassContext as Cx, options, plugin};
 
-use crate::common::{GONE, Log, error, info, module};
+use crate::common::{Log, REJECTING, error, info, module};
 
 options! {
     /// The options of `Say`.
@@ -121,14 +121,14 @@ fn failure(pass: &str) -> String {
 }
 
 #[test]
-fn an_entry_with_other_options_isnt_what_is_required() {
+fn entry_with_different_options_does_not_satisfy_required() {
     let registry = registry();
     for options in ["", "text = 'hello'", "text = 'bye'"] {
         let log = Log::new();
-        let said = log.clone();
+        let sink = log.clone();
         let cx = PassContext::builder()
             .registry(&registry)
-            .on_diagnostic(move |d| said.add(d.message));
+            .on_diagnostic(move |d| sink.add(d.message));
         let options = options.parse::<toml::Table>().unwrap();
         let say = registry
             .get_pass_with_options("acme.transform.Say", &options)
@@ -136,27 +136,27 @@ fn an_entry_with_other_options_isnt_what_is_required() {
         let requires = registry.get_pass("acme.transform.Requires").unwrap();
         let all = Sequential::new([say, requires]);
         cx.build().unwrap().scope(|_| all.call(module())).unwrap();
-        let ran = log.take().join(", ");
+        let messages = log.take().join(", ");
         match options.get("text").and_then(|text| text.as_str()) {
-            Some("bye") => assert_eq!(ran, "1 x bye, 1 x hello, 1 x hello"),
-            _ => assert_eq!(ran, "1 x hello, 1 x hello"),
+            Some("bye") => assert_eq!(messages, "1 x bye, 1 x hello, 1 x hello"),
+            _ => assert_eq!(messages, "1 x hello, 1 x hello"),
         }
     }
 }
 
 #[test]
-fn options_are_defaults_then_config_then_the_pipelines_own() {
+fn options_merge_defaults_config_and_pipeline() {
     let log = Log::new();
     for (config, options) in [
         (None, ""),
         (Some("{ times = 2 }"), ""),
         (Some("{ times = 2, text = 'bye' }"), "times = 3"),
     ] {
-        let said = log.clone();
+        let sink = log.clone();
         let registry = registry();
         let mut cx = PassContext::builder()
             .registry(&registry)
-            .on_diagnostic(move |d| said.add(d.message));
+            .on_diagnostic(move |d| sink.add(d.message));
         if let Some(config) = config {
             cx = cx.config("acme.Say", config.parse::<toml::Value>().unwrap());
         }
@@ -189,14 +189,14 @@ fn options_are_defaults_then_config_then_the_pipelines_own() {
 }
 
 #[test]
-fn a_failure_names_plugin_pass_function_and_op() {
+fn failure_names_plugin_pass_function_and_op() {
     expect!["Error in pass acme.transform.Fails of plugin `acme` (built in), function @other, op0 (onnx.Neg): It has \
         no axis."]
         .assert_eq(&failure("acme.transform.Fails"));
 }
 
 #[test]
-fn a_panic_stays_in_the_plugin() {
+fn plugin_panic_is_an_error() {
     let text = failure("acme.transform.Panics");
     let start = "Error in pass acme.transform.Panics of plugin `acme` (built in), function @main: the pass panicked at \
         ";
@@ -205,7 +205,7 @@ fn a_panic_stays_in_the_plugin() {
 }
 
 #[test]
-fn what_a_pass_breaks_is_found_and_changes_nothing() {
+fn invalid_ir_from_a_pass_is_rejected() {
     expect![
         "Error in pass acme.transform.Unfinished of plugin `acme` (built in), function @unfinished: region0 must end \
             with `return` with one operand for each of its 0 ports"
@@ -213,7 +213,7 @@ fn what_a_pass_breaks_is_found_and_changes_nothing() {
 }
 
 #[test]
-fn an_undeclared_change_of_the_interface_is_refused() {
+fn undeclared_interface_change_is_rejected() {
     expect![
         "Error in pass acme.transform.Widens of plugin `acme` (built in), function @main: the pass changed the \
             function's interface without declaring it: parameter `more` was added; declare `changes_interface` in \
@@ -222,14 +222,14 @@ fn an_undeclared_change_of_the_interface_is_refused() {
 }
 
 #[test]
-fn a_plugin_runs_other_passes() {
+fn plugin_pass_runs_other_passes() {
     let log = Log::new();
-    let said = log.clone();
+    let sink = log.clone();
     let registry = registry();
     let cx = PassContext::builder()
         .registry(&registry)
         .opt_level(3)
-        .on_diagnostic(move |d| said.add(d.message))
+        .on_diagnostic(move |d| sink.add(d.message))
         .build()
         .unwrap();
     let pass = registry.get_pass("acme.transform.RunsOthers").unwrap();
@@ -243,9 +243,9 @@ fn a_plugin_runs_other_passes() {
 
 /// Without the definition the result may be wrong. A host pass fails, too, although it isn't called through a frame.
 #[test]
-fn a_host_pass_fails_if_a_definition_that_it_asked_for_cant_be_loaded() {
+fn unloadable_definition_fails_the_host_pass() {
     let registry = Registry::new();
-    registry.load_static(GONE).unwrap();
+    registry.load_static(REJECTING).unwrap();
     let pass = create_host_pass(info("asks"), |module, cx| {
         for function in module.functions() {
             cx.analysis::<EffectAnalysis>(module, function);
@@ -262,7 +262,7 @@ fn a_host_pass_fails_if_a_definition_that_it_asked_for_cant_be_loaded() {
 
 /// A missing option is an error of the pass that declares it, with its callers. It is no error if the pass doesn't run.
 #[test]
-fn a_missing_option_names_its_pass_its_plugin_and_who_ran_it() {
+fn missing_option_names_pass_plugin_and_caller() {
     let registry = registry();
     let mill = registry.get_pass("acme.transform.Mill").unwrap();
     let outer = {

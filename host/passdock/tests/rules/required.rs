@@ -3,7 +3,7 @@
 use expect_test::expect;
 use passdock::{PassRef, Sequential};
 
-use crate::common::{GONE, Log, error, info, module, registered, sets_metadata};
+use crate::common::{Log, REJECTING, error, info, module, registered, sets_metadata};
 
 /// Runs `entries` with `known` registered, recording to `log`.
 fn run(log: &Log, known: Vec<PassRef>, entries: Vec<PassRef>) -> Result<(), passdock::PassError> {
@@ -14,7 +14,7 @@ fn run(log: &Log, known: Vec<PassRef>, entries: Vec<PassRef>) -> Result<(), pass
 }
 
 #[test]
-fn metadata_is_a_part_of_what_changes() {
+fn metadata_change_reruns_required_passes() {
     let log = Log::new();
     let entries = vec![
         log.pass(info("a").required(["req"])),
@@ -35,12 +35,12 @@ fn metadata_is_a_part_of_what_changes() {
 }
 
 #[test]
-fn a_plugin_that_cant_be_loaded_is_found_before_anything_runs() {
+fn unloadable_plugin_is_rejected_before_the_run() {
     let log = Log::new();
     let (registry, context) = registered([]);
-    registry.load_static(GONE).unwrap();
-    let gone = registry.get_pass("gone.transform.Gone").unwrap();
-    let entries = [log.pass(info("first")), gone];
+    registry.load_static(REJECTING).unwrap();
+    let rejected = registry.get_pass("gone.transform.Gone").unwrap();
+    let entries = [log.pass(info("first")), rejected];
     let cx = context.build().unwrap();
     expect![
         "cannot load plugin `gone` (built in): the plugin rejected the host (ABI 0.4, IR 0.1): it has no licence \
@@ -53,13 +53,13 @@ fn a_plugin_that_cant_be_loaded_is_found_before_anything_runs() {
 
 /// A disabled name counts as used as soon as its pass is called, whatever the result.
 #[test]
-fn a_sequential_that_cant_be_resolved_is_met_all_the_same() {
+fn unresolvable_sequential_counts_as_used() {
     let (_, context) = registered([]);
     let cx = context.disabled_pass(["mine"]).build().unwrap();
     let broken = Log::new().pass(info("needs").required(["nobody.has"]));
-    let mine = Sequential::new([broken]).name("mine");
+    let sequential = Sequential::new([broken]).name("mine");
     cx.scope(|_| {
-        assert!(mine.call(module()).is_err());
+        assert!(sequential.call(module()).is_err());
         Ok::<(), passdock::PassError>(())
     })
     .unwrap();

@@ -62,14 +62,14 @@ fn run(
 }
 
 fn warnings(context: ContextBuilder) -> (ContextBuilder, Arc<Mutex<Vec<String>>>) {
-    let said: Arc<Mutex<Vec<String>>> = Arc::default();
-    let kept = said.clone();
-    let context = context.on_diagnostic(move |one| kept.lock().unwrap().push(one.render(false)));
-    (context, said)
+    let messages: Arc<Mutex<Vec<String>>> = Arc::default();
+    let sink = messages.clone();
+    let context = context.on_diagnostic(move |one| sink.lock().unwrap().push(one.render(false)));
+    (context, messages)
 }
 
 #[test]
-fn the_record_of_a_pass_counts_its_rewrites_by_rule() {
+fn pass_record_counts_rewrites_by_rule() {
     let failing = create_function_pass(PassInfo::new("failing"), |f, cx| {
         rewrites(f, cx)?;
         Err(sdk::PassError::new("It doesn't like it."))
@@ -109,7 +109,7 @@ fn the_record_of_a_pass_counts_its_rewrites_by_rule() {
 }
 
 #[test]
-fn what_rules_take_back_is_no_change() {
+fn declined_rewrites_are_no_change() {
     static DECLINE: Rules = sdk::rules! {
         rule declines { onnx.Neg(%x) } => declines;
         rule grows_by_one { onnx.Identity(%x) => onnx.Abs(onnx.Abs(%x)) }
@@ -123,7 +123,7 @@ fn what_rules_take_back_is_no_change() {
     let pass = create_function_pass(PassInfo::new("declining"), |f, cx| {
         let before = f.version();
         cx.rewrite(f, &[&DECLINE])?;
-        assert_ne!(f.version(), before, "it made something");
+        assert_ne!(f.version(), before, "the rule created an op");
         Ok(())
     });
     let before = text_of(&module(2, 5));
@@ -136,17 +136,17 @@ fn what_rules_take_back_is_no_change() {
 }
 
 #[test]
-fn counts_and_results_are_the_same_on_one_thread_and_on_several() {
-    let ran = [1, 4].map(|jobs| {
+fn results_do_not_depend_on_thread_count() {
+    let runs = [1, 4].map(|jobs| {
         let builder = PassContext::builder().jobs(jobs);
         let (after, records) = run([rewriting("rewriting")], module(12, 500), builder);
         (text_of(&after.unwrap()), records)
     });
-    assert_eq!(ran[0], ran[1]);
+    assert_eq!(runs[0], runs[1]);
     expect![[r#"
         rewriting changed: neg_neg ×2400, no_identity ×1188
     "#]]
-    .assert_eq(&ran[0].1);
+    .assert_eq(&runs[0].1);
 }
 
 fn text_of(module: &Module) -> String {
@@ -154,15 +154,15 @@ fn text_of(module: &Module) -> String {
 }
 
 #[test]
-fn a_limit_ends_rewriting_at_the_same_rewrite_however_many_threads_there_are() {
+fn rewrite_limit_does_not_depend_on_thread_count() {
     for limit in [0, 1, 1001, u64::MAX] {
-        let ran = [1, 4].map(|jobs| {
+        let runs = [1, 4].map(|jobs| {
             let builder = PassContext::builder().jobs(jobs).rewrite_limit(limit);
             let passes = [rewriting("first"), rewriting("second")];
             let (after, records) = run(passes, module(12, 500), builder);
             (text_of(&after.unwrap()), records)
         });
-        assert_eq!(ran[0], ran[1]);
+        assert_eq!(runs[0], runs[1]);
     }
     let builder = PassContext::builder().rewrite_limit(5);
     let passes = [rewriting("first"), rewriting("second")];
@@ -175,7 +175,7 @@ fn a_limit_ends_rewriting_at_the_same_rewrite_however_many_threads_there_are() {
 }
 
 #[test]
-fn each_call_has_the_whole_limit() {
+fn each_call_has_the_full_limit() {
     let cx = PassContext::builder().rewrite_limit(2).build().unwrap();
     let pass = rewriting("rewriting");
     for _ in 0..2 {
@@ -195,9 +195,9 @@ fn each_call_has_the_whole_limit() {
 }
 
 #[test]
-fn a_disabled_rule_that_never_came_up_is_a_warning_when_the_context_is_left() {
+fn unknown_disabled_rule_is_a_warning() {
     let names = ["neg_neg", "no_identiti", "far_from_it"];
-    let (context, said) = warnings(PassContext::builder().disabled_rule(names));
+    let (context, messages) = warnings(PassContext::builder().disabled_rule(names));
     let (result, records) = run([rewriting("rewriting")], module(1, 10), context);
     result.unwrap();
     expect![[r#"
@@ -209,11 +209,11 @@ fn a_disabled_rule_that_never_came_up_is_a_warning_when_the_context_is_left() {
          |
          = help: did you mean `no_identity`?
         warning[unknown-rule]: unknown disabled rule `far_from_it`: no pass tried to apply a rule of that name"#]]
-    .assert_eq(&said.lock().unwrap().join("\n"));
+    .assert_eq(&messages.lock().unwrap().join("\n"));
 }
 
 #[test]
-fn a_pass_that_runs_others_leaves_their_rewrites_to_their_records() {
+fn rewrites_of_inner_passes_are_recorded_separately() {
     let registry = Registry::new();
     registry.load_static(outer::PLUGIN).unwrap();
     let context = PassContext::builder().registry(&registry);

@@ -11,7 +11,7 @@ use crate::common::{Log, error, info, module};
 #[allow(unsafe_code, reason = "an entry of the test's own")]
 fn plugin(name: &str, manifest: &str) -> sdk::StaticPlugin {
     extern "C" fn never_loaded(_: *const abi::Host, _: *mut abi::Attach) -> *const abi::Plugin {
-        panic!("it is loaded");
+        panic!("the plugin was loaded");
     }
     let text = format!(
         "[plugin]\nname = '{name}'\nabi = '0.4'\nir = '0.1'\npanic = 'none'\n{manifest}\n\0"
@@ -38,14 +38,14 @@ fn registry(log: &Log, passes: &[&str], plugins: &[sdk::StaticPlugin]) -> Regist
 
 /// Compares the error of looking up a pass with the expected one.
 #[track_caller]
-fn refused(plugins: &[sdk::StaticPlugin], name: &str, expected: Expect) {
+fn check_error(plugins: &[sdk::StaticPlugin], name: &str, expected: Expect) {
     let log = Log::new();
     let registry = registry(&log, &["b.transform.One"], plugins);
     expected.assert_eq(&error(registry.get_pass(name).map(drop)));
 }
 
 #[test]
-fn children_are_of_any_plugin_and_looked_up_when_it_is_asked_for() {
+fn children_are_resolved_across_plugins_on_lookup() {
     let log = Log::new();
     let a = plugin("a", &sequential("a.All", "['b.transform.One', 'c.Rest']"));
     let registry = registry(&log, &["b.transform.One"], &[a]);
@@ -78,7 +78,7 @@ fn children_are_of_any_plugin_and_looked_up_when_it_is_asked_for() {
 
 /// Its level, disabled names and `required` apply where it is a child, and not where it is called.
 #[test]
-fn it_obeys_the_rules_of_any_sequential() {
+fn plugin_sequential_follows_sequential_rules() {
     let log = Log::new();
     let text = sequential("a.All", "['b.transform.One', 'a.High']")
         + "opt_level = 1\nrequired = ['b.transform.Two']\n"
@@ -99,12 +99,12 @@ fn it_obeys_the_rules_of_any_sequential() {
             .required_pass(required.iter().copied())
             .build()
             .unwrap();
-        let ran = cx.scope(|cx| match what {
+        let result = cx.scope(|cx| match what {
             "called" => all().call_in(module(), cx),
             "needed" => Sequential::new([needs()]).call_in(module(), cx),
             _ => Sequential::new([all()]).call_in(module(), cx),
         });
-        if let Err(error) = ran {
+        if let Err(error) = result {
             log.add(error.to_string());
         }
     };
@@ -144,18 +144,18 @@ fn it_obeys_the_rules_of_any_sequential() {
 }
 
 #[test]
-fn what_is_wrong_names_the_plugin_and_the_entry() {
-    let of = |text: &str| [plugin("a", text)];
-    refused(
-        &of(&sequential("a.All", "['b.transform.Onr']")),
+fn errors_name_the_plugin_and_the_entry() {
+    let plugins = |text: &str| [plugin("a", text)];
+    check_error(
+        &plugins(&sequential("a.All", "['b.transform.Onr']")),
         "a.All",
         expect![
             "no pass is named `b.transform.Onr`; did you mean `b.transform.One`? (listed in `passes` of \
                 `[[sequential]]` `a.All` in the manifest of plugin `a` (built in))"
         ],
     );
-    refused(
-        &of(&sequential("a.All", "['a.All']")),
+    check_error(
+        &plugins(&sequential("a.All", "['a.All']")),
         "a.All",
         expect![
             "Sequential contains itself: a.All -> a.All; remove one of them from the other's `passes` (listed in \
@@ -163,8 +163,8 @@ fn what_is_wrong_names_the_plugin_and_the_entry() {
         ],
     );
     let two = sequential("a.X", "['b.transform.One', 'a.Y']") + &sequential("a.Y", "['a.X']");
-    refused(
-        &of(&two),
+    check_error(
+        &plugins(&two),
         "a.Y",
         expect![
             "Sequential contains itself: a.Y -> a.X -> a.Y; remove one of them from the other's `passes` (listed in \
@@ -172,8 +172,8 @@ fn what_is_wrong_names_the_plugin_and_the_entry() {
         ],
     );
     let options = "[{ name = 'b.transform.One', options = { n = 1 } }]";
-    refused(
-        &of(&sequential("a.All", options)),
+    check_error(
+        &plugins(&sequential("a.All", options)),
         "a.All",
         expect![
             "unknown field `n` of `b.transform.One`; valid fields: none (listed in `passes` of `[[sequential]]` \
@@ -181,8 +181,8 @@ fn what_is_wrong_names_the_plugin_and_the_entry() {
         ],
     );
     let of_sequential = sequential("a.X", "[{ name = 'a.Y', options = { n = 1 } }]");
-    refused(
-        &of(&(of_sequential + &sequential("a.Y", "[]"))),
+    check_error(
+        &plugins(&(of_sequential + &sequential("a.Y", "[]"))),
         "a.X",
         expect![
             "unknown field `n` of `a.Y`; valid fields: none (listed in `passes` of `[[sequential]]` `a.X` in the \
@@ -192,7 +192,7 @@ fn what_is_wrong_names_the_plugin_and_the_entry() {
     // A pass that it contains requires it.
     let pass = "[[pass]]\nname = 'a.transform.Needs'\nkind = 'module'\nrequired = ['a.All']\n";
     let text = sequential("a.All", "['a.transform.Needs']") + pass;
-    let registry = registry(&Log::new(), &[], &of(&text));
+    let registry = registry(&Log::new(), &[], &plugins(&text));
     let all = registry.get_pass("a.All").unwrap();
     let cx = PassContext::builder().registry(&registry).build().unwrap();
     let failed = Sequential::new([all]).call_in(module(), &cx);
@@ -203,7 +203,7 @@ fn what_is_wrong_names_the_plugin_and_the_entry() {
 
 /// A pass that the pipeline lists, also within a Sequential, isn't added to its phase again.
 #[test]
-fn a_child_doesnt_fill_its_phase_as_well() {
+fn child_is_not_added_to_its_phase() {
     let pass = "[[pass]]\nname = 'a.transform.Late'\nkind = 'module'\nphase = 'late'\n";
     let text = sequential("a.All", "['a.transform.Late']") + pass;
     let registry = registry(&Log::new(), &[], &[plugin("a", &text)]);
@@ -212,15 +212,15 @@ fn a_child_doesnt_fill_its_phase_as_well() {
         let explained = pipeline.resolve(&registry).unwrap().explain().unwrap();
         explained.phases[0].passes.clone()
     };
-    let place = "[[passes]]\nphase = 'late'\n";
-    assert_eq!(filled(place), ["a.transform.Late"]);
-    let with_it = format!("{place}[[passes]]\nname = 'a.All'\n");
+    let phase = "[[passes]]\nphase = 'late'\n";
+    assert_eq!(filled(phase), ["a.transform.Late"]);
+    let with_it = format!("{phase}[[passes]]\nname = 'a.All'\n");
     assert!(filled(&with_it).is_empty());
 }
 
 /// A short manifest can declare an exponential number of passes, and any depth.
 #[test]
-fn a_sequential_is_only_so_large_and_so_deep() {
+fn size_and_depth_are_limited() {
     let doubled = |levels: usize, children: usize| {
         let mut text = sequential("a.S0", "['b.transform.One']");
         for at in 1..=levels {
@@ -229,7 +229,7 @@ fn a_sequential_is_only_so_large_and_so_deep() {
         }
         [plugin("a", &text)]
     };
-    refused(
+    check_error(
         &doubled(60, 2),
         "a.S60",
         expect![
@@ -237,7 +237,7 @@ fn a_sequential_is_only_so_large_and_so_deep() {
                 nested Sequentials count too"
         ],
     );
-    refused(
+    check_error(
         &doubled(5000, 1),
         "a.S5000",
         expect![

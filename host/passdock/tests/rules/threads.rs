@@ -65,7 +65,7 @@ mod pong {
 }
 
 #[test]
-fn passes_that_run_each_others_passes_dont_wait_for_ever() {
+fn mutually_calling_plugins_do_not_deadlock() {
     let registry = Registry::new();
     registry.load_static(ping::PLUGIN).unwrap();
     registry.load_static(pong::PLUGIN).unwrap();
@@ -74,13 +74,13 @@ fn passes_that_run_each_others_passes_dont_wait_for_ever() {
         let (registry, done) = (registry.clone(), done.clone());
         thread::spawn(move || {
             let cx = PassContext::builder().registry(&registry).build().unwrap();
-            let ran = registry.get_pass(name).unwrap().call_in(module(), &cx);
-            done.send(ran.is_ok()).unwrap();
+            let result = registry.get_pass(name).unwrap().call_in(module(), &cx);
+            done.send(result.is_ok()).unwrap();
         });
     }
     for _ in 0..2 {
-        let ran = all.recv_timeout(Duration::from_secs(20));
-        assert_eq!(ran, Ok(true), "they wait for each other");
+        let result = all.recv_timeout(Duration::from_secs(20));
+        assert_eq!(result, Ok(true), "deadlock");
     }
 }
 
@@ -102,7 +102,7 @@ mod wide {
 
 /// A pass that isn't thread-safe runs one on all cores, which runs another one that isn't thread-safe.
 #[test]
-fn a_pass_on_all_cores_inside_one_that_is_alone_doesnt_wait_for_ever() {
+fn parallel_pass_inside_serial_pass_does_not_deadlock() {
     let registry = Registry::new();
     registry.load_static(ping::PLUGIN).unwrap();
     registry.load_static(wide::PLUGIN).unwrap();
@@ -129,23 +129,23 @@ fn a_pass_on_all_cores_inside_one_that_is_alone_doesnt_wait_for_ever() {
     thread::spawn(move || {
         let context = PassContext::builder().registry(&registry).jobs(4);
         let outer = registry.get_pass("wide.transform.Outer").unwrap();
-        let ran = outer.call_in(large, &context.build().unwrap());
-        done.send(ran.map(drop).map_err(|error| error.to_string()))
+        let result = outer.call_in(large, &context.build().unwrap());
+        done.send(result.map(drop).map_err(|error| error.to_string()))
             .unwrap();
     });
-    let ran = all.recv_timeout(Duration::from_secs(20));
-    assert_eq!(ran, Ok(Ok(())), "it waits for itself");
+    let result = all.recv_timeout(Duration::from_secs(20));
+    assert_eq!(result, Ok(Ok(())), "deadlock");
 }
 
 /// The number of counters created.
-static MADE: AtomicU32 = AtomicU32::new(0);
+static CREATED: AtomicU32 = AtomicU32::new(0);
 
 /// An instrument whose creation takes a while.
 struct Counter;
 
 impl Instrument for Counter {
     fn new(_: &Cx) -> Result<Self, PassError> {
-        MADE.fetch_add(1, Ordering::Relaxed);
+        CREATED.fetch_add(1, Ordering::Relaxed);
         thread::sleep(MEANWHILE);
         Ok(Counter)
     }
@@ -164,7 +164,7 @@ mod counts {
 }
 
 #[test]
-fn two_threads_make_one_instance_of_an_instrument() {
+fn threads_share_one_instrument_instance() {
     let registry = Registry::new();
     registry.load_static(counts::PLUGIN).unwrap();
     let setup = InstrumentSetup::new(&registry);
@@ -176,15 +176,15 @@ fn two_threads_make_one_instance_of_an_instrument() {
             scope.spawn(|| cx.scope(|_| Ok::<(), passdock::PassError>(())).unwrap());
         }
     });
-    assert_eq!(MADE.load(Ordering::Relaxed), 1);
+    assert_eq!(CREATED.load(Ordering::Relaxed), 1);
 }
 
 #[test]
-fn instruments_go_on_when_their_context_is_entered_again() {
+fn instruments_keep_state_when_context_is_reentered() {
     let dir = tempfile::tempdir().unwrap();
     let log = Log::new();
-    let says = log.clone();
-    let sink: Sink = Arc::new(move |text: &str| says.add(text.trim_end()));
+    let lines = log.clone();
+    let sink: Sink = Arc::new(move |text: &str| lines.add(text.trim_end()));
     let cx = PassContext::builder()
         .instrument(DumpIr::new(dir.path()).refresh())
         .instrument(Bisect::new(2, sink.clone()))

@@ -317,7 +317,7 @@ fn wrong_pointer(is_null: bool, what: &str) -> EditFailure {
 mod tests {
     use super::*;
 
-    fn said(bytes: &[u8]) -> String {
+    fn decode(bytes: &[u8]) -> String {
         let text = abi::Str {
             ptr: bytes.as_ptr(),
             len: bytes.len(),
@@ -327,12 +327,12 @@ mod tests {
     }
 
     #[test]
-    fn what_a_plugin_says_last_is_taken_whatever_it_is() {
-        assert_eq!(said(b"plain"), "plain");
-        assert_eq!(said(b"odd \xff one"), "odd \u{fffd} one");
-        let long = said("é".repeat(100_000).as_bytes());
+    fn invalid_or_long_text_is_sanitized() {
+        assert_eq!(decode(b"plain"), "plain");
+        assert_eq!(decode(b"odd \xff one"), "odd \u{fffd} one");
+        let long = decode("é".repeat(100_000).as_bytes());
         assert!(long.starts_with("éé"));
         assert!(long.ends_with("é… (183616 more bytes are omitted)"));
-        assert_eq!(said(&[b'x'; MAX_MESSAGE_BYTES]).len(), MAX_MESSAGE_BYTES);
+        assert_eq!(decode(&[b'x'; MAX_MESSAGE_BYTES]).len(), MAX_MESSAGE_BYTES);
     }
 }

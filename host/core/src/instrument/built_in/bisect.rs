@@ -99,7 +99,7 @@ mod tests {
 
     use super::*;
     use crate::context::PassContext;
-    use crate::instrument::built_in::testing::{Printed, all, keep, module, reported};
+    use crate::instrument::built_in::testing::{Printed, module, no_op, run_in, sequential};
 
     #[track_caller]
     fn check(limit: i64, expected: Expect) {
@@ -108,13 +108,13 @@ mod tests {
         let context = PassContext::builder()
             .required_pass(["forced"])
             .instrument(bisect);
-        let inner = all("inner", [keep("a"), keep("forced"), keep("b")]);
-        reported(context, &all("outer", [inner, keep("c")]), module()).unwrap();
+        let inner = sequential("inner", [no_op("a"), no_op("forced"), no_op("b")]);
+        run_in(context, &sequential("outer", [inner, no_op("c")]), module()).unwrap();
         expected.assert_eq(&printed.take());
     }
 
     #[test]
-    fn the_first_passes_run() {
+    fn passes_up_to_the_limit_run() {
         check(
             -1,
             expect![[r#"

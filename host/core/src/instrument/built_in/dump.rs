@@ -173,10 +173,10 @@ mod tests {
 
     use super::*;
     use crate::context::PassContext;
-    use crate::instrument::built_in::testing::{Printed, all, fuse, module, watched};
+    use crate::instrument::built_in::testing::{Printed, fuse, module, run_with, sequential};
 
     #[test]
-    fn a_context_that_isnt_entered_has_a_directory_too() {
+    fn directory_is_created_without_entering_the_context() {
         let dir = tempfile::tempdir().unwrap();
         let dumps = dir.path().join("new/dumps");
         let context = PassContext::builder().instrument(DumpIr::new(&dumps));
@@ -186,7 +186,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn links_are_replaced() {
+    fn symlinks_are_replaced() {
         let dir = tempfile::tempdir().unwrap();
         let (dumps, mine) = (dir.path().join("dumps"), dir.path().join("mine"));
         let dump = dumps.join("000_demo.transform.Fuse.ir");
@@ -204,13 +204,13 @@ mod tests {
     }
 
     #[test]
-    fn dumps_can_be_read_and_are_refreshed() {
+    fn dumps_are_valid_and_refreshed() {
         let dir = tempfile::tempdir().unwrap();
         let printed = Printed::default();
         let run = |passes: &[&str]| {
             let dump = DumpIr::new(dir.path()).refresh().warn(printed.sink());
             let passes = passes.iter().map(|_| fuse());
-            watched(Arc::new(dump), &all("s", passes), module());
+            run_with(Arc::new(dump), &sequential("s", passes), module());
             let mut names: Vec<String> = fs::read_dir(dir.path())
                 .unwrap()
                 .map(|entry| entry.unwrap().file_name().into_string().unwrap())

@@ -165,12 +165,12 @@ mod tests {
 
     use super::*;
     use crate::context::PassContext;
-    use crate::instrument::built_in::testing::{all, fail, keep, module};
+    use crate::instrument::built_in::testing::{failing, module, no_op, sequential};
     use crate::pass::PassInfo;
     use crate::run::create_host_pass;
 
     /// A lock for the tests, since the peak is the whole process's.
-    static ALONE: Mutex<()> = Mutex::new(());
+    static EXCLUSIVE: Mutex<()> = Mutex::new(());
 
     /// Returns the report without numbers: for each pass, whether its numbers are plausible.
     fn shape(memory: &PassMemory) -> String {
@@ -194,9 +194,12 @@ mod tests {
 
     #[test]
     fn each_pass_is_measured() {
-        let _alone = util::lock(&ALONE);
+        let _exclusive = util::lock(&EXCLUSIVE);
         let memory = Arc::new(PassMemory::new());
-        let passes = all("outer", [keep("a"), all("inner", [keep("b")]), fail("c")]);
+        let passes = sequential(
+            "outer",
+            [no_op("a"), sequential("inner", [no_op("b")]), failing("c")],
+        );
         let cx = PassContext::builder().shared_instrument(memory.clone());
         let cx = cx.build().unwrap();
         let _: Result<(), PassError> = cx.scope(|_| {
@@ -219,9 +222,9 @@ mod tests {
     /// The peak of a pass, and of the pass around it, includes memory that is freed again before it
     /// returns.
     #[test]
-    fn the_peak_is_that_of_the_pass() {
+    fn peak_includes_freed_memory() {
         const SIZE: usize = 64 << 20;
-        let _alone = util::lock(&ALONE);
+        let _exclusive = util::lock(&EXCLUSIVE);
         let memory = Arc::new(PassMemory::new());
         let hungry = create_host_pass(PassInfo::new("hungry"), |module, _| {
             assert!(
@@ -231,7 +234,7 @@ mod tests {
             );
             Ok(module.clone())
         });
-        let passes = all("outer", [keep("before"), hungry, keep("after")]);
+        let passes = sequential("outer", [no_op("before"), hungry, no_op("after")]);
         let cx = PassContext::builder().shared_instrument(memory.clone());
         let cx = cx.build().unwrap();
         cx.scope(|_| {

@@ -158,13 +158,19 @@ mod tests {
     use expect_test::expect;
 
     use super::*;
-    use crate::instrument::built_in::testing::{all, fail, fuse, keep, module, negate, watched};
+    use crate::instrument::built_in::testing::{
+        failing, fuse, module, negate, no_op, run_with, sequential,
+    };
 
     #[test]
-    fn what_came_and_went_in_each_pass() {
-        let passes = [negate(), keep("same"), all("inner", [fuse(), fuse()])];
+    fn counts_changes_of_ops_per_pass() {
+        let passes = [
+            negate(),
+            no_op("same"),
+            sequential("inner", [fuse(), fuse()]),
+        ];
         let counts = Arc::new(OpCount::new());
-        let text = watched(counts.clone(), &all("outer", passes), module());
+        let text = run_with(counts.clone(), &sequential("outer", passes), module());
         expect![[r#"
             pass                   runs  ops
             demo.transform.Negate     1  +2 onnx.Neg -2 onnx.Abs
@@ -183,8 +189,8 @@ mod tests {
     }
 
     #[test]
-    fn a_pass_that_fails_counts_nothing() {
-        let text = watched(Arc::new(OpCount::new()), &fail("p"), module());
+    fn failed_pass_counts_nothing() {
+        let text = run_with(Arc::new(OpCount::new()), &failing("p"), module());
         expect!["Error in pass p: it is broken"].assert_eq(&text);
     }
 }

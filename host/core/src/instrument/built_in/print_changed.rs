@@ -87,15 +87,17 @@ mod tests {
     use expect_test::expect;
 
     use super::*;
-    use crate::instrument::built_in::testing::{Printed, all, fuse, module, negate, watched};
+    use crate::instrument::built_in::testing::{
+        Printed, fuse, module, negate, run_with, sequential,
+    };
     use crate::pass::PassInfo;
     use crate::run::create_host_pass;
 
     #[test]
-    fn colours_are_those_of_a_diff() {
+    fn output_is_colored_like_a_diff() {
         let printed = Printed::default();
         let print = Arc::new(PrintChanged::new(printed.sink()).color());
-        watched(print, &all("s", [fuse(), fuse()]), module());
+        run_with(print, &sequential("s", [fuse(), fuse()]), module());
         expect![[r#"
             Changed by demo.transform.Fuse:
             ESC[31m--- @mainESC[0m
@@ -114,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn metadata_is_shown_too() {
+    fn metadata_changes_are_printed() {
         let printed = Printed::default();
         let name = create_host_pass(PassInfo::new("demo.transform.Name"), |module, _| {
             let mut after = module.clone();
@@ -122,7 +124,7 @@ mod tests {
             Ok(after)
         });
         let print = Arc::new(PrintChanged::new(printed.sink()));
-        watched(print, &all("s", [name]), module());
+        run_with(print, &sequential("s", [name]), module());
         expect![[r#"
             Changed by demo.transform.Name:
             --- module
@@ -135,10 +137,10 @@ mod tests {
     }
 
     #[test]
-    fn each_pass_shows_its_own_changes() {
+    fn changes_are_printed_per_pass() {
         let printed = Printed::default();
         let print = Arc::new(PrintChanged::new(printed.sink()));
-        watched(print, &all("s", [fuse(), negate()]), module());
+        run_with(print, &sequential("s", [fuse(), negate()]), module());
         expect![[r#"
             Changed by demo.transform.Fuse:
             --- @main

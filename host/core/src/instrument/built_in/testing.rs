@@ -62,19 +62,19 @@ pub(super) fn negate() -> PassRef {
 }
 
 /// Creates a pass that changes nothing.
-pub(super) fn keep(name: &str) -> PassRef {
+pub(super) fn no_op(name: &str) -> PassRef {
     create_host_pass(PassInfo::new(name), |module, _| Ok(module.clone()))
 }
 
 /// Creates a pass that fails.
-pub(super) fn fail(name: &str) -> PassRef {
+pub(super) fn failing(name: &str) -> PassRef {
     create_host_pass(PassInfo::new(name), |_, _| {
         Err(PassError::new(ErrorKind::Failed, "it is broken"))
     })
 }
 
 /// Creates a Sequential.
-pub(super) fn all(name: &str, passes: impl IntoIterator<Item = PassRef>) -> PassRef {
+pub(super) fn sequential(name: &str, passes: impl IntoIterator<Item = PassRef>) -> PassRef {
     Sequential::new(passes).name(name).into_pass()
 }
 
@@ -94,13 +94,13 @@ impl Printed {
 }
 
 /// Runs a pass under an instrument. Returns the instrument's report, or the error.
-pub(super) fn watched(instrument: InstrumentRef, pass: &PassRef, on: Module) -> String {
+pub(super) fn run_with(instrument: InstrumentRef, pass: &PassRef, on: Module) -> String {
     let context = PassContext::builder().shared_instrument(instrument);
-    reported(context, pass, on).unwrap_or_else(|error| error.to_string())
+    run_in(context, pass, on).unwrap_or_else(|error| error.to_string())
 }
 
 /// Runs a pass, which may fail, under a context. Returns the reports of its instruments.
-pub(super) fn reported(
+pub(super) fn run_in(
     context: ContextBuilder,
     pass: &PassRef,
     on: Module,
@@ -118,7 +118,7 @@ pub(super) fn reported(
 }
 
 /// Replaces each number by `#`, and collapses blanks, whose count depends on numbers.
-pub(super) fn numberless(text: &str) -> String {
+pub(super) fn without_numbers(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {
         match c {

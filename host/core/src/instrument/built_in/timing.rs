@@ -368,14 +368,17 @@ mod tests {
     use super::*;
     use crate::context::PassContext;
     use crate::instrument::built_in::testing::{
-        all, fail, fuse, keep, module, numberless, reported, watched,
+        failing, fuse, module, no_op, run_in, run_with, sequential, without_numbers,
     };
 
     #[test]
-    fn a_tree_and_a_table() {
-        let passes = all("outer", [keep("a"), all("inner", [fuse(), keep("a")])]);
+    fn report_has_a_tree_and_a_table() {
+        let passes = sequential(
+            "outer",
+            [no_op("a"), sequential("inner", [fuse(), no_op("a")])],
+        );
         let timing = Arc::new(PassTimingInstrument::new());
-        let text = watched(timing, &passes, module());
+        let text = run_with(timing, &passes, module());
         let (tree, table) = text.split_once("\n\n").unwrap();
         expect![[r#"
             outer: #us [#us] (#%; #%)
@@ -383,7 +386,7 @@ mod tests {
             	inner: #us [#us] (#%; #%)
             		demo.transform.Fuse: #us [#us] (#%; #%)
             		a: #us [#us] (#%; #%)"#]]
-        .assert_eq(&numberless(tree));
+        .assert_eq(&without_numbers(tree));
         let mut lines: Vec<String> = table.lines().map(numberless).collect();
         // The order depends on the times, which vary.
         lines.sort();
@@ -397,12 +400,12 @@ mod tests {
     }
 
     #[test]
-    fn the_table_counts_a_pass_inside_itself_once() {
+    fn recursive_pass_is_counted_once() {
         let timing = Arc::new(PassTimingInstrument::new());
         let cx = PassContext::builder().shared_instrument(timing.clone());
         let cx = cx.build().unwrap();
         cx.scope(|_| {
-            let after = all("p", [all("p", [keep("q")])]).call(module());
+            let after = sequential("p", [sequential("p", [no_op("q")])]).call(module());
             let state = util::lock(&timing.state);
             let by_name = state.by_name();
             let p = by_name.iter().find(|pass| pass.name == "p").unwrap();
@@ -413,13 +416,13 @@ mod tests {
     }
 
     #[test]
-    fn entered_again_while_it_is_active_nothing_is_forgotten() {
+    fn reentering_keeps_earlier_times() {
         let timing = Arc::new(PassTimingInstrument::new());
         let cx = PassContext::builder().shared_instrument(timing.clone());
         let cx = cx.build().unwrap();
         cx.scope(|cx| {
-            keep("a").call(module())?;
-            cx.scope(|_| keep("b").call(module()))?;
+            no_op("a").call(module())?;
+            cx.scope(|_| no_op("b").call(module()))?;
             assert_eq!(timing.render().lines().count(), 2);
             Ok::<(), PassError>(())
         })
@@ -428,14 +431,14 @@ mod tests {
     }
 
     #[test]
-    fn the_trace_is_what_chrome_reads() {
+    fn trace_has_chrome_format() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("trace.json");
         let timing = || PassTimingInstrument::new().trace(&path).quiet();
         let context = PassContext::builder().instrument(timing());
-        let passes = all("outer", [fuse(), all("inner", [keep("a")])]);
+        let passes = sequential("outer", [fuse(), sequential("inner", [no_op("a")])]);
         assert_eq!(
-            reported(context, &passes, module()).unwrap(),
+            run_in(context, &passes, module()).unwrap(),
             "",
             "it is quiet"
         );
@@ -463,16 +466,16 @@ mod tests {
         }
         // The trace has the failed pass, too. No other files remain.
         let context = PassContext::builder().instrument(timing());
-        reported(context, &fail("p"), module()).unwrap_err();
+        run_in(context, &failing("p"), module()).unwrap_err();
         let text = std::fs::read_to_string(&path).unwrap();
         assert!(text.contains("\"failed\":true"), "{text}");
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
     }
 
     #[test]
-    fn a_trace_that_cannot_be_written_is_an_error_before_anything_runs() {
+    fn unwritable_trace_is_rejected_before_the_run() {
         let timing = PassTimingInstrument::new().trace("nowhere/trace.json");
-        let text = watched(Arc::new(timing), &keep("p"), module());
+        let text = run_with(Arc::new(timing), &no_op("p"), module());
         assert!(
             text.ends_with("`nowhere/trace.json`: directory `nowhere` does not exist"),
             "{text}"

@@ -140,7 +140,7 @@ mod tests {
 
     use super::*;
     use crate::context::PassContext;
-    use crate::instrument::built_in::testing::{all, keep, parse, reported};
+    use crate::instrument::built_in::testing::{no_op, parse, run_in, sequential};
     use crate::pass::{PassInfo, PassRef};
     use crate::run::create_host_pass;
 
@@ -169,8 +169,8 @@ mod tests {
         let context = PassContext::builder()
             .verify(Verify::Off)
             .instrument(verify);
-        let passes = all("s", [keep("a"), breaks(), keep("b")]);
-        let text = match reported(context, &passes, parse(CALLS)) {
+        let passes = sequential("s", [no_op("a"), breaks(), no_op("b")]);
+        let text = match run_in(context, &passes, parse(CALLS)) {
             Ok(_) => "fine".to_owned(),
             Err(error) => error.to_diagnostic().render(false),
         };
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn it_says_which_pass_broke_what() {
+    fn error_names_the_pass_that_broke_the_module() {
         check(
             WellFormed::new(),
             expect![["
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn around_exempt_passes_nothing_is_verified() {
+    fn exempt_passes_are_not_verified() {
         let exempt = |names: &[&str]| {
             let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
             PassFilter::new(&names)

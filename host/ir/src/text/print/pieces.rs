@@ -75,14 +75,14 @@ mod tests {
     use crate::text;
 
     #[test]
-    fn pieces_are_what_the_text_says() {
+    fn pieces_match_the_printed_text() {
         let source = r#"module { fn @f(%x: f32[n]) -> (%y: f32[n]) {
             %w = const f32[100] splat(1.0)
             %0 = onnx.Add(%x, %w) {axis = [1, 2]} : f32[n] loc("add")
             %c = onnx.If(%0) : f32[n] region then_branch { yield %0 }
             return %c
         } }"#;
-        let module = text::parse(source).expect("it can be read");
+        let module = text::parse(source).expect("valid IR");
         let f = module.functions().next().expect("one function");
         let pieces = text::Pieces::new(f);
         let mut lines = Vec::new();

@@ -11,7 +11,7 @@ use crate::verify::verify;
 /// A function from another process may contain anything. Records with random fields are violations or harmless;
 /// functions that verify can be printed, edited (with any edit that succeeds) and compacted.
 #[test]
-fn random_records_never_panic() {
+fn random_records_do_not_panic() {
     let mut state = 1_u64;
     let mut random = move |below: usize| {
         state = state
@@ -19,7 +19,7 @@ fn random_records_never_panic() {
             .wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) as usize % below.max(1)
     };
-    let module = crate::text::parse(SOURCE).expect("the source is right");
+    let module = crate::text::parse(SOURCE).expect("valid IR");
     let source = module.functions().next().expect("one function");
     let mut broken = 0;
     for _ in 0..20_000 {
@@ -37,7 +37,7 @@ fn random_records_never_panic() {
                 let options = crate::text::PrintOptions::default();
                 _ = crate::text::print_function(&f, &options);
                 f.compact();
-                verify(&f).expect("compaction keeps it whole");
+                verify(&f).expect("valid after compaction");
             }
             Err(violations) => {
                 broken += 1;

@@ -11,7 +11,7 @@ use crate::format::schema::{
 use crate::format::wire::put_bytes;
 
 /// Checks that a file, if it can be read, is written unchanged and can be encoded again.
-fn survive(bytes: &[u8]) -> bool {
+fn check_bytes(bytes: &[u8]) -> bool {
     let Ok(module) = read(bytes) else {
         return false;
     };
@@ -29,16 +29,16 @@ fn survive(bytes: &[u8]) -> bool {
 }
 
 #[test]
-fn every_prefix_of_a_file_is_survived() {
+fn truncated_files_do_not_crash() {
     let bytes = rich();
-    assert!(survive(&bytes));
+    assert!(check_bytes(&bytes));
     for len in 0..bytes.len() {
-        survive(&bytes[..len]);
+        check_bytes(&bytes[..len]);
     }
 }
 
 #[test]
-fn flipped_bytes_are_survived() {
+fn changed_bytes_do_not_crash() {
     let bytes = rich();
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut next = |below: usize| {
@@ -54,22 +54,22 @@ fn flipped_bytes_are_survived() {
             let at = next(changed.len());
             changed[at] = next(256) as u8;
         }
-        read += usize::from(survive(&changed));
+        read += usize::from(check_bytes(&changed));
     }
     assert!(read > 1000, "{read}");
 }
 
 /// Removes or duplicates each byte, so that lengths don't match.
 #[test]
-fn shifted_bytes_are_survived() {
+fn removed_and_duplicated_bytes_do_not_crash() {
     let bytes = rich();
     for at in 0..bytes.len() {
         let mut shorter = bytes.clone();
         shorter.remove(at);
-        survive(&shorter);
+        check_bytes(&shorter);
         let mut longer = bytes.clone();
         longer.insert(at, bytes[at]);
-        survive(&longer);
+        check_bytes(&longer);
     }
 }
 
@@ -78,7 +78,7 @@ fn error(graph: &Msg) -> String {
 }
 
 #[test]
-fn errors_say_what_and_where() {
+fn errors_name_problem_and_position() {
     let relu = || [node("y = Relu(x)")];
     let sized = |dims: &[i64], raw: &[u8]| {
         let msg = Msg::new().int(tensor::DATA_TYPE, 1).text(tensor::NAME, "w");
@@ -147,7 +147,7 @@ fn errors_say_what_and_where() {
 
 /// Ten thousand levels of nested graphs.
 #[test]
-fn deep_nesting_is_read_written_and_refused_at_the_limit() {
+fn nesting_depth_is_limited() {
     let nest = |levels: usize| {
         let mut body = graph(&[node("y = Relu(x)")], &[], &["y"]).0;
         for _ in 0..levels {
@@ -176,8 +176,8 @@ fn deep_nesting_is_read_written_and_refused_at_the_limit() {
 
 /// Small files with many parts take little time to read or to reject.
 #[test]
-fn nothing_is_quadratic() {
-    let many = 20_000;
+fn run_time_is_not_quadratic() {
+    let count = 20_000;
     let attributes = vec![attr("a", attr_type::INT, |msg| msg.int(attrs::I, 1)); 5000];
     let error = error(&graph(
         &[node_with("y = Relu(x)", &attributes)],
@@ -185,7 +185,7 @@ fn nothing_is_quadratic() {
         &["y"],
     ));
     assert!(error.contains("more than 4096 attributes"), "{error}");
-    let inputs: Vec<String> = (0..many).map(|i| format!("i{i}")).collect();
+    let inputs: Vec<String> = (0..count).map(|i| format!("i{i}")).collect();
     let weights = inputs
         .iter()
         .map(|name| floats(name, &[]))
@@ -205,7 +205,7 @@ fn nothing_is_quadratic() {
         assert!(bytes_of(&module) == bytes);
         assert_eq!(fresh_bytes_of(&module).len(), bytes.len());
     }
-    let own = |i| {
+    let local = |i| {
         function(
             "d",
             &format!("F{i}"),
@@ -214,12 +214,12 @@ fn nothing_is_quadratic() {
             &["b"],
         )
     };
-    let functions: Vec<Msg> = (0..many).map(own).collect();
+    let functions: Vec<Msg> = (0..count).map(local).collect();
     let bytes = model(10, &graph(&[], &[], &[]))
         .all(models::FUNCTIONS, &functions)
         .0;
     assert!(bytes_of(&read(&bytes).unwrap()) == bytes);
-    let shadows = (0..many).map(|_| graph_attr("g", &graph(&[node("x = Neg(x)")], &[], &["x"])));
+    let shadows = (0..count).map(|_| graph_attr("g", &graph(&[node("x = Neg(x)")], &[], &["x"])));
     let ifs: Vec<Msg> = shadows
         .enumerate()
         .map(|(i, g)| node_with(&format!("r{i} = If(x)"), [&g]))
@@ -229,10 +229,10 @@ fn nothing_is_quadratic() {
 }
 
 #[test]
-fn two_functions_of_one_name_are_refused() {
-    let own = function("d", "F", &[], &[], &[]);
+fn duplicate_functions_are_rejected() {
+    let local = function("d", "F", &[], &[], &[]);
     let bytes = model(10, &graph(&[], &[], &[]))
-        .all(models::FUNCTIONS, [&own, &own])
+        .all(models::FUNCTIONS, [&local, &local])
         .0;
     let error = read(&bytes).unwrap_err();
     assert!(error.what.contains("two functions d.F"), "{error}");

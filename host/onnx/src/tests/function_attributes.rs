@@ -64,7 +64,7 @@ fn set(module: &mut Module, name: &str, value: AttrData<'_>) {
 }
 
 #[test]
-fn attributes_of_functions_come_back() {
+fn function_attributes_round_trip() {
     let source = r#"module {
   metadata "onnx.ir_version" = "10"
   fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17, "acme" = 1) loc("main")
@@ -98,7 +98,7 @@ fn attributes_of_functions_come_back() {
 }
 
 #[test]
-fn what_changes_is_what_is_written() {
+fn edits_change_only_edited_attributes() {
     let bytes = with_metadata(
         10,
         &[
@@ -130,7 +130,7 @@ fn what_changes_is_what_is_written() {
 }
 
 #[test]
-fn the_order_among_other_metadata_is_kept() {
+fn metadata_order_is_preserved() {
     let bytes = with_metadata(
         10,
         &[
@@ -148,7 +148,7 @@ fn the_order_among_other_metadata_is_kept() {
 
 /// Metadata with a parameter's name doesn't set the parameter.
 #[test]
-fn a_parameter_stays_one() {
+fn parameter_is_not_set_by_metadata() {
     let f = function("acme", "F", &[node("w = Relu(v)")], &["v"], &["w"])
         .text(crate::format::schema::function::ATTRIBUTE, "alpha")
         .msg(doc::FUNCTION[1], &entry("passdock.attribute.alpha", "1"));
@@ -170,7 +170,7 @@ fn a_parameter_stays_one() {
 }
 
 #[track_caller]
-fn leaves_out(source: &str, expected: ExpectFile) {
+fn check_remarks(source: &str, expected: ExpectFile) {
     let lines = remarks(&parse(source)).into_iter().map(|part| {
         let function = part.function.unwrap_or_default();
         format!("{function}: {} {}\n", part.message, part.help)
@@ -179,29 +179,29 @@ fn leaves_out(source: &str, expected: ExpectFile) {
 }
 
 #[test]
-fn what_no_file_has_a_place_for_is_named() {
+fn dropped_attributes_are_reported() {
     let body = "{ %y = onnx.Relu(%x) return %y }";
-    leaves_out(
+    check_remarks(
         &format!(
             r#"module {{ metadata "team" = "vision"
             fn @main(%x) -> (%y) attributes {{param p = 1, t = tensor f32[1] [1.0],
               ty = type f32[n], SkipOptimization = 1}} {body}
             fn @acme.F(%x) -> (%y) attributes {{param p = 1, ts = [type f32[n]]}} {body} }}"#
         ),
-        expect_file!["carry/what_no_file_has_a_place_for_is_named.txt"],
+        expect_file!["function_attributes/dropped_attributes_are_reported.txt"],
     );
-    leaves_out(
+    check_remarks(
         &format!(
             r#"module {{ metadata "onnx.ir_version" = "9"
             fn @main(%x) -> (%y) attributes {{SkipOptimization = 1}} {body} }}"#
         ),
-        expect_file!["carry/what_no_file_has_a_place_for_is_named_2.txt"],
+        expect_file!["function_attributes/dropped_attributes_are_reported_2.txt"],
     );
 }
 
 /// Before IR version 10, such metadata is an unknown field and is preserved.
 #[test]
-fn older_files_keep_what_they_have() {
+fn attribute_metadata_of_old_files_is_preserved() {
     let bytes = with_metadata(9, &[("passdock.attribute.a", "1")]);
     let mut module = read(&bytes).unwrap();
     set(&mut module, "b", AttrData::Int(1));
@@ -210,12 +210,12 @@ fn older_files_keep_what_they_have() {
 
 /// The documentation and metadata in a value info are copied with the value to another function, like those of ops.
 #[test]
-fn documentation_of_values_goes_along() {
-    let said = info("a:2")
+fn documentation_of_values_is_cloned() {
+    let documented = info("a:2")
         .text(doc::VALUE_INFO[0], "warm")
         .msg(doc::VALUE_INFO[1], &entry("unit", "K"));
     let nodes = [node("a = Relu(x)"), node("y = Neg(a)")];
-    let graph = graph(&nodes, &["x:2"], &["y:2"]).msg(graphs::VALUE_INFO, &said);
+    let graph = graph(&nodes, &["x:2"], &["y:2"]).msg(graphs::VALUE_INFO, &documented);
     let mut module = read(&model(10, &graph).0).unwrap();
     let main = main_of(&mut module).clone();
     let ops: Vec<OpId> = main.ops_in(main.body()).take(2).collect();
@@ -225,12 +225,12 @@ fn documentation_of_values_goes_along() {
         name,
         ty: TypeId::NONE,
     };
-    let own = f.add_arg(f.body(), &port("x")).unwrap();
+    let param = f.add_arg(f.body(), &port("x")).unwrap();
     let copy = CloneOps {
         ops: &ops,
         source: Some(&main),
         at: Position::end(f.body()),
-        captures: &[[main.args(main.body()).next().unwrap(), own]],
+        captures: &[[main.args(main.body()).next().unwrap(), param]],
     };
     let copies = f.clone_ops(&copy).unwrap();
     (f.set_results(f.body(), &copies[1..], &[port("y")])).unwrap();

@@ -7,7 +7,7 @@ use expect_test::expect;
 use passdock_abi::{Status, Str};
 
 use crate::analyses::raw;
-use crate::support::{Around, module, run};
+use crate::support::{TestFrame, module, run};
 
 static DROPPED: AtomicUsize = AtomicUsize::new(0);
 
@@ -17,29 +17,29 @@ unsafe extern "C" fn drop_it(_: *mut c_void) {
 
 /// A key per op of a large function, for example, is rejected with a message, and the given data is dropped.
 #[test]
-fn a_function_has_no_end_of_analyses() {
+fn cached_analyses_of_a_function_are_limited() {
     const KEYS: usize = 30_000;
-    let same = run(&module(), &Around::new(), |f, _| {
+    let same = run(&module(), &TestFrame::new(), |f, _| {
         let f = f.as_raw().handle;
-        let put = raw().put.expect("is there");
+        let put = raw().put.expect("present");
         let owner = std::ptr::from_ref(raw()).cast();
-        let (mut kept, mut refused) = (std::ptr::null_mut(), 0);
+        let (mut cached, mut rejected) = (std::ptr::null_mut(), 0);
         for number in 0..KEYS {
             let key = format!("key{number}");
             let data = std::ptr::dangling_mut::<u8>().cast();
             // SAFETY: the handle is live, and the data is never dereferenced.
-            let status = unsafe { put(f, owner, Str::new(&key), data, Some(drop_it), &mut kept) };
-            refused += usize::from(status == Status::REFUSED);
+            let status = unsafe { put(f, owner, Str::new(&key), data, Some(drop_it), &mut cached) };
+            rejected += usize::from(status == Status::REFUSED);
         }
-        assert_eq!(DROPPED.load(Ordering::Relaxed), refused);
-        assert_eq!(KEYS - refused, 4096);
+        assert_eq!(DROPPED.load(Ordering::Relaxed), rejected);
+        assert_eq!(KEYS - rejected, 4096);
         // SAFETY: the handle is live.
-        let said = unsafe {
+        let message = unsafe {
             let functions = &*passdock_core::boundary::host().get().functions;
-            crate::support::text(functions.last_error.expect("is there")(f))
+            crate::support::text(functions.last_error.expect("present")(f))
         };
         expect!["cannot keep analysis `key29999`: the function has 4096 analyses; keep related data under one key"]
-    .assert_eq(&said);
+    .assert_eq(&message);
         Ok(())
     });
     same.expect("works");

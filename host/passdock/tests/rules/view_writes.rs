@@ -22,10 +22,10 @@ const OUTSIDE: Range = Range {
     len: 5,
 };
 
-type Scribble = (&'static str, fn(&FunctionView));
+type Corruption = (&'static str, fn(&FunctionView));
 
 /// Writes that leave a function which no edit could produce.
-const SCRIBBLES: &[Scribble] = &[
+const CORRUPTIONS: &[Corruption] = &[
     ("next = self", |v| record::<Op>(v.ops, 0).next = OpId(0)),
     ("next outside", |v| {
         record::<Op>(v.ops, 0).next = OpId(1 << 30)
@@ -56,7 +56,7 @@ const SCRIBBLES: &[Scribble] = &[
     ("first use outside", |v| {
         record::<Value>(v.values, 0).first_use = UseId(1 << 30)
     }),
-    ("use in a circle", |v| {
+    ("cyclic use list", |v| {
         record::<Use>(v.uses, 0).next = UseId(0)
     }),
     ("user outside", |v| {
@@ -77,7 +77,7 @@ const SCRIBBLES: &[Scribble] = &[
 ];
 
 /// Runs a pass that does such a write, and returns how the run ends.
-fn ends(scribble: Scribble, edits: bool, verify: Verify) -> String {
+fn run_result(corruption: Corruption, edits: bool, verify: Verify) -> String {
     let (send, receive) = mpsc::channel();
     let thread = std::thread::spawn(move || {
         let pass = create_function_pass(info("acme.transform.Scribble"), move |f, _| {
@@ -86,20 +86,20 @@ fn ends(scribble: Scribble, edits: bool, verify: Verify) -> String {
                     f.set_function_attr("touched", 1)?;
                 }
                 // SAFETY: the view lives as long as the handle.
-                (scribble.1)(unsafe { &*f.as_raw().view });
+                (corruption.1)(unsafe { &*f.as_raw().view });
             }
             Ok(())
         });
         let sequential = Sequential::new([pass]);
         let context = context(verify);
-        let ended = context.scope(|_| sequential.call(module()));
-        _ = send.send(match ended {
+        let result = context.scope(|_| sequential.call(module()));
+        _ = send.send(match result {
             Ok(_) => "fine".to_owned(),
             Err(error) => error.to_string(),
         });
     });
     match receive.recv_timeout(Duration::from_secs(20)) {
-        Ok(said) => said,
+        Ok(result) => result,
         Err(mpsc::RecvTimeoutError::Timeout) => "hangs".to_owned(),
         Err(mpsc::RecvTimeoutError::Disconnected) => {
             _ = thread.join();
@@ -117,19 +117,19 @@ fn context(verify: Verify) -> PassContext {
 }
 
 #[test]
-fn whatever_is_written_into_a_view_the_run_ends() {
-    let mut wrong = Vec::new();
-    for &scribble in SCRIBBLES {
+fn run_terminates_after_writes_to_a_view() {
+    let mut failures = Vec::new();
+    for &corruption in CORRUPTIONS {
         for edits in [true, false] {
             for verify in [Verify::Changed, Verify::All] {
-                let said = ends(scribble, edits, verify);
-                if matches!(&*said, "hangs" | "panics")
-                    || (said == "fine" && (edits || verify == Verify::All))
+                let result = run_result(corruption, edits, verify);
+                if matches!(&*result, "hangs" | "panics")
+                    || (result == "fine" && (edits || verify == Verify::All))
                 {
-                    wrong.push(format!("{} ({edits}, {verify:?}): {said}", scribble.0));
+                    failures.push(format!("{} ({edits}, {verify:?}): {result}", corruption.0));
                 }
             }
         }
     }
-    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(failures.is_empty(), "{failures:#?}");
 }

@@ -21,7 +21,7 @@ fn relu() -> Module {
 }
 
 #[track_caller]
-fn refused(module: &Module, expected: Expect) {
+fn check_error(module: &Module, expected: Expect) {
     let error = write(module, EncodeOptions::default()).err();
     expected.assert_eq(&error.map_or("written".to_owned(), |error| error.to_string()));
 }
@@ -32,29 +32,29 @@ fn set(module: &mut Module, op: OpId, name: &str, value: AttrData<'_>) {
     f.set_attr(op, &NewAttr::new(name, value)).unwrap();
 }
 
-/// Checks the modules of `refused.txt` against the errors below them.
+/// Checks the modules of `rejected.txt` against the errors below them.
 #[test]
-fn texts() {
-    let mut played = String::new();
-    for case in include_str!("refused.txt").split("# ").skip(1) {
+fn invalid_modules_are_rejected() {
+    let mut actual = String::new();
+    for case in include_str!("rejected.txt").split("# ").skip(1) {
         let (title, rest) = case.split_once('\n').unwrap();
         let (source, _) = rest.split_once("\n! ").unwrap();
         let error = write(&parse(source), EncodeOptions::default())
             .err()
             .unwrap();
-        played += &format!("# {title}\n{source}\n! {error}\n\n");
+        actual += &format!("# {title}\n{source}\n! {error}\n\n");
     }
-    expect_file!["refused.txt"].assert_eq(&(played.trim_end().to_owned() + "\n"));
+    expect_file!["rejected.txt"].assert_eq(&(actual.trim_end().to_owned() + "\n"));
 }
 
 #[test]
-fn more_domains_than_are_read() {
+fn too_many_domains_are_rejected() {
     let mut module = relu();
     for number in 0..2000 {
         let domain = module.symbols().intern(&format!("domain{number}"));
         main_of(&mut module).set_opset(domain, 1);
     }
-    refused(
+    check_error(
         &module,
         expect!["the model: cannot import 2001 domains; the limit is 1024"],
     );
@@ -64,7 +64,7 @@ fn more_domains_than_are_read() {
 }
 
 #[test]
-fn attributes_in_onnx_form_that_are_none() {
+fn invalid_opaque_attributes_are_rejected() {
     let tensor = Msg::new()
         .text(attr::NAME, "a")
         .int(attr::TYPE, attr_type::SPARSE_TENSOR.into())
@@ -104,32 +104,32 @@ fn attributes_in_onnx_form_that_are_none() {
         let mut module = relu();
         let relu = op(main_of(&mut module), "y");
         set(&mut module, relu, name, AttrData::Opaque(bytes));
-        refused(&module, expected);
+        check_error(&module, expected);
     }
 }
 
 #[test]
-fn nodes_with_more_attributes_than_are_read_and_with_two_of_a_name() {
+fn too_many_attributes_are_rejected() {
     let mut module = relu();
     let relu = op(main_of(&mut module), "y");
     for number in 0..5000 {
         set(&mut module, relu, &format!("a{number}"), AttrData::Int(1));
     }
-    refused(
+    check_error(
         &module,
         expect!["op0 (onnx.Relu): a node cannot have more than 4096 attributes, found 5000"],
     );
 }
 
 #[test]
-fn names_of_ops_that_are_not_canonical() {
+fn op_names_must_be_canonical() {
     let mut module = relu();
     let mut errors = String::new();
     for name in ["a b.F", "ai.onnx.Relu", "acme..F"] {
         let name = module.symbols().intern(name);
         let f = main_of(&mut module);
-        let made = f.create_op(&NewOp::new(name), Position::end(f.body()));
-        errors += &(made.unwrap_err().message + "\n");
+        let created = f.create_op(&NewOp::new(name), Position::end(f.body()));
+        errors += &(created.unwrap_err().message + "\n");
     }
     expect![[r#"
         name "a b.F" is not canonical: expected `"a b".F`
@@ -140,17 +140,17 @@ fn names_of_ops_that_are_not_canonical() {
 }
 
 #[test]
-fn element_types_that_nobody_knows_yet() {
+fn unknown_element_types_are_preserved() {
     // An unknown code is one of a later ONNX.
     let later =
         parse("module { fn @main(%x: dtype99[2]) -> (%y) { %y = onnx.Relu(%x) return %y } }");
     read(&bytes_of(&later)).unwrap();
     // Invalid parts of the file are copied unless they are touched.
-    let odd = Msg::new().msg(1, &Msg::new().int(1, 0x8000));
-    let odd = Msg::new()
+    let invalid = Msg::new().msg(1, &Msg::new().int(1, 0x8000));
+    let invalid = Msg::new()
         .text(value_info::NAME, "x")
-        .msg(value_info::TYPE, &odd);
-    let graph = graph(&[node("y = Relu(x)")], &[], &["y"]).msg(graphs::INPUT, &odd);
+        .msg(value_info::TYPE, &invalid);
+    let graph = graph(&[node("y = Relu(x)")], &[], &["y"]).msg(graphs::INPUT, &invalid);
     let mut module = read(&model(10, &graph).0).unwrap();
     let relu = op(main_of(&mut module), "y");
     set(&mut module, relu, "a", AttrData::Int(1));
@@ -158,7 +158,7 @@ fn element_types_that_nobody_knows_yet() {
 }
 
 #[test]
-fn functions_that_call_themselves() {
+fn recursive_functions_are_rejected_when_touched() {
     // Invalid parts of the file are copied unless they are touched.
     let f = function(
         "acme",
@@ -171,8 +171,8 @@ fn functions_that_call_themselves() {
         .msg(models::FUNCTIONS, &f)
         .0;
     let mut module = read(&bytes).unwrap();
-    let circle = recursion(&module).unwrap();
-    assert_eq!(circle, "@acme.F calls @acme.F");
+    let cycle = recursion(&module).unwrap();
+    assert_eq!(cycle, "@acme.F calls @acme.F");
     assert!(bytes_of(&module) == bytes);
     let relu = op(main_of(&mut module), "y");
     set(&mut module, relu, "a", AttrData::Int(1));
@@ -183,7 +183,7 @@ fn functions_that_call_themselves() {
     let a = f.symbols().intern("a");
     f.set_attr(call, &NewAttr::new(a, AttrData::Int(1)))
         .unwrap();
-    refused(
+    check_error(
         &module,
         expect![
             "ONNX functions cannot be recursive, but @acme.F calls @acme.F; remove one of the calls before exporting"
@@ -210,7 +210,7 @@ fn imports(bytes: &[u8]) -> String {
 
 /// A function in which a pass adds a call of another function, whose domain isn't imported.
 #[test]
-fn the_domains_of_functions_that_passes_call_are_imported() {
+fn domains_of_called_functions_are_imported() {
     let f = function("acme", "F", &[node("w = Relu(v)")], &["v"], &["w"]);
     let import = |domain| {
         Msg::new()
@@ -255,7 +255,7 @@ fn replace(f: &mut Function, op: OpId, name: SymbolId, operand: ValueId) {
 }
 
 #[test]
-fn domains_that_nobody_imports_are_named() {
+fn missing_imports_are_reported() {
     let module = parse(
         r#"module {
         fn @main(%x) -> (%y) opset("" = 17) { %a = acme.F(%x) %b = com.Op(%a) %y = com.Op2(%b) return %y }
@@ -273,7 +273,7 @@ fn domains_that_nobody_imports_are_named() {
 
 /// A pass may set a name of the maximum length. A number that the writer appends fits.
 #[test]
-fn long_names_stay_readable() {
+fn longest_names_can_be_read_back() {
     let mut module = relu();
     let long = "n".repeat(passdock_ir::symbols::MAX_SYMBOL_BYTES);
     let f = main_of(&mut module);
@@ -288,8 +288,8 @@ fn long_names_stay_readable() {
             result_types: &types,
             ..NewOp::new(name)
         };
-        let made = f.create_op(&new, Position::before(relu)).unwrap();
-        f.set_loc(made, loc).unwrap();
+        let created = f.create_op(&new, Position::before(relu)).unwrap();
+        f.set_loc(created, loc).unwrap();
     }
     read(&bytes_of(&module)).unwrap();
 }

@@ -7,7 +7,7 @@ use passdock_core::boundary::{FunctionCode, ModuleInput, host};
 use passdock_plugin_api as sdk;
 use passdock_plugin_api::PassContext;
 
-use crate::support::{Around, module, raw, run, run_on, text};
+use crate::support::{TestFrame, module, raw, run, run_on, text};
 
 /// A struct with an additional field.
 #[repr(C)]
@@ -38,7 +38,7 @@ fn create<T>(f: *mut abi::Function, desc: &T) -> Status {
     let (at, mut out) = (abi::Position::end_of(RegionId(0)), OpId::NONE);
     let desc = std::ptr::from_ref(desc).cast();
     // SAFETY: a description of an op, or a struct that begins with one. All pointers are valid.
-    let status = unsafe { raw().create_op.expect("is there")(f, desc, &at, &mut out) };
+    let status = unsafe { raw().create_op.expect("present")(f, desc, &at, &mut out) };
     assert_eq!(status.is_ok(), out.is_some());
     status
 }
@@ -61,19 +61,19 @@ fn create_with(f: *mut abi::Function, more: u64) -> Status {
 
 #[track_caller]
 fn check(call: fn(*mut abi::Function) -> Status, expected: Expect) {
-    let said = run(&module(), &Around::new(), move |f, _| {
+    let result = run(&module(), &TestFrame::new(), move |f, _| {
         let handle = f.as_raw().handle;
         let status = call(handle);
         // SAFETY: the handle is live.
-        let error = unsafe { text(raw().last_error.expect("is there")(handle)) };
+        let error = unsafe { text(raw().last_error.expect("present")(handle)) };
         Err(format!("{} {error}", status.0).into())
     });
-    expected.assert_eq(&said.expect_err("what it says"));
+    expected.assert_eq(&result.expect_err("the pass fails"));
 }
 
 /// A request with an unknown nonzero field is rejected completely.
 #[test]
-fn a_field_that_says_something_is_refused() {
+fn unknown_nonzero_field_is_rejected() {
     check(
         |f| create(f, &longer(op_desc(), 0)),
         expect!["failed: 0  [main]"],
@@ -113,12 +113,12 @@ fn set(f: *mut abi::Function, kind: AttrKind, change: fn(&mut abi::AttrDesc)) ->
     };
     change(&mut attr);
     // SAFETY: all pointers are valid.
-    unsafe { raw().set_attr.expect("is there")(f, OpId(0), &attr) }
+    unsafe { raw().set_attr.expect("present")(f, OpId(0), &attr) }
 }
 
 /// Reserved fields must be zero, so that later versions can use them.
 #[test]
-fn what_means_nothing_says_nothing() {
+fn nonzero_reserved_field_is_rejected() {
     check(
         |f| set(f, AttrKind::INT, |attr| attr.reserved = 7),
         expect!["failed: 5 unknown flag 0x7 of `AttrDesc` [main]"],
@@ -139,10 +139,10 @@ fn what_means_nothing_says_nothing() {
 
 /// Diagnostics are shown without the parts that this host doesn't support.
 #[test]
-fn what_is_said_gets_through() {
+fn longer_diagnostic_is_shown() {
     let module = module();
     let (input, _) = ModuleInput::new(&module);
-    let around = Around::new();
+    let frame = TestFrame::new();
     let pass = |_: &mut sdk::Function, _: &PassContext| -> sdk::PassResult {
         let label = abi::Label {
             op: OpId(0),
@@ -150,7 +150,7 @@ fn what_is_said_gets_through() {
             ..abi::Label::EMPTY
         };
         let label = longer(label, 7);
-        let said = abi::Diagnostic {
+        let diagnostic = abi::Diagnostic {
             severity: abi::Severity::WARNING,
             message: abi::Str::new("Said."),
             labels: (&raw const label).cast(),
@@ -158,7 +158,7 @@ fn what_is_said_gets_through() {
             label_stride: size_of_val(&label) as u32,
             ..abi::Diagnostic::EMPTY
         };
-        let said = longer(said, 7);
+        let diagnostic = longer(diagnostic, 7);
         let failure = abi::Failure {
             message: abi::Str::new("It failed."),
             ..abi::Failure::EMPTY
@@ -167,16 +167,16 @@ fn what_is_said_gets_through() {
         // SAFETY: all pointers are valid, and the context lives while the pass runs.
         unsafe {
             let table = &*host().get().context;
-            let cx = table.current.expect("is there")(host().get());
-            let emitted = table.emit.expect("is there")(cx, (&raw const said).cast());
+            let cx = table.current.expect("present")(host().get());
+            let emitted = table.emit.expect("present")(cx, (&raw const diagnostic).cast());
             assert_eq!(emitted, Status::OK);
-            table.fail.expect("is there")(cx, (&raw const failure).cast());
-            assert_eq!(text(table.last_error.expect("is there")(cx)), "");
+            table.fail.expect("present")(cx, (&raw const failure).cast());
+            assert_eq!(text(table.last_error.expect("present")(cx)), "");
         }
         Ok(())
     };
-    let function = module.function_named("main").expect("is there");
-    let (_, said) = run_on(&input, &around, FunctionCode::Closure(&pass), function);
+    let function = module.function_named("main").expect("present");
+    let (_, diagnostics) = run_on(&input, &frame, FunctionCode::Closure(&pass), function);
     expect![[r#"
         warning: Said.
          |
@@ -184,5 +184,5 @@ fn what_is_said_gets_through() {
          | ^^^^^^^^^^^^ here
          |
          = in function @main, op0 (t.A)"#]]
-    .assert_eq(&said[0].render(false));
+    .assert_eq(&diagnostics[0].render(false));
 }
