@@ -59,5 +59,5 @@ run=("$passdock" run $model --json --plugin "$work/libcomplains.so" --passes)
 prints_json '(d := r["diagnostics"][0])["severity"] == "warning" and d["code"] == "c::double-relu"
   and d["snippet"]["label"] == "is never negative" and d["labels"][0]["text"] == "because of this"
   and d["notes"][0] == "`Relu(Relu(x))` equals `Relu(x)`" and d["help"]' "${run[@]}" c.transform.Warn
-prints_json 'len(r["diagnostics"]) == 2 and r["diagnostics"][0]["message"] == "This can'"'"'t go on."' \
+prints_json 'len(r["diagnostics"]) == 2 and r["diagnostics"][0]["message"] == "cannot continue"' \
   exits 1 "${run[@]}" c.transform.GiveUp

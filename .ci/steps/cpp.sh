@@ -30,7 +30,7 @@ TOML
 prints_json 'r["instruments"][0]["text"].startswith("'$pass' removed 1\n")' \
   "${run[@]}" "$work/pipeline.toml" $before --json
 prints 'perm = [0, 1]' "${run[@]}" $before -o - --passes $pass --config cpp.Transpose.keep_identity=true
-prints 'a panic is caught' "$passdock" inspect "$work/cpp_pass/libcpp_pass.so"
+prints 'panics are caught' "$passdock" inspect "$work/cpp_pass/libcpp_pass.so"
 
 compile tests/plugins/cpp/throws.cpp throws
 check_throws "$work/throws"

@@ -278,7 +278,7 @@ def verifies_what_a_run_makes(passdock, work):
         claim((work / "out.onnx").read_text() == "as it was", "OUT was replaced")
         claim("DIFFERENT" in bad.stdout, bad.stdout)
     # The suggested command runs as printed.
-    command = re.search(r"`passdock (bisect [^`]*)` names the pass", bad.stderr)
+    command = re.search(r"`passdock (bisect [^`]*)` finds the pass", bad.stderr)
     claim(command, bad.stderr)
     found = passdock.run(*command[1].split())
     claim(found.returncode == 0 and "rules.wrong breaks the model" in found.stdout, found.stderr)

@@ -58,7 +58,9 @@ fn split(name: &str) -> (&str, &str) {
 
 fn function(f: &Function, called: &[Snapshot]) -> Result<Message, PassError> {
     let mut function = Message::default();
-    let end = f.terminator(f.body()).ok_or("the function has no terminator")?;
+    let end = f
+        .terminator(f.body())
+        .ok_or("the function has no terminator")?;
     let (domain, own) = split(f.function_name());
     function.text(1, own);
     for &value in f.params() {
@@ -88,7 +90,9 @@ fn function(f: &Function, called: &[Snapshot]) -> Result<Message, PassError> {
 
 fn graph(f: &Function) -> Result<Message, PassError> {
     let mut graph = Message::default();
-    let end = f.terminator(f.body()).ok_or("the partition has no terminator")?;
+    let end = f
+        .terminator(f.body())
+        .ok_or("the partition has no terminator")?;
     for op in f.ops_in(f.body()).filter(|op| *op != end) {
         graph.message(1, node(f, op)?);
     }
@@ -153,11 +157,7 @@ fn attribute(f: &Function, key: &str, attr: Attr<'_>) -> Result<Message, PassErr
             values.iter().for_each(|value| message.number(8, *value));
             7
         }
-        _ => {
-            return Err(PassError::new(format!(
-                "unsupported attribute `{key}`"
-            )))
-        }
+        _ => return Err(PassError::new(format!("unsupported attribute `{key}`"))),
     };
     message.number(20, kind);
     Ok(message)

@@ -63,9 +63,12 @@ fn escaped(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use expect_test::expect;
+    use clap::CommandFactory;
+    use clap_markdown::{MarkdownOptions, help_markdown_command_custom};
+    use expect_test::{expect, expect_file};
 
     use super::*;
+    use crate::args::Cli;
 
     #[test]
     fn man_page_examples_keep_their_lines() {
@@ -94,5 +97,34 @@ A paragraph, whose author's editor breaks no line.";
             A paragraph, whose author\(aqs editor breaks no line.
         "#]]
         .assert_eq(&roff(text));
+    }
+
+    /// docs/command-line.md is the reference of all commands.
+    #[test]
+    fn command_line_reference_is_up_to_date() {
+        let options = MarkdownOptions::new().title("Command line".to_owned());
+        let options = options.show_footer(false).show_table_of_contents(false);
+        let reference = help_markdown_command_custom(&with_fences(Cli::command()), &options);
+        // `override_usage` has the name of the program, too.
+        let reference = reference.replace("`passdock passdock ", "`passdock ");
+        expect_file!["../../../docs/command-line.md"].assert_eq(&reference);
+    }
+
+    /// Puts the indented lines below the options of all commands into code blocks.
+    fn with_fences(command: Command) -> Command {
+        let after = command.get_after_long_help().or(command.get_after_help());
+        let text = after.map(ToString::to_string).unwrap_or_default();
+        let mut fenced = String::new();
+        let mut is_code = false;
+        for line in text.lines().chain([""]) {
+            if line.starts_with(' ') != is_code {
+                is_code = !is_code;
+                fenced += if is_code { "\n```sh\n" } else { "```\n" };
+            }
+            fenced += &format!("{}\n", line.trim_start());
+        }
+        let command = command.after_long_help(Resettable::Reset);
+        let command = command.after_help(fenced.trim_end().to_owned());
+        command.mut_subcommands(with_fences)
     }
 }

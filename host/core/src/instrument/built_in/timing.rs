@@ -387,7 +387,7 @@ mod tests {
             		demo.transform.Fuse: #us [#us] (#%; #%)
             		a: #us [#us] (#%; #%)"#]]
         .assert_eq(&without_numbers(tree));
-        let mut lines: Vec<String> = table.lines().map(numberless).collect();
+        let mut lines: Vec<String> = table.lines().map(without_numbers).collect();
         // The order depends on the times, which vary.
         lines.sort();
         expect![[r#"
