@@ -82,7 +82,7 @@ fn call(host: &'static abi::Host) -> (String, bool) {
 }
 
 #[test]
-fn panics_are_kept_whether_or_not_the_host_knows_what_runs() {
+fn panics_are_reported_with_and_without_current_context() {
     let told = |has_context: bool| (format!("it has a context: {}", has_context), true);
     let (first, second, third) = (host(true), host(false), host(true));
     for _ in 0..2 {

@@ -107,7 +107,7 @@ def test_each_model_has_a_result(engine: str, models: Path, tmp_path: Path) -> N
     assert [list(json.loads(line)) for line in lines] == [FIELDS] * 3
 
 
-def test_what_is_done_is_not_done_again(engine: str, models: Path, tmp_path: Path) -> None:
+def test_finished_models_are_skipped_on_resume(engine: str, models: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
 
     def before(**options: Any) -> dict[str, bool]:
@@ -130,7 +130,7 @@ def test_what_is_done_is_not_done_again(engine: str, models: Path, tmp_path: Pat
     assert before(results=tmp_path / "other.jsonl") == {"a": False, "b": False, "bad": False}
 
 
-def test_the_command_and_a_batch_continue_each_other(
+def test_command_and_batch_resume_each_other(
     models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program = command()
@@ -167,20 +167,20 @@ def test_the_command_and_a_batch_continue_each_other(
     assert typed("-p", "simplify") == [True, True]
 
 
-def test_the_largest_begin(engine: str, tmp_path: Path) -> None:
+def test_largest_models_run_first(engine: str, tmp_path: Path) -> None:
     for name, ops in {"small": 1, "large": 60, "middle": 20}.items():
         model(tmp_path / "models" / f"{name}.onnx", ops=ops)
     batch = passdock.batch(tmp_path / "models", None, tmp_path / "out", jobs=1)
     assert [Path(result.model).stem for result in batch] == ["large", "middle", "small"]
 
 
-def test_results_among_the_models_are_none(engine: str, models: Path) -> None:
+def test_outputs_inside_model_directory_are_not_models(engine: str, models: Path) -> None:
     (models / "bad.onnx").unlink()
     assert passdock.batch(models, None, models / "out").wait().ok == 2
     assert passdock.batch(models, None, models / "out").wait().up_to_date == 2
 
 
-def test_a_pipeline_is_a_dict_or_a_text(engine: str, models: Path, tmp_path: Path) -> None:
+def test_pipeline_is_a_dict_or_toml(engine: str, models: Path, tmp_path: Path) -> None:
     (models / "bad.onnx").unlink()
     wanted = {"passes": ["relax.transform.DeadCodeElimination"], "context": {"opt_level": 3}}
     for pipeline in (wanted, str(passdock.Pipeline(wanted)), passdock.Pipeline(wanted)):
@@ -190,7 +190,7 @@ def test_a_pipeline_is_a_dict_or_a_text(engine: str, models: Path, tmp_path: Pat
     assert summary.up_to_date == 2
 
 
-def test_a_model_may_fail_die_or_hang(tmp_path: Path) -> None:
+def test_failures_crashes_and_timeouts_are_reported(tmp_path: Path) -> None:
     home = tmp_path / "models"
     for name, op in {"fails": "Neg", "exits": "Exp", "killed": "Log", "hangs": "Sin", "fine": "Relu"}.items():
         model(home / f"{name}.onnx", op)
@@ -226,7 +226,7 @@ def test_a_model_may_fail_die_or_hang(tmp_path: Path) -> None:
         assert subprocess.run(typed, capture_output=True, check=False).returncode == 0
 
 
-def test_passes_that_processes_do_not_know_are_told_once(tmp_path: Path) -> None:
+def test_unknown_passes_are_rejected_before_the_batch(tmp_path: Path) -> None:
     @passdock.register_pass
     @passdock.function_pass(opt_level=0, name="tests.OfThisProcess")
     def own(func: Any, mod: Any, ctx: Any) -> Any:
@@ -241,7 +241,7 @@ def test_passes_that_processes_do_not_know_are_told_once(tmp_path: Path) -> None
         passdock.batch(tmp_path / "a.onnx", None, tmp_path / "out", imports=["no_such_module"])
 
 
-def test_a_file_of_passes_is_imported(tmp_path: Path) -> None:
+def test_pass_file_is_imported_in_workers(tmp_path: Path) -> None:
     model(tmp_path / "a.onnx")
     (tmp_path / "my_passes.py").write_text(
         textwrap.dedent("""
@@ -265,7 +265,7 @@ def test_a_file_of_passes_is_imported(tmp_path: Path) -> None:
     assert batch.wait().up_to_date == 0
 
 
-def test_a_pipeline_names_passes_of_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pipeline_may_name_python_passes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(tmp_path))
     (tmp_path / "named_passes.py").write_text(
         textwrap.dedent("""
@@ -284,7 +284,7 @@ def test_a_pipeline_names_passes_of_python(tmp_path: Path, monkeypatch: pytest.M
     assert passdock.batch(tmp_path / "a.onnx", pipeline, tmp_path / "out").wait().up_to_date == 0
 
 
-def test_the_current_context_governs_a_batch(engine: str, models: Path, tmp_path: Path) -> None:
+def test_batch_uses_the_current_context(engine: str, models: Path, tmp_path: Path) -> None:
     def ran(**options: Any) -> tuple[int, bool]:
         (result,) = passdock.batch(models / "a.onnx", None, tmp_path / "out", passes=["SimplifyExpr"], **options)
         return result.ops_after, result.up_to_date
@@ -304,7 +304,7 @@ def test_the_current_context_governs_a_batch(engine: str, models: Path, tmp_path
         ran()
 
 
-def test_what_was_asked_for_may_be_wrong(engine: str, models: Path, tmp_path: Path) -> None:
+def test_invalid_arguments_are_rejected(engine: str, models: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
 
     def error(call: Callable[[], Any], kind: type[Exception] = UsageError) -> str:
@@ -357,7 +357,7 @@ def test_what_was_asked_for_may_be_wrong(engine: str, models: Path, tmp_path: Pa
     assert (out / "results.jsonl").read_text() == "not results\n"
 
 
-def test_one_batch_at_a_time_writes_a_file(engine: str, models: Path, tmp_path: Path) -> None:
+def test_results_file_is_locked(engine: str, models: Path, tmp_path: Path) -> None:
     file = tmp_path / "out" / "results.jsonl"
     other = ResultFile(str(file))
     with pytest.raises(UsageError, match=r"another batch is writing `.*results\.jsonl`.*another file: `results=FILE`"):
@@ -367,7 +367,7 @@ def test_one_batch_at_a_time_writes_a_file(engine: str, models: Path, tmp_path: 
     assert passdock.batch(models, None, tmp_path / "out").wait().ok == 2
 
 
-def test_a_file_of_something_else_stays_as_it_is(engine: str, models: Path, tmp_path: Path) -> None:
+def test_foreign_results_file_is_not_overwritten(engine: str, models: Path, tmp_path: Path) -> None:
     file = tmp_path / "foreign.jsonl"
     file.write_text('{"foo":1}\n')
     with pytest.raises(UsageError, match="line 1 of .* is not the result of a model: missing field `model`"):
@@ -375,7 +375,7 @@ def test_a_file_of_something_else_stays_as_it_is(engine: str, models: Path, tmp_
     assert file.read_text() == '{"foo":1}\n'
 
 
-def test_a_file_that_is_gone_and_one_that_is_named_twice(engine: str, models: Path, tmp_path: Path) -> None:
+def test_missing_and_duplicate_models(engine: str, models: Path, tmp_path: Path) -> None:
     gone, link = tmp_path / "gone.onnx", models / "link.onnx"
     link.symlink_to(gone)
     batch = passdock.batch([models / "a.onnx", gone, models, models / "deep" / ".." / "a.onnx"], None, tmp_path / "out")
@@ -393,7 +393,7 @@ def test_a_file_that_is_gone_and_one_that_is_named_twice(engine: str, models: Pa
         assert f"{name}.onnx`: No such file" in str(done[name].error)
 
 
-def test_lists_may_be_iterators(engine: str, models: Path, tmp_path: Path) -> None:
+def test_options_accept_iterators(engine: str, models: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     passes = ["DeadCodeElimination", "SimplifyExpr"]
 
@@ -409,7 +409,7 @@ def test_lists_may_be_iterators(engine: str, models: Path, tmp_path: Path) -> No
     assert done(iter, timeout=1e9) == [True]
 
 
-def test_data_may_be_elsewhere(engine: str, tmp_path: Path) -> None:
+def test_external_data_behind_symlinks(engine: str, tmp_path: Path) -> None:
     """Data files in another directory, as in the cache of Hugging Face, where files are symbolic links."""
     hub = tmp_path / "hub"
     for place in ("blobs", "snapshot"):
@@ -448,7 +448,7 @@ def below(pid: int) -> list[int]:
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are looked up in /proc, which isn't here")
-def test_who_leaves_a_batch_leaves_no_process(engine: str, models: Path, tmp_path: Path) -> None:
+def test_closed_batch_terminates_its_processes(engine: str, models: Path, tmp_path: Path) -> None:
     before = set(below(os.getpid()))
     batch = passdock.batch(models, None, tmp_path / "out", jobs=1)
     first = next(batch)
@@ -469,7 +469,7 @@ def test_who_leaves_a_batch_leaves_no_process(engine: str, models: Path, tmp_pat
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are looked up in /proc, which isn't here")
-def test_a_program_that_is_killed_leaves_no_process(engine: str, tmp_path: Path) -> None:
+def test_killed_program_leaves_no_processes(engine: str, tmp_path: Path) -> None:
     for at in range(40):
         model(tmp_path / "models" / f"{at}.onnx", ops=20)
     options = "" if engine == "command" else ', verify="all"'
@@ -490,13 +490,13 @@ def test_a_program_that_is_killed_leaves_no_process(engine: str, tmp_path: Path)
     assert alive(started) == []
 
 
-def test_a_command_that_is_not_there(models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_command_is_an_error(models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PASSDOCK", str(tmp_path / "none"))
     with pytest.raises(PassError, match="could not start process `.*none`: No such file or directory"):
         passdock.batch(models, None, tmp_path / "out").wait()
 
 
-def test_a_batch_that_never_runs_is_told_of(models: Path, tmp_path: Path) -> None:
+def test_batch_that_never_ran_warns(models: Path, tmp_path: Path) -> None:
     with pytest.warns(RuntimeWarning, match="never ran"):
         passdock.batch(models, None, tmp_path / "out")
     with warnings.catch_warnings():
@@ -504,7 +504,7 @@ def test_a_batch_that_never_runs_is_told_of(models: Path, tmp_path: Path) -> Non
         passdock.batch(models, None, tmp_path / "out").close()
 
 
-def test_a_script_that_is_imported_begins_no_batch(
+def test_batch_in_an_imported_script_is_rejected(
     models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(worker.IN_WORKER, "1")
@@ -512,7 +512,7 @@ def test_a_script_that_is_imported_begins_no_batch(
         passdock.batch(models, None, tmp_path / "out")
 
 
-def test_a_script_needs_no_main(models: Path, tmp_path: Path) -> None:
+def test_script_without_main_guard_works(models: Path, tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(
         textwrap.dedent(f"""
@@ -531,7 +531,7 @@ def test_a_script_needs_no_main(models: Path, tmp_path: Path) -> None:
     assert (ran.stdout, ran.stderr) == ("1\n", "")
 
 
-def test_progress_and_a_notebook(engine: str, models: Path, tmp_path: Path) -> None:
+def test_progress_callback_and_html_output(engine: str, models: Path, tmp_path: Path) -> None:
     heard: list[str] = []
     batch = passdock.batch(models, None, tmp_path / "out", progress=lambda result: heard.append(result.model))
     shown = batch._repr_html_()
@@ -560,7 +560,7 @@ print(*(result.up_to_date for result in passdock.batch(models, pipeline, out, pl
 """
 
 
-def test_only_plugins_that_it_uses_begin_a_batch_again(engine: str, models: Path, tmp_path: Path) -> None:
+def test_only_changes_of_used_plugins_invalidate_results(engine: str, models: Path, tmp_path: Path) -> None:
     """Those of its passes and instruments, and those with op definitions."""
     (models / "bad.onnx").unlink()
     command = engines._command() if engine == "command" else None

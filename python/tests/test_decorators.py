@@ -36,14 +36,14 @@ def test_r156_and_157_printed_passes() -> None:
     assert repr(first) == "<ModulePass a opt_level=1>"
 
 
-def test_r158_a_printed_info() -> None:
+def test_r158_printed_info() -> None:
     info = PassInfo(1, "x", ["a", "b"])
     assert str(info) == "The meta data of the pass - pass name: x, opt_level: 1, required passes: [a, b]"
     assert repr(info) == 'transform.PassInfo(opt_level=1, name="x", required=("a", "b"))'
     assert repr(PassInfo(0, "y", ["a"])) == 'transform.PassInfo(opt_level=0, name="y", required=("a",))'
 
 
-def test_r160_passes_of_functions_of_classes_and_of_calls() -> None:
+def test_r160_decorators_accept_functions_classes_and_calls() -> None:
     """KEEP. The decorators accept a function, or a class with `transform_module` or `transform_function`, and can
     also be called directly.
     """
@@ -59,7 +59,7 @@ def test_r160_passes_of_functions_of_classes_and_of_calls() -> None:
     assert module_pass(lambda mod, ctx: mod, opt_level=0, name="lambda")(one_function()) is not None
 
 
-def test_r161_a_class_keeps_what_it_is() -> None:
+def test_r161_decorated_class_keeps_its_attributes() -> None:
     """KEEP. A decorated class makes passes; its arguments, attributes, name, documentation and module are kept."""
 
     class Plain:
@@ -97,7 +97,7 @@ def test_r161_a_class_keeps_what_it_is() -> None:
         Made()
 
 
-def test_a_subclass_of_a_decorated_class_says_what_runs() -> None:
+def test_subclass_overrides_methods_of_decorated_class() -> None:
     """The subclass's methods and attributes are used, and later changes of the class, too."""
     ran: list[object] = []
 
@@ -150,7 +150,7 @@ def test_a_subclass_of_a_decorated_class_says_what_runs() -> None:
         type("Wrong", (made,), {"transform_module": lambda self, mod: mod})
 
 
-def test_methods_of_a_class_and_static_ones() -> None:
+def test_static_and_class_methods() -> None:
     @module_pass(opt_level=0)
     class Static:
         @staticmethod
@@ -179,7 +179,7 @@ def test_methods_of_a_class_and_static_ones() -> None:
         module_pass(Wrong, opt_level=0)
 
 
-def test_the_object_is_the_pass() -> None:
+def test_instance_of_decorated_class_is_the_pass() -> None:
     """The base class that a type checker sees is the real one."""
     told: list[object] = []
 
@@ -194,7 +194,7 @@ def test_the_object_is_the_pass() -> None:
     assert told == ["<Tells Tells opt_level=2>", "Run Function pass: Tells at the optimization level 2", 2]
 
 
-def test_names_of_passes_are_free_for_the_class() -> None:
+def test_pass_attributes_do_not_conflict_with_the_class() -> None:
     @module_pass(opt_level=1, name="tests.decorators.Free")
     class Free:
         passes = 3
@@ -225,7 +225,7 @@ def test_names_of_passes_are_free_for_the_class() -> None:
         module_pass(type("Other", (FunctionPass,), {"transform_module": add}), opt_level=0)
 
 
-def test_what_nobody_decorated_says_so() -> None:
+def test_undecorated_class_is_rejected() -> None:
     class Forgotten(FunctionPass):
         def transform_function(self, func: Function, mod: Module, ctx: PassContext) -> Function:
             return func
@@ -254,14 +254,14 @@ def test_what_nobody_decorated_says_so() -> None:
         ApplyPassToFunction(5, "main")  # type: ignore[arg-type]
 
 
-def test_a_name_that_is_said_is_one() -> None:
+def test_empty_name_is_rejected() -> None:
     with pytest.raises(ValueError, match="name"):
         module_pass(add_abs, opt_level=0, name="")
     with pytest.raises(ValueError, match="name"):
         module_pass(type("Plain", (), {"transform_module": lambda self, mod, ctx: mod}), opt_level=0, name="")
 
 
-def test_r162_all_are_passes_with_an_info() -> None:
+def test_r162_decorated_functions_are_passes_with_an_info() -> None:
     """KEEP. Decorated functions are `ModulePass`, `FunctionPass`, `PrimFuncPass`; all are `Pass`, and have an
     `info`.
     """
@@ -273,7 +273,7 @@ def test_r162_all_are_passes_with_an_info() -> None:
     assert made.__doc__ == add_abs.__doc__
 
 
-def test_r163_a_bare_decorator_says_the_right_form() -> None:
+def test_r163_bare_decorator_error_shows_correct_form() -> None:
     """KEEP. A decorator without a level is rejected with a message that shows the right form."""
     with pytest.raises(ValueError, match=r"@module_pass\(opt_level=1\)"):
 
@@ -282,7 +282,7 @@ def test_r163_a_bare_decorator_says_the_right_form() -> None:
             return mod
 
 
-def test_r164_what_cant_be_called_is_refused() -> None:
+def test_r164_non_callable_is_rejected() -> None:
     """FIX. An argument that is neither a function nor a class is a TypeError.
 
     TVM: an AttributeError about `__name__`.
@@ -291,7 +291,7 @@ def test_r164_what_cant_be_called_is_refused() -> None:
         module_pass(5, opt_level=1)  # type: ignore[call-overload]
 
 
-def test_r165_what_cant_run_is_refused_when_it_is_decorated() -> None:
+def test_r165_invalid_signature_is_rejected_at_decoration() -> None:
     """FIX. A class without its method, or a function with other parameters, is rejected when it is decorated.
 
     TVM: it fails when it runs.
@@ -315,7 +315,7 @@ def test_r165_what_cant_run_is_refused_when_it_is_decorated() -> None:
         module_pass(one, opt_level=0)
 
 
-def test_r166_a_call_may_say_the_context() -> None:
+def test_r166_call_accepts_a_context() -> None:
     """FIX. `pass(mod, ctx)` runs under that context.
 
     TVM: documented, but a TypeError.
@@ -335,13 +335,13 @@ def test_r166_a_call_may_say_the_context() -> None:
         tell(one_function(), "context")  # type: ignore[arg-type]
 
 
-def test_r167_a_pass_is_called_with_a_module_only() -> None:
+def test_r167_pass_must_be_called_with_a_module() -> None:
     """KEEP. Calling a pass with anything but a module is a TypeError."""
     with pytest.raises(TypeError, match=r"a pass must be called with a passdock\.Module, not int"):
         recorder([], "One")(5)  # type: ignore[arg-type]
 
 
-def test_r171_passes_of_python_and_of_plugins_mix() -> None:
+def test_r171_python_and_plugin_passes_can_be_combined() -> None:
     """KEEP. Passes and instruments of Python, of plugins and of the host can be combined, under the same rules."""
     events: list[str] = []
     timing = passdock.instrument.PassTimingInstrument()
@@ -375,7 +375,7 @@ def test_r171_passes_of_python_and_of_plugins_mix() -> None:
     ]
 
 
-def test_r173_a_function_for_each_standard_pass() -> None:
+def test_r173_each_standard_pass_has_a_function() -> None:
     """KEEP. There is a plain function for each standard pass, with its name."""
     from passdock import relax
 
@@ -383,7 +383,7 @@ def test_r173_a_function_for_each_standard_pass() -> None:
     assert relax.FoldConstant.__name__ == "FoldConstant"
 
 
-def test_r009_and_011_short_and_full_names_are_one_pass() -> None:
+def test_r009_and_011_short_and_full_names_are_equivalent() -> None:
     for name in ("FoldConstant", "relax.transform.FoldConstant", "relay._transform.FoldConstant"):
         assert get_pass(name).info.name == "relax.transform.FoldConstant"
     with pytest.raises(passdock.UnknownNameError, match=r"FoldConstan\b.*FoldConstant") as raised:
@@ -392,7 +392,7 @@ def test_r009_and_011_short_and_full_names_are_one_pass() -> None:
     assert raised.value.code == "unknown-pass"
 
 
-def test_r010_a_name_is_registered_once() -> None:
+def test_r010_duplicate_name_is_rejected() -> None:
     recorder([], "tests.r010.One").register()
     with pytest.raises(passdock.UsageError, match=r"tests\.r010\.One"):
         recorder([], "tests.r010.One").register()

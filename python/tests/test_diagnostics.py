@@ -56,7 +56,7 @@ def shown() -> list[str]:
     return all_
 
 
-def test_r141_a_context_of_diagnostics_for_each_pass() -> None:
+def test_r141_each_pass_gets_a_new_diagnostic_context() -> None:
     assert PassContext().diag_ctx is None
     assert PassContext.current().diag_ctx is None
     seen: list[DiagnosticContext] = []
@@ -102,7 +102,7 @@ def test_r142_levels_and_diagnostics() -> None:
         Diagnostic(15, None, "x")
 
 
-def test_r143_collected_shown_once_and_an_error_raises(shown: list[str]) -> None:
+def test_r143_diagnostics_are_shown_once_and_errors_raise(shown: list[str]) -> None:
     fails = emits((NOTE, "one"), (ERROR, "two"), (WARNING, "three"))
     with pytest.raises(
         DiagnosticError, match="One or more error diagnostics were emitted, please check diagnostic render"
@@ -114,13 +114,13 @@ def test_r143_collected_shown_once_and_an_error_raises(shown: list[str]) -> None
     assert shown == []
 
 
-def test_r144_a_bug_raises(shown: list[str]) -> None:
+def test_r144_bug_raises(shown: list[str]) -> None:
     with pytest.raises(DiagnosticError):
         emits((BUG, "mine"))(one_function())
     assert shown == ["BUG mine"]
 
 
-def test_r145_errors_end_the_sequential(shown: list[str]) -> None:
+def test_r145_errors_stop_the_sequential(shown: list[str]) -> None:
     events: list[str] = []
     with pytest.raises(DiagnosticError), PassContext(instruments=[Watch(events)]):
         Sequential([emits((ERROR, "no")), recorder(events, "Next")])(one_function())
@@ -134,13 +134,13 @@ def test_r145_errors_end_the_sequential(shown: list[str]) -> None:
     ]
 
 
-def test_r146_warnings_notes_and_helps_stop_nothing(shown: list[str]) -> None:
+def test_r146_warnings_do_not_stop_the_run(shown: list[str]) -> None:
     mod = one_function()
     assert emits((WARNING, "w"), (NOTE, "n"), (HELP, "h"))(mod) is mod
     assert shown == ["WARNING w; NOTE n; HELP h"]
 
 
-def test_r147_a_pass_in_a_pass_has_its_own(shown: list[str]) -> None:
+def test_r147_nested_pass_has_its_own_diagnostics(shown: list[str]) -> None:
     @module_pass(opt_level=0, name="Outer")
     def outer(mod: Module, ctx: PassContext) -> Module:
         ctx.emit(Diagnostic(NOTE, None, "before"))
@@ -152,7 +152,7 @@ def test_r147_a_pass_in_a_pass_has_its_own(shown: list[str]) -> None:
     assert shown == ["NOTE inner", "NOTE before; NOTE after"]
 
 
-def test_r149_what_a_failing_pass_said_is_shown(shown: list[str]) -> None:
+def test_r149_diagnostics_of_failing_pass_are_shown(shown: list[str]) -> None:
     error = ValueError("itself")
     with pytest.raises(ValueError, match="itself") as raised:
         emits((WARNING, "first"), error=error)(one_function())
@@ -161,7 +161,7 @@ def test_r149_what_a_failing_pass_said_is_shown(shown: list[str]) -> None:
     assert PassContext.current().diag_ctx is None
 
 
-def test_r150_passes_on_functions_have_one_too(shown: list[str]) -> None:
+def test_r150_function_passes_emit_diagnostics(shown: list[str]) -> None:
     @function_pass(opt_level=0)
     def says(func: Function, mod: Module, ctx: PassContext) -> Function:
         ctx.emit(Diagnostic(NOTE, func.ops[0], func.name))
@@ -187,7 +187,7 @@ def test_r150_passes_on_functions_have_one_too(shown: list[str]) -> None:
     assert shown == ["NOTE main", "NOTE loop"]
 
 
-def test_r151_what_is_fatal_ends_the_pass_at_once(shown: list[str]) -> None:
+def test_r151_fatal_diagnostic_ends_the_pass(shown: list[str]) -> None:
     events: list[str] = []
 
     @module_pass(opt_level=0)
@@ -206,7 +206,7 @@ def test_r151_what_is_fatal_ends_the_pass_at_once(shown: list[str]) -> None:
     assert [entry.name for entry in raised.traceback][-2:] == ["fatal", "emit_fatal"]
 
 
-def test_r152_the_standard_renderer_writes_to_stderr(capfd: pytest.CaptureFixture[str]) -> None:
+def test_r152_default_renderer_writes_to_stderr(capfd: pytest.CaptureFixture[str]) -> None:
     @function_pass(opt_level=0, name="Says")
     def says(func: Function, mod: Module, ctx: PassContext) -> Function:
         ctx.emit(Diagnostic(WARNING, func.ops[0], "This Relu does nothing.", help="Remove it."))
@@ -230,7 +230,7 @@ def test_r152_the_standard_renderer_writes_to_stderr(capfd: pytest.CaptureFixtur
     )
 
 
-def test_r154_renderers(shown: list[str]) -> None:
+def test_r154_renderer_can_be_replaced(shown: list[str]) -> None:
     """A global renderer and one per context; existing contexts keep theirs."""
     mine: list[str] = []
     own = PassContext(renderer=lambda ctx: mine.extend(said.message for said in ctx.diagnostics))
@@ -261,7 +261,7 @@ def test_r154_renderers(shown: list[str]) -> None:
         PassContext(renderer=5)  # type: ignore[arg-type]
 
 
-def test_diagnostics_know_where_they_come_from() -> None:
+def test_diagnostics_have_pass_function_and_op() -> None:
     seen: list[Any] = []
     override_renderer(lambda ctx: seen.extend(ctx.diagnostics))
 
@@ -277,7 +277,7 @@ def test_diagnostics_know_where_they_come_from() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_a_renderer_that_raises_masks_nothing() -> None:
+def test_renderer_errors_do_not_mask_other_errors() -> None:
     def breaks(ctx: DiagnosticContext) -> None:
         raise RuntimeError("renderer")
 
@@ -288,7 +288,7 @@ def test_a_renderer_that_raises_masks_nothing() -> None:
         emits((NOTE, "n"), error=ValueError("itself"))(mod)
 
 
-def test_a_context_of_the_programs_own() -> None:
+def test_standalone_diagnostic_context() -> None:
     """The API of `tvm.ir.diagnostics`: a module, a renderer, `emit` and `render`."""
     mod = one_function()
     shown: list[list[str]] = []
@@ -309,7 +309,7 @@ def test_a_context_of_the_programs_own() -> None:
     assert ctx.diagnostics == []
 
 
-def test_diagnostics_of_a_pipeline_are_warnings_and_lines_of_the_log(caplog: pytest.LogCaptureFixture) -> None:
+def test_pipeline_diagnostics_become_warnings_and_log_records(caplog: pytest.LogCaptureFixture) -> None:
     emits((WARNING, "careful"), (NOTE, "by the way"), name="tests.diagnostics.Says").register()
     with (
         caplog.at_level("INFO", logger="passdock"),

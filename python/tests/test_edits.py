@@ -99,7 +99,7 @@ def test_ops_are_created() -> None:
         ("onnx.Gelu", 1, r"`onnx\.Gelu` requires opset 20, but the function imports opset 17 \("),
     ],
 )
-def test_operators_that_nobody_defines(name: str, count: int, message: str) -> None:
+def test_undefined_operators_are_rejected(name: str, count: int, message: str) -> None:
     def operands(func: Function) -> list[Value]:
         return [func.params[0]] * count
 
@@ -110,7 +110,7 @@ def test_operators_that_nobody_defines(name: str, count: int, message: str) -> N
     assert [op.name for op in made["main"].ops][-1] == name
 
 
-def test_operators_of_a_domain_that_the_function_has() -> None:
+def test_operators_of_an_imported_domain_are_accepted() -> None:
     def edit(func: Function, ctx: PassContext) -> None:
         func.set_opset("acme", 2)
         func.create_op("acme.Mine", [func.params[0]])
@@ -119,7 +119,7 @@ def test_operators_of_a_domain_that_the_function_has() -> None:
     assert edited(RELUS, edit).op_count == 5
 
 
-def test_calls_of_functions_are_made() -> None:
+def test_function_calls_are_created() -> None:
     @module_pass(opt_level=0)
     def run(mod: Module, ctx: PassContext) -> Module:
         helper = mod.create("acme.helper", like="main")
@@ -132,7 +132,7 @@ def test_calls_of_functions_are_made() -> None:
     assert run(module(RELUS))["main"].op_count == 4
 
 
-def test_types_are_said_in_three_ways() -> None:
+def test_type_arguments_accept_three_forms() -> None:
     def edit(func: Function, ctx: PassContext) -> None:
         (x,) = func.params
         func.create_op(
@@ -166,7 +166,7 @@ def test_types_are_said_in_three_ways() -> None:
         (("f32", (1.5,)), r"a size must be an int, a string \(a symbol or an expression\), or None"),
     ],
 )
-def test_what_is_no_type(said: Any, message: str) -> None:
+def test_invalid_types_are_rejected(said: Any, message: str) -> None:
     def edit(func: Function, ctx: PassContext) -> None:
         with pytest.raises((ValueError, TypeError), match=message):
             func.create_op("acme.A", [], results=[said], custom=True)
@@ -188,7 +188,7 @@ def test_what_is_no_type(said: Any, message: str) -> None:
         "map<str, f32[n]>",
     ],
 )
-def test_a_type_that_was_read_can_be_said(ty: str) -> None:
+def test_read_types_can_be_used_as_arguments(ty: str) -> None:
     text = f'module {{ fn @main(%x: {ty}, %n: f32[n,m]) opset("" = 17) {{ return }} }}'
     other = module(text)["main"].params[0].type
 
@@ -219,7 +219,7 @@ def test_a_type_that_was_read_can_be_said(ty: str) -> None:
         ("3", "3"),
     ],
 )
-def test_symbols_and_expressions(said: str, kept: str) -> None:
+def test_dims_accept_symbols_and_expressions(said: str, kept: str) -> None:
     """A string that parses as a size is that size; others are names of symbols."""
 
     def edit(func: Function, ctx: PassContext) -> None:
@@ -229,7 +229,7 @@ def test_symbols_and_expressions(said: str, kept: str) -> None:
     edited(RELUS, edit)
 
 
-def test_results_without_an_end() -> None:
+def test_result_count_is_limited() -> None:
     def edit(func: Function, ctx: PassContext) -> None:
         for make in (func.create_op, lambda *a, **k: ctx.create_value(func, *a, **k)):
             with pytest.raises(ValueError, match="an op can have at most 1048576 results, not 8589934592"):
@@ -238,7 +238,7 @@ def test_results_without_an_end() -> None:
     edited(RELUS, edit)
 
 
-def test_values_with_their_types() -> None:
+def test_created_values_have_inferred_types() -> None:
     def edit(func: Function, ctx: PassContext) -> None:
         made = ctx.create_value(func, "onnx.Transpose", [func.params[0]], attrs={"perm": [1, 0]}, before=func.ops[0])
         assert made.shape == (3, "n")
@@ -288,7 +288,7 @@ def test_ops_are_replaced() -> None:
     )
 
 
-def test_what_nobody_uses_goes_too() -> None:
+def test_dead_ops_are_erased_with_the_replaced_op() -> None:
     def edit(func: Function, ctx: PassContext) -> None:
         func.replace_op_with(func.ops[2], [func.params[0]], erase_dead=True)
 
@@ -332,7 +332,7 @@ def test_ops_move_and_are_erased() -> None:
     )
 
 
-def test_attributes_names_types_locations_opsets() -> None:
+def test_attributes_names_types_locations_and_opsets_are_set() -> None:
     def edit(func: Function, ctx: PassContext) -> None:
         a, b, y = func.ops
         func.set_attr(a, "i", True, custom=True)
@@ -384,7 +384,7 @@ def test_attributes_names_types_locations_opsets() -> None:
         (np.zeros((1, 1)), TypeError),
     ],
 )
-def test_numbers_in_attributes_are_what_was_said_or_refused(said: Any, kept: Any) -> None:
+def test_numbers_in_attributes_are_exact_or_rejected(said: Any, kept: Any) -> None:
     def edit(func: Function, ctx: PassContext) -> None:
         if isinstance(kept, type):
             with pytest.raises(kept):
@@ -439,12 +439,12 @@ def test_results_are_set() -> None:
         (lambda f, cx: f.set_results([None]), "a result of a function cannot be None", None),
     ],
 )
-def test_edits_that_are_refused(edit: Any, said: str, op: str | None) -> None:
+def test_invalid_edits_are_rejected(edit: Any, said: str, op: str | None) -> None:
     refused(RELUS, edit, said, op)
 
 
 @pytest.mark.parametrize("index", [-1, -(2**62)])
-def test_operands_are_counted_from_the_start(index: int) -> None:
+def test_negative_operand_index_is_rejected(index: int) -> None:
     def edit(func: Function, ctx: PassContext) -> None:
         with pytest.raises(IndexError, match="negative operand index"):
             func.set_operand(func.ops[0], index, func.params[0])
@@ -452,7 +452,7 @@ def test_operands_are_counted_from_the_start(index: int) -> None:
     edited(RELUS, edit)
 
 
-def test_what_is_of_another_function() -> None:
+def test_entities_of_another_function_are_rejected() -> None:
     other = module(RELUS)["main"]
 
     def edit(func: Function, ctx: PassContext) -> None:
@@ -468,7 +468,7 @@ def test_what_is_of_another_function() -> None:
     check(edited(RELUS, edit), RELUS)
 
 
-def test_regions_of_another_function_are_refused() -> None:
+def test_regions_of_another_function_are_rejected() -> None:
     other = module(RELUS)["main"]
 
     def edit(func: Function, ctx: PassContext) -> None:
@@ -480,7 +480,7 @@ def test_regions_of_another_function_are_refused() -> None:
     check(edited(RELUS, edit), RELUS)
 
 
-def test_an_op_is_evaluated_or_decomposed() -> None:
+def test_op_is_evaluated() -> None:
     def edit(func: Function, ctx: PassContext) -> None:
         two = func.add_constant([2.0, 3.0])
         mul = func.create_op("onnx.Mul", [two, two])
@@ -496,7 +496,7 @@ def test_an_op_is_evaluated_or_decomposed() -> None:
     edited(RELUS, edit)
 
 
-def test_functions_are_made_and_removed() -> None:
+def test_functions_are_created_and_removed() -> None:
     @module_pass(opt_level=0)
     def run(mod: Module, ctx: PassContext) -> Module:
         helper = mod.create("helper")
@@ -521,7 +521,7 @@ def test_functions_are_made_and_removed() -> None:
     )
 
 
-def test_a_pass_runs_another_by_name() -> None:
+def test_run_pass_runs_a_pass_by_name() -> None:
     @module_pass(opt_level=0)
     def run(mod: Module, ctx: PassContext) -> Module:
         before: Op = mod["main"].ops[0]
@@ -554,7 +554,7 @@ def test_rewrites_are_counted() -> None:
     assert edited(RELUS, edit).op_count == 2
 
 
-def test_what_only_passes_may_ask() -> None:
+def test_pass_only_methods_are_rejected_outside_passes() -> None:
     ctx = PassContext()
     func = module(RELUS)["main"]
     for ask in (lambda: ctx.infer(func.ops[0]), lambda: ctx.may_rewrite("x"), lambda: ctx.evaluate(func.ops[0])):
@@ -562,7 +562,7 @@ def test_what_only_passes_may_ask() -> None:
             ask()
 
 
-def test_edits_outside_of_passes() -> None:
+def test_edits_outside_of_passes_are_rejected() -> None:
     """They raise EditError; the op of an error is only available as text after the pass."""
     func = module(RELUS)["main"]
     with pytest.raises(EditError, match="is read-only; edit the one that the pass received"):
@@ -579,7 +579,7 @@ def test_edits_outside_of_passes() -> None:
     assert caught[0].op_text == "%a = onnx.Relu(%x) : f32[n,3]"
 
 
-def test_unnamed_values_go_by_their_numbers() -> None:
+def test_unnamed_values_are_found_by_number() -> None:
     func = module("""
         module {
           fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {

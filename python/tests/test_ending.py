@@ -85,14 +85,14 @@ def ended(script: str) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize("what", _WORK)
-def test_daemon_threads_are_left_where_they_are(what: str) -> None:
+def test_daemon_threads_do_not_change_exit_status(what: str) -> None:
     script = _START + _WORK[what] + _END
     with ThreadPoolExecutor(4) as pool:
         for status, said in pool.map(ended, [script + "sys.exit(7)"] * 20):
             assert (status, said) == (7, ""), signal.Signals(-status).name if status < 0 else said
 
 
-def test_who_ends_the_program_may_go_on_with_passes() -> None:
+def test_passes_run_in_atexit_handlers() -> None:
     work = _WORK["a pass that waits in Python"]
     # `atexit` calls functions in reverse order, so this one runs after the package's own.
     script = f"import atexit\natexit.register(lambda: last())\n{_START}{work}{_END}"
@@ -100,7 +100,7 @@ def test_who_ends_the_program_may_go_on_with_passes() -> None:
     assert ended(script) == (0, "399\n")
 
 
-def test_what_is_freed_at_the_very_end_may_run_passes() -> None:
+def test_passes_in_late_destructors_do_not_crash() -> None:
     program = """
 import passdock
 

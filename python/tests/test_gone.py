@@ -27,7 +27,7 @@ BRANCHES = """
 """
 
 
-def test_regions_go_with_their_op() -> None:
+def test_regions_are_erased_with_their_op() -> None:
     def edit(func: Function, ctx: PassContext) -> Function:
         (if_,) = (op for op in func.ops if op.kind == "if")
         region = if_.region("else_branch")
@@ -76,7 +76,7 @@ def check_gone(old: Function) -> Callable[[], None]:
     return check
 
 
-def test_what_was_in_a_removed_function_isnt_in_one_of_its_name() -> None:
+def test_handles_of_removed_function_stay_invalid() -> None:
     @module_pass(opt_level=0)
     def remove(mod: Module, ctx: PassContext) -> Module:
         old = mod["other"]
@@ -95,7 +95,7 @@ def test_what_was_in_a_removed_function_isnt_in_one_of_its_name() -> None:
 
 
 @pytest.mark.parametrize("is_asked_between", [True, False])
-def test_a_pass_that_is_run_may_remove_a_function(is_asked_between: bool) -> None:
+def test_nested_pass_may_remove_a_function(is_asked_between: bool) -> None:
     @module_pass(opt_level=0, name="acme.RemovesOther")
     def removes(mod: Module, ctx: PassContext) -> Module:
         mod.remove("other")

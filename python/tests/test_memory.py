@@ -48,13 +48,13 @@ def edit(func: Function, mod: Module, ctx: PassContext) -> Function:
     return func
 
 
-def test_ten_thousand_passes() -> None:
+def test_repeated_pass_runs_do_not_leak() -> None:
     pass_ = function_pass(edit, opt_level=0)
     mod = one_function()
     grows_not(lambda: pass_(mod), 10_000)
 
 
-def test_ten_thousand_failures() -> None:
+def test_repeated_failures_do_not_leak() -> None:
     """Neither exceptions nor their tracebacks are kept."""
 
     @module_pass(opt_level=0)
@@ -71,7 +71,7 @@ def test_ten_thousand_failures() -> None:
     grows_not(step, 3_000)
 
 
-def test_ten_thousand_contexts_and_instruments() -> None:
+def test_repeated_contexts_and_instruments_do_not_leak() -> None:
     mod = one_function()
     pass_ = recorder([], "A")
 
@@ -85,7 +85,7 @@ def test_ten_thousand_contexts_and_instruments() -> None:
     grows_not(step, 10_000)
 
 
-def test_many_modules() -> None:
+def test_repeated_modules_do_not_leak() -> None:
     text = str(one_function())
 
     def step() -> None:
@@ -96,7 +96,7 @@ def test_many_modules() -> None:
     grows_not(step, 3_000)
 
 
-def test_many_passes_made() -> None:
+def test_repeated_pass_creation_does_not_leak() -> None:
     mod = one_function()
 
     def step() -> None:
@@ -117,7 +117,7 @@ def made(weak: Weak) -> ModulePass:
     return result
 
 
-def test_a_pass_goes_with_what_it_holds() -> None:
+def test_pass_is_freed_with_its_references() -> None:
     weak = Weak()
     gone = weakref.ref(weak)
     pass_ = made(weak)
@@ -131,7 +131,7 @@ def test_a_pass_goes_with_what_it_holds() -> None:
     assert gone() is None
 
 
-def test_a_pass_that_holds_itself_goes() -> None:
+def test_self_referencing_pass_is_freed() -> None:
     """Python's garbage collector sees a cycle through the host."""
     weak = Weak()
     gone = weakref.ref(weak)
@@ -188,7 +188,7 @@ def cycle_of_a_renderer(weak: Weak) -> None:
 
 
 @pytest.mark.parametrize("cycle", [cycle_of_a_sequential, cycle_of_a_rule, cycle_of_a_renderer])
-def test_other_cycles_go(cycle: Callable[[Weak], None]) -> None:
+def test_reference_cycles_are_freed(cycle: Callable[[Weak], None]) -> None:
     weak = Weak()
     gone = weakref.ref(weak)
     cycle(weak)
@@ -197,7 +197,7 @@ def test_other_cycles_go(cycle: Callable[[Weak], None]) -> None:
     assert gone() is None
 
 
-def test_a_pass_of_a_registered_sequential_stays() -> None:
+def test_pass_of_registered_sequential_is_kept() -> None:
     """The registry holds the pass, though no Python object does; so does a pass that applies it."""
     ran: list[str] = []
 
@@ -220,7 +220,7 @@ def test_a_pass_of_a_registered_sequential_stays() -> None:
     assert ran == ["ran"]
 
 
-def test_an_instrument_that_holds_its_context_goes() -> None:
+def test_instrument_referencing_its_context_is_freed() -> None:
     weak = Weak()
     gone = weakref.ref(weak)
 
@@ -240,7 +240,7 @@ def test_an_instrument_that_holds_its_context_goes() -> None:
     assert gone() is None
 
 
-def test_an_instrument_goes_with_its_context() -> None:
+def test_instrument_is_freed_with_its_context() -> None:
     watch = Watch([])
     gone = weakref.ref(watch)
     ctx = PassContext(instruments=[watch])
@@ -253,7 +253,7 @@ def test_an_instrument_goes_with_its_context() -> None:
     assert gone() is None
 
 
-def test_the_last_exception_is_not_kept() -> None:
+def test_last_exception_is_not_kept() -> None:
     class Error(Exception):
         pass
 
@@ -275,7 +275,7 @@ def test_the_last_exception_is_not_kept() -> None:
     assert gone() is None
 
 
-def test_what_a_pass_was_given_goes() -> None:
+def test_handles_do_not_keep_the_module_alive() -> None:
     """A handle that outlives its pass doesn't keep the host's module alive."""
     kept: list[Any] = []
 
@@ -291,7 +291,7 @@ def test_what_a_pass_was_given_goes() -> None:
     grows_not(step, 2_000)
 
 
-def test_values_of_a_loop_are_let_go() -> None:
+def test_handles_in_a_loop_are_freed() -> None:
     mod = one_function()
     func = mod["main"]
     tracemalloc.start()

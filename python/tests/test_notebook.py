@@ -27,7 +27,7 @@ def shows(cell: dict[str, Any]) -> list[str]:
 
 
 @pytest.mark.skipif(not NOTEBOOK.exists(), reason="the notebook is in the checkout, which isn't here")
-def test_the_notebook_shows_what_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_notebook_outputs_match(monkeypatch: pytest.MonkeyPatch) -> None:
     nbclient = pytest.importorskip("nbclient", reason="nbclient isn't installed, which executes notebooks")
     pytest.importorskip("ipykernel", reason="ipykernel isn't installed, in which notebooks run")
     nbformat: Any = pytest.importorskip("nbformat")

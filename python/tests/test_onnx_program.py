@@ -91,7 +91,7 @@ def result(model: bytes, size: int) -> np.ndarray[Any, Any]:
 
 
 @pytest.mark.parametrize("large", [False, True])
-def test_a_program_gives_a_model_of_onnx_ir(large: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_program_is_optimised_to_an_onnx_ir_model(large: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     size = 300_000
     if large:
         monkeypatch.setattr(_optimize, "_LARGE", 4 * size)
@@ -110,7 +110,7 @@ def test_a_program_gives_a_model_of_onnx_ir(large: bool, monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("large", [False, True])
-def test_a_program_goes_into_a_file(large: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_program_is_written_to_a_file(large: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     size = 300_000
     if large:
         monkeypatch.setattr(_optimize, "_LARGE", 1)
@@ -122,7 +122,7 @@ def test_a_program_goes_into_a_file(large: bool, monkeypatch: pytest.MonkeyPatch
     assert np.array_equal(np.asarray(made), np.arange(1, size + 1))
 
 
-def test_a_program_of_the_first_releases_has_a_proto() -> None:
+def test_program_of_early_torch_releases() -> None:
     made = passdock.optimize(First(program(4).model_proto))
     assert isinstance(made, onnx_ir.Model)
     assert [node.op_type for node in made.graph] == ["Add"]
@@ -139,7 +139,7 @@ def external(name: str, number: float, directory: Path) -> onnx_ir.ExternalTenso
 
 @pytest.mark.parametrize("large", [False, True])
 @pytest.mark.parametrize("kind", ["model", "program", "output"])
-def test_data_in_files_is_that_of_the_models_directory(
+def test_external_data_is_relative_to_the_model(
     large: bool, kind: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Of an initializer, and of an attribute in a function."""

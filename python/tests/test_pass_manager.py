@@ -89,7 +89,7 @@ def test_function_pass() -> None:
     )
 
 
-def test_the_documents_module_pass_through_onnx() -> None:
+def test_documented_module_pass_runs_in_onnx_runtime() -> None:
     """TVM's documented example: a module pass that adds a function of the absolute value, here in a model for ONNX
     Runtime.
     """
@@ -179,7 +179,7 @@ def test_function_class_pass() -> None:
     assert [op.name for op in f2["main"].ops] == ["onnx.Log"]
 
 
-def test_a_function_of_an_earlier_opset_keeps_its_meaning() -> None:
+def test_function_of_earlier_opset_keeps_its_semantics() -> None:
     """Another function is raised to the opset and brings its callees. It is rejected if its interface or meaning would
     change.
     """

@@ -53,7 +53,7 @@ def models(tmp_path: Path) -> Path:
     return home
 
 
-def test_models_of_a_shared_disk(cluster: Path, models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_models_on_a_shared_disk(cluster: Path, models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out = tmp_path / "out"
     batch = passdock.ray.batch(models, None, out)
     assert len(batch) == 3
@@ -77,7 +77,7 @@ def test_models_of_a_shared_disk(cluster: Path, models: Path, tmp_path: Path, mo
     assert passdock.ray.batch(models, None, out, opt_level=0, resume=False).wait().up_to_date == 0
 
 
-def test_models_of_storage_are_copied(cluster: Path, models: Path, tmp_path: Path) -> None:
+def test_models_in_storage_are_copied(cluster: Path, models: Path, tmp_path: Path) -> None:
     there = f"file://{tmp_path}"
     batch = passdock.ray.batch(f"{there}/models", None, f"{there}/out")
     done = said(batch)
@@ -98,7 +98,7 @@ def test_models_of_storage_are_copied(cluster: Path, models: Path, tmp_path: Pat
     assert passdock.ray.batch(f"{there}/models", None, f"{there}/out").wait().up_to_date == 1
 
 
-def test_data_beside_a_model_goes_with_it(cluster: Path, tmp_path: Path) -> None:
+def test_external_data_is_copied_with_the_model(cluster: Path, tmp_path: Path) -> None:
     onnx = pytest.importorskip("onnx", reason="onnx isn't installed, which writes data beside a model")
     import numpy as np
     from onnx import TensorProto, helper, numpy_helper
@@ -125,7 +125,7 @@ def test_data_beside_a_model_goes_with_it(cluster: Path, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("which", ["tests.DiesOnce", "tests.NodeDiesOnce"])
-def test_a_model_whose_process_died_is_run_again(cluster: Path, models: Path, tmp_path: Path, which: str) -> None:
+def test_model_is_retried_after_a_crash(cluster: Path, models: Path, tmp_path: Path, which: str) -> None:
     for mark in cluster.iterdir():
         mark.unlink()
     batch = passdock.ray.batch(
@@ -136,7 +136,7 @@ def test_a_model_whose_process_died_is_run_again(cluster: Path, models: Path, tm
     assert "1 retried" in str(summary)
 
 
-def test_a_model_that_always_dies_fails_and_others_do_not(cluster: Path, tmp_path: Path) -> None:
+def test_repeated_crash_fails_only_its_model(cluster: Path, tmp_path: Path) -> None:
     home = tmp_path / "models"
     for name, op in {"fails": "Neg", "exits": "Exp", "hangs": "Sin", "fine": "Relu", "fine2": "Abs"}.items():
         model(home / f"{name}.onnx", op)
@@ -152,7 +152,7 @@ def test_a_model_that_always_dies_fails_and_others_do_not(cluster: Path, tmp_pat
     assert "was still running after 3 s" in str(done["hangs"].error)
 
 
-def test_no_more_is_with_the_cluster_than_was_said(
+def test_max_in_flight_limits_submitted_tasks(
     cluster: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     paths = [model(tmp_path / "models" / f"{at}.onnx") for at in range(12)]
@@ -172,7 +172,7 @@ def test_no_more_is_with_the_cluster_than_was_said(
     assert max(counts) == 4
 
 
-def test_nodes_that_cannot_run_it_are_told_of_once(cluster: Path, models: Path, tmp_path: Path) -> None:
+def test_invalid_requests_and_version_mismatch_are_rejected(cluster: Path, models: Path, tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     shutil.copy(models / "a.onnx", tmp_path / "other" / "a.onnx")
     with pytest.raises(UsageError, match="would both be"):
@@ -195,7 +195,7 @@ def _answer_of_another_version(path: Path, out: Path) -> dict[str, Any]:
     return passdock.ray._run(job)
 
 
-def test_storage_of_another_kind() -> None:
+def test_items_in_memory_storage() -> None:
     fsspec = pytest.importorskip("fsspec", reason="fsspec isn't installed: pip install 'passdock[ray]'")
     there = fsspec.filesystem("memory")
     there.store.clear()
@@ -213,7 +213,7 @@ def test_storage_of_another_kind() -> None:
     assert again[0].state != state
 
 
-def test_a_result_appears_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_results_are_moved_atomically(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fsspec = pytest.importorskip("fsspec", reason="fsspec isn't installed: pip install 'passdock[ray]'")
     there = fsspec.filesystem("memory")
     there.store.clear()
@@ -241,7 +241,7 @@ def test_a_result_appears_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert there.find("/out") == []
 
 
-def test_what_is_missing_says_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_dependency_error_names_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     there = builtins.__import__
 
     def without(name: str, *rest: Any, **options: Any) -> Any:

@@ -9,7 +9,7 @@ from passdock import Module, PassContext, PassError, Sequential, UnknownNameErro
 from support import built_plugin, one_function
 
 
-def test_a_plugin_requires_a_pass_of_python() -> None:
+def test_plugin_pass_requires_python_pass() -> None:
     passdock.load_plugin(built_plugin("passdock_conformance"))
     needs = get_pass("t.transform.NeedsMissing")
     with pytest.raises(UnknownNameError, match=r"t\.transform\.Leafs"):

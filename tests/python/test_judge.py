@@ -54,7 +54,7 @@ class Judge(unittest.TestCase):
         spoil(self.model)
         self.refused(check, sentence)
 
-    def test_a_renamed_node(self):
+    def test_renamed_node(self):
         first = self.model.graph.node[0]
         first.name = "passdock/renamed"
         self.assertIsNone(self.judged(judge.renamed))
@@ -65,7 +65,7 @@ class Judge(unittest.TestCase):
         self.model.graph.node[2].name = "passdock/renamed"
         self.refused(judge.renamed, "of the graph")
 
-    def test_a_new_attribute(self):
+    def test_new_attribute(self):
         op = self.model.graph.node[2]
         op.attribute.append(helper.make_attribute("passdock_corpus", 1))
         self.assertIsNone(self.judged(judge.attribute))
@@ -75,7 +75,7 @@ class Judge(unittest.TestCase):
             judge.attribute, "another attribute", lambda m: m.graph.node[2].attribute.add(name="new", i=1, type=2)
         )
 
-    def test_a_renamed_value(self):
+    def test_renamed_value(self):
         nodes, infos = self.model.graph.node, self.model.graph.value_info
         nodes[0].output[0] = nodes[1].input[0] = nodes[2].input[0] = infos[0].name = "passdock/value"
         self.assertIsNone(self.judged(judge.renamed_value))
@@ -85,7 +85,7 @@ class Judge(unittest.TestCase):
         nodes[2].input[2] = "passdock/value"
         self.refused(judge.renamed_value, "node[2].input[2] differs: 'w' and 'a'")
 
-    def test_a_replaced_node(self):
+    def test_replaced_node(self):
         self.assertIsNone(self.judged(judge.replaced))
         op = self.model.graph.node[2]
         op.ClearField("metadata_props")
@@ -101,7 +101,7 @@ class Judge(unittest.TestCase):
 
         self.spoilt(judge.replaced, "more than one node", two)
 
-    def test_what_optimising_must_keep(self):
+    def test_optimisation_must_preserve_metadata(self):
         self.assertIsNone(self.judged(judge.optimised))
         cases = {
             "doc_string": lambda m: m.ClearField("doc_string"),
@@ -123,12 +123,12 @@ class Judge(unittest.TestCase):
             with self.subTest(sentence):
                 self.spoilt(judge.optimised, sentence, spoil)
 
-    def test_what_the_checker_says(self):
+    def test_checker_errors_are_reported(self):
         self.made.write_bytes(self.given.read_bytes())
         self.assertIsNone(judge.Checker().newly_refused(self.given, self.made))
         self.spoilt(judge.Checker().newly_refused, "onnx.checker: ", lambda m: m.graph.node[0].ClearField("op_type"))
 
-    def test_groups_and_other_unknown_fields(self):
+    def test_unknown_fields_are_compared(self):
         self.given.write_bytes(self.model.SerializeToString() + UNKNOWN)
         self.made.write_bytes(self.model.SerializeToString() + UNKNOWN)
         self.assertIsNone(judge.same_fields(self.given, self.made))
@@ -140,7 +140,7 @@ class Judge(unittest.TestCase):
 
 
 class Crafted(unittest.TestCase):
-    def test_a_field_that_no_model_sets(self):
+    def test_crafted_models_set_every_field(self):
         self.assertEqual(crafted.never_set(crafted.models()), [])
         one = {"one": crafted.Crafted("no overload", noted())}
         self.assertIn("onnx.NodeProto.overload", crafted.never_set(one))

@@ -70,7 +70,7 @@ const passdock_plugin *passdock_plugin_v0(const passdock_host *the_host,
 "#;
 
 #[test]
-fn it_cannot_edit_and_its_odd_status_is_an_error() {
+fn edits_and_unknown_status_are_rejected() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let source = dir.path().join("meddler.c");
     std::fs::write(&source, SOURCE).expect("writes the source");

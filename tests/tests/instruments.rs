@@ -185,7 +185,7 @@ fn fails(_: &Registry) -> PassRef {
 }
 
 #[test]
-fn callbacks_come_in_the_order_of_the_list() {
+fn callbacks_follow_list_order() {
     check(
         &["", "|", "looks = true"],
         nothing,
@@ -213,7 +213,7 @@ fn callbacks_come_in_the_order_of_the_list() {
 }
 
 #[test]
-fn passes_that_passes_run_are_seen_and_what_they_made() {
+fn nested_passes_and_their_results_are_visible() {
     let sequential = |registry: &Registry| Sequential::new([grows(registry)]).into_pass();
     check(
         &["", "|"],
@@ -253,7 +253,7 @@ fn passes_that_passes_run_are_seen_and_what_they_made() {
 }
 
 #[test]
-fn a_required_pass_is_not_asked_about_and_a_veto_is_heeded() {
+fn vetoed_pass_does_not_run() {
     let sequential = |registry: &Registry| Sequential::new([nothing(registry)]).into_pass();
     check(
         &["veto = 'tap.transform.Nothing'", "|"],
@@ -277,7 +277,7 @@ fn a_required_pass_is_not_asked_about_and_a_veto_is_heeded() {
 }
 
 #[test]
-fn a_pass_that_fails_is_told_of() {
+fn pass_failure_is_reported() {
     check(
         &["", "|", "label = 'second'\nfails = 'failed'"],
         fails,
@@ -456,7 +456,7 @@ fn each_callback_may_panic() {
 }
 
 #[test]
-fn an_error_that_is_emitted_counts() {
+fn emitted_error_fails_the_callback() {
     check(
         &["complains = 'before'", "|"],
         nothing,
@@ -476,7 +476,7 @@ fn an_error_that_is_emitted_counts() {
 }
 
 #[test]
-fn instances_share_nothing_and_end_with_the_context() {
+fn instances_do_not_share_state() {
     let [registry, _] = both();
     let (one, two) = (tap(&registry, ""), tap(&registry, "label = 'two'"));
     let cx = PassContext::builder()
@@ -497,7 +497,7 @@ fn shown(instrument: &InstrumentRef) -> Option<String> {
 }
 
 #[test]
-fn an_instrument_loads_its_plugin_when_it_is_made_and_vanishes_with_it() {
+fn plugin_is_loaded_on_enter_and_unregistered_with_instruments() {
     let [_, registry] = both();
     let plugin = registry.plugins().remove(0);
     assert!(registry.instruments().iter().any(|i| i.name == "tap.tap"));
@@ -518,7 +518,7 @@ fn an_instrument_loads_its_plugin_when_it_is_made_and_vanishes_with_it() {
 }
 
 #[test]
-fn two_plugins_with_one_instrument_are_refused() {
+fn duplicate_instrument_is_rejected() {
     let [registry, _] = both();
     let error = registry.load_plugin(&library(), &LoadOptions::default());
     let text = error.expect_err("the same names").to_string();

@@ -66,7 +66,7 @@ struct Tally {
 }
 
 #[test]
-fn no_less_is_known_than_onnx_knows() {
+fn inference_is_as_precise_as_onnx() {
     let Some(directory) = std::env::var_os("PASSDOCK_NODE_CASES") else {
         return;
     };

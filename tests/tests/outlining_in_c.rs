@@ -140,7 +140,7 @@ const MODULE: &str = r#"module {
 "#;
 
 #[test]
-fn ops_are_copied_outlined_and_refused() {
+fn copying_outlining_and_rejected_calls() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let source = dir.path().join("outlines.c");
     std::fs::write(&source, SOURCE).expect("writes the source");

@@ -57,7 +57,7 @@ fn frames(backtrace: &str) -> Vec<(String, String)> {
 }
 
 #[test]
-fn a_pass_call_is_a_short_walk() {
+fn pass_call_crosses_few_files() {
     let backtrace = backtrace();
     let frames = frames(&backtrace);
     let start = frames

@@ -135,7 +135,7 @@ mod vendor {
 }
 
 #[test]
-fn every_pass_says_what_it_does_and_its_examples_are_true() {
+fn every_pass_has_docs_with_valid_examples() {
     let registry = standard_registry();
     (registry.load_static(vendor::PLUGIN)).expect("the plugin is well made");
     let pages = pages();
@@ -168,7 +168,7 @@ fn every_pass_says_what_it_does_and_its_examples_are_true() {
 }
 
 #[test]
-fn the_page_of_the_passes_is_what_they_say() {
+fn passes_page_is_up_to_date() {
     expect_file![root().join("docs/passes.md")].assert_eq(&render(&standard_registry()));
 }
 

@@ -109,7 +109,7 @@ fn build(source: &str) -> Option<(TempDir, PathBuf)> {
 }
 
 #[test]
-fn its_sequential_runs_and_its_config_key_is_read() {
+fn sequential_runs_and_config_key_is_read() {
     let Some((_dir, library)) = build(SOURCE) else {
         return;
     };
@@ -160,7 +160,7 @@ fn its_sequential_runs_and_its_config_key_is_read() {
 }
 
 #[test]
-fn a_config_key_without_its_table_is_refused() {
+fn config_key_without_table_is_rejected() {
     let table =
         "    PASSDOCK_CONFIG(\"c.Says\", PASSDOCK_CONFIG_FIELD(\"limit\", \"int\", \"1\", \"\"))\n";
     assert!(SOURCE.contains(table));
@@ -179,7 +179,7 @@ fn a_config_key_without_its_table_is_refused() {
 
 /// Entries that need a newer host are skipped, including one of two definitions of an operator. The rest is used.
 #[test]
-fn entries_for_newer_hosts_are_left_out() {
+fn entries_for_newer_hosts_are_skipped() {
     let newer = r#"    PASSDOCK_SEQUENTIAL("c.Newer", 1, "{ name = \"c.transform.Says\", min_host = \"0.999\" }", "")
     PASSDOCK_OP_OF("c.Op", 2, "min_host = \"0.999\"\n")
     PASSDOCK_OP("c.Op", 1)

@@ -61,7 +61,7 @@ fn check(passes: &[&str], said: Expect) {
 }
 
 #[test]
-fn a_plugin_reads_what_another_published() {
+fn published_data_is_read_by_another_plugin() {
     check(
         &[PUBLISH, REPORT],
         expect!["note: the most expensive op computes 32 elements"],
@@ -73,7 +73,7 @@ fn a_plugin_reads_what_another_published() {
 }
 
 #[test]
-fn the_first_that_is_published_stays() {
+fn first_published_data_is_kept() {
     check(
         &[PUBLISH, PUBLISH, REPORT],
         expect!["note: the most expensive op computes 32 elements"],
@@ -81,7 +81,7 @@ fn the_first_that_is_published_stays() {
 }
 
 #[test]
-fn a_changed_field_is_named_in_a_warning() {
+fn layout_mismatch_warning_names_the_field() {
     check(
         &[PUBLISH, READ_CHANGED, REPORT],
         expect![["
@@ -93,7 +93,7 @@ fn a_changed_field_is_named_in_a_warning() {
 }
 
 #[test]
-fn who_publishes_under_a_key_that_is_another_types_is_told() {
+fn publishing_another_type_under_a_key_is_rejected() {
     check(
         &[PUBLISH, PUBLISH_CHANGED],
         expect![["
@@ -125,7 +125,7 @@ impl SharedAnalysis for Counted {
 }
 
 #[test]
-fn what_is_published_goes_with_the_function_and_what_is_second_at_once() {
+fn published_data_is_dropped_with_the_function() {
     let count = RArc::new(7);
     let data = count.clone();
     let call = move |f: &mut passdock::sdk::Function, _: &passdock::sdk::PassContext| {
@@ -180,7 +180,7 @@ fn fill(f: &sdk::Function) {
 }
 
 #[test]
-fn what_the_host_refuses_to_keep_is_dropped_and_the_function_is_named() {
+fn data_above_host_limit_is_dropped_with_an_error() {
     let count = RArc::new(7);
     let data = count.clone();
     let said = run(move |f| {
@@ -207,7 +207,7 @@ fn what_the_host_refuses_to_keep_is_dropped_and_the_function_is_named() {
 
 /// A layout error fails the pass with its message. It names the function and no op.
 #[test]
-fn a_layout_that_differs_fails_a_pass_on_the_function_that_it_read() {
+fn layout_error_names_the_function() {
     let said = run(|f| {
         share::publish(f, first::Cost { peak: 1 })?;
         assert_eq!(share::find::<first::Cost>(f).expect("it is there")?.peak, 1);
@@ -269,7 +269,7 @@ impl Drop for Panics {
 }
 
 #[test]
-fn a_drop_that_panics_stays_with_who_published() {
+fn panic_in_drop_does_not_reach_the_host() {
     let said = run(|f| {
         share::publish(f, Panics { one: 1 })?;
         Ok(())

@@ -77,7 +77,7 @@ fn run_in_second(pass: abi::PassEntry) -> String {
 }
 
 #[test]
-fn one_plugin_file_serves_both() {
+fn plugin_file_serves_two_hosts() {
     let registry = Registry::new();
     registry
         .load_plugin(&library(), &Default::default())

@@ -60,7 +60,7 @@ fn check(
 }
 
 #[test]
-fn elements_that_are_not_aligned_are_read() {
+fn unaligned_elements_are_read() {
     let bytes: Vec<u8> = [0u8]
         .into_iter()
         .chain([5i64, -1].map(i64::to_le_bytes).concat())
@@ -78,7 +78,7 @@ fn elements_that_are_not_aligned_are_read() {
 }
 
 #[test]
-fn bytes_that_do_not_fit_are_refused() {
+fn tensor_with_wrong_byte_count_is_rejected() {
     let short = Tensor::from_bytes(DType::F32, vec![2], &[0; 7]).expect_err("a byte is missing");
     let huge = Tensor::from_bytes(DType::F32, vec![0, usize::MAX, 2], &[]).expect_err("overflow");
     let strings = |bytes: &[u8]| {
@@ -104,7 +104,7 @@ fn bytes_that_do_not_fit_are_refused() {
 }
 
 #[test]
-fn nothing_larger_than_allowed_is_made() {
+fn result_above_size_limit_is_rejected() {
     let scalar = || singles(&[], &[0.0]);
     let size = || ints(&[2], &[1 << 20, 1 << 20]);
     let cases = [
@@ -138,7 +138,7 @@ fn nothing_larger_than_allowed_is_made() {
 }
 
 #[test]
-fn what_is_malformed_is_refused_not_guessed() {
+fn malformed_calls_are_rejected() {
     let matrix = || ints(&[2, 2], &[1, 2, 3, 4]);
     let list = |ints: &'static [i64]| EvalAttr::Ints(Cow::Borrowed(ints));
     let cases = [
@@ -247,7 +247,7 @@ fn matrices() -> impl Iterator<Item = Tensor<'static>> {
 }
 
 #[test]
-fn every_element_type_comes_back_as_it_was() {
+fn moving_ops_preserve_every_element_type() {
     let all = || ints(&[3], &[0, 1, -1]);
     let list = |values: &[i64]| ints(&[values.len()], values);
     for x in matrices() {
@@ -284,7 +284,7 @@ fn every_element_type_comes_back_as_it_was() {
 }
 
 #[test]
-fn small_elements_survive_a_wider_type() {
+fn sub_byte_elements_survive_widening() {
     let is_small = |x: &Tensor| x.dtype().bits() <= 8 && x.dtype() != DType::BOOL;
     for x in matrices().filter(is_small) {
         for wide in [DType::F32, DType::F64, DType::BF16] {
@@ -298,7 +298,7 @@ fn small_elements_survive_a_wider_type() {
 }
 
 #[test]
-fn normalised_by_its_own_mean_and_variance() {
+fn batch_norm_in_training_mode() {
     let x = || singles(&[1, 2, 2], &[1.0, 3.0, -2.0, -2.0]);
     let two = |a: f32, b: f32| singles(&[2], &[a, b]);
     let operands = || {

@@ -24,7 +24,7 @@ use passdock_plugins_onnx_ops::evaluate;
 use passdock_plugins_onnx_ops::ops;
 
 #[test]
-fn what_is_folded_is_right() {
+fn evaluated_results_match_onnx() {
     let Some((lines, blob)) = cases::files() else {
         return;
     };
@@ -140,13 +140,13 @@ fn defined(case: &Case) -> Option<&'static ops::Operator> {
 }
 
 #[test]
-fn what_type_rules_say_is_true() {
+fn inferred_types_match_onnx() {
     judge("static shapes", false, false);
     judge("symbols", true, false);
 }
 
 #[test]
-fn what_the_host_folds_is_right() {
+fn constants_folded_by_the_host_match_onnx() {
     judge("constants", false, true);
 }
 

@@ -10,7 +10,7 @@ use passdock_plugins_onnx_ops::ops::{self, Operator};
 const LIST: &str = include_str!("operators.txt");
 
 #[test]
-fn the_tables_say_what_onnx_says() {
+fn operator_tables_match_onnx() {
     let mut differences = Vec::new();
     let mut compared = HashSet::new();
     let mut versions = 0;
@@ -44,7 +44,7 @@ fn the_tables_say_what_onnx_says() {
 
 /// A run warns of opsets newer than the newest row of ONNX's own domain.
 #[test]
-fn the_newest_row_is_of_the_lists_opset() {
+fn newest_row_matches_opset_of_the_list() {
     let header = LIST.lines().next().expect("a header");
     let own = ops::all().filter(|row| row.name.starts_with("onnx."));
     let newest = own.map(|row| row.since).max().expect("a row");
@@ -52,7 +52,7 @@ fn the_newest_row_is_of_the_lists_opset() {
 }
 
 #[test]
-fn each_row_stands_once() {
+fn rows_are_unique() {
     let mut seen = HashSet::new();
     for row in ops::all() {
         assert!(seen.insert((row.name, row.since)), "{}", row.name);

@@ -155,7 +155,7 @@ struct Tally {
 }
 
 #[test]
-fn random_ops_are_answered() {
+fn type_rules_of_random_ops_do_not_panic() {
     let tally = Arc::new(Mutex::new(Tally::default()));
     let shared = tally.clone();
     let registry = Registry::new();

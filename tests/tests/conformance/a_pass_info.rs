@@ -58,7 +58,7 @@ fn r005_required_is_a_list() {
 ///
 /// TVM: any name is accepted.
 #[test]
-fn r006_names_that_nobody_could_ask_for_are_refused() {
+fn r006_invalid_names_are_rejected() {
     rule!(|s| {
         for name in ["", " FoldExplicitPadding", "a\nb"] {
             let odd = || {
@@ -80,7 +80,7 @@ fn r006_names_that_nobody_could_ask_for_are_refused() {
 ///
 /// TVM: negative levels and bools are accepted.
 #[test]
-fn r007_levels_are_integers_from_0_on() {
+fn r007_levels_are_non_negative_integers() {
     let ours = ["-1", "true", "1.5", "'2'"].map(|level| {
         let nested = format!("[[passes]]\nname = 'a'\nopt_level = {level}\npasses = []");
         refused(&format!("[context]\nopt_level = {level}")) + "\n" + &refused(&nested)

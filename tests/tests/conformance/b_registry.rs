@@ -13,7 +13,7 @@ use crate::tvm::thrown;
 /// KEEP. Each registered pass is found by its name, `<namespace>.transform.<Name>`, independent of
 /// its origin.
 #[test]
-fn r009_found_by_its_full_name() {
+fn r009_passes_are_found_by_full_name() {
     rule!(|s| {
         s.register(pass("Level2").opt_level(2))?;
         let found = s.get_pass("t.transform.Level2")?;
@@ -29,7 +29,7 @@ fn r009_found_by_its_full_name() {
 
 /// KEEP. Registering a name twice is an error.
 #[test]
-fn r010_a_name_is_registered_once() {
+fn r010_duplicate_name_is_rejected() {
     rule!(|s| {
         let mine = || runs("Mine", |_, _, module| Ok(module));
         s.register(mine())?;
@@ -41,7 +41,7 @@ fn r010_a_name_is_registered_once() {
 
 /// KEEP. The same applies to plugins, unless they are registered with the override.
 #[test]
-fn r010_an_override_is_asked_for() {
+fn r010_duplicate_name_needs_an_override() {
     let registry = Registry::new();
     registry.load_static(PLUGIN).expect("a plugin");
     let again = registry.load_plugin(&library(), &LoadOptions::default());
@@ -78,7 +78,7 @@ fn r010_an_override_is_asked_for() {
 
 /// KEEP. A short name is looked up in the namespaces, in their order.
 #[test]
-fn r011_short_names_are_looked_up_in_the_namespaces() {
+fn r011_short_names_resolve_in_namespace_order() {
     rule!(|s| {
         let a = ["transform.a", "relay._transform.a", "relax.transform.a"];
         s.register_all(a.map(pass))?;
@@ -129,7 +129,7 @@ fn r011_short_names_of_relax_and_tir() {
 /// KEEP. TVM's names of passes, from all its releases, are aliases. A pass with such a name takes precedence, and two
 /// passes don't share an alias.
 #[test]
-fn r011_names_of_tvm() {
+fn r011_tvm_names_are_aliases() {
     let log = Log::default();
     let ours = Passdock::new(&log, Way::Host);
     let registry = &ours.registry;
@@ -165,7 +165,7 @@ fn r011_names_of_tvm() {
 /// TVM: the registry's key and the info's name may differ, so that lists need one spelling and
 /// `required` the other.
 #[test]
-fn r012_every_list_takes_aliases() {
+fn r012_lists_accept_aliases() {
     rule!(|s| {
         s.register(pass("Level3").opt_level(3))?;
         s.alias("third", "t.transform.Level3")?;
@@ -185,7 +185,7 @@ fn r012_every_list_takes_aliases() {
 ///
 /// TVM: "Cannot use N to create the pass".
 #[test]
-fn r013_an_unknown_name_says_who_asked_and_what_was_meant() {
+fn r013_unknown_name_error_has_requester_and_suggestion() {
     rule!(|s| {
         s.register(pass("Leaf"))?;
         for name in ["t.transform.Leafs", "Xyzzy", "t.transform.Xyzzy"] {
@@ -203,7 +203,7 @@ fn r013_an_unknown_name_says_who_asked_and_what_was_meant() {
 ///
 /// TVM: a factory that needs an argument fails with a TypeError that names no pass.
 #[test]
-fn r014_what_has_no_default_is_asked_for() {
+fn r014_option_without_default_must_be_set() {
     let mut logs = Vec::new();
     for way in [Way::Linked, Way::Loaded] {
         let log = Log::default();
@@ -232,7 +232,7 @@ fn r014_what_has_no_default_is_asked_for() {
 /// KEEP. A plugin's passes are used like all others (so are those of all tests here that run with a
 /// plugin). Unregistering the plugin removes its passes and options.
 #[test]
-fn r015_a_plugins_passes_come_and_go() {
+fn r015_unregistering_a_plugin_removes_its_passes() {
     let registry = Registry::new();
     registry.load_static(PLUGIN).expect("a plugin");
     let before = registry.contains("t.transform.Leaf");

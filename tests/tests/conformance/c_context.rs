@@ -46,7 +46,7 @@ fn r016_the_fallback_device() {
 /// KEEP. Contexts form a stack for each thread. The current context is the top of the stack, or the
 /// thread's default.
 #[test]
-fn r017_a_stack_with_the_default_under_it() {
+fn r017_contexts_form_a_stack() {
     rule!(|s| {
         let (outer, inner) = (s.context(cx().level(1))?, s.context(cx().level(3))?);
         let default = s.current();
@@ -76,7 +76,7 @@ fn r017_a_stack_with_the_default_under_it() {
 
 /// KEEP. A thread's default context is always the same object.
 #[test]
-fn r018_the_default_is_one_object() {
+fn r018_default_context_is_one_object() {
     rule!(|s| {
         let first = s.current();
         s.scope(&s.context(cx())?, |_| Ok(()))?;
@@ -92,7 +92,7 @@ fn r018_the_default_is_one_object() {
 /// KEEP. A new thread starts with its own default context and inherits nothing. A context can be
 /// passed to a thread.
 #[test]
-fn r019_a_new_thread_inherits_nothing() {
+fn r019_new_thread_inherits_nothing() {
     rule!(|s| {
         let outer = s.context(cx().level(3).watch(tap("tap")))?;
         s.scope(&outer, |s| {
@@ -120,7 +120,7 @@ fn r019_a_new_thread_inherits_nothing() {
 
 /// KEEP. A context that is passed to a worker isn't entered there, so its instruments aren't called.
 #[test]
-fn r019_a_context_is_carried_to_a_worker() {
+fn r019_context_is_carried_to_a_worker() {
     let log = Log::default();
     let ours = Passdock::new(&log, Way::Host);
     let cx = cx().level(3).watch(tap("tap"));
@@ -136,7 +136,7 @@ fn r019_a_context_is_carried_to_a_worker() {
 
 /// KEEP. A nested context inherits nothing from the outer one.
 #[test]
-fn r020_a_nested_context_inherits_nothing() {
+fn r020_nested_context_inherits_nothing() {
     rule!(|s| {
         s.register(pass("Leaf"))?;
         let outer = cx().level(0).disables(["Leaf"]).watch(tap("tap"));
@@ -153,7 +153,7 @@ fn r020_a_nested_context_inherits_nothing() {
 
 /// KEEP. The body of a scope gets the context, and its error propagates.
 #[test]
-fn r021_errors_of_the_body_go_out() {
+fn r021_errors_of_the_body_propagate() {
     rule!(|s| {
         let cx = s.context(cx().level(3).watch(tap("tap")))?;
         s.scope(&cx, |s| {
@@ -169,7 +169,7 @@ fn r021_errors_of_the_body_go_out() {
 ///
 /// TVM: the same, as a failed check that names none.
 #[test]
-fn r022_leaving_what_is_not_on_top_is_an_error() {
+fn r022_leaving_an_outer_context_is_an_error() {
     rule!(|s| {
         let (outer, inner) = (s.context(cx().level(1))?, s.context(cx().level(3))?);
         let entered = s.enter(&outer)?;
@@ -191,7 +191,7 @@ fn r022_leaving_what_is_not_on_top_is_an_error() {
 
 /// KEEP. A context may be entered again while it is entered; its instruments are called each time.
 #[test]
-fn r023_the_same_context_again() {
+fn r023_context_can_be_entered_again() {
     rule!(|s| {
         let cx = s.context(cx().watch(tap("tap")))?;
         s.scope(&cx, |s| s.scope(&cx, |_| Ok(())))
@@ -219,7 +219,7 @@ fn r024_callbacks_see_the_outer_context() {
 /// KEEP. A pass runs under the context that was current when it was called; a context that is
 /// entered inside doesn't change it.
 #[test]
-fn r025_the_context_at_the_time_of_the_call() {
+fn r025_pass_keeps_the_context_of_its_call() {
     rule!(|s| {
         let opens = runs("Opens", |s: &S, got, module| {
             let inner = s.context(cx().level(0))?;
@@ -241,7 +241,7 @@ fn r025_the_context_at_the_time_of_the_call() {
 ///
 /// TVM: it is split into letters.
 #[test]
-fn r028_a_string_is_no_list_of_names() {
+fn r028_string_is_rejected_as_list_of_names() {
     #[derive(Clone, Copy)]
     struct DisabledByAString;
     impl Scenario for DisabledByAString {
@@ -260,7 +260,7 @@ fn r028_a_string_is_no_list_of_names() {
 
 /// KEEP. Names are strings, levels are integers ≥ 0, and there are no other fields.
 #[test]
-fn r030_other_types_are_refused() {
+fn r030_other_types_are_rejected() {
     let told = [
         "opt_level = '2'",
         "opt_level = 2.0",
@@ -311,7 +311,7 @@ fn r029_misspelt_names_are_errors() {
 ///
 /// TVM: a misspelt name does nothing, silently.
 #[test]
-fn r029_names_of_what_did_not_run_are_legal() {
+fn r029_names_of_skipped_passes_are_valid() {
     rule!(|s| {
         let mine = || runs("Mine", |_, _, module| Ok(module));
         let high = || seq([seq([mine()])]).name("High").opt_level(3);
@@ -356,7 +356,7 @@ fn r029_names_of_what_did_not_run_are_legal() {
 ///
 /// TVM: a misspelt name does nothing, silently.
 #[test]
-fn r029_misspelt_names_in_a_sequentials_own_list() {
+fn r029_misspelt_names_in_sequential_list_are_errors() {
     rule!(|s| {
         s.register_all([pass("fold"), pass("relax.transform.short")])?;
         for disabled in ["fold", "short", "relax.transform.short", "shrt"] {
@@ -374,7 +374,7 @@ fn r029_misspelt_names_in_a_sequentials_own_list() {
 ///
 /// TVM: it is disabled without a warning.
 #[test]
-fn r031_in_both_lists_is_disabled_with_a_warning() {
+fn r031_name_in_both_lists_is_disabled_with_warning() {
     rule!(|s| {
         let both = cx().requires(["Leaf"]).disables(["Leaf"]);
         s.run(both, [pass("Leaf"), pass("First")])

@@ -104,7 +104,7 @@ fn r129_timing_is_a_tree() {
 
 /// KEEP. Timing is read before the context is left; afterwards it is empty.
 #[test]
-fn r130_timing_is_asked_before_the_context_is_left() {
+fn r130_timing_is_rendered_before_the_context_is_left() {
     let timing = Arc::new(PassTimingInstrument::new());
     let shared = timing.clone();
     let (_, ours, cx) = watched(|cx| cx.shared_instrument(shared));
@@ -136,7 +136,7 @@ fn r131_only_passes_that_ran_appear() {
 ///
 /// TVM: nothing can be rendered any more.
 #[test]
-fn r132_a_failed_pass_is_closed_and_marked() {
+fn r132_failed_pass_is_closed_and_marked() {
     let shown = timed(
         |ours| {
             call(ours, seq([pass("First"), fails()]));
@@ -156,7 +156,7 @@ fn r132_a_failed_pass_is_closed_and_marked() {
 ///
 /// TVM: there is one for the thread, which a nested context clears.
 #[test]
-fn r133_each_instrument_keeps_its_own() {
+fn r133_each_timing_instrument_has_its_own_record() {
     let (outer, inner) = <(Arc<PassTimingInstrument>, Arc<PassTimingInstrument>)>::default();
     let shared = outer.clone();
     let (_, ours, cx) = watched(|cx| cx.shared_instrument(shared));
@@ -319,7 +319,7 @@ fn r138_only_dumps_are_deleted() {
 ///
 /// TVM: a bare assertion.
 #[test]
-fn r139_which_pass_broke_what() {
+fn r139_verifier_names_pass_and_invariant() {
     // A function without a terminator; without the instrument, it isn't verified.
     let breaks = create_module_pass(PassInfo::new(full("Breaks")), |module, _| {
         module.create("unfinished", FunctionKind::GRAPH, None)?;
@@ -335,7 +335,7 @@ fn r139_which_pass_broke_what() {
 /// KEEP. The pass PrintIR can be anywhere in a pipeline; it prints the module under a header and
 /// changes nothing.
 #[test]
-fn r140_print_ir_stands_anywhere() {
+fn r140_print_ir_runs_anywhere() {
     let out = Log::default();
     let printed = out.clone();
     let sink: Sink = Arc::new(move |text| printed.add(text.trim_end()));

@@ -18,7 +18,7 @@ use crate::tvm::thrown;
 
 /// KEEP. Outside of passes a context has no diagnostic context; each pass gets a new one.
 #[test]
-fn r141_each_pass_gets_a_fresh_diagnostic_context() {
+fn r141_each_pass_gets_a_new_diagnostic_context() {
     rule!(|s| {
         let looks = |name| {
             runs(name, |s: &S, cx, module| {
@@ -53,7 +53,7 @@ fn r142_levels() {
 /// KEEP. The diagnostics of a pass are collected and shown once, in order, after it returns. If one
 /// is an error, the pass has failed.
 #[test]
-fn r143_errors_fail_the_pass_when_it_has_returned() {
+fn r143_errors_fail_the_pass_after_it_returns() {
     rule!(|s| s.run(cx(), [emits(Severity::Error), pass("Last")]))
         .plugins()
         .keep("r143");
@@ -63,7 +63,7 @@ fn r143_errors_fail_the_pass_when_it_has_returned() {
 ///
 /// TVM: a bug raises nothing.
 #[test]
-fn r144_bugs_fail_the_pass_too() {
+fn r144_bugs_fail_the_pass() {
     rule!(|s| {
         let cx = cx().watch(tap("tap").quiet().unwinds());
         s.run(cx, [emits(Severity::Bug), pass("Last")])
@@ -75,7 +75,7 @@ fn r144_bugs_fail_the_pass_too() {
 /// KEEP. A pass with error diagnostics has failed: `run_after_pass` isn't called, and the rest of a
 /// Sequential doesn't run.
 #[test]
-fn r145_a_pass_with_errors_counts_as_failed() {
+fn r145_pass_with_errors_has_failed() {
     rule!(|s| s.run(
         cx().watch(tap("tap")),
         [emits(Severity::Error), pass("Last")]
@@ -86,7 +86,7 @@ fn r145_a_pass_with_errors_counts_as_failed() {
 
 /// KEEP. Warnings, notes and helps don't stop a run.
 #[test]
-fn r146_warnings_stop_nothing() {
+fn r146_warnings_do_not_stop_the_run() {
     rule!(|s| s.run(
         cx().watch(tap("tap")),
         [emits(Severity::Warning), pass("Last")]
@@ -98,7 +98,7 @@ fn r146_warnings_stop_nothing() {
 /// KEEP. A pass that runs another gets its own diagnostic context back afterwards; each diagnostic
 /// is shown for its own pass.
 #[test]
-fn r147_a_nested_pass_has_its_own() {
+fn r147_nested_pass_has_its_own_diagnostics() {
     rule!(|s| {
         let inner = s.pass(emits(Severity::Warning))?;
         let outer = runs("Outer", move |s: &S, cx, module| {
@@ -119,7 +119,7 @@ fn r147_a_nested_pass_has_its_own() {
 ///
 /// TVM: it keeps the first pass's diagnostics, which were shown, forever.
 #[test]
-fn r148_nothing_is_kept_after_a_pass() {
+fn r148_diagnostics_are_not_kept_after_a_pass() {
     rule!(|s| {
         let (cx, warns) = (s.context(cx())?, s.pass(emits(Severity::Warning))?);
         s.scope(&cx, |s| s.call(&warns, s.module()).map(drop))?;
@@ -134,7 +134,7 @@ fn r148_nothing_is_kept_after_a_pass() {
 ///
 /// TVM: they are lost.
 #[test]
-fn r149_what_a_failing_pass_said_is_shown() {
+fn r149_diagnostics_of_failing_pass_are_shown() {
     rule!(|s| s.run(cx(), [warns_then_fails(), pass("Last")]))
         .plugins()
         .fix("r149");
@@ -144,7 +144,7 @@ fn r149_what_a_failing_pass_said_is_shown() {
 ///
 /// TVM: they get no diagnostic context.
 #[test]
-fn r150_prim_function_passes_can_speak() {
+fn r150_prim_function_passes_emit_diagnostics() {
     rule!(|s| s.run(cx(), [warns_of_prim(), pass("Last")]))
         .plugins()
         .fix("r150");
@@ -191,14 +191,14 @@ fn rendered(ours: &Passdock, module: Module, color: bool) -> String {
 
 /// KEEP. A diagnostic is shown with the source line underlined.
 #[test]
-fn r152_the_sources_line_is_underlined() {
+fn r152_source_line_is_underlined() {
     let ours = Passdock::new(&Log::default(), Way::Host);
     check("r152", &shown(&ours, ours.module()));
 }
 
 /// KEEP. Colors are only for terminals, and change nothing else.
 #[test]
-fn r152_colours_are_for_terminals() {
+fn r152_colors_are_for_terminals_only() {
     let ours = Passdock::new(&Log::default(), Way::Host);
     let plain = shown(&ours, ours.module());
     let colored = rendered(&ours, ours.module(), true);
@@ -219,7 +219,7 @@ fn r152_colours_are_for_terminals() {
 ///
 /// TVM: a separate fatal error, which hides the diagnostic.
 #[test]
-fn r153_without_the_source_it_is_shown_without_its_line() {
+fn r153_diagnostic_without_source_has_no_line() {
     let ours = Passdock::new(&Log::default(), Way::Host);
     let text = passdock_ir::text::print(&ours.module());
     let module = passdock_ir::text::parse(&text).expect("the host's own text");
@@ -230,7 +230,7 @@ fn r153_without_the_source_it_is_shown_without_its_line() {
 /// KEEP. One renderer serves all contexts without their own, and can be replaced; existing contexts
 /// keep theirs.
 #[test]
-fn r154_the_renderer_can_be_replaced() {
+fn r154_renderer_can_be_replaced() {
     let log = Log::default();
     let ours = Passdock::new(&log, Way::Host);
     let says = |who: &'static str| {
@@ -265,7 +265,7 @@ fn r154_the_renderer_can_be_replaced() {
 ///
 /// TVM: only errors with a location are extended, and then only name the pass.
 #[test]
-fn r155_an_error_names_pass_and_function_once() {
+fn r155_error_names_pass_and_function_once() {
     rule!(|s| {
         let inner = seq([fails_on_other()]).name("Inner");
         s.run(cx(), [pass("First"), inner])

@@ -267,7 +267,7 @@ fn all_rows() -> BTreeMap<u32, Row> {
 }
 
 #[test]
-fn every_rule_is_shown_and_every_test_shows_one() {
+fn every_rule_is_tested() {
     let rows = all_rows();
     let not_shown: BTreeSet<u32> = NOT_SHOWN.iter().map(|(rule, _)| *rule).collect();
     let missing = (1..=LAST).filter(|rule| !rows.contains_key(rule) && !not_shown.contains(rule));
@@ -282,7 +282,7 @@ fn every_rule_is_shown_and_every_test_shows_one() {
 
 /// The tests of a rule are in one file, except for doc tests of code that doesn't compile.
 #[test]
-fn every_rule_is_shown_in_one_place() {
+fn rules_are_tested_in_one_file() {
     let mut files = BTreeMap::<u32, BTreeSet<String>>::new();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     for file in sources(&root) {
@@ -322,7 +322,7 @@ fn sources(root: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn every_log_is_compared() {
+fn every_log_file_is_used() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/conformance");
     for file in Path::new(LOGS).read_dir().expect("logs").flatten() {
         let logs = std::fs::read_to_string(file.path()).expect("text");
@@ -339,7 +339,7 @@ fn every_log_is_compared() {
 }
 
 #[test]
-fn what_tvm_breaks_is_seen_to_break() {
+fn fixed_rules_fail_on_tvm_reference() {
     for test in tests() {
         let fixes = test
             .doc
@@ -358,7 +358,7 @@ fn what_tvm_breaks_is_seen_to_break() {
 }
 
 #[test]
-fn the_document_is_what_the_tests_say() {
+fn conformance_page_is_up_to_date() {
     let rows = all_rows();
     let mut out = String::from(
         "# Conformance\n\n\

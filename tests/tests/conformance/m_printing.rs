@@ -5,7 +5,7 @@ use crate::system::{cx, pass, seq, tap};
 
 /// KEEP. A printed pass has its name.
 #[test]
-fn r156_a_printed_pass_names_itself() {
+fn r156_printed_pass_has_its_name() {
     rule!(|s| {
         let leaf = s.pass(pass("Leaf"))?;
         s.say(format!("named: {}", s.shown(&leaf).contains("Leaf")));
@@ -17,7 +17,7 @@ fn r156_a_printed_pass_names_itself() {
 
 /// KEEP. A printed Sequential lists its passes. (The front end defines the format of other passes.)
 #[test]
-fn r157_a_printed_sequential_names_its_passes() {
+fn r157_printed_sequential_lists_its_passes() {
     rule!(|s| {
         let both = seq([pass("First"), pass("Last")])
             .name("cleanup")
@@ -32,7 +32,7 @@ fn r157_a_printed_sequential_names_its_passes() {
 
 /// KEEP. A printed info has the name, the level and the required passes.
 #[test]
-fn r158_a_printed_info() {
+fn r158_printed_info() {
     rule!(|s| {
         s.say(s.shown_info(&s.pass(pass("Level2").opt_level(2))?));
         let two = pass("NeedsTwo").required(["Leaf", "First"]);
@@ -45,7 +45,7 @@ fn r158_a_printed_info() {
 
 /// KEEP. A printed context has a line for each part.
 #[test]
-fn r159_a_printed_context() {
+fn r159_printed_context() {
     rule!(|s| {
         let full = cx().level(3).requires(["Leaf"]).disables(["First", "Last"]);
         let full = s.context(full.watch(tap("one")).watch(tap("two")))?;

@@ -94,7 +94,7 @@ fn schema() -> Schema {
 }
 
 #[test]
-fn the_schema_and_the_reader_agree_on_every_change_of_a_manifest() {
+fn schema_and_reader_agree_on_mutated_manifests() {
     let schema = schema();
     // For an unknown key or panic strategy, a host only warns.
     let loose = manifest::SCHEMA.replace("\"additionalProperties\": false,", "");
@@ -158,7 +158,7 @@ fn keys_in(value: &toml::Value, keys: &mut BTreeSet<String>) {
 }
 
 #[test]
-fn both_refuse_what_is_wrong() {
+fn schema_and_reader_reject_invalid_manifests() {
     let schema = schema();
     let plugin = "[plugin]\nname = 'a'\nabi = '0.4'\nir = '0.1'\npanic = 'none'\n";
     for wrong in [
@@ -217,7 +217,7 @@ fn both_refuse_what_is_wrong() {
 }
 
 #[test]
-fn the_schema_takes_the_manifests_that_there_are() {
+fn schema_accepts_existing_manifests() {
     let schema = schema();
     let plugins = [
         passdock_plugins_onnx_ops::PLUGIN,

@@ -117,7 +117,7 @@ fn default_of<'s>(schema: &'s Schema, property: &'s Value) -> &'s Value {
 }
 
 #[test]
-fn the_page_of_pipelines_has_the_keys_of_the_schema() {
+fn pipelines_page_lists_schema_keys() {
     let schema = Schema::new(pipeline::SCHEMA);
     let sections = [
         ("Top-level keys", ""),
@@ -136,7 +136,7 @@ fn the_page_of_pipelines_has_the_keys_of_the_schema() {
 }
 
 #[test]
-fn the_page_of_manifests_has_the_keys_of_the_schema() {
+fn manifests_page_lists_schema_keys() {
     let schema = Schema::new(manifest::SCHEMA);
     let sections = [
         ("Top-level keys", ""),
@@ -204,7 +204,7 @@ fn in_c(page: &Page) -> &str {
 }
 
 #[test]
-fn the_pipelines_on_their_page_are_right_or_wrong_as_it_says() {
+fn pipeline_examples_have_documented_results() {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let directory = directory.path();
     let manifests = Page::read("manifests.md");
@@ -280,7 +280,7 @@ fn the_pipelines_on_their_page_are_right_or_wrong_as_it_says() {
 }
 
 #[test]
-fn the_manifests_on_their_page_are_right() {
+fn manifest_examples_are_valid() {
     let schema = Schema::new(manifest::SCHEMA);
     let page = Page::read("manifests.md");
     let mut whole = Vec::new();

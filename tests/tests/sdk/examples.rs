@@ -43,7 +43,7 @@ fn watched(instrument: &str, options: &str, passes: &[&str]) -> String {
 }
 
 #[test]
-fn examples_of_instruments_do_what_they_say() {
+fn instrument_examples_have_documented_output() {
     let passes = [
         "doc.transform.MakeType",
         "doc.transform.AddRelu",

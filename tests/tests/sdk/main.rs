@@ -55,7 +55,7 @@ fn outcome(passes: &[&str], source: &str) -> String {
 /// Runs the cases of `passes.txt`. A case has a title `# WORDS`; a module after `| `, by default the one at the head of
 /// the file; and passes, each after `$ `, with the expected output. `UPDATE_EXPECT=1` updates the outputs.
 #[test]
-fn passes() {
+fn pass_cases_match_expected_output() {
     let (mut played, mut source) = (CHAIN.to_owned(), CHAIN.to_owned());
     let file = include_str!("passes.txt");
     let mut lines = file

@@ -35,7 +35,7 @@ fn messages(passes: &[&str]) -> String {
 }
 
 #[test]
-fn what_one_plugin_publishes_another_reads() {
+fn published_cost_is_read_by_another_plugin() {
     let said = messages(&[
         "acme.transform.PublishCost",
         "other.transform.ReportDearest",
@@ -48,7 +48,7 @@ fn what_one_plugin_publishes_another_reads() {
 }
 
 #[test]
-fn an_edit_ends_what_was_published() {
+fn edit_invalidates_published_cost() {
     let said = messages(&[
         "acme.transform.PublishCost",
         "relax.transform.InferType",

@@ -17,7 +17,7 @@ fn npy(name: &str, descr: &str, shape: &str, data: &[u8]) -> String {
 }
 
 #[test]
-fn a_value_may_be_in_a_file() {
+fn value_is_read_from_npy_file() {
     let source = r#"module {
   fn @main(%x: i32[n,3], %w: i32[n,m]) -> (%y: i32[n,m]) opset("" = 17) {
     %0 = onnx.Add(%x, %w) : i32[n,m]

@@ -106,17 +106,17 @@ fn check(operator: &str, most: f32, exact: impl Fn(f64) -> f64, relative: f64, a
 const SMALLEST: f64 = 1.5e-45;
 
 #[test]
-fn exp() {
+fn exp_error_is_bounded() {
     check("Exp", 104.0, f64::exp, 2e-7, SMALLEST);
 }
 
 #[test]
-fn tanh() {
+fn tanh_error_is_bounded() {
     check("Tanh", 9.5, f64::tanh, 0.0, 4e-7);
 }
 
 #[test]
-fn sigmoid() {
+fn sigmoid_error_is_bounded() {
     check(
         "Sigmoid",
         104.0,
@@ -128,7 +128,7 @@ fn sigmoid() {
 }
 
 #[test]
-fn erf_by_its_series() {
+fn erf_error_is_bounded() {
     // 2/√π · Σ (-1)^k x^(2k+1) / (k! (2k+1)): exact enough up to 5, and 1 from there on.
     let erf = |x: f64| {
         if x.abs() > 5.0 {
@@ -145,7 +145,7 @@ fn erf_by_its_series() {
 }
 
 #[test]
-fn what_is_no_number() {
+fn infinities_and_nan() {
     let mut special = vec![f32::INFINITY, f32::NEG_INFINITY, f32::NAN];
     // As many that they aren't written one by one.
     special.resize(4096, 0.0);

@@ -76,7 +76,7 @@ const TAILS: [&str; 3] = [
 ];
 
 #[test]
-fn a_gelu_stays_whole() {
+fn gelu_is_not_split() {
     for opset in [13, 17, 19] {
         for gelu in GELUS {
             let source = around(opset, &lines(gelu));
@@ -87,7 +87,7 @@ fn a_gelu_stays_whole() {
 }
 
 #[test]
-fn a_normalized_layer_stays_whole() {
+fn layer_norm_is_not_split() {
     let mean = |of: &str| format!("ReduceMean(%{of}) {{axes = [-1], keepdims = 1}}");
     for (square, deviation) in [
         ("Pow(%d, %two)", 0),
@@ -117,7 +117,7 @@ fn a_normalized_layer_stays_whole() {
 }
 
 #[test]
-fn a_product_that_is_no_part_of_a_group_is_folded() {
+fn mul_outside_a_kernel_group_is_folded() {
     // Next to a gate of another function, and of a GELU that something else uses a part of.
     for text in [
         "d = Div(%h, %three); e = Erf(%d); a = Add(%e, %one); m = Mul(%h, %a); y = Mul(%m, %half)",
@@ -137,7 +137,7 @@ fn a_product_that_is_no_part_of_a_group_is_folded() {
 }
 
 #[test]
-fn queries_keys_and_values_of_a_spelled_out_layer_stay_apart() {
+fn attention_projections_after_layer_norm_are_not_combined() {
     let layer = "mu = ReduceMean(%h) {axes = [-1], keepdims = 1}; d = Sub(%h, %mu); sq = Pow(%d, %two); \
                  va = ReduceMean(%sq) {axes = [-1], keepdims = 1}; ae = Add(%va, %eps); q = Sqrt(%ae); n = Div(%d, \
                  %q); \

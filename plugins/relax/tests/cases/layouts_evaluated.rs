@@ -77,7 +77,7 @@ fn check_one(shape: &str, operator: &str, body: &str, but: &[&str]) {
 const BLOCKS: [&str; 3] = ["NCHW4c", "N2nHWC4c", "NHCW2c"];
 
 #[test]
-fn element_by_element() {
+fn elementwise_ops() {
     check("Relu", "%y = onnx.Relu(%x) return %y", &[]);
     check("Cast", "%y = onnx.Cast(%x) {to = 6} return %y", &[]);
     check(
@@ -94,7 +94,7 @@ fn element_by_element() {
 }
 
 #[test]
-fn with_operands_of_fewer_axes() {
+fn operands_of_lower_rank() {
     for (ty, count) in [
         ("8,1,1", 8),
         ("5", 5),
@@ -126,7 +126,7 @@ fn with_operands_of_fewer_axes() {
 }
 
 #[test]
-fn along_an_axis() {
+fn ops_with_an_axis() {
     for axis in ["0", "1", "2", "-1"] {
         // What is cut along the axis.
         let but: &[&str] = match axis {
@@ -253,7 +253,7 @@ fn reductions() {
 }
 
 #[test]
-fn views() {
+fn shape_preserving_views() {
     check(
         "Transpose",
         "%y = onnx.Transpose(%x) {perm = [2, 0, 3, 1]} return %y",
@@ -302,7 +302,7 @@ fn views() {
 
 /// Merged adjacent axes, and split axes.
 #[test]
-fn views_that_move() {
+fn views_that_merge_or_split_axes() {
     let cut = &BLOCKS;
     check(
         "Reshape",
@@ -322,7 +322,7 @@ fn views_that_move() {
 }
 
 #[test]
-fn numbers_for_each_axis() {
+fn ops_with_per_axis_values() {
     check(
         "Slice",
         "%b = const i64[2] [0, 4] %e = const i64[2] [9, 1] %a = const i64[2] [2, -1] %s = const i64[2] [2, -2] \

@@ -13,7 +13,7 @@ fn sizes(text: &str) -> Vec<usize> {
 }
 
 #[test]
-fn a_group_has_256_ops_at_most() {
+fn fused_group_is_limited_to_256_ops() {
     let ops = 600;
     let mut source = String::from("module { fn @main(%v0: f32[2]) opset(\"\" = 17) {\n");
     for at in 1..=ops {
@@ -26,7 +26,7 @@ fn a_group_has_256_ops_at_most() {
 
 /// Each calls the next one twice: written out, that would be 2^40 ops.
 #[test]
-fn inlining_stops_at_its_bound() {
+fn inlining_stops_at_max_ops() {
     let mut source = String::from(
         "module { fn @main(%x: f32[2]) -> (%y: f32[2]) opset(\"\" = 17, \"acme\" = 1) {\n\
          %y = acme.F0(%x) : f32[2] return %y }\n",
@@ -50,7 +50,7 @@ fn inlining_stops_at_its_bound() {
 
 /// In quadratic time this takes minutes.
 #[test]
-fn long_chains_are_simplified() {
+fn long_chains_are_simplified_in_linear_time() {
     let ops = 20_000;
     let mut source = String::from(
         "module { fn @main(%x: f32[8,8]) opset(\"\" = 17) {\n\

@@ -27,7 +27,7 @@ fn read(registry: &Registry, name: &str) -> RulesFile {
 }
 
 #[test]
-fn each_is_right() {
+fn example_rules_match_definitions() {
     let registry = support::registry();
     let names = files();
     let names = names
@@ -191,7 +191,7 @@ const CASES: [(&str, &str, &str); 32] = [
 ];
 
 #[test]
-fn each_rule_does_what_the_pass_does() {
+fn example_rules_match_simplify_expr() {
     let registry = support::registry();
     let files = ["arithmetic", "views"].map(|name| read(&registry, name));
     let names = files

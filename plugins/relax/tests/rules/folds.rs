@@ -107,7 +107,7 @@ fn ran(
 }
 
 #[test]
-fn each_kind_counts() {
+fn each_fold_kind_is_counted() {
     for (pass, rule, source) in cases() {
         let (status, counts) = ran(pass, &source, |cx| cx);
         assert_eq!(status, PassStatus::Changed, "{rule}");
@@ -116,7 +116,7 @@ fn each_kind_counts() {
 }
 
 #[test]
-fn each_kind_is_disabled_and_limited() {
+fn each_fold_kind_can_be_disabled_and_limited() {
     for (pass, rule, source) in cases() {
         let nothing = (PassStatus::Unchanged, String::new());
         assert_eq!(ran(pass, &source, |cx| cx.disabled_rule([rule])), nothing);
@@ -127,7 +127,7 @@ fn each_kind_is_disabled_and_limited() {
 }
 
 #[test]
-fn a_disabled_kind_leaves_the_others() {
+fn disabled_fold_kind_does_not_affect_others() {
     let body = "%w = const f32[2,2,1] [1.0, 2.0, 3.0, 4.0] %c = const f32[2,1] [2.0, 10.0]
         %0 = onnx.Conv(%x, %w) %1 = onnx.Mul(%0, %c) %2 = onnx.Mul(%1, %c) %3 = onnx.Add(%2, %c) return %3";
     let source = module(LINE, body, 17);

@@ -9,7 +9,7 @@ use passdock_plugins_relax::rules::{fold_explicit_padding, simplify_expr};
 use crate::support;
 
 #[test]
-fn a_file_is_rules_with_comments_above_them() {
+fn rules_file_is_parsed_with_doc_comments() {
     let text = "\
 ; The first one,
 ; in two lines.
@@ -57,7 +57,7 @@ rule three{onnx.Abs(%0)=>onnx.Relu(%0)}
 }
 
 #[test]
-fn text_that_nests_without_an_end() {
+fn deep_nesting_is_rejected() {
     let deep = |open: &str| {
         let text = format!("rule r {{ {}", open.repeat(100_000));
         RulesFile::parse("r.rules", &text)
@@ -85,7 +85,7 @@ fn text_that_nests_without_an_end() {
 
 /// No text, however broken, is more than an error about a place in it.
 #[test]
-fn texts_with_a_mistake_anywhere() {
+fn corrupted_rules_never_panic() {
     let whole = "rule r grows {
         %a, _ = onnx.Split|x.Y(%x?, _, ~-1.5e3, [1, -2], none, %r...) {axis = $p, t = \"é\\n\"}
         => %b = onnx.Neg(onnx.Add(%x, 1)) {..%a, p = compose($p, [0])} %a = %b ; remark
@@ -120,7 +120,7 @@ fn texts_with_a_mistake_anywhere() {
 }
 
 #[test]
-fn the_rules_of_the_standard_passes_apply_as_far_as_definitions_tell() {
+fn rules_of_standard_passes_match_definitions() {
     let ops = support::registry().op_defs();
     let all = simplify_expr::RULES.iter().copied();
     for rules in all.chain([&fold_explicit_padding::NOTHING]) {
