@@ -23,10 +23,10 @@ fn host() -> &'static abi::Host {
 
 /// Attaches the plugin and returns the address of its table.
 fn attach(host: &'static abi::Host) -> usize {
-    let mut told = abi::Attach::EMPTY;
+    let mut attach_info = abi::Attach::EMPTY;
     // SAFETY: a valid host table, which is never freed.
-    let table = unsafe { (PLUGIN.entry())(host, &mut told) };
-    assert_eq!(table.is_null(), told.reason.len > 0);
+    let table = unsafe { (PLUGIN.entry())(host, &mut attach_info) };
+    assert_eq!(table.is_null(), attach_info.reason.len > 0);
     table as usize
 }
 

@@ -25,7 +25,7 @@ fn layouts_round_trip_through_text() {
 
 #[test]
 fn invalid_layouts_are_rejected() {
-    for (text, said) in [
+    for (text, message) in [
         ("NHWC", "invalid layout `NHWC`: missing source; expected a form such as `NCHW->NHWC`"),
         ("NCHW->NHW", "invalid layout `NCHW->NHW`: missing axis `C`"),
         ("NCHW->NHWCC", "invalid layout `NCHW->NHWCC`: duplicate axis `C`"),
@@ -47,7 +47,7 @@ fn invalid_layouts_are_rejected() {
         ("NCHW->NHW4c", "invalid layout `NCHW->NHW4c`: missing axis `C`"),
     ] {
         let error = Layout::parse(text).expect_err(text);
-        assert_eq!(error.to_string(), said);
+        assert_eq!(error.to_string(), message);
     }
     assert_eq!(
         Layout::parse_of("NHWC", "NCW")

@@ -81,7 +81,7 @@ def models(tmp_path: Path) -> Path:
     return home
 
 
-def said(results: Any) -> dict[str, Any]:
+def by_name(results: Any) -> dict[str, Any]:
     return {Path(result.model).stem: result for result in results}
 
 
@@ -90,7 +90,7 @@ def test_each_model_has_a_result(engine: str, models: Path, tmp_path: Path) -> N
     batch = passdock.batch(models, None, out)
     assert isinstance(batch, Batch)
     assert len(batch) == 3
-    done = said(batch)
+    done = by_name(batch)
     assert sorted(done) == ["a", "b", "bad"]
     assert list(done["b"]) == FIELDS
     assert done["a"].ok and done["b"].ok and not done["bad"].ok
@@ -112,7 +112,7 @@ def test_finished_models_are_skipped_on_resume(engine: str, models: Path, tmp_pa
 
     def before(**options: Any) -> dict[str, bool]:
         return {
-            name: result.up_to_date for name, result in said(passdock.batch(models, None, out, **options)).items()
+            name: result.up_to_date for name, result in by_name(passdock.batch(models, None, out, **options)).items()
         }
 
     assert before() == {"a": False, "b": False, "bad": False}
@@ -198,7 +198,7 @@ def test_failures_crashes_and_timeouts_are_reported(tmp_path: Path) -> None:
     batch = passdock.batch(
         home, None, tmp_path / "out", passes=["tests.Behave"], imports=["batch_passes"], jobs=2, timeout=3
     )
-    done = said(batch)
+    done = by_name(batch)
     assert time.monotonic() - began < 60
     assert {name: result.ok for name, result in done.items()} == {
         "fine": True,
@@ -211,7 +211,7 @@ def test_failures_crashes_and_timeouts_are_reported(tmp_path: Path) -> None:
     assert done["fails"].error.startswith("tests.Behave: KeyError: 'no Neg here'")
     assert done["fails"].diagnostics[0]["code"] == "pass-failed"
     exits, killed, hangs = (done[name].diagnostics[0] for name in ("exits", "killed", "hangs"))
-    assert {said["code"] for said in (exits, killed, hangs)} == {"crashed"}
+    assert {diagnostic["code"] for diagnostic in (exits, killed, hangs)} == {"crashed"}
     assert exits["message"].startswith("pass `tests.Behave` ended the process with status 3")
     assert exits["message"].endswith("this is the end")
     assert killed["message"].startswith("pass `tests.Behave` crashed: SIGSEGV")
@@ -219,7 +219,7 @@ def test_failures_crashes_and_timeouts_are_reported(tmp_path: Path) -> None:
     assert hangs["pass"] == "tests.Behave"
     # Failed models run again, others don't; the command reads the file.
     again = passdock.batch(home / "f*.onnx", None, tmp_path / "out", passes=["tests.Behave"], imports=["batch_passes"])
-    assert {name: result.up_to_date for name, result in said(again).items()} == {"fine": True, "fails": False}
+    assert {name: result.up_to_date for name, result in by_name(again).items()} == {"fine": True, "fails": False}
     found = command()
     if found is not None:
         typed = [found, "batch", str(home / "fine.onnx"), "-o", str(tmp_path / "out"), "--json"]
@@ -376,11 +376,11 @@ def test_foreign_results_file_is_not_overwritten(engine: str, models: Path, tmp_
 
 
 def test_missing_and_duplicate_models(engine: str, models: Path, tmp_path: Path) -> None:
-    gone, link = tmp_path / "gone.onnx", models / "link.onnx"
-    link.symlink_to(gone)
-    batch = passdock.batch([models / "a.onnx", gone, models, models / "deep" / ".." / "a.onnx"], None, tmp_path / "out")
+    missing, link = tmp_path / "gone.onnx", models / "link.onnx"
+    link.symlink_to(missing)
+    batch = passdock.batch([models / "a.onnx", missing, models, models / "deep" / ".." / "a.onnx"], None, tmp_path / "out")
     assert len(batch) == 5
-    done = said(batch)
+    done = by_name(batch)
     assert {name: result.ok for name, result in done.items()} == {
         "a": True,
         "b": True,
@@ -532,10 +532,10 @@ def test_script_without_main_guard_works(models: Path, tmp_path: Path) -> None:
 
 
 def test_progress_callback_and_html_output(engine: str, models: Path, tmp_path: Path) -> None:
-    heard: list[str] = []
-    batch = passdock.batch(models, None, tmp_path / "out", progress=lambda result: heard.append(result.model))
+    finished: list[str] = []
+    batch = passdock.batch(models, None, tmp_path / "out", progress=lambda result: finished.append(result.model))
     shown = batch._repr_html_()
-    assert len(heard) == 3
+    assert len(finished) == 3
     assert "2 models done, 1 failed, 6 → " in shown
     # Failures come first.
     assert shown.index("bad.onnx") < shown.index("a.onnx")
@@ -554,8 +554,8 @@ from pathlib import Path
 import passdock
 
 models, out, plugin, *words = sys.argv[1:]
-told = {"instruments": [{"name": word[1:]} for word in words if word[0] == "+"]}
-pipeline = {"passes": [{"name": word} for word in words if word[0] != "+"], **told}
+instruments = {"instruments": [{"name": word[1:]} for word in words if word[0] == "+"]}
+pipeline = {"passes": [{"name": word} for word in words if word[0] != "+"], **instruments}
 print(*(result.up_to_date for result in passdock.batch(models, pipeline, out, plugins=[plugin])))
 """
 

@@ -35,21 +35,21 @@ def test_callbacks_in_base_classes_are_checked() -> None:
 
 
 def test_static_and_class_method_callbacks() -> None:
-    heard: list[str] = []
+    called: list[str] = []
 
     @pass_instrument
     class Static:
         @staticmethod
         def run_before_pass(mod: Module, info: PassInfo) -> None:
-            heard.append(info.name)
+            called.append(info.name)
 
         @classmethod
         def run_after_pass(cls, mod: Module, info: PassInfo) -> None:
-            heard.append(cls.__name__)
+            called.append(cls.__name__)
 
     with PassContext(instruments=[Static()]):
         recorder([], "A")(model())
-    assert heard == ["A", "Static"]
+    assert called == ["A", "Static"]
     with pytest.raises(TypeError, match=r"Mine\.should_run must accept \(mod, info\)"):
         type("Mine", (PassInstrument,), {"should_run": classmethod(lambda cls, mod: True)})
 

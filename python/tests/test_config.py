@@ -28,13 +28,13 @@ def test_r034_to_037_table_options() -> None:
     assert ctx.get_config("tests.r034") == {"limit": 3, "name": "all", "deep": False}
     # Rule 41.
     assert given == {"limit": 3}
-    for wrong, said in (
+    for wrong, message in (
         ({"limt": 3}, "limt.*limit"),
         ({"limit": "x"}, "`limit` of `tests.r034`: expected an int"),
         ({"limit": 2.7}, "`limit` of `tests.r034`: expected an int"),
         (5, "tests.r034"),
     ):
-        with pytest.raises(ConfigError, match=said) as raised:
+        with pytest.raises(ConfigError, match=message) as raised:
             PassContext(config={"tests.r034": wrong})
         # Rule 35: TVM raises the one or the other.
         assert isinstance(raised.value, AttributeError)

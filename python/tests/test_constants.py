@@ -280,7 +280,7 @@ def test_constants_are_created_from_arrays(data: Any, dtype: Any, expected: str)
 
 
 @pytest.mark.parametrize(
-    ("data", "dtype", "said"),
+    ("data", "dtype", "message"),
     [
         (np.array(["2020-01-01"], "M8[D]"), None, "unsupported dtype datetime64"),
         (object(), None, "unsupported dtype object of a constant"),
@@ -320,8 +320,8 @@ def test_constants_are_created_from_arrays(data: Any, dtype: Any, expected: str)
         ([1], np.longdouble, "unsupported dtype `.*` of a constant"),
     ],
 )
-def test_invalid_constant_data_is_rejected(data: Any, dtype: Any, said: str) -> None:
-    with pytest.raises((TypeError, ValueError, OverflowError), match=said):
+def test_invalid_constant_data_is_rejected(data: Any, dtype: Any, message: str) -> None:
+    with pytest.raises((TypeError, ValueError, OverflowError), match=message):
         added(data, dtype)
 
 

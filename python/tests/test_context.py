@@ -156,8 +156,8 @@ def test_r027_names_accept_any_collection(names: Any) -> None:
 
 @pytest.mark.parametrize("argument", ["required_pass", "disabled_pass"])
 def test_r028_string_is_rejected_as_list_of_names(argument: str) -> None:
-    said = rf"{argument}: expected a list of names, got a string; did you mean \['FoldConstant'\]\?"
-    with pytest.raises(TypeError, match=said):
+    message = rf"{argument}: expected a list of names, got a string; did you mean \['FoldConstant'\]\?"
+    with pytest.raises(TypeError, match=message):
         PassContext(**{argument: "FoldConstant"})  # type: ignore[arg-type]
 
 
@@ -447,8 +447,8 @@ class Model:
             for at, instrument in enumerate(watching):
                 self.events.append(f"{instrument.name} {hook} P")
                 if hook in instrument.fails:
-                    told = watching[:at] if hook == "before" else []
-                    self.events += [f"{each.name} failed P" for each in told]
+                    notified = watching[:at] if hook == "before" else []
+                    self.events += [f"{each.name} failed P" for each in notified]
                     return False
         self.events.append("P")
         for at, instrument in enumerate(watching):
@@ -478,17 +478,17 @@ def test_context_operations_match_reference_implementation(
     events: list[str] = []
     count = 0
 
-    def instruments(said: list[frozenset[str]]) -> tuple[list[ModelInstrument], list[Watch]]:
+    def instruments(fails_of_each: list[frozenset[str]]) -> tuple[list[ModelInstrument], list[Watch]]:
         nonlocal count
         modelled, real = [], []
-        for fails in said:
+        for fails in fails_of_each:
             count += 1
             name = f"i{count}"
             modelled.append(ModelInstrument(name, fails))
             real.append(Watch(events, name, {hook: Broken(name) for hook in fails}))
         return modelled, real
 
-    pairs = [instruments(said) for said in made]
+    pairs = [instruments(fails_of_each) for fails_of_each in made]
     model = Model([ModelContext(modelled) for modelled, _ in pairs])
     contexts = [PassContext(instruments=real) for _, real in pairs]
     pass_ = recorder(events, "P")
@@ -511,8 +511,8 @@ def test_context_operations_match_reference_implementation(
                 expected = model.leave(model.contexts[at])
                 done = happened(lambda at=at: contexts[at].__exit__(None, None, None))
             elif kind == "override":
-                at, said = arguments
-                modelled, real = instruments(said)
+                at, fails_of_each = arguments
+                modelled, real = instruments(fails_of_each)
                 expected = model.override(model.contexts[at], modelled)
                 done = happened(lambda at=at, real=real: contexts[at].override_instruments(real))
             else:

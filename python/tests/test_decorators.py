@@ -108,12 +108,12 @@ def test_subclass_overrides_methods_of_decorated_class() -> None:
         def __init__(self, factor: int = 1) -> None:
             self.factor = factor
 
-        def told(self) -> str:
+        def label(self) -> str:
             return f"base {self.factor}"
 
         def transform_module(self, mod: Module, ctx: PassContext) -> Module:
             Base.limit += 1
-            ran.extend((self.told(), self.limit))
+            ran.extend((self.label(), self.limit))
             return mod
 
     made: Any = Base
@@ -122,7 +122,7 @@ def test_subclass_overrides_methods_of_decorated_class() -> None:
         def __init__(self) -> None:
             super().__init__(2)
 
-        def told(self) -> str:
+        def label(self) -> str:
             return f"twice {super().told()}"
 
     mod = one_function()
@@ -181,17 +181,17 @@ def test_static_and_class_methods() -> None:
 
 def test_instance_of_decorated_class_is_the_pass() -> None:
     """The base class that a type checker sees is the real one."""
-    told: list[object] = []
+    described: list[object] = []
 
     @function_pass(opt_level=2)
     class Tells(FunctionPass):
         def transform_function(self, func: Function, mod: Module, ctx: PassContext) -> Function:
-            told.extend((repr(self), str(self), self.info.opt_level))
+            described.extend((repr(self), str(self), self.info.opt_level))
             return func
 
     with PassContext(opt_level=3):
         Tells()(one_function())
-    assert told == ["<Tells Tells opt_level=2>", "Run Function pass: Tells at the optimization level 2", 2]
+    assert described == ["<Tells Tells opt_level=2>", "Run Function pass: Tells at the optimization level 2", 2]
 
 
 def test_pass_attributes_do_not_conflict_with_the_class() -> None:
@@ -234,7 +234,7 @@ def test_undecorated_class_is_rejected() -> None:
         def __init__(self) -> None:
             pass
 
-    said = r"Forgotten is not a pass; decorate the class with `@function_pass\(opt_level=…\)`"
+    message = r"Forgotten is not a pass; decorate the class with `@function_pass\(opt_level=…\)`"
     uses: list[Any] = [
         repr,
         str,
@@ -244,7 +244,7 @@ def test_undecorated_class_is_rejected() -> None:
         lambda made: passdock.register_pass(made),
     ]
     for use in uses:
-        with pytest.raises(TypeError, match=said):
+        with pytest.raises(TypeError, match=message):
             use(Forgotten())
         with pytest.raises(TypeError, match=r"call `super\(\).__init__\(…\)` first in Unmade.__init__"):
             use(Unmade())

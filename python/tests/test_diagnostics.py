@@ -31,12 +31,12 @@ from support import Watch, module, one_function, recorder, two_functions
 BUG, ERROR, WARNING, NOTE, HELP = DiagnosticLevel
 
 
-def emits(*said: tuple[DiagnosticLevel, str], name: str = "Emits", error: BaseException | None = None) -> ModulePass:
+def emits(*diagnostics: tuple[DiagnosticLevel, str], name: str = "Emits", error: BaseException | None = None) -> ModulePass:
     """Returns a pass that emits diagnostics, and then may raise."""
 
     @module_pass(opt_level=0, name=name)
     def emit(mod: Module, ctx: PassContext) -> Module:
-        for level, message in said:
+        for level, message in diagnostics:
             ctx.emit(Diagnostic(level, None, message))
         if error is not None:
             raise error
@@ -51,7 +51,7 @@ def shown() -> list[str]:
     """Returns the list of rendered diagnostics, which replaces standard error."""
     all_: list[str] = []
     override_renderer(
-        lambda ctx: all_.append("; ".join(f"{said.level.name} {said.message}" for said in ctx.diagnostics))
+        lambda ctx: all_.append("; ".join(f"{diagnostic.level.name} {diagnostic.message}" for diagnostic in ctx.diagnostics))
     )
     return all_
 
@@ -86,8 +86,8 @@ def test_r142_levels_and_diagnostics() -> None:
         ("NOTE", 40),
         ("HELP", 50),
     ]
-    said = Diagnostic(WARNING, None, "The weight has no use.", code="unused", help="Remove it.", notes=["one"])
-    assert (said.level, said.span, said.message, said.code, said.help, said.notes) == (
+    diagnostic = Diagnostic(WARNING, None, "The weight has no use.", code="unused", help="Remove it.", notes=["one"])
+    assert (diagnostic.level, diagnostic.span, diagnostic.message, diagnostic.code, diagnostic.help, diagnostic.notes) == (
         DiagnosticLevel.WARNING,
         None,
         "The weight has no use.",
@@ -95,9 +95,9 @@ def test_r142_levels_and_diagnostics() -> None:
         "Remove it.",
         ["one"],
     )
-    assert isinstance(said.level, DiagnosticLevel)
-    assert str(said) == "warning[unused]: The weight has no use.\n |\n = note: one\n = help: Remove it."
-    assert repr(said) == "<passdock.Diagnostic warning: The weight has no use.>"
+    assert isinstance(diagnostic.level, DiagnosticLevel)
+    assert str(diagnostic) == "warning[unused]: The weight has no use.\n |\n = note: one\n = help: Remove it."
+    assert repr(diagnostic) == "<passdock.Diagnostic warning: The weight has no use.>"
     with pytest.raises(ValueError, match="15 is not a valid DiagnosticLevel"):
         Diagnostic(15, None, "x")
 
@@ -233,7 +233,7 @@ def test_r152_default_renderer_writes_to_stderr(capfd: pytest.CaptureFixture[str
 def test_r154_renderer_can_be_replaced(shown: list[str]) -> None:
     """A global renderer and one per context; existing contexts keep theirs."""
     mine: list[str] = []
-    own = PassContext(renderer=lambda ctx: mine.extend(said.message for said in ctx.diagnostics))
+    own = PassContext(renderer=lambda ctx: mine.extend(diagnostic.message for diagnostic in ctx.diagnostics))
     renderer = get_renderer()
     assert isinstance(renderer, DiagnosticRenderer)
     with own:
@@ -246,7 +246,7 @@ def test_r154_renderer_can_be_replaced(shown: list[str]) -> None:
     @module_pass(opt_level=0)
     def overrides(mod: Module, ctx: PassContext) -> Module:
         ctx.emit(Diagnostic(NOTE, None, "before"))
-        override_renderer(DiagnosticRenderer(lambda ctx: other.extend(said.message for said in ctx.diagnostics)))
+        override_renderer(DiagnosticRenderer(lambda ctx: other.extend(diagnostic.message for diagnostic in ctx.diagnostics)))
         ctx.emit(Diagnostic(NOTE, None, "still"))
         return mod
 
@@ -272,8 +272,8 @@ def test_diagnostics_have_pass_function_and_op() -> None:
         return func
 
     Sequential([says])(two_functions())
-    (said,) = seen
-    assert (said.pass_name, said.function, said.op_name, said.code) == ("Says", "other", "op0 (onnx.Abs)", "here")
+    (diagnostic,) = seen
+    assert (diagnostic.pass_name, diagnostic.function, diagnostic.op_name, diagnostic.code) == ("Says", "other", "op0 (onnx.Abs)", "here")
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
@@ -292,7 +292,7 @@ def test_standalone_diagnostic_context() -> None:
     """The API of `tvm.ir.diagnostics`: a module, a renderer, `emit` and `render`."""
     mod = one_function()
     shown: list[list[str]] = []
-    renderer = DiagnosticRenderer(lambda ctx: shown.append([said.message for said in ctx.diagnostics]))
+    renderer = DiagnosticRenderer(lambda ctx: shown.append([diagnostic.message for diagnostic in ctx.diagnostics]))
     ctx = DiagnosticContext(mod, renderer)
     assert ctx.module is mod
     ctx.emit(Diagnostic(NOTE, None, "one"))
@@ -300,7 +300,7 @@ def test_standalone_diagnostic_context() -> None:
     ctx.render()
     assert shown == [["one"]]
     ctx.emit(Diagnostic(ERROR, None, "two"))
-    assert [said.message for said in ctx.diagnostics] == ["two"]
+    assert [diagnostic.message for diagnostic in ctx.diagnostics] == ["two"]
     with pytest.raises(DiagnosticError):
         ctx.render()
     with pytest.raises(DiagnosticError):
@@ -316,5 +316,5 @@ def test_pipeline_diagnostics_become_warnings_and_log_records(caplog: pytest.Log
         pytest.warns(passdock.PassWarning, match=r"tests\.diagnostics\.Says: careful"),
     ):
         report = passdock.run(one_function(), passes=["tests.diagnostics.Says"])
-    assert [said["severity"] for said in report["diagnostics"]] == ["warning", "note"]
+    assert [diagnostic["severity"] for diagnostic in report["diagnostics"]] == ["warning", "note"]
     assert "by the way" in caplog.text

@@ -39,12 +39,12 @@ def edited(text: str, edit: Callable[[Function, PassContext], object]) -> Module
     return after
 
 
-def refused(text: str, edit: Callable[[Function, PassContext], object], said: str, op: str | None = None) -> None:
+def rejected(text: str, edit: Callable[[Function, PassContext], object], message: str, op: str | None = None) -> None:
     """Checks a rejected edit, which names an op: the pass continues, and nothing is changed."""
 
     def run(func: Function, ctx: PassContext) -> None:
         before = str(func)
-        with pytest.raises(EditError, match=said) as raised:
+        with pytest.raises(EditError, match=message) as raised:
             edit(func, ctx)
         named = raised.value.op
         assert (named.name if named else None) == op
@@ -103,9 +103,9 @@ def test_undefined_operators_are_rejected(name: str, count: int, message: str) -
     def operands(func: Function) -> list[Value]:
         return [func.params[0]] * count
 
-    refused(RELUS, lambda func, _: func.create_op(name, operands(func)), message)
-    refused(RELUS, lambda func, _: func.replace_op(func.ops[1], name, operands(func)), message)
-    refused(RELUS, lambda func, ctx: ctx.create_value(func, name, operands(func)), message)
+    rejected(RELUS, lambda func, _: func.create_op(name, operands(func)), message)
+    rejected(RELUS, lambda func, _: func.replace_op(func.ops[1], name, operands(func)), message)
+    rejected(RELUS, lambda func, ctx: ctx.create_value(func, name, operands(func)), message)
     made = edited(RELUS, lambda func, _: func.create_op(name, operands(func), custom=True))
     assert [op.name for op in made["main"].ops][-1] == name
 
@@ -155,7 +155,7 @@ def test_type_arguments_accept_three_forms() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "message"),
+    ("spec", "message"),
     [
         ("f32[", r"invalid type `f32\[`: expected a dim, found end of input; expected a form such as "),
         ("f33[2]", "unknown dtype `f33`"),
@@ -166,10 +166,10 @@ def test_type_arguments_accept_three_forms() -> None:
         (("f32", (1.5,)), r"a size must be an int, a string \(a symbol or an expression\), or None"),
     ],
 )
-def test_invalid_types_are_rejected(said: Any, message: str) -> None:
+def test_invalid_types_are_rejected(spec: Any, message: str) -> None:
     def edit(func: Function, ctx: PassContext) -> None:
         with pytest.raises((ValueError, TypeError), match=message):
-            func.create_op("acme.A", [], results=[said], custom=True)
+            func.create_op("acme.A", [], results=[spec], custom=True)
 
     check(edited(RELUS, edit), RELUS)
 
@@ -194,10 +194,10 @@ def test_read_types_can_be_used_as_arguments(ty: str) -> None:
 
     def edit(func: Function, ctx: PassContext) -> None:
         x = func.params[0]
-        said: list[Any] = [x.type, str(x.type), other]
+        specs: list[Any] = [x.type, str(x.type), other]
         if x.type.kind == "tensor" and "@" not in ty:
-            said.append((x.dtype, x.shape))
-        op = func.create_op("acme.A", [], results=said, custom=True)
+            specs.append((x.dtype, x.shape))
+        op = func.create_op("acme.A", [], results=specs, custom=True)
         assert {result.type for result in op.results} == {x.type}
         assert str(x.type) == ty
 
@@ -205,7 +205,7 @@ def test_read_types_can_be_used_as_arguments(ty: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "kept"),
+    ("spec", "kept"),
     [
         ("n", "n"),
         ("n * 2", "n*2"),
@@ -219,11 +219,11 @@ def test_read_types_can_be_used_as_arguments(ty: str) -> None:
         ("3", "3"),
     ],
 )
-def test_dims_accept_symbols_and_expressions(said: str, kept: str) -> None:
+def test_dims_accept_symbols_and_expressions(spec: str, kept: str) -> None:
     """A string that parses as a size is that size; others are names of symbols."""
 
     def edit(func: Function, ctx: PassContext) -> None:
-        op = func.create_op("acme.A", [], results=[("f32", (said, 2))], custom=True)
+        op = func.create_op("acme.A", [], results=[("f32", (spec, 2))], custom=True)
         assert op.result.type == f"f32[{kept},2]"
 
     edited(RELUS, edit)
@@ -368,7 +368,7 @@ def test_attributes_names_types_locations_and_opsets_are_set() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "kept"),
+    ("value", "kept"),
     [
         (np.int64(2), 2),
         (np.float32(0.5), 0.5),
@@ -384,13 +384,13 @@ def test_attributes_names_types_locations_and_opsets_are_set() -> None:
         (np.zeros((1, 1)), TypeError),
     ],
 )
-def test_numbers_in_attributes_are_exact_or_rejected(said: Any, kept: Any) -> None:
+def test_numbers_in_attributes_are_exact_or_rejected(value: Any, kept: Any) -> None:
     def edit(func: Function, ctx: PassContext) -> None:
         if isinstance(kept, type):
             with pytest.raises(kept):
-                func.set_attr(func.ops[0], "k", said, custom=True)
+                func.set_attr(func.ops[0], "k", value, custom=True)
             return
-        func.set_attr(func.ops[0], "k", said, custom=True)
+        func.set_attr(func.ops[0], "k", value, custom=True)
         made = func.ops[0].attrs["k"]
         assert made == kept and type(made) is type(kept)
 
@@ -427,7 +427,7 @@ def test_results_are_set() -> None:
 
 
 @pytest.mark.parametrize(
-    ("edit", "said", "op"),
+    ("edit", "message", "op"),
     [
         (lambda f, cx: f.erase_op(f.ops[0]), "result %a is used by op1", "onnx.Relu"),
         (lambda f, cx: f.set_operand(f.ops[0], 0, f.ops[1].result), "is not visible at operand 0", "onnx.Relu"),
@@ -439,8 +439,8 @@ def test_results_are_set() -> None:
         (lambda f, cx: f.set_results([None]), "a result of a function cannot be None", None),
     ],
 )
-def test_invalid_edits_are_rejected(edit: Any, said: str, op: str | None) -> None:
-    refused(RELUS, edit, said, op)
+def test_invalid_edits_are_rejected(edit: Any, message: str, op: str | None) -> None:
+    rejected(RELUS, edit, message, op)
 
 
 @pytest.mark.parametrize("index", [-1, -(2**62)])

@@ -88,8 +88,8 @@ def ended(script: str) -> tuple[int, str]:
 def test_daemon_threads_do_not_change_exit_status(what: str) -> None:
     script = _START + _WORK[what] + _END
     with ThreadPoolExecutor(4) as pool:
-        for status, said in pool.map(ended, [script + "sys.exit(7)"] * 20):
-            assert (status, said) == (7, ""), signal.Signals(-status).name if status < 0 else said
+        for status, stderr in pool.map(ended, [script + "sys.exit(7)"] * 20):
+            assert (status, stderr) == (7, ""), signal.Signals(-status).name if status < 0 else stderr
 
 
 def test_passes_run_in_atexit_handlers() -> None:

@@ -119,22 +119,22 @@ def made(weak: Weak) -> ModulePass:
 
 def test_pass_is_freed_with_its_references() -> None:
     weak = Weak()
-    gone = weakref.ref(weak)
+    reference = weakref.ref(weak)
     pass_ = made(weak)
     del weak
     sequential = Sequential([pass_, Sequential([pass_])])
     sequential(one_function())
     del pass_
-    assert gone() is not None
+    assert reference() is not None
     del sequential
     gc.collect()
-    assert gone() is None
+    assert reference() is None
 
 
 def test_self_referencing_pass_is_freed() -> None:
     """Python's garbage collector sees a cycle through the host."""
     weak = Weak()
-    gone = weakref.ref(weak)
+    reference = weakref.ref(weak)
 
     def cycle(weak: Weak) -> None:
         holder: list[Any] = [weak]
@@ -150,7 +150,7 @@ def test_self_referencing_pass_is_freed() -> None:
     cycle(weak)
     del weak
     gc.collect()
-    assert gone() is None
+    assert reference() is None
 
 
 def cycle_of_a_sequential(weak: Weak) -> None:
@@ -182,7 +182,7 @@ def cycle_of_a_rule(weak: Weak) -> None:
 def cycle_of_a_renderer(weak: Weak) -> None:
     """Creates a renderer that references its context."""
     held: list[Any] = [weak]
-    held.append(PassContext(renderer=lambda said: held.clear()))
+    held.append(PassContext(renderer=lambda diagnostics: held.clear()))
     with held[1]:
         recorder([], "A")(one_function())
 
@@ -190,11 +190,11 @@ def cycle_of_a_renderer(weak: Weak) -> None:
 @pytest.mark.parametrize("cycle", [cycle_of_a_sequential, cycle_of_a_rule, cycle_of_a_renderer])
 def test_reference_cycles_are_freed(cycle: Callable[[Weak], None]) -> None:
     weak = Weak()
-    gone = weakref.ref(weak)
+    reference = weakref.ref(weak)
     cycle(weak)
     del weak
     gc.collect()
-    assert gone() is None
+    assert reference() is None
 
 
 def test_pass_of_registered_sequential_is_kept() -> None:
@@ -222,7 +222,7 @@ def test_pass_of_registered_sequential_is_kept() -> None:
 
 def test_instrument_referencing_its_context_is_freed() -> None:
     weak = Weak()
-    gone = weakref.ref(weak)
+    reference = weakref.ref(weak)
 
     def cycle(weak: Weak) -> None:
         class Holds(Watch):
@@ -237,20 +237,20 @@ def test_instrument_referencing_its_context_is_freed() -> None:
     cycle(weak)
     del weak
     gc.collect()
-    assert gone() is None
+    assert reference() is None
 
 
 def test_instrument_is_freed_with_its_context() -> None:
     watch = Watch([])
-    gone = weakref.ref(watch)
+    reference = weakref.ref(watch)
     ctx = PassContext(instruments=[watch])
     with ctx:
         recorder([], "A")(one_function())
     del watch
-    assert gone() is not None
+    assert reference() is not None
     ctx.override_instruments(None)
     gc.collect()
-    assert gone() is None
+    assert reference() is None
 
 
 def test_last_exception_is_not_kept() -> None:
@@ -258,7 +258,7 @@ def test_last_exception_is_not_kept() -> None:
         pass
 
     weak = Weak()
-    gone = weakref.ref(weak)
+    reference = weakref.ref(weak)
 
     def fails(weak: Weak) -> None:
         @module_pass(opt_level=0)
@@ -272,7 +272,7 @@ def test_last_exception_is_not_kept() -> None:
     fails(weak)
     del weak
     gc.collect()
-    assert gone() is None
+    assert reference() is None
 
 
 def test_handles_do_not_keep_the_module_alive() -> None:

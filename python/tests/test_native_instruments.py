@@ -111,8 +111,8 @@ def test_printed_passes_are_matched_by_alias(capsys: pytest.CaptureFixture[str])
     mod = one_function()
     with PassContext(instruments=[PassPrintingInstrument(["FoldConstant"], ["relay.transform.FoldConstant"])]):
         get_pass("FoldConstant")(mod)
-    said = capsys.readouterr().out.splitlines()
-    assert [line for line in said if line.startswith("Print")] == [
+    lines = capsys.readouterr().out.splitlines()
+    assert [line for line in lines if line.startswith("Print")] == [
         "Print IR before: relax.transform.FoldConstant",
         "Print IR after: relax.transform.FoldConstant",
     ]

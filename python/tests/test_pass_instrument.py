@@ -351,26 +351,26 @@ def test_r104_callbacks_are_optional() -> None:
         assert recorder([], "A")(mod) is mod
 
 
-@pytest.mark.parametrize(("answer", "runs"), [(True, True), (False, False), (1, True), (0, False)])
-def test_r105_should_run_must_return_a_bool(answer: Any, runs: bool) -> None:
+@pytest.mark.parametrize(("value", "runs"), [(True, True), (False, False), (1, True), (0, False)])
+def test_r105_should_run_must_return_a_bool(value: Any, runs: bool) -> None:
     """0 and 1 are accepted as bools; anything else is a TypeError that names the instrument."""
     events: list[str] = []
 
     @pass_instrument
     class Answers:
-        def __init__(self, answer: Any) -> None:
-            self.answer = answer
+        def __init__(self, value: Any) -> None:
+            self.value = value
 
         def should_run(self, mod: Module, info: PassInfo) -> Any:
-            return self.answer
+            return self.value
 
-    with PassContext(instruments=[Answers(answer)]):
+    with PassContext(instruments=[Answers(value)]):
         recorder(events, "A")(model())
     assert events == (["A"] if runs else [])
 
     for wrong, kind in ((None, "NoneType"), ("yes", "str"), (2, "int"), (1.0, "float"), ([], "list")):
-        said = f"should_run of instrument `Answers` must return a bool, not .*{kind}"
-        with PassContext(instruments=[Answers(wrong)]), pytest.raises(TypeError, match=said):
+        message = f"should_run of instrument `Answers` must return a bool, not .*{kind}"
+        with PassContext(instruments=[Answers(wrong)]), pytest.raises(TypeError, match=message):
             recorder(events, "A")(model())
 
 

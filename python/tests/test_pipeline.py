@@ -200,7 +200,7 @@ def test_missing_external_data_is_a_model_error(tmp_path: Path) -> None:
     (note,) = raised.value.notes
     assert re.fullmatch(r"needed by pass `relax\.transform\.\w+`", note)
     report = raised.value.report
-    assert report is not None and "data" not in {said["code"] for said in report.diagnostics}
+    assert report is not None and "data" not in {diagnostic["code"] for diagnostic in report.diagnostics}
     with pytest.raises(ModelError, match='tensor "w"') as raised:
         optimize(onnx.load(path, load_external_data=False))
     assert raised.value.__notes__ == ["a model in memory must include its data; load the data, or pass the path of the model"]
@@ -314,14 +314,14 @@ def test_pass_as_pipeline_uses_the_current_context() -> None:
     combine = "relax.transform.CombineParallelConv2D"
     mine = Sequential([passdock.relax.FoldConstant(), passdock.relax.CombineParallelConv2D()])
 
-    def said(**options: Any) -> list[str]:
+    def statuses(**options: Any) -> list[str]:
         return [entry["status"] for entry in run(one_function(), mine, **options).passes if entry["name"] == combine]
 
-    assert said() == ["skipped"] and said(opt_level=4) == ["unchanged"]
+    assert statuses() == ["skipped"] and statuses(opt_level=4) == ["unchanged"]
     with PassContext(opt_level=4, config={"relax.FoldConstant": {"max_growth": 5}}):
-        assert said() == ["unchanged"] and said(opt_level=1) == ["skipped"]
+        assert statuses() == ["unchanged"] and statuses(opt_level=1) == ["skipped"]
     with PassContext(opt_level=4, disabled_pass=[combine]):
-        assert said() == ["skipped"]
+        assert statuses() == ["skipped"]
     events: list[str] = []
     with PassContext(instruments=[Watch(events)]):
         run(one_function(), mine)
@@ -329,15 +329,15 @@ def test_pass_as_pipeline_uses_the_current_context() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "message"),
+    ("pipeline", "message"),
     [
         (["FoldConstant"], r"expected a pipeline, got a list of names; use `passes=\['FoldConstant'\]`"),
         ([passdock.relax.FoldConstant()], r"got a list of passes; use `Sequential\(\[…\]\)`"),
         (b"default", "a name, a path, TOML, a dict, a Pipeline or a pass, not bytes"),
     ],
 )
-def test_invalid_pipelines_are_rejected(said: Any, message: str) -> None:
-    for call in (lambda: run(one_function(), said), lambda: optimize(CHAIN, pipeline=said), lambda: Pipeline(said)):
+def test_invalid_pipelines_are_rejected(pipeline: Any, message: str) -> None:
+    for call in (lambda: run(one_function(), pipeline), lambda: optimize(CHAIN, pipeline=pipeline), lambda: Pipeline(pipeline)):
         with pytest.raises(TypeError, match=message):
             call()
     with pytest.raises(TypeError, match="not NoneType"):
@@ -413,11 +413,11 @@ def test_failed_run_has_a_report() -> None:
 
 @pytest.mark.parametrize("option", ["passes", "required_pass", "disabled_pass", "disabled_rule"])
 def test_string_is_rejected_as_list_of_names(option: str) -> None:
-    said = re.escape(f"{option}: expected a list of names, got a string; did you mean ['A']?")
+    message = re.escape(f"{option}: expected a list of names, got a string; did you mean ['A']?")
     options: dict[str, Any] = {option: "A"}
-    with pytest.raises(TypeError, match=said):
+    with pytest.raises(TypeError, match=message):
         run(one_function(), **options)
-    with pytest.raises(TypeError, match=said):
+    with pytest.raises(TypeError, match=message):
         explain(**options)
 
 
@@ -523,18 +523,18 @@ def test_options_accept_numpy_and_enum_numbers() -> None:
 
     mod = Module.from_text(CHAIN)
     level: Any = np.int64(1)
-    for said, kept in ((np.int64(5), 5), (Limit.LOW, 5)):
-        entry = {"name": "FoldConstant", "options": {"max_growth": said, "allow_growth": np.bool_(True)}}
+    for given, kept in ((np.int64(5), 5), (Limit.LOW, 5)):
+        entry = {"name": "FoldConstant", "options": {"max_growth": given, "allow_growth": np.bool_(True)}}
         options = explain({"passes": [entry]})["passes"][0]["options"]
         assert {"name": "max_growth", "source": "options", "value": kept} in options
-        assert run(mod, config={"relax.FoldConstant": {"max_growth": said}}, opt_level=np.int64(2)).ok
-        with PassContext(opt_level=level, config={"relax.FoldConstant": {"max_growth": said}}) as ctx:
+        assert run(mod, config={"relax.FoldConstant": {"max_growth": given}}, opt_level=np.int64(2)).ok
+        with PassContext(opt_level=level, config={"relax.FoldConstant": {"max_growth": given}}) as ctx:
             assert ctx.opt_level == 1 and ctx.get_config("relax.FoldConstant")["max_growth"] == kept
     with pytest.raises(ConfigError, match=r"2\.5"):
         run(mod, config={"relax.FoldConstant": {"max_growth": np.float64(2.5)}})
 
 
 def test_progress_receives_pass_names() -> None:
-    heard: list[str] = []
-    run(one_function(), passes=["FoldConstant", "InferType"], progress=heard.append)
-    assert heard[-2:] == ["relax.transform.FoldConstant", "relax.transform.InferType"]
+    names: list[str] = []
+    run(one_function(), passes=["FoldConstant", "InferType"], progress=names.append)
+    assert names[-2:] == ["relax.transform.FoldConstant", "relax.transform.InferType"]

@@ -64,10 +64,10 @@ def test_sequential_diagnostics_use_python_terms(capsys: pytest.CaptureFixture[s
     fold(module(BIG))
     shown = capsys.readouterr().err
     assert "allow_growth=True" in shown and "--" not in shown.replace("-->", "")
-    heard: list[str] = []
-    override_renderer(lambda ctx: heard.extend(text for one in ctx.diagnostics for text in (*one.notes, one.message)))
+    messages: list[str] = []
+    override_renderer(lambda ctx: messages.extend(text for one in ctx.diagnostics for text in (*one.notes, one.message)))
     fold(module(BIG))
-    assert "allow_growth=True" in "".join(heard)
+    assert "allow_growth=True" in "".join(messages)
 
     @passdock.function_pass(opt_level=0, name="tests.Says")
     def says(func: Any, mod: Any, ctx: Any) -> Any:
@@ -75,7 +75,7 @@ def test_sequential_diagnostics_use_python_terms(capsys: pytest.CaptureFixture[s
         return func
 
     says(one_function())
-    assert heard[-1] == "see `tool --loud`"
+    assert messages[-1] == "see `tool --loud`"
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ import passdock.ray
 from batch_passes import MARK
 from passdock import UsageError, _passdock
 from passdock._batch import engines, storage
-from test_batch import FIELDS, model, said
+from test_batch import FIELDS, model, by_name
 
 TESTS = str(Path(__file__).parent)
 BOTH = [TESTS, str(Path(passdock.__file__).parents[1])]
@@ -57,7 +57,7 @@ def test_models_on_a_shared_disk(cluster: Path, models: Path, tmp_path: Path, mo
     out = tmp_path / "out"
     batch = passdock.ray.batch(models, None, out)
     assert len(batch) == 3
-    done = said(batch)
+    done = by_name(batch)
     assert {name: result.ok for name, result in done.items()} == {"a": True, "b": True, "bad": False}
     assert list(done["b"]) == FIELDS
     assert (done["b"].output, done["b"].ops_before) == (str(out / "deep" / "b.onnx"), 4)
@@ -80,7 +80,7 @@ def test_models_on_a_shared_disk(cluster: Path, models: Path, tmp_path: Path, mo
 def test_models_in_storage_are_copied(cluster: Path, models: Path, tmp_path: Path) -> None:
     there = f"file://{tmp_path}"
     batch = passdock.ray.batch(f"{there}/models", None, f"{there}/out")
-    done = said(batch)
+    done = by_name(batch)
     assert {name: result.ok for name, result in done.items()} == {"a": True, "b": True, "bad": False}
     assert done["b"].model == f"{there}/models/deep/b.onnx"
     assert done["b"].output == f"{there}/out/deep/b.onnx"
@@ -143,7 +143,7 @@ def test_repeated_crash_fails_only_its_model(cluster: Path, tmp_path: Path) -> N
     batch = passdock.ray.batch(
         home, None, tmp_path / "out", passes=["tests.Behave"], imports=["batch_passes"], timeout=3, max_in_flight=2
     )
-    done = said(batch)
+    done = by_name(batch)
     assert sorted(name for name, result in done.items() if result.ok) == ["fine", "fine2"]
     # Failed passes and timeouts aren't retried.
     assert batch.summary.retried == 2
@@ -157,11 +157,11 @@ def test_max_in_flight_limits_submitted_tasks(
 ) -> None:
     paths = [model(tmp_path / "models" / f"{at}.onnx") for at in range(12)]
     counts: list[int] = []
-    answered = passdock.ray._Cluster.answered
+    original = passdock.ray._Cluster.answered
 
     def counting(self: Any, running: Any) -> Any:
         counts.append(len(running))
-        return answered(self, running)
+        return original(self, running)
 
     monkeypatch.setattr(passdock.ray._Cluster, "answered", counting)
     assert passdock.ray.batch(paths, None, tmp_path / "out", max_in_flight=3).wait().ok == 12

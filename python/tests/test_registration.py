@@ -178,9 +178,9 @@ passdock.get_pass("UnrollLoop")(mod)
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
     )
-    said = done.stdout.splitlines()
-    assert sum("own.so` changed after it was loaded" in line for line in said) == 12, done.stdout
-    assert "restart the program" in done.stdout and "loaded" not in said
+    lines = done.stdout.splitlines()
+    assert sum("own.so` changed after it was loaded" in line for line in lines) == 12, done.stdout
+    assert "restart the program" in done.stdout and "loaded" not in lines
 
 
 def test_tvm_config_key_cannot_be_registered() -> None:

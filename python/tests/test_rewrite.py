@@ -40,15 +40,15 @@ def test_rule_error_names_line_and_op() -> None:
 
 
 @pytest.mark.parametrize(
-    ("results", "said"),
+    ("results", "message"),
     [(0, "cannot use an op without results"), (2**33, "an op can have at most 1048576 results")],
 )
-def test_ops_with_invalid_result_count_are_rejected(results: int, said: str) -> None:
+def test_ops_with_invalid_result_count_are_rejected(results: int, message: str) -> None:
     @rule("onnx.Relu(%x)")
     def makes(rewriter: Rewriter, match: Match) -> Any:
         return rewriter.op("onnx.Relu", [match["x"]], results=results)
 
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         rules_pass("acme.Makes", makes)(module(RELU_OF_ABS))
 
 
@@ -84,9 +84,9 @@ def test_visitor_error_names_its_line(base: type[Any]) -> None:
     assert raised.value.__notes__ == [f"Error in pass acme.Walks, function @main {line_of(raised)}"]
 
 
-@pytest.mark.parametrize("answer", [lambda op: op, lambda op: 3])
-def test_mutator_must_return_values(answer: Any) -> None:
-    mutator = type("Answers", (Mutator,), {"mutate_other": lambda self, op: answer(op)})()
+@pytest.mark.parametrize("result", [lambda op: op, lambda op: 3])
+def test_mutator_must_return_values(result: Any) -> None:
+    mutator = type("Answers", (Mutator,), {"mutate_other": lambda self, op: result(op)})()
 
     @function_pass(opt_level=0, name="acme.Mutates")
     def mutates(func: Function, mod: Module, ctx: PassContext) -> Function:
@@ -153,7 +153,7 @@ def test_rules_pass_required_is_a_list() -> None:
 
 
 @pytest.mark.parametrize(
-    ("dtype", "number", "said"),
+    ("dtype", "number", "message"),
     [
         ("f32", 1e60, "f32 cannot represent 1e[+]60"),
         ("f16", 65520.0, "f16 cannot represent 65520.0"),
@@ -164,9 +164,9 @@ def test_rules_pass_required_is_a_list() -> None:
         ("i64", 2**63 - 1, "cannot represent 9223372036854775807 exactly.* `ints`"),
     ],
 )
-def test_scalar_must_be_representable(dtype: str, number: float, said: str) -> None:
+def test_scalar_must_be_representable(dtype: str, number: float, message: str) -> None:
     def adds(rewriter: Rewriter, match: Match) -> Any:
-        with pytest.raises(ValueError, match=said):
+        with pytest.raises(ValueError, match=message):
             rewriter.scalar(dtype, number)
         for dtype_of_it, right in (("f32", 0.5), ("f32", float("inf")), ("f64", 2**53 + 1), ("u64", 2**63), ("bool", 1)):
             made = rewriter.scalar(dtype_of_it, right).constant

@@ -43,19 +43,19 @@ def test_reports_and_errors_can_be_copied_and_pickled(tmp_path: Path) -> None:
 
 
 def test_progress_callback_may_stop_the_run(tmp_path: Path) -> None:
-    told: list[str] = []
+    names: list[str] = []
 
     def follow(name: str) -> None:
-        told.append(name)
+        names.append(name)
         raise KeyError("enough")
 
     one_function().write(tmp_path / "in.ir")
     # No pass follows the last one, before which the run would end.
     for pipeline in ("default", {"passes": ["InferType"]}):
-        told.clear()
+        names.clear()
         with pytest.raises(KeyError, match="enough") as raised:
             passdock.run(tmp_path / "in.ir", pipeline, tmp_path / "out.ir", progress=follow)
-        assert len(told) == 1
+        assert len(names) == 1
         # Neither an output nor a reproducer is written.
         assert not hasattr(raised.value, "__notes__")
         assert [path.name for path in tmp_path.iterdir()] == ["in.ir"]
@@ -138,43 +138,43 @@ def test_all_runs_use_the_current_context(run: Callable[[Module], Any]) -> None:
 def test_options_override_context_and_context_overrides_pipeline() -> None:
     source = {"passes": ["FoldConstant"], "context": {"opt_level": 0, "config": {"relax.FoldConstant": {"max_growth": 1}}}}
 
-    def said(**options: Any) -> tuple[bool, Any]:
+    def outcome(**options: Any) -> tuple[bool, Any]:
         entry = passdock.explain(source, **options)["passes"][0]
         growth = [option["value"] for option in entry["options"] if option["name"] == "max_growth"]
         return passdock.run(one_function(), source, **options).passes[0]["status"] != "skipped", growth[0]
 
     config = {"relax.FoldConstant": {"max_growth": 2}}
-    assert said() == (False, 1)
+    assert outcome() == (False, 1)
     # A context without a level doesn't override the pipeline's.
     with PassContext(config=config):
-        assert said() == (False, 2)
+        assert outcome() == (False, 2)
     with PassContext(opt_level=2, config=config):
-        assert said() == (True, 2)
-        assert said(opt_level=1, config={"relax.FoldConstant": {"max_growth": 3}}) == (False, 3)
+        assert outcome() == (True, 2)
+        assert outcome(opt_level=1, config={"relax.FoldConstant": {"max_growth": 3}}) == (False, 3)
 
 
 def test_context_instruments_precede_run_instruments() -> None:
-    heard: list[str] = []
+    events: list[str] = []
 
     class Told(PassInstrument):
         def __init__(self, own: str) -> None:
             self.own = own
 
         def enter_pass_ctx(self) -> None:
-            heard.append(f"{self.own} enters")
+            events.append(f"{self.own} enters")
 
         def exit_pass_ctx(self) -> None:
-            heard.append(f"{self.own} exits")
+            events.append(f"{self.own} exits")
 
         def run_before_pass(self, mod: Module, info: PassInfo) -> None:
-            heard.append(f"{self.own} {info.name}")
+            events.append(f"{self.own} {info.name}")
 
     one = Sequential([passdock.relax.FoldConstant()], name="one")
     outer, inner = Told("outer"), Told("inner")
     with PassContext(instruments=[outer]):
         passdock.run(one_function(), one, instruments=[inner])
     passes = [f"{own} {name}" for name in ("pipeline", "one", FOLD) for own in ("outer", "inner")]
-    assert heard == ["outer enters", "inner enters", *passes, "inner exits", "outer exits"]
+    assert events == ["outer enters", "inner enters", *passes, "inner exits", "outer exits"]
     with pytest.raises(TypeError, match="is not an instrument"):
         passdock.run(one_function(), instruments=[3])
 
@@ -284,8 +284,8 @@ def test_warnings_point_to_the_calling_line() -> None:
         passdock.Pipeline("default")(mod, **said)
     """)
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
-    said = [line.split(": ")[0] for line in done.stderr.splitlines() if "PassWarning" in line]
-    assert said == ["<string>:5", "<string>:6", "<string>:7"]
+    locations = [line.split(": ")[0] for line in done.stderr.splitlines() if "PassWarning" in line]
+    assert locations == ["<string>:5", "<string>:6", "<string>:7"]
 
 
 def test_pipeline_must_be_called_with_a_module() -> None:

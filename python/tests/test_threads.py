@@ -73,8 +73,8 @@ def test_modules_are_readable_from_many_threads() -> None:
         return [op.name for _ in range(300) for op in func.ops]
 
     with ThreadPoolExecutor(8) as pool:
-        answers = [task.result(timeout=60) for task in [pool.submit(reads) for _ in range(8)]]
-    assert answers == [["onnx.Relu"] * 300] * 8
+        results = [task.result(timeout=60) for task in [pool.submit(reads) for _ in range(8)]]
+    assert results == [["onnx.Relu"] * 300] * 8
 
 
 def test_passes_run_in_parallel_threads() -> None:
@@ -96,8 +96,8 @@ def test_passes_run_in_parallel_threads() -> None:
             return str(passes(one_function()))
 
     with ThreadPoolExecutor(8) as pool:
-        answers = {task.result(timeout=60) for task in [pool.submit(works, at) for at in range(200)]}
-    assert answers == {str(negates(one_function()))}
+        results = {task.result(timeout=60) for task in [pool.submit(works, at) for at in range(200)]}
+    assert results == {str(negates(one_function()))}
 
 
 def test_pass_may_wait_for_another_thread() -> None:

@@ -116,8 +116,8 @@ def test_duplicate_vendor_name_warns(site: Path, tmp_path_factory: pytest.TempPa
     install(first, "twice = first_passdock", "first_passdock")
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(first))
-        said = "twice of first-passdock 1.2>, ignoring <passdock.Vendor twice of second-passdock 1.2>"
-        with pytest.warns(PassWarning, match=said):
+        message = "twice of first-passdock 1.2>, ignoring <passdock.Vendor twice of second-passdock 1.2>"
+        with pytest.warns(PassWarning, match=message):
             assert passdock.plugins()["twice"].distribution == "first-passdock"
 
 

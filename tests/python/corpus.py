@@ -99,9 +99,9 @@ def judged(corpus, made, report):
     for name, findings in report.items():
         given = corpus.directory / f"{name}.onnx"
         handmade = corpus.crafted.get(name)
-        if handmade and handmade.refused:
+        if handmade and handmade.rejected:
             why = findings.get("read") or "it was read"
-            tally.note(name, "refused", None if handmade.refused in why else why)
+            tally.note(name, "refused", None if handmade.rejected in why else why)
             continue
         like = None
         if handmade and handmade.like:

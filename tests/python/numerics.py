@@ -181,8 +181,8 @@ def says_what_it_cannot_tell(passdock, work):
         report, found = passdock.run(model, [WRONG], *arguments)
         claim(report["exit_status"] == 0, report)
         claim([each["result"] for each in found["passes"]] == ["not checked"], found)
-        said = [each["code"] for each in report["diagnostics"] if each["code"] != "unknown-operators"]
-        claim(said == ["not-checked"], report["diagnostics"])
+        codes = [each["code"] for each in report["diagnostics"] if each["code"] != "unknown-operators"]
+        claim(codes == ["not-checked"], report["diagnostics"])
         return found["not_checked"]
 
     like = [helper.make_node("RandomNormalLike", ["x"], ["r"]), helper.make_node("Relu", ["r"], ["y"])]
@@ -207,9 +207,9 @@ def says_what_it_cannot_tell(passdock, work):
     model = save(work / "sizes.onnx", fixed, [tensor("x", F32, ["n"])], [tensor("y", F32, [7, 11])], [shape])
     claim("with inputs of any tried size" in reason(model), "sizes")
     report, _ = passdock.run(model, [WRONG], 'dims = { m = 77 }')
-    [said] = report["diagnostics"]
-    claim((report["exit_status"], said["code"]) == (2, "config") and "unknown symbol `m`" in said["message"], report)
-    claim(said["snippet"]["text"] == "dims = { m = 77 }" and said["snippet"]["start"] == 9, said)
+    [diagnostic] = report["diagnostics"]
+    claim((report["exit_status"], diagnostic["code"]) == (2, "config") and "unknown symbol `m`" in diagnostic["message"], report)
+    claim(diagnostic["snippet"]["text"] == "dims = { m = 77 }" and diagnostic["snippet"]["start"] == 9, diagnostic)
     results = passdock.results(model, [WRONG], 'dims = { n = 77 }')
     claim(results == ["different"], results)
 
@@ -232,8 +232,8 @@ def reads_inputs(passdock, work):
     report, found = passdock.run(model, [WRONG], 'inputs = "data"')
     claim(found["samples"] == [{"x": "f32[5,128]"}] and found["passes"][0]["result"] == "different", found)
     report, _ = passdock.run(model, [WRONG], 'inputs = "nothing"')
-    [said] = report["diagnostics"]
-    claim((report["exit_status"], said["code"]) == (2, "config") and "no such file" in said["message"], report)
+    [diagnostic] = report["diagnostics"]
+    claim((report["exit_status"], diagnostic["code"]) == (2, "config") and "no such file" in diagnostic["message"], report)
     (work / "empty").mkdir(exist_ok=True)
     report, found = passdock.run(model, [WRONG], 'inputs = "empty"')
     claim(report["exit_status"] == 2 and "invalid sample inputs" in found["not_checked"], found)
@@ -315,8 +315,8 @@ def main():
     checks += [(model.name, lambda model=model: standard_passes(passdock, model)) for model in models]
     for name, check in checks:
         try:
-            said = check()
-            print(f"ok      {name}{f': {said}' if said else ''}", flush=True)
+            note = check()
+            print(f"ok      {name}{f': {note}' if said else ''}", flush=True)
         except Failed as error:
             failed += 1
             print(f"FAILED  {name}: {error}", flush=True)

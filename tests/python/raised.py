@@ -237,8 +237,8 @@ def resizes():
         of_way = one("Resize", 11, ("x", "r", "s"), [region, scales], image, coordinate_transformation_mode=way)
         yield f"resize.11.{way}", of_way, None
     way = "tf_half_pixel_for_nn"
-    gone = one("Resize", 11, ("x", "r", "s"), [region, scales], image, coordinate_transformation_mode=way)
-    yield "resize.11.gone", gone, 13
+    removed = one("Resize", 11, ("x", "r", "s"), [region, scales], image, coordinate_transformation_mode=way)
+    yield "resize.11.gone", removed, 13
 
 
 def others():
@@ -278,7 +278,7 @@ CASES = (axes, reductions, splits, pads, clips, slices, softmaxes, dropouts, bat
 class Judge:
     def __init__(self, args):
         self.args = args
-        self.count = self.refused = self.wrong = 0
+        self.count = self.rejected = self.wrong = 0
 
     def run(self, before, after, to):
         after.unlink(missing_ok=True)
@@ -294,15 +294,15 @@ class Judge:
             raise RuntimeError(done.stderr.strip()[-2000:])
 
     def why(self, before, after, to, refused_from, ops):
-        status, said = self.run(before, after, to)
-        errors = [one["message"] for one in said if one["severity"] == "error"]
+        status, diagnostics = self.run(before, after, to)
+        errors = [one["message"] for one in diagnostics if one["severity"] == "error"]
         if status:
             expected = refused_from is not None and to >= refused_from
             if not expected:
                 return f"is refused: {errors}"
             if after.exists():
                 return "is refused, and something is written"
-            self.refused += 1
+            self.rejected += 1
             named = any(f"onnx.{op} of opset" in error and f"opset {to}" in error for op in ops for error in errors)
             return None if named else f"the op isn't named: {errors}"
         if refused_from is not None and to >= refused_from:
@@ -312,9 +312,9 @@ class Judge:
         found |= {one.version for f in raised.functions for one in f.opset_import if not one.domain}
         if found != {to}:
             return f"it has the opsets {found}"
-        said = complaint(after)
-        if said and not complaint(before):
-            return f"onnx.checker: {said}"
+        error = complaint(after)
+        if error and not complaint(before):
+            return f"onnx.checker: {error}"
         return outputs.same_outputs(before, after)["why"]
 
     def judge(self, name, before, after, to, refused_from, ops):
@@ -369,7 +369,7 @@ def main():
         if version_of(onnx.load(path, load_external_data=False)) < REAL_TARGET:
             judge.judge(path.stem, path, args.work_dir / path.name, REAL_TARGET, None, [])
     real = judge.count - small
-    print(f"{small} raises of small models, {judge.refused} refused as they have to be")
+    print(f"{small} raises of small models, {judge.rejected} refused as they have to be")
     print(f"{real} real models; {judge.wrong} wrong")
     return 1 if judge.wrong or (small < 1000 and not args.only) else 0
 

@@ -67,7 +67,7 @@ class Runtime:
         self.options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
         self.options.intra_op_num_threads = 1
         self.no_kernel = set()
-        self.refused = collections.Counter()
+        self.rejected = collections.Counter()
 
     def results(self, case):
         """Returns the outputs in types that NumPy has; None if it has no kernel for the op or rejects it."""
@@ -80,7 +80,7 @@ class Runtime:
             text = str(error)
             if "NOT_IMPLEMENTED" in text or "INVALID_GRAPH" in text:
                 self.no_kernel.add(signature)
-            self.refused[case.op, text[:160] if "NOT_IMPL" not in text else "no kernel"] += 1
+            self.rejected[case.op, text[:160] if "NOT_IMPL" not in text else "no kernel"] += 1
             return None
 
     def run(self, case):
@@ -224,7 +224,7 @@ def main():
             right[case.op] += not whys
             wrong += [f"{show(case)}\n  {why}" for why in whys[:1]]
     if given.details:
-        for (op, why), count in sorted(runtime.refused.items()):
+        for (op, why), count in sorted(runtime.rejected.items()):
             print(f"ONNX Runtime rejects {count} {op}: {why}")
     print("\n".join(wrong[: 200 if given.details else 20]))
     print("left alone:", dict(left))

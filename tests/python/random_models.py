@@ -125,7 +125,7 @@ class Maker:
             return None
         return self.rng.choice(suits[-8:] if self.chance(0.6) else suits)
 
-    def beside(self, value):
+    def compatible(self, value):
         """Returns a value that broadcasts to another's shape."""
         if self.chance(0.4):
             shape = [size if isinstance(size, int) and self.chance(0.5) else 1 for size in value.shape]

@@ -220,7 +220,7 @@ class Judge:
         self.work, self.patterns, self.runtime = work, patterns, Runtime()
         self.slots = [one for one in patterns for _ in range(REPEATED.get(one["rule"], 1))]
         self.fired, self.made, self.unsuited = collections.Counter(), collections.Counter(), collections.Counter()
-        self.failures, self.waiting, self.answers, self.keeps_all = [], {}, collections.deque(), False
+        self.failures, self.waiting, self.responses, self.keeps_all = [], {}, collections.deque(), False
         rules = [path for path in FILES if path.stem != "folds"]
         self.process = subprocess.Popen(
             [tool, "run", *rules], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
@@ -229,7 +229,7 @@ class Judge:
         self.reader.start()
 
     def read(self):
-        self.answers.extend(json.loads(line) for line in self.process.stdout)
+        self.responses.extend(json.loads(line) for line in self.process.stdout)
 
     def case(self, seed):
         """Generates a case that runs, and sends it to passdock."""
@@ -271,15 +271,15 @@ class Judge:
         return False
 
     def judge_answers(self):
-        while self.answers:
-            answer = self.answers.popleft()
-            case = self.waiting.pop(answer["model"])
-            why = self.why_wrong(case, answer)
+        while self.responses:
+            response = self.responses.popleft()
+            case = self.waiting.pop(response["model"])
+            why = self.why_wrong(case, response)
             if why:
-                self.keep(case, answer, why)
+                self.keep(case, response, why)
             elif not self.keeps_all:
-                Path(answer["model"]).unlink()
-                Path(answer["model"]).with_suffix(".out.onnx").unlink()
+                Path(response["model"]).unlink()
+                Path(response["model"]).with_suffix(".out.onnx").unlink()
 
     def settle(self):
         """Waits for all results."""
@@ -308,14 +308,14 @@ class Judge:
         if self.process.wait() or self.waiting:
             sys.exit(f"passdock-rules exited with {self.process.returncode}; {len(self.waiting)} models have no result")
 
-    def why_wrong(self, case, answer):
-        if "error" in answer:
-            return f"passdock: {answer['error']}"
-        applied = {(name, rule): times for name, rules in answer["rewrites"].items() for rule, times in rules.items()}
+    def why_wrong(self, case, response):
+        if "error" in response:
+            return f"passdock: {response['error']}"
+        applied = {(name, rule): times for name, rules in response["rewrites"].items() for rule, times in rules.items()}
         self.fired.update(applied.keys())
-        if case.pattern["pass"] == FOLDS and answer["after"] < answer["before"] and case.passes != ["default"]:
+        if case.pattern["pass"] == FOLDS and response["after"] < response["before"] and case.passes != ["default"]:
             self.fired[FOLDS, case.pattern["rule"]] += 1
-        for name, before, after in answer["ops"]:
+        for name, before, after in response["ops"]:
             if after > before:
                 return f"{name} made {after} ops of {before}"
         data = (self.work / f"{case.seed}.out.onnx").read_bytes()
@@ -345,11 +345,11 @@ class Judge:
                     return f"{info.name} of run {number} {why}; rules: {sorted(rules)}"
         return None
 
-    def keep(self, case, answer, why):
+    def keep(self, case, response, why):
         key = case.pattern["pass"], case.pattern["rule"]
         self.failures.append((case.seed, key, why))
         report = {"seed": case.seed, "rule": key, "passes": case.passes, "keep_negative_zero": case.keeps, "why": why}
-        report |= {"rewrites": answer.get("rewrites"), "by": case.way.__name__}
+        report |= {"rewrites": response.get("rewrites"), "by": case.way.__name__}
         (self.work / f"{case.seed}.json").write_text(json.dumps(report, indent=2))
 
 

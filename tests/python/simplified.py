@@ -173,8 +173,8 @@ def parallel():
     random = np.random.default_rng(3)
     kinds = ("MatMul", "Conv", "Conv.strided", "Conv.1", "Gemm", "Gemm.transposed")
     opsets, biases = itertools.cycle((11, 13, 21)), itertools.cycle((False, True))
-    for kind, behind in itertools.product(kinds, ("", "Relu", "Mul Relu", "Add")):
-        opset, count = next(opsets), 2 if behind else 3
+    for kind, following in itertools.product(kinds, ("", "Relu", "Mul Relu", "Add")):
+        opset, count = next(opsets), 2 if following else 3
         op, _, how = kind.partition(".")
         has_bias = op != "MatMul" and next(biases)
         shape = {"MatMul": (2, 3, 4), "Gemm": (3, 4), "Conv": (2, 3, 6) if how == "1" else (2, 3, 6, 7)}[op]
@@ -192,7 +192,7 @@ def parallel():
                 constants.append((f"b{at}", random.random(channels).astype(np.float32)))
             last = f"p{at}"
             nodes.append(helper.make_node(op, operands, [last], **attributes))
-            for step, name in enumerate(behind.split()):
+            for step, name in enumerate(following.split()):
                 more = [] if name == "Relu" else [f"c{at}_{step}"]
                 if more:
                     each = (channels,) + (1,) * (len(shape) - 2 if op == "Conv" else 0)
@@ -201,7 +201,7 @@ def parallel():
                 last = f"p{at}_{step}"
             nodes[-1].output[0] = f"y{at}"
             results.append((f"y{at}", TensorProto.FLOAT, [None] * len(shape)))
-        steps = behind.split()
+        steps = following.split()
         made = model(nodes, [("x", TensorProto.FLOAT, shape)], results, constants, opset)
         expected = {node.op_type: 0 for node in nodes}
         for name in [op, *steps]:
@@ -209,7 +209,7 @@ def parallel():
         expected["Split"] = 1
         if count * (1 + len(steps)) <= 2 + len(steps):
             expected = {name: [node.op_type for node in nodes].count(name) for name in expected if name != "Split"}
-        yield f"parallel.{opset}.{kind}.{count}.{has_bias}.{'_'.join(behind.split())}", made, expected
+        yield f"parallel.{opset}.{kind}.{count}.{has_bias}.{'_'.join(following.split())}", made, expected
 
 
 def ops_of(graph):

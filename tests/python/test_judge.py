@@ -46,31 +46,31 @@ class Judge(unittest.TestCase):
         self.made.write_bytes(self.model.SerializeToString())
         return check(self.given, self.made)
 
-    def refused(self, check, sentence):
+    def check_rejected(self, check, sentence):
         self.assertIn(sentence, self.judged(check) or "nothing")
 
     def spoilt(self, check, sentence, spoil):
         self.model = noted()
         spoil(self.model)
-        self.refused(check, sentence)
+        self.check_rejected(check, sentence)
 
     def test_renamed_node(self):
         first = self.model.graph.node[0]
         first.name = "passdock/renamed"
         self.assertIsNone(self.judged(judge.renamed))
         first.name = "another"
-        self.refused(judge.renamed, "the node's new name isn't there")
+        self.check_rejected(judge.renamed, "the node's new name isn't there")
         first.doc_string = "another"
-        self.refused(judge.renamed, "more than a node's name has changed: records [3, 4, 6] of the node")
+        self.check_rejected(judge.renamed, "more than a node's name has changed: records [3, 4, 6] of the node")
         self.model.graph.node[2].name = "passdock/renamed"
-        self.refused(judge.renamed, "of the graph")
+        self.check_rejected(judge.renamed, "of the graph")
 
     def test_new_attribute(self):
         op = self.model.graph.node[2]
         op.attribute.append(helper.make_attribute("passdock_corpus", 1))
         self.assertIsNone(self.judged(judge.attribute))
         op.attribute[0].i = 4
-        self.refused(judge.attribute, "more than an attribute is new")
+        self.check_rejected(judge.attribute, "more than an attribute is new")
         self.spoilt(
             judge.attribute, "another attribute", lambda m: m.graph.node[2].attribute.add(name="new", i=1, type=2)
         )
@@ -80,10 +80,10 @@ class Judge(unittest.TestCase):
         nodes[0].output[0] = nodes[1].input[0] = nodes[2].input[0] = infos[0].name = "passdock/value"
         self.assertIsNone(self.judged(judge.renamed_value))
         infos[0].ClearField("doc_string")
-        self.refused(judge.renamed_value, "value_info[0].doc_string is only in the first file")
+        self.check_rejected(judge.renamed_value, "value_info[0].doc_string is only in the first file")
         nodes[2].input[0] = "a"
         nodes[2].input[2] = "passdock/value"
-        self.refused(judge.renamed_value, "node[2].input[2] differs: 'w' and 'a'")
+        self.check_rejected(judge.renamed_value, "node[2].input[2] differs: 'w' and 'a'")
 
     def test_replaced_node(self):
         self.assertIsNone(self.judged(judge.replaced))
@@ -92,7 +92,7 @@ class Judge(unittest.TestCase):
         op.attribute[0].doc_string = "only a note"
         self.assertIsNone(self.judged(judge.replaced))
         op.attribute[0].i = 4
-        self.refused(judge.replaced, "attribute[0].i differs: 3 and 4")
+        self.check_rejected(judge.replaced, "attribute[0].i differs: 3 and 4")
         self.spoilt(judge.replaced, "another domain", lambda m: setattr(m.graph.node[2], "domain", "other"))
         self.spoilt(judge.replaced, "input", lambda m: m.graph.node[2].input.pop())
 

@@ -106,12 +106,12 @@ fn tap(registry: &Registry, options: &str) -> InstrumentRef {
 /// Returns the log of a pass under a tap with each of these options. A `|` means the host's instrument.
 fn events(registry: &Registry, taps: &[&str], pass: &PassRef) -> String {
     let log = Log::default();
-    let said = log.clone();
+    let events = log.clone();
     let mut context = PassContext::builder()
         .registry(registry)
         .on_diagnostic(move |diagnostic| {
             assert!(diagnostic.severity != passdock::Severity::Note || diagnostic.plugin.is_some());
-            said.add(diagnostic.message);
+            events.add(diagnostic.message);
         });
     for options in taps {
         context = match *options {
@@ -437,8 +437,8 @@ fn each_callback_may_panic() {
         "report",
         "exit",
     ];
-    let mut said: Vec<String> = callbacks.map(|callback| last(callback, nothing)).to_vec();
-    said.push(last("failed", fails));
+    let mut messages: Vec<String> = callbacks.map(|callback| last(callback, nothing)).to_vec();
+    messages.push(last("failed", fails));
     expect![["
         cannot create instrument `tap.tap` of plugin TAP: it panicked at tests/plugins/src/tap.rs:43:13: this is a bug
         instrument `tap.tap` of plugin TAP panicked in enter_pass_ctx at tests/plugins/src/tap.rs:43:13: this is a bug
@@ -452,7 +452,7 @@ fn each_callback_may_panic() {
         instrument `tap.tap` of plugin TAP panicked in exit_pass_ctx at tests/plugins/src/tap.rs:43:13: this is a bug
         Error in pass fails: it is broken (instrument `tap.tap` of plugin TAP panicked in pass_failed at \
           tests/plugins/src/tap.rs:43:13: this is a bug)"]]
-    .assert_eq(&said.join("\n"));
+    .assert_eq(&messages.join("\n"));
 }
 
 #[test]
@@ -509,8 +509,8 @@ fn plugin_is_loaded_on_enter_and_unregistered_with_instruments() {
 
     registry.unregister_plugin("tap").expect("it is there");
     let options = passdock::toml::Table::new();
-    let gone = registry.get_instrument("tap.tap", &options, &InstrumentSetup::new(&registry));
-    let error = gone.err().expect("it is gone");
+    let missing = registry.get_instrument("tap.tap", &options, &InstrumentSetup::new(&registry));
+    let error = missing.err().expect("it is missing");
     assert_eq!(error.message, "no instrument is named `tap.tap`");
     // An instrument that is still referenced isn't dropped.
     tap.exit_pass_ctx(&PassContext::current().frame())

@@ -152,14 +152,14 @@ fn every_pass_has_docs_with_valid_examples() {
                 after,
             } = example;
             let as_it_is = |text: &str| run_on_text(&registry, &[], text, |context| context);
-            let made = run_with_options(&registry, &name, &options, &before);
-            let said = as_it_is(&after);
+            let actual = run_with_options(&registry, &name, &options, &before);
+            let documented = as_it_is(&after);
             assert!(
-                made == said,
-                "{}: the pass makes\n{made}\nand its documentation says\n{said}",
+                actual == documented,
+                "{}: the pass makes\n{actual}\nand its documentation says\n{documented}",
                 page.file
             );
-            assert_ne!(made, as_it_is(&before), "{}: nothing changes", page.file);
+            assert_ne!(actual, as_it_is(&before), "{}: nothing changes", page.file);
         }
     }
     for name in pages.keys() {

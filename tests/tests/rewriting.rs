@@ -64,7 +64,7 @@ const SHADOWED: &str = r#"module {
 
 #[test]
 fn ops_named_excludes_shadowed_operators() {
-    let said = run(SHADOWED, |m, _| {
+    let result = run(SHADOWED, |m, _| {
         let f = m.snapshot("main")?;
         let count = |name: &str| (f.ops_named(name).count(), f.all_ops_named(name).count());
         assert_eq!(count("onnx.Relu"), (0, 1));
@@ -74,7 +74,7 @@ fn ops_named_excludes_shadowed_operators() {
         assert_eq!(count("acme.Nothing"), (0, 0));
         Ok(())
     });
-    assert!(said.starts_with("module"), "{said}");
+    assert!(result.starts_with("module"), "{result}");
 }
 
 #[test]

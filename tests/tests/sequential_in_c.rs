@@ -119,11 +119,11 @@ fn sequential_runs_and_config_key_is_read() {
         .expect("a plugin");
     let module = text::parse("module {\n}\n").unwrap_or_else(|error| panic!("{error:?}"));
     let run = |name: &str, config: &[(&str, &str)]| {
-        let said: Arc<Mutex<Vec<String>>> = Arc::default();
-        let heard = said.clone();
+        let messages: Arc<Mutex<Vec<String>>> = Arc::default();
+        let sink = messages.clone();
         let mut context = PassContext::builder()
             .registry(&registry)
-            .on_diagnostic(move |one| heard.lock().unwrap().push(one.message));
+            .on_diagnostic(move |one| sink.lock().unwrap().push(one.message));
         for (key, value) in config {
             let value: toml::Table = format!("value = {value}").parse().expect("TOML");
             context = context.config(*key, value["value"].clone());
@@ -131,8 +131,8 @@ fn sequential_runs_and_config_key_is_read() {
         let pass = registry.get_pass(name)?;
         let context = context.build()?;
         context.scope(|_| Sequential::new([pass]).call(module.clone()))?;
-        let said = said.lock().unwrap().join("\n");
-        Ok::<String, PassError>(said)
+        let messages = messages.lock().unwrap().join("\n");
+        Ok::<String, PassError>(messages)
     };
     expect![[r#"
         8 cores of x86, silent, limit 1
@@ -167,14 +167,14 @@ fn config_key_without_table_is_rejected() {
     let Some((_dir, library)) = build(&SOURCE.replace(table, "")) else {
         return;
     };
-    let refused = Registry::new().load_plugin(&library, &LoadOptions::default());
-    let said = refused.expect_err("it contradicts itself").to_string();
+    let result = Registry::new().load_plugin(&library, &LoadOptions::default());
+    let message = result.expect_err("it contradicts itself").to_string();
     let path = library.display().to_string();
     expect![
         "cannot load plugin `FILE`: invalid `config` of `c.transform.Says` in the manifest: expected the `key` of a \
             `[[config]]` table with fields for the pass's options, found `c.Says`"
     ]
-    .assert_eq(&said.replace(&path, "FILE"));
+    .assert_eq(&message.replace(&path, "FILE"));
 }
 
 /// Entries that need a newer host are skipped, including one of two definitions of an operator. The rest is used.
@@ -201,10 +201,10 @@ fn entries_for_newer_hosts_are_skipped() {
         .load_plugin(&library, &LoadOptions::default())
         .expect("a plugin");
     assert!(registry.get_pass("c.Cleanup").is_ok());
-    let said = registry.get_pass("c.Newer").expect_err("left out");
+    let message = registry.get_pass("c.Newer").expect_err("left out");
     let path = library.display().to_string();
     expect![
         "no pass is named `c.Newer`; update passdock, or correct the plugin's manifest (in plugin `FILE`: skipped \
             sequential `c.Newer`: unsupported plugin ABI 0.999 of child `c.transform.Says`)"
-    ].assert_eq(&said.to_string().replace(&path, "FILE"));
+    ].assert_eq(&message.to_string().replace(&path, "FILE"));
 }

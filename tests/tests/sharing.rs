@@ -31,16 +31,16 @@ const PUBLISH_CHANGED: &str = "t.transform.PublishChanged";
 
 /// Checks the diagnostics of passes of the three libraries, and the failure if there is one.
 #[track_caller]
-fn check(passes: &[&str], said: Expect) {
+fn check(passes: &[&str], expected: Expect) {
     let registry = Registry::new();
     for library in ["cost_maker", "cost_reader", "cost_changed"] {
         let file = passdock_tests::library(library);
         let loaded = registry.load_plugin(&file, &LoadOptions::default());
         loaded.unwrap_or_else(|error| panic!("{error}"));
     }
-    let heard = Arc::new(Mutex::new(Vec::new()));
-    let hear = heard.clone();
-    let answer = passdock::testing::run_on_text(&registry, passes, TEXT, |context| {
+    let messages = Arc::new(Mutex::new(Vec::new()));
+    let sink = messages.clone();
+    let result = passdock::testing::run_on_text(&registry, passes, TEXT, |context| {
         context.on_diagnostic(move |diagnostic| {
             let severity = match diagnostic.severity {
                 Severity::Note => "note",
@@ -48,16 +48,16 @@ fn check(passes: &[&str], said: Expect) {
                 _ => "error",
             };
             let line = format!("{severity}: {}", diagnostic.message);
-            hear.lock().unwrap().push(line);
+            sink.lock().unwrap().push(line);
         })
     });
-    let mut lines = std::mem::take(&mut *heard.lock().unwrap());
-    if answer != TEXT {
-        lines.push(answer);
+    let mut lines = std::mem::take(&mut *messages.lock().unwrap());
+    if result != TEXT {
+        lines.push(result);
     }
     let changed = passdock_tests::library("cost_changed");
     let text = lines.join("\n");
-    said.assert_eq(&text.replace(&changed.display().to_string(), "CHANGED"));
+    expected.assert_eq(&text.replace(&changed.display().to_string(), "CHANGED"));
 }
 
 #[test]
@@ -183,7 +183,7 @@ fn fill(f: &sdk::Function) {
 fn data_above_host_limit_is_dropped_with_an_error() {
     let count = RArc::new(7);
     let data = count.clone();
-    let said = run(move |f| {
+    let report = run(move |f| {
         fill(f);
         let count = data.clone();
         let why = share::publish(f, Counted { count }).map(drop).unwrap_err();
@@ -201,14 +201,14 @@ fn data_above_host_limit_is_dropped_with_an_error() {
         error[pass-failed]: cannot keep analysis `abi_stable-0.11/t.Counted/1`: the function has 4096 analyses; \
           keep related data under one key
          |
-         = in pass test.transform.Share, function @main"]].assert_eq(&said);
+         = in pass test.transform.Share, function @main"]].assert_eq(&report);
     assert_eq!(RArc::strong_count(&count), 1);
 }
 
 /// A layout error fails the pass with its message. It names the function and no op.
 #[test]
 fn layout_error_names_the_function() {
-    let said = run(|f| {
+    let report = run(|f| {
         share::publish(f, first::Cost { peak: 1 })?;
         assert_eq!(share::find::<first::Cost>(f).expect("it is there")?.peak, 1);
         let why = match share::find::<second::Cost>(f) {
@@ -227,7 +227,7 @@ fn layout_error_names_the_function() {
         error[pass-failed]: data `t.Cost/1` of function `@main` has an incompatible layout: field `peak` is `u64`, \
           expected `i64`; both plugins must use the same version of crate `passdock-tests`, which defines `Cost`
          |
-         = in pass test.transform.Share, function @main"]].assert_eq(&said);
+         = in pass test.transform.Share, function @main"]].assert_eq(&report);
 }
 
 macro_rules! cost_of {
@@ -270,9 +270,9 @@ impl Drop for Panics {
 
 #[test]
 fn panic_in_drop_does_not_reach_the_host() {
-    let said = run(|f| {
+    let report = run(|f| {
         share::publish(f, Panics { one: 1 })?;
         Ok(())
     });
-    assert_eq!(said, "it went well");
+    assert_eq!(report, "it went well");
 }

@@ -11,8 +11,8 @@ fn report(instrument: &str) -> Vec<String> {
       }
     }";
     let check = Check::new().passes(&["relax.transform.DecomposeOps"]);
-    let said = check.args(["--instrument", instrument]).messages(text);
-    let lines = said.lines().filter(|line| line.contains(" adds "));
+    let messages = check.args(["--instrument", instrument]).messages(text);
+    let lines = messages.lines().filter(|line| line.contains(" adds "));
     lines.map(str::to_owned).collect()
 }
 

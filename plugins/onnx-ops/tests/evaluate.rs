@@ -24,7 +24,7 @@ fn singles(shape: &[usize], elements: &[f32]) -> Option<Tensor<'static>> {
 }
 
 /// The results, or why there are none.
-fn answer(
+fn outcome(
     name: &str,
     version: i64,
     inputs: &[Option<Tensor>],
@@ -56,7 +56,7 @@ fn check(
     attrs: Vec<(&str, EvalAttr)>,
     expected: Expect,
 ) {
-    expected.assert_eq(&answer(name, version, inputs, attrs));
+    expected.assert_eq(&outcome(name, version, inputs, attrs));
 }
 
 #[test]
@@ -124,8 +124,8 @@ fn result_above_size_limit_is_rejected() {
             vec![singles(&[1], &[0.0]), ints(&[2], &[i64::MAX, 0])],
         ),
     ];
-    let answers =
-        cases.map(|(name, inputs)| format!("{name}: {}", answer(name, 17, &inputs, vec![])));
+    let outcomes =
+        cases.map(|(name, inputs)| format!("{name}: {}", outcome(name, 17, &inputs, vec![])));
     expect![[r#"
         onnx.Expand: result would take 4,398,046,511,104 bytes, limit is 1,048,576
         onnx.ConstantOfShape: result would take 4,398,046,511,104 bytes, limit is 1,048,576
@@ -134,7 +134,7 @@ fn result_above_size_limit_is_rejected() {
         onnx.Range: size of the result is unknown or overflows
         onnx.Pad: pads 9223372036854775807 and 0 are out of range for a dim of 1
     "#]]
-    .assert_eq(&answers.concat());
+    .assert_eq(&outcomes.concat());
 }
 
 #[test]
@@ -174,8 +174,8 @@ fn malformed_calls_are_rejected() {
         ("onnx.Softmax", vec![matrix()], vec![]),
         ("onnx.Nothing", vec![], vec![]),
     ];
-    let answers =
-        cases.map(|(name, inputs, attrs)| format!("{name}: {}", answer(name, 17, &inputs, attrs)));
+    let outcomes =
+        cases.map(|(name, inputs, attrs)| format!("{name}: {}", outcome(name, 17, &inputs, attrs)));
     expect![[r#"
         onnx.Transpose: axis 2 is out of range for rank 2
         onnx.Transpose: invalid attribute `perm`: expected a list of integers
@@ -189,7 +189,7 @@ fn malformed_calls_are_rejected() {
         onnx.Softmax: unsupported element type i64
         onnx.Nothing: no definition of `onnx.Nothing` in opset 17
     "#]]
-    .assert_eq(&answers.concat());
+    .assert_eq(&outcomes.concat());
     check(
         "onnx.Neg",
         99,

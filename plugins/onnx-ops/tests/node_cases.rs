@@ -172,7 +172,7 @@ fn judge(what: &'static str, symbols: bool, fold: bool) {
         .load_static(passdock_plugins_onnx_ops::PLUGIN)
         .expect("the plugin is well made");
     let pass = create_function_pass(PassInfo::new("test.transform.Judge"), move |f, cx| {
-        let mut tally = shared.lock().expect("nobody else holds it");
+        let mut tally = shared.lock().expect("the lock is not poisoned");
         for case in cases::cases(&lines, &blob) {
             if f.opset("") != Some(case.version) {
                 continue;
@@ -288,17 +288,19 @@ fn ask(
     for (index, wanted) in case.outputs.iter().enumerate() {
         let Some(wanted) = wanted else { continue };
         let ty = f.type_of(f.result(op, index));
-        let said = ty.to_string();
+        let inferred = ty.to_string();
         match (ty.dims(), ty.dtype() == wanted.dtype()) {
             (None, true) => tally.partly += 1,
             _ if ty.kind() == TypeKind::UNKNOWN => tally.unknown += 1,
             (Some(dims), true) if dims.len() == wanted.rank() => {
-                let sizes: Vec<Option<i64>> = sizes(&said);
+                let sizes: Vec<Option<i64>> = sizes(&inferred);
                 let mut pairs = sizes.iter().zip(wanted.shape());
-                if !pairs.all(|(said, &size)| said.is_none_or(|said| said == size as i64)) {
-                    tally
-                        .wrong
-                        .push(format!("{}: {said} for {:?}", case.name, wanted.shape()));
+                if !pairs.all(|(dim, &size)| dim.is_none_or(|dim| dim == size as i64)) {
+                    tally.wrong.push(format!(
+                        "{}: {inferred} for {:?}",
+                        case.name,
+                        wanted.shape()
+                    ));
                 } else if sizes.iter().all(Option::is_some) {
                     tally.known += 1;
                 } else {
@@ -307,7 +309,7 @@ fn ask(
             }
             _ => tally
                 .wrong
-                .push(format!("{}: {said} for {wanted:?}", case.name)),
+                .push(format!("{}: {inferred} for {wanted:?}", case.name)),
         }
     }
     if !fold || !f.traits(op).folds() {

@@ -54,11 +54,11 @@ def literal(kind, value):
 
 def attribute(name, attr):
     kind = KINDS[attr.type.name]
-    said = f"{name}: {'required ' if attr.required else ''}{kind}"
+    text = f"{name}: {'required ' if attr.required else ''}{kind}"
     if attr.default_value is not None and attr.default_value.type != 0:
         value = onnx.helper.get_attribute_value(attr.default_value)
-        said += f" = {literal(kind, value)}"
-    return said
+        text += f" = {literal(kind, value)}"
+    return text
 
 
 def signature(schema):
@@ -80,8 +80,8 @@ def lines():
         same = collections.OrderedDict()
         for schema in alive:
             same.setdefault(signature(schema), []).append(str(schema.since_version))
-        for said, since in same.items():
-            yield f"{name} {' '.join(since)} {said}"
+        for text, since in same.items():
+            yield f"{name} {' '.join(since)} {text}"
 
 
 def main():

@@ -25,9 +25,9 @@ fn operator_tables_match_onnx() {
                 None => differences.push(format!("{name} {version} is missing")),
                 Some(row) => {
                     compared.insert((row.name, row.since));
-                    let said = signature(row);
-                    if said != expected {
-                        differences.push(format!("{name} {version} is {said}, not {expected}"));
+                    let actual = signature(row);
+                    if actual != expected {
+                        differences.push(format!("{name} {version} is {actual}, not {expected}"));
                     }
                 }
             }
@@ -76,15 +76,15 @@ fn signature(row: &Operator) -> String {
         return "attributes that aren't listed".to_owned();
     };
     let attrs: Vec<String> = attrs.iter().map(attribute).collect();
-    let said = format!("({fewest}, {most}) {}", attrs.join(", "));
-    said.trim_end().to_owned()
+    let text = format!("({fewest}, {most}) {}", attrs.join(", "));
+    text.trim_end().to_owned()
 }
 
 fn attribute(attr: &AttrDef) -> String {
     let required = if attr.required { "required " } else { "" };
-    let mut said = format!("{}: {required}{}", attr.name, kind(attr.kind));
+    let mut text = format!("{}: {required}{}", attr.name, kind(attr.kind));
     if let Some(default) = attr.default {
-        said += &match default {
+        text += &match default {
             AttrDefault::Int(value) => format!(" = {value}"),
             AttrDefault::Float(value) => format!(" = {value:?}"),
             AttrDefault::String(value) => format!(" = {value:?}"),
@@ -94,7 +94,7 @@ fn attribute(attr: &AttrDef) -> String {
             other => format!(" = {other:?}"),
         };
     }
-    said
+    text
 }
 
 fn kind(kind: AttrKind) -> &'static str {

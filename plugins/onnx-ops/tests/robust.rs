@@ -107,7 +107,7 @@ impl Dice {
 #[test]
 fn random_calls_do_not_panic() {
     let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
-    let mut answered = 0;
+    let mut results = 0;
     for operator in ops::all().filter(|operator| operator.evaluate.is_some()) {
         for _ in 0..400 {
             let (fewest, most) = operator.operands;
@@ -144,7 +144,7 @@ fn random_calls_do_not_panic() {
                 max_bytes: 1 << 16,
             };
             for result in evaluate(&call).unwrap_or_default() {
-                answered += 1;
+                results += 1;
                 let shape = result.shape().to_vec();
                 Tensor::from_bytes(result.dtype(), shape, result.bytes())
                     .unwrap_or_else(|error| panic!("{}: {error}", operator.name));
@@ -152,8 +152,8 @@ fn random_calls_do_not_panic() {
         }
     }
     assert!(
-        answered > 1000,
-        "only {answered} results: the calls are too wild to say anything"
+        results > 1000,
+        "only {results} results: the calls are too wild to say anything"
     );
 }
 
@@ -171,7 +171,7 @@ fn random_window_ops_do_not_panic() {
         "Resize",
         "HannWindow",
     ];
-    let mut answered = 0;
+    let mut results = 0;
     for _ in 0..40_000 {
         let name = format!("onnx.{}", dice.pick(&names));
         let image = |dice: &mut Dice| -> Tensor<'static> {
@@ -268,9 +268,9 @@ fn random_window_ops_do_not_panic() {
             outputs: 1,
             max_bytes: 1 << 16,
         };
-        answered += evaluate(&call).unwrap_or_default().len();
+        results += evaluate(&call).unwrap_or_default().len();
     }
-    assert!(answered > 2000, "only {answered} results");
+    assert!(results > 2000, "only {results} results");
 }
 
 /// A size that makes sums and products overflow.

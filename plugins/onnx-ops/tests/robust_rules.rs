@@ -148,10 +148,10 @@ impl Dice {
 /// What came of all ops.
 #[derive(Default)]
 struct Tally {
-    said: usize,
-    wrong: usize,
-    silent: usize,
-    broken: Vec<String>,
+    inferred: usize,
+    rejected: usize,
+    unknown: usize,
+    failures: Vec<String>,
 }
 
 #[test]
@@ -165,7 +165,7 @@ fn type_rules_of_random_ops_do_not_panic() {
     let pass = create_function_pass(PassInfo::new("test.transform.Ask"), move |f, cx| {
         let version = f.opset("").unwrap_or(0);
         let mut dice = Dice(0x9e37_79b9_7f4a_7c15 ^ version as u64);
-        let mut tally = shared.lock().expect("nobody else holds it");
+        let mut tally = shared.lock().expect("the lock is not poisoned");
         for operator in ops::all() {
             for _ in 0..24 {
                 ask(f, cx, operator, &mut dice, &mut tally)?;
@@ -182,8 +182,8 @@ fn type_rules_of_random_ops_do_not_panic() {
     let text = passdock::testing::run_on_text(&registry, &["test.transform.Ask"], &source, |cx| cx);
     assert!(text.starts_with("module"), "{text}");
     let tally = tally.lock().expect("the pass is done");
-    assert!(tally.broken.is_empty(), "{}", tally.broken.join("\n"));
-    let counts = [tally.said, tally.wrong, tally.silent];
+    assert!(tally.failures.is_empty(), "{}", tally.failures.join("\n"));
+    let counts = [tally.inferred, tally.rejected, tally.unknown];
     assert!(
         counts.iter().all(|&count| count > 1000),
         "the ops are too much alike: {counts:?}"
@@ -224,14 +224,14 @@ fn ask(
     }
     let op = f.create_op(op.untyped_results(1 + dice.roll(4)), at)?;
     match cx.infer(f, op) {
-        Err(error) if error.message.contains("panicked") => tally.broken.push(error.message),
-        Err(error) if error.message.contains("is invalid: ") => tally.wrong += 1,
+        Err(error) if error.message.contains("panicked") => tally.failures.push(error.message),
+        Err(error) if error.message.contains("is invalid: ") => tally.rejected += 1,
         // What a rule says must be what the host takes.
         Err(error) => tally
-            .broken
+            .failures
             .push(format!("{}: {}", operator.name, error.message)),
-        Ok(()) if f.type_of(f.result(op, 0)).kind() == TypeKind::UNKNOWN => tally.silent += 1,
-        Ok(()) => tally.said += 1,
+        Ok(()) if f.type_of(f.result(op, 0)).kind() == TypeKind::UNKNOWN => tally.unknown += 1,
+        Ok(()) => tally.inferred += 1,
     }
     Ok(())
 }

@@ -94,7 +94,7 @@ def models():
     both = integer(1, 10) + record(7, raw_graph(RELU)) + OPSET + record(8, integer(2, 20) + record(1, "ai.onnx"))
     yield "wire_import_twice", Crafted("ONNX's own domain imported under both of its names", both)
     yield from sparse()
-    yield from refused()
+    yield from rejected()
 
 
 def idle(made):
@@ -156,7 +156,7 @@ def sparse():
         )
 
 
-def refused():
+def rejected():
     whole = raw_graph(RELU)
     refusals = {
         "two_graphs": (raw_model(whole, record(7, b"")), "the model has two graphs"),
@@ -184,4 +184,4 @@ def refused():
         "field_zero": (raw_model(whole, b"\0\1"), "invalid field number"),
     }
     for name, (data, why) in refusals.items():
-        yield f"refused_{name}", Crafted(f"not a model: {name.replace('_', ' ')}", data, refused=why)
+        yield f"refused_{name}", Crafted(f"not a model: {name.replace('_', ' ')}", data, rejected=why)

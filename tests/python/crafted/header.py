@@ -19,12 +19,12 @@ def models():
         [helper.make_opsetid("ai.onnx.ml", 3), helper.make_opsetid("acme", 0), helper.make_opsetid("acme", 2)]
     )
     yield "opset_twice", Crafted("a domain imported twice, and domains that no node uses", imports)
-    told = relu(
+    described = relu(
         producer_name="hand", producer_version="1", domain="org.example", model_version=-3, doc_string="a note\n"
     )
-    told.metadata_props.extend(entries(author="somebody", licence="", empty=""))
-    told.metadata_props.extend(entries(author="once more"))
-    yield "header", Crafted("all strings of a model's header", told)
+    described.metadata_props.extend(entries(author="somebody", licence="", empty=""))
+    described.metadata_props.extend(entries(author="once more"))
+    yield "header", Crafted("all strings of a model's header", described)
     empty = relu(producer_name="", producer_version="", domain="", doc_string="")
     empty.model_version = 0
     for name in ("producer_name", "producer_version", "domain", "doc_string"):

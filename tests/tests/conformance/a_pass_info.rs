@@ -37,7 +37,7 @@ fn r001_name_level_and_required() {
 fn r002_nothing_is_required_by_default() {
     by_hand(
         PassInfo::new("x"),
-        tvm::pass_info("x", 0, None).expect_err("it is refused"),
+        tvm::pass_info("x", 0, None).expect_err("it is rejected"),
     )
     .fix("r002");
 }
@@ -47,8 +47,8 @@ fn r002_nothing_is_required_by_default() {
 fn r005_required_is_a_list() {
     let text = "[[passes]]\nname = 'cleanup'\nrequired = 'Leaf'\npasses = []";
     by_hand(
-        refused(text),
-        tvm::pass_info("x", 0, Some("Leaf".into())).expect_err("it is refused"),
+        pipeline_error(text),
+        tvm::pass_info("x", 0, Some("Leaf".into())).expect_err("it is rejected"),
     )
     .keep("r005");
 }
@@ -83,7 +83,7 @@ fn r006_invalid_names_are_rejected() {
 fn r007_levels_are_non_negative_integers() {
     let ours = ["-1", "true", "1.5", "'2'"].map(|level| {
         let nested = format!("[[passes]]\nname = 'a'\nopt_level = {level}\npasses = []");
-        refused(&format!("[context]\nopt_level = {level}")) + "\n" + &refused(&nested)
+        pipeline_error(&format!("[context]\nopt_level = {level}")) + "\n" + &pipeline_error(&nested)
     });
     let taken = [(-1).into(), true.into()]
         .map(|level| tvm::pass_info_of_level(&level).unwrap_or_else(|error| error.to_string()));
@@ -108,7 +108,7 @@ fn r008_infos_are_compared_by_value() {
 }
 
 /// Returns the error for an invalid pipeline.
-pub(crate) fn refused(text: &str) -> String {
-    let error = Pipeline::from_toml(text).expect_err("it is refused");
+pub(crate) fn pipeline_error(text: &str) -> String {
+    let error = Pipeline::from_toml(text).expect_err("it is rejected");
     Failure(error).to_string()
 }

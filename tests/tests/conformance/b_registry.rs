@@ -46,7 +46,7 @@ fn r010_duplicate_name_needs_an_override() {
     registry.load_static(PLUGIN).expect("a plugin");
     let again = registry.load_plugin(&library(), &LoadOptions::default());
     let error = Failure(again.expect_err("it has the same passes"));
-    let said = error
+    let message = error
         .to_string()
         .replace(&library().display().to_string(), "FILE");
     let known = registry.pass_names();
@@ -60,7 +60,7 @@ fn r010_duplicate_name_needs_an_override() {
     let from = from.expect("it is there").origin().path() == Some(library().as_path());
     check(
         "r010.2",
-        &format!("{said}\n{asked:?}, from the file: {from}"),
+        &format!("{message}\n{asked:?}, from the file: {from}"),
     );
     // No pass of a plugin is registered if the program already has one of its passes.
     let ours = Passdock::new(&Log::default(), Way::Host);
@@ -242,9 +242,9 @@ fn r015_unregistering_a_plugin_removes_its_passes() {
     let error = registry
         .get_pass("t.transform.Leaf")
         .map(drop)
-        .expect_err("it is gone");
+        .expect_err("it is missing");
     let again = registry.unregister_plugin("conformance");
-    let again = Failure(again.expect_err("it is gone"));
+    let again = Failure(again.expect_err("it is missing"));
     check("r015", &format!("{before}\n{}\n{again}", Failure(error)));
     assert!(registry.pass_names().is_empty());
     let options = registry.list_configs();

@@ -4,7 +4,7 @@ use expect_test::expect;
 use passdock::pipeline::Pipeline;
 use passdock::{ContextBuilder, DeviceType, PassContext, apply_pass_to_function};
 
-use crate::a_pass_info::refused;
+use crate::a_pass_info::pipeline_error;
 use crate::ours::{Passdock, Way};
 use crate::rule;
 use crate::rule::check;
@@ -252,7 +252,7 @@ fn r028_string_is_rejected_as_list_of_names() {
         }
     }
     by_hand(
-        refused("[context]\ndisabled_pass = 'Leaf'"),
+        pipeline_error("[context]\ndisabled_pass = 'Leaf'"),
         play(DisabledByAString, Tvm::new),
     )
     .fix("r028");
@@ -261,7 +261,7 @@ fn r028_string_is_rejected_as_list_of_names() {
 /// KEEP. Names are strings, levels are integers ≥ 0, and there are no other fields.
 #[test]
 fn r030_other_types_are_rejected() {
-    let told = [
+    let errors = [
         "opt_level = '2'",
         "opt_level = 2.0",
         "opt_level = true",
@@ -270,10 +270,10 @@ fn r030_other_types_are_rejected() {
     ]
     .map(|line| {
         let text = format!("[context]\n{line}\n");
-        let error = Pipeline::from_toml(&text).expect_err("it is refused");
+        let error = Pipeline::from_toml(&text).expect_err("it is rejected");
         error.to_diagnostic().render(false)
     });
-    check("r030", &told.join("\n"));
+    check("r030", &errors.join("\n"));
 }
 
 /// FIX. A name in `required_pass` or `disabled_pass` that is neither registered nor the name of a

@@ -219,13 +219,13 @@ fn r093_pass_does_not_modify_its_input() {
     }
     let tvm = "Immutable module has been modified in pass: Marks";
     by_hand(log.text(), thrown("InternalError", tvm)).fix("r093");
-    if let Some(said) = scribbled() {
-        check("r093.2", &said);
+    if let Some(message) = scribble_error() {
+        check("r093.2", &message);
     }
 }
 
 /// Returns the error for a C plugin that writes past its view's `const`; `None` without a C compiler.
-fn scribbled() -> Option<String> {
+fn scribble_error() -> Option<String> {
     let dir = tempfile::tempdir().expect("a directory");
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("bad-plugins/scribbles.c");
     let library = passdock_tests::build_c_plugin(&source, dir.path())?;

@@ -33,19 +33,19 @@ fn call(ours: &Passdock, spec: Spec<Passdock>) {
 }
 
 /// Returns the output of instruments while a pass is called.
-fn said_by(
+fn output_of(
     add: impl FnOnce(ContextBuilder, Sink) -> ContextBuilder,
     spec: Spec<Passdock>,
 ) -> String {
-    let said = Log::default();
-    let out = said.clone();
+    let log = Log::default();
+    let out = log.clone();
     let sink: Sink = Arc::new(move |text| out.add(text.trim_end_matches('\n')));
     let (_, ours, cx) = watched(|cx| add(cx, sink));
     ours.say_if_failed(ours.scope(&cx, |ours| {
         call(ours, spec);
         Ok(())
     }));
-    said.text()
+    log.text()
 }
 
 /// Replaces all numbers.
@@ -220,20 +220,21 @@ fn measured(cell: &str) -> &str {
 /// KEEP. Printing before and after all passes prints a line that names the pass, then the module.
 #[test]
 fn r135_print_before_and_after_all() {
-    let said = said_by(
+    let output = output_of(
         |cx, sink| cx.instrument(PrintIr::new(PassFilter::All, PassFilter::All, sink)),
         changes(),
     );
-    check("r135", &without_modules(&said));
+    check("r135", &without_modules(&output));
 }
 
 /// Replaces the text of the scenarios' input module, and of that module after `Changes`.
-fn without_modules(said: &str) -> String {
+fn without_modules(output: &str) -> String {
     let ours = Passdock::new(&Log::default(), Way::Host);
     let changes = ours.pass(changes()).expect("a pass");
     let changed = ours.call(&changes, ours.module()).expect("it works");
     let text = |module: &Module| text::print(module).trim_end().to_owned();
-    said.replace(&text(&ours.module()), "MODULE")
+    output
+        .replace(&text(&ours.module()), "MODULE")
         .replace(&text(&changed), "MODULE with count = 1")
 }
 
@@ -243,20 +244,20 @@ fn without_modules(said: &str) -> String {
 #[test]
 fn r136_print_around_named_passes() {
     let only = |name: &str| PassFilter::These(vec![full(name)]);
-    let said = said_by(
+    let output = output_of(
         |cx, sink| cx.instrument(PrintIr::new(only("Leaf"), only("NeedsLeaf"), sink)),
         seq([pass("Leaf"), pass("NeedsLeaf")]),
     );
-    let heads = said.lines().filter(|line| line.starts_with("Print IR"));
+    let heads = output.lines().filter(|line| line.starts_with("Print IR"));
     let heads: Vec<&str> = heads.collect();
     // `pass_info.name in before_names`
     let (before, after) = ("Leaf", "NeedsLeaf");
     let tvm = ["Leaf", "NeedsLeaf"].map(|name| {
-        let told = |names: &str, when: &str| match names.contains(name) {
+        let printed = |names: &str, when: &str| match names.contains(name) {
             true => format!("Print IR {when}: {name}\n"),
             false => String::new(),
         };
-        told(before, "before") + &told(after, "after")
+        printed(before, "before") + &printed(after, "after")
     });
     by_hand(heads.join("\n"), tvm.concat().trim_end()).fix("r136");
 }
@@ -309,10 +310,10 @@ fn r138_only_dumps_are_deleted() {
     let dir = tempfile::tempdir().expect("a directory");
     let ir = dir.path().join("ir");
     let first = dumped(&ir, true, [pass("Leaf"), changes()]);
-    let anew = dumped(&ir, true, [pass("First")]);
+    let refreshed = dumped(&ir, true, [pass("First")]);
     std::fs::write(ir.join("mine.txt"), "").expect("a file");
     let kept = dumped(&ir, true, [pass("Last")]);
-    check("r138", &[first, anew, kept].join("\n"));
+    check("r138", &[first, refreshed, kept].join("\n"));
 }
 
 /// FIX. The verifier as an instrument names the pass and the invariant that it broke.

@@ -173,8 +173,8 @@ fn shown(ours: &Passdock, module: Module) -> String {
 
 /// Returns the text of a warning about the first op of `main`, with colors or without.
 fn rendered(ours: &Passdock, module: Module, color: bool) -> String {
-    let said = Log::default();
-    let out = said.clone();
+    let log = Log::default();
+    let out = log.clone();
     let cx = PassContext::builder().registry(&ours.registry);
     let cx = cx.renderer(move |all| all.iter().for_each(|d| out.add(d.render(color))));
     let warns = create_function_pass(PassInfo::new(full("Warns")), |f, cx| {
@@ -186,7 +186,7 @@ fn rendered(ours: &Passdock, module: Module, color: bool) -> String {
     let cx = cx.build().expect("a context");
     cx.scope(|_| warns.call(module))
         .expect("a warning stops nothing");
-    said.text()
+    log.text()
 }
 
 /// KEEP. A diagnostic is shown with the source line underlined.
@@ -233,11 +233,11 @@ fn r153_diagnostic_without_source_has_no_line() {
 fn r154_renderer_can_be_replaced() {
     let log = Log::default();
     let ours = Passdock::new(&log, Way::Host);
-    let says = |who: &'static str| {
+    let logs = |label: &'static str| {
         let log = log.clone();
-        move |all: &[Diagnostic]| log.add(format!("{who}: {}", all[0].message))
+        move |all: &[Diagnostic]| log.add(format!("{label}: {}", all[0].message))
     };
-    let later: Arc<Renderer> = Arc::new(says("later"));
+    let later: Arc<Renderer> = Arc::new(logs("later"));
     let renderer = later.clone();
     let warns = runs("Warns", move |s: &Passdock, cx, module| {
         // The context already has a renderer.
@@ -247,10 +247,10 @@ fn r154_renderer_can_be_replaced() {
     });
     let warns = ours.pass(warns).expect("a pass");
     let plain = || PassContext::builder().registry(&ours.registry);
-    let all: Arc<Renderer> = Arc::new(says("all"));
+    let all: Arc<Renderer> = Arc::new(logs("all"));
     override_renderer(Some(all.clone()));
     assert!(Arc::ptr_eq(&get_renderer(), &all));
-    for cx in [plain(), plain(), plain().renderer(says("its own"))] {
+    for cx in [plain(), plain(), plain().renderer(logs("its own"))] {
         let cx = cx.build().expect("a context");
         cx.scope(|_| warns.call(ours.module()))
             .expect("a warning stops nothing");
@@ -276,12 +276,12 @@ fn r155_error_names_pass_and_function_once() {
     let log = Log::default();
     let ours = Passdock::new(&log, Way::Host);
     let cx = || ours.builder().renderer(|_| panic!("no paper"));
-    for said in [warns_then_fails(), emits(Severity::Warning)] {
-        let (cx, said) = (
+    for warns in [warns_then_fails(), emits(Severity::Warning)] {
+        let (cx, warns) = (
             cx().build().expect("a context"),
-            ours.pass(said).expect("a pass"),
+            ours.pass(warns).expect("a pass"),
         );
-        let done = ours.scope(&cx, |ours| ours.call(&said, ours.module()));
+        let done = ours.scope(&cx, |ours| ours.call(&warns, ours.module()));
         ours.say(format!("done: {}", done.is_ok()));
         ours.say_if_failed(done);
     }

@@ -189,7 +189,7 @@ impl Test {
         }
         let shows = |word: &str| self.body.contains(word);
         let mut ways = Vec::new();
-        if shows("refused(") || shows("from_toml") {
+        if shows("pipeline_error(") || shows("from_toml") {
             ways.push("TOML");
         } else if !shows("Way::Loaded") {
             ways.push("host");

@@ -201,11 +201,11 @@ impl Passdock {
         PassContext::builder()
             .registry(&self.registry)
             .jobs(1)
-            .on_diagnostic(move |diagnostic| Passdock::hear(&log, &diagnostic))
+            .on_diagnostic(move |diagnostic| Passdock::record(&log, &diagnostic))
     }
 
     /// Logs a diagnostic. Notes with the code of an event are logged as events.
-    fn hear(log: &Log, diagnostic: &Diagnostic) {
+    fn record(log: &Log, diagnostic: &Diagnostic) {
         let pass = diagnostic.pass.as_deref().unwrap_or_default();
         let function = diagnostic.function.as_ref().map(|f| format!(" @{f}"));
         let place = format!("{pass}{}", function.unwrap_or_default());

@@ -132,11 +132,11 @@ pub(crate) struct Log(Arc<Mutex<Vec<String>>>);
 impl Log {
     pub(crate) fn add(&self, event: impl Into<String>) {
         let event = event.into().replace(NAMESPACE, "");
-        self.0.lock().expect("nobody panicked").push(event);
+        self.0.lock().expect("the lock is not poisoned").push(event);
     }
 
     pub(crate) fn text(&self) -> String {
-        self.0.lock().expect("nobody panicked").join("\n")
+        self.0.lock().expect("the lock is not poisoned").join("\n")
     }
 }
 
@@ -514,7 +514,7 @@ impl<S: System> Tap<S> {
     }
 
     /// Handles a callback. `about` has the pass and the module, except when a context is entered or exited.
-    pub(crate) fn hear(&self, s: &S, callback: &str, about: Option<(&str, &S::Module)>) -> Heard {
+    pub(crate) fn record(&self, s: &S, callback: &str, about: Option<(&str, &S::Module)>) -> Heard {
         let pass = about.map(|(pass, _)| format!(" {pass}"));
         let count = about
             .filter(|_| self.counts)

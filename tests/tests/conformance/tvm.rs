@@ -93,7 +93,7 @@ pub(crate) fn thrown(code: &'static str, message: impl Into<String>) -> Thrown {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().expect("nobody panicked")
+    mutex.lock().expect("the lock is not poisoned")
 }
 
 impl Tvm {
@@ -213,7 +213,7 @@ impl Tvm {
         }
         if lock(diagnostics)
             .iter()
-            .any(|said| said.0 == Severity::Error)
+            .any(|diagnostic| diagnostic.0 == Severity::Error)
         {
             let message = "one or more error diagnostics were emitted, please check diagnostic \
                            render for output.";
@@ -331,8 +331,8 @@ impl Tvm {
         callback: &str,
         about: Option<(&str, &Module)>,
     ) -> Result<(), Thrown> {
-        let heard = tap.hear(self, callback, about);
-        heard.map_err(|error| match error.downcast::<Thrown>() {
+        let recorded = tap.record(self, callback, about);
+        recorded.map_err(|error| match error.downcast::<Thrown>() {
             Ok(thrown) => *thrown,
             Err(error) => thrown("instrument", error.to_string()),
         })
@@ -359,15 +359,15 @@ impl Tvm {
     /// `InstrumentExitPassContext`.
     fn tell_exit(&self, cx: &Context) -> Result<(), Thrown> {
         cx.exiting.store(true, Ordering::Relaxed);
-        let told = cx
+        let result = cx
             .taps()
             .iter()
             .try_for_each(|tap| self.tell(tap, "exit", None));
         cx.exiting.store(false, Ordering::Relaxed);
-        if told.is_err() {
+        if result.is_err() {
             lock(&cx.taps).clear();
         }
-        told
+        result
     }
 }
 

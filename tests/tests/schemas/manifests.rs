@@ -113,7 +113,7 @@ fn schema_and_reader_agree_on_mutated_manifests() {
         }
     }
     let mut used = BTreeSet::new();
-    let (mut taken, mut refused, mut wrong) = (0, 0, Vec::new());
+    let (mut taken, mut rejected, mut wrong) = (0, 0, Vec::new());
     for change in changes(&full) {
         let (what, text) = (&change.what, change.file.to_string());
         let by_schema = schema.takes(&change.file);
@@ -131,15 +131,15 @@ fn schema_and_reader_agree_on_mutated_manifests() {
                     Some(rule) => drop(used.insert(*rule)),
                     None => wrong.push(format!("{what}: {error}")),
                 }
-                refused += 1;
+                rejected += 1;
             }
         }
     }
     assert!(wrong.is_empty(), "the schema takes:\n{}", wrong.join("\n"));
     assert_eq!(used, BTreeSet::from(BETWEEN_VALUES));
     assert!(
-        taken > 100 && refused > 1000,
-        "{taken} taken, {refused} refused"
+        taken > 100 && rejected > 1000,
+        "{taken} taken, {rejected} refused"
     );
 }
 

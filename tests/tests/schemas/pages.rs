@@ -250,23 +250,23 @@ fn pipeline_examples_have_documented_results() {
             fs::write(directory.join(file), rules).expect("a directory of ours");
         }
         let checked = pipeline::check(&standard_registry(), &request);
-        let said = match &checked {
+        let message = match &checked {
             Ok(_) => String::new(),
             Err(error) => error.to_diagnostic().render(false) + "\n",
         };
-        let said = said.replace(&format!("{}/", directory.display()), "");
+        let message = message.replace(&format!("{}/", directory.display()), "");
         if let Ok(table) = block.text.parse::<toml::Table>() {
             // Everything that the schema rejects is rejected. Unknown names are only rejected by the host.
             assert!(schema.takes(&table) || checked.is_err(), "{}", block.text);
         }
         match blocks.get(at + 1).filter(|next| next.language == "text") {
             Some(next) => {
-                wrong += usize::from(next.text != said);
-                assert!(!said.is_empty(), "this is right:\n{}", block.text);
-                write!(corrected, "{}{said}", &page.text[copied..next.at.start]).expect("text");
+                wrong += usize::from(next.text != message);
+                assert!(!message.is_empty(), "this is right:\n{}", block.text);
+                write!(corrected, "{}{message}", &page.text[copied..next.at.start]).expect("text");
                 copied = next.at.end;
             }
-            None => assert_eq!(said, "", "{}", block.text),
+            None => assert_eq!(message, "", "{}", block.text),
         }
     }
     if wrong > 0 && std::env::var_os("UPDATE_EXPECT").is_some() {

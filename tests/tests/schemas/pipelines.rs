@@ -50,7 +50,7 @@ fn verdicts(schema: &Schema, text: &str) -> Option<(bool, bool)> {
 
 /// Returns the keys that the reader lists in its error for an unknown key.
 fn keys_read(text: &str) -> BTreeSet<String> {
-    let error = Pipeline::from_toml(text).expect_err("a key that nobody knows");
+    let error = Pipeline::from_toml(text).expect_err("an unknown key");
     let help = error.help.as_deref().expect("the keys");
     let list = help.split_once("valid keys: ");
     let (_, list) = list.unwrap_or_else(|| panic!("no list of keys: {help}"));

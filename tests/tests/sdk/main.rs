@@ -41,13 +41,13 @@ fn registry() -> Registry {
 
 /// Returns the output of passes, or the failure, and their diagnostics.
 fn outcome(passes: &[&str], source: &str) -> String {
-    let said = Arc::new(Mutex::new(Vec::new()));
-    let hear = said.clone();
-    let answer = passdock::testing::run_on_text(&registry(), passes, source, |context| {
-        context.on_diagnostic(move |diagnostic| hear.lock().unwrap().push(diagnostic.message))
+    let messages = Arc::new(Mutex::new(Vec::new()));
+    let sink = messages.clone();
+    let result = passdock::testing::run_on_text(&registry(), passes, source, |context| {
+        context.on_diagnostic(move |diagnostic| sink.lock().unwrap().push(diagnostic.message))
     });
-    let mut lines = std::mem::take(&mut *said.lock().unwrap());
-    lines.push(answer);
+    let mut lines = std::mem::take(&mut *messages.lock().unwrap());
+    lines.push(result);
     let text = lines.join("\n");
     text.replace(&library().display().to_string(), "SDK")
 }

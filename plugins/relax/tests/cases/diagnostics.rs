@@ -32,11 +32,11 @@ fn sources() -> Vec<PathBuf> {
 fn all_codes_are_documented() {
     let page = include_str!("../../../../docs/diagnostics.md");
     let explained: BTreeSet<String> = codes(page, '`').collect();
-    let mut said = BTreeSet::new();
+    let mut used = BTreeSet::new();
     for path in sources() {
         let text = std::fs::read_to_string(path).expect("a source");
-        said.extend(codes(&text, '"'));
+        used.extend(codes(&text, '"'));
     }
-    assert!(said.len() > 4, "{said:?}");
-    assert_eq!(said, explained);
+    assert!(used.len() > 4, "{used:?}");
+    assert_eq!(used, explained);
 }

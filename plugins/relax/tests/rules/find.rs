@@ -132,16 +132,16 @@ fn patterns_without_replacement_are_parsed() {
 
 #[test]
 fn replacement_of_a_pattern_is_checked() {
-    let said = |text: &str| match Rules::parse_patterns(text) {
+    let error_of = |text: &str| match Rules::parse_patterns(text) {
         Ok(_) => String::new(),
         Err(error) => error.to_string(),
     };
     expect!["in rule `a`: the pattern has no value `%y`; the pattern has `%x`"]
-        .assert_eq(&said("rule a { onnx.Neg(%x) => onnx.Abs(%y) }"));
+        .assert_eq(&error_of("rule a { onnx.Neg(%x) => onnx.Abs(%y) }"));
     expect!["in rule `a`: missing replacement of the pattern's last op"]
-        .assert_eq(&said("rule a { onnx.Neg(%x) => }"));
+        .assert_eq(&error_of("rule a { onnx.Neg(%x) => }"));
     expect!["expected an identifier after `.`, found `{`"]
-        .assert_eq(&said("rule a. { onnx.Neg(%x) }"));
+        .assert_eq(&error_of("rule a. { onnx.Neg(%x) }"));
     let pattern = Rules::pattern("a", "onnx.Neg(%x) => %x").map(|_| ());
     expect!["in rule `a`: expected end of rule, found `=>`"]
         .assert_eq(&pattern.unwrap_err().to_string());

@@ -16,28 +16,28 @@ fn cases() -> [(&'static str, &'static str, String); 10] {
     let numbers = "%w = const f32[2,2,1] [1.0, 2.0, 3.0, 4.0] %c = const f32[2,1] [2.0, 10.0]
         %p = const f32[2] [2.0, 4.0] %q = const f32[2] [2.0, 2.0] %half = const f32[1] [0.5]";
     let line = |body: &str| module(LINE, &format!("{numbers} {body}"), 17);
-    let (behind, before) = ("BackwardFoldScaleAxis", "ForwardFoldScaleAxis");
+    let (backward, forward) = ("BackwardFoldScaleAxis", "ForwardFoldScaleAxis");
     let pads = "%pads = const i64[8] [0, 0, 1, 1, 0, 0, 1, 1]
         %w = const f32[1,1,3,3] [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]";
     let image = |body: &str| module(IMAGE, &format!("{pads} {body}"), 17);
     [
         (
-            behind,
+            backward,
             "product_after_weights",
             line("%0 = onnx.Conv(%x, %w) %1 = onnx.Mul(%0, %c) return %1"),
         ),
         (
-            behind,
+            backward,
             "sum_after_weights",
             line("%0 = onnx.Conv(%x, %w) %1 = onnx.Add(%0, %c) return %1"),
         ),
         (
-            before,
+            forward,
             "product_before_weights",
             line("%0 = onnx.Mul(%x, %c) %1 = onnx.Conv(%0, %w) return %1"),
         ),
         (
-            before,
+            forward,
             "sum_before_weights",
             line("%0 = onnx.Sub(%x, %c) %1 = onnx.Conv(%0, %w) return %1"),
         ),

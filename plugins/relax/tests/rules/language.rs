@@ -71,8 +71,8 @@ fn deep_nesting_is_rejected() {
         "onnx.Neg(%x) {a = [[",
         "onnx.Neg(%x) => onnx.Neg(",
     ] {
-        let said = deep(open);
-        assert!(!said.is_empty());
+        let message = deep(open);
+        assert!(!message.is_empty());
     }
     assert_eq!(deep("onnx.Neg("), "nesting exceeds 100 levels");
     let terms = format!(
@@ -92,7 +92,7 @@ fn corrupted_rules_never_panic() {
         where not float(%x), dim(%x, -1) in [1, 2], $p == 1, opset(\"x\") >= 2
     }";
     RulesFile::parse("r.rules", whole).unwrap();
-    let mut refused = 0;
+    let mut rejected = 0;
     let mut check = |text: &str| match sdk::Rules::parse(text) {
         Ok(rules) => assert_eq!(rules.describe().unwrap().len(), 1, "{text}"),
         Err(error) => {
@@ -102,7 +102,7 @@ fn corrupted_rules_never_panic() {
                 error.at
             );
             assert!(!error.message.ends_with('.'), "{}", error.message);
-            refused += 1;
+            rejected += 1;
         }
     };
     for (at, c) in whole.char_indices() {
@@ -116,7 +116,7 @@ fn corrupted_rules_never_panic() {
             check(&format!("{before}{other}{after}"));
         }
     }
-    assert!(refused > 2000, "{refused}");
+    assert!(rejected > 2000, "{rejected}");
 }
 
 #[test]

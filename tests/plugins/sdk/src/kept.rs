@@ -83,8 +83,8 @@ pub fn slices_stay(f: &mut Function, cx: &PassContext) -> PassResult {
     f.set_loc(op, loc)?;
     let before = f.results(op).to_vec();
     let results = f.results(op);
-    let said = cx.supports(f, op, "greedy")?;
-    assert!(matches!(said, Support::Refused(_)), "{said:?}");
+    let support = cx.supports(f, op, "greedy")?;
+    assert!(matches!(support, Support::Refused(_)), "{support:?}");
     assert_eq!(results, before);
     Ok(())
 }
