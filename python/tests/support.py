@@ -45,9 +45,9 @@ def with_data(path: Path) -> Path:
     types = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1000]) for name in "xy"]
     nodes = [helper.make_node("Mul", ["w", "w"], ["s"]), helper.make_node("Add", ["x", "s"], ["y"])]
     graph = helper.make_graph(nodes, "g", types[:1], types[1:], [weight])
-    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+    result = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
     path.parent.mkdir(exist_ok=True)
-    onnx.save(made, path, save_as_external_data=True, location="m.data", size_threshold=0)
+    onnx.save(result, path, save_as_external_data=True, location="m.data", size_threshold=0)
     return path
 
 
@@ -130,8 +130,8 @@ def recorder(events: list[str], name: str, opt_level: int = 0, required: list[st
         events.append(name)
         return mod
 
-    made: ModulePass = record
-    return made
+    result: ModulePass = record
+    return result
 
 
 def raiser(error: BaseException, name: str = "Raises") -> ModulePass:
@@ -141,8 +141,8 @@ def raiser(error: BaseException, name: str = "Raises") -> ModulePass:
     def fail(mod: Module, ctx: PassContext) -> Module:
         raise error
 
-    made: ModulePass = fail
-    return made
+    result: ModulePass = fail
+    return result
 
 
 def on_functions(name: str, body: Callable[[Any, Any], Any], opt_level: int = 0) -> FunctionPass:

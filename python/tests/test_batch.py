@@ -130,9 +130,7 @@ def test_finished_models_are_skipped_on_resume(engine: str, models: Path, tmp_pa
     assert before(results=tmp_path / "other.jsonl") == {"a": False, "b": False, "bad": False}
 
 
-def test_command_and_batch_resume_each_other(
-    models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_command_and_batch_resume_each_other(models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = command()
     if program is None:
         pytest.skip("the command isn't in the package, and isn't built")
@@ -152,7 +150,15 @@ def test_command_and_batch_resume_each_other(
         "config": {"tir.UnrollLoop": {"auto_max_step": 16}},
         "disabled_pass": ["LambdaLift"],
     }
-    flags = ["--passes", "FoldConstant,DeadCodeElimination", "-O", "3", "--allow-growth", "--disabled-pass", "LambdaLift"]
+    flags = [
+        "--passes",
+        "FoldConstant,DeadCodeElimination",
+        "-O",
+        "3",
+        "--allow-growth",
+        "--disabled-pass",
+        "LambdaLift",
+    ]
     flags += ["--config", 'tir.UnrollLoop={ "auto_max_step" = 16 }']
     assert [result.up_to_date for result in passdock.batch(models, None, out, **options)] == [False, False]
     assert typed(*flags) == [True, True]
@@ -312,9 +318,7 @@ def test_invalid_arguments_are_rejected(engine: str, models: Path, tmp_path: Pat
             call()
         return str(caught.value).replace(f"{tmp_path}/", "")
 
-    assert error(lambda: passdock.batch(models)) == (
-        'missing output directory; pass it, for example `output="out"`'
-    )
+    assert error(lambda: passdock.batch(models)) == ('missing output directory; pass it, for example `output="out"`')
     assert error(lambda: passdock.batch([], None, out)) == "no models"
     assert error(lambda: passdock.batch(tmp_path / "x*.onnx", None, out)) == "no file matches `x*.onnx`"
     assert error(lambda: passdock.batch(tmp_path / "modles", None, out)) == (
@@ -335,9 +339,7 @@ def test_invalid_arguments_are_rejected(engine: str, models: Path, tmp_path: Pat
     with pytest.raises(TypeError, match="jobs must be an int, not str"):
         passdock.batch(a, None, out, jobs="2")  # type: ignore[arg-type]
     for timeout in (0, -1, float("inf"), float("nan")):
-        with pytest.raises(
-            ValueError, match=f"^timeout must be greater than 0, or None for no limit, not {timeout}$"
-        ):
+        with pytest.raises(ValueError, match=f"^timeout must be greater than 0, or None for no limit, not {timeout}$"):
             passdock.batch(a, None, out, timeout=timeout)
     with pytest.raises(TypeError, match="^timeout must be a number of seconds, not str$"):
         passdock.batch(a, None, out, timeout="5")  # type: ignore[arg-type]
@@ -378,7 +380,9 @@ def test_foreign_results_file_is_not_overwritten(engine: str, models: Path, tmp_
 def test_missing_and_duplicate_models(engine: str, models: Path, tmp_path: Path) -> None:
     missing, link = tmp_path / "gone.onnx", models / "link.onnx"
     link.symlink_to(missing)
-    batch = passdock.batch([models / "a.onnx", missing, models, models / "deep" / ".." / "a.onnx"], None, tmp_path / "out")
+    batch = passdock.batch(
+        [models / "a.onnx", missing, models, models / "deep" / ".." / "a.onnx"], None, tmp_path / "out"
+    )
     assert len(batch) == 5
     done = by_name(batch)
     assert {name: result.ok for name, result in done.items()} == {
@@ -504,9 +508,7 @@ def test_batch_that_never_ran_warns(models: Path, tmp_path: Path) -> None:
         passdock.batch(models, None, tmp_path / "out").close()
 
 
-def test_batch_in_an_imported_script_is_rejected(
-    models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_batch_in_an_imported_script_is_rejected(models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(worker.IN_WORKER, "1")
     with pytest.raises(UsageError, match="__main__"):
         passdock.batch(models, None, tmp_path / "out")

@@ -28,9 +28,9 @@ def constant(text: str) -> Constant:
           }}
         }}
     """)
-    made = mod["main"].value("c").constant
-    assert made is not None
-    return made
+    created = mod["main"].value("c").constant
+    assert created is not None
+    return created
 
 
 def added(data: Any, dtype: Any = None) -> tuple[Constant, str]:
@@ -75,14 +75,14 @@ def added(data: Any, dtype: Any = None) -> tuple[Constant, str]:
 )
 def test_arrays_are_read_only_views(text: str, dtype: Any, expected: Any) -> None:
     """Read-only views of the host's bytes."""
-    made = constant(text)
-    array = made.numpy()
+    created = constant(text)
+    array = created.numpy()
     assert array.dtype == np.dtype(dtype)
-    assert array.shape == made.shape
+    assert array.shape == created.shape
     assert array.tolist() == expected
     assert not array.flags.writeable
     assert not array.flags.owndata
-    assert np.shares_memory(array, made.numpy())
+    assert np.shares_memory(array, created.numpy())
     with pytest.raises(ValueError, match="read-only"):
         array[...] = 0
     with pytest.raises(ValueError, match="WRITEABLE"):
@@ -104,36 +104,36 @@ def test_arrays_are_read_only_views(text: str, dtype: Any, expected: Any) -> Non
 )
 def test_packed_elements_are_copied(text: str, dtype: Any, expected: Any) -> None:
     """The copies are read-only, because writes to them would be lost."""
-    made = constant(text)
-    array = made.numpy()
+    created = constant(text)
+    array = created.numpy()
     assert array.dtype == np.dtype(dtype)
     assert array.astype(float).astype(int).tolist() == expected
-    assert not np.shares_memory(array, made.numpy())
+    assert not np.shares_memory(array, created.numpy())
     with pytest.raises(ValueError, match="read-only"):
         array[...] = 0
     with pytest.raises(ValueError, match="without a copy"):
-        np.asarray(made, copy=False)
-    assert np.array(made).flags.writeable
+        np.asarray(created, copy=False)
+    assert np.array(created).flags.writeable
 
 
 def test_float4_elements_are_copied() -> None:
     """The dtype ``f4e2m1``."""
-    made, _ = added(np.array([0.5, -6.0, 1.5], ml_dtypes.float4_e2m1fn))
-    assert made.dtype == "f4e2m1"
-    assert made.nbytes == 2
-    assert made.numpy().astype(float).tolist() == [0.5, -6.0, 1.5]
+    created, _ = added(np.array([0.5, -6.0, 1.5], ml_dtypes.float4_e2m1fn))
+    assert created.dtype == "f4e2m1"
+    assert created.nbytes == 2
+    assert created.numpy().astype(float).tolist() == [0.5, -6.0, 1.5]
 
 
 def test_strings_are_copied() -> None:
-    made = constant('str[2,2] ["ab", "", "é", "c\\"d"]')
-    assert made.strings == ["ab", "", "é", 'c"d']
-    array = made.numpy()
+    created = constant('str[2,2] ["ab", "", "é", "c\\"d"]')
+    assert created.strings == ["ab", "", "é", 'c"d']
+    array = created.numpy()
     assert array.dtype == object
     assert array.tolist() == [["ab", ""], ["é", 'c"d']]
     with pytest.raises(ValueError, match="read-only"):
         array[0, 0] = "x"
     with pytest.raises(ValueError, match="cannot read elements of str without a copy"):
-        np.asarray(made, copy=False)
+        np.asarray(created, copy=False)
     assert constant('str[3] splat("x")').strings == ["x"]
     assert constant('str[3] splat("x")').numpy().tolist() == ["x"] * 3
     assert constant("str[0] []").numpy().tolist() == []
@@ -144,10 +144,10 @@ def test_strings_are_copied() -> None:
 @pytest.mark.parametrize("text", ["f32[1000,1000] splat(1.5)", "i64[1000,1000] splat(3)", "bf16[1000,1000] splat(2.0)"])
 def test_splat_is_stored_as_one_element(text: str) -> None:
     """It has strides of 0 and isn't materialised."""
-    made = constant(text)
-    assert made.is_splat
-    assert len(made.data) == made.numpy().itemsize
-    array = made.numpy()
+    created = constant(text)
+    assert created.is_splat
+    assert len(created.data) == created.numpy().itemsize
+    array = created.numpy()
     assert array.shape == (1000, 1000)
     assert array.strides == (0, 0)
     assert array[999, 1] == array[0, 0]
@@ -164,10 +164,10 @@ def test_array_outlives_its_module() -> None:
           }
         }
     """)
-    made = mod["main"].value("c").constant
-    assert made is not None
-    array, data = made.numpy(), memoryview(made.data)
-    del mod, made
+    created = mod["main"].value("c").constant
+    assert created is not None
+    array, data = created.numpy(), memoryview(created.data)
+    del mod, created
     gc.collect()
     other = [constant("f32[4] [9.0, 9.0, 9.0, 8.0]").numpy() for _ in range(100)]
     assert array.tolist() == [1.0, 2.0, 3.0, 4.0]
@@ -186,9 +186,9 @@ def test_array_outlives_its_pass() -> None:
         return func
 
     on_functions("Keeps", keeps)(one_function())
-    made, array = kept
-    assert array.tolist() == made.numpy().tolist() == [1.0, 2.0]
-    assert (made.shape, made.dtype, repr(made)) == ((2,), "f32", "<passdock.Constant f32(2,)>")
+    created, array = kept
+    assert array.tolist() == created.numpy().tolist() == [1.0, 2.0]
+    assert (created.shape, created.dtype, repr(created)) == ((2,), "f32", "<passdock.Constant f32(2,)>")
 
 
 def test_file_data_is_viewed_without_copy(tmp_path: Path) -> None:
@@ -202,24 +202,24 @@ def test_file_data_is_viewed_without_copy(tmp_path: Path) -> None:
         [onnx.numpy_helper.from_array(weight, "w")],
     )
     onnx.save(onnx.helper.make_model(graph), path)
-    made = Module.read(str(path))["main"].value("w").constant
-    assert made is not None
+    created = Module.read(str(path))["main"].value("w").constant
+    assert created is not None
     gc.collect()
-    np.testing.assert_array_equal(made.numpy(), weight)
-    assert np.shares_memory(made.numpy(), made.numpy())
+    np.testing.assert_array_equal(created.numpy(), weight)
+    assert np.shares_memory(created.numpy(), created.numpy())
 
 
 def test_array_protocol() -> None:
-    made = constant("f32[2] [1.5, 2.5]")
-    assert np.asarray(made).dtype == np.float32
-    assert np.shares_memory(np.asarray(made), made.numpy())
-    assert np.asarray(made, dtype=np.float64).tolist() == [1.5, 2.5]
-    copied = np.array(made)
+    created = constant("f32[2] [1.5, 2.5]")
+    assert np.asarray(created).dtype == np.float32
+    assert np.shares_memory(np.asarray(created), created.numpy())
+    assert np.asarray(created, dtype=np.float64).tolist() == [1.5, 2.5]
+    copied = np.array(created)
     copied[0] = 0
-    assert made.numpy()[0] == 1.5
-    assert np.add(made, 1.0).tolist() == [2.5, 3.5]
+    assert created.numpy()[0] == 1.5
+    assert np.add(created, 1.0).tolist() == [2.5, 3.5]
     with pytest.raises(ValueError, match="cannot convert to another dtype without a copy"):
-        np.asarray(made, dtype=np.int32, copy=False)
+        np.asarray(created, dtype=np.int32, copy=False)
 
 
 @pytest.mark.parametrize(
@@ -271,12 +271,12 @@ def test_array_protocol() -> None:
     ],
 )
 def test_constants_are_created_from_arrays(data: Any, dtype: Any, expected: str) -> None:
-    made, text = added(data, dtype)
+    created, text = added(data, dtype)
     assert text.split(" ")[0] == expected.split(" ")[0]
-    assert text == expected or made.is_splat or made.nbytes == 0
-    again, _ = added(made, None if made.dtype == "str" else made.dtype)
-    assert again.dtype == made.dtype
-    np.testing.assert_array_equal(again.numpy(), made.numpy())
+    assert text == expected or created.is_splat or created.nbytes == 0
+    again, _ = added(created, None if created.dtype == "str" else created.dtype)
+    assert again.dtype == created.dtype
+    np.testing.assert_array_equal(again.numpy(), created.numpy())
 
 
 @pytest.mark.parametrize(
@@ -353,18 +353,18 @@ def test_arrays_round_trip(array: np.ndarray[Any, Any]) -> None:
 
     after = on_functions("Adds", adds)(one_function())
     for mod in (after, Module.from_text(str(after))):
-        made = mod["main"].value("c").constant
-        assert made is not None
-        assert made.numpy().dtype == array.dtype
-        assert made.numpy().shape == array.shape
-        assert made.numpy().tobytes() == array.tobytes()
+        created = mod["main"].value("c").constant
+        assert created is not None
+        assert created.numpy().dtype == array.dtype
+        assert created.numpy().shape == array.shape
+        assert created.numpy().tobytes() == array.tobytes()
 
 
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.text(), max_size=5))
 def test_strings_round_trip(texts: list[str]) -> None:
-    made, _ = added(np.array(texts, object).reshape(len(texts)), "str")
-    assert (made.strings if not made.is_splat else made.numpy().tolist()) == texts
+    created, _ = added(np.array(texts, object).reshape(len(texts)), "str")
+    assert (created.strings if not created.is_splat else created.numpy().tolist()) == texts
 
 
 def test_constant_in_an_attribute() -> None:

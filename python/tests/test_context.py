@@ -361,9 +361,9 @@ def test_r172_context_manager_protocol_matches_tvm() -> None:
 
 def test_contexts_can_be_copied_and_pickled() -> None:
     ctx = PassContext(opt_level=3, required_pass=["A"], config={"testing.immutable_module": True})
-    for made in (pickle.loads(pickle.dumps(ctx)), copy.copy(ctx), copy.deepcopy(ctx)):
-        assert made != ctx
-        assert str(made) == str(ctx)
+    for created in (pickle.loads(pickle.dumps(ctx)), copy.copy(ctx), copy.deepcopy(ctx)):
+        assert created != ctx
+        assert str(created) == str(ctx)
 
 
 # --- Entering, leaving, overriding and failing in any order, compared with a reference implementation of the
@@ -472,7 +472,7 @@ STEPS = st.one_of(
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.tuples(INSTRUMENTS, INSTRUMENTS, INSTRUMENTS), st.lists(STEPS, max_size=14))
 def test_context_operations_match_reference_implementation(
-    made: tuple[list[frozenset[str]], ...], steps: list[tuple[Any, ...]]
+    created: tuple[list[frozenset[str]], ...], steps: list[tuple[Any, ...]]
 ) -> None:
     """The host and the reference implementation make the same calls."""
     events: list[str] = []
@@ -488,7 +488,7 @@ def test_context_operations_match_reference_implementation(
             real.append(Watch(events, name, {hook: Broken(name) for hook in fails}))
         return modelled, real
 
-    pairs = [instruments(fails_of_each) for fails_of_each in made]
+    pairs = [instruments(fails_of_each) for fails_of_each in created]
     model = Model([ModelContext(modelled) for modelled, _ in pairs])
     contexts = [PassContext(instruments=real) for _, real in pairs]
     pass_ = recorder(events, "P")

@@ -83,16 +83,16 @@ def test_r161_decorated_class_keeps_its_attributes() -> None:
             return mod
 
     Made: Any = module_pass(Plain, opt_level=0)
-    made = Made(5, name="five")
+    result = Made(5, name="five")
     assert (Made.__name__, Made.__doc__, Made.__module__) == ("Plain", "What it does.", __name__)
     assert Made.__qualname__ == Plain.__qualname__
-    assert (made.factor, made.label, made.scaled()) == (5, "five", 15)
+    assert (result.factor, result.label, result.scaled()) == (5, "five", 15)
     assert (Made.LIMIT, Made.twice()) == (3, 6)
-    made(one_function())
-    assert made.factor == 6
-    made.factor = 1
-    assert made.scaled() == 3
-    assert not hasattr(made, "missing")
+    result(one_function())
+    assert result.factor == 6
+    result.factor = 1
+    assert result.scaled() == 3
+    assert not hasattr(result, "missing")
     with pytest.raises(TypeError, match="factor"):
         Made()
 
@@ -116,23 +116,23 @@ def test_subclass_overrides_methods_of_decorated_class() -> None:
             ran.extend((self.label(), self.limit))
             return mod
 
-    made: Any = Base
+    result: Any = Base
 
-    class Twice(made):  # type: ignore[misc]
+    class Twice(result):  # type: ignore[misc]
         def __init__(self) -> None:
             super().__init__(2)
 
         def label(self) -> str:
-            return f"twice {super().told()}"
+            return f"twice {super().label()}"
 
     mod = one_function()
     assert Twice()(mod) is mod
-    made.limit = 7
-    made()(mod)
+    result.limit = 7
+    result()(mod)
     assert ran == ["twice base 2", 2, "base 1", 8]
-    assert made.limit == 8
+    assert result.limit == 8
 
-    class Other(made):  # type: ignore[misc]
+    class Other(result):  # type: ignore[misc]
         def __init__(self) -> None:
             self.factor = 3
 
@@ -147,7 +147,7 @@ def test_subclass_overrides_methods_of_decorated_class() -> None:
     assert not hasattr(other, "factor")
     assert (other.info.name, isinstance(other, Base)) == ("Base", True)
     with pytest.raises(TypeError, match=r"Wrong\.transform_module must accept \(self, mod, ctx\)"):
-        type("Wrong", (made,), {"transform_module": lambda self, mod: mod})
+        type("Wrong", (result,), {"transform_module": lambda self, mod: mod})
 
 
 def test_static_and_class_methods() -> None:
@@ -166,8 +166,8 @@ def test_static_and_class_methods() -> None:
             cls.ran += 1
             return func
 
-    made: Any = Sequential([Static(), OfClass()])  # type: ignore[list-item]
-    made(one_function())
+    result: Any = Sequential([Static(), OfClass()])  # type: ignore[list-item]
+    result(one_function())
     assert OfClass.ran == 1
 
     class Wrong:
@@ -209,14 +209,14 @@ def test_pass_attributes_do_not_conflict_with_the_class() -> None:
         def transform_module(self, mod: Module, ctx: PassContext) -> Module:
             return mod
 
-    made: Any = Free()
-    assert (made.info, made.register(), made._handle) == ("mine", 3, 1)
+    result: Any = Free()
+    assert (result.info, result.register(), result._handle) == ("mine", 3, 1)
     assert (
-        str(Sequential([made]))
+        str(Sequential([result]))
         == "Run Sequential pass: sequential at the optimization level 0. The passes will be executed are: "
         "[tests.decorators.Free ]"
     )
-    passdock.register_pass(made)
+    passdock.register_pass(result)
     assert "tests.decorators.Free" in passdock.list_passes()
     add: Any = lambda self, mod, ctx: mod  # noqa: E731
     with pytest.raises(TypeError, match="Called must not define __call__"):
@@ -238,10 +238,10 @@ def test_undecorated_class_is_rejected() -> None:
     uses: list[Any] = [
         repr,
         str,
-        lambda made: made.info,
-        lambda made: made(one_function()),
-        lambda made: Sequential([made]),
-        lambda made: passdock.register_pass(made),
+        lambda result: result.info,
+        lambda result: result(one_function()),
+        lambda result: Sequential([result]),
+        lambda result: passdock.register_pass(result),
     ]
     for use in uses:
         with pytest.raises(TypeError, match=message):
@@ -265,12 +265,12 @@ def test_r162_decorated_functions_are_passes_with_an_info() -> None:
     """KEEP. Decorated functions are `ModulePass`, `FunctionPass`, `PrimFuncPass`; all are `Pass`, and have an
     `info`.
     """
-    made = module_pass(add_abs, opt_level=3)
-    assert isinstance(made, Pass)
+    result = module_pass(add_abs, opt_level=3)
+    assert isinstance(result, Pass)
     assert isinstance(Sequential([]), Pass)
     assert isinstance(get_pass("FoldConstant"), Pass)
-    assert made.info == PassInfo(3, "add_abs")
-    assert made.__doc__ == add_abs.__doc__
+    assert result.info == PassInfo(3, "add_abs")
+    assert result.__doc__ == add_abs.__doc__
 
 
 def test_r163_bare_decorator_error_shows_correct_form() -> None:

@@ -50,7 +50,9 @@ def edited(edit: Callable[[Function, PassContext], object]) -> Module:
 
 @pytest.mark.parametrize(("name", "count", "attrs", "message"), WRONG)
 @pytest.mark.parametrize("way", ["create_op", "create_value", "replace_op", "rewriter"])
-def test_ops_are_checked_against_definitions(way: str, name: str, count: int, attrs: dict[str, Any], message: str) -> None:
+def test_ops_are_checked_against_definitions(
+    way: str, name: str, count: int, attrs: dict[str, Any], message: str
+) -> None:
     def make(func: Function, ctx: PassContext, custom: bool) -> object:
         operands = [func.params[0]] * count
         if way == "create_op":

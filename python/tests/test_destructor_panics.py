@@ -55,7 +55,9 @@ def test_panic_after_context_exit_is_printed(keeps_bomb: Pass, capfd: pytest.Cap
     assert capfd.readouterr().err.count("error[pass-panicked]") == 1
 
 
-def test_runs_and_batches_report_destructor_panic(keeps_bomb: Pass, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_runs_and_batches_report_destructor_panic(
+    keeps_bomb: Pass, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "a.onnx").write_bytes(one_function().to_onnx())
     for run in (passdock.run, passdock.optimize):
         with pytest.raises(PassError, match=MESSAGE):
@@ -63,7 +65,9 @@ def test_runs_and_batches_report_destructor_panic(keeps_bomb: Pass, tmp_path: Pa
     assert not (tmp_path / "out.onnx").exists()
     (result,) = passdock.batch(tmp_path / "a.onnx", None, tmp_path / "out", passes=[KEEPS])
     assert not result.ok
-    assert [diagnostic["code"] for diagnostic in result.diagnostics if diagnostic["severity"] == "error"] == ["pass-panicked"]
+    assert [diagnostic["code"] for diagnostic in result.diagnostics if diagnostic["severity"] == "error"] == [
+        "pass-panicked"
+    ]
     assert capfd.readouterr().err == ""
     # The program holds the module, and the function with the cached value.
     given = one_function()

@@ -31,7 +31,9 @@ from support import Watch, module, one_function, recorder, two_functions
 BUG, ERROR, WARNING, NOTE, HELP = DiagnosticLevel
 
 
-def emits(*diagnostics: tuple[DiagnosticLevel, str], name: str = "Emits", error: BaseException | None = None) -> ModulePass:
+def emits(
+    *diagnostics: tuple[DiagnosticLevel, str], name: str = "Emits", error: BaseException | None = None
+) -> ModulePass:
     """Returns a pass that emits diagnostics, and then may raise."""
 
     @module_pass(opt_level=0, name=name)
@@ -42,8 +44,8 @@ def emits(*diagnostics: tuple[DiagnosticLevel, str], name: str = "Emits", error:
             raise error
         return mod
 
-    made: ModulePass = emit
-    return made
+    result: ModulePass = emit
+    return result
 
 
 @pytest.fixture
@@ -51,7 +53,9 @@ def shown() -> list[str]:
     """Returns the list of rendered diagnostics, which replaces standard error."""
     all_: list[str] = []
     override_renderer(
-        lambda ctx: all_.append("; ".join(f"{diagnostic.level.name} {diagnostic.message}" for diagnostic in ctx.diagnostics))
+        lambda ctx: all_.append(
+            "; ".join(f"{diagnostic.level.name} {diagnostic.message}" for diagnostic in ctx.diagnostics)
+        )
     )
     return all_
 
@@ -87,7 +91,14 @@ def test_r142_levels_and_diagnostics() -> None:
         ("HELP", 50),
     ]
     diagnostic = Diagnostic(WARNING, None, "The weight has no use.", code="unused", help="Remove it.", notes=["one"])
-    assert (diagnostic.level, diagnostic.span, diagnostic.message, diagnostic.code, diagnostic.help, diagnostic.notes) == (
+    assert (
+        diagnostic.level,
+        diagnostic.span,
+        diagnostic.message,
+        diagnostic.code,
+        diagnostic.help,
+        diagnostic.notes,
+    ) == (
         DiagnosticLevel.WARNING,
         None,
         "The weight has no use.",
@@ -246,7 +257,9 @@ def test_r154_renderer_can_be_replaced(shown: list[str]) -> None:
     @module_pass(opt_level=0)
     def overrides(mod: Module, ctx: PassContext) -> Module:
         ctx.emit(Diagnostic(NOTE, None, "before"))
-        override_renderer(DiagnosticRenderer(lambda ctx: other.extend(diagnostic.message for diagnostic in ctx.diagnostics)))
+        override_renderer(
+            DiagnosticRenderer(lambda ctx: other.extend(diagnostic.message for diagnostic in ctx.diagnostics))
+        )
         ctx.emit(Diagnostic(NOTE, None, "still"))
         return mod
 
@@ -273,7 +286,12 @@ def test_diagnostics_have_pass_function_and_op() -> None:
 
     Sequential([says])(two_functions())
     (diagnostic,) = seen
-    assert (diagnostic.pass_name, diagnostic.function, diagnostic.op_name, diagnostic.code) == ("Says", "other", "op0 (onnx.Abs)", "here")
+    assert (diagnostic.pass_name, diagnostic.function, diagnostic.op_name, diagnostic.code) == (
+        "Says",
+        "other",
+        "op0 (onnx.Abs)",
+        "here",
+    )
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")

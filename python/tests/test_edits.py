@@ -106,8 +106,8 @@ def test_undefined_operators_are_rejected(name: str, count: int, message: str) -
     rejected(RELUS, lambda func, _: func.create_op(name, operands(func)), message)
     rejected(RELUS, lambda func, _: func.replace_op(func.ops[1], name, operands(func)), message)
     rejected(RELUS, lambda func, ctx: ctx.create_value(func, name, operands(func)), message)
-    made = edited(RELUS, lambda func, _: func.create_op(name, operands(func), custom=True))
-    assert [op.name for op in made["main"].ops][-1] == name
+    created = edited(RELUS, lambda func, _: func.create_op(name, operands(func), custom=True))
+    assert [op.name for op in created["main"].ops][-1] == name
 
 
 def test_operators_of_an_imported_domain_are_accepted() -> None:
@@ -240,13 +240,13 @@ def test_result_count_is_limited() -> None:
 
 def test_created_values_have_inferred_types() -> None:
     def edit(func: Function, ctx: PassContext) -> None:
-        made = ctx.create_value(func, "onnx.Transpose", [func.params[0]], attrs={"perm": [1, 0]}, before=func.ops[0])
-        assert made.shape == (3, "n")
+        created = ctx.create_value(func, "onnx.Transpose", [func.params[0]], attrs={"perm": [1, 0]}, before=func.ops[0])
+        assert created.shape == (3, "n")
         assert func.ops[0].is_pure
-        op = func.create_op("onnx.Transpose", [made], attrs={"perm": [1, 0]}, before=func.ops[1])
+        op = func.create_op("onnx.Transpose", [created], attrs={"perm": [1, 0]}, before=func.ops[1])
         ctx.infer(op)
         func.set_operand(func.ops[2], 0, op.result)
-        assert ctx.attr_default(func.create_op("onnx.Flatten", [made]), "axis") == 1
+        assert ctx.attr_default(func.create_op("onnx.Flatten", [created]), "axis") == 1
 
     check(
         edited(RELUS, edit),
@@ -269,9 +269,9 @@ def test_created_values_have_inferred_types() -> None:
 def test_ops_are_replaced() -> None:
     def edit(func: Function, ctx: PassContext) -> None:
         a, b, y = func.ops
-        made = func.replace_op(b, "acme.Relu", [a.result], attrs={"limit": 6}, custom=True)
-        assert (made.name, b.is_live) == ("acme.Relu", False)
-        func.replace_op(y, "onnx.Neg", [made.result])
+        created = func.replace_op(b, "acme.Relu", [a.result], attrs={"limit": 6}, custom=True)
+        assert (created.name, b.is_live) == ("acme.Relu", False)
+        func.replace_op(y, "onnx.Neg", [created.result])
         func.replace_op_with(a, [func.params[0]])
 
     check(
@@ -391,8 +391,8 @@ def test_numbers_in_attributes_are_exact_or_rejected(value: Any, kept: Any) -> N
                 func.set_attr(func.ops[0], "k", value, custom=True)
             return
         func.set_attr(func.ops[0], "k", value, custom=True)
-        made = func.ops[0].attrs["k"]
-        assert made == kept and type(made) is type(kept)
+        created = func.ops[0].attrs["k"]
+        assert created == kept and type(created) is type(kept)
 
     edited(RELUS, edit)
 
@@ -485,9 +485,9 @@ def test_op_is_evaluated() -> None:
         two = func.add_constant([2.0, 3.0])
         mul = func.create_op("onnx.Mul", [two, two])
         ctx.infer(mul)
-        made = ctx.evaluate(mul)
-        assert made is not None
-        (value,) = made
+        created = ctx.evaluate(mul)
+        assert created is not None
+        (value,) = created
         assert value is not None and value.constant is not None
         assert value.constant.numpy().tolist() == [4.0, 9.0]
         assert ctx.evaluate(func.ops[0]) is None

@@ -78,8 +78,8 @@ def ways() -> dict[str, Callable[[Callable[[], None]], Callable[[], object]]]:
             fail()
             return mod
 
-        made: Pass = fails
-        return made
+        created: Pass = fails
+        return created
 
     def as_function_pass(fail: Callable[[], None]) -> Pass:
         @function_pass(opt_level=0)
@@ -95,8 +95,8 @@ def ways() -> dict[str, Callable[[Callable[[], None]], Callable[[], object]]]:
         def outer(mod: Module, ctx: PassContext) -> Module:
             return inner(mod)
 
-        made: Pass = outer
-        return made
+        created: Pass = outer
+        return created
 
     def by_run_pass(inner: Pass) -> Pass:
         @module_pass(opt_level=0)
@@ -104,8 +104,8 @@ def ways() -> dict[str, Callable[[Callable[[], None]], Callable[[], object]]]:
             ctx.run_pass(mod, inner.info.name)
             return mod
 
-        made: Pass = outer
-        return made
+        created: Pass = outer
+        return created
 
     count = 0
 
@@ -118,8 +118,8 @@ def ways() -> dict[str, Callable[[Callable[[], None]], Callable[[], object]]]:
             fail()
             return mod
 
-        made: Pass = fails.register()
-        return made
+        created: Pass = fails.register()
+        return created
 
     def instrument(where: str, fail: Callable[[], None]) -> Callable[[], object]:
         class Fails(Watch):
@@ -155,8 +155,8 @@ def ways() -> dict[str, Callable[[Callable[[], None]], Callable[[], object]]]:
         return run
 
     def as_progress_of_run(fail: Callable[[], None]) -> Callable[[], object]:
-        made = registered(fail)
-        return lambda: passdock.run(one_function(), passes=[made.info.name])
+        created = registered(fail)
+        return lambda: passdock.run(one_function(), passes=[created.info.name])
 
     return {
         "a module pass": lambda fail: lambda: as_module_pass(fail)(one_function()),
@@ -418,10 +418,10 @@ def test_errors_can_be_pickled() -> None:
     """For use in multiprocessing."""
     with pytest.raises(PassError) as raised:
         get_pass("Nothing")
-    made = pickle.loads(pickle.dumps(raised.value))
-    assert type(made) is type(raised.value)
-    assert made.args == raised.value.args
-    assert (made.code, made.rendered) == (raised.value.code, raised.value.rendered)
+    created = pickle.loads(pickle.dumps(raised.value))
+    assert type(created) is type(raised.value)
+    assert created.args == raised.value.args
+    assert (created.code, created.rendered) == (raised.value.code, raised.value.rendered)
 
     def erases(func: Any, ctx: Any) -> Any:
         func.set_operand(func.ops[0], 0, func.ops[0].result)

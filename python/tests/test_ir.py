@@ -69,9 +69,9 @@ def test_text_is_parsed_and_printed() -> None:
 
 def test_modules_can_be_copied_and_pickled() -> None:
     mod = module(MODEL)
-    for made in (copy.copy(mod), copy.deepcopy(mod), pickle.loads(pickle.dumps(mod))):
-        assert made is not mod
-        check(made, MODEL)
+    for created in (copy.copy(mod), copy.deepcopy(mod), pickle.loads(pickle.dumps(mod))):
+        assert created is not mod
+        check(created, MODEL)
     with pytest.raises(TypeError, match="pickle"):
         pickle.dumps(mod["main"])
     with pytest.raises(TypeError, match="pickle"):

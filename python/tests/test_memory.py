@@ -105,7 +105,7 @@ def test_repeated_pass_creation_does_not_leak() -> None:
     grows_not(step, 2_000)
 
 
-def made(weak: Weak) -> ModulePass:
+def holding_pass(weak: Weak) -> ModulePass:
     """Returns a pass that holds an object."""
 
     @module_pass(opt_level=0)
@@ -120,7 +120,7 @@ def made(weak: Weak) -> ModulePass:
 def test_pass_is_freed_with_its_references() -> None:
     weak = Weak()
     reference = weakref.ref(weak)
-    pass_ = made(weak)
+    pass_ = holding_pass(weak)
     del weak
     sequential = Sequential([pass_, Sequential([pass_])])
     sequential(one_function())

@@ -163,9 +163,9 @@ def test_instruments_by_name() -> None:
         get_instrument("PassTimeInstrument")
     # Instruments created by an alias have the full name.
     for alias, name in {"PrintIRBefore": "print-before", "PrintAfterAll": "print-after"}.items():
-        made = get_instrument(alias)
-        assert (made.name, repr(made)) == (name, f"<passdock instrument {name}>")
-        assert get_instrument(made.name).name == name
+        result = get_instrument(alias)
+        assert (result.name, repr(result)) == (name, f"<passdock instrument {name}>")
+        assert get_instrument(result.name).name == name
     with pytest.raises(passdock.ConfigError, match="colour"):
         get_instrument("dump", dir="x", colour=1)
 

@@ -86,8 +86,8 @@ def program(size: int) -> ONNXProgram:
 
 def result(model: bytes, size: int) -> np.ndarray[Any, Any]:
     session = onnxruntime.InferenceSession(model)
-    (made,) = session.run(None, {"x": np.ones(size, np.float32)})
-    return np.asarray(made)
+    (created,) = session.run(None, {"x": np.ones(size, np.float32)})
+    return np.asarray(created)
 
 
 @pytest.mark.parametrize("large", [False, True])
@@ -97,11 +97,11 @@ def test_program_is_optimised_to_an_onnx_ir_model(large: bool, monkeypatch: pyte
         monkeypatch.setattr(_optimize, "_LARGE", 4 * size)
     given = program(size)
     before = onnx_ir.to_proto(given.model).SerializeToString()
-    made = passdock.optimize(given)
-    assert isinstance(made, onnx_ir.Model)
-    assert [node.op_type for node in made.graph] == ["Add"]
-    assert (made.producer_name, made.producer_version, made.ir_version) == ("pytorch", "2.9.0", 10)
-    assert np.array_equal(result(onnx_ir.to_proto(made).SerializeToString(), size), np.arange(1, size + 1))
+    created = passdock.optimize(given)
+    assert isinstance(created, onnx_ir.Model)
+    assert [node.op_type for node in created.graph] == ["Add"]
+    assert (created.producer_name, created.producer_version, created.ir_version) == ("pytorch", "2.9.0", 10)
+    assert np.array_equal(result(onnx_ir.to_proto(created).SerializeToString(), size), np.arange(1, size + 1))
     # The program isn't changed.
     assert onnx_ir.to_proto(given.model).SerializeToString() == before
     assert isinstance(given.model.graph.initializers["w"].const_value, TorchTensor)
@@ -118,14 +118,14 @@ def test_program_is_written_to_a_file(large: bool, monkeypatch: pytest.MonkeyPat
     assert isinstance(report, Report) and report.ok
     assert [op.name for op in Module.read(tmp_path / "out.onnx")["main"].ops] == ["onnx.Add"]
     session = onnxruntime.InferenceSession(tmp_path / "out.onnx")
-    (made,) = session.run(None, {"x": np.ones(size, np.float32)})
-    assert np.array_equal(np.asarray(made), np.arange(1, size + 1))
+    (created,) = session.run(None, {"x": np.ones(size, np.float32)})
+    assert np.array_equal(np.asarray(created), np.arange(1, size + 1))
 
 
 def test_program_of_early_torch_releases() -> None:
-    made = passdock.optimize(First(program(4).model_proto))
-    assert isinstance(made, onnx_ir.Model)
-    assert [node.op_type for node in made.graph] == ["Add"]
+    created = passdock.optimize(First(program(4).model_proto))
+    assert isinstance(created, onnx_ir.Model)
+    assert [node.op_type for node in created.graph] == ["Add"]
 
 
 def external(name: str, number: float, directory: Path) -> onnx_ir.ExternalTensor:
@@ -165,11 +165,11 @@ def test_external_data_is_relative_to_the_model(
     before = onnx_ir.to_proto(model).SerializeToString()
     if kind == "output":
         passdock.optimize(model, "out.onnx")
-        made = Path("out.onnx").read_bytes()
+        created = Path("out.onnx").read_bytes()
     else:
         optimised = passdock.optimize(model if kind == "model" else ONNXProgram(model, object()))
-        made = onnx_ir.to_proto(optimised).SerializeToString()
-    assert result(made, 2).tolist() == [12, 12]
+        created = onnx_ir.to_proto(optimised).SerializeToString()
+    assert result(created, 2).tolist() == [12, 12]
     # The model isn't changed, nor is the location of its data.
     assert onnx_ir.to_proto(model).SerializeToString() == before
     assert isinstance(model.graph.initializers["w"].const_value, onnx_ir.ExternalTensor)

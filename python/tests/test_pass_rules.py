@@ -238,9 +238,9 @@ def test_r081_each_kind_gets_its_functions() -> None:
         return func
 
     assert function_pass(see, opt_level=0)(mod) is mod
-    made = prim_func_pass(see, opt_level=0)
-    assert isinstance(made, PrimFuncPass)
-    assert made(mod) is mod
+    result = prim_func_pass(see, opt_level=0)
+    assert isinstance(result, PrimFuncPass)
+    assert result(mod) is mod
     # Rule 87: both see the complete module.
     assert seen == ["fn b of 3", "fn a of 3", "prim loop of 3"]
 

@@ -70,11 +70,11 @@ def again(value: Any) -> Any:
 
 def test_registry_passes_are_pickled() -> None:
     bounded = get_pass("FoldConstant", max_growth=10)
-    made = again(bounded)
-    assert (type(made), made.info, made._pass_handle.origin) == (type(bounded), bounded.info, bounded._pass_handle.origin)
-    assert made._pass_handle.origin == ("relax.transform.FoldConstant", {"max_growth": 10})
+    result = again(bounded)
+    assert (type(result), result.info, result._pass_handle.origin) == (type(bounded), bounded.info, bounded._pass_handle.origin)
+    assert result._pass_handle.origin == ("relax.transform.FoldConstant", {"max_growth": 10})
     assert again(relax.InferType()).info == relax.InferType().info
-    assert str(made(one_function())) == str(one_function())
+    assert str(result(one_function())) == str(one_function())
 
 
 def test_function_passes_are_pickled() -> None:
@@ -84,55 +84,55 @@ def test_function_passes_are_pickled() -> None:
 
 
 def test_class_passes_are_pickled() -> None:
-    made = again(Counted(3))
-    assert (made.times, made.info) == (3, Counted(3).info)
-    assert str(made(one_function())) == str(one_function())
+    result = again(Counted(3))
+    assert (result.times, result.info) == (3, Counted(3).info)
+    assert str(result(one_function())) == str(one_function())
 
 
 def test_sequentials_are_pickled() -> None:
     inner = Sequential([at_the_top], opt_level=1, name="inner")
     outer = Sequential([relax.InferType(), inner], name="outer", required=["FoldConstant"], disabled=["LambdaLift"])
-    made = again(outer)
-    assert str(made) == str(outer)
-    assert (made.info, made.passes[1].passes) == (outer.info, [at_the_top])
-    assert made._disabled == ["LambdaLift"]
+    result = again(outer)
+    assert str(result) == str(outer)
+    assert (result.info, result.passes[1].passes) == (outer.info, [at_the_top])
+    assert result._disabled == ["LambdaLift"]
 
 
 @pytest.mark.parametrize("way", [again, copy.copy, copy.deepcopy])
 def test_user_classes_are_copied_and_pickled(way: Any) -> None:
     slotted: Any = Slotted(3)
     slotted(one_function())
-    made = way(slotted)
-    assert (type(made), made.limit) == (Slotted, 4)
+    result = way(slotted)
+    assert (type(result), result.limit) == (Slotted, 4)
     # Each object runs its own method.
-    made(one_function())
-    assert (made.limit, slotted.limit) == (5, 4)
+    result(one_function())
+    assert (result.limit, slotted.limit) == (5, 4)
     assert way(Reduced(3)).limit == 4
 
-    made = way(MySequential(2))
-    assert (type(made), made.count, made.info.name, len(made.passes)) == (MySequential, 2, "mine2", 2)
-    assert made._disabled == ["LambdaLift"]
+    result = way(MySequential(2))
+    assert (type(result), result.count, result.info.name, len(result.passes)) == (MySequential, 2, "mine2", 2)
+    assert result._disabled == ["LambdaLift"]
     tagged: Any = Sequential([slotted])
     tagged.tag = [5]
-    made = way(tagged)
-    assert made.tag == [5]
-    assert made.passes[0].limit == 4
-    assert (made.passes[0] is slotted) == (way is copy.copy)
+    result = way(tagged)
+    assert result.tag == [5]
+    assert result.passes[0].limit == 4
+    assert (result.passes[0] is slotted) == (way is copy.copy)
 
 
 def test_copy_of_immutable_pass_is_identical() -> None:
     local: Pass = module_pass(lambda mod, ctx: mod, opt_level=0, name="tests.pickles.Local")
-    for made in (local, at_the_top, relax.InferType()):
-        assert copy.copy(made) is made
-        assert copy.deepcopy(made) is made
+    for result in (local, at_the_top, relax.InferType()):
+        assert copy.copy(result) is result
+        assert copy.deepcopy(result) is result
     assert copy.deepcopy(Sequential([local])).passes[0] is local
     counted: Any = Counted(3)
     assert copy.deepcopy(ApplyPassToFunction(counted, "main")) is not None
 
 
 def test_composed_passes_are_pickled() -> None:
-    for made in (PrintIR("here"), ApplyPassToFunction(relax.InferType(), "ma.*", True)):
-        assert again(made).info == made.info
+    for result in (PrintIR("here"), ApplyPassToFunction(relax.InferType(), "ma.*", True)):
+        assert again(result).info == result.info
 
 
 def test_local_passes_cannot_be_pickled() -> None:

@@ -69,21 +69,21 @@ def test_result_has_the_type_of_the_model(tmp_path: Path) -> None:
     path = tmp_path / "model.onnx"
     onnx.save(proto(), path)
     assert kinds(optimize(path)) == kinds(optimize(str(path))) == ["onnx.Relu"]
-    made = optimize(proto().SerializeToString())
-    assert isinstance(made, bytes) and kinds(Module.from_onnx(made)) == ["onnx.Relu"]
-    made = optimize(proto())
-    assert isinstance(made, onnx.ModelProto) and [node.op_type for node in made.graph.node] == ["Relu"]
-    made = optimize(onnx_ir.from_proto(proto()))
-    assert isinstance(made, onnx_ir.Model) and [node.op_type for node in made.graph] == ["Relu"]
+    result = optimize(proto().SerializeToString())
+    assert isinstance(result, bytes) and kinds(Module.from_onnx(result)) == ["onnx.Relu"]
+    result = optimize(proto())
+    assert isinstance(result, onnx.ModelProto) and [node.op_type for node in result.graph.node] == ["Relu"]
+    result = optimize(onnx_ir.from_proto(proto()))
+    assert isinstance(result, onnx_ir.Model) and [node.op_type for node in result.graph] == ["Relu"]
 
     class Mine(onnx_ir.Model):
         pass
 
     model = onnx_ir.from_proto(proto())
-    made = optimize(Mine(model.graph, ir_version=model.ir_version))
-    assert isinstance(made, onnx_ir.Model) and [node.op_type for node in made.graph] == ["Relu"]
-    made = optimize(CHAIN)
-    assert isinstance(made, str) and "Identity" not in made
+    result = optimize(Mine(model.graph, ir_version=model.ir_version))
+    assert isinstance(result, onnx_ir.Model) and [node.op_type for node in result.graph] == ["Relu"]
+    result = optimize(CHAIN)
+    assert isinstance(result, str) and "Identity" not in result
     with pytest.raises(TypeError, match="a model must be a path, .*, not int"):
         optimize(5)  # type: ignore[call-overload]  # pyright: ignore
 
@@ -167,8 +167,8 @@ def test_untrusted_pipeline_file_cannot_import(
     ):
         run(mod, path)
     assert run(mod, path, trust=True).ok
-    made = passdock.get_pipeline(path, trust=True)
-    assert pickle.loads(pickle.dumps(made))(mod) is mod
+    result = passdock.get_pipeline(path, trust=True)
+    assert pickle.loads(pickle.dumps(result))(mod) is mod
 
 
 def test_trusted_pipeline_file_can_import(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -299,8 +299,8 @@ def test_pass_is_accepted_as_pipeline(tmp_path: Path) -> None:
     assert [entry["name"] for entry in report.passes if not entry["depth"]] == ["mine"]
     assert report.pipeline["name"] == "mine"
     assert kinds(optimize(path, pipeline=mine)) == ["onnx.Relu"]
-    made = optimize(proto(), pipeline=passdock.relax.CanonicalizeBindings())
-    assert [node.op_type for node in made.graph.node] == ["Relu"]
+    result = optimize(proto(), pipeline=passdock.relax.CanonicalizeBindings())
+    assert [node.op_type for node in result.graph.node] == ["Relu"]
     assert explain(mine)["passes"][0]["name"] == "mine"
 
     events: list[str] = []
@@ -378,9 +378,9 @@ def test_models_from_ir_text_are_valid_onnx(tmp_path: Path) -> None:
     """
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        made = run(module(text), passes=["InferType"]).module
-    assert made is not None
-    made.write(path)
+        result = run(module(text), passes=["InferType"]).module
+    assert result is not None
+    result.write(path)
     proto = onnx.load(path)
     onnx.checker.check_model(proto, full_check=True)
     assert proto.graph.name == "main"
@@ -496,11 +496,11 @@ def test_parameters_are_bound_to_arrays() -> None:
     """
     array = np.array([[0.1, -2.5], [np.inf, 1e-30]], np.float32)
     for bound in (array, array.tolist(), [array[0], array[1]]):
-        made = run(module(text), bind={"w": bound}).module
-        assert made is not None
-        (constant,) = (value.constant for value in made["main"].constants)
+        result = run(module(text), bind={"w": bound}).module
+        assert result is not None
+        (constant,) = (value.constant for value in result["main"].constants)
         assert constant is not None and np.array_equal(constant.numpy(), array)
-        assert [param.name for param in made["main"].params] == ["x"]
+        assert [param.name for param in result["main"].params] == ["x"]
 
 
 def test_invalid_unicode_in_pipelines_is_rejected() -> None:

@@ -65,7 +65,9 @@ def test_sequential_diagnostics_use_python_terms(capsys: pytest.CaptureFixture[s
     shown = capsys.readouterr().err
     assert "allow_growth=True" in shown and "--" not in shown.replace("-->", "")
     messages: list[str] = []
-    override_renderer(lambda ctx: messages.extend(text for one in ctx.diagnostics for text in (*one.notes, one.message)))
+    override_renderer(
+        lambda ctx: messages.extend(text for one in ctx.diagnostics for text in (*one.notes, one.message))
+    )
     fold(module(BIG))
     assert "allow_growth=True" in "".join(messages)
 

@@ -108,9 +108,9 @@ def test_external_data_is_copied_with_the_model(cluster: Path, tmp_path: Path) -
     weight = numpy_helper.from_array(np.arange(4096, dtype=np.float32), "w")
     values = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [4096]) for name in ("x", "y")]
     graph = helper.make_graph([helper.make_node("Add", ["x", "w"], ["y"])], "g", values[:1], values[1:], [weight])
-    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    created = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
     options = {"save_as_external_data": True, "all_tensors_to_one_file": True, "size_threshold": 0}
-    onnx.save_model(made, str(home / "m.onnx"), location="weights.bin", **options)
+    onnx.save_model(created, str(home / "m.onnx"), location="weights.bin", **options)
     assert storage.data_files(str(home / "m.onnx")) == ["weights.bin"]
     summary = passdock.ray.batch(f"file://{home}/m.onnx", None, f"file://{tmp_path}/out").wait()
     assert summary.ok == 1, summary
@@ -152,9 +152,7 @@ def test_repeated_crash_fails_only_its_model(cluster: Path, tmp_path: Path) -> N
     assert "was still running after 3 s" in str(done["hangs"].error)
 
 
-def test_max_in_flight_limits_submitted_tasks(
-    cluster: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_max_in_flight_limits_submitted_tasks(cluster: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     paths = [model(tmp_path / "models" / f"{at}.onnx") for at in range(12)]
     counts: list[int] = []
     original = passdock.ray._Cluster.answered

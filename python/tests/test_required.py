@@ -23,9 +23,9 @@ def test_plugin_pass_requires_python_pass() -> None:
         return mod
 
     leafs.register()
-    made = Sequential([needs])(one_function())
+    result = Sequential([needs])(one_function())
     assert ran == ["leafs"]
-    assert made["main"].attrs["Leafs"] == 1
+    assert result["main"].attrs["Leafs"] == 1
     # Also in a pipeline that names the plugin's pass.
     assert passdock.run(one_function(), passes=["t.transform.NeedsMissing"])["ok"]
     assert ran == ["leafs"] * 2

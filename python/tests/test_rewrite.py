@@ -169,8 +169,8 @@ def test_scalar_must_be_representable(dtype: str, number: float, message: str) -
         with pytest.raises(ValueError, match=message):
             rewriter.scalar(dtype, number)
         for dtype_of_it, right in (("f32", 0.5), ("f32", float("inf")), ("f64", 2**53 + 1), ("u64", 2**63), ("bool", 1)):
-            made = rewriter.scalar(dtype_of_it, right).constant
-            assert made is not None
-            assert made.numpy() == right if right != 2**53 + 1 else made.numpy() == 2.0**53
+            created = rewriter.scalar(dtype_of_it, right).constant
+            assert created is not None
+            assert created.numpy() == right if right != 2**53 + 1 else created.numpy() == 2.0**53
 
     rules_pass("Adds", rule("onnx.Relu(%x)")(adds))(one_function())

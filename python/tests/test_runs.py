@@ -278,10 +278,10 @@ def test_warnings_point_to_the_calling_line() -> None:
     program = textwrap.dedent("""
         import passdock
         mod = passdock.Module.from_text("module {}")
-        said = {"disabled_rule": ["aa"]}
-        passdock.run(mod, **said)
-        passdock.optimize(mod, **said)
-        passdock.Pipeline("default")(mod, **said)
+        options = {"disabled_rule": ["aa"]}
+        passdock.run(mod, **options)
+        passdock.optimize(mod, **options)
+        passdock.Pipeline("default")(mod, **options)
     """)
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
     locations = [line.split(": ")[0] for line in done.stderr.splitlines() if "PassWarning" in line]
@@ -324,8 +324,8 @@ def test_overwritten_small_file_does_not_change_module(tmp_path: Path) -> None:
     assert str(Module.from_onnx(held.to_onnx())) == text
     # With the same length: a reference to the file would now read other numbers.
     written(1.0)
-    for made in (held, pickle.loads(pickled), Module.from_text(text), Module.read(tmp_path / "m.ir")):
-        weights = made["main"].value("w").constant
+    for result in (held, pickle.loads(pickled), Module.from_text(text), Module.read(tmp_path / "m.ir")):
+        weights = result["main"].value("w").constant
         assert weights is not None and weights.numpy().tolist() == list(range(200))
 
 

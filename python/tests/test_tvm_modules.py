@@ -29,12 +29,12 @@ def test_every_pass_is_an_attribute(family: ModuleType) -> None:
     assert names
     for name in names:
         short = name.removeprefix(prefix)
-        made = getattr(transform, short)()
-        assert type(made) is type(get_pass(name))
-        assert made.info == get_pass(name).info
+        result = getattr(transform, short)()
+        assert type(result) is type(get_pass(name))
+        assert result.info == get_pass(name).info
         assert short in dir(transform)
         assert getattr(family, short) is getattr(transform, short)
-        assert pickle.loads(pickle.dumps(made)).info == made.info
+        assert pickle.loads(pickle.dumps(result)).info == result.info
 
 
 def test_passes_of_tvm_tests_run() -> None:

@@ -91,10 +91,10 @@ def test_python_names(row: list[list[str]]) -> None:
 def test_instrument_aliases(row: list[list[str]], tmp_path: Path) -> None:
     theirs, (ours,) = row
     options = {"dir": tmp_path / "dump"} if ours == "dump" else {}
-    made = [
+    result = [
         passdock.get_instrument(name, **{key: str(path) for key, path in options.items()}) for name in [*theirs, ours]
     ]
-    assert len({instrument.name for instrument in made}) == 1
+    assert len({instrument.name for instrument in result}) == 1
 
 
 @rows("Config keys")

@@ -155,7 +155,7 @@ USES = """
     assert passdock.load_plugins("hello") == [passdock.plugins()["hello"].directory]
     print(passdock.get_pass("hello.transform.FuseDoubleRelu")(mod))
 
-    # Processes that run models are told of it.
+    # Processes that run models get it, too.
     mod.write("m.onnx")
     for verify in ("changed", "all"):
         (result,) = passdock.batch("m.onnx", None, "out", passes=["hello.transform.FuseDoubleRelu"], verify=verify)

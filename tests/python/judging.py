@@ -64,7 +64,7 @@ class Passdock:
 # --- models ------------------------------------------------------------------------------
 
 
-def made(work, name, value, dtype=F32, shape=("n", 4), op="Add", outputs=None):
+def binary_model(work, name, value, dtype=F32, shape=("n", 4), op="Add", outputs=None):
     """Writes a model of y = x op value."""
     constant = helper.make_tensor("c", dtype, [], [value]) if dtype != STRING else helper.make_tensor("c", STRING, [1], [value])
     nodes = [helper.make_node(op, ["x", "c"], ["y"])]
@@ -83,7 +83,7 @@ def constant(work, name, array):
 
 
 def says_how_far_apart(passdock, work):
-    a, b = made(work, "a", 1.0), made(work, "b", 1.5)
+    a, b = binary_model(work, "a", 1.0), binary_model(work, "b", 1.5)
     status, same = passdock.compare(a, a)
     claim(status == 0 and same["same"] and same["ok"] and same["difference"] is None, same)
     claim([size["inputs"]["x"] for size in same["sizes"]] == ["f32[2,4]", "f32[1,4]", "f32[3,4]"], same["sizes"])
@@ -103,13 +103,13 @@ def says_how_far_apart(passdock, work):
 
 def knows_what_each_type_allows(passdock, work):
     for dtype, near, far in ((F64, 1 + 1e-8, 1 + 1e-4), (F32, 1 + 1e-5, 1.01), (F16, 1.004, 1.1)):
-        a, b, c = (made(work, name, value, dtype) for name, value in (("a", 1.0), ("b", near), ("c", far)))
+        a, b, c = (binary_model(work, name, value, dtype) for name, value in (("a", 1.0), ("b", near), ("c", far)))
         claim(passdock.status(a, b) == 0, (dtype, near))
         claim(passdock.status(a, c) == 1, (dtype, far))
-    a, b = made(work, "a", 1.0), made(work, "b", 1.01)
+    a, b = binary_model(work, "a", 1.0), binary_model(work, "b", 1.01)
     claim(passdock.status(a, b, "--rtol", "0", "--atol", "0.02") == 0, "atol")
     claim(passdock.status(a, a, "--rtol", "0", "--atol", "0") == 0, "nothing is allowed")
-    claim(passdock.status(made(work, "a", 1, I64), made(work, "b", 2, I64)) == 1, "integers")
+    claim(passdock.status(binary_model(work, "a", 1, I64), binary_model(work, "b", 2, I64)) == 1, "integers")
     texts = [constant(work, name, np.array([b"x", text], dtype=object)) for name, text in (("a", b"y"), ("b", b"z"))]
     claim(passdock.status(texts[0], texts[0]) == 0 and passdock.status(*texts) == 1, "strings")
     bools = [constant(work, name, np.array([True, last])) for name, last in (("a", True), ("b", False))]
@@ -139,16 +139,16 @@ def skips_sizes_that_are_refused(passdock, work):
 
 
 def tells_interfaces_apart(passdock, work):
-    a = made(work, "a", 1.0)
+    a = binary_model(work, "a", 1.0)
     two = [tensor("y", F32, ["n", 4]), tensor("x2", F32, ["n", 4])]
     nodes = [helper.make_node("Add", ["x", "c"], ["y"]), helper.make_node("Relu", ["x"], ["x2"])]
     more = save(work / "b.onnx", nodes, [tensor("x", F32, ["n", 4])], two, [helper.make_tensor("c", F32, [], [1.0])])
     status, report = passdock.compare(a, more)
     claim(status == 1 and report["difference"] == "output `x2` (f32[n,4]) was added", report["difference"])
     claim(report["outputs"][0]["same"], "what both have is compared all the same")
-    claim(passdock.compare(a, made(work, "c", 1.0, F16))[1]["difference"] == "input `x` changed from f32[n,4] to f16[n,4]", "dtype")
-    claim(passdock.compare(a, made(work, "d", 1.0, shape=("n", 5)))[1]["interface"][0]["property"] == "dims", "dims")
-    status, report = passdock.compare(a, made(work, "e", 1.0, shape=(1, 4)))
+    claim(passdock.compare(a, binary_model(work, "c", 1.0, F16))[1]["difference"] == "input `x` changed from f32[n,4] to f16[n,4]", "dtype")
+    claim(passdock.compare(a, binary_model(work, "d", 1.0, shape=("n", 5)))[1]["interface"][0]["property"] == "dims", "dims")
+    status, report = passdock.compare(a, binary_model(work, "e", 1.0, shape=(1, 4)))
     claim(status == 0 and [each["breaking"] for each in report["interface"]] == [False, False], report)
     claim(report["sizes"] == [{"inputs": {"x": "f32[1,4]"}, "runs": 2, "rejected": None}], report["sizes"])
 
@@ -191,7 +191,7 @@ def tries_equal_names_apart(passdock, work):
 
 
 def says_what_it_cannot_tell(passdock, work):
-    a = made(work, "a", 1.0)
+    a = binary_model(work, "a", 1.0)
     unknown = save(work / "u.onnx", [helper.make_node("Nothing", ["x"], ["y"], domain="no")], [tensor("x", F32, ["n", 4])],
                    [tensor("y", F32, ["n", 4])], opsets=(("", 17), ("no", 1)))
     status, report = passdock.compare(unknown, a)
@@ -207,14 +207,14 @@ def says_what_it_cannot_tell(passdock, work):
 
 
 def takes_inputs_from_files(passdock, work):
-    a, b = made(work, "a", 1.0), made(work, "b", 1.0, op="Add")
+    a, b = binary_model(work, "a", 1.0), binary_model(work, "b", 1.0, op="Add")
     inputs = work / "inputs"
     inputs.mkdir(exist_ok=True)
     np.save(inputs / "x.npy", np.ones((7, 4), np.float32))
     status, report = passdock.compare(a, b, "--inputs", inputs)
     claim(status == 0 and report["seed"] is None and report["sizes"][0]["inputs"] == {"x": "f32[7,4]"}, report)
     claim(passdock.compare(a, b, "--inputs", work / "none")[0] == 2, "not there")
-    first, second = (passdock.compare(a, made(work, "c", 2.0), "--seed", seed)[1]["outputs"][0] for seed in (1, 2))
+    first, second = (passdock.compare(a, binary_model(work, "c", 2.0), "--seed", seed)[1]["outputs"][0] for seed in (1, 2))
     claim(first["max_abs"]["before"] != second["max_abs"]["before"], "another seed, other inputs")
 
 
@@ -372,7 +372,7 @@ def main():
         work.mkdir(parents=True)
         try:
             note = check(Passdock(args.passdock, work), work, *more)
-            print(f"ok      {name}{f': {note}' if said else ''}", flush=True)
+            print(f"ok      {name}{f': {note}' if note else ''}", flush=True)
         except Failed as error:
             failed += 1
             print(f"FAILED  {name}: {error}", flush=True)

@@ -93,8 +93,8 @@ def relu(path, dtype=F32, **options):
     """Writes a model of Relu(x @ w) with a weight of 64 KiB."""
     weight = np.sin(np.arange(128 * 128)).reshape(128, 128).astype(helper.tensor_dtype_to_np_dtype(dtype))
     nodes = [helper.make_node("MatMul", ["x", "w"], ["m"]), helper.make_node("Relu", ["m"], ["y"])]
-    given, made = [tensor("x", dtype, ["n", 128])], [tensor("y", dtype, ["n", 128])]
-    return save(path, nodes, given, made, [numpy_helper.from_array(weight, "w")], **options)
+    given, created = [tensor("x", dtype, ["n", 128])], [tensor("y", dtype, ["n", 128])]
+    return save(path, nodes, given, created, [numpy_helper.from_array(weight, "w")], **options)
 
 
 # --- checks ----------------------------------------------------------------------------
@@ -150,8 +150,8 @@ def knows_every_type(passdock, work):
         helper.make_node("Relu", ["x"], ["y"]),
     ]
     given = [tensor("s", STRING, [3]), tensor("b", BOOL, [3]), tensor("x", F32, [3])]
-    made = [tensor("t", STRING, [3]), tensor("c", BOOL, [3]), tensor("y", F32, [3])]
-    model = save(work / "strings.onnx", nodes, given, made)
+    created = [tensor("t", STRING, [3]), tensor("c", BOOL, [3]), tensor("y", F32, [3])]
+    model = save(work / "strings.onnx", nodes, given, created)
     report, found = passdock.run(model, ["relax.transform.CanonicalizeBindings", WRONG])
     claim(found["passes"][-1]["result"] == "different", found)
     claim("output `y`" in found["passes"][-1]["reason"], found)
@@ -316,7 +316,7 @@ def main():
     for name, check in checks:
         try:
             note = check()
-            print(f"ok      {name}{f': {note}' if said else ''}", flush=True)
+            print(f"ok      {name}{f': {note}' if note else ''}", flush=True)
         except Failed as error:
             failed += 1
             print(f"FAILED  {name}: {error}", flush=True)

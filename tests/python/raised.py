@@ -32,21 +32,21 @@ def model(nodes, opset, x=(2, 3, 4), result=F32, constants=(), dtype=F32, functi
     """Returns a model whose nodes compute `results` from `x` and `constants`, which are (name, array)."""
     tensors = [numpy_helper.from_array(np.asarray(array), name) for name, array in constants]
     given = [helper.make_tensor_value_info("x", dtype, x)]
-    made = [helper.make_empty_tensor_value_info(name) for name in results]
-    for info in made:
+    created = [helper.make_empty_tensor_value_info(name) for name in results]
+    for info in created:
         info.type.tensor_type.elem_type = result
     imports = [helper.make_opsetid("", opset)]
     if functions:
         imports.append(helper.make_opsetid("own", 1))
-    graph = helper.make_graph(nodes, "g", given, made, tensors)
+    graph = helper.make_graph(nodes, "g", given, created, tensors)
     model = helper.make_model(graph, opset_imports=imports, functions=list(functions), ir_version=8)
     # Outputs must have a shape.
-    for info, inferred in zip(made, onnx.shape_inference.infer_shapes(model).graph.output):
+    for info, inferred in zip(created, onnx.shape_inference.infer_shapes(model).graph.output):
         info.CopyFrom(inferred)
         if not info.type.tensor_type.HasField("shape"):
             info.type.tensor_type.shape.CopyFrom(given[0].type.tensor_type.shape)
     del model.graph.output[:]
-    model.graph.output.extend(made)
+    model.graph.output.extend(created)
     return model
 
 
@@ -107,8 +107,8 @@ def pads():
             named = {} if mode is None else {"mode": mode}
             yield f"pad.{opset}.{mode}", one("Pad", opset, pads=pads, **named), None
         for dtype in (F32, F64):
-            made = one("Pad", opset, pads=pads, value=1.5, dtype=dtype, result=dtype)
-            yield f"pad.{opset}.value.{dtype}", made, None
+            created = one("Pad", opset, pads=pads, value=1.5, dtype=dtype, result=dtype)
+            yield f"pad.{opset}.value.{dtype}", created, None
         yield f"pad.{opset}.less", one("Pad", opset, pads=[0, -1, 0, 0, 0, -2], value=-np.inf), None
     new = [("p", np.array(pads)), ("v", np.float32(2))]
     for opset in (11, 13, 18):
@@ -336,8 +336,8 @@ def complaint(path):
     return None
 
 
-def version_of(made):
-    return next(one.version for one in made.opset_import if not one.domain)
+def version_of(created):
+    return next(one.version for one in created.opset_import if not one.domain)
 
 
 def main():
@@ -352,12 +352,12 @@ def main():
     judge = Judge(args)
 
     def raise_small(case):
-        name, made, refused_from = case
+        name, created, refused_from = case
         before, after = args.work_dir / f"{name}.onnx", args.work_dir / f"{name}.out.onnx"
-        onnx.save(made, before)
-        ops = [node.op_type for node in made.graph.node]
+        onnx.save(created, before)
+        ops = [node.op_type for node in created.graph.node]
         for to in TARGETS:
-            if to > version_of(made):
+            if to > version_of(created):
                 judge.judge(name, before, after, to, refused_from, ops)
 
     # Most of the time is spent waiting for files to be synced.

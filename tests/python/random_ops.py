@@ -184,9 +184,9 @@ def unsqueeze(m):
         axis = m.rng.randint(0, len(x.shape))
         operands, attributes = m.axes("Unsqueeze", x, [axis], 13)
         shape = x.shape[:axis] + (1,) + x.shape[axis:]
-        made = m.make("Unsqueeze", operands, shape=shape, **attributes)
+        created = m.make("Unsqueeze", operands, shape=shape, **attributes)
         if m.chance(0.3):
-            operands, attributes = m.axes("Squeeze", made, [axis], 13)
+            operands, attributes = m.axes("Squeeze", created, [axis], 13)
             m.make("Squeeze", operands, shape=x.shape, **attributes)
 
 
@@ -551,8 +551,8 @@ def add_function(m):
         m.scope.nodes.append(node)
         x, names = Value(node.output[0], F32, ("?",)), ["slope"]
     opsets = [helper.make_opsetid("", m.opset), helper.make_opsetid(LOCAL, 1)]
-    made = helper.make_function(LOCAL, f"F{len(m.functions)}", ["a", "b"], [x.name], m.scope.nodes, opsets, names)
-    m.functions.append(made)
+    created = helper.make_function(LOCAL, f"F{len(m.functions)}", ["a", "b"], [x.name], m.scope.nodes, opsets, names)
+    m.functions.append(created)
     m.scope = around
 
 

@@ -124,18 +124,18 @@ class Case:
         b, nodes = self.builder, pattern["nodes"]
         b.rule, b.memo, b.after, b.later = pattern["rule"], {}, [], []
         operators = [self.pick_operator(node["operators"]) for node in nodes]
-        names, attributes, made = {}, {}, []
+        names, attributes, created = {}, {}, []
         beyond = rule_beyond.BEYOND.get(b.rule)
         if beyond and b.chance(0.85):
             names.update(beyond(b, operators[0]))
         for node, operator in zip(nodes, operators):
-            made.append(rule_folds.emit(Place(b, node, operator, names, made, attributes)))
+            created.append(rule_folds.emit(Place(b, node, operator, names, created, attributes)))
         for later in b.later:
             later()
-        results = [value for value in made[-1] if value.parts is None]
+        results = [value for value in created[-1] if value.parts is None]
         if b.chance(0.5):
             results = [b.around(value) for value in results]
-        shared = [value for values in made[:-1] for value in values if value.parts is None and b.chance(0.08)]
+        shared = [value for values in created[:-1] for value in values if value.parts is None and b.chance(0.08)]
         return results + [b.around(value) if b.chance(0.5) else value for value in shared] + b.after
 
     def pick_operator(self, operators):

@@ -23,9 +23,9 @@ def emitter(*operators):
 class Place:
     """An op of a pattern under construction: its description in the pattern, and the current bindings of the names."""
 
-    def __init__(self, builder, node, operator, names, made, attributes):
+    def __init__(self, builder, node, operator, names, created, attributes):
         self.b, self.node, self.op = builder, node, operator
-        self.names, self.made, self.attributes = names, made, attributes
+        self.names, self.made, self.attributes = names, created, attributes
         self.slots = node["operands"]
         last = self.slots[-1] if self.slots else [""]
         self.list_at = len(self.slots) - 1 if last[0] == "list" else None

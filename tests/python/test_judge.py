@@ -28,10 +28,10 @@ def noted():
     body.value_info[0].doc_string = "in between"
     note = body.quantization_annotation.add(tensor_name="a")
     note.quant_parameter_tensor_names.extend(entries(SCALE_TENSOR="scale"))
-    made = model(body, domains=["acme"], doc_string="a model")
-    made.metadata_props.extend(entries(author="somebody"))
-    made.training_info.add().update_binding.extend(entries(w="w"))
-    return made
+    created = model(body, domains=["acme"], doc_string="a model")
+    created.metadata_props.extend(entries(author="somebody"))
+    created.training_info.add().update_binding.extend(entries(w="w"))
+    return created
 
 
 class Judge(unittest.TestCase):
@@ -96,8 +96,8 @@ class Judge(unittest.TestCase):
         self.spoilt(judge.replaced, "another domain", lambda m: setattr(m.graph.node[2], "domain", "other"))
         self.spoilt(judge.replaced, "input", lambda m: m.graph.node[2].input.pop())
 
-        def two(made):
-            made.graph.node[0].name = made.graph.node[1].name = "n"
+        def two(created):
+            created.graph.node[0].name = created.graph.node[1].name = "n"
 
         self.spoilt(judge.replaced, "more than one node", two)
 
@@ -149,9 +149,9 @@ class Crafted(unittest.TestCase):
 
 def trained_only():
     """Returns a model that sets a field only in its training information, where it has no effect."""
-    made = noted()
-    made.training_info[0].algorithm.node.add(overload="here")
-    return crafted.Crafted("opaque", made)
+    created = noted()
+    created.training_info[0].algorithm.node.add(overload="here")
+    return crafted.Crafted("opaque", created)
 
 
 if __name__ == "__main__":

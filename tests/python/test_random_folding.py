@@ -11,10 +11,10 @@ from random_values import Dice, T
 
 
 def case(op, *arrays):
-    made = random_cases.Case(21)
-    made.nodes.append(helper.make_node(op, [], ["o0"]))
-    made.tensors = [(f"i{at}", T.FLOAT, array) for at, array in enumerate(arrays)]
-    return made
+    generated = random_cases.Case(21)
+    generated.nodes.append(helper.make_node(op, [], ["o0"]))
+    generated.tensors = [(f"i{at}", T.FLOAT, array) for at, array in enumerate(arrays)]
+    return generated
 
 
 def why(op, got, wanted, times=random_cases.EXACT):
@@ -47,11 +47,11 @@ class Difference(unittest.TestCase):
 
 class Generator(unittest.TestCase):
     def test_seed_determines_the_cases(self):
-        def made():
+        def generated():
             dice = Dice([7, 17])
             return [random_folding.show(random_cases.case(dice, 17)) for _ in range(50)]
 
-        self.assertEqual(made(), made())
+        self.assertEqual(generated(), generated())
 
 
 if __name__ == "__main__":

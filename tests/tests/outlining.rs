@@ -119,18 +119,18 @@ fn names_in_other_module_copies_are_ignored() {
     let context = context.build().expect("a context");
     let pass = registry.get_pass(one).expect("a pass");
     let run = || {
-        let made =
+        let created =
             context.scope(|_| passdock::Sequential::new([pass.clone()]).call(module.clone()));
-        passdock_ir::text::print(&made.expect("it runs"))
+        passdock_ir::text::print(&created.expect("it runs"))
     };
     let (first, second) = (run(), run());
     assert!(first.contains("fn @blocks.enc_l_0("), "{first}");
     assert_eq!(first, second);
 
     let unknown = LAYERS.replace("onnx.Neg", "blocks.enc_l_0");
-    let made = run_on_text(&registry, &[one], &unknown, |context| context);
-    assert!(made.contains("fn @blocks.enc_l_0_1("), "{made}");
-    assert!(!made.contains("fn @blocks.enc_l_0("), "{made}");
+    let created = run_on_text(&registry, &[one], &unknown, |context| context);
+    assert!(created.contains("fn @blocks.enc_l_0_1("), "{created}");
+    assert!(!created.contains("fn @blocks.enc_l_0("), "{created}");
 }
 
 /// Regions, constants in regions, tensors in attributes, expressions, omitted results.

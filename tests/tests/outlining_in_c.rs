@@ -14,13 +14,13 @@ const SOURCE: &str = r#"
 #include "passdock.h"
 
 static const passdock_host *host;
-static char said[2000];
+static char message[2000];
 
 static void say(passdock_context *context, passdock_status status, passdock_str why) {
     passdock_diagnostic note = PASSDOCK_DIAGNOSTIC_INIT;
     note.severity = PASSDOCK_SEVERITY_NOTE;
-    snprintf(said, sizeof said, "%u: %.*s", status, (int)why.len, (const char *)why.ptr);
-    note.message = passdock_text(said);
+    snprintf(message, sizeof message, "%u: %.*s", status, (int)why.len, (const char *)why.ptr);
+    note.message = passdock_text(message);
     host->context->emit(context, &note);
 }
 

@@ -24,7 +24,7 @@ static passdock_status says(void *state, passdock_context *context, const passdo
     static const char verbose[] = "c.verbose", code[] = "c::says";
     char text[200];
     passdock_setting set[4];
-    passdock_diagnostic said;
+    passdock_diagnostic note;
     passdock_str field[2];
     int i;
     (void)state; (void)m;
@@ -45,13 +45,13 @@ static passdock_status says(void *state, passdock_context *context, const passdo
     snprintf(text, sizeof text, "%lld cores of %.*s, %s, limit %lld", (long long)number(&set[0]),
              (int)set[1].string_value.len, (const char *)set[1].string_value.ptr,
              set[2].int_value ? "verbose" : "silent", (long long)number(&set[3]));
-    memset(&said, 0, sizeof said);
-    said.struct_size = sizeof said;
-    said.severity = PASSDOCK_SEVERITY_NOTE;
-    said.op = PASSDOCK_NONE;
-    said.code = passdock_text(code);
-    said.message = passdock_text(text);
-    return host->context->emit(context, &said);
+    memset(&note, 0, sizeof note);
+    note.struct_size = sizeof note;
+    note.severity = PASSDOCK_SEVERITY_NOTE;
+    note.op = PASSDOCK_NONE;
+    note.code = passdock_text(code);
+    note.message = passdock_text(text);
+    return host->context->emit(context, &note);
 }
 
 static passdock_status runs(void *state, passdock_context *context, const passdock_module_ref *m) {

@@ -86,12 +86,12 @@ def lines():
 
 def main():
     path = pathlib.Path(__file__).with_name("operators.txt")
-    made = "\n".join(lines()) + "\n"
+    result = "\n".join(lines()) + "\n"
     if sys.argv[1:] == ["--check"]:
-        if path.read_text() != made:
+        if path.read_text() != result:
             sys.exit(f"{path} isn't what onnx {onnx.__version__} says; run {__file__}")
         return
-    path.write_text(made)
+    path.write_text(result)
 
 
 if __name__ == "__main__":

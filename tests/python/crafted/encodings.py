@@ -9,8 +9,8 @@ BIG = (1 << 29) - 1
 
 
 def models():
-    made = relu()
-    yield "wire_idle_bytes", Crafted("numbers with redundant bytes", idle(made))
+    created = relu()
+    yield "wire_idle_bytes", Crafted("numbers with redundant bytes", idle(created))
     yield "wire_unknown_everywhere", Crafted("unknown fields in every message", unknown())
     big = integer(BIG, 7) + record(BIG - 1, "text")
     yield (
@@ -97,9 +97,9 @@ def models():
     yield from rejected()
 
 
-def idle(made):
-    body = record(1, RELU, idle=2) + record(2, "g", idle=1) + record(11, made.graph.input[0], idle=3)
-    body += record(12, made.graph.output[0], idle=4)
+def idle(created):
+    body = record(1, RELU, idle=2) + record(2, "g", idle=1) + record(11, created.graph.input[0], idle=3)
+    body += record(12, created.graph.output[0], idle=4)
     return (
         integer(1, 10, idle=6)
         + record(7, body, idle=4)

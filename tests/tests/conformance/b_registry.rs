@@ -7,7 +7,7 @@ use passdock_test_plugins::conformance::PLUGIN;
 use crate::ours::{Failure, Passdock, Way, library};
 use crate::rule;
 use crate::rule::{by_hand, check};
-use crate::system::{Info, Log, System, cx, made, pass, runs};
+use crate::system::{Info, Log, System, cx, pass, runs, spec_of};
 use crate::tvm::thrown;
 
 /// KEEP. Each registered pass is found by its name, `<namespace>.transform.<Name>`, independent of
@@ -21,7 +21,7 @@ fn r009_passes_are_found_by_full_name() {
             name, opt_level, ..
         } = s.info(&found);
         s.say(format!("{name} {opt_level}"));
-        s.run(cx(), [made(&found)])
+        s.run(cx(), [spec_of(&found)])
     })
     .plugins()
     .keep("r009");
@@ -122,7 +122,7 @@ fn r011_short_names_of_relax_and_tir() {
     // In a context's lists, too. A pass that isn't registered may have a short name.
     let c = ours.get_pass("c").expect("it is registered");
     let disabled = cx().disables(["c", "d"]);
-    ours.say_if_failed(ours.run(disabled, [made(&c), pass("d"), pass("tir.transform.c")]));
+    ours.say_if_failed(ours.run(disabled, [spec_of(&c), pass("d"), pass("tir.transform.c")]));
     check("r011.2", &log.text());
 }
 
@@ -138,8 +138,8 @@ fn r011_tvm_names_are_aliases() {
             aliases: vec![alias.to_owned()],
             ..PassInfo::new(name).into()
         };
-        let made = create_function_pass(declared, |_, _| Ok(()));
-        ours.say_if_failed(registry.register(made).map_err(Failure::from));
+        let pass = create_function_pass(declared, |_, _| Ok(()));
+        ours.say_if_failed(registry.register(pass).map_err(Failure::from));
     };
     register("relax.transform.c", "relax.transform.cee");
     register("tir.transform.d", "acme.transform.d");
@@ -218,7 +218,7 @@ fn r014_option_without_default_must_be_set() {
         let mill = ours
             .registry
             .get_pass_with_options("t.transform.Mill", &options);
-        ours.say_if_failed(ours.run(cx(), [made(&mill.expect("it has its option"))]));
+        ours.say_if_failed(ours.run(cx(), [spec_of(&mill.expect("it has its option"))]));
         logs.push(log.text());
     }
     assert_eq!(logs[0], logs[1], "the same, linked or loaded");

@@ -9,7 +9,7 @@ use crate::ours::{Passdock, Way};
 use crate::rule;
 use crate::rule::check;
 use crate::rule::{Scenario, by_hand, play};
-use crate::system::{Cx, Done, Log, System, cx, made, pass, runs, seq, tap};
+use crate::system::{Cx, Done, Log, System, cx, pass, runs, seq, spec_of, tap};
 use crate::tvm::Tvm;
 
 /// KEEP. The default level is 2. By default, the lists, the instruments and the config are empty.
@@ -345,7 +345,7 @@ fn r029_names_of_skipped_passes_are_valid() {
     let ours = Passdock::new(&log, Way::Host);
     let inner = ours.pass(pass("Inner")).expect("a pass");
     let none = apply_pass_to_function(inner, "none", false).expect("a regular expression");
-    ours.say_if_failed(ours.run(cx().disables(["Inner", "Iner"]), [made(&none)]));
+    ours.say_if_failed(ours.run(cx().disables(["Inner", "Iner"]), [spec_of(&none)]));
     expect![
         "warning[unknown-pass]: `disabled_pass` contains `Iner`, but no such pass ran; a skipped pass may run it"
     ].assert_eq(&log.text());

@@ -3,7 +3,7 @@
 use crate::rule;
 use crate::rule::check;
 use crate::system::{
-    Info, Log, System, changes, cx, edits, fails, made, marks, pass, runs, seq, tap, visits_prim,
+    Info, Log, System, changes, cx, edits, fails, marks, pass, runs, seq, spec_of, tap, visits_prim,
 };
 use crate::tvm::Tvm;
 
@@ -85,7 +85,7 @@ fn r071_every_child_is_a_pass() {
 fn r072_same_pass_may_occur_twice() {
     rule!(|s| {
         let leaf = s.pass(pass("Leaf"))?;
-        s.run(cx(), [made(&leaf), pass("First"), made(&leaf)])
+        s.run(cx(), [spec_of(&leaf), pass("First"), spec_of(&leaf)])
     })
     .plugins()
     .keep("r072");
@@ -133,7 +133,7 @@ fn r075_registered_sequential_runs_in_order() {
         ];
         s.register(seq(three.map(says)).name("FoldScaleAxis"))?;
         let fold = s.get_pass("t.transform.FoldScaleAxis")?;
-        s.run(cx().watch(tap("tap")), [made(&fold)])
+        s.run(cx().watch(tap("tap")), [spec_of(&fold)])
     })
     .keep("r075");
 }

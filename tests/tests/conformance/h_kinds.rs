@@ -12,8 +12,8 @@ use crate::ours::{Failure, Passdock, Way};
 use crate::rule;
 use crate::rule::{by_hand, check};
 use crate::system::{
-    Log, System, changes, cx, each, each_prim, edits, fails_on_other, made, marks, pass, runs, seq,
-    tap, visits, visits_prim,
+    Log, System, changes, cx, each, each_prim, edits, fails_on_other, marks, pass, runs, seq,
+    spec_of, tap, visits, visits_prim,
 };
 use crate::tvm::thrown;
 
@@ -256,7 +256,10 @@ fn r094_untouched_functions_are_shared() {
                 s.shares(&before, &after, function)
             ));
         }
-        let again = s.call(&s.pass(seq([made(&s.pass(pass("Leaf"))?)]))?, after.clone())?;
+        let again = s.call(
+            &s.pass(seq([spec_of(&s.pass(pass("Leaf"))?)]))?,
+            after.clone(),
+        )?;
         s.say(format!("main shared: {}", s.shares(&after, &again, "main")));
         Ok(())
     })

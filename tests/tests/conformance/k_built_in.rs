@@ -344,7 +344,7 @@ fn r140_print_ir_runs_anywhere() {
     let print = print_ir("here", sink);
     out.add(format!("{:?}", ours.info(&print)));
     let all = ours
-        .pass(seq([changes(), crate::system::made(&print)]))
+        .pass(seq([changes(), crate::system::spec_of(&print)]))
         .expect("passes");
     let before = ours.module();
     let after = ours.call(&print, before.clone()).expect("it works");

@@ -302,11 +302,11 @@ impl System for Passdock {
             }
             (body, way) => {
                 let spec = Spec { body, ..spec };
-                let made = match way {
+                let result = match way {
                     Way::Host | Way::HostAsksPlugin => None,
                     _ => self.of_plugin(&spec),
                 };
-                Ok(made.unwrap_or_else(|| self.of_host(spec)))
+                Ok(result.unwrap_or_else(|| self.of_host(spec)))
             }
         }
     }

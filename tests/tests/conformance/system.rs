@@ -346,7 +346,7 @@ pub(crate) fn seq<S: System>(passes: impl IntoIterator<Item = Spec<S>>) -> Spec<
 }
 
 /// Returns a pass that is already built.
-pub(crate) fn made<S: System>(pass: &S::Pass) -> Spec<S> {
+pub(crate) fn spec_of<S: System>(pass: &S::Pass) -> Spec<S> {
     spec("", Body::Made(pass.clone()))
 }
 

@@ -287,14 +287,14 @@ impl Tvm {
         prim: bool,
         body: &dyn Fn(&mut dyn EditFunction) -> Result<(), String>,
     ) -> Result<Module, Thrown> {
-        let mut made = Vec::new();
+        let mut created = Vec::new();
         for (at, function) in module.iter().enumerate() {
             let external = ["Compiler", "Extern"].iter();
             let is_external = external
                 .clone()
                 .any(|attr| function.attrs.contains_key(*attr));
             if function.prim != prim || is_external {
-                made.push(function.clone());
+                created.push(function.clone());
                 continue;
             }
             // Meanwhile, a prim function is moved out of its module.
@@ -304,12 +304,12 @@ impl Tvm {
             }
             let mut own = function.as_ref().clone();
             body(&mut One(&mut own, &seen))?;
-            made.push(Arc::new(own));
+            created.push(Arc::new(own));
         }
-        let made = Arc::new(made);
+        let created = Arc::new(created);
         match prim {
-            true => Ok(made),
-            false => self.run(&self.infer_type(), made, cx),
+            true => Ok(created),
+            false => self.run(&self.infer_type(), created, cx),
         }
     }
 

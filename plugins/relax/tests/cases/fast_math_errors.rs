@@ -32,10 +32,10 @@ fn approximated(operator: &str, numbers: &[f32]) -> Vec<f32> {
         "relax.transform.FoldConstant",
         "relax.transform.DeadCodeElimination",
     ];
-    let made = run_on_text(&support::registry(), &passes, &source, |context| context);
-    let blob = made.split("blob 0 = \"").nth(1);
+    let created = run_on_text(&support::registry(), &passes, &source, |context| context);
+    let blob = created.split("blob 0 = \"").nth(1);
     let blob = blob.and_then(|rest| rest.split('"').next());
-    let blob = blob.unwrap_or_else(|| panic!("nothing was folded: {made}"));
+    let blob = blob.unwrap_or_else(|| panic!("nothing was folded: {created}"));
     let bytes = decoded(blob);
     let results: Vec<f32> = bytes
         .chunks_exact(4)

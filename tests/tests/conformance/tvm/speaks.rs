@@ -26,14 +26,14 @@ impl System for Tvm {
 
     fn module(&self) -> Module {
         let functions = [("main", false), ("other", false), ("loop", true)];
-        let made = functions.map(|(name, prim)| {
+        let created = functions.map(|(name, prim)| {
             Arc::new(Function {
                 name: name.to_owned(),
                 prim,
                 attrs: BTreeMap::new(),
             })
         });
-        Arc::new(made.into())
+        Arc::new(created.into())
     }
 
     fn same(&self, a: &Module, b: &Module) -> bool {
