@@ -1,4 +1,4 @@
-//! `evaluate` by itself: bytes as they lie in files, hostile sizes, old versions of operators.
+//! `evaluate` without a host: raw bytes, hostile sizes, old versions of operators.
 
 use std::borrow::Cow;
 
@@ -23,7 +23,7 @@ fn singles(shape: &[usize], elements: &[f32]) -> Option<Tensor<'static>> {
     ))
 }
 
-/// The results, or why there are none.
+/// Returns the results, or the error.
 fn outcome(
     name: &str,
     version: i64,
@@ -211,7 +211,7 @@ fn malformed_calls_are_rejected() {
     );
 }
 
-/// The one result.
+/// Returns the only result.
 fn result<'a>(name: &str, inputs: &[Option<Tensor>], attrs: Vec<(&str, EvalAttr)>) -> Tensor<'a> {
     let call = Call {
         name,
@@ -232,8 +232,8 @@ fn owned<'a>(tensor: &Tensor) -> Tensor<'a> {
     Tensor::from_vec(dtype, shape, tensor.bytes().to_vec())
 }
 
-/// A matrix of three rows of each element type but strings, its bits any; those beyond the last
-/// element are 0.
+/// Returns a matrix of three rows for each element type except strings, with arbitrary bits; the padding after the
+/// last element is 0.
 fn matrices() -> impl Iterator<Item = Tensor<'static>> {
     let known = DType::ALL.iter().filter(|&&dtype| dtype != DType::STRING);
     known.map(|&dtype| {

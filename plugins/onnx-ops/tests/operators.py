@@ -1,6 +1,6 @@
-"""Writes what ONNX says of its operators to the file that `tests/operators.rs` compares the tables with.
+"""Writes ONNX's operator schemas to the file that `tests/operators.rs` compares the tables with.
 
-    python operators.py            writes operators.txt beside this script
+    python operators.py            writes operators.txt next to this script
     python operators.py --check    fails if operators.txt isn't what it would write
 
 A line is an operator in one or more versions of its domain with the same arity and attributes:
@@ -8,8 +8,8 @@ A line is an operator in one or more versions of its domain with the same arity 
     onnx.Clip 11 12 13 (1, 3)
     onnx.LeakyRelu 6 16 (1, 1) alpha: float = 0.01
 
-Versions are those since which a schema holds; of ONNX's own domain, those that opset 7 and later have.
-Deprecated ones are among them: models of that time have them.
+A version is the first for which a schema applies; in ONNX's own domain, only versions of opset 7 and later are listed.
+Deprecated ones are included, because older models have them.
 """
 
 import collections

@@ -1,5 +1,5 @@
-//! The tables say what ONNX says: every operator, in every version from 7 on, with its arity, its
-//! attributes, their kinds and defaults. `operators.py` makes the list that they are compared with.
+//! Compares the operator tables with ONNX's schemas: every operator, in every version from 7 on, with its arity,
+//! attributes, their kinds and defaults. `operators.py` writes the list of the schemas.
 #![allow(missing_docs, reason = "a test crate has no readers of its API")]
 
 use std::collections::HashSet;
@@ -65,7 +65,7 @@ fn rows_are_unique() {
     }
 }
 
-/// As `operators.py` writes it.
+/// Formats a row as `operators.py` does.
 fn signature(row: &Operator) -> String {
     let (fewest, most) = row.operands;
     let most = match most {

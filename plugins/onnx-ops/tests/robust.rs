@@ -1,4 +1,4 @@
-//! Whatever an op is given, an evaluation answers results of the right size or a reason: it never
+//! For any call, an evaluation returns results of the right size or an error, and never
 //! panics. The calls are random, and the same in each run.
 
 use std::borrow::Cow;
@@ -8,7 +8,7 @@ use passdock_plugins_onnx_ops::eval::{Call, EvalAttr, Tensor};
 use passdock_plugins_onnx_ops::evaluate;
 use passdock_plugins_onnx_ops::ops;
 
-/// A small generator (xorshift): enough for choosing cases.
+/// A small random generator (xorshift) for choosing cases.
 struct Dice(u64);
 
 impl Dice {
@@ -23,7 +23,7 @@ impl Dice {
         list[self.roll(list.len())]
     }
 
-    /// Mostly small, sometimes as extreme as it gets.
+    /// Returns a mostly small, sometimes extreme number.
     fn int(&mut self) -> i64 {
         let small = self.roll(7) as i64 - 3;
         self.pick(&[small, small, small, i64::MIN, i64::MAX, 1 << 31, 1 << 62])
@@ -114,7 +114,7 @@ fn random_calls_do_not_panic() {
             let count = fewest as usize + dice.roll((most.min(fewest + 3) - fewest) as usize + 1);
             let mut inputs: Vec<Option<Tensor>> = Vec::new();
             for _ in 0..count {
-                // Operands of one type are what most operators take.
+                // Most operators need operands of one type.
                 let again = inputs
                     .first()
                     .and_then(Option::as_ref)
@@ -157,7 +157,7 @@ fn random_calls_do_not_panic() {
     );
 }
 
-/// Images and lists of integers reach further into what slides windows, resizes and adds up by letters.
+/// Images and lists of integers get further in convolutions, pools, Resize and Einsum.
 #[test]
 fn random_window_ops_do_not_panic() {
     let mut dice = Dice(0x2545_f491_4f6c_dd1d);
@@ -179,7 +179,7 @@ fn random_window_ops_do_not_panic() {
                 .map(|_| dice.pick(&[1, 1, 2, 3, 0]))
                 .collect();
             let count = shape.iter().product();
-            // Without elements, the other dims may be of any size.
+            // Without elements, the other dims may have any size.
             let huge = |&dim: &usize| if count == 0 && dim > 1 { 1 << 20 } else { dim };
             let shape = shape.iter().map(huge).collect();
             Tensor::from_vec(DType::F32, shape, vec![dice.float(); count])
@@ -273,12 +273,12 @@ fn random_window_ops_do_not_panic() {
     assert!(results > 2000, "only {results} results");
 }
 
-/// A size that makes sums and products overflow.
+/// Returns a size that makes sums and products overflow.
 fn wild(dice: &mut Dice) -> i64 {
     dice.pick(&[3, 1 << 20, 1 << 40, i64::MAX, -1, i64::MIN])
 }
 
-/// The same tensor by itself.
+/// Returns an owned copy of a tensor.
 fn copy(tensor: &Tensor) -> Tensor<'static> {
     match tensor.dtype() {
         DType::STRING => {

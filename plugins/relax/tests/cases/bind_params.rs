@@ -4,7 +4,7 @@ use expect_test::expect;
 
 use crate::support;
 
-/// A `.npy` file with this element type, and its path.
+/// Writes a `.npy` file with this element type, and returns its path.
 fn npy(name: &str, descr: &str, shape: &str, data: &[u8]) -> String {
     let header = format!("{{'descr': '{descr}', 'fortran_order': True, 'shape': {shape}, }}");
     let mut bytes = b"\x93NUMPY\x01\x00".to_vec();

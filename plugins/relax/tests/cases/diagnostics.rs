@@ -1,9 +1,9 @@
-//! Every code of these passes is explained in `docs/diagnostics.md`, and nothing else is.
+//! `docs/diagnostics.md` explains exactly the codes of these passes.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// `relax::…` between any of these marks, in a text.
+/// Returns each `relax::…` between two of these marks in a text.
 fn codes(text: &str, mark: char) -> impl Iterator<Item = String> {
     text.split(mark)
         .filter(|part| {

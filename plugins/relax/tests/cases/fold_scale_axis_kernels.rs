@@ -1,12 +1,12 @@
-//! Cases of passes that fold scales into weights, or combine products, next to groups of ops that runtimes have one
-//! kernel for.
+//! Passes that fold scales into weights, or combine products, next to groups of ops for which runtimes have one
+//! kernel.
 
 use crate::support;
 
 const BACKWARD: &str = "relax.transform.BackwardFoldScaleAxis";
 const FORWARD: &str = "relax.transform.ForwardFoldScaleAxis";
 
-/// A module with weights before and after a group; `opset` is older than the operator that the group is.
+/// Returns a module with weights before and after a group. `opset` is older than the group's operator.
 fn around(opset: i64, body: &str) -> String {
     format!(
         r#"module {{
@@ -33,7 +33,7 @@ fn around(opset: i64, body: &str) -> String {
     )
 }
 
-/// The op of a line `name = Op(operands) {attributes}`, with a result of the width.
+/// Formats the op of a line `name = Op(operands) {attributes}`, with a result of the width.
 fn lines(text: &str) -> String {
     let line = |line: &str| {
         let (name, op) = line.trim().split_once(" = ").expect("a name and an op");
@@ -62,7 +62,7 @@ const GELUS: [&str; 8] = [
      = Add(%t, %one); m = Mul(%h, %a); y = Mul(%m, %half)",
 ];
 
-/// With `%d` normalised.
+/// Normalizations of `%d`.
 const DEVIATIONS: [&str; 3] = [
     "q = Sqrt(%ae); n = Div(%d, %q)",
     "q = Sqrt(%ae); re = Reciprocal(%q); n = Mul(%d, %re)",
@@ -118,7 +118,7 @@ fn layer_norm_is_not_split() {
 
 #[test]
 fn mul_outside_a_kernel_group_is_folded() {
-    // Next to a gate of another function, and of a GELU that something else uses a part of.
+    // Next to a gate of another function, and to a GELU with another user of an intermediate value.
     for text in [
         "d = Div(%h, %three); e = Erf(%d); a = Add(%e, %one); m = Mul(%h, %a); y = Mul(%m, %half)",
         "d = Div(%h, %root); e = Erf(%d); a = Add(%e, %one); k = Mul(%a, %e); m = Mul(%h, %k); y = Mul(%m, %half)",
@@ -130,7 +130,7 @@ fn mul_outside_a_kernel_group_is_folded() {
             "{folded}"
         );
     }
-    // A scale behind a whole GELU.
+    // A scale after a complete GELU.
     let text = format!("{}; y = Mul(%g, %scale)", GELUS[0].replace("y =", "g ="));
     let folded = support::run(FORWARD, &around(17, &lines(&text)));
     assert_eq!(folded.matches("onnx.Mul(").count(), 2, "{folded}");
@@ -161,7 +161,7 @@ fn attention_projections_after_layer_norm_are_not_combined() {
     let source = around(11, &format!("{}\n{}", lines(layer), heads("%l")));
     let pass = "relax.transform.CombineParallelMatmul";
     support::check_stays(pass, &source);
-    // Those of any other value are combined.
+    // Products of another value are combined.
     let combined = support::run(pass, &around(11, &heads("%h")));
     assert_eq!(combined.matches("onnx.Split").count(), 1, "{combined}");
 }

@@ -1,4 +1,4 @@
-//! Modules of many ops: passes end, and take time in proportion.
+//! Modules with many ops: passes terminate, and take linear time.
 
 use std::fmt::Write;
 
@@ -24,7 +24,7 @@ fn fused_group_is_limited_to_256_ops() {
     assert_eq!(sizes(&result), [3, 256, 88]);
 }
 
-/// Each calls the next one twice: written out, that would be 2^40 ops.
+/// Each function calls the next one twice: fully inlined, that would be 2^40 ops.
 #[test]
 fn inlining_stops_at_max_ops() {
     let mut source = String::from(
@@ -48,7 +48,7 @@ fn inlining_stops_at_max_ops() {
     assert!((1000..3000).contains(&ops), "{ops} ops");
 }
 
-/// In quadratic time this takes minutes.
+/// This takes minutes in quadratic time.
 #[test]
 fn long_chains_are_simplified_in_linear_time() {
     let ops = 20_000;

@@ -1,4 +1,4 @@
-//! `PassContext::find`: rules that are only looked for.
+//! `PassContext::find`: match-only rules.
 
 use std::sync::{Arc, Mutex};
 
@@ -23,7 +23,7 @@ const BODY: &str = "\
 
 const SIGNATURE: &str = "(%x: f32[2]) -> (%e: f32[2])";
 
-/// What a pass finds: a line for each place. The function stays as it is.
+/// Returns a line for each match that a pass finds. The function stays unchanged.
 fn found(
     patterns: Vec<Rules>,
     body: &str,

@@ -1,4 +1,4 @@
-//! Passes that fold without patterns: each kind of fold counts as a rule does, can be disabled and is limited.
+//! Passes that fold without patterns: each kind of fold is counted like a rule, can be disabled and limited.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ const LINE: &str = "(%x: f32[1,2,5]) -> (%y: f32[1,2,5])";
 const IMAGE: &str = "(%x: f32[1,1,4,4]) -> (%y: f32[1,1,4,4])";
 const NORM: &str = "onnx.BatchNormalization";
 
-/// What passes have to fold, and what each kind counts as.
+/// Returns a pass, the name of the fold, and a module, for each kind.
 fn cases() -> [(&'static str, &'static str, String); 10] {
     let numbers = "%w = const f32[2,2,1] [1.0, 2.0, 3.0, 4.0] %c = const f32[2,1] [2.0, 10.0]
         %p = const f32[2] [2.0, 4.0] %q = const f32[2] [2.0, 2.0] %half = const f32[1] [0.5]";
@@ -85,7 +85,7 @@ fn cases() -> [(&'static str, &'static str, String); 10] {
     ]
 }
 
-/// The status of a pass, and what it did by rule.
+/// Returns the status of a pass, and its rewrites by rule.
 fn ran(
     pass: &str,
     source: &str,

@@ -1,4 +1,4 @@
-//! The text of rules: what is read.
+//! Parsing of rules.
 
 use std::fmt::Write;
 
@@ -83,7 +83,7 @@ fn deep_nesting_is_rejected() {
     assert_eq!(error.message, "nesting exceeds 100 levels");
 }
 
-/// No text, however broken, is more than an error about a place in it.
+/// Any corrupted text is an error with a valid span.
 #[test]
 fn corrupted_rules_never_panic() {
     let whole = "rule r grows {
