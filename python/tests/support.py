@@ -97,29 +97,29 @@ class Watch(PassInstrument):
     def name(self) -> str:
         return self.label or "watch"
 
-    def _hear(self, hook: str, of: str = "") -> None:
+    def _record(self, hook: str, of: str = "") -> None:
         self.events.append(" ".join(part for part in (self.label, hook, of) if part))
         if hook in self.fails:
             raise self.fails[hook]
 
     def enter_pass_ctx(self) -> None:
-        self._hear("enter")
+        self._record("enter")
 
     def exit_pass_ctx(self) -> None:
-        self._hear("exit")
+        self._record("exit")
 
     def should_run(self, mod: Module, info: PassInfo) -> bool:
-        self._hear("should_run", info.name)
+        self._record("should_run", info.name)
         return True
 
     def run_before_pass(self, mod: Module, info: PassInfo) -> None:
-        self._hear("before", info.name)
+        self._record("before", info.name)
 
     def run_after_pass(self, mod: Module, info: PassInfo) -> None:
-        self._hear("after", info.name)
+        self._record("after", info.name)
 
     def pass_failed(self, mod: Module, info: PassInfo, error: BaseException) -> None:
-        self._hear("failed", info.name)
+        self._record("failed", info.name)
 
 
 def recorder(events: list[str], name: str, opt_level: int = 0, required: list[str] | None = None) -> ModulePass:

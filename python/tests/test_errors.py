@@ -123,7 +123,7 @@ def ways() -> dict[str, Callable[[Callable[[], None]], Callable[[], object]]]:
 
     def instrument(where: str, fail: Callable[[], None]) -> Callable[[], object]:
         class Fails(Watch):
-            def _hear(self, hook: str, of: str = "") -> None:
+            def _record(self, hook: str, of: str = "") -> None:
                 if hook == where:
                     fail()
 
@@ -137,7 +137,7 @@ def ways() -> dict[str, Callable[[Callable[[], None]], Callable[[], object]]]:
         inner = registered(lambda: None)
 
         class Fails(Watch):
-            def _hear(self, hook: str, of: str = "") -> None:
+            def _record(self, hook: str, of: str = "") -> None:
                 if hook == "before" and of == inner.info.name:
                     fail()
 

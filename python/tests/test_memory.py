@@ -28,7 +28,7 @@ def resident() -> int:
     return pages * 4096
 
 
-def grows_not(step: Callable[[], object], times: int, bytes_: int = 4 << 20) -> None:
+def check_no_growth(step: Callable[[], object], times: int, bytes_: int = 4 << 20) -> None:
     """Checks that a loop doesn't grow the number of Python objects, of blocks, or the process."""
     for _ in range(times // 10):
         step()
@@ -51,7 +51,7 @@ def edit(func: Function, mod: Module, ctx: PassContext) -> Function:
 def test_repeated_pass_runs_do_not_leak() -> None:
     pass_ = function_pass(edit, opt_level=0)
     mod = one_function()
-    grows_not(lambda: pass_(mod), 10_000)
+    check_no_growth(lambda: pass_(mod), 10_000)
 
 
 def test_repeated_failures_do_not_leak() -> None:
@@ -68,7 +68,7 @@ def test_repeated_failures_do_not_leak() -> None:
         with pytest.raises(ValueError, match="no"):
             sequential(mod)
 
-    grows_not(step, 3_000)
+    check_no_growth(step, 3_000)
 
 
 def test_repeated_contexts_and_instruments_do_not_leak() -> None:
@@ -82,7 +82,7 @@ def test_repeated_contexts_and_instruments_do_not_leak() -> None:
             ctx.override_instruments([Watch(events)])
 
     # The recorder's list of events grows by a pointer each time.
-    grows_not(step, 10_000)
+    check_no_growth(step, 10_000)
 
 
 def test_repeated_modules_do_not_leak() -> None:
@@ -93,7 +93,7 @@ def test_repeated_modules_do_not_leak() -> None:
         assert len(mod["main"].ops) == 1
         Module.from_onnx(mod.to_onnx())
 
-    grows_not(step, 3_000)
+    check_no_growth(step, 3_000)
 
 
 def test_repeated_pass_creation_does_not_leak() -> None:
@@ -102,7 +102,7 @@ def test_repeated_pass_creation_does_not_leak() -> None:
     def step() -> None:
         Sequential([recorder([], "A"), get_pass("FoldConstant")])(mod)
 
-    grows_not(step, 2_000)
+    check_no_growth(step, 2_000)
 
 
 def holding_pass(weak: Weak) -> ModulePass:
@@ -288,7 +288,7 @@ def test_handles_do_not_keep_the_module_alive() -> None:
         keeps(one_function())
         kept.clear()
 
-    grows_not(step, 2_000)
+    check_no_growth(step, 2_000)
 
 
 def test_handles_in_a_loop_are_freed() -> None:

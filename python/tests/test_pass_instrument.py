@@ -400,14 +400,14 @@ def test_r107_pass_failed_gets_the_exception_object() -> None:
     seen: list[BaseException] = []
 
     @pass_instrument
-    class Hears:
+    class Records:
         def pass_failed(self, mod: Module, info: PassInfo, error: BaseException) -> None:
             seen.append(error)
             # Passes that an instrument runs don't replace the propagating error.
             recorder([], "Inside")(mod)
 
     error = LookupError("gone")
-    with PassContext(instruments=[Hears()]), pytest.raises(LookupError) as raised:
+    with PassContext(instruments=[Records()]), pytest.raises(LookupError) as raised:
         Sequential([raiser(error)])(model())
     assert raised.value is error
     assert seen == [error, error]
@@ -542,13 +542,13 @@ def test_instruments_can_be_called_manually() -> None:
 def test_manually_called_instruments_may_veto() -> None:
     events: list[str] = []
 
-    class Refuses(Watch):
+    class Vetoes(Watch):
         def should_run(self, mod: Module, info: passdock.PassInfo) -> bool:
             super().should_run(mod, info)
             return False
 
-    refuses = Refuses(events, "no")
-    ctx = PassContext(instruments=[refuses, Watch(events, "b")], required_pass=["required"])
+    vetoes = Vetoes(events, "no")
+    ctx = PassContext(instruments=[vetoes, Watch(events, "b")], required_pass=["required"])
     mod = one_function()
     assert ctx.instrument_before_pass(mod, passdock.PassInfo(0, "any")) is False
     assert events == ["no should_run any", "b should_run any"]

@@ -183,12 +183,12 @@ def test_invalid_requests_and_version_mismatch_are_rejected(cluster: Path, model
         passdock.ray.batch("nothing://bucket/a.onnx", None, tmp_path / "out")
     with pytest.raises(ValueError, match="retries"):
         passdock.ray.batch(models, None, tmp_path / "out", retries=-1)
-    wrong = _answer_of_another_version(models / "a.onnx", tmp_path / "out")
+    wrong = _result_of_another_version(models / "a.onnx", tmp_path / "out")
     assert wrong["rejected"]
     assert f"but the program has {_passdock.version()}.1" in wrong["diagnostics"][0]["message"]
 
 
-def _answer_of_another_version(path: Path, out: Path) -> dict[str, Any]:
+def _result_of_another_version(path: Path, out: Path) -> dict[str, Any]:
     job = {"version": f"{_passdock.version()}.1", "model": str(path), "output": str(out / path.name)}
     return passdock.ray._run(job)
 

@@ -156,7 +156,7 @@ def test_options_override_context_and_context_overrides_pipeline() -> None:
 def test_context_instruments_precede_run_instruments() -> None:
     events: list[str] = []
 
-    class Told(PassInstrument):
+    class Recorder(PassInstrument):
         def __init__(self, own: str) -> None:
             self.own = own
 
@@ -170,7 +170,7 @@ def test_context_instruments_precede_run_instruments() -> None:
             events.append(f"{self.own} {info.name}")
 
     one = Sequential([passdock.relax.FoldConstant()], name="one")
-    outer, inner = Told("outer"), Told("inner")
+    outer, inner = Recorder("outer"), Recorder("inner")
     with PassContext(instruments=[outer]):
         passdock.run(one_function(), one, instruments=[inner])
     passes = [f"{own} {name}" for name in ("pipeline", "one", FOLD) for own in ("outer", "inner")]

@@ -82,7 +82,7 @@ def constant(work, name, array):
 # --- compare -----------------------------------------------------------------------------
 
 
-def says_how_far_apart(passdock, work):
+def reports_the_largest_difference(passdock, work):
     a, b = binary_model(work, "a", 1.0), binary_model(work, "b", 1.5)
     status, same = passdock.compare(a, a)
     claim(status == 0 and same["same"] and same["ok"] and same["difference"] is None, same)
@@ -101,7 +101,7 @@ def says_how_far_apart(passdock, work):
     claim((quiet.returncode, quiet.stdout, quiet.stderr) == (0, "", ""), quiet)
 
 
-def knows_what_each_type_allows(passdock, work):
+def applies_tolerances_per_dtype(passdock, work):
     for dtype, near, far in ((F64, 1 + 1e-8, 1 + 1e-4), (F32, 1 + 1e-5, 1.01), (F16, 1.004, 1.1)):
         a, b, c = (binary_model(work, name, value, dtype) for name, value in (("a", 1.0), ("b", near), ("c", far)))
         claim(passdock.status(a, b) == 0, (dtype, near))
@@ -121,7 +121,7 @@ def knows_what_each_type_allows(passdock, work):
     claim(passdock.status(nan, nan) == 0 and passdock.status(nan, other) == 1, "NaN")
 
 
-def skips_sizes_that_are_refused(passdock, work):
+def skips_rejected_sizes(passdock, work):
     """Checks that sizes are skipped with which a model fails: the Reshape needs 8 columns."""
     shape = numpy_helper.from_array(np.array([-1, 2, 4]), "s")
     nodes = [helper.make_node("Reshape", ["x", "s"], ["y"])]
@@ -138,7 +138,7 @@ def skips_sizes_that_are_refused(passdock, work):
     claim(report["diagnostics"][0]["message"].endswith("the symbols m, n"), report)
 
 
-def tells_interfaces_apart(passdock, work):
+def reports_interface_differences(passdock, work):
     a = binary_model(work, "a", 1.0)
     two = [tensor("y", F32, ["n", 4]), tensor("x2", F32, ["n", 4])]
     nodes = [helper.make_node("Add", ["x", "c"], ["y"]), helper.make_node("Relu", ["x"], ["x2"])]
@@ -153,7 +153,7 @@ def tells_interfaces_apart(passdock, work):
     claim(report["sizes"] == [{"inputs": {"x": "f32[1,4]"}, "runs": 2, "rejected": None}], report["sizes"])
 
 
-def tries_equal_names_apart(passdock, work):
+def varies_inconsistent_symbols(passdock, work):
     """Checks that sizes with the same symbol are also tried separately: the removed `Expand` only has an effect then."""
 
     def pair(symbol):
@@ -190,7 +190,7 @@ def tries_equal_names_apart(passdock, work):
         claim(verified.returncode == 1, (symbol, verified))
 
 
-def says_what_it_cannot_tell(passdock, work):
+def reports_inconclusive_comparisons(passdock, work):
     a = binary_model(work, "a", 1.0)
     unknown = save(work / "u.onnx", [helper.make_node("Nothing", ["x"], ["y"], domain="no")], [tensor("x", F32, ["n", 4])],
                    [tensor("y", F32, ["n", 4])], opsets=(("", 17), ("no", 1)))
@@ -206,7 +206,7 @@ def says_what_it_cannot_tell(passdock, work):
         claim(status == 2 and "pip install onnxruntime" in report["diagnostics"][0]["help"], report)
 
 
-def takes_inputs_from_files(passdock, work):
+def reads_inputs_from_files(passdock, work):
     a, b = binary_model(work, "a", 1.0), binary_model(work, "b", 1.0, op="Add")
     inputs = work / "inputs"
     inputs.mkdir(exist_ok=True)
@@ -260,7 +260,7 @@ def prepare(work, model):
     return planted(model, work / "model.onnx")
 
 
-def verifies_what_a_run_makes(passdock, work):
+def verifies_outputs_of_a_run(passdock, work):
     model = prepare(work, residual(work))
     mixed = ["--passes", "ToMixedPrecision", "residual.onnx", "-o", "mixed.onnx"]
     half = passdock.run("run", *mixed, "--verify-outputs")
@@ -330,14 +330,14 @@ def shrunk(passdock, work, model):
 
 
 CHECKS = [
-    says_how_far_apart,
-    knows_what_each_type_allows,
-    skips_sizes_that_are_refused,
-    tells_interfaces_apart,
-    tries_equal_names_apart,
-    says_what_it_cannot_tell,
-    takes_inputs_from_files,
-    verifies_what_a_run_makes,
+    reports_the_largest_difference,
+    applies_tolerances_per_dtype,
+    skips_rejected_sizes,
+    reports_interface_differences,
+    varies_inconsistent_symbols,
+    reports_inconclusive_comparisons,
+    reads_inputs_from_files,
+    verifies_outputs_of_a_run,
     finds_pass_and_ops,
     runs_the_guide,
 ]

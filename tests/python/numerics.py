@@ -112,7 +112,7 @@ def names_the_pass(passdock, work):
     claim(found["samples"] == [{"x": "f32[2,128]"}] * 2, found)
 
 
-def goes_on_with_a_warning(passdock, work):
+def continues_with_a_warning(passdock, work):
     model = relu(work / "warn.onnx")
     report, found = passdock.run(model, [WRONG, UNKNOWN, LOWER], 'on_difference = "warn"')
     claim(report["exit_status"] == 0, report)
@@ -120,7 +120,7 @@ def goes_on_with_a_warning(passdock, work):
     claim([each["result"] for each in found["passes"]] == ["different", "same", "unchanged"], found)
 
 
-def checks_together_what_came_back(passdock, work):
+def checks_unrunnable_passes_with_the_next(passdock, work):
     model = relu(work / "unknown.onnx")
     report, found = passdock.run(model, [UNKNOWN, LOWER])
     claim(report["exit_status"] == 0, report)
@@ -132,7 +132,7 @@ def checks_together_what_came_back(passdock, work):
         claim(report["exit_status"] == 1, (how, report))
 
 
-def knows_every_type(passdock, work):
+def supports_every_dtype(passdock, work):
     for dtype in (F32, F16, TensorProto.DOUBLE, TensorProto.BFLOAT16, I64, TensorProto.INT8, TensorProto.UINT16):
         one = numpy_helper.from_array(np.array(1), "one")
         nodes = [
@@ -157,7 +157,7 @@ def knows_every_type(passdock, work):
     claim("output `y`" in found["passes"][-1]["reason"], found)
 
 
-def looks_into_sequences_and_maps(passdock, work):
+def compares_sequences_and_maps(passdock, work):
     nodes = [
         helper.make_node("Relu", ["x"], ["r"]),
         helper.make_node("SplitToSequence", ["r"], ["s"], axis=0),
@@ -176,7 +176,7 @@ def looks_into_sequences_and_maps(passdock, work):
     claim(found["passes"][0]["result"] == "different" and "`z[1].values`" in found["passes"][0]["reason"], found)
 
 
-def says_what_it_cannot_tell(passdock, work):
+def reports_inconclusive_checks(passdock, work):
     def reason(model, *arguments):
         report, found = passdock.run(model, [WRONG], *arguments)
         claim(report["exit_status"] == 0, report)
@@ -262,7 +262,7 @@ def finds_the_library(passdock, work):
     claim("no `python3` in PATH" in found["not_checked"], found)
 
 
-def allows_what_a_smaller_type_does(passdock, work):
+def allows_rounding_of_smaller_types(passdock, work):
     mixed = "relax.transform.ToMixedPrecision"
     # InferType runs before both passes.
     model = relu(work / "mixed.onnx")
@@ -278,13 +278,13 @@ def allows_what_a_smaller_type_does(passdock, work):
 
 
 CHECKS = [
-    allows_what_a_smaller_type_does,
+    allows_rounding_of_smaller_types,
     names_the_pass,
-    goes_on_with_a_warning,
-    checks_together_what_came_back,
-    knows_every_type,
-    looks_into_sequences_and_maps,
-    says_what_it_cannot_tell,
+    continues_with_a_warning,
+    checks_unrunnable_passes_with_the_next,
+    supports_every_dtype,
+    compares_sequences_and_maps,
+    reports_inconclusive_checks,
     tries_smaller_integers,
     reads_inputs,
     finds_data_files,

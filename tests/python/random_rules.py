@@ -270,7 +270,7 @@ class Judge:
                     return False
         return False
 
-    def judge_answers(self):
+    def judge_responses(self):
         while self.responses:
             response = self.responses.popleft()
             case = self.waiting.pop(response["model"])
@@ -284,7 +284,7 @@ class Judge:
     def settle(self):
         """Waits for all results."""
         while self.waiting and self.process.poll() is None:
-            self.judge_answers()
+            self.judge_responses()
             time.sleep(0.01)
 
     def rare(self, least):
@@ -304,7 +304,7 @@ class Judge:
     def finish(self):
         self.process.stdin.close()
         self.reader.join()
-        self.judge_answers()
+        self.judge_responses()
         if self.process.wait() or self.waiting:
             sys.exit(f"passdock-rules exited with {self.process.returncode}; {len(self.waiting)} models have no result")
 
@@ -381,7 +381,7 @@ def main():
     for seed in seeds:
         if given.rule is None or judge.slots[seed % len(judge.slots)]["rule"] == given.rule:
             judge.case(seed)
-        judge.judge_answers()
+        judge.judge_responses()
     is_whole = given.rule is None and given.only is None
     if is_whole:
         judge.more(given.seed + given.count, given.least)
