@@ -37,7 +37,7 @@ def module(text: str) -> Module:
 
 def with_data(path: Path) -> Path:
     """Writes a model whose weight is in an external file, ``m.data``, and has to be read to be folded."""
-    onnx = pytest.importorskip("onnx", reason="onnx isn't installed, which writes data beside a model")
+    onnx = pytest.importorskip("onnx", reason="onnx isn't installed, which writes external data")
     import numpy as np
     from onnx import TensorProto, helper, numpy_helper
 

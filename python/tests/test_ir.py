@@ -193,7 +193,7 @@ def test_region_properties() -> None:
 
 
 def test_handles_keep_their_module_alive() -> None:
-    """Even if the module is gone."""
+    """Even if the module object was deleted."""
     op: Op = main().ops[0]
     value: Value = main().params[0]
     region: Region = main().body

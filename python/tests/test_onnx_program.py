@@ -29,7 +29,7 @@ class ONNXProgram:
         self._capture_strategy: str | None = None
 
     def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
-        raise AssertionError("nobody asked for results")
+        raise AssertionError("unexpected call")
 
     @property
     def model_proto(self) -> onnx.ModelProto:
@@ -39,7 +39,7 @@ class ONNXProgram:
         raise AssertionError("torch's own passes aren't asked for")
 
     def compute_values(self, value_names: Any, args: Any = (), kwargs: Any = None) -> NoReturn:
-        raise AssertionError("nobody asked for values")
+        raise AssertionError("unexpected call")
 
     def save(self, destination: Any, **options: Any) -> NoReturn:
         raise AssertionError("nothing is saved")
@@ -48,7 +48,7 @@ class ONNXProgram:
         raise AssertionError("the weights are there")
 
     def initialize_inference_session(self, initializer: Any = None) -> NoReturn:
-        raise AssertionError("nobody asked for results")
+        raise AssertionError("unexpected call")
 
     def release(self) -> None: ...
 

@@ -99,7 +99,7 @@ def test_models_in_storage_are_copied(cluster: Path, models: Path, tmp_path: Pat
 
 
 def test_external_data_is_copied_with_the_model(cluster: Path, tmp_path: Path) -> None:
-    onnx = pytest.importorskip("onnx", reason="onnx isn't installed, which writes data beside a model")
+    onnx = pytest.importorskip("onnx", reason="onnx isn't installed, which writes external data")
     import numpy as np
     from onnx import TensorProto, helper, numpy_helper
 

@@ -215,7 +215,7 @@ def in_a_child():
 """
 
 _FORKS = {
-    "beside a directory of many plugins": """
+    "next to a directory of many plugins": """
 import pathlib, tempfile
 
 def many(to):
@@ -237,7 +237,7 @@ print(in_a_child())
 work()
 print(in_a_child())
 """,
-    "beside a thread that runs passes": """
+    "next to a thread that runs passes": """
 one = Module.from_text("module {\\n" + fn.format("", body) + "}")
 over = threading.Event()
 

@@ -96,7 +96,7 @@ static passdock_status pass(void *state, passdock_context *context, const passdo
     status = host->modules->outline(m->handle, &outline, &made, &call);
     if (status != PASSDOCK_OK) return PASSDOCK_STATUS_FAILED;
     say(context, call, host->symbols->text(symbols, made));
-    /* The ops are gone; a handle that was given out before lives on. */
+    /* The ops are erased; an earlier handle stays valid. */
     status = host->modules->outline(m->handle, &outline, &made, &call);
     say(context, status, host->modules->last_error(m->handle));
     return host->functions->set_value_name(f.handle, 0, passdock_text("renamed"));

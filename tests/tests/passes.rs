@@ -143,7 +143,7 @@ fn passes_are_idempotent() {
             let Ok(once) = run(&module) else {
                 continue;
             };
-            let twice = run(&once).expect("what went through goes through again");
+            let twice = run(&once).expect("the pass succeeds again");
             let text = || passdock_ir::text::print(&once);
             assert!(twice.is_same(&once), "{name} again on {}", text());
         }

@@ -84,7 +84,7 @@ fn parameters() {
 
 #[test]
 fn nested_regions() {
-    let nested = "regions in regions";
+    let nested = "nested regions";
     let ops = model(nested).op_count();
     check(nested, "relax.transform.ToGraphNormalForm", ops, 1);
     check(nested, "relax.transform.ToANormalForm", ops, 1);
@@ -105,7 +105,7 @@ fn sibling_regions() {
 #[test]
 fn functions() {
     let merge = "relax.transform.EliminateCommonSubexpr";
-    check("functions that nobody calls", merge, SIZE + 1, SIZE + 1);
+    check("unused functions", merge, SIZE + 1, SIZE + 1);
     // The whole chain determines whether calls may be merged.
     check("calls in a chain", merge, 2 * SIZE, SIZE + 1);
     let erase = "relax.transform.DeadCodeElimination";
@@ -125,7 +125,7 @@ fn functions() {
 fn fused_groups() {
     let (fuse, groups) = ("relax.transform.FuseOps", SIZE / 4);
     check("equal groups of ops", fuse, SIZE, 2);
-    check("groups of ops, each another", fuse, SIZE, 1 + groups);
+    check("different groups of ops", fuse, SIZE, 1 + groups);
     // Groups of 256 ops, all equal except for the first and the last.
     check("a chain", fuse, SIZE, 4);
     check("users of one value", fuse, SIZE + 1, 2);
@@ -135,25 +135,19 @@ fn fused_groups() {
     let takes = "target = \"npu\"\ntraits = [\"elementwise\"]";
     let annotate = "relax.transform.AnnotateTarget";
     check_with("equal groups of ops", annotate, takes, SIZE, 4);
-    check_with(
-        "groups of ops, each another",
-        annotate,
-        takes,
-        SIZE,
-        groups + 3,
-    );
+    check_with("different groups of ops", annotate, takes, SIZE, groups + 3);
 }
 
 #[test]
 fn nested_loops() {
     let levels = SIZE / 10;
     let unroll = "tir.transform.UnrollLoop";
-    check("loops of one run in one another", unroll, 8 * levels, 1);
+    check("nested loops of one iteration", unroll, 8 * levels, 1);
 }
 
 #[test]
 fn outputs_and_regions_round_trip_through_onnx() {
-    for shape in ["results returned", "regions in regions"] {
+    for shape in ["results returned", "nested regions"] {
         let module = model(shape);
         let output = passdock_onnx::write(&module, Default::default()).expect("a model");
         let mut bytes = Vec::new();

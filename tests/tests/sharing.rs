@@ -162,7 +162,7 @@ fn run(call: impl Fn(&mut sdk::Function) -> sdk::PassResult + Send + Sync + 'sta
     let context = PassContext::builder().registry(&Registry::new()).build();
     let module = model_file::parse_text("test.ir", TEXT).expect("the test's own text");
     match pass.call_in(module, &context.expect("a plain context")) {
-        Ok(_) => "it went well".to_owned(),
+        Ok(_) => "success".to_owned(),
         Err(error) => error.to_diagnostic().render(false),
     }
 }
@@ -188,7 +188,10 @@ fn data_above_host_limit_is_dropped_with_an_error() {
         let count = data.clone();
         let why = share::publish(f, Counted { count }).map(drop).unwrap_err();
         assert_eq!(RArc::strong_count(&data), 2, "the test's and the pass's");
-        assert!(share::find::<Counted>(f).is_none(), "nobody published it");
+        assert!(
+            share::find::<Counted>(f).is_none(),
+            "no such data is published"
+        );
         let error = sdk::PassError::from(why.clone());
         assert_eq!(
             (error.op, error.function),
@@ -274,5 +277,5 @@ fn panic_in_drop_does_not_reach_the_host() {
         share::publish(f, Panics { one: 1 })?;
         Ok(())
     });
-    assert_eq!(report, "it went well");
+    assert_eq!(report, "success");
 }

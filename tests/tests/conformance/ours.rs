@@ -84,7 +84,7 @@ impl Passdock {
             Way::Linked => plugin.load_static(PLUGIN).expect("a plugin"),
             _ => plugin
                 .load_plugin(&library(), &LoadOptions::default())
-                .expect("cargo has built it beside this test"),
+                .expect("cargo has built it next to this test"),
         }
         let registry = match way {
             Way::PluginAsksHost => Registry::new(),
