@@ -22,7 +22,7 @@ fn r001_name_level_and_required() {
                 opt_level,
                 required,
             } = s.info(&s.pass(spec)?);
-            s.say(format!("{name} {opt_level} {required:?}"));
+            s.note(format!("{name} {opt_level} {required:?}"));
         }
         Ok(())
     })
@@ -63,13 +63,13 @@ fn r006_invalid_names_are_rejected() {
         for name in ["", " FoldExplicitPadding", "a\nb"] {
             let odd = || {
                 runs("Odd", |s: &S, _, module| {
-                    s.say("it ran");
+                    s.note("it ran");
                     Ok(module)
                 })
             };
-            s.say_if_failed(s.run(cx(), [pass("First"), odd().name(name)]));
-            s.say_if_failed(s.call_in(cx(), odd().name(name)));
-            s.say_if_failed(s.register(odd().name(name)));
+            s.log_failure(s.run(cx(), [pass("First"), odd().name(name)]));
+            s.log_failure(s.call_in(cx(), odd().name(name)));
+            s.log_failure(s.register(odd().name(name)));
         }
         Ok(())
     })
@@ -97,8 +97,8 @@ fn r007_levels_are_non_negative_integers() {
 fn r008_infos_are_compared_by_value() {
     rule!(|s| {
         let make = |level| s.pass(runs("Mine", |_, _, module| Ok(module)).opt_level(level));
-        s.say(format!("equal: {}", s.same_info(&make(1)?, &make(1)?)));
-        s.say(format!(
+        s.note(format!("equal: {}", s.same_info(&make(1)?, &make(1)?)));
+        s.note(format!(
             "other level: {}",
             s.same_info(&make(1)?, &make(2)?)
         ));

@@ -20,7 +20,7 @@ fn r009_passes_are_found_by_full_name() {
         let Info {
             name, opt_level, ..
         } = s.info(&found);
-        s.say(format!("{name} {opt_level}"));
+        s.note(format!("{name} {opt_level}"));
         s.run(cx(), [spec_of(&found)])
     })
     .plugins()
@@ -85,7 +85,7 @@ fn r011_short_names_resolve_in_namespace_order() {
         let b = ["relay._transform.b", "relax.transform.b"];
         s.register_all(b.map(pass))?;
         for name in ["a", "b", "relax.transform.b"] {
-            s.say(s.info(&s.get_pass(name)?).name);
+            s.note(s.info(&s.get_pass(name)?).name);
         }
         Ok(())
     })
@@ -115,14 +115,14 @@ fn r011_short_names_of_relax_and_tir() {
     ] {
         let canonical = ours.registry.canonical(name);
         let known = ours.registry.contains(name);
-        ours.say(format!("{name}: {canonical}, registered: {known}"));
+        ours.note(format!("{name}: {canonical}, registered: {known}"));
         let found = ours.get_pass(name).map(|pass| ours.info(&pass).name);
         assert_eq!(found.ok(), known.then_some(canonical));
     }
     // In a context's lists, too. A pass that isn't registered may have a short name.
     let c = ours.get_pass("c").expect("it is registered");
     let disabled = cx().disables(["c", "d"]);
-    ours.say_if_failed(ours.run(disabled, [spec_of(&c), pass("d"), pass("tir.transform.c")]));
+    ours.log_failure(ours.run(disabled, [spec_of(&c), pass("d"), pass("tir.transform.c")]));
     check("r011.2", &log.text());
 }
 
@@ -139,7 +139,7 @@ fn r011_tvm_names_are_aliases() {
             ..PassInfo::new(name).into()
         };
         let pass = create_function_pass(declared, |_, _| Ok(()));
-        ours.say_if_failed(registry.register(pass).map_err(Failure::from));
+        ours.log_failure(registry.register(pass).map_err(Failure::from));
     };
     register("relax.transform.c", "relax.transform.cee");
     register("tir.transform.d", "acme.transform.d");
@@ -152,11 +152,11 @@ fn r011_tvm_names_are_aliases() {
         "s_tir.transform.d",
         "acme.transform.d",
     ] {
-        ours.say(format!("{name}: {}", registry.canonical(name)));
+        ours.note(format!("{name}: {}", registry.canonical(name)));
     }
     register("relax.transform.other", "relax.transform.cee");
     register("relay.transform.c", "relay.transform.see");
-    ours.say(registry.canonical("relay.transform.c"));
+    ours.note(registry.canonical("relay.transform.c"));
     check("r011.3", &log.text());
 }
 
@@ -169,12 +169,12 @@ fn r012_lists_accept_aliases() {
     rule!(|s| {
         s.register(pass("Level3").opt_level(3))?;
         s.alias("third", "t.transform.Level3")?;
-        let found = s.get_pass("third").map(|pass| s.say(s.info(&pass).name));
-        s.say_if_failed(found);
+        let found = s.get_pass("third").map(|pass| s.note(s.info(&pass).name));
+        s.log_failure(found);
         let three = || pass("Level3").opt_level(3);
-        s.say("required:");
+        s.note("required:");
         s.run(cx().requires(["third"]), [three()])?;
-        s.say("disabled:");
+        s.note("disabled:");
         s.run(cx().level(3).disables(["third"]), [three()])
     })
     .plugins()
@@ -189,7 +189,7 @@ fn r013_unknown_name_error_has_requester_and_suggestion() {
     rule!(|s| {
         s.register(pass("Leaf"))?;
         for name in ["t.transform.Leafs", "Xyzzy", "t.transform.Xyzzy"] {
-            s.say_if_failed(s.get_pass(name));
+            s.log_failure(s.get_pass(name));
         }
         s.run(cx(), [pass("NeedsMissing").required(["Leafs"])])
     })
@@ -210,15 +210,15 @@ fn r014_option_without_default_must_be_set() {
         let ours = Passdock::new(&log, way);
         for cx in [cx(), cx().config("t.Mill", "{ grist = 'rye' }")] {
             let needs = pass("NeedsMill").required(["Mill"]);
-            ours.say_if_failed(ours.run(cx, [pass("First"), needs]));
+            ours.log_failure(ours.run(cx, [pass("First"), needs]));
         }
         // A pipeline may set the option, too.
-        ours.say_if_failed(ours.run(cx(), [pass("First"), pass("Mill")]));
+        ours.log_failure(ours.run(cx(), [pass("First"), pass("Mill")]));
         let options = toml::Table::from_iter([("grist".to_owned(), "oats".into())]);
         let mill = ours
             .registry
             .get_pass_with_options("t.transform.Mill", &options);
-        ours.say_if_failed(ours.run(cx(), [spec_of(&mill.expect("it has its option"))]));
+        ours.log_failure(ours.run(cx(), [spec_of(&mill.expect("it has its option"))]));
         logs.push(log.text());
     }
     assert_eq!(logs[0], logs[1], "the same, linked or loaded");

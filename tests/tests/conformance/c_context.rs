@@ -16,7 +16,7 @@ use crate::tvm::Tvm;
 #[test]
 fn r016_defaults() {
     rule!(|s| {
-        s.say(s.shown_context(&s.context(cx())?));
+        s.note(s.shown_context(&s.context(cx())?));
         Ok(())
     })
     .keep("r016");
@@ -51,21 +51,21 @@ fn r017_contexts_form_a_stack() {
         let (outer, inner) = (s.context(cx().level(1))?, s.context(cx().level(3))?);
         let default = s.current();
         s.scope(&outer, |s| {
-            s.say(format!(
+            s.note(format!(
                 "in the outer: {}",
                 s.same_context(&s.current(), &outer)
             ));
             s.scope(&inner, |s| {
-                s.say(format!(
+                s.note(format!(
                     "in the inner: {}",
                     s.same_context(&s.current(), &inner)
                 ));
                 Ok(())
             })?;
-            s.say(format!("back: {}", s.same_context(&s.current(), &outer)));
+            s.note(format!("back: {}", s.same_context(&s.current(), &outer)));
             Ok(())
         })?;
-        s.say(format!(
+        s.note(format!(
             "outside: {}",
             s.same_context(&s.current(), &default)
         ));
@@ -80,7 +80,7 @@ fn r018_default_context_is_one_object() {
     rule!(|s| {
         let first = s.current();
         s.scope(&s.context(cx())?, |_| Ok(()))?;
-        s.say(format!(
+        s.note(format!(
             "the same: {}",
             s.same_context(&first, &s.current())
         ));
@@ -99,14 +99,14 @@ fn r019_new_thread_inherits_nothing() {
             let there = std::thread::scope(|scope| {
                 let thread = scope.spawn(|| {
                     let own = s.current();
-                    s.say(format!(
+                    s.note(format!(
                         "level {}, {} instruments",
                         s.level(&own),
                         s.instruments(&own)
                     ));
-                    s.say(format!("the same: {}", s.same_context(&own, &outer)));
+                    s.note(format!("the same: {}", s.same_context(&own, &outer)));
                     s.scope(&outer, |s| {
-                        s.say(format!("taken along: level {}", s.level(&s.current())));
+                        s.note(format!("taken along: level {}", s.level(&s.current())));
                         Ok(())
                     })
                 });
@@ -126,7 +126,7 @@ fn r019_context_is_carried_to_a_worker() {
     let cx = cx().level(3).watch(tap("tap"));
     let cx = ours.context(cx).expect("a context");
     let done = ours.scope(&cx, |ours| {
-        let there = || cx.carry(|| ours.say(format!("the same: {}", ours.current().is(&cx))));
+        let there = || cx.carry(|| ours.note(format!("the same: {}", ours.current().is(&cx))));
         std::thread::scope(|scope| scope.spawn(there).join()).expect("it didn't panic");
         Ok(())
     });
@@ -143,7 +143,7 @@ fn r020_nested_context_inherits_nothing() {
         let (outer, inner) = (s.context(outer)?, s.context(cx())?);
         s.scope(&outer, |s| {
             s.scope(&inner, |s| {
-                s.say(s.shown_context(&s.current()));
+                s.note(s.shown_context(&s.current()));
                 Ok(())
             })
         })
@@ -157,7 +157,7 @@ fn r021_errors_of_the_body_propagate() {
     rule!(|s| {
         let cx = s.context(cx().level(3).watch(tap("tap")))?;
         s.scope(&cx, |s| {
-            s.say(format!("in it: {}", s.same_context(&s.current(), &cx)));
+            s.note(format!("in it: {}", s.same_context(&s.current(), &cx)));
             Err(s.fault("the body failed"))
         })
     })
@@ -174,13 +174,13 @@ fn r022_leaving_an_outer_context_is_an_error() {
         let (outer, inner) = (s.context(cx().level(1))?, s.context(cx().level(3))?);
         let entered = s.enter(&outer)?;
         let nested = s.enter(&inner)?;
-        s.say_if_failed(s.exit(entered));
-        s.say(format!(
+        s.log_failure(s.exit(entered));
+        s.note(format!(
             "still in the inner: {}",
             s.same_context(&s.current(), &inner)
         ));
         s.exit(nested)?;
-        s.say(format!(
+        s.note(format!(
             "in the outer: {}",
             s.same_context(&s.current(), &outer)
         ));
@@ -205,7 +205,7 @@ fn r024_callbacks_see_the_outer_context() {
     rule!(|s| {
         let tap = |callback| {
             tap(callback).does(callback, |s: &S| {
-                s.say(format!("level {}", s.level(&s.current())));
+                s.note(format!("level {}", s.level(&s.current())));
                 Ok(())
             })
         };
@@ -225,7 +225,7 @@ fn r025_pass_keeps_the_context_of_its_call() {
             let inner = s.context(cx().level(0))?;
             s.scope(&inner, |s| {
                 let levels = (s.level(got), s.level(&s.current()));
-                s.say(format!(
+                s.note(format!(
                     "got level {}, current level {}",
                     levels.0, levels.1
                 ));
@@ -345,7 +345,7 @@ fn r029_names_of_skipped_passes_are_valid() {
     let ours = Passdock::new(&log, Way::Host);
     let inner = ours.pass(pass("Inner")).expect("a pass");
     let none = apply_pass_to_function(inner, "none", false).expect("a regular expression");
-    ours.say_if_failed(ours.run(cx().disables(["Inner", "Iner"]), [spec_of(&none)]));
+    ours.log_failure(ours.run(cx().disables(["Inner", "Iner"]), [spec_of(&none)]));
     expect![
         "warning[unknown-pass]: `disabled_pass` contains `Iner`, but no such pass ran; a skipped pass may run it"
     ].assert_eq(&log.text());
@@ -360,10 +360,10 @@ fn r029_misspelt_names_in_sequential_list_are_errors() {
     rule!(|s| {
         s.register_all([pass("fold"), pass("relax.transform.short")])?;
         for disabled in ["fold", "short", "relax.transform.short", "shrt"] {
-            s.say(format!("{disabled}:"));
+            s.note(format!("{disabled}:"));
             // Its name is also the short name of a registered pass.
             let own = seq([pass("short")]).disabled([disabled]);
-            s.say_if_failed(s.call_in(cx(), own));
+            s.log_failure(s.call_in(cx(), own));
         }
         Ok(())
     })

@@ -29,7 +29,7 @@ fn r034_omitted_fields_have_defaults() {
             "{ explicit_unroll = false }",
         ] {
             let cx = s.context(cx().config("tir.UnrollLoop", value))?;
-            s.say(s.read(&cx, "tir.UnrollLoop")?);
+            s.note(s.read(&cx, "tir.UnrollLoop")?);
         }
         Ok(())
     })
@@ -59,7 +59,7 @@ fn r036_wrong_kinds_are_rejected() {
             ("tir.limit", "[8]"),
             ("tir.disable_vectorize", "'true'"),
         ] {
-            s.say_if_failed(s.context(cx().config(key, value)));
+            s.log_failure(s.context(cx().config(key, value)));
         }
         Ok(())
     })
@@ -74,9 +74,9 @@ fn r037_fields_of_wrong_type_are_rejected() {
     rule!(|s| {
         s.register_options()?;
         for value in ["{ auto_max_step = 'x' }", "{ auto_max_step = 2.7 }"] {
-            s.say_if_failed(
+            s.log_failure(
                 s.context(cx().config("tir.UnrollLoop", value))
-                    .and_then(|cx| s.read(&cx, "tir.UnrollLoop").map(|read| s.say(read))),
+                    .and_then(|cx| s.read(&cx, "tir.UnrollLoop").map(|read| s.note(read))),
             );
         }
         Ok(())
@@ -97,9 +97,9 @@ fn r038_int_and_bool_are_not_converted() {
             ("tir.UnrollLoop", "{ explicit_unroll = 1 }"),
             ("tir.UnrollLoop", "{ auto_max_step = true }"),
         ] {
-            s.say_if_failed(
+            s.log_failure(
                 s.context(cx().config(key, value))
-                    .and_then(|cx| s.read(&cx, key).map(|read| s.say(read))),
+                    .and_then(|cx| s.read(&cx, key).map(|read| s.note(read))),
             );
         }
         Ok(())
@@ -127,8 +127,8 @@ fn r043_reading_unset_mistyped_or_unregistered_options() {
     rule!(|s| {
         s.register_options()?;
         let cx = s.context(cx().config("tir.limit", "8"))?;
-        s.say(s.read(&cx, "tir.limit")?);
-        s.say(s.read(&cx, "tir.disable_vectorize")?);
+        s.note(s.read(&cx, "tir.limit")?);
+        s.note(s.read(&cx, "tir.disable_vectorize")?);
         Ok(())
     })
     .keep("r043");
@@ -137,7 +137,7 @@ fn r043_reading_unset_mistyped_or_unregistered_options() {
         s.register_options()?;
         let cx = s.context(cx())?;
         let read = s.read(&cx, "tir.limits")?;
-        s.say(read);
+        s.note(read);
         Ok(())
     })
     .fix("r043.2");
@@ -172,10 +172,10 @@ fn r045_value_applies_only_in_its_context() {
         s.scope(&outer, |s| {
             let inner = s.context(cx())?;
             s.scope(&inner, |s| {
-                s.say(s.read(&s.current(), "tir.limit")?);
+                s.note(s.read(&s.current(), "tir.limit")?);
                 Ok(())
             })?;
-            s.say(s.read(&s.current(), "tir.limit")?);
+            s.note(s.read(&s.current(), "tir.limit")?);
             Ok(())
         })
     })
@@ -189,7 +189,7 @@ fn r045_value_applies_only_in_its_context() {
 fn r042_options_are_listed_with_type_default_and_doc() {
     rule!(|s| {
         s.register_options()?;
-        s.say(s.list_configs());
+        s.note(s.list_configs());
         Ok(())
     })
     .fix("r042");

@@ -9,12 +9,12 @@ use crate::system::{cx, pass, runs, seq, tap};
 fn r046_disabled_overrides_required_overrides_level() {
     rule!(|s| {
         for level in [1, 2, 3] {
-            s.say(format!("at level {level}:"));
+            s.note(format!("at level {level}:"));
             let levels = || [1, 2, 3].map(|level| pass(&format!("Level{level}")).opt_level(level));
             s.run(cx().level(level), levels())?;
-            s.say("Level3 required:");
+            s.note("Level3 required:");
             s.run(cx().level(level).requires(["Level3"]), levels())?;
-            s.say("Level1 disabled:");
+            s.note("Level1 disabled:");
             s.run(cx().level(level).disables(["Level1"]), levels())?;
         }
         Ok(())
@@ -54,7 +54,7 @@ fn r049_sequential_is_filtered_as_a_child() {
         let high = || seq([pass("Leaf")]).name("Inner").opt_level(3);
         s.call_in(cx(), high())?;
         s.call_in(cx().level(3).disables(["Inner"]), high())?;
-        s.say("as a child:");
+        s.note("as a child:");
         s.run(cx(), [high()])?;
         s.run(cx().level(3).disables(["Inner"]), [high()])?;
         s.run(cx().level(3), [high()])
@@ -75,7 +75,7 @@ fn r050_nested_passes_can_be_disabled() {
             ]
         };
         s.run(cx().disables(["Inner"]), nested())?;
-        s.say("a grandchild:");
+        s.note("a grandchild:");
         s.run(cx().disables(["Leaf"]), nested())
     })
     .plugins()

@@ -163,7 +163,7 @@ fn r063_sequential_required_list_applies_as_child_only() {
         s.register(pass("Leaf"))?;
         let own = || seq([pass("First")]).required(["Leaf"]);
         s.call_in(cx(), own())?;
-        s.say("as a child:");
+        s.note("as a child:");
         s.run(cx(), [own()])
     })
     .plugins()
@@ -180,7 +180,7 @@ fn r064_order_is_available_without_running() {
         let inner = seq([pass("Last")]).name("Inner");
         let high = pass("Level3").opt_level(3);
         let all = s.pass(seq([pass("Top").required(["NeedsLeaf"]), high, inner]))?;
-        s.say(s.resolve(&all, &s.context(cx())?)?.join(" "));
+        s.note(s.resolve(&all, &s.context(cx())?)?.join(" "));
         Ok(())
     })
     .plugins()

@@ -12,7 +12,7 @@ use crate::tvm::Tvm;
 fn r066_children_run_in_order_on_previous_result() {
     rule!(|s| {
         let shows = runs("Shows", |s: &S, _, module| {
-            s.say(format!("count {:?}", s.attr(&module, "main", "count")));
+            s.note(format!("count {:?}", s.attr(&module, "main", "count")));
             Ok(module)
         });
         s.run(cx(), [pass("First"), changes(), changes(), shows])
@@ -31,14 +31,14 @@ fn r067_defaults() {
             opt_level,
             required,
         } = s.info(&empty);
-        s.say(format!("{name} {opt_level} {required:?}"));
+        s.note(format!("{name} {opt_level} {required:?}"));
         let named = seq([]).name("cleanup").opt_level(1).required(["Leaf"]);
         let Info {
             name,
             opt_level,
             required,
         } = s.info(&s.pass(named)?);
-        s.say(format!("{name} {opt_level} {required:?}"));
+        s.note(format!("{name} {opt_level} {required:?}"));
         Ok(())
     })
     .keep("r067");
@@ -50,7 +50,7 @@ fn r068_empty_sequential_returns_its_input() {
     rule!(|s| {
         let before = s.module();
         let after = s.call(&s.pass(seq([]))?, before.clone())?;
-        s.say(format!("the same: {}", s.same(&before, &after)));
+        s.note(format!("the same: {}", s.same(&before, &after)));
         Ok(())
     })
     .keep("r068");
@@ -76,7 +76,7 @@ fn r071_every_child_is_a_pass() {
     let tvm = Tvm::new(&log);
     let first = tvm.pass(pass("First")).expect("a pass");
     let holey = tvm.sequential(vec![Some(first), None]);
-    tvm.say_if_failed(tvm.call(&holey, tvm.module()));
+    tvm.log_failure(tvm.call(&holey, tvm.module()));
     check("r071", &log.text());
 }
 
@@ -98,8 +98,8 @@ fn r073_failure_stops_and_leaves_module_unchanged() {
         let before = s.module();
         let all = s.pass(seq([changes(), fails(), pass("Last")]))?;
         let cx = s.context(cx())?;
-        s.say_if_failed(s.scope(&cx, |s| s.call(&all, before.clone())));
-        s.say(format!("count {:?}", s.attr(&before, "main", "count")));
+        s.log_failure(s.scope(&cx, |s| s.call(&all, before.clone())));
+        s.note(format!("count {:?}", s.attr(&before, "main", "count")));
         Ok(())
     })
     .plugins()
@@ -125,13 +125,13 @@ fn r074_too_deep_nesting_is_an_error() {
 #[test]
 fn r075_registered_sequential_runs_in_order() {
     rule!(|s| {
-        let says = |name: &'static str| edits(name, |_| Ok(()));
+        let pass_named = |name: &'static str| edits(name, |_| Ok(()));
         let three = [
             "BackwardFoldScaleAxis",
             "ForwardFoldScaleAxis",
             "FoldConstant",
         ];
-        s.register(seq(three.map(says)).name("FoldScaleAxis"))?;
+        s.register(seq(three.map(pass_named)).name("FoldScaleAxis"))?;
         let fold = s.get_pass("t.transform.FoldScaleAxis")?;
         s.run(cx().watch(tap("tap")), [spec_of(&fold)])
     })

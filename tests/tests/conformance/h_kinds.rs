@@ -22,7 +22,7 @@ use crate::tvm::thrown;
 fn r076_pass_maps_module_to_module() {
     rule!(|s| {
         let after = s.call_in(cx(), changes())?;
-        s.say(format!("count {:?}", s.attr(&after, "main", "count")));
+        s.note(format!("count {:?}", s.attr(&after, "main", "count")));
         Ok(())
     })
     .plugins()
@@ -39,8 +39,8 @@ fn r077_module_pass_may_add_and_remove_functions() {
         });
         let (swaps, before) = (s.pass(swaps)?, s.module());
         let after = s.call(&swaps, before.clone())?;
-        s.say(s.functions(&before).join(" "));
-        s.say(s.functions(&after).join(" "));
+        s.note(s.functions(&before).join(" "));
+        s.note(s.functions(&after).join(" "));
         Ok(())
     })
     .keep("r077");
@@ -72,7 +72,7 @@ fn r080_returned_module_is_the_same_object() {
         for same in [runs("Keeps", |_, _, module| Ok(module)), pass("Leaf")] {
             let before = s.module();
             let after = s.call(&s.pass(same)?, before.clone())?;
-            s.say(format!("the same: {}", s.same(&before, &after)));
+            s.note(format!("the same: {}", s.same(&before, &after)));
         }
         Ok(())
     })
@@ -133,7 +133,7 @@ fn r088_unchanged_module_is_the_same_object() {
         for pass in [visits(), visits_prim(), marks()] {
             let before = s.module();
             let after = s.call(&s.pass(pass)?, before.clone())?;
-            s.say(format!("the same: {}", s.same(&before, &after)));
+            s.note(format!("the same: {}", s.same(&before, &after)));
         }
         Ok(())
     })
@@ -146,9 +146,9 @@ fn r089_failure_in_one_function_changes_none() {
     rule!(|s| {
         let (fails, before) = (s.pass(fails_on_other())?, s.module());
         let cx = s.context(cx())?;
-        s.say_if_failed(s.scope(&cx, |s| s.call(&fails, before.clone())));
+        s.log_failure(s.scope(&cx, |s| s.call(&fails, before.clone())));
         for function in ["main", "other"] {
-            s.say(format!(
+            s.note(format!(
                 "{function}: {:?}",
                 s.attr(&before, function, "mark")
             ));
@@ -215,7 +215,7 @@ fn r093_pass_does_not_modify_its_input() {
     let after = ours.scope(&cx, |ours| ours.call(&marks, before.clone()));
     let after = after.expect("it changes what it returns");
     for module in [&before, &after] {
-        ours.say(format!("mark {:?}", ours.attr(module, "main", "mark")));
+        ours.note(format!("mark {:?}", ours.attr(module, "main", "mark")));
     }
     let tvm = "Immutable module has been modified in pass: Marks";
     by_hand(log.text(), thrown("InternalError", tvm)).fix("r093");
@@ -238,8 +238,8 @@ fn scribble_error() -> Option<String> {
         let cx = ours.builder().config("testing.immutable_module", watched);
         let cx = cx.build().expect("an option that every host has");
         let done = ours.scope(&cx, |ours| ours.call(&scribbles, ours.module()));
-        ours.say(format!("watched: {watched}"));
-        ours.say_if_failed(done);
+        ours.note(format!("watched: {watched}"));
+        ours.log_failure(done);
     }
     Some(log.text())
 }
@@ -251,7 +251,7 @@ fn r094_untouched_functions_are_shared() {
         let before = s.module();
         let after = s.call(&s.pass(changes())?, before.clone())?;
         for function in ["main", "other", "loop"] {
-            s.say(format!(
+            s.note(format!(
                 "{function} shared: {}",
                 s.shares(&before, &after, function)
             ));
@@ -260,7 +260,7 @@ fn r094_untouched_functions_are_shared() {
             &s.pass(seq([spec_of(&s.pass(pass("Leaf"))?)]))?,
             after.clone(),
         )?;
-        s.say(format!("main shared: {}", s.shares(&after, &again, "main")));
+        s.note(format!("main shared: {}", s.shares(&after, &again, "main")));
         Ok(())
     })
     .keep("r094");
@@ -283,12 +283,12 @@ fn r096_apply_pass_to_function() {
                 let marked = marked(&ours, &after);
                 assert_eq!(ours.functions(&after), ours.functions(&before));
                 assert_eq!(ours.same(&before, &after), marked.is_empty(), "{regex}");
-                ours.say(format!("{regex}: {marked:?}"));
+                ours.note(format!("{regex}: {marked:?}"));
             }
-            Err(error) => ours.say(error.to_string()),
+            Err(error) => ours.note(error.to_string()),
         }
     }
-    ours.say_if_failed(apply_pass_to_function(marks(), "(", false).map_err(Failure));
+    ours.log_failure(apply_pass_to_function(marks(), "(", false).map_err(Failure));
     check("r096", &log.text());
 }
 

@@ -51,7 +51,7 @@ fn r100_all_instruments_are_asked_and_one_veto_suffices() {
         let cx = s.context(cx().watch(tap("one").vetoes("Changes")).watch(tap("two")))?;
         let (pass, before) = (s.pass(changes())?, s.module());
         let after = s.scope(&cx, |s| s.call(&pass, before.clone()))?;
-        s.say(format!("the same module: {}", s.same(&before, &after)));
+        s.note(format!("the same module: {}", s.same(&before, &after)));
         Ok(())
     })
     .plugins()
@@ -76,7 +76,7 @@ fn r102_sequential_is_instrumented() {
     rule!(|s| {
         let two = || [pass("First"), pass("Last")];
         s.run(cx().watch(tap("tap")), two())?;
-        s.say("vetoed:");
+        s.note("vetoed:");
         s.run(cx().watch(tap("tap").vetoes("sequential")), two())
     })
     .plugins()
@@ -112,7 +112,7 @@ fn r104_callbacks_are_optional() {
         .build()
         .expect("a context");
     let all = ours.pass(seq([pass("First"), fails()])).expect("passes");
-    ours.say_if_failed(ours.scope(&cx, |ours| ours.call(&all, ours.module())));
+    ours.log_failure(ours.scope(&cx, |ours| ours.call(&all, ours.module())));
     check("r104", &log.text());
 }
 
@@ -144,7 +144,7 @@ fn r107_failed_pass_skips_run_after_pass() {
         for callback in ["should_run", "before", "after"] {
             let tap = |name| tap(name).quiet().unwinds();
             let cx = cx().watch(tap("one")).watch(tap("two").fails_in(callback));
-            s.say_if_failed(s.call_in(cx.watch(tap("three")), pass("Leaf")));
+            s.log_failure(s.call_in(cx.watch(tap("three")), pass("Leaf")));
         }
         Ok(())
     })
@@ -165,7 +165,7 @@ fn r108_failure_in_should_run_or_run_before_pass() {
     rule!(|s| {
         for callback in ["should_run", "before"] {
             let cx = cx().watch(tap("one")).watch(tap("two").fails_in(callback));
-            s.say_if_failed(s.call_in(cx.watch(tap("three")), pass("Leaf")));
+            s.log_failure(s.call_in(cx.watch(tap("three")), pass("Leaf")));
         }
         Ok(())
     })
@@ -195,8 +195,8 @@ fn r110_context_is_reusable_after_failure() {
         )?;
         let leaf = s.pass(pass("Leaf"))?;
         for _ in 0..2 {
-            s.say_if_failed(s.scope(&cx, |s| s.call(&leaf, s.module())));
-            s.say(format!("{} instruments", s.instruments(&cx)));
+            s.log_failure(s.scope(&cx, |s| s.call(&leaf, s.module())));
+            s.note(format!("{} instruments", s.instruments(&cx)));
         }
         Ok(())
     })
@@ -214,11 +214,11 @@ fn r111_failure_in_enter() {
             .watch(tap("three").fails_in("enter"))
             .watch(tap("four"));
         let cx = s.context(watched.level(3))?;
-        s.say_if_failed(s.scope(&cx, |s| {
-            s.say("not reached");
+        s.log_failure(s.scope(&cx, |s| {
+            s.note("not reached");
             Ok(())
         }));
-        s.say(format!(
+        s.note(format!(
             "{} instruments, current level {}",
             s.instruments(&cx),
             s.level(&s.current())
@@ -249,8 +249,8 @@ fn r113_failure_in_exit() {
     rule!(|s| {
         let watched = cx().watch(tap("one").fails_in("exit")).watch(tap("two"));
         let cx = s.context(watched.level(3))?;
-        s.say_if_failed(s.scope(&cx, |_| Ok(())));
-        s.say(format!(
+        s.log_failure(s.scope(&cx, |_| Ok(())));
+        s.note(format!(
             "{} instruments, current level {}",
             s.instruments(&cx),
             s.level(&s.current())
@@ -265,7 +265,7 @@ fn r113_failure_in_exit() {
 fn r114_context_continues_without_instruments() {
     rule!(|s| {
         let cx = s.context(cx().watch(tap("one").fails_in("exit")))?;
-        s.say_if_failed(s.scope(&cx, |_| Ok(())));
+        s.log_failure(s.scope(&cx, |_| Ok(())));
         let leaf = s.pass(pass("Leaf"))?;
         s.scope(&cx, |s| s.call(&leaf, s.module()).map(drop))
     })
@@ -306,7 +306,7 @@ fn r117_error_object_is_preserved() {
         let error = error.ok_or_else(|| s.fault("it ran"))?;
         let source = error.source();
         let mine = source.and_then(|source| source.downcast_ref::<Mine>());
-        s.say(format!("caught {mine:?}"));
+        s.note(format!("caught {mine:?}"));
         Err(error)
     })
     .fix("r117");

@@ -40,7 +40,7 @@ fn r123_empty_list_removes_all() {
     rule!(|s| {
         let cx = s.context(cx().watch(tap("old")))?;
         s.scope(&cx, |s| {
-            s.say_if_failed(s.remove_instruments(&cx));
+            s.log_failure(s.remove_instruments(&cx));
             s.call(&s.pass(pass("Leaf"))?, s.module()).map(drop)
         })
     })
@@ -54,8 +54,8 @@ fn r124_failure_in_exit_of_old_instrument() {
     rule!(|s| {
         let cx = s.context(cx().watch(tap("one").fails_in("exit")).watch(tap("two")))?;
         s.scope(&cx, |s| {
-            s.say_if_failed(s.override_instruments(&cx, vec![tap("new")]));
-            s.say(format!("{} instruments", s.instruments(&cx)));
+            s.log_failure(s.override_instruments(&cx, vec![tap("new")]));
+            s.note(format!("{} instruments", s.instruments(&cx)));
             Ok(())
         })
     })
@@ -70,8 +70,8 @@ fn r125_failure_in_enter_of_new_instrument() {
         let cx = s.context(cx())?;
         s.scope(&cx, |s| {
             let new = vec![tap("a"), tap("b").fails_in("enter"), tap("c")];
-            s.say_if_failed(s.override_instruments(&cx, new));
-            s.say(format!("{} instruments", s.instruments(&cx)));
+            s.log_failure(s.override_instruments(&cx, new));
+            s.note(format!("{} instruments", s.instruments(&cx)));
             Ok(())
         })
     })
@@ -86,7 +86,7 @@ fn r126_unentered_instruments_are_not_exited() {
     rule!(|s| {
         let cx = s.context(cx().watch(tap("old")))?;
         s.override_instruments(&cx, vec![tap("new")])?;
-        s.say("entered:");
+        s.note("entered:");
         s.scope(&cx, |_| Ok(()))
     })
     .fix("r126");
@@ -108,12 +108,12 @@ fn r126_exits_match_enters() {
     rule!(|s| {
         let cx = s.context(cx().watch(tap("a")).watch(only_once()))?;
         let done = s.scope(&cx, |s| {
-            s.say("in it");
+            s.note("in it");
             let inner = s.scope(&cx, |_| Ok(()));
-            s.say(format!("{} instruments", s.instruments(&cx)));
+            s.note(format!("{} instruments", s.instruments(&cx)));
             inner
         });
-        s.say_if_failed(done);
+        s.log_failure(done);
         Ok(())
     })
     .fix("r126.3");
@@ -123,7 +123,7 @@ fn r126_exits_match_enters() {
         s.scope(&cx, |s| {
             s.scope(&cx, |s| {
                 let new = vec![tap("a"), only_once()];
-                s.say_if_failed(s.override_instruments(&cx, new));
+                s.log_failure(s.override_instruments(&cx, new));
                 Ok(())
             })
         })

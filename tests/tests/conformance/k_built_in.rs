@@ -29,7 +29,7 @@ fn watched(add: impl FnOnce(ContextBuilder) -> ContextBuilder) -> (Log, Passdock
 /// Calls a pass, and logs a failure.
 fn call(ours: &Passdock, spec: Spec<Passdock>) {
     let pass = ours.pass(spec).expect("a pass");
-    ours.say_if_failed(ours.call(&pass, ours.module()));
+    ours.log_failure(ours.call(&pass, ours.module()));
 }
 
 /// Returns the output of instruments while a pass is called.
@@ -41,7 +41,7 @@ fn output_of(
     let out = log.clone();
     let sink: Sink = Arc::new(move |text| out.add(text.trim_end_matches('\n')));
     let (_, ours, cx) = watched(|cx| add(cx, sink));
-    ours.say_if_failed(ours.scope(&cx, |ours| {
+    ours.log_failure(ours.scope(&cx, |ours| {
         call(ours, spec);
         Ok(())
     }));

@@ -22,14 +22,14 @@ fn r141_each_pass_gets_a_new_diagnostic_context() {
     rule!(|s| {
         let looks = |name| {
             runs(name, |s: &S, cx, module| {
-                s.say(format!("before: {:?}", s.diagnostics(cx)));
+                s.note(format!("before: {:?}", s.diagnostics(cx)));
                 s.warn(cx, "This is odd.");
-                s.say(format!("after: {:?}", s.diagnostics(cx)));
+                s.note(format!("after: {:?}", s.diagnostics(cx)));
                 Ok(module)
             })
         };
         let cx = s.context(cx())?;
-        s.say(format!("outside: {:?}", s.diagnostics(&cx)));
+        s.note(format!("outside: {:?}", s.diagnostics(&cx)));
         let all = s.pass(seq([looks("Looks"), looks("LooksAgain")]))?;
         s.scope(&cx, |s| s.call(&all, s.module()).map(drop))
     })
@@ -105,7 +105,7 @@ fn r147_nested_pass_has_its_own_diagnostics() {
             s.warn(cx, "Before the inner one.");
             let module = s.call(&inner, module)?;
             let (own, current) = (s.diagnostics(cx), s.diagnostics(&s.current()));
-            s.say(format!("back: {own:?}, {current:?}"));
+            s.note(format!("back: {own:?}, {current:?}"));
             s.warn(cx, "After the inner one.");
             Ok(module)
         });
@@ -123,7 +123,7 @@ fn r148_diagnostics_are_not_kept_after_a_pass() {
     rule!(|s| {
         let (cx, warns) = (s.context(cx())?, s.pass(emits(Severity::Warning))?);
         s.scope(&cx, |s| s.call(&warns, s.module()).map(drop))?;
-        s.say(format!("afterwards: {:?}", s.diagnostics(&cx)));
+        s.note(format!("afterwards: {:?}", s.diagnostics(&cx)));
         Ok(())
     })
     .plugins()
@@ -282,8 +282,8 @@ fn r155_error_names_pass_and_function_once() {
             ours.pass(warns).expect("a pass"),
         );
         let done = ours.scope(&cx, |ours| ours.call(&warns, ours.module()));
-        ours.say(format!("done: {}", done.is_ok()));
-        ours.say_if_failed(done);
+        ours.note(format!("done: {}", done.is_ok()));
+        ours.log_failure(done);
     }
     check("r155.2", &log.text());
 }

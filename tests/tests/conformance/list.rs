@@ -223,7 +223,7 @@ fn rows(tests: &[Test]) -> Result<BTreeMap<u32, Row>, String> {
             }
         };
         if (kind == "FIX") != tvm.is_some() {
-            return Err(format!("{name}: a FIX, and only a FIX, says what TVM does"));
+            return Err(format!("{name}: exactly the rules marked FIX have a line on TVM"));
         }
         let row = rows.entry(test.rule).or_insert_with(|| Row {
             kind,
@@ -234,7 +234,7 @@ fn rows(tests: &[Test]) -> Result<BTreeMap<u32, Row>, String> {
         });
         if row.kind != kind {
             return Err(format!(
-                "{name}: another test of the rule says {}",
+                "{name}: another test of the rule has {}",
                 row.kind
             ));
         }

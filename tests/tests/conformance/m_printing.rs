@@ -8,7 +8,7 @@ use crate::system::{cx, pass, seq, tap};
 fn r156_printed_pass_has_its_name() {
     rule!(|s| {
         let leaf = s.pass(pass("Leaf"))?;
-        s.say(format!("named: {}", s.shown(&leaf).contains("Leaf")));
+        s.note(format!("named: {}", s.shown(&leaf).contains("Leaf")));
         Ok(())
     })
     .plugins()
@@ -23,7 +23,7 @@ fn r157_printed_sequential_lists_its_passes() {
             .name("cleanup")
             .opt_level(1);
         // TVM prints a space after each name.
-        s.say(s.shown(&s.pass(both)?).replace(" ]", "]"));
+        s.note(s.shown(&s.pass(both)?).replace(" ]", "]"));
         Ok(())
     })
     .plugins()
@@ -34,9 +34,9 @@ fn r157_printed_sequential_lists_its_passes() {
 #[test]
 fn r158_printed_info() {
     rule!(|s| {
-        s.say(s.shown_info(&s.pass(pass("Level2").opt_level(2))?));
+        s.note(s.shown_info(&s.pass(pass("Level2").opt_level(2))?));
         let two = pass("NeedsTwo").required(["Leaf", "First"]);
-        s.say(s.shown_info(&s.pass(two)?));
+        s.note(s.shown_info(&s.pass(two)?));
         Ok(())
     })
     .plugins()
@@ -49,7 +49,7 @@ fn r159_printed_context() {
     rule!(|s| {
         let full = cx().level(3).requires(["Leaf"]).disables(["First", "Last"]);
         let full = s.context(full.watch(tap("one")).watch(tap("two")))?;
-        s.say(s.shown_context(&full));
+        s.note(s.shown_context(&full));
         Ok(())
     })
     .keep("r159");

@@ -134,7 +134,7 @@ impl Tvm {
         let mut should_run = true;
         if !is_required {
             for tap in cx.taps() {
-                self.tell(&tap, "should_run", Some((name, &module)))?;
+                self.call_tap(&tap, "should_run", Some((name, &module)))?;
                 should_run &= tap.agrees(name);
             }
         }
@@ -142,14 +142,14 @@ impl Tvm {
             return Ok(module);
         }
         for tap in cx.taps() {
-            self.tell(&tap, "before", Some((name, &module)))?;
+            self.call_tap(&tap, "before", Some((name, &module)))?;
         }
         let after = match &pass.work {
             Work::Sequence(passes, disabled) => self.sequence(passes, disabled, module, cx)?,
             Work::Leaf(body) => self.leaf(name, body, module, cx)?,
         };
         for tap in cx.taps() {
-            self.tell(&tap, "after", Some((name, &after)))?;
+            self.call_tap(&tap, "after", Some((name, &after)))?;
         }
         Ok(after)
     }
@@ -207,8 +207,8 @@ impl Tvm {
         for (severity, code, message) in lock(diagnostics).iter() {
             let severity_name = format!("{severity:?}").to_lowercase();
             match *code {
-                "event" => self.say(format!("{message} {name}")),
-                _ => self.say(format!("{severity_name}[{code}] in {name}: {message}")),
+                "event" => self.note(format!("{message} {name}")),
+                _ => self.note(format!("{severity_name}[{code}] in {name}: {message}")),
             }
         }
         if lock(diagnostics)
@@ -231,9 +231,9 @@ impl Tvm {
     ) -> Result<Module, Thrown> {
         let short = name.replace(NAMESPACE, "");
         match body {
-            Body::Says => self.say(format!("run {short}")),
+            Body::Says => self.note(format!("run {short}")),
             Body::Changes | Body::Fails => {
-                self.say(format!("change {short}"));
+                self.note(format!("change {short}"));
                 let count = self.attr(&module, "main", "count").unwrap_or(0);
                 module = self.with_attr(module, "main", "count", count + 1);
                 if let Body::Fails = body {
@@ -243,13 +243,13 @@ impl Tvm {
             Body::Visits | Body::VisitsPrim => {
                 let prim = matches!(body, Body::VisitsPrim);
                 return self.each(module, cx, prim, &|f| {
-                    self.say(format!("visit {short} @{}", f.name()));
+                    self.note(format!("visit {short} @{}", f.name()));
                     Ok(())
                 });
             }
             Body::Marks | Body::FailsOnOther => {
                 return self.each(module, cx, false, &|f| {
-                    self.say(format!("mark {short} @{}", f.name()));
+                    self.note(format!("mark {short} @{}", f.name()));
                     f.set("mark", 1)?;
                     match (body, f.name().as_str()) {
                         (Body::FailsOnOther, "other") => Err("it is broken".to_owned()),
@@ -325,7 +325,7 @@ impl Tvm {
         Arc::new(Node { info, work })
     }
 
-    fn tell(
+    fn call_tap(
         &self,
         tap: &Tap<Tvm>,
         callback: &str,
@@ -339,14 +339,14 @@ impl Tvm {
     }
 
     /// `InstrumentEnterPassContext`.
-    fn tell_enter(&self, cx: &Context) -> Result<(), Thrown> {
+    fn call_enter(&self, cx: &Context) -> Result<(), Thrown> {
         let taps = cx.taps();
         for (at, tap) in taps.iter().enumerate() {
-            let Err(error) = self.tell(tap, "enter", None) else {
+            let Err(error) = self.call_tap(tap, "enter", None) else {
                 continue;
             };
             for earlier in taps[..at].iter().rev() {
-                if self.tell(earlier, "exit", None).is_err() {
+                if self.call_tap(earlier, "exit", None).is_err() {
                     return Err(thrown("crash", "aborted: an exception in a destructor"));
                 }
             }
@@ -357,12 +357,12 @@ impl Tvm {
     }
 
     /// `InstrumentExitPassContext`.
-    fn tell_exit(&self, cx: &Context) -> Result<(), Thrown> {
+    fn call_exit(&self, cx: &Context) -> Result<(), Thrown> {
         cx.exiting.store(true, Ordering::Relaxed);
         let result = cx
             .taps()
             .iter()
-            .try_for_each(|tap| self.tell(tap, "exit", None));
+            .try_for_each(|tap| self.call_tap(tap, "exit", None));
         cx.exiting.store(false, Ordering::Relaxed);
         if result.is_err() {
             lock(&cx.taps).clear();
@@ -372,8 +372,8 @@ impl Tvm {
 }
 
 impl Tvm {
-    fn say_disabled(&self) {
-        self.say("warning[instrument]: Disable pass instrumentation.");
+    fn log_disabled(&self) {
+        self.note("warning[instrument]: Disable pass instrumentation.");
     }
 }
 

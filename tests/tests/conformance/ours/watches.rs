@@ -5,7 +5,7 @@ use passdock::PassCall;
 use passdock::{InstrumentResult, Module, PassError, PassInstrument};
 
 use super::{Failure, Passdock};
-use crate::system::{Heard, Tap};
+use crate::system::{Tap, TapResult};
 
 /// A tap as an instrument.
 pub(super) struct Watches {
@@ -14,7 +14,7 @@ pub(super) struct Watches {
 }
 
 impl Watches {
-    fn record(&self, callback: &str, about: Option<(&str, &Module)>) -> Heard {
+    fn record(&self, callback: &str, about: Option<(&str, &Module)>) -> TapResult {
         let recorded = self.tap.record(&self.s, callback, about);
         recorded.map_err(|error| match error.downcast::<Failure>() {
             Ok(failure) => failure.0.into(),
