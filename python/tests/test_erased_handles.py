@@ -53,7 +53,7 @@ def test_regions_are_erased_with_their_op() -> None:
     on_functions("Edits", edit)(module(BRANCHES))
 
 
-def check_gone(old: Function) -> Callable[[], None]:
+def check_removed(old: Function) -> Callable[[], None]:
     """Returns a check that a function and its entities are removed."""
     op, value, region = old.ops[0], old.params[0], old.body
 
@@ -80,7 +80,7 @@ def test_handles_of_removed_function_stay_invalid() -> None:
     @module_pass(opt_level=0)
     def remove(mod: Module, ctx: PassContext) -> Module:
         old = mod["other"]
-        check = check_gone(old)
+        check = check_removed(old)
         mod.remove("other")
         check()
         new = mod.create("other")
@@ -105,7 +105,7 @@ def test_nested_pass_may_remove_a_function(is_asked_between: bool) -> None:
 
     @module_pass(opt_level=0)
     def remove(mod: Module, ctx: PassContext) -> Module:
-        check = check_gone(mod["other"])
+        check = check_removed(mod["other"])
         ctx.run_pass(mod, "acme.RemovesOther")
         if is_asked_between:
             check()

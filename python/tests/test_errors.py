@@ -295,7 +295,7 @@ def test_caught_exception_does_not_propagate() -> None:
     """A pass that catches the exception of a nested pass continues, and its own exception is the one that is raised."""
 
     @module_pass(opt_level=0)
-    def goes_on(mod: Module, ctx: PassContext) -> Module:
+    def continues(mod: Module, ctx: PassContext) -> Module:
         with pytest.raises(Custom):
             raiser(Custom(1))(mod)
         return mod
@@ -308,7 +308,7 @@ def test_caught_exception_does_not_propagate() -> None:
             raise LookupError("another") from error
 
     mod = one_function()
-    assert goes_on(mod) is mod
+    assert continues(mod) is mod
     with pytest.raises(LookupError, match="another") as raised:
         raises_another(mod)
     assert isinstance(raised.value.__cause__, Custom)

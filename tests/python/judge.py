@@ -345,7 +345,7 @@ class Checker:
     def forget(self):
         self.known.clear()
 
-    def newly_refused(self, given, created):
+    def newly_rejected(self, given, created):
         had, _ = self.level(given)
         has, why = self.level(created)
         return why if has < had else None
@@ -388,6 +388,6 @@ def judge(given, created, findings, checker, like=None):
             why = check(given, created[name])
             verdicts.append((name, check(like, created[name]) if why and like else why))
             if name not in UNCHECKED:
-                verdicts.append((f"{name}, checked", checker.newly_refused(given, created[name])))
+                verdicts.append((f"{name}, checked", checker.newly_rejected(given, created[name])))
     checker.forget()
     return verdicts

@@ -125,8 +125,8 @@ class Judge(unittest.TestCase):
 
     def test_checker_errors_are_reported(self):
         self.made.write_bytes(self.given.read_bytes())
-        self.assertIsNone(judge.Checker().newly_refused(self.given, self.made))
-        self.spoilt(judge.Checker().newly_refused, "onnx.checker: ", lambda m: m.graph.node[0].ClearField("op_type"))
+        self.assertIsNone(judge.Checker().newly_rejected(self.given, self.made))
+        self.spoilt(judge.Checker().newly_rejected, "onnx.checker: ", lambda m: m.graph.node[0].ClearField("op_type"))
 
     def test_unknown_fields_are_compared(self):
         self.given.write_bytes(self.model.SerializeToString() + UNKNOWN)

@@ -46,7 +46,7 @@ fn r099_callbacks_get_module_before_and_after() {
 /// KEEP. `should_run` of all instruments is called, also after one returned false. If one returned
 /// false, the pass and its other callbacks don't run, and the input module is returned.
 #[test]
-fn r100_all_instruments_are_asked_and_one_veto_suffices() {
+fn r100_should_run_is_called_for_all_and_one_veto_suffices() {
     rule!(|s| {
         let cx = s.context(cx().watch(tap("one").vetoes("Changes")).watch(tap("two")))?;
         let (pass, before) = (s.pass(changes())?, s.module());

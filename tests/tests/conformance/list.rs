@@ -223,7 +223,9 @@ fn rows(tests: &[Test]) -> Result<BTreeMap<u32, Row>, String> {
             }
         };
         if (kind == "FIX") != tvm.is_some() {
-            return Err(format!("{name}: exactly the rules marked FIX have a line on TVM"));
+            return Err(format!(
+                "{name}: exactly the rules marked FIX have a line on TVM"
+            ));
         }
         let row = rows.entry(test.rule).or_insert_with(|| Row {
             kind,
@@ -233,10 +235,7 @@ fn rows(tests: &[Test]) -> Result<BTreeMap<u32, Row>, String> {
             tests: Vec::new(),
         });
         if row.kind != kind {
-            return Err(format!(
-                "{name}: another test of the rule has {}",
-                row.kind
-            ));
+            return Err(format!("{name}: another test of the rule has {}", row.kind));
         }
         row.ways.extend(test.ways());
         row.tests.push(test.file.clone());

@@ -16,7 +16,7 @@ pub(crate) fn run_options(pass: &str, options: &str, source: &str) -> String {
 
 /// Checks that a pass leaves a module unchanged.
 #[track_caller]
-pub(crate) fn check_stays(pass: &str, source: &str) {
+pub(crate) fn check_unchanged(pass: &str, source: &str) {
     let run =
         |passes: &[&str]| passdock::testing::run_on_text(&registry(), passes, source, |cx| cx);
     let before = run(&[]);
