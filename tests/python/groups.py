@@ -53,7 +53,7 @@ def lines(path):
     return sorted(constants) + others
 
 
-def given_back(args, model, fused):
+def inlined_again(args, model, fused):
     """Describes how a model differs after it was fused and inlined again, or returns None."""
     before, after = args.work_dir / f"{model.stem}.ir", args.work_dir / f"{model.stem}.back.ir"
     passdock(args, "convert", model, before)
@@ -108,7 +108,7 @@ def main():
         passdock(args, "run", model, "-o", parted, *PARTITION)
         checks = {
             "fused": judged(model, fused),
-            "given back": given_back(args, model, fused),
+            "given back": inlined_again(args, model, fused),
             "partitioned": judged(model, parted),
             "deployed": deployed(args, model, ready),
         }
