@@ -77,7 +77,7 @@ pub const GREEDY: OpDef = OpDef::extending("onnx.Add", 1).supports(&["greedy"], 
 });
 
 /// A query that borrows the function doesn't move the slices that were read.
-pub fn slices_stay(f: &mut Function, cx: &PassContext) -> PassResult {
+pub fn slices_are_stable(f: &mut Function, cx: &PassContext) -> PassResult {
     let op = f.ops_named("onnx.Add").next().ok_or("no Add")?;
     let loc = f.name_loc("moved")?;
     f.set_loc(op, loc)?;
