@@ -35,7 +35,7 @@ fn main() {
     if let [_, what, input, output] = words.as_slice()
         && what == "round-trip"
     {
-        return round_trip_and_tell(input, output);
+        return report_round_trip(input, output);
     }
     let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a temporary directory");
     let out = dir.path().join("out");
@@ -126,7 +126,7 @@ fn round_trip(input: &str, output: &str) {
 }
 
 /// Does a round trip, then prints the memory use of the process.
-fn round_trip_and_tell(input: &str, output: &str) {
+fn report_round_trip(input: &str, output: &str) {
     let module = model_file::read(input).expect("a model");
     model_file::write(&module, output, WriteOptions::default()).expect("a disk with room");
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

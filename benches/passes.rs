@@ -44,7 +44,7 @@ fn main() {
     let find = registry.get_pass(fold).expect("a pass");
     let context = context(&registry, 1);
     report(
-        "FoldConstant of the same once more",
+        "FoldConstant of the same module again",
         measure(1, || {
             find.call_in(small.clone(), &context).expect("it runs")
         }),

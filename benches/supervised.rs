@@ -37,8 +37,8 @@ mod supervised {
                 ..worker.watch()
             };
             let finished = pipeline::run_staged(&registry(&[]), &request, None, watch);
-            let answer = (&finished.report, &finished.output);
-            return worker.answer(&answer).expect("the supervisor is there");
+            let reply = (&finished.report, &finished.output);
+            return worker.answer(&reply).expect("the supervisor is there");
         }
         let dir = tempfile::tempdir().expect("a temporary directory");
         let supervisor = Supervisor {

@@ -49,10 +49,10 @@ def info(name, dims=(2,), dtype=TensorProto.FLOAT):
 def model(nodes, inputs=("x",), outputs=("y",), ir_version=10, edits=b"", functions=(), imports=(("", 17),), **more):
     graph = helper.make_graph(nodes, "g", [info(i) for i in inputs], [info(o) for o in outputs], **more)
     opsets = [helper.make_opsetid(*pair) for pair in imports]
-    made = helper.make_model(graph, ir_version=ir_version, opset_imports=opsets, functions=functions)
+    created = helper.make_model(graph, ir_version=ir_version, opset_imports=opsets, functions=functions)
     # Field 1000, which no version of ONNX has: the edits of the target onnx_write.
     tail = bytes([0xC2, 0x3E, len(edits)]) + edits if edits else b""
-    return made.SerializeToString() + tail
+    return created.SerializeToString() + tail
 
 
 def crafted():
@@ -193,8 +193,8 @@ def main():
         (args.out / "large" / f"crowd{name}.onnx").write_bytes(data)
     for name, data in libraries().items():
         (args.out / "library" / name).write_bytes(data)
-    for kind, made in (("manifest", manifests(args.models)), ("edits", edits()), ("rules", rules())):
-        for name, data in enumerate(made):
+    for kind, created in (("manifest", manifests(args.models)), ("edits", edits()), ("rules", rules())):
+        for name, data in enumerate(created):
             (args.out / kind / f"{name}").write_bytes(data)
     sources = [crafted(), node_cases(), files(Path(onnx.__file__).parent), *map(files, args.models)]
     seeds = {hashlib.sha256(data).hexdigest()[:16]: data for source in sources for data in source if len(data) <= LARGE}

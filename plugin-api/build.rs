@@ -7,13 +7,13 @@ use std::process::Command;
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     let compiler = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-    let said = Command::new(compiler).arg("--version").output();
-    let said = match said {
+    let output = Command::new(compiler).arg("--version").output();
+    let output = match output {
         Ok(output) if output.status.success() => output.stdout,
         // The manifest says `rustc` then.
         _ => return,
     };
-    let line: String = String::from_utf8_lossy(&said)
+    let line: String = String::from_utf8_lossy(&output)
         .lines()
         .next()
         .unwrap_or_default()

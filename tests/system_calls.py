@@ -20,15 +20,15 @@ from typing import NamedTuple
 
 PASSDOCK, PLACE = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve()
 
-#: The calls that are looked at: those that change something, and others.
+#: The tested calls: those that change something, and others.
 CHANGES = (
     "copy_file_range fchmod ftruncate fsync link linkat mkdir rename renameat renameat2 rmdir sendfile "
     "unlink unlinkat write"
 ).split()
 OTHERS = "flock getdents64 lseek mmap newfstatat openat read statx".split()
-#: How many calls of a name that change nothing are tried: many more read a plugin, all alike.
+#: The maximum number of calls per name that change nothing: most of them read a plugin.
 READS = 40
-#: What removes can leave something that is to be removed.
+#: If these fail, files to be removed may remain.
 REMOVES = ["unlink", "unlinkat", "rmdir"]
 
 MODEL = """module {
@@ -43,13 +43,13 @@ MODEL = """module {
 }
 """
 FOLD = "--passes relax.transform.FoldConstant"
-#: In one process, whose calls are counted.
+#: In one process, so that all calls are counted.
 RUN = "run --in-process --notes"
 BAD = "--plugin PLUGINS/libpassdock_misbehaving.so --passes bad.transform"
 
-#: What is run in a directory that has `m.ir`, and `d/w.onnx` with `d/w.onnx.data`: its name, the runs before it, the
+#: The scenarios run in a directory with `m.ir`, and `d/w.onnx` with `d/w.onnx.data`: name, earlier runs,
 #: arguments, and the exit status.
-#: The last one's plugin is where `cargo build --workspace --all-targets` puts it, in the command's directory.
+#: The last one's plugin is where `cargo build --workspace --all-targets` writes it, relative to the command.
 SCENARIOS = [
     ("a new model", [], "convert m.ir o.onnx", 0),
     (
@@ -152,7 +152,7 @@ class Scenario:
         calls = ",".join(["open", *CHANGES, *OTHERS])
         ran = run(self.arguments, directory, *self.strace, "-o", str(log), "-e", f"trace={calls}")
         assert ran.returncode == self.status, f"{self.arguments} ends with {ran.returncode}: {ran.stderr}"
-        # What may be visible in the end: after one run, and after one more.
+        # The files that may be visible in the end: after one run, and after a second run.
         first = read(directory)
         run(self.arguments, directory)
         self.done = [first, read(directory)]
@@ -192,19 +192,19 @@ class Scenario:
                 and self.without(fault, visible(done)) == self.without(fault, seen)
                 for done in self.done
             )
-        # A pass that can't read a constant leaves the op alone, and says so.
+        # A pass that can't read a constant keeps the op, and reports it.
         is_reported = is_before and "os error 5" in ran.stderr
         hidden = [name for name in after if is_hidden(name)]
         removes = fault.call in REMOVES
         if ran.returncode == 0 and not (is_done or is_reported or removes):
             return "it reported success"
-        # It takes many calls to remove a directory.
+        # Removing a directory takes many calls.
         is_excused = fault.kill or removes
         if any(".part/" not in name for name in hidden) and not is_excused:
             return "something hidden is left"
         if not (is_done or is_before or is_excused):
             return "files are neither as before nor as they should be"
-        # The model at its place is one of the two, with the data that goes with it.
+        # The model is one of the two, with its data.
         for files in [*self.done, self.before]:
             names = [name for name in files if is_model(name) or (is_data(name) and not is_hidden(name))]
             if all(after.get(name) == files.get(name) for name in [*names, *filter(is_model, after)]):

@@ -72,8 +72,8 @@ fn main() {
     for shape in shapes() {
         let mut steps = steps(&registry, &shape, &sizes);
         steps.retain(|(name, _)| {
-            let said = format!("{}: {name}", shape.name);
-            words.iter().all(|word| said.contains(word.as_str()))
+            let title = format!("{}: {name}", shape.name);
+            words.iter().all(|word| title.contains(word.as_str()))
         });
         if steps.is_empty() {
             continue;

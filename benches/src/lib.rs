@@ -82,16 +82,16 @@ pub fn report(what: &str, figure: Figure, to_reach: &str) {
 }
 
 /// Prints a figure as a ratio to `beside`, the reference measured in the same run.
-pub fn report_ratio(what: &str, figure: Figure, beside: Figure, to_reach: &str) {
+pub fn report_ratio(what: &str, figure: Figure, reference: Figure, to_reach: &str) {
     if is_quick() {
         return println!("{what:<58} ran, on something small");
     }
-    let ratio = figure.nanos / beside.nanos;
+    let ratio = figure.nanos / reference.nanos;
     let both = format!("{ratio:.2} x");
     println!(
         "{what:<58} {both:>12}   target: {to_reach}   ({} / {})",
         time(figure.nanos),
-        time(beside.nanos)
+        time(reference.nanos)
     );
 }
 

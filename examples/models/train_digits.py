@@ -140,10 +140,10 @@ def train(images, labels, rng):
 
 
 def node(op, inputs, outputs, name, doc="", origin="", **attributes):
-    made = helper.make_node(op, inputs, outputs, name=name, doc_string=doc, **attributes)
+    created = helper.make_node(op, inputs, outputs, name=name, doc_string=doc, **attributes)
     if origin:
-        helper.set_model_props(made, {"origin": origin})
-    return made
+        helper.set_model_props(created, {"origin": origin})
+    return created
 
 
 def constant(value, output, name):

@@ -29,10 +29,10 @@ def built(crate: Path) -> Path:
     command = ["cargo", "build", "--release", "--locked", "--message-format=json-render-diagnostics"]
     done = subprocess.run(command, cwd=crate, check=True, stdout=subprocess.PIPE, text=True)
     for line in done.stdout.splitlines():
-        said = json.loads(line)
-        if said["reason"] != "compiler-artifact" or "cdylib" not in said["target"]["kind"]:
+        message = json.loads(line)
+        if message["reason"] != "compiler-artifact" or "cdylib" not in message["target"]["kind"]:
             continue
-        for name in said["filenames"]:
+        for name in message["filenames"]:
             if name.endswith((".so", ".dylib", ".dll")):
                 return Path(name)
     raise RuntimeError(f"`{crate}` builds no cdylib")

@@ -23,15 +23,15 @@ fn host() -> &'static abi::Host {
 
 /// Attaches the plugin and returns the address of its table.
 fn attach(host: &'static abi::Host) -> usize {
-    let mut told = abi::Attach::EMPTY;
+    let mut attach_info = abi::Attach::EMPTY;
     // SAFETY: a valid host table, which is never freed.
-    let table = unsafe { (PLUGIN.entry())(host, &mut told) };
-    assert_eq!(table.is_null(), told.reason.len > 0);
+    let table = unsafe { (PLUGIN.entry())(host, &mut attach_info) };
+    assert_eq!(table.is_null(), attach_info.reason.len > 0);
     table as usize
 }
 
 #[test]
-fn each_host_has_a_table_of_its_own_and_always_the_same() {
+fn each_host_gets_its_own_stable_table() {
     let hosts: Vec<usize> = (0..16).map(|_| host() as *const _ as usize).collect();
     let attach_all = move |from: usize| {
         let mut tables = vec![0; hosts.len()];
@@ -59,7 +59,7 @@ fn each_host_has_a_table_of_its_own_and_always_the_same() {
 }
 
 #[test]
-fn a_host_of_another_version_is_refused() {
+fn host_with_other_abi_major_is_rejected() {
     let mut other = *host();
     other.abi.major += 1;
     assert_eq!(attach(Box::leak(Box::new(other))), 0);

@@ -7,7 +7,7 @@ fn layout(text: &str) -> Layout {
 }
 
 #[test]
-fn a_layout_prints_as_it_was_written() {
+fn layouts_round_trip_through_text() {
     for text in [
         "NCHW->NHWC",
         "NCHW->NCHW4c",
@@ -24,8 +24,8 @@ fn a_layout_prints_as_it_was_written() {
 }
 
 #[test]
-fn what_is_no_layout_is_refused() {
-    for (text, said) in [
+fn invalid_layouts_are_rejected() {
+    for (text, message) in [
         ("NHWC", "invalid layout `NHWC`: missing source; expected a form such as `NCHW->NHWC`"),
         ("NCHW->NHW", "invalid layout `NCHW->NHW`: missing axis `C`"),
         ("NCHW->NHWCC", "invalid layout `NCHW->NHWCC`: duplicate axis `C`"),
@@ -47,7 +47,7 @@ fn what_is_no_layout_is_refused() {
         ("NCHW->NHW4c", "invalid layout `NCHW->NHW4c`: missing axis `C`"),
     ] {
         let error = Layout::parse(text).expect_err(text);
-        assert_eq!(error.to_string(), said);
+        assert_eq!(error.to_string(), message);
     }
     assert_eq!(
         Layout::parse_of("NHWC", "NCW")
@@ -65,14 +65,14 @@ fn what_is_no_layout_is_refused() {
 }
 
 #[test]
-fn letters_mean_nothing() {
+fn axis_letters_are_interchangeable() {
     assert_eq!(layout("NCHW->NHWC"), layout("ABCD->ACDB"));
     assert_ne!(layout("NCHW->NHWC"), layout("NCHW->NCHW"));
     assert_eq!(Layout::parse_of("NHWC", "NCHW"), Ok(layout("NCHW->NHWC")));
 }
 
 #[test]
-fn layouts_are_put_one_behind_the_other_and_led_back() {
+fn layouts_compose_and_invert() {
     let nhwc = layout("NCHW->NHWC");
     let back = nhwc.inverse().expect("no blocks");
     assert_eq!(back, layout("NHWC->NCHW"));
@@ -93,7 +93,7 @@ fn layouts_are_put_one_behind_the_other_and_led_back() {
 }
 
 #[test]
-fn axes_come_and_go() {
+fn axes_are_added_and_removed() {
     let nhwc = layout("NCHW->NHWC");
     assert_eq!(nhwc.without(&[2, 3]).to_string(), "NC->NC");
     assert_eq!(nhwc.without(&[0]).to_string(), "CHW->HWC");
@@ -175,7 +175,7 @@ impl Tensor {
 }
 
 #[test]
-fn steps_lead_there_and_back() {
+fn steps_and_inverse_steps_match_positions() {
     for (text, sizes) in [
         ("NCHW->NHWC", &[2, 8, 3, 5][..]),
         ("NCHW->NCHW", &[2, 8, 3, 5]),

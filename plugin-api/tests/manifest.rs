@@ -115,7 +115,7 @@ mod orders {
 }
 
 #[test]
-fn sections_come_in_any_order() {
+fn section_order_is_free() {
     let usual = orders::usual::PLUGIN.manifest_text();
     assert!(
         usual.contains("name = \"order.transform.Pass\""),
@@ -126,7 +126,7 @@ fn sections_come_in_any_order() {
 }
 
 #[test]
-fn everything_that_is_said_is_written() {
+fn manifest_contains_all_declarations() {
     let expected = r#"[plugin]
 name = "acme"
 version = "1.2.0"
@@ -282,7 +282,7 @@ default = "tab\u0009here, \nand ü"
 }
 
 #[test]
-fn a_plugin_without_anything_is_a_plugin_of_its_crates_version() {
+fn empty_plugin_defaults_to_crate_version() {
     let text = small::PLUGIN.manifest_text();
     let version = format!(
         "name = \"small\"\nversion = \"{}\"\n",
@@ -293,7 +293,7 @@ fn a_plugin_without_anything_is_a_plugin_of_its_crates_version() {
 }
 
 #[test]
-fn options_read_what_is_set_and_default_the_rest() {
+fn unset_options_read_as_defaults() {
     use passdock_plugin_api::{OptionValue, Options};
 
     let read = |value: OptionValue, of: &'static str| {
@@ -344,7 +344,7 @@ mod tables {
     }
 
     #[test]
-    fn an_option_may_be_a_table_and_take_what_is_not_declared() {
+    fn table_option_accepts_undeclared_keys() {
         let manifest = PLUGIN.manifest_text();
         let option = manifest.split_once("[[pass.option]]").map(|(_, rest)| rest);
         assert_eq!(
@@ -374,7 +374,7 @@ default = {}
 }
 
 #[test]
-fn a_struct_of_options_is_a_table_of_its_fields() {
+fn options_struct_converts_to_table() {
     let limit = Limit {
         most: 7,
         ..Limit::default()

@@ -29,7 +29,7 @@ thread_local! {
     /// The host's context of the running pass.
     static CURRENT: Cell<*mut abi::Context> = const { Cell::new(ptr::null_mut()) };
     /// The message of the last failure, and whether it has a location.
-    static TOLD: RefCell<(String, bool)> = const { RefCell::new((String::new(), false)) };
+    static LAST_FAILURE: RefCell<(String, bool)> = const { RefCell::new((String::new(), false)) };
 }
 
 unsafe extern "C" fn current(_: *const abi::Host) -> *mut abi::Context {
@@ -42,7 +42,7 @@ unsafe extern "C" fn fail(_: *mut abi::Context, failure: *const abi::Failure) {
     // SAFETY: as above.
     let message = unsafe { std::slice::from_raw_parts(message.ptr, message.len) };
     let message = String::from_utf8_lossy(message).into_owned();
-    TOLD.with(|told| *told.borrow_mut() = (message, file.len > 0 && line > 0));
+    LAST_FAILURE.with(|failure| *failure.borrow_mut() = (message, file.len > 0 && line > 0));
 }
 
 /// A host that only records failures. `knows`: whether it has a current context.
@@ -70,29 +70,29 @@ fn call(host: &'static abi::Host) -> (String, bool) {
     let context = ptr::NonNull::dangling().as_ptr();
     // SAFETY: this is the host, and the pass doesn't use its arguments.
     let status = unsafe {
-        let mut told = abi::Attach::EMPTY;
-        let pass = &*(*passdock_plugin_v0(host, &mut told)).passes;
+        let mut attach_info = abi::Attach::EMPTY;
+        let pass = &*(*passdock_plugin_v0(host, &mut attach_info)).passes;
         let run = pass.run_function.unwrap();
         CURRENT.with(|current| current.set(context));
         run(pass.state, context, &function, ptr::null())
     };
     CURRENT.with(|current| current.set(ptr::null_mut()));
     assert_eq!(status, Status::PANICKED);
-    TOLD.with(|told| told.take())
+    LAST_FAILURE.with(|failure| failure.take())
 }
 
 #[test]
-fn panics_are_kept_whether_or_not_the_host_knows_what_runs() {
-    let told = |has_context: bool| (format!("it has a context: {}", has_context), true);
+fn panics_are_reported_with_and_without_current_context() {
+    let failure = |has_context: bool| (format!("it has a context: {}", has_context), true);
     let (first, second, third) = (host(true), host(false), host(true));
     for _ in 0..2 {
-        assert_eq!(call(first), told(true));
-        assert_eq!(call(second), told(false));
-        assert_eq!(call(third), told(true));
+        assert_eq!(call(first), failure(true));
+        assert_eq!(call(second), failure(false));
+        assert_eq!(call(third), failure(true));
     }
     assert!(PassContext::current(|_| ()).is_none());
     let panic = std::panic::catch_unwind(|| panic!("mine")).unwrap_err();
     assert_eq!(panic.downcast_ref::<&str>(), Some(&"mine"));
     // Outside of a pass, no failure is kept for the next one.
-    assert_eq!(call(first), told(true));
+    assert_eq!(call(first), failure(true));
 }

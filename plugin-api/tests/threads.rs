@@ -27,7 +27,7 @@ macro_rules! stays {
 }
 
 #[test]
-fn handles_stay_on_their_thread() {
+fn handles_are_not_send_or_sync() {
     stays!(
         Function,
         Snapshot<'static>,

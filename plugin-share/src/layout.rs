@@ -199,13 +199,13 @@ mod tests {
     }
 
     #[test]
-    fn a_layout_is_compared_by_what_it_is() {
+    fn equal_layouts_are_compatible() {
         assert_eq!(compare(first::Cost::LAYOUT, same::Cost::LAYOUT), Ok(()));
         assert_eq!(compare(first::Cost::LAYOUT, same::Cost::LAYOUT), Ok(()));
     }
 
     #[test]
-    fn the_field_is_named() {
+    fn mismatch_names_the_field() {
         let first = first::Cost::LAYOUT;
         let cases = [
             (

@@ -12,7 +12,7 @@ from passdock import PassContext, _passdock
 
 
 @pytest.fixture(autouse=True)
-def nothing_is_left() -> Iterator[None]:
+def no_context_left_entered() -> Iterator[None]:
     """Checks that no test leaves a context entered, or an instrument in the thread's own."""
     default = PassContext.current()
     yield

@@ -58,7 +58,7 @@ def run(code: str, number: int, scope: dict[str, object]) -> dict[str, object]:
 
 def main() -> None:
     """Runs the steps of a file."""
-    given, told = map(Path, sys.argv[1:])
+    given, output = map(Path, sys.argv[1:])
     # Definitions of a guide go to the main module, as in a program.
     program = ModuleType("__main__")
     sys.modules["__main__"] = program
@@ -71,7 +71,7 @@ def main() -> None:
         else:
             blocks += 1
             printed.append(run(step["code"], blocks, program.__dict__))
-    told.write_text(json.dumps(printed))
+    output.write_text(json.dumps(printed))
 
 
 if __name__ == "__main__":

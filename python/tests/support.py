@@ -37,7 +37,7 @@ def module(text: str) -> Module:
 
 def with_data(path: Path) -> Path:
     """Writes a model whose weight is in an external file, ``m.data``, and has to be read to be folded."""
-    onnx = pytest.importorskip("onnx", reason="onnx isn't installed, which writes data beside a model")
+    onnx = pytest.importorskip("onnx", reason="onnx isn't installed, which writes external data")
     import numpy as np
     from onnx import TensorProto, helper, numpy_helper
 
@@ -45,9 +45,9 @@ def with_data(path: Path) -> Path:
     types = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1000]) for name in "xy"]
     nodes = [helper.make_node("Mul", ["w", "w"], ["s"]), helper.make_node("Add", ["x", "s"], ["y"])]
     graph = helper.make_graph(nodes, "g", types[:1], types[1:], [weight])
-    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+    result = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
     path.parent.mkdir(exist_ok=True)
-    onnx.save(made, path, save_as_external_data=True, location="m.data", size_threshold=0)
+    onnx.save(result, path, save_as_external_data=True, location="m.data", size_threshold=0)
     return path
 
 
@@ -97,29 +97,29 @@ class Watch(PassInstrument):
     def name(self) -> str:
         return self.label or "watch"
 
-    def _hear(self, hook: str, of: str = "") -> None:
+    def _record(self, hook: str, of: str = "") -> None:
         self.events.append(" ".join(part for part in (self.label, hook, of) if part))
         if hook in self.fails:
             raise self.fails[hook]
 
     def enter_pass_ctx(self) -> None:
-        self._hear("enter")
+        self._record("enter")
 
     def exit_pass_ctx(self) -> None:
-        self._hear("exit")
+        self._record("exit")
 
     def should_run(self, mod: Module, info: PassInfo) -> bool:
-        self._hear("should_run", info.name)
+        self._record("should_run", info.name)
         return True
 
     def run_before_pass(self, mod: Module, info: PassInfo) -> None:
-        self._hear("before", info.name)
+        self._record("before", info.name)
 
     def run_after_pass(self, mod: Module, info: PassInfo) -> None:
-        self._hear("after", info.name)
+        self._record("after", info.name)
 
     def pass_failed(self, mod: Module, info: PassInfo, error: BaseException) -> None:
-        self._hear("failed", info.name)
+        self._record("failed", info.name)
 
 
 def recorder(events: list[str], name: str, opt_level: int = 0, required: list[str] | None = None) -> ModulePass:
@@ -130,8 +130,8 @@ def recorder(events: list[str], name: str, opt_level: int = 0, required: list[st
         events.append(name)
         return mod
 
-    made: ModulePass = record
-    return made
+    result: ModulePass = record
+    return result
 
 
 def raiser(error: BaseException, name: str = "Raises") -> ModulePass:
@@ -141,8 +141,8 @@ def raiser(error: BaseException, name: str = "Raises") -> ModulePass:
     def fail(mod: Module, ctx: PassContext) -> Module:
         raise error
 
-    made: ModulePass = fail
-    return made
+    result: ModulePass = fail
+    return result
 
 
 def on_functions(name: str, body: Callable[[Any, Any], Any], opt_level: int = 0) -> FunctionPass:

@@ -81,7 +81,7 @@ def models(tmp_path: Path) -> Path:
     return home
 
 
-def said(results: Any) -> dict[str, Any]:
+def by_name(results: Any) -> dict[str, Any]:
     return {Path(result.model).stem: result for result in results}
 
 
@@ -90,7 +90,7 @@ def test_each_model_has_a_result(engine: str, models: Path, tmp_path: Path) -> N
     batch = passdock.batch(models, None, out)
     assert isinstance(batch, Batch)
     assert len(batch) == 3
-    done = said(batch)
+    done = by_name(batch)
     assert sorted(done) == ["a", "b", "bad"]
     assert list(done["b"]) == FIELDS
     assert done["a"].ok and done["b"].ok and not done["bad"].ok
@@ -107,12 +107,12 @@ def test_each_model_has_a_result(engine: str, models: Path, tmp_path: Path) -> N
     assert [list(json.loads(line)) for line in lines] == [FIELDS] * 3
 
 
-def test_what_is_done_is_not_done_again(engine: str, models: Path, tmp_path: Path) -> None:
+def test_finished_models_are_skipped_on_resume(engine: str, models: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
 
     def before(**options: Any) -> dict[str, bool]:
         return {
-            name: result.up_to_date for name, result in said(passdock.batch(models, None, out, **options)).items()
+            name: result.up_to_date for name, result in by_name(passdock.batch(models, None, out, **options)).items()
         }
 
     assert before() == {"a": False, "b": False, "bad": False}
@@ -130,9 +130,7 @@ def test_what_is_done_is_not_done_again(engine: str, models: Path, tmp_path: Pat
     assert before(results=tmp_path / "other.jsonl") == {"a": False, "b": False, "bad": False}
 
 
-def test_the_command_and_a_batch_continue_each_other(
-    models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_command_and_batch_resume_each_other(models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = command()
     if program is None:
         pytest.skip("the command isn't in the package, and isn't built")
@@ -152,7 +150,15 @@ def test_the_command_and_a_batch_continue_each_other(
         "config": {"tir.UnrollLoop": {"auto_max_step": 16}},
         "disabled_pass": ["LambdaLift"],
     }
-    flags = ["--passes", "FoldConstant,DeadCodeElimination", "-O", "3", "--allow-growth", "--disabled-pass", "LambdaLift"]
+    flags = [
+        "--passes",
+        "FoldConstant,DeadCodeElimination",
+        "-O",
+        "3",
+        "--allow-growth",
+        "--disabled-pass",
+        "LambdaLift",
+    ]
     flags += ["--config", 'tir.UnrollLoop={ "auto_max_step" = 16 }']
     assert [result.up_to_date for result in passdock.batch(models, None, out, **options)] == [False, False]
     assert typed(*flags) == [True, True]
@@ -167,20 +173,20 @@ def test_the_command_and_a_batch_continue_each_other(
     assert typed("-p", "simplify") == [True, True]
 
 
-def test_the_largest_begin(engine: str, tmp_path: Path) -> None:
+def test_largest_models_run_first(engine: str, tmp_path: Path) -> None:
     for name, ops in {"small": 1, "large": 60, "middle": 20}.items():
         model(tmp_path / "models" / f"{name}.onnx", ops=ops)
     batch = passdock.batch(tmp_path / "models", None, tmp_path / "out", jobs=1)
     assert [Path(result.model).stem for result in batch] == ["large", "middle", "small"]
 
 
-def test_results_among_the_models_are_none(engine: str, models: Path) -> None:
+def test_outputs_inside_model_directory_are_not_models(engine: str, models: Path) -> None:
     (models / "bad.onnx").unlink()
     assert passdock.batch(models, None, models / "out").wait().ok == 2
     assert passdock.batch(models, None, models / "out").wait().up_to_date == 2
 
 
-def test_a_pipeline_is_a_dict_or_a_text(engine: str, models: Path, tmp_path: Path) -> None:
+def test_pipeline_is_a_dict_or_toml(engine: str, models: Path, tmp_path: Path) -> None:
     (models / "bad.onnx").unlink()
     wanted = {"passes": ["relax.transform.DeadCodeElimination"], "context": {"opt_level": 3}}
     for pipeline in (wanted, str(passdock.Pipeline(wanted)), passdock.Pipeline(wanted)):
@@ -190,7 +196,7 @@ def test_a_pipeline_is_a_dict_or_a_text(engine: str, models: Path, tmp_path: Pat
     assert summary.up_to_date == 2
 
 
-def test_a_model_may_fail_die_or_hang(tmp_path: Path) -> None:
+def test_failures_crashes_and_timeouts_are_reported(tmp_path: Path) -> None:
     home = tmp_path / "models"
     for name, op in {"fails": "Neg", "exits": "Exp", "killed": "Log", "hangs": "Sin", "fine": "Relu"}.items():
         model(home / f"{name}.onnx", op)
@@ -198,7 +204,7 @@ def test_a_model_may_fail_die_or_hang(tmp_path: Path) -> None:
     batch = passdock.batch(
         home, None, tmp_path / "out", passes=["tests.Behave"], imports=["batch_passes"], jobs=2, timeout=3
     )
-    done = said(batch)
+    done = by_name(batch)
     assert time.monotonic() - began < 60
     assert {name: result.ok for name, result in done.items()} == {
         "fine": True,
@@ -211,7 +217,7 @@ def test_a_model_may_fail_die_or_hang(tmp_path: Path) -> None:
     assert done["fails"].error.startswith("tests.Behave: KeyError: 'no Neg here'")
     assert done["fails"].diagnostics[0]["code"] == "pass-failed"
     exits, killed, hangs = (done[name].diagnostics[0] for name in ("exits", "killed", "hangs"))
-    assert {said["code"] for said in (exits, killed, hangs)} == {"crashed"}
+    assert {diagnostic["code"] for diagnostic in (exits, killed, hangs)} == {"crashed"}
     assert exits["message"].startswith("pass `tests.Behave` ended the process with status 3")
     assert exits["message"].endswith("this is the end")
     assert killed["message"].startswith("pass `tests.Behave` crashed: SIGSEGV")
@@ -219,14 +225,14 @@ def test_a_model_may_fail_die_or_hang(tmp_path: Path) -> None:
     assert hangs["pass"] == "tests.Behave"
     # Failed models run again, others don't; the command reads the file.
     again = passdock.batch(home / "f*.onnx", None, tmp_path / "out", passes=["tests.Behave"], imports=["batch_passes"])
-    assert {name: result.up_to_date for name, result in said(again).items()} == {"fine": True, "fails": False}
+    assert {name: result.up_to_date for name, result in by_name(again).items()} == {"fine": True, "fails": False}
     found = command()
     if found is not None:
         typed = [found, "batch", str(home / "fine.onnx"), "-o", str(tmp_path / "out"), "--json"]
         assert subprocess.run(typed, capture_output=True, check=False).returncode == 0
 
 
-def test_passes_that_processes_do_not_know_are_told_once(tmp_path: Path) -> None:
+def test_unknown_passes_are_rejected_before_the_batch(tmp_path: Path) -> None:
     @passdock.register_pass
     @passdock.function_pass(opt_level=0, name="tests.OfThisProcess")
     def own(func: Any, mod: Any, ctx: Any) -> Any:
@@ -241,7 +247,7 @@ def test_passes_that_processes_do_not_know_are_told_once(tmp_path: Path) -> None
         passdock.batch(tmp_path / "a.onnx", None, tmp_path / "out", imports=["no_such_module"])
 
 
-def test_a_file_of_passes_is_imported(tmp_path: Path) -> None:
+def test_pass_file_is_imported_in_workers(tmp_path: Path) -> None:
     model(tmp_path / "a.onnx")
     (tmp_path / "my_passes.py").write_text(
         textwrap.dedent("""
@@ -265,7 +271,7 @@ def test_a_file_of_passes_is_imported(tmp_path: Path) -> None:
     assert batch.wait().up_to_date == 0
 
 
-def test_a_pipeline_names_passes_of_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pipeline_may_name_python_passes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(tmp_path))
     (tmp_path / "named_passes.py").write_text(
         textwrap.dedent("""
@@ -284,7 +290,7 @@ def test_a_pipeline_names_passes_of_python(tmp_path: Path, monkeypatch: pytest.M
     assert passdock.batch(tmp_path / "a.onnx", pipeline, tmp_path / "out").wait().up_to_date == 0
 
 
-def test_the_current_context_governs_a_batch(engine: str, models: Path, tmp_path: Path) -> None:
+def test_batch_uses_the_current_context(engine: str, models: Path, tmp_path: Path) -> None:
     def ran(**options: Any) -> tuple[int, bool]:
         (result,) = passdock.batch(models / "a.onnx", None, tmp_path / "out", passes=["SimplifyExpr"], **options)
         return result.ops_after, result.up_to_date
@@ -304,7 +310,7 @@ def test_the_current_context_governs_a_batch(engine: str, models: Path, tmp_path
         ran()
 
 
-def test_what_was_asked_for_may_be_wrong(engine: str, models: Path, tmp_path: Path) -> None:
+def test_invalid_arguments_are_rejected(engine: str, models: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
 
     def error(call: Callable[[], Any], kind: type[Exception] = UsageError) -> str:
@@ -312,9 +318,7 @@ def test_what_was_asked_for_may_be_wrong(engine: str, models: Path, tmp_path: Pa
             call()
         return str(caught.value).replace(f"{tmp_path}/", "")
 
-    assert error(lambda: passdock.batch(models)) == (
-        'missing output directory; pass it, for example `output="out"`'
-    )
+    assert error(lambda: passdock.batch(models)) == ('missing output directory; pass it, for example `output="out"`')
     assert error(lambda: passdock.batch([], None, out)) == "no models"
     assert error(lambda: passdock.batch(tmp_path / "x*.onnx", None, out)) == "no file matches `x*.onnx`"
     assert error(lambda: passdock.batch(tmp_path / "modles", None, out)) == (
@@ -335,9 +339,7 @@ def test_what_was_asked_for_may_be_wrong(engine: str, models: Path, tmp_path: Pa
     with pytest.raises(TypeError, match="jobs must be an int, not str"):
         passdock.batch(a, None, out, jobs="2")  # type: ignore[arg-type]
     for timeout in (0, -1, float("inf"), float("nan")):
-        with pytest.raises(
-            ValueError, match=f"^timeout must be greater than 0, or None for no limit, not {timeout}$"
-        ):
+        with pytest.raises(ValueError, match=f"^timeout must be greater than 0, or None for no limit, not {timeout}$"):
             passdock.batch(a, None, out, timeout=timeout)
     with pytest.raises(TypeError, match="^timeout must be a number of seconds, not str$"):
         passdock.batch(a, None, out, timeout="5")  # type: ignore[arg-type]
@@ -357,7 +359,7 @@ def test_what_was_asked_for_may_be_wrong(engine: str, models: Path, tmp_path: Pa
     assert (out / "results.jsonl").read_text() == "not results\n"
 
 
-def test_one_batch_at_a_time_writes_a_file(engine: str, models: Path, tmp_path: Path) -> None:
+def test_results_file_is_locked(engine: str, models: Path, tmp_path: Path) -> None:
     file = tmp_path / "out" / "results.jsonl"
     other = ResultFile(str(file))
     with pytest.raises(UsageError, match=r"another batch is writing `.*results\.jsonl`.*another file: `results=FILE`"):
@@ -367,7 +369,7 @@ def test_one_batch_at_a_time_writes_a_file(engine: str, models: Path, tmp_path: 
     assert passdock.batch(models, None, tmp_path / "out").wait().ok == 2
 
 
-def test_a_file_of_something_else_stays_as_it_is(engine: str, models: Path, tmp_path: Path) -> None:
+def test_foreign_results_file_is_not_overwritten(engine: str, models: Path, tmp_path: Path) -> None:
     file = tmp_path / "foreign.jsonl"
     file.write_text('{"foo":1}\n')
     with pytest.raises(UsageError, match="line 1 of .* is not the result of a model: missing field `model`"):
@@ -375,12 +377,14 @@ def test_a_file_of_something_else_stays_as_it_is(engine: str, models: Path, tmp_
     assert file.read_text() == '{"foo":1}\n'
 
 
-def test_a_file_that_is_gone_and_one_that_is_named_twice(engine: str, models: Path, tmp_path: Path) -> None:
-    gone, link = tmp_path / "gone.onnx", models / "link.onnx"
-    link.symlink_to(gone)
-    batch = passdock.batch([models / "a.onnx", gone, models, models / "deep" / ".." / "a.onnx"], None, tmp_path / "out")
+def test_missing_and_duplicate_models(engine: str, models: Path, tmp_path: Path) -> None:
+    missing, link = tmp_path / "gone.onnx", models / "link.onnx"
+    link.symlink_to(missing)
+    batch = passdock.batch(
+        [models / "a.onnx", missing, models, models / "deep" / ".." / "a.onnx"], None, tmp_path / "out"
+    )
     assert len(batch) == 5
-    done = said(batch)
+    done = by_name(batch)
     assert {name: result.ok for name, result in done.items()} == {
         "a": True,
         "b": True,
@@ -393,7 +397,7 @@ def test_a_file_that_is_gone_and_one_that_is_named_twice(engine: str, models: Pa
         assert f"{name}.onnx`: No such file" in str(done[name].error)
 
 
-def test_lists_may_be_iterators(engine: str, models: Path, tmp_path: Path) -> None:
+def test_options_accept_iterators(engine: str, models: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     passes = ["DeadCodeElimination", "SimplifyExpr"]
 
@@ -409,7 +413,7 @@ def test_lists_may_be_iterators(engine: str, models: Path, tmp_path: Path) -> No
     assert done(iter, timeout=1e9) == [True]
 
 
-def test_data_may_be_elsewhere(engine: str, tmp_path: Path) -> None:
+def test_external_data_behind_symlinks(engine: str, tmp_path: Path) -> None:
     """Data files in another directory, as in the cache of Hugging Face, where files are symbolic links."""
     hub = tmp_path / "hub"
     for place in ("blobs", "snapshot"):
@@ -448,7 +452,7 @@ def below(pid: int) -> list[int]:
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are looked up in /proc, which isn't here")
-def test_who_leaves_a_batch_leaves_no_process(engine: str, models: Path, tmp_path: Path) -> None:
+def test_closed_batch_terminates_its_processes(engine: str, models: Path, tmp_path: Path) -> None:
     before = set(below(os.getpid()))
     batch = passdock.batch(models, None, tmp_path / "out", jobs=1)
     first = next(batch)
@@ -469,7 +473,7 @@ def test_who_leaves_a_batch_leaves_no_process(engine: str, models: Path, tmp_pat
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are looked up in /proc, which isn't here")
-def test_a_program_that_is_killed_leaves_no_process(engine: str, tmp_path: Path) -> None:
+def test_killed_program_leaves_no_processes(engine: str, tmp_path: Path) -> None:
     for at in range(40):
         model(tmp_path / "models" / f"{at}.onnx", ops=20)
     options = "" if engine == "command" else ', verify="all"'
@@ -490,13 +494,13 @@ def test_a_program_that_is_killed_leaves_no_process(engine: str, tmp_path: Path)
     assert alive(started) == []
 
 
-def test_a_command_that_is_not_there(models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_command_is_an_error(models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PASSDOCK", str(tmp_path / "none"))
     with pytest.raises(PassError, match="could not start process `.*none`: No such file or directory"):
         passdock.batch(models, None, tmp_path / "out").wait()
 
 
-def test_a_batch_that_never_runs_is_told_of(models: Path, tmp_path: Path) -> None:
+def test_batch_that_never_ran_warns(models: Path, tmp_path: Path) -> None:
     with pytest.warns(RuntimeWarning, match="never ran"):
         passdock.batch(models, None, tmp_path / "out")
     with warnings.catch_warnings():
@@ -504,15 +508,13 @@ def test_a_batch_that_never_runs_is_told_of(models: Path, tmp_path: Path) -> Non
         passdock.batch(models, None, tmp_path / "out").close()
 
 
-def test_a_script_that_is_imported_begins_no_batch(
-    models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_batch_in_an_imported_script_is_rejected(models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(worker.IN_WORKER, "1")
     with pytest.raises(UsageError, match="__main__"):
         passdock.batch(models, None, tmp_path / "out")
 
 
-def test_a_script_needs_no_main(models: Path, tmp_path: Path) -> None:
+def test_script_without_main_guard_works(models: Path, tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(
         textwrap.dedent(f"""
@@ -531,11 +533,11 @@ def test_a_script_needs_no_main(models: Path, tmp_path: Path) -> None:
     assert (ran.stdout, ran.stderr) == ("1\n", "")
 
 
-def test_progress_and_a_notebook(engine: str, models: Path, tmp_path: Path) -> None:
-    heard: list[str] = []
-    batch = passdock.batch(models, None, tmp_path / "out", progress=lambda result: heard.append(result.model))
+def test_progress_callback_and_html_output(engine: str, models: Path, tmp_path: Path) -> None:
+    finished: list[str] = []
+    batch = passdock.batch(models, None, tmp_path / "out", progress=lambda result: finished.append(result.model))
     shown = batch._repr_html_()
-    assert len(heard) == 3
+    assert len(finished) == 3
     assert "2 models done, 1 failed, 6 → " in shown
     # Failures come first.
     assert shown.index("bad.onnx") < shown.index("a.onnx")
@@ -554,13 +556,13 @@ from pathlib import Path
 import passdock
 
 models, out, plugin, *words = sys.argv[1:]
-told = {"instruments": [{"name": word[1:]} for word in words if word[0] == "+"]}
-pipeline = {"passes": [{"name": word} for word in words if word[0] != "+"], **told}
+instruments = {"instruments": [{"name": word[1:]} for word in words if word[0] == "+"]}
+pipeline = {"passes": [{"name": word} for word in words if word[0] != "+"], **instruments}
 print(*(result.up_to_date for result in passdock.batch(models, pipeline, out, plugins=[plugin])))
 """
 
 
-def test_only_plugins_that_it_uses_begin_a_batch_again(engine: str, models: Path, tmp_path: Path) -> None:
+def test_only_changes_of_used_plugins_invalidate_results(engine: str, models: Path, tmp_path: Path) -> None:
     """Those of its passes and instruments, and those with op definitions."""
     (models / "bad.onnx").unlink()
     command = engines._command() if engine == "command" else None

@@ -12,7 +12,7 @@ from passdock._batch.items import items
 from passdock._batch.results import ModelResult, ResultFile
 
 
-def test_a_file_of_results_is_the_last_of_each_model(tmp_path: Path) -> None:
+def test_results_file_keeps_last_result_per_model(tmp_path: Path) -> None:
     path = tmp_path / "o.jsonl"
     report = {
         "ok": True,
@@ -35,7 +35,7 @@ def test_a_file_of_results_is_the_last_of_each_model(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
-def test_a_process_that_was_forked_does_not_keep_the_file(tmp_path: Path) -> None:
+def test_forked_process_does_not_hold_results_file(tmp_path: Path) -> None:
     kept = ResultFile(str(tmp_path / "o.jsonl"))
     child = os.fork()
     if child == 0:
@@ -48,7 +48,7 @@ def test_a_process_that_was_forked_does_not_keep_the_file(tmp_path: Path) -> Non
         os.waitpid(child, 0)
 
 
-def test_a_model_that_is_named_and_in_a_directory_is_one_item(tmp_path: Path) -> None:
+def test_model_listed_twice_is_one_item(tmp_path: Path) -> None:
     model = tmp_path / "models" / "sub" / "a.onnx"
     model.parent.mkdir(parents=True)
     model.touch()

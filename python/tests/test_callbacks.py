@@ -13,7 +13,7 @@ from passdock import Module, PassContext, PassInfo, PassInstrument, pass_instrum
 from support import model, recorder
 
 
-def test_callbacks_of_bases_are_looked_at() -> None:
+def test_callbacks_in_base_classes_are_checked() -> None:
     """A callback in any base class is called or rejected."""
     misspelt = type("Misspelt", (), {"run_befor_pass": lambda self, mod, info: None})
     wrong = type("Wrong", (), {"run_before_pass": lambda self, mod: None})
@@ -34,27 +34,27 @@ def test_callbacks_of_bases_are_looked_at() -> None:
         type("Mine", (PassInstrument,), {"should_run": False})
 
 
-def test_callbacks_that_take_no_self() -> None:
-    heard: list[str] = []
+def test_static_and_class_method_callbacks() -> None:
+    called: list[str] = []
 
     @pass_instrument
     class Static:
         @staticmethod
         def run_before_pass(mod: Module, info: PassInfo) -> None:
-            heard.append(info.name)
+            called.append(info.name)
 
         @classmethod
         def run_after_pass(cls, mod: Module, info: PassInfo) -> None:
-            heard.append(cls.__name__)
+            called.append(cls.__name__)
 
     with PassContext(instruments=[Static()]):
         recorder([], "A")(model())
-    assert heard == ["A", "Static"]
+    assert called == ["A", "Static"]
     with pytest.raises(TypeError, match=r"Mine\.should_run must accept \(mod, info\)"):
         type("Mine", (PassInstrument,), {"should_run": classmethod(lambda cls, mod: True)})
 
 
-def test_an_object_has_no_callback_of_its_own() -> None:
+def test_callbacks_cannot_be_set_on_an_instance() -> None:
     @pass_instrument
     class Mine:
         def __init__(self) -> None:
@@ -78,7 +78,7 @@ def test_an_object_has_no_callback_of_its_own() -> None:
         ("_run_after", 3, ""),
     ],
 )
-def test_methods_that_look_like_callbacks(name: str, arguments: int, meant: str) -> None:
+def test_misspelt_callbacks_are_rejected(name: str, arguments: int, meant: str) -> None:
     """Misspelt callbacks are recognised by name and arguments; other methods are the program's own."""
     methods = {1: lambda self: None, 3: lambda self, mod, info: None}
     mine = type("Mine", (), {name: methods[arguments], "result": lambda self: None})
@@ -99,7 +99,7 @@ def test_methods_that_look_like_callbacks(name: str, arguments: int, meant: str)
         (passdock.walk.Functor, "visit_tupel", "visit_tuple"),
     ],
 )
-def test_methods_that_look_like_visits(base: type, name: str, meant: str) -> None:
+def test_misspelt_visit_methods_are_rejected(base: type, name: str, meant: str) -> None:
     mine = {name: lambda self, op: None}
     makes: list[Any] = [
         lambda: type("Mine", (base,), mine),
@@ -112,14 +112,14 @@ def test_methods_that_look_like_visits(base: type, name: str, meant: str) -> Non
 
 
 @pytest.mark.parametrize("base", [passdock.walk.Visitor, passdock.walk.Mutator, passdock.walk.Functor])
-def test_methods_beside_visits(base: type) -> None:
+def test_helper_methods_next_to_visit_methods_are_allowed(base: type) -> None:
     """Helper methods are recognised by name or arguments."""
     names = ["visit_relu", "visit_pool", "visit_conv", "mutate_relu", "enter_scope", "leave_scope", "_visit_ohter"]
     type("Mine", (base,), dict.fromkeys(names, lambda self, op: None))
     type("Mine", (base,), dict.fromkeys(["visit_all", "visit_ohter", "mutate_all"], lambda self: None))
 
 
-def test_an_instrument_has_the_name_that_it_gives_itself() -> None:
+def test_instrument_may_set_its_name() -> None:
     @pass_instrument
     class Named:
         def __init__(self, name: str) -> None:

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.skipif(not command._COMMAND.exists(), reason="the packa
 
 
 @pytest.mark.parametrize("closed", ["", ">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
-def test_the_command_runs_for_who_has_no_output(closed: str) -> None:
+def test_command_runs_with_closed_streams(closed: str) -> None:
     """As in cron jobs and daemons."""
     script = f'exec "{sys.executable}" -m passdock --version {closed}'
     done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, timeout=60, check=False)
@@ -22,7 +22,7 @@ def test_the_command_runs_for_who_has_no_output(closed: str) -> None:
     assert done.stdout.startswith("passdock ") != (">&-" in closed.split())
 
 
-def test_a_command_that_cant_be_run_says_so(
+def test_command_that_cannot_be_executed_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     foreign = tmp_path / "passdock"

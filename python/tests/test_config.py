@@ -21,27 +21,27 @@ def test_r033_keys_must_be_registered() -> None:
         PassContext().get_config("nothing")
 
 
-def test_r034_to_037_tables() -> None:
+def test_r034_to_037_table_options() -> None:
     passdock.register_config_option("tests.r034", {"limit": 8, "name": "all", "deep": False}, "A table.")
     given = {"limit": 3}
     ctx = PassContext(config={"tests.r034": given})
     assert ctx.get_config("tests.r034") == {"limit": 3, "name": "all", "deep": False}
     # Rule 41.
     assert given == {"limit": 3}
-    for wrong, said in (
+    for wrong, message in (
         ({"limt": 3}, "limt.*limit"),
         ({"limit": "x"}, "`limit` of `tests.r034`: expected an int"),
         ({"limit": 2.7}, "`limit` of `tests.r034`: expected an int"),
         (5, "tests.r034"),
     ):
-        with pytest.raises(ConfigError, match=said) as raised:
+        with pytest.raises(ConfigError, match=message) as raised:
             PassContext(config={"tests.r034": wrong})
         # Rule 35: TVM raises the one or the other.
         assert isinstance(raised.value, AttributeError)
         assert isinstance(raised.value, TypeError)
 
 
-def test_r038_a_bool_is_no_int() -> None:
+def test_r038_int_and_bool_are_not_converted() -> None:
     """An int isn't accepted as a bool, nor a bool as an int; NumPy's numbers are accepted."""
     passdock.register_config_option("tests.r038.bool", False)
     passdock.register_config_option("tests.r038.int", 0)
@@ -55,7 +55,7 @@ def test_r038_a_bool_is_no_int() -> None:
     assert ctx.config == {"tests.r038.bool": True, "tests.r038.int": 7}
 
 
-def test_r039_none_is_no_value() -> None:
+def test_r039_none_is_rejected_as_value() -> None:
     with pytest.raises(ConfigError, match=r"`testing\.immutable_module` is None"):
         PassContext(config={"testing.immutable_module": None})
 
@@ -66,7 +66,7 @@ def test_r042_keys_are_listed_with_type_default_and_doc() -> None:
     assert (listed["type"], listed["default"], listed["doc"]) == ("int", 8, "How many.")
 
 
-def test_floats_that_json_has_no_way_to_say() -> None:
+def test_infinite_and_nan_options_round_trip() -> None:
     inf = float("inf")
     passdock.register_config_option("tests.floats", {"most": inf, "least": -1.5})
     listed = passdock.list_configs()["tests.floats"]
@@ -76,24 +76,24 @@ def test_floats_that_json_has_no_way_to_say() -> None:
     assert str(ctx.get_config("tests.floats")) == "{'least': nan, 'most': inf}"
 
 
-def test_config_is_any_mapping() -> None:
+def test_config_accepts_any_mapping() -> None:
     passdock.register_config_option("tests.mapping", {"limit": 8})
     ctx = PassContext(config=MappingProxyType({"tests.mapping": MappingProxyType({"limit": 3})}))
     assert ctx.get_config("tests.mapping") == {"limit": 3}
 
 
-def test_a_key_has_a_name() -> None:
+def test_empty_key_is_rejected() -> None:
     with pytest.raises(ConfigError, match="empty config key"):
         passdock.register_config_option("", 1)
 
 
-def test_r044_a_key_is_registered_once() -> None:
+def test_r044_duplicate_key_is_rejected() -> None:
     passdock.register_config_option("tests.r044", "text")
     with pytest.raises(ConfigError, match=r"tests\.r044"):
         passdock.register_config_option("tests.r044", "text")
 
 
-def test_config_by_key() -> None:
+def test_config_lookup_by_key() -> None:
     """TVM's ``ctx.config["tir.UnrollLoop"].auto_max_step``: the given value, or the default."""
     ctx = PassContext(config={"tirx.UnrollLoop": {"auto_max_step": 16}, "testing.immutable_module": True})
     for key in ("tir.UnrollLoop", "tirx.UnrollLoop", "s_tir.UnrollLoop"):
@@ -110,7 +110,7 @@ def test_config_by_key() -> None:
     assert default["testing.immutable_module"] is False
 
 
-def test_config_that_is_not_there() -> None:
+def test_unknown_config_keys_and_fields_are_rejected() -> None:
     ctx = PassContext(config={"tir.UnrollLoop": {"auto_max_step": 16}})
     with pytest.raises(KeyError, match=r"Invalid config option `tir\.UnrolLoop`.*did you mean `tir\.UnrollLoop`"):
         ctx.config["tir.UnrolLoop"]
@@ -122,7 +122,7 @@ def test_config_that_is_not_there() -> None:
         assert not hasattr(unroll, "no_such_field")
 
 
-def test_config_in_a_pass_in_copies_and_in_pickles() -> None:
+def test_config_is_kept_in_passes_copies_and_pickles() -> None:
     seen = []
 
     @module_pass(opt_level=0)
@@ -142,7 +142,7 @@ def test_config_in_a_pass_in_copies_and_in_pickles() -> None:
         assert again["tir.UnrollLoop"].auto_max_depth == 8
 
 
-def test_configs_are_listed_by_the_keys_of_tvm_too() -> None:
+def test_configs_are_listed_by_tvm_keys() -> None:
     configs = PassContext.list_configs()
     assert configs["tirx.UnrollLoop"] == {**configs["tir.UnrollLoop"], "alias_of": "tir.UnrollLoop"}
     assert "alias_of" not in configs["tir.UnrollLoop"]

@@ -28,9 +28,9 @@ def constant(text: str) -> Constant:
           }}
         }}
     """)
-    made = mod["main"].value("c").constant
-    assert made is not None
-    return made
+    created = mod["main"].value("c").constant
+    assert created is not None
+    return created
 
 
 def added(data: Any, dtype: Any = None) -> tuple[Constant, str]:
@@ -73,16 +73,16 @@ def added(data: Any, dtype: Any = None) -> tuple[Constant, str]:
         ("f32[] [3.0]", np.float32, 3.0),
     ],
 )
-def test_views(text: str, dtype: Any, expected: Any) -> None:
+def test_arrays_are_read_only_views(text: str, dtype: Any, expected: Any) -> None:
     """Read-only views of the host's bytes."""
-    made = constant(text)
-    array = made.numpy()
+    created = constant(text)
+    array = created.numpy()
     assert array.dtype == np.dtype(dtype)
-    assert array.shape == made.shape
+    assert array.shape == created.shape
     assert array.tolist() == expected
     assert not array.flags.writeable
     assert not array.flags.owndata
-    assert np.shares_memory(array, made.numpy())
+    assert np.shares_memory(array, created.numpy())
     with pytest.raises(ValueError, match="read-only"):
         array[...] = 0
     with pytest.raises(ValueError, match="WRITEABLE"):
@@ -104,36 +104,36 @@ def test_views(text: str, dtype: Any, expected: Any) -> None:
 )
 def test_packed_elements_are_copied(text: str, dtype: Any, expected: Any) -> None:
     """The copies are read-only, because writes to them would be lost."""
-    made = constant(text)
-    array = made.numpy()
+    created = constant(text)
+    array = created.numpy()
     assert array.dtype == np.dtype(dtype)
     assert array.astype(float).astype(int).tolist() == expected
-    assert not np.shares_memory(array, made.numpy())
+    assert not np.shares_memory(array, created.numpy())
     with pytest.raises(ValueError, match="read-only"):
         array[...] = 0
     with pytest.raises(ValueError, match="without a copy"):
-        np.asarray(made, copy=False)
-    assert np.array(made).flags.writeable
+        np.asarray(created, copy=False)
+    assert np.array(created).flags.writeable
 
 
-def test_elements_of_four_bits_and_a_point_are_copied() -> None:
+def test_float4_elements_are_copied() -> None:
     """The dtype ``f4e2m1``."""
-    made, _ = added(np.array([0.5, -6.0, 1.5], ml_dtypes.float4_e2m1fn))
-    assert made.dtype == "f4e2m1"
-    assert made.nbytes == 2
-    assert made.numpy().astype(float).tolist() == [0.5, -6.0, 1.5]
+    created, _ = added(np.array([0.5, -6.0, 1.5], ml_dtypes.float4_e2m1fn))
+    assert created.dtype == "f4e2m1"
+    assert created.nbytes == 2
+    assert created.numpy().astype(float).tolist() == [0.5, -6.0, 1.5]
 
 
-def test_texts_are_copied() -> None:
-    made = constant('str[2,2] ["ab", "", "é", "c\\"d"]')
-    assert made.strings == ["ab", "", "é", 'c"d']
-    array = made.numpy()
+def test_strings_are_copied() -> None:
+    created = constant('str[2,2] ["ab", "", "é", "c\\"d"]')
+    assert created.strings == ["ab", "", "é", 'c"d']
+    array = created.numpy()
     assert array.dtype == object
     assert array.tolist() == [["ab", ""], ["é", 'c"d']]
     with pytest.raises(ValueError, match="read-only"):
         array[0, 0] = "x"
     with pytest.raises(ValueError, match="cannot read elements of str without a copy"):
-        np.asarray(made, copy=False)
+        np.asarray(created, copy=False)
     assert constant('str[3] splat("x")').strings == ["x"]
     assert constant('str[3] splat("x")').numpy().tolist() == ["x"] * 3
     assert constant("str[0] []").numpy().tolist() == []
@@ -142,12 +142,12 @@ def test_texts_are_copied() -> None:
 
 
 @pytest.mark.parametrize("text", ["f32[1000,1000] splat(1.5)", "i64[1000,1000] splat(3)", "bf16[1000,1000] splat(2.0)"])
-def test_a_splat_is_one_element(text: str) -> None:
+def test_splat_is_stored_as_one_element(text: str) -> None:
     """It has strides of 0 and isn't materialised."""
-    made = constant(text)
-    assert made.is_splat
-    assert len(made.data) == made.numpy().itemsize
-    array = made.numpy()
+    created = constant(text)
+    assert created.is_splat
+    assert len(created.data) == created.numpy().itemsize
+    array = created.numpy()
     assert array.shape == (1000, 1000)
     assert array.strides == (0, 0)
     assert array[999, 1] == array[0, 0]
@@ -155,7 +155,7 @@ def test_a_splat_is_one_element(text: str) -> None:
     assert constant("u2[5] splat(3)").numpy().tolist() == [3] * 5
 
 
-def test_an_array_outlives_what_it_is_of() -> None:
+def test_array_outlives_its_module() -> None:
     mod = module("""
         module {
           fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
@@ -164,10 +164,10 @@ def test_an_array_outlives_what_it_is_of() -> None:
           }
         }
     """)
-    made = mod["main"].value("c").constant
-    assert made is not None
-    array, data = made.numpy(), memoryview(made.data)
-    del mod, made
+    created = mod["main"].value("c").constant
+    assert created is not None
+    array, data = created.numpy(), memoryview(created.data)
+    del mod, created
     gc.collect()
     other = [constant("f32[4] [9.0, 9.0, 9.0, 8.0]").numpy() for _ in range(100)]
     assert array.tolist() == [1.0, 2.0, 3.0, 4.0]
@@ -176,7 +176,7 @@ def test_an_array_outlives_what_it_is_of() -> None:
     assert len(other) == 100
 
 
-def test_an_array_outlives_its_pass() -> None:
+def test_array_outlives_its_pass() -> None:
     kept: list[Any] = []
 
     def keeps(func: Any, ctx: Any) -> Any:
@@ -186,12 +186,12 @@ def test_an_array_outlives_its_pass() -> None:
         return func
 
     on_functions("Keeps", keeps)(one_function())
-    made, array = kept
-    assert array.tolist() == made.numpy().tolist() == [1.0, 2.0]
-    assert (made.shape, made.dtype, repr(made)) == ((2,), "f32", "<passdock.Constant f32(2,)>")
+    created, array = kept
+    assert array.tolist() == created.numpy().tolist() == [1.0, 2.0]
+    assert (created.shape, created.dtype, repr(created)) == ((2,), "f32", "<passdock.Constant f32(2,)>")
 
 
-def test_the_data_of_a_file_is_viewed_where_it_is(tmp_path: Path) -> None:
+def test_file_data_is_viewed_without_copy(tmp_path: Path) -> None:
     path = tmp_path / "model.onnx"
     weight = np.arange(3000, dtype=np.float32)
     graph = onnx.helper.make_graph(
@@ -202,24 +202,24 @@ def test_the_data_of_a_file_is_viewed_where_it_is(tmp_path: Path) -> None:
         [onnx.numpy_helper.from_array(weight, "w")],
     )
     onnx.save(onnx.helper.make_model(graph), path)
-    made = Module.read(str(path))["main"].value("w").constant
-    assert made is not None
+    created = Module.read(str(path))["main"].value("w").constant
+    assert created is not None
     gc.collect()
-    np.testing.assert_array_equal(made.numpy(), weight)
-    assert np.shares_memory(made.numpy(), made.numpy())
+    np.testing.assert_array_equal(created.numpy(), weight)
+    assert np.shares_memory(created.numpy(), created.numpy())
 
 
-def test_the_protocol_of_arrays() -> None:
-    made = constant("f32[2] [1.5, 2.5]")
-    assert np.asarray(made).dtype == np.float32
-    assert np.shares_memory(np.asarray(made), made.numpy())
-    assert np.asarray(made, dtype=np.float64).tolist() == [1.5, 2.5]
-    copied = np.array(made)
+def test_array_protocol() -> None:
+    created = constant("f32[2] [1.5, 2.5]")
+    assert np.asarray(created).dtype == np.float32
+    assert np.shares_memory(np.asarray(created), created.numpy())
+    assert np.asarray(created, dtype=np.float64).tolist() == [1.5, 2.5]
+    copied = np.array(created)
     copied[0] = 0
-    assert made.numpy()[0] == 1.5
-    assert np.add(made, 1.0).tolist() == [2.5, 3.5]
+    assert created.numpy()[0] == 1.5
+    assert np.add(created, 1.0).tolist() == [2.5, 3.5]
     with pytest.raises(ValueError, match="cannot convert to another dtype without a copy"):
-        np.asarray(made, dtype=np.int32, copy=False)
+        np.asarray(created, dtype=np.int32, copy=False)
 
 
 @pytest.mark.parametrize(
@@ -270,17 +270,17 @@ def test_the_protocol_of_arrays() -> None:
         (np.zeros((0, 3), np.float32), None, "f32[0,3] []"),
     ],
 )
-def test_constants_are_made_of_arrays(data: Any, dtype: Any, expected: str) -> None:
-    made, text = added(data, dtype)
+def test_constants_are_created_from_arrays(data: Any, dtype: Any, expected: str) -> None:
+    created, text = added(data, dtype)
     assert text.split(" ")[0] == expected.split(" ")[0]
-    assert text == expected or made.is_splat or made.nbytes == 0
-    again, _ = added(made, None if made.dtype == "str" else made.dtype)
-    assert again.dtype == made.dtype
-    np.testing.assert_array_equal(again.numpy(), made.numpy())
+    assert text == expected or created.is_splat or created.nbytes == 0
+    again, _ = added(created, None if created.dtype == "str" else created.dtype)
+    assert again.dtype == created.dtype
+    np.testing.assert_array_equal(again.numpy(), created.numpy())
 
 
 @pytest.mark.parametrize(
-    ("data", "dtype", "said"),
+    ("data", "dtype", "message"),
     [
         (np.array(["2020-01-01"], "M8[D]"), None, "unsupported dtype datetime64"),
         (object(), None, "unsupported dtype object of a constant"),
@@ -320,12 +320,12 @@ def test_constants_are_made_of_arrays(data: Any, dtype: Any, expected: str) -> N
         ([1], np.longdouble, "unsupported dtype `.*` of a constant"),
     ],
 )
-def test_what_no_constant_is_made_of(data: Any, dtype: Any, said: str) -> None:
-    with pytest.raises((TypeError, ValueError, OverflowError), match=said):
+def test_invalid_constant_data_is_rejected(data: Any, dtype: Any, message: str) -> None:
+    with pytest.raises((TypeError, ValueError, OverflowError), match=message):
         added(data, dtype)
 
 
-def test_a_name_that_is_taken_gets_a_number() -> None:
+def test_duplicate_names_are_numbered() -> None:
     names: list[str] = []
 
     def adds(func: Any, ctx: Any) -> Any:
@@ -343,7 +343,7 @@ NUMBERS = st.sampled_from(
 
 @settings(max_examples=100, deadline=None)
 @given(hnp.arrays(NUMBERS, hnp.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=4)))
-def test_arrays_come_back_as_they_were(array: np.ndarray[Any, Any]) -> None:
+def test_arrays_round_trip(array: np.ndarray[Any, Any]) -> None:
     """Through a pass, and through IR text."""
 
     def adds(func: Any, ctx: Any) -> Any:
@@ -353,21 +353,21 @@ def test_arrays_come_back_as_they_were(array: np.ndarray[Any, Any]) -> None:
 
     after = on_functions("Adds", adds)(one_function())
     for mod in (after, Module.from_text(str(after))):
-        made = mod["main"].value("c").constant
-        assert made is not None
-        assert made.numpy().dtype == array.dtype
-        assert made.numpy().shape == array.shape
-        assert made.numpy().tobytes() == array.tobytes()
+        created = mod["main"].value("c").constant
+        assert created is not None
+        assert created.numpy().dtype == array.dtype
+        assert created.numpy().shape == array.shape
+        assert created.numpy().tobytes() == array.tobytes()
 
 
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.text(), max_size=5))
-def test_texts_come_back_as_they_were(texts: list[str]) -> None:
-    made, _ = added(np.array(texts, object).reshape(len(texts)), "str")
-    assert (made.strings if not made.is_splat else made.numpy().tolist()) == texts
+def test_strings_round_trip(texts: list[str]) -> None:
+    created, _ = added(np.array(texts, object).reshape(len(texts)), "str")
+    assert (created.strings if not created.is_splat else created.numpy().tolist()) == texts
 
 
-def test_a_constant_of_an_attribute() -> None:
+def test_constant_in_an_attribute() -> None:
     mod = module("""
         module {
           fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
@@ -381,7 +381,7 @@ def test_a_constant_of_an_attribute() -> None:
     assert value.numpy().tolist() == [1.0, 2.0]
 
 
-def test_a_value_of_another_function_is_no_attribute() -> None:
+def test_constant_of_another_function_is_rejected_as_attribute() -> None:
     """Constants and types can only be set in their own function."""
     other = constant("f32[1] [1.0]")
 
@@ -393,7 +393,7 @@ def test_a_value_of_another_function_is_no_attribute() -> None:
         on_functions("Sets", sets)(one_function())
 
 
-def test_a_constant_is_shared_by_modules() -> None:
+def test_unchanged_constant_is_shared_between_modules() -> None:
     """Unchanged parts aren't copied (rule 94)."""
     mod = module("""
         module {
@@ -432,7 +432,7 @@ def test_a_constant_is_shared_by_modules() -> None:
         "i64[0] []",
     ],
 )
-def test_a_constant_that_is_added_again_shares_its_elements(text: str) -> None:
+def test_readded_constant_shares_its_elements(text: str) -> None:
     given = constant(text)
 
     def adds(func: Any, ctx: Any) -> Any:
@@ -451,7 +451,7 @@ def test_a_constant_that_is_added_again_shares_its_elements(text: str) -> None:
     assert first == second and str(constant(first.removeprefix("const ")).numpy()) == str(given.numpy())
 
 
-def test_a_constant_of_another_dtype_is_a_copy() -> None:
+def test_constant_with_other_dtype_is_copied() -> None:
     def adds(func: Any, ctx: Any) -> Any:
         value = func.add_constant(constant("f32[2] [1.0, 2.0]"), "f64")
         assert (value.type, value.constant.numpy().tolist()) == ("f64[2]", [1.0, 2.0])

@@ -26,7 +26,7 @@ def test_r016_defaults() -> None:
     assert ctx.diag_ctx is None
 
 
-def test_r017_and_018_the_current_context() -> None:
+def test_r017_and_018_current_context() -> None:
     default = PassContext.current()
     assert PassContext.current() == default
     with PassContext() as outer:
@@ -39,7 +39,7 @@ def test_r017_and_018_the_current_context() -> None:
     assert hash(PassContext.current()) == hash(default)
 
 
-def test_r020_and_045_nothing_is_inherited() -> None:
+def test_r020_and_045_nested_context_inherits_nothing() -> None:
     with PassContext(opt_level=3, disabled_pass=["FoldConstant"], config={"testing.immutable_module": True}):
         with PassContext() as inner:
             assert inner.opt_level == 2
@@ -47,7 +47,7 @@ def test_r020_and_045_nothing_is_inherited() -> None:
             assert inner.get_config("testing.immutable_module") is False
 
 
-def test_r021_with_gives_the_context_and_swallows_nothing() -> None:
+def test_r021_with_returns_the_context_and_propagates_errors() -> None:
     ctx = PassContext()
     error = RuntimeError("out")
     with pytest.raises(RuntimeError) as raised, ctx as entered:
@@ -56,7 +56,7 @@ def test_r021_with_gives_the_context_and_swallows_nothing() -> None:
     assert raised.value is error
 
 
-def test_r022_leaving_a_context_that_is_not_on_top() -> None:
+def test_r022_leaving_an_outer_context_is_an_error() -> None:
     outer, inner = PassContext(opt_level=1), PassContext(opt_level=3)
     with pytest.raises(ContextError, match="is not entered on this thread"):
         outer.__exit__(None, None, None)
@@ -68,7 +68,7 @@ def test_r022_leaving_a_context_that_is_not_on_top() -> None:
         assert PassContext.current() is outer
 
 
-def test_r023_a_context_may_be_entered_again() -> None:
+def test_r023_context_can_be_entered_again() -> None:
     events: list[str] = []
     ctx = PassContext(instruments=[Watch(events)])
     with ctx, ctx, PassContext(), ctx:
@@ -76,7 +76,7 @@ def test_r023_a_context_may_be_entered_again() -> None:
     assert events == ["enter"] * 3 + ["exit"] * 3
 
 
-def test_r024_callbacks_of_a_context_see_the_outer_one() -> None:
+def test_r024_callbacks_see_the_outer_context() -> None:
     seen: list[PassContext] = []
 
     class Looks(passdock.PassInstrument):
@@ -92,7 +92,7 @@ def test_r024_callbacks_of_a_context_see_the_outer_one() -> None:
         assert seen == [outer, outer]
 
 
-def test_r025_a_pass_keeps_the_context_that_it_was_called_under() -> None:
+def test_r025_pass_keeps_the_context_of_its_call() -> None:
     @module_pass(opt_level=0)
     def opens(mod: passdock.Module, ctx: PassContext) -> passdock.Module:
         with PassContext(opt_level=0):
@@ -105,7 +105,7 @@ def test_r025_a_pass_keeps_the_context_that_it_was_called_under() -> None:
         opens(one_function())
 
 
-def test_a_pass_that_does_not_leave_a_context() -> None:
+def test_context_entered_by_a_pass_stays_entered() -> None:
     """The context stays entered, and isn't mistaken for the surrounding one."""
     kept = PassContext(opt_level=1)
 
@@ -121,7 +121,7 @@ def test_a_pass_that_does_not_leave_a_context() -> None:
         assert PassContext.current() is outer
 
 
-def test_a_pass_that_leaves_the_context_that_it_runs_under() -> None:
+def test_pass_cannot_leave_the_context_it_runs_in() -> None:
     events: list[str] = []
 
     @module_pass(opt_level=0)
@@ -147,7 +147,7 @@ def test_r026_fields_are_read_only(field: str) -> None:
 
 
 @pytest.mark.parametrize("names", [["A", "B"], ("A", "B"), {"A": 1, "B": 2}.keys(), None])
-def test_r027_names_are_in_any_collection(names: Any) -> None:
+def test_r027_names_accept_any_collection(names: Any) -> None:
     ctx = PassContext(required_pass=names, disabled_pass=names)
     assert ctx.required_pass == ctx.disabled_pass == (("A", "B") if names else ())
     assert PassContext(required_pass={"A"}).required_pass == ("A",)
@@ -155,13 +155,13 @@ def test_r027_names_are_in_any_collection(names: Any) -> None:
 
 
 @pytest.mark.parametrize("argument", ["required_pass", "disabled_pass"])
-def test_r028_a_string_is_no_list_of_names(argument: str) -> None:
-    said = rf"{argument}: expected a list of names, got a string; did you mean \['FoldConstant'\]\?"
-    with pytest.raises(TypeError, match=said):
+def test_r028_string_is_rejected_as_list_of_names(argument: str) -> None:
+    message = rf"{argument}: expected a list of names, got a string; did you mean \['FoldConstant'\]\?"
+    with pytest.raises(TypeError, match=message):
         PassContext(**{argument: "FoldConstant"})  # type: ignore[arg-type]
 
 
-def test_r029_a_misspelt_name_raises_when_the_context_is_left() -> None:
+def test_r029_misspelt_name_raises_on_exit() -> None:
     with pytest.raises(passdock.PassError, match=r"FoldConstnt.*FoldConstant"):
         with PassContext(disabled_pass=["FoldConstnt"]):
             Sequential([recorder([], "A")])(one_function())
@@ -174,21 +174,21 @@ def test_r029_a_misspelt_name_raises_when_the_context_is_left() -> None:
 
 
 @pytest.mark.parametrize("level", [True, "3", 2.0, [2]])
-def test_r030_a_level_is_an_int(level: Any) -> None:
+def test_r030_level_must_be_an_int(level: Any) -> None:
     with pytest.raises(TypeError, match="opt_level must be an int, not"):
         PassContext(opt_level=level)
     with pytest.raises(ValueError, match="opt_level must be at least 0, not -1"):
         PassContext(opt_level=-1)
 
 
-def test_r030_there_are_no_other_fields() -> None:
+def test_r030_unknown_fields_are_rejected() -> None:
     with pytest.raises(TypeError, match="required_pass: expected a list of names, got int"):
         PassContext(required_pass=[1])  # type: ignore[list-item]
     with pytest.raises(TypeError, match="level"):
         PassContext(level=3)  # type: ignore[call-arg]
 
 
-def test_r031_a_name_in_both_lists_is_disabled() -> None:
+def test_r031_name_in_both_lists_is_disabled() -> None:
     events: list[str] = []
     with PassContext(required_pass=["A"], disabled_pass=["A"]):
         Sequential([recorder(events, "A")])(one_function())
@@ -204,7 +204,7 @@ def test_r032_build_config() -> None:
     assert build_config().opt_level == 2
 
 
-def test_r018_the_current_context_is_one_object() -> None:
+def test_r018_current_context_is_one_object() -> None:
     own = PassContext.current()
     assert PassContext.current() is own and PassContext().current() is own
     inside: list[PassContext] = []
@@ -228,7 +228,7 @@ def test_r018_the_current_context_is_one_object() -> None:
     assert inside[0] == own and inside[1] == ctx
 
 
-def test_r112_the_first_error_of_entering_goes_out() -> None:
+def test_r112_first_enter_error_propagates() -> None:
     """The error of an exit during the rollback becomes a note."""
     events: list[str] = []
     watches = [
@@ -242,7 +242,7 @@ def test_r112_the_first_error_of_entering_goes_out() -> None:
     assert any("KeyError" in note for note in raised.value.__notes__)
 
 
-def test_r114_after_that_the_context_has_no_instruments(capfd: pytest.CaptureFixture[str]) -> None:
+def test_r114_context_continues_without_instruments(capfd: pytest.CaptureFixture[str]) -> None:
     events: list[str] = []
     ctx = PassContext(instruments=[Watch(events, "1", {"exit": ValueError("exit")})])
     with pytest.raises(ValueError, match="exit"), ctx:
@@ -254,7 +254,7 @@ def test_r114_after_that_the_context_has_no_instruments(capfd: pytest.CaptureFix
     assert "without instruments" in capfd.readouterr().err
 
 
-def test_r115_the_error_of_the_pass_goes_out() -> None:
+def test_r115_pass_error_takes_precedence_over_exit_error() -> None:
     """The error of an exit becomes a note."""
     events: list[str] = []
     error = ValueError("pass")
@@ -266,7 +266,7 @@ def test_r115_the_error_of_the_pass_goes_out() -> None:
     assert raised.value.__notes__[-1] == "could not leave the pass context: KeyError: 'exit'"
 
 
-def test_r116_errors_of_the_body_run_the_exits_too() -> None:
+def test_r116_error_of_the_body_runs_exit_callbacks() -> None:
     events: list[str] = []
     with pytest.raises(KeyboardInterrupt), PassContext(instruments=[Watch(events, "1"), Watch(events, "2")]):
         raise KeyboardInterrupt
@@ -286,7 +286,7 @@ def test_r121_to_123_instruments_are_overridden() -> None:
     assert events[4:] == ["default enter", "default should_run A", "default before A", "A", "default after A"]
 
 
-def test_r126_only_what_was_entered_is_exited() -> None:
+def test_r126_unentered_instruments_are_not_exited() -> None:
     events: list[str] = []
     ctx = PassContext(instruments=[Watch(events, "old")])
     ctx.override_instruments([Watch(events, "new")])
@@ -296,7 +296,7 @@ def test_r126_only_what_was_entered_is_exited() -> None:
     assert events == ["new enter", "new exit"]
 
 
-def test_r127_a_running_pass_keeps_its_instruments() -> None:
+def test_r127_running_pass_keeps_its_instruments() -> None:
     events: list[str] = []
 
     @module_pass(opt_level=0, name="Overrides")
@@ -320,7 +320,7 @@ def test_r127_a_running_pass_keeps_its_instruments() -> None:
     ]
 
 
-def test_r128_no_override_inside_of_a_callback() -> None:
+def test_r128_override_inside_a_callback_is_rejected() -> None:
     class Overrides(passdock.PassInstrument):
         def exit_pass_ctx(self) -> None:
             ctx.override_instruments(None)
@@ -330,7 +330,7 @@ def test_r128_no_override_inside_of_a_callback() -> None:
         pass
 
 
-def test_r159_a_printed_context() -> None:
+def test_r159_printed_context() -> None:
     ctx = PassContext(
         opt_level=3,
         required_pass=["A"],
@@ -349,7 +349,7 @@ def test_r159_a_printed_context() -> None:
     assert repr(ctx) == "<passdock.PassContext opt_level=3>"
 
 
-def test_r172_the_protocol_of_with_is_there_to_be_called() -> None:
+def test_r172_context_manager_protocol_matches_tvm() -> None:
     """KEEP. `__enter__` and `__exit__`, `current`, `override_instruments` and `list_configs` are those of TVM."""
     ctx = PassContext()
     assert ctx.__enter__() is ctx
@@ -361,9 +361,9 @@ def test_r172_the_protocol_of_with_is_there_to_be_called() -> None:
 
 def test_contexts_can_be_copied_and_pickled() -> None:
     ctx = PassContext(opt_level=3, required_pass=["A"], config={"testing.immutable_module": True})
-    for made in (pickle.loads(pickle.dumps(ctx)), copy.copy(ctx), copy.deepcopy(ctx)):
-        assert made != ctx
-        assert str(made) == str(ctx)
+    for created in (pickle.loads(pickle.dumps(ctx)), copy.copy(ctx), copy.deepcopy(ctx)):
+        assert created != ctx
+        assert str(created) == str(ctx)
 
 
 # --- Entering, leaving, overriding and failing in any order, compared with a reference implementation of the
@@ -447,8 +447,8 @@ class Model:
             for at, instrument in enumerate(watching):
                 self.events.append(f"{instrument.name} {hook} P")
                 if hook in instrument.fails:
-                    told = watching[:at] if hook == "before" else []
-                    self.events += [f"{each.name} failed P" for each in told]
+                    notified = watching[:at] if hook == "before" else []
+                    self.events += [f"{each.name} failed P" for each in notified]
                     return False
         self.events.append("P")
         for at, instrument in enumerate(watching):
@@ -471,24 +471,24 @@ STEPS = st.one_of(
 
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.tuples(INSTRUMENTS, INSTRUMENTS, INSTRUMENTS), st.lists(STEPS, max_size=14))
-def test_any_order_of_enter_exit_override_and_failures(
-    made: tuple[list[frozenset[str]], ...], steps: list[tuple[Any, ...]]
+def test_context_operations_match_reference_implementation(
+    created: tuple[list[frozenset[str]], ...], steps: list[tuple[Any, ...]]
 ) -> None:
     """The host and the reference implementation make the same calls."""
     events: list[str] = []
     count = 0
 
-    def instruments(said: list[frozenset[str]]) -> tuple[list[ModelInstrument], list[Watch]]:
+    def instruments(fails_of_each: list[frozenset[str]]) -> tuple[list[ModelInstrument], list[Watch]]:
         nonlocal count
         modelled, real = [], []
-        for fails in said:
+        for fails in fails_of_each:
             count += 1
             name = f"i{count}"
             modelled.append(ModelInstrument(name, fails))
             real.append(Watch(events, name, {hook: Broken(name) for hook in fails}))
         return modelled, real
 
-    pairs = [instruments(said) for said in made]
+    pairs = [instruments(fails_of_each) for fails_of_each in created]
     model = Model([ModelContext(modelled) for modelled, _ in pairs])
     contexts = [PassContext(instruments=real) for _, real in pairs]
     pass_ = recorder(events, "P")
@@ -511,8 +511,8 @@ def test_any_order_of_enter_exit_override_and_failures(
                 expected = model.leave(model.contexts[at])
                 done = happened(lambda at=at: contexts[at].__exit__(None, None, None))
             elif kind == "override":
-                at, said = arguments
-                modelled, real = instruments(said)
+                at, fails_of_each = arguments
+                modelled, real = instruments(fails_of_each)
                 expected = model.override(model.contexts[at], modelled)
                 done = happened(lambda at=at, real=real: contexts[at].override_instruments(real))
             else:

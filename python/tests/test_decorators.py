@@ -36,14 +36,14 @@ def test_r156_and_157_printed_passes() -> None:
     assert repr(first) == "<ModulePass a opt_level=1>"
 
 
-def test_r158_a_printed_info() -> None:
+def test_r158_printed_info() -> None:
     info = PassInfo(1, "x", ["a", "b"])
     assert str(info) == "The meta data of the pass - pass name: x, opt_level: 1, required passes: [a, b]"
     assert repr(info) == 'transform.PassInfo(opt_level=1, name="x", required=("a", "b"))'
     assert repr(PassInfo(0, "y", ["a"])) == 'transform.PassInfo(opt_level=0, name="y", required=("a",))'
 
 
-def test_r160_passes_of_functions_of_classes_and_of_calls() -> None:
+def test_r160_decorators_accept_functions_classes_and_calls() -> None:
     """KEEP. The decorators accept a function, or a class with `transform_module` or `transform_function`, and can
     also be called directly.
     """
@@ -59,7 +59,7 @@ def test_r160_passes_of_functions_of_classes_and_of_calls() -> None:
     assert module_pass(lambda mod, ctx: mod, opt_level=0, name="lambda")(one_function()) is not None
 
 
-def test_r161_a_class_keeps_what_it_is() -> None:
+def test_r161_decorated_class_keeps_its_attributes() -> None:
     """KEEP. A decorated class makes passes; its arguments, attributes, name, documentation and module are kept."""
 
     class Plain:
@@ -83,21 +83,21 @@ def test_r161_a_class_keeps_what_it_is() -> None:
             return mod
 
     Made: Any = module_pass(Plain, opt_level=0)
-    made = Made(5, name="five")
+    result = Made(5, name="five")
     assert (Made.__name__, Made.__doc__, Made.__module__) == ("Plain", "What it does.", __name__)
     assert Made.__qualname__ == Plain.__qualname__
-    assert (made.factor, made.label, made.scaled()) == (5, "five", 15)
+    assert (result.factor, result.label, result.scaled()) == (5, "five", 15)
     assert (Made.LIMIT, Made.twice()) == (3, 6)
-    made(one_function())
-    assert made.factor == 6
-    made.factor = 1
-    assert made.scaled() == 3
-    assert not hasattr(made, "missing")
+    result(one_function())
+    assert result.factor == 6
+    result.factor = 1
+    assert result.scaled() == 3
+    assert not hasattr(result, "missing")
     with pytest.raises(TypeError, match="factor"):
         Made()
 
 
-def test_a_subclass_of_a_decorated_class_says_what_runs() -> None:
+def test_subclass_overrides_methods_of_decorated_class() -> None:
     """The subclass's methods and attributes are used, and later changes of the class, too."""
     ran: list[object] = []
 
@@ -108,31 +108,31 @@ def test_a_subclass_of_a_decorated_class_says_what_runs() -> None:
         def __init__(self, factor: int = 1) -> None:
             self.factor = factor
 
-        def told(self) -> str:
+        def label(self) -> str:
             return f"base {self.factor}"
 
         def transform_module(self, mod: Module, ctx: PassContext) -> Module:
             Base.limit += 1
-            ran.extend((self.told(), self.limit))
+            ran.extend((self.label(), self.limit))
             return mod
 
-    made: Any = Base
+    result: Any = Base
 
-    class Twice(made):  # type: ignore[misc]
+    class Twice(result):  # type: ignore[misc]
         def __init__(self) -> None:
             super().__init__(2)
 
-        def told(self) -> str:
-            return f"twice {super().told()}"
+        def label(self) -> str:
+            return f"twice {super().label()}"
 
     mod = one_function()
     assert Twice()(mod) is mod
-    made.limit = 7
-    made()(mod)
+    result.limit = 7
+    result()(mod)
     assert ran == ["twice base 2", 2, "base 1", 8]
-    assert made.limit == 8
+    assert result.limit == 8
 
-    class Other(made):  # type: ignore[misc]
+    class Other(result):  # type: ignore[misc]
         def __init__(self) -> None:
             self.factor = 3
 
@@ -147,10 +147,10 @@ def test_a_subclass_of_a_decorated_class_says_what_runs() -> None:
     assert not hasattr(other, "factor")
     assert (other.info.name, isinstance(other, Base)) == ("Base", True)
     with pytest.raises(TypeError, match=r"Wrong\.transform_module must accept \(self, mod, ctx\)"):
-        type("Wrong", (made,), {"transform_module": lambda self, mod: mod})
+        type("Wrong", (result,), {"transform_module": lambda self, mod: mod})
 
 
-def test_methods_of_a_class_and_static_ones() -> None:
+def test_static_and_class_methods() -> None:
     @module_pass(opt_level=0)
     class Static:
         @staticmethod
@@ -166,8 +166,8 @@ def test_methods_of_a_class_and_static_ones() -> None:
             cls.ran += 1
             return func
 
-    made: Any = Sequential([Static(), OfClass()])  # type: ignore[list-item]
-    made(one_function())
+    result: Any = Sequential([Static(), OfClass()])  # type: ignore[list-item]
+    result(one_function())
     assert OfClass.ran == 1
 
     class Wrong:
@@ -179,22 +179,22 @@ def test_methods_of_a_class_and_static_ones() -> None:
         module_pass(Wrong, opt_level=0)
 
 
-def test_the_object_is_the_pass() -> None:
+def test_instance_of_decorated_class_is_the_pass() -> None:
     """The base class that a type checker sees is the real one."""
-    told: list[object] = []
+    described: list[object] = []
 
     @function_pass(opt_level=2)
     class Tells(FunctionPass):
         def transform_function(self, func: Function, mod: Module, ctx: PassContext) -> Function:
-            told.extend((repr(self), str(self), self.info.opt_level))
+            described.extend((repr(self), str(self), self.info.opt_level))
             return func
 
     with PassContext(opt_level=3):
         Tells()(one_function())
-    assert told == ["<Tells Tells opt_level=2>", "Run Function pass: Tells at the optimization level 2", 2]
+    assert described == ["<Tells Tells opt_level=2>", "Run Function pass: Tells at the optimization level 2", 2]
 
 
-def test_names_of_passes_are_free_for_the_class() -> None:
+def test_pass_attributes_do_not_conflict_with_the_class() -> None:
     @module_pass(opt_level=1, name="tests.decorators.Free")
     class Free:
         passes = 3
@@ -209,14 +209,14 @@ def test_names_of_passes_are_free_for_the_class() -> None:
         def transform_module(self, mod: Module, ctx: PassContext) -> Module:
             return mod
 
-    made: Any = Free()
-    assert (made.info, made.register(), made._handle) == ("mine", 3, 1)
+    result: Any = Free()
+    assert (result.info, result.register(), result._handle) == ("mine", 3, 1)
     assert (
-        str(Sequential([made]))
+        str(Sequential([result]))
         == "Run Sequential pass: sequential at the optimization level 0. The passes will be executed are: "
         "[tests.decorators.Free ]"
     )
-    passdock.register_pass(made)
+    passdock.register_pass(result)
     assert "tests.decorators.Free" in passdock.list_passes()
     add: Any = lambda self, mod, ctx: mod  # noqa: E731
     with pytest.raises(TypeError, match="Called must not define __call__"):
@@ -225,7 +225,7 @@ def test_names_of_passes_are_free_for_the_class() -> None:
         module_pass(type("Other", (FunctionPass,), {"transform_module": add}), opt_level=0)
 
 
-def test_what_nobody_decorated_says_so() -> None:
+def test_undecorated_class_is_rejected() -> None:
     class Forgotten(FunctionPass):
         def transform_function(self, func: Function, mod: Module, ctx: PassContext) -> Function:
             return func
@@ -234,17 +234,17 @@ def test_what_nobody_decorated_says_so() -> None:
         def __init__(self) -> None:
             pass
 
-    said = r"Forgotten is not a pass; decorate the class with `@function_pass\(opt_level=…\)`"
+    message = r"Forgotten is not a pass; decorate the class with `@function_pass\(opt_level=…\)`"
     uses: list[Any] = [
         repr,
         str,
-        lambda made: made.info,
-        lambda made: made(one_function()),
-        lambda made: Sequential([made]),
-        lambda made: passdock.register_pass(made),
+        lambda result: result.info,
+        lambda result: result(one_function()),
+        lambda result: Sequential([result]),
+        lambda result: passdock.register_pass(result),
     ]
     for use in uses:
-        with pytest.raises(TypeError, match=said):
+        with pytest.raises(TypeError, match=message):
             use(Forgotten())
         with pytest.raises(TypeError, match=r"call `super\(\).__init__\(…\)` first in Unmade.__init__"):
             use(Unmade())
@@ -254,26 +254,26 @@ def test_what_nobody_decorated_says_so() -> None:
         ApplyPassToFunction(5, "main")  # type: ignore[arg-type]
 
 
-def test_a_name_that_is_said_is_one() -> None:
+def test_empty_name_is_rejected() -> None:
     with pytest.raises(ValueError, match="name"):
         module_pass(add_abs, opt_level=0, name="")
     with pytest.raises(ValueError, match="name"):
         module_pass(type("Plain", (), {"transform_module": lambda self, mod, ctx: mod}), opt_level=0, name="")
 
 
-def test_r162_all_are_passes_with_an_info() -> None:
+def test_r162_decorated_functions_are_passes_with_an_info() -> None:
     """KEEP. Decorated functions are `ModulePass`, `FunctionPass`, `PrimFuncPass`; all are `Pass`, and have an
     `info`.
     """
-    made = module_pass(add_abs, opt_level=3)
-    assert isinstance(made, Pass)
+    result = module_pass(add_abs, opt_level=3)
+    assert isinstance(result, Pass)
     assert isinstance(Sequential([]), Pass)
     assert isinstance(get_pass("FoldConstant"), Pass)
-    assert made.info == PassInfo(3, "add_abs")
-    assert made.__doc__ == add_abs.__doc__
+    assert result.info == PassInfo(3, "add_abs")
+    assert result.__doc__ == add_abs.__doc__
 
 
-def test_r163_a_bare_decorator_says_the_right_form() -> None:
+def test_r163_bare_decorator_error_shows_correct_form() -> None:
     """KEEP. A decorator without a level is rejected with a message that shows the right form."""
     with pytest.raises(ValueError, match=r"@module_pass\(opt_level=1\)"):
 
@@ -282,7 +282,7 @@ def test_r163_a_bare_decorator_says_the_right_form() -> None:
             return mod
 
 
-def test_r164_what_cant_be_called_is_refused() -> None:
+def test_r164_non_callable_is_rejected() -> None:
     """FIX. An argument that is neither a function nor a class is a TypeError.
 
     TVM: an AttributeError about `__name__`.
@@ -291,7 +291,7 @@ def test_r164_what_cant_be_called_is_refused() -> None:
         module_pass(5, opt_level=1)  # type: ignore[call-overload]
 
 
-def test_r165_what_cant_run_is_refused_when_it_is_decorated() -> None:
+def test_r165_invalid_signature_is_rejected_at_decoration() -> None:
     """FIX. A class without its method, or a function with other parameters, is rejected when it is decorated.
 
     TVM: it fails when it runs.
@@ -315,7 +315,7 @@ def test_r165_what_cant_run_is_refused_when_it_is_decorated() -> None:
         module_pass(one, opt_level=0)
 
 
-def test_r166_a_call_may_say_the_context() -> None:
+def test_r166_call_accepts_a_context() -> None:
     """FIX. `pass(mod, ctx)` runs under that context.
 
     TVM: documented, but a TypeError.
@@ -335,13 +335,13 @@ def test_r166_a_call_may_say_the_context() -> None:
         tell(one_function(), "context")  # type: ignore[arg-type]
 
 
-def test_r167_a_pass_is_called_with_a_module_only() -> None:
+def test_r167_pass_must_be_called_with_a_module() -> None:
     """KEEP. Calling a pass with anything but a module is a TypeError."""
     with pytest.raises(TypeError, match=r"a pass must be called with a passdock\.Module, not int"):
         recorder([], "One")(5)  # type: ignore[arg-type]
 
 
-def test_r171_passes_of_python_and_of_plugins_mix() -> None:
+def test_r171_python_and_plugin_passes_can_be_combined() -> None:
     """KEEP. Passes and instruments of Python, of plugins and of the host can be combined, under the same rules."""
     events: list[str] = []
     timing = passdock.instrument.PassTimingInstrument()
@@ -375,7 +375,7 @@ def test_r171_passes_of_python_and_of_plugins_mix() -> None:
     ]
 
 
-def test_r173_a_function_for_each_standard_pass() -> None:
+def test_r173_each_standard_pass_has_a_function() -> None:
     """KEEP. There is a plain function for each standard pass, with its name."""
     from passdock import relax
 
@@ -383,7 +383,7 @@ def test_r173_a_function_for_each_standard_pass() -> None:
     assert relax.FoldConstant.__name__ == "FoldConstant"
 
 
-def test_r009_and_011_short_and_full_names_are_one_pass() -> None:
+def test_r009_and_011_short_and_full_names_are_equivalent() -> None:
     for name in ("FoldConstant", "relax.transform.FoldConstant", "relay._transform.FoldConstant"):
         assert get_pass(name).info.name == "relax.transform.FoldConstant"
     with pytest.raises(passdock.UnknownNameError, match=r"FoldConstan\b.*FoldConstant") as raised:
@@ -392,7 +392,7 @@ def test_r009_and_011_short_and_full_names_are_one_pass() -> None:
     assert raised.value.code == "unknown-pass"
 
 
-def test_r010_a_name_is_registered_once() -> None:
+def test_r010_duplicate_name_is_rejected() -> None:
     recorder([], "tests.r010.One").register()
     with pytest.raises(passdock.UsageError, match=r"tests\.r010\.One"):
         recorder([], "tests.r010.One").register()

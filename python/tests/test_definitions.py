@@ -48,9 +48,11 @@ def edited(edit: Callable[[Function, PassContext], object]) -> Module:
     return on_functions("Edits", run)(module(MODEL))
 
 
-@pytest.mark.parametrize(("name", "count", "attrs", "said"), WRONG)
+@pytest.mark.parametrize(("name", "count", "attrs", "message"), WRONG)
 @pytest.mark.parametrize("way", ["create_op", "create_value", "replace_op", "rewriter"])
-def test_ops_are_held_to_their_definitions(way: str, name: str, count: int, attrs: dict[str, Any], said: str) -> None:
+def test_ops_are_checked_against_definitions(
+    way: str, name: str, count: int, attrs: dict[str, Any], message: str
+) -> None:
     def make(func: Function, ctx: PassContext, custom: bool) -> object:
         operands = [func.params[0]] * count
         if way == "create_op":
@@ -60,7 +62,7 @@ def test_ops_are_held_to_their_definitions(way: str, name: str, count: int, attr
         return ctx.create_value(func, name, operands, attrs=attrs, custom=custom)
 
     def edit(func: Function, ctx: PassContext) -> None:
-        with pytest.raises(EditError, match=said + r".* \(`custom=True` disables this check\)"):
+        with pytest.raises(EditError, match=message + r".* \(`custom=True` disables this check\)"):
             make(func, ctx, False)
         assert func.op_count == 2
         if way != "create_value":
@@ -68,7 +70,7 @@ def test_ops_are_held_to_their_definitions(way: str, name: str, count: int, attr
 
     @rule("onnx.Relu(%x)")
     def makes(rewriter: Rewriter, match: Match) -> Any:
-        with pytest.raises(EditError, match=said):
+        with pytest.raises(EditError, match=message):
             rewriter.op(name, [match["x"]] * count, attrs)
 
     if way == "rewriter":
@@ -77,7 +79,7 @@ def test_ops_are_held_to_their_definitions(way: str, name: str, count: int, attr
         edited(edit)
 
 
-def test_an_operand_that_an_op_has_always() -> None:
+def test_missing_required_operand_is_rejected() -> None:
     def edit(func: Function, ctx: PassContext) -> None:
         with pytest.raises(EditError, match=r"^missing operand 0 of `onnx\.Relu`"):
             func.create_op("onnx.Relu", [None])
@@ -86,7 +88,7 @@ def test_an_operand_that_an_op_has_always() -> None:
     edited(edit)
 
 
-def test_attributes_that_an_op_keeps_are_its_own() -> None:
+def test_kept_attributes_are_checked_only_if_defined() -> None:
     def edit(func: Function, ctx: PassContext) -> None:
         leaky = func.ops[0]
         with pytest.raises(EditError, match=r"`onnx\.Relu` has no attribute `alpha`"):
@@ -101,7 +103,7 @@ def test_attributes_that_an_op_keeps_are_its_own() -> None:
     edited(edit)
 
 
-def test_whole_numbers_are_floats_where_an_op_has_floats() -> None:
+def test_ints_are_converted_for_float_attributes() -> None:
     """An empty list is accepted for any kind of list."""
 
     def edit(func: Function, ctx: PassContext) -> None:
@@ -119,7 +121,7 @@ def test_whole_numbers_are_floats_where_an_op_has_floats() -> None:
     onnx.checker.check_model(onnx.load_from_string(edited(edit).to_onnx()))
 
 
-def test_attributes_that_are_set_are_those_of_the_definition() -> None:
+def test_set_attr_checks_the_definition() -> None:
     def edit(func: Function, ctx: PassContext) -> None:
         leaky, relu = func.ops
         with pytest.raises(EditError, match=r"`onnx\.LeakyRelu` has no attribute `alhpa`; did you mean `alpha`\?"):
@@ -136,16 +138,16 @@ def test_attributes_that_are_set_are_those_of_the_definition() -> None:
     edited(edit)
 
 
-def attr_of(op: Op, func: Function, said: Any) -> Any:
-    func.set_attr(op, "a", said, custom=True)
+def attr_of(op: Op, func: Function, value: Any) -> Any:
+    func.set_attr(op, "a", value, custom=True)
     return op.attr("a")
 
 
-def test_attributes_that_were_read_can_be_set() -> None:
+def test_read_attributes_can_be_set_again() -> None:
     def edit(func: Function, ctx: PassContext) -> None:
         op = func.ops[0]
         constant, ty = func.add_constant([1.0]).constant, func.params[0].type
-        for said, kept in (
+        for value, kept in (
             (np.array([True, False]), "[1, 0]"),
             ([np.True_], "[1]"),
             (np.True_, "1"),
@@ -158,7 +160,7 @@ def test_attributes_that_were_read_can_be_set() -> None:
             ([constant], "[<passdock.Constant f32(1,)>]"),
             ([ty, ty], "[<passdock.Type f32[2,3]>, <passdock.Type f32[2,3]>]"),
         ):
-            read = attr_of(op, func, said)
+            read = attr_of(op, func, value)
             assert repr(read) == kept
             assert repr(attr_of(op, func, read)) == kept
         # All attributes together.
@@ -167,11 +169,11 @@ def test_attributes_that_were_read_can_be_set() -> None:
     edited(edit)
 
 
-@pytest.mark.parametrize("said", [[1, "a"], [[1]], {}, object(), np.zeros((1, 1))])
-def test_what_is_no_attribute(said: Any) -> None:
+@pytest.mark.parametrize("value", [[1, "a"], [[1]], {}, object(), np.zeros((1, 1))])
+def test_invalid_attribute_values_are_rejected(value: Any) -> None:
     def edit(func: Function, ctx: PassContext) -> None:
         with pytest.raises(TypeError, match="an attribute must be an int, .*, or a list of one of these, not"):
-            attr_of(func.ops[0], func, said)
+            attr_of(func.ops[0], func, value)
         with pytest.raises(ValueError, match="surrogates not allowed"):
             attr_of(func.ops[0], func, "\ud800")
         for wrong in (

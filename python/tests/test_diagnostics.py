@@ -31,19 +31,21 @@ from support import Watch, module, one_function, recorder, two_functions
 BUG, ERROR, WARNING, NOTE, HELP = DiagnosticLevel
 
 
-def emits(*said: tuple[DiagnosticLevel, str], name: str = "Emits", error: BaseException | None = None) -> ModulePass:
+def emits(
+    *diagnostics: tuple[DiagnosticLevel, str], name: str = "Emits", error: BaseException | None = None
+) -> ModulePass:
     """Returns a pass that emits diagnostics, and then may raise."""
 
     @module_pass(opt_level=0, name=name)
     def emit(mod: Module, ctx: PassContext) -> Module:
-        for level, message in said:
+        for level, message in diagnostics:
             ctx.emit(Diagnostic(level, None, message))
         if error is not None:
             raise error
         return mod
 
-    made: ModulePass = emit
-    return made
+    result: ModulePass = emit
+    return result
 
 
 @pytest.fixture
@@ -51,12 +53,14 @@ def shown() -> list[str]:
     """Returns the list of rendered diagnostics, which replaces standard error."""
     all_: list[str] = []
     override_renderer(
-        lambda ctx: all_.append("; ".join(f"{said.level.name} {said.message}" for said in ctx.diagnostics))
+        lambda ctx: all_.append(
+            "; ".join(f"{diagnostic.level.name} {diagnostic.message}" for diagnostic in ctx.diagnostics)
+        )
     )
     return all_
 
 
-def test_r141_a_context_of_diagnostics_for_each_pass() -> None:
+def test_r141_each_pass_gets_a_new_diagnostic_context() -> None:
     assert PassContext().diag_ctx is None
     assert PassContext.current().diag_ctx is None
     seen: list[DiagnosticContext] = []
@@ -86,8 +90,15 @@ def test_r142_levels_and_diagnostics() -> None:
         ("NOTE", 40),
         ("HELP", 50),
     ]
-    said = Diagnostic(WARNING, None, "The weight has no use.", code="unused", help="Remove it.", notes=["one"])
-    assert (said.level, said.span, said.message, said.code, said.help, said.notes) == (
+    diagnostic = Diagnostic(WARNING, None, "The weight has no use.", code="unused", help="Remove it.", notes=["one"])
+    assert (
+        diagnostic.level,
+        diagnostic.span,
+        diagnostic.message,
+        diagnostic.code,
+        diagnostic.help,
+        diagnostic.notes,
+    ) == (
         DiagnosticLevel.WARNING,
         None,
         "The weight has no use.",
@@ -95,14 +106,14 @@ def test_r142_levels_and_diagnostics() -> None:
         "Remove it.",
         ["one"],
     )
-    assert isinstance(said.level, DiagnosticLevel)
-    assert str(said) == "warning[unused]: The weight has no use.\n |\n = note: one\n = help: Remove it."
-    assert repr(said) == "<passdock.Diagnostic warning: The weight has no use.>"
+    assert isinstance(diagnostic.level, DiagnosticLevel)
+    assert str(diagnostic) == "warning[unused]: The weight has no use.\n |\n = note: one\n = help: Remove it."
+    assert repr(diagnostic) == "<passdock.Diagnostic warning: The weight has no use.>"
     with pytest.raises(ValueError, match="15 is not a valid DiagnosticLevel"):
         Diagnostic(15, None, "x")
 
 
-def test_r143_collected_shown_once_and_an_error_raises(shown: list[str]) -> None:
+def test_r143_diagnostics_are_shown_once_and_errors_raise(shown: list[str]) -> None:
     fails = emits((NOTE, "one"), (ERROR, "two"), (WARNING, "three"))
     with pytest.raises(
         DiagnosticError, match="One or more error diagnostics were emitted, please check diagnostic render"
@@ -114,13 +125,13 @@ def test_r143_collected_shown_once_and_an_error_raises(shown: list[str]) -> None
     assert shown == []
 
 
-def test_r144_a_bug_raises(shown: list[str]) -> None:
+def test_r144_bug_raises(shown: list[str]) -> None:
     with pytest.raises(DiagnosticError):
         emits((BUG, "mine"))(one_function())
     assert shown == ["BUG mine"]
 
 
-def test_r145_errors_end_the_sequential(shown: list[str]) -> None:
+def test_r145_errors_stop_the_sequential(shown: list[str]) -> None:
     events: list[str] = []
     with pytest.raises(DiagnosticError), PassContext(instruments=[Watch(events)]):
         Sequential([emits((ERROR, "no")), recorder(events, "Next")])(one_function())
@@ -134,13 +145,13 @@ def test_r145_errors_end_the_sequential(shown: list[str]) -> None:
     ]
 
 
-def test_r146_warnings_notes_and_helps_stop_nothing(shown: list[str]) -> None:
+def test_r146_warnings_do_not_stop_the_run(shown: list[str]) -> None:
     mod = one_function()
     assert emits((WARNING, "w"), (NOTE, "n"), (HELP, "h"))(mod) is mod
     assert shown == ["WARNING w; NOTE n; HELP h"]
 
 
-def test_r147_a_pass_in_a_pass_has_its_own(shown: list[str]) -> None:
+def test_r147_nested_pass_has_its_own_diagnostics(shown: list[str]) -> None:
     @module_pass(opt_level=0, name="Outer")
     def outer(mod: Module, ctx: PassContext) -> Module:
         ctx.emit(Diagnostic(NOTE, None, "before"))
@@ -152,7 +163,7 @@ def test_r147_a_pass_in_a_pass_has_its_own(shown: list[str]) -> None:
     assert shown == ["NOTE inner", "NOTE before; NOTE after"]
 
 
-def test_r149_what_a_failing_pass_said_is_shown(shown: list[str]) -> None:
+def test_r149_diagnostics_of_failing_pass_are_shown(shown: list[str]) -> None:
     error = ValueError("itself")
     with pytest.raises(ValueError, match="itself") as raised:
         emits((WARNING, "first"), error=error)(one_function())
@@ -161,7 +172,7 @@ def test_r149_what_a_failing_pass_said_is_shown(shown: list[str]) -> None:
     assert PassContext.current().diag_ctx is None
 
 
-def test_r150_passes_on_functions_have_one_too(shown: list[str]) -> None:
+def test_r150_function_passes_emit_diagnostics(shown: list[str]) -> None:
     @function_pass(opt_level=0)
     def says(func: Function, mod: Module, ctx: PassContext) -> Function:
         ctx.emit(Diagnostic(NOTE, func.ops[0], func.name))
@@ -187,7 +198,7 @@ def test_r150_passes_on_functions_have_one_too(shown: list[str]) -> None:
     assert shown == ["NOTE main", "NOTE loop"]
 
 
-def test_r151_what_is_fatal_ends_the_pass_at_once(shown: list[str]) -> None:
+def test_r151_fatal_diagnostic_ends_the_pass(shown: list[str]) -> None:
     events: list[str] = []
 
     @module_pass(opt_level=0)
@@ -206,7 +217,7 @@ def test_r151_what_is_fatal_ends_the_pass_at_once(shown: list[str]) -> None:
     assert [entry.name for entry in raised.traceback][-2:] == ["fatal", "emit_fatal"]
 
 
-def test_r152_the_standard_renderer_writes_to_stderr(capfd: pytest.CaptureFixture[str]) -> None:
+def test_r152_default_renderer_writes_to_stderr(capfd: pytest.CaptureFixture[str]) -> None:
     @function_pass(opt_level=0, name="Says")
     def says(func: Function, mod: Module, ctx: PassContext) -> Function:
         ctx.emit(Diagnostic(WARNING, func.ops[0], "This Relu does nothing.", help="Remove it."))
@@ -230,10 +241,10 @@ def test_r152_the_standard_renderer_writes_to_stderr(capfd: pytest.CaptureFixtur
     )
 
 
-def test_r154_renderers(shown: list[str]) -> None:
+def test_r154_renderer_can_be_replaced(shown: list[str]) -> None:
     """A global renderer and one per context; existing contexts keep theirs."""
     mine: list[str] = []
-    own = PassContext(renderer=lambda ctx: mine.extend(said.message for said in ctx.diagnostics))
+    own = PassContext(renderer=lambda ctx: mine.extend(diagnostic.message for diagnostic in ctx.diagnostics))
     renderer = get_renderer()
     assert isinstance(renderer, DiagnosticRenderer)
     with own:
@@ -246,7 +257,9 @@ def test_r154_renderers(shown: list[str]) -> None:
     @module_pass(opt_level=0)
     def overrides(mod: Module, ctx: PassContext) -> Module:
         ctx.emit(Diagnostic(NOTE, None, "before"))
-        override_renderer(DiagnosticRenderer(lambda ctx: other.extend(said.message for said in ctx.diagnostics)))
+        override_renderer(
+            DiagnosticRenderer(lambda ctx: other.extend(diagnostic.message for diagnostic in ctx.diagnostics))
+        )
         ctx.emit(Diagnostic(NOTE, None, "still"))
         return mod
 
@@ -261,7 +274,7 @@ def test_r154_renderers(shown: list[str]) -> None:
         PassContext(renderer=5)  # type: ignore[arg-type]
 
 
-def test_diagnostics_know_where_they_come_from() -> None:
+def test_diagnostics_have_pass_function_and_op() -> None:
     seen: list[Any] = []
     override_renderer(lambda ctx: seen.extend(ctx.diagnostics))
 
@@ -272,12 +285,17 @@ def test_diagnostics_know_where_they_come_from() -> None:
         return func
 
     Sequential([says])(two_functions())
-    (said,) = seen
-    assert (said.pass_name, said.function, said.op_name, said.code) == ("Says", "other", "op0 (onnx.Abs)", "here")
+    (diagnostic,) = seen
+    assert (diagnostic.pass_name, diagnostic.function, diagnostic.op_name, diagnostic.code) == (
+        "Says",
+        "other",
+        "op0 (onnx.Abs)",
+        "here",
+    )
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_a_renderer_that_raises_masks_nothing() -> None:
+def test_renderer_errors_do_not_mask_other_errors() -> None:
     def breaks(ctx: DiagnosticContext) -> None:
         raise RuntimeError("renderer")
 
@@ -288,11 +306,11 @@ def test_a_renderer_that_raises_masks_nothing() -> None:
         emits((NOTE, "n"), error=ValueError("itself"))(mod)
 
 
-def test_a_context_of_the_programs_own() -> None:
+def test_standalone_diagnostic_context() -> None:
     """The API of `tvm.ir.diagnostics`: a module, a renderer, `emit` and `render`."""
     mod = one_function()
     shown: list[list[str]] = []
-    renderer = DiagnosticRenderer(lambda ctx: shown.append([said.message for said in ctx.diagnostics]))
+    renderer = DiagnosticRenderer(lambda ctx: shown.append([diagnostic.message for diagnostic in ctx.diagnostics]))
     ctx = DiagnosticContext(mod, renderer)
     assert ctx.module is mod
     ctx.emit(Diagnostic(NOTE, None, "one"))
@@ -300,7 +318,7 @@ def test_a_context_of_the_programs_own() -> None:
     ctx.render()
     assert shown == [["one"]]
     ctx.emit(Diagnostic(ERROR, None, "two"))
-    assert [said.message for said in ctx.diagnostics] == ["two"]
+    assert [diagnostic.message for diagnostic in ctx.diagnostics] == ["two"]
     with pytest.raises(DiagnosticError):
         ctx.render()
     with pytest.raises(DiagnosticError):
@@ -309,12 +327,12 @@ def test_a_context_of_the_programs_own() -> None:
     assert ctx.diagnostics == []
 
 
-def test_diagnostics_of_a_pipeline_are_warnings_and_lines_of_the_log(caplog: pytest.LogCaptureFixture) -> None:
+def test_pipeline_diagnostics_become_warnings_and_log_records(caplog: pytest.LogCaptureFixture) -> None:
     emits((WARNING, "careful"), (NOTE, "by the way"), name="tests.diagnostics.Says").register()
     with (
         caplog.at_level("INFO", logger="passdock"),
         pytest.warns(passdock.PassWarning, match=r"tests\.diagnostics\.Says: careful"),
     ):
         report = passdock.run(one_function(), passes=["tests.diagnostics.Says"])
-    assert [said["severity"] for said in report["diagnostics"]] == ["warning", "note"]
+    assert [diagnostic["severity"] for diagnostic in report["diagnostics"]] == ["warning", "note"]
     assert "by the way" in caplog.text

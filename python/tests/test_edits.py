@@ -39,12 +39,12 @@ def edited(text: str, edit: Callable[[Function, PassContext], object]) -> Module
     return after
 
 
-def refused(text: str, edit: Callable[[Function, PassContext], object], said: str, op: str | None = None) -> None:
+def rejected(text: str, edit: Callable[[Function, PassContext], object], message: str, op: str | None = None) -> None:
     """Checks a rejected edit, which names an op: the pass continues, and nothing is changed."""
 
     def run(func: Function, ctx: PassContext) -> None:
         before = str(func)
-        with pytest.raises(EditError, match=said) as raised:
+        with pytest.raises(EditError, match=message) as raised:
             edit(func, ctx)
         named = raised.value.op
         assert (named.name if named else None) == op
@@ -99,18 +99,18 @@ def test_ops_are_created() -> None:
         ("onnx.Gelu", 1, r"`onnx\.Gelu` requires opset 20, but the function imports opset 17 \("),
     ],
 )
-def test_operators_that_nobody_defines(name: str, count: int, message: str) -> None:
+def test_undefined_operators_are_rejected(name: str, count: int, message: str) -> None:
     def operands(func: Function) -> list[Value]:
         return [func.params[0]] * count
 
-    refused(RELUS, lambda func, _: func.create_op(name, operands(func)), message)
-    refused(RELUS, lambda func, _: func.replace_op(func.ops[1], name, operands(func)), message)
-    refused(RELUS, lambda func, ctx: ctx.create_value(func, name, operands(func)), message)
-    made = edited(RELUS, lambda func, _: func.create_op(name, operands(func), custom=True))
-    assert [op.name for op in made["main"].ops][-1] == name
+    rejected(RELUS, lambda func, _: func.create_op(name, operands(func)), message)
+    rejected(RELUS, lambda func, _: func.replace_op(func.ops[1], name, operands(func)), message)
+    rejected(RELUS, lambda func, ctx: ctx.create_value(func, name, operands(func)), message)
+    created = edited(RELUS, lambda func, _: func.create_op(name, operands(func), custom=True))
+    assert [op.name for op in created["main"].ops][-1] == name
 
 
-def test_operators_of_a_domain_that_the_function_has() -> None:
+def test_operators_of_an_imported_domain_are_accepted() -> None:
     def edit(func: Function, ctx: PassContext) -> None:
         func.set_opset("acme", 2)
         func.create_op("acme.Mine", [func.params[0]])
@@ -119,7 +119,7 @@ def test_operators_of_a_domain_that_the_function_has() -> None:
     assert edited(RELUS, edit).op_count == 5
 
 
-def test_calls_of_functions_are_made() -> None:
+def test_function_calls_are_created() -> None:
     @module_pass(opt_level=0)
     def run(mod: Module, ctx: PassContext) -> Module:
         helper = mod.create("acme.helper", like="main")
@@ -132,7 +132,7 @@ def test_calls_of_functions_are_made() -> None:
     assert run(module(RELUS))["main"].op_count == 4
 
 
-def test_types_are_said_in_three_ways() -> None:
+def test_type_arguments_accept_three_forms() -> None:
     def edit(func: Function, ctx: PassContext) -> None:
         (x,) = func.params
         func.create_op(
@@ -155,7 +155,7 @@ def test_types_are_said_in_three_ways() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "message"),
+    ("spec", "message"),
     [
         ("f32[", r"invalid type `f32\[`: expected a dim, found end of input; expected a form such as "),
         ("f33[2]", "unknown dtype `f33`"),
@@ -166,10 +166,10 @@ def test_types_are_said_in_three_ways() -> None:
         (("f32", (1.5,)), r"a size must be an int, a string \(a symbol or an expression\), or None"),
     ],
 )
-def test_what_is_no_type(said: Any, message: str) -> None:
+def test_invalid_types_are_rejected(spec: Any, message: str) -> None:
     def edit(func: Function, ctx: PassContext) -> None:
         with pytest.raises((ValueError, TypeError), match=message):
-            func.create_op("acme.A", [], results=[said], custom=True)
+            func.create_op("acme.A", [], results=[spec], custom=True)
 
     check(edited(RELUS, edit), RELUS)
 
@@ -188,16 +188,16 @@ def test_what_is_no_type(said: Any, message: str) -> None:
         "map<str, f32[n]>",
     ],
 )
-def test_a_type_that_was_read_can_be_said(ty: str) -> None:
+def test_read_types_can_be_used_as_arguments(ty: str) -> None:
     text = f'module {{ fn @main(%x: {ty}, %n: f32[n,m]) opset("" = 17) {{ return }} }}'
     other = module(text)["main"].params[0].type
 
     def edit(func: Function, ctx: PassContext) -> None:
         x = func.params[0]
-        said: list[Any] = [x.type, str(x.type), other]
+        specs: list[Any] = [x.type, str(x.type), other]
         if x.type.kind == "tensor" and "@" not in ty:
-            said.append((x.dtype, x.shape))
-        op = func.create_op("acme.A", [], results=said, custom=True)
+            specs.append((x.dtype, x.shape))
+        op = func.create_op("acme.A", [], results=specs, custom=True)
         assert {result.type for result in op.results} == {x.type}
         assert str(x.type) == ty
 
@@ -205,7 +205,7 @@ def test_a_type_that_was_read_can_be_said(ty: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "kept"),
+    ("spec", "kept"),
     [
         ("n", "n"),
         ("n * 2", "n*2"),
@@ -219,17 +219,17 @@ def test_a_type_that_was_read_can_be_said(ty: str) -> None:
         ("3", "3"),
     ],
 )
-def test_symbols_and_expressions(said: str, kept: str) -> None:
+def test_dims_accept_symbols_and_expressions(spec: str, kept: str) -> None:
     """A string that parses as a size is that size; others are names of symbols."""
 
     def edit(func: Function, ctx: PassContext) -> None:
-        op = func.create_op("acme.A", [], results=[("f32", (said, 2))], custom=True)
+        op = func.create_op("acme.A", [], results=[("f32", (spec, 2))], custom=True)
         assert op.result.type == f"f32[{kept},2]"
 
     edited(RELUS, edit)
 
 
-def test_results_without_an_end() -> None:
+def test_result_count_is_limited() -> None:
     def edit(func: Function, ctx: PassContext) -> None:
         for make in (func.create_op, lambda *a, **k: ctx.create_value(func, *a, **k)):
             with pytest.raises(ValueError, match="an op can have at most 1048576 results, not 8589934592"):
@@ -238,15 +238,15 @@ def test_results_without_an_end() -> None:
     edited(RELUS, edit)
 
 
-def test_values_with_their_types() -> None:
+def test_created_values_have_inferred_types() -> None:
     def edit(func: Function, ctx: PassContext) -> None:
-        made = ctx.create_value(func, "onnx.Transpose", [func.params[0]], attrs={"perm": [1, 0]}, before=func.ops[0])
-        assert made.shape == (3, "n")
+        created = ctx.create_value(func, "onnx.Transpose", [func.params[0]], attrs={"perm": [1, 0]}, before=func.ops[0])
+        assert created.shape == (3, "n")
         assert func.ops[0].is_pure
-        op = func.create_op("onnx.Transpose", [made], attrs={"perm": [1, 0]}, before=func.ops[1])
+        op = func.create_op("onnx.Transpose", [created], attrs={"perm": [1, 0]}, before=func.ops[1])
         ctx.infer(op)
         func.set_operand(func.ops[2], 0, op.result)
-        assert ctx.attr_default(func.create_op("onnx.Flatten", [made]), "axis") == 1
+        assert ctx.attr_default(func.create_op("onnx.Flatten", [created]), "axis") == 1
 
     check(
         edited(RELUS, edit),
@@ -269,9 +269,9 @@ def test_values_with_their_types() -> None:
 def test_ops_are_replaced() -> None:
     def edit(func: Function, ctx: PassContext) -> None:
         a, b, y = func.ops
-        made = func.replace_op(b, "acme.Relu", [a.result], attrs={"limit": 6}, custom=True)
-        assert (made.name, b.is_live) == ("acme.Relu", False)
-        func.replace_op(y, "onnx.Neg", [made.result])
+        created = func.replace_op(b, "acme.Relu", [a.result], attrs={"limit": 6}, custom=True)
+        assert (created.name, b.is_live) == ("acme.Relu", False)
+        func.replace_op(y, "onnx.Neg", [created.result])
         func.replace_op_with(a, [func.params[0]])
 
     check(
@@ -288,7 +288,7 @@ def test_ops_are_replaced() -> None:
     )
 
 
-def test_what_nobody_uses_goes_too() -> None:
+def test_dead_ops_are_erased_with_the_replaced_op() -> None:
     def edit(func: Function, ctx: PassContext) -> None:
         func.replace_op_with(func.ops[2], [func.params[0]], erase_dead=True)
 
@@ -332,7 +332,7 @@ def test_ops_move_and_are_erased() -> None:
     )
 
 
-def test_attributes_names_types_locations_opsets() -> None:
+def test_attributes_names_types_locations_and_opsets_are_set() -> None:
     def edit(func: Function, ctx: PassContext) -> None:
         a, b, y = func.ops
         func.set_attr(a, "i", True, custom=True)
@@ -368,7 +368,7 @@ def test_attributes_names_types_locations_opsets() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "kept"),
+    ("value", "kept"),
     [
         (np.int64(2), 2),
         (np.float32(0.5), 0.5),
@@ -384,15 +384,15 @@ def test_attributes_names_types_locations_opsets() -> None:
         (np.zeros((1, 1)), TypeError),
     ],
 )
-def test_numbers_in_attributes_are_what_was_said_or_refused(said: Any, kept: Any) -> None:
+def test_numbers_in_attributes_are_exact_or_rejected(value: Any, kept: Any) -> None:
     def edit(func: Function, ctx: PassContext) -> None:
         if isinstance(kept, type):
             with pytest.raises(kept):
-                func.set_attr(func.ops[0], "k", said, custom=True)
+                func.set_attr(func.ops[0], "k", value, custom=True)
             return
-        func.set_attr(func.ops[0], "k", said, custom=True)
-        made = func.ops[0].attrs["k"]
-        assert made == kept and type(made) is type(kept)
+        func.set_attr(func.ops[0], "k", value, custom=True)
+        created = func.ops[0].attrs["k"]
+        assert created == kept and type(created) is type(kept)
 
     edited(RELUS, edit)
 
@@ -427,7 +427,7 @@ def test_results_are_set() -> None:
 
 
 @pytest.mark.parametrize(
-    ("edit", "said", "op"),
+    ("edit", "message", "op"),
     [
         (lambda f, cx: f.erase_op(f.ops[0]), "result %a is used by op1", "onnx.Relu"),
         (lambda f, cx: f.set_operand(f.ops[0], 0, f.ops[1].result), "is not visible at operand 0", "onnx.Relu"),
@@ -439,12 +439,12 @@ def test_results_are_set() -> None:
         (lambda f, cx: f.set_results([None]), "a result of a function cannot be None", None),
     ],
 )
-def test_edits_that_are_refused(edit: Any, said: str, op: str | None) -> None:
-    refused(RELUS, edit, said, op)
+def test_invalid_edits_are_rejected(edit: Any, message: str, op: str | None) -> None:
+    rejected(RELUS, edit, message, op)
 
 
 @pytest.mark.parametrize("index", [-1, -(2**62)])
-def test_operands_are_counted_from_the_start(index: int) -> None:
+def test_negative_operand_index_is_rejected(index: int) -> None:
     def edit(func: Function, ctx: PassContext) -> None:
         with pytest.raises(IndexError, match="negative operand index"):
             func.set_operand(func.ops[0], index, func.params[0])
@@ -452,7 +452,7 @@ def test_operands_are_counted_from_the_start(index: int) -> None:
     edited(RELUS, edit)
 
 
-def test_what_is_of_another_function() -> None:
+def test_entities_of_another_function_are_rejected() -> None:
     other = module(RELUS)["main"]
 
     def edit(func: Function, ctx: PassContext) -> None:
@@ -468,7 +468,7 @@ def test_what_is_of_another_function() -> None:
     check(edited(RELUS, edit), RELUS)
 
 
-def test_regions_of_another_function_are_refused() -> None:
+def test_regions_of_another_function_are_rejected() -> None:
     other = module(RELUS)["main"]
 
     def edit(func: Function, ctx: PassContext) -> None:
@@ -480,14 +480,14 @@ def test_regions_of_another_function_are_refused() -> None:
     check(edited(RELUS, edit), RELUS)
 
 
-def test_an_op_is_evaluated_or_decomposed() -> None:
+def test_op_is_evaluated() -> None:
     def edit(func: Function, ctx: PassContext) -> None:
         two = func.add_constant([2.0, 3.0])
         mul = func.create_op("onnx.Mul", [two, two])
         ctx.infer(mul)
-        made = ctx.evaluate(mul)
-        assert made is not None
-        (value,) = made
+        created = ctx.evaluate(mul)
+        assert created is not None
+        (value,) = created
         assert value is not None and value.constant is not None
         assert value.constant.numpy().tolist() == [4.0, 9.0]
         assert ctx.evaluate(func.ops[0]) is None
@@ -496,7 +496,7 @@ def test_an_op_is_evaluated_or_decomposed() -> None:
     edited(RELUS, edit)
 
 
-def test_functions_are_made_and_removed() -> None:
+def test_functions_are_created_and_removed() -> None:
     @module_pass(opt_level=0)
     def run(mod: Module, ctx: PassContext) -> Module:
         helper = mod.create("helper")
@@ -521,7 +521,7 @@ def test_functions_are_made_and_removed() -> None:
     )
 
 
-def test_a_pass_runs_another_by_name() -> None:
+def test_run_pass_runs_a_pass_by_name() -> None:
     @module_pass(opt_level=0)
     def run(mod: Module, ctx: PassContext) -> Module:
         before: Op = mod["main"].ops[0]
@@ -554,7 +554,7 @@ def test_rewrites_are_counted() -> None:
     assert edited(RELUS, edit).op_count == 2
 
 
-def test_what_only_passes_may_ask() -> None:
+def test_pass_only_methods_are_rejected_outside_passes() -> None:
     ctx = PassContext()
     func = module(RELUS)["main"]
     for ask in (lambda: ctx.infer(func.ops[0]), lambda: ctx.may_rewrite("x"), lambda: ctx.evaluate(func.ops[0])):
@@ -562,7 +562,7 @@ def test_what_only_passes_may_ask() -> None:
             ask()
 
 
-def test_edits_outside_of_passes() -> None:
+def test_edits_outside_of_passes_are_rejected() -> None:
     """They raise EditError; the op of an error is only available as text after the pass."""
     func = module(RELUS)["main"]
     with pytest.raises(EditError, match="is read-only; edit the one that the pass received"):
@@ -579,7 +579,7 @@ def test_edits_outside_of_passes() -> None:
     assert caught[0].op_text == "%a = onnx.Relu(%x) : f32[n,3]"
 
 
-def test_unnamed_values_go_by_their_numbers() -> None:
+def test_unnamed_values_are_found_by_number() -> None:
     func = module("""
         module {
           fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {

@@ -78,8 +78,8 @@ def ways() -> dict[str, Callable[[Callable[[], None]], Callable[[], object]]]:
             fail()
             return mod
 
-        made: Pass = fails
-        return made
+        created: Pass = fails
+        return created
 
     def as_function_pass(fail: Callable[[], None]) -> Pass:
         @function_pass(opt_level=0)
@@ -95,8 +95,8 @@ def ways() -> dict[str, Callable[[Callable[[], None]], Callable[[], object]]]:
         def outer(mod: Module, ctx: PassContext) -> Module:
             return inner(mod)
 
-        made: Pass = outer
-        return made
+        created: Pass = outer
+        return created
 
     def by_run_pass(inner: Pass) -> Pass:
         @module_pass(opt_level=0)
@@ -104,8 +104,8 @@ def ways() -> dict[str, Callable[[Callable[[], None]], Callable[[], object]]]:
             ctx.run_pass(mod, inner.info.name)
             return mod
 
-        made: Pass = outer
-        return made
+        created: Pass = outer
+        return created
 
     count = 0
 
@@ -118,12 +118,12 @@ def ways() -> dict[str, Callable[[Callable[[], None]], Callable[[], object]]]:
             fail()
             return mod
 
-        made: Pass = fails.register()
-        return made
+        created: Pass = fails.register()
+        return created
 
     def instrument(where: str, fail: Callable[[], None]) -> Callable[[], object]:
         class Fails(Watch):
-            def _hear(self, hook: str, of: str = "") -> None:
+            def _record(self, hook: str, of: str = "") -> None:
                 if hook == where:
                     fail()
 
@@ -137,7 +137,7 @@ def ways() -> dict[str, Callable[[Callable[[], None]], Callable[[], object]]]:
         inner = registered(lambda: None)
 
         class Fails(Watch):
-            def _hear(self, hook: str, of: str = "") -> None:
+            def _record(self, hook: str, of: str = "") -> None:
                 if hook == "before" and of == inner.info.name:
                     fail()
 
@@ -155,8 +155,8 @@ def ways() -> dict[str, Callable[[Callable[[], None]], Callable[[], object]]]:
         return run
 
     def as_progress_of_run(fail: Callable[[], None]) -> Callable[[], object]:
-        made = registered(fail)
-        return lambda: passdock.run(one_function(), passes=[made.info.name])
+        created = registered(fail)
+        return lambda: passdock.run(one_function(), passes=[created.info.name])
 
     return {
         "a module pass": lambda fail: lambda: as_module_pass(fail)(one_function()),
@@ -212,7 +212,7 @@ def test_r117_exceptions_keep_type_object_and_traceback(way: str, error: BaseExc
     assert error.__cause__ is None
 
 
-def test_r155_an_error_names_the_pass_once() -> None:
+def test_r155_error_names_the_pass_once() -> None:
     """Also through Sequentials; with function, op and line, if there are any."""
 
     @function_pass(opt_level=0, name="Erases")
@@ -240,7 +240,7 @@ def test_r155_an_error_names_the_pass_once() -> None:
     assert shown.count("Error in pass") == 1
 
 
-def test_an_exception_may_name_the_op() -> None:
+def test_exception_op_sets_the_location() -> None:
     """A program sets `op` of an exception; the report of a pipeline has the op's location."""
 
     @module_pass(opt_level=0, name="tests.errors.Points")
@@ -267,7 +267,7 @@ def test_notes_name_each_pass_of_a_chain() -> None:
     assert [note.split(" (")[0] for note in raised.value.__notes__] == ["Error in pass Inner", "Error in pass Outer"]
 
 
-def test_r073_a_pass_that_raises_leaves_the_module_as_it_was() -> None:
+def test_r073_failed_pass_leaves_the_module_unchanged() -> None:
     """Its edits are discarded, and the rest of a Sequential doesn't run."""
     events: list[str] = []
 
@@ -291,11 +291,11 @@ def test_r073_a_pass_that_raises_leaves_the_module_as_it_was() -> None:
     assert [op.name for op in main.ops] == ["onnx.Relu"]
 
 
-def test_a_caught_exception_is_caught() -> None:
+def test_caught_exception_does_not_propagate() -> None:
     """A pass that catches the exception of a nested pass continues, and its own exception is the one that is raised."""
 
     @module_pass(opt_level=0)
-    def goes_on(mod: Module, ctx: PassContext) -> Module:
+    def continues(mod: Module, ctx: PassContext) -> Module:
         with pytest.raises(Custom):
             raiser(Custom(1))(mod)
         return mod
@@ -308,13 +308,13 @@ def test_a_caught_exception_is_caught() -> None:
             raise LookupError("another") from error
 
     mod = one_function()
-    assert goes_on(mod) is mod
+    assert continues(mod) is mod
     with pytest.raises(LookupError, match="another") as raised:
         raises_another(mod)
     assert isinstance(raised.value.__cause__, Custom)
 
 
-def test_an_earlier_exception_is_not_taken_for_a_later_one() -> None:
+def test_exceptions_with_equal_messages_are_distinguished() -> None:
     """Errors with equal messages are different objects."""
     first, second = Custom(1), Custom(1)
 
@@ -369,12 +369,12 @@ def handles_kept() -> dict[str, Callable[[], object]]:
 
 
 @pytest.mark.parametrize("what", handles_kept())
-def test_handles_kept_after_the_pass_say_so(what: str) -> None:
+def test_handles_used_after_the_pass_raise(what: str) -> None:
     with pytest.raises(RuntimeError, match=r"the pass of the (module|function|context) has ended"):
         handles_kept()[what]()
 
 
-def test_handles_kept_after_the_pass_can_be_shown() -> None:
+def test_handles_kept_after_the_pass_have_a_repr() -> None:
     """In a debugger, or in the message of a test."""
     handles_kept()
     _mod, _func, op, value, region, ctx, ty = KEPT
@@ -386,7 +386,7 @@ def test_handles_kept_after_the_pass_can_be_shown() -> None:
     assert len({op, value, region}) == 3
 
 
-def test_what_an_edit_erased_says_so() -> None:
+def test_erased_ops_raise_stale_error() -> None:
     def erases(func: Any, ctx: Any) -> Any:
         op = func.ops[0]
         result = op.result
@@ -402,7 +402,7 @@ def test_what_an_edit_erased_says_so() -> None:
     on_functions("Erases", erases)(one_function())
 
 
-def test_errors_of_the_host_have_their_fields() -> None:
+def test_host_errors_have_fields() -> None:
     with pytest.raises(passdock.UnknownNameError) as raised:
         get_pass("Nothing")
     error = raised.value
@@ -418,10 +418,10 @@ def test_errors_can_be_pickled() -> None:
     """For use in multiprocessing."""
     with pytest.raises(PassError) as raised:
         get_pass("Nothing")
-    made = pickle.loads(pickle.dumps(raised.value))
-    assert type(made) is type(raised.value)
-    assert made.args == raised.value.args
-    assert (made.code, made.rendered) == (raised.value.code, raised.value.rendered)
+    created = pickle.loads(pickle.dumps(raised.value))
+    assert type(created) is type(raised.value)
+    assert created.args == raised.value.args
+    assert (created.code, created.rendered) == (raised.value.code, raised.value.rendered)
 
     def erases(func: Any, ctx: Any) -> Any:
         func.set_operand(func.ops[0], 0, func.ops[0].result)

@@ -11,7 +11,7 @@ import pytest
 SCRIPT = Path(__file__).parent.parent / "factories.py"
 
 
-def test_factories_are_as_the_passes_declare() -> None:
+def test_factories_match_pass_declarations() -> None:
     if not SCRIPT.exists():
         pytest.skip("not in a checkout")
     # With the installed package, not the one next to the script.

@@ -52,7 +52,7 @@ def values(mod: Module) -> dict[str | None, Value]:
     return {value.name: value for op in main.ops for value in op.results}
 
 
-def test_what_is_constant() -> None:
+def test_constant_checker_matches_tvm_example() -> None:
     mod = module(TUPLES)
     checker = ConstantChecker()
     found = {name: checker.check(value) for name, value in values(mod).items()}
@@ -86,7 +86,7 @@ class Depth(Functor[int]):
         return self.visit_other(op) + max(inside)
 
 
-def test_a_long_chain_needs_no_stack() -> None:
+def test_long_chain_does_not_overflow_the_stack() -> None:
     assert Depth().visit(chain(50_000)["main"]) == [50_000]
 
 
@@ -109,7 +109,7 @@ def test_regions_are_visited_before_their_op() -> None:
     assert Depth().visit(nested(2_000)["main"]) == [2_001]
 
 
-def test_fewer_may_be_needed() -> None:
+def test_needs_limits_visited_operands() -> None:
     class First(Depth):
         """Visits only first operands."""
 
@@ -136,7 +136,7 @@ def test_fewer_may_be_needed() -> None:
     assert Depth().visit(mod["main"]) == [3]
 
 
-def test_results_of_one_op_may_differ() -> None:
+def test_visit_result_distinguishes_results() -> None:
     class Paths(Functor[str]):
         def visit_param(self, value: Value) -> str:
             return f"%{value.name}"
@@ -161,7 +161,7 @@ def test_results_of_one_op_may_differ() -> None:
     assert Paths().visit(mod["main"]) == ["onnx.Relu(onnx.Split(%x)[1])[0]"]
 
 
-def test_what_no_method_is_for_is_refused() -> None:
+def test_missing_visit_method_is_an_error() -> None:
     class OnlyTuples(Functor[int]):
         def visit_tuple(self, op: Op) -> int:
             return 1
@@ -180,7 +180,7 @@ def test_what_no_method_is_for_is_refused() -> None:
                 return 1
 
 
-def test_an_error_leaves_no_result() -> None:
+def test_failed_visit_is_not_cached() -> None:
     class Once(Depth):
         failed = False
 

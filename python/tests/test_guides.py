@@ -64,7 +64,7 @@ def lay_out_vendors(directory: Path) -> None:
 
 
 @pytest.mark.parametrize("guide", GUIDES, ids=lambda guide: guide.stem)
-def test_a_guide_is_true(guide: Path, tmp_path: Path) -> None:
+def test_guide_outputs_match(guide: Path, tmp_path: Path) -> None:
     for package in NEEDS.get(guide.stem, ()):
         pytest.importorskip(package, reason=f"the guide works with {package}, which isn't installed")
     for name in ("examples", "plugin-api"):
@@ -76,14 +76,14 @@ def test_a_guide_is_true(guide: Path, tmp_path: Path) -> None:
     assert not wrong, "\n\n".join([*wrong, "UPDATE_EXPECT=1 corrects the guide"])
 
 
-def test_what_an_index_shows_leads_nowhere_in_the_checkout() -> None:
+def test_package_description_has_no_relative_links() -> None:
     """The package's description has no relative links."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     text = (ROOT / project["readme"]).read_text(encoding="utf-8")
     assert [link for link in re.findall(r"\]\(([^)]*)\)", text) if not link.startswith("https://")] == []
 
 
-def test_lines_may_leave_something_open() -> None:
+def test_expected_lines_may_have_placeholders() -> None:
     assert fits("a [..] c", "a  b b c")
     assert not fits("a [..] c", "a b b d")
     assert fits("FoldConstant  12.0 ms  3", "FoldConstant    7 ms  3")
@@ -92,10 +92,10 @@ def test_lines_may_leave_something_open() -> None:
     assert not agree(["  a"], ["a"])
 
 
-def test_the_list_of_a_files_passes_breaks_anywhere() -> None:
+def test_wrapped_pass_list_is_joined() -> None:
     assert unbroken(["from a.so: One,", "  Two", "end"]) == ["from a.so: One, Two", "end"]
 
 
-def test_commands_go_on_after_a_backslash() -> None:
+def test_commands_continue_after_a_backslash() -> None:
     one, two = typed(Block("console", ["$ one \\", "  two", "out", "", "$ three"], 0, 5))
     assert (one.command, one.says, two.command) == ("one \\\n  two", ["out"], "three")

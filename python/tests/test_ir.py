@@ -43,7 +43,7 @@ def main() -> Function:
     return module(MODEL)["main"]
 
 
-def test_a_module_is_a_mapping_of_functions() -> None:
+def test_module_is_a_mapping_of_functions() -> None:
     mod = module(MODEL)
     assert list(mod) == ["main", "helper"]
     assert len(mod) == 2
@@ -59,7 +59,7 @@ def test_a_module_is_a_mapping_of_functions() -> None:
         mod["nothing"]
 
 
-def test_text_is_read_and_printed() -> None:
+def test_text_is_parsed_and_printed() -> None:
     check(module(MODEL), MODEL)
     assert module(MODEL).text() == ir(MODEL)
     assert "const" in module(MODEL).text(brief=True)
@@ -69,16 +69,16 @@ def test_text_is_read_and_printed() -> None:
 
 def test_modules_can_be_copied_and_pickled() -> None:
     mod = module(MODEL)
-    for made in (copy.copy(mod), copy.deepcopy(mod), pickle.loads(pickle.dumps(mod))):
-        assert made is not mod
-        check(made, MODEL)
+    for created in (copy.copy(mod), copy.deepcopy(mod), pickle.loads(pickle.dumps(mod))):
+        assert created is not mod
+        check(created, MODEL)
     with pytest.raises(TypeError, match="pickle"):
         pickle.dumps(mod["main"])
     with pytest.raises(TypeError, match="pickle"):
         pickle.dumps(mod["main"].ops[0])
 
 
-def test_a_function() -> None:
+def test_function_properties() -> None:
     func = main()
     assert (func.name, func.kind, func.op_count) == ("main", "fn", 4)
     assert func.opsets == {"": 17}
@@ -119,7 +119,7 @@ def test_ops_in_order() -> None:
         _ = func.body.terminator.result
 
 
-def test_attributes() -> None:
+def test_op_attributes() -> None:
     mul = main().ops[0]
     assert mul.attrs == {
         "alpha": 0.1,
@@ -133,7 +133,7 @@ def test_attributes() -> None:
     assert mul.attr("nothing", 3) == 3
 
 
-def test_values() -> None:
+def test_value_properties() -> None:
     func = main()
     x, _ = func.params
     mul = func.ops[0]
@@ -151,7 +151,7 @@ def test_values() -> None:
     assert repr(w.constant) == "<passdock.Constant f32(3, 1)>"
 
 
-def test_handles_are_equal_if_they_are_the_same() -> None:
+def test_handles_compare_by_identity() -> None:
     func = main()
     assert func.ops[0] == func.ops[0]
     assert func.ops[0] != func.ops[1]
@@ -162,7 +162,7 @@ def test_handles_are_equal_if_they_are_the_same() -> None:
     assert func.ops[0] != "onnx.Mul"
 
 
-def test_types() -> None:
+def test_type_properties() -> None:
     func = main()
     ty = func.params[0].type
     assert (ty.kind, ty.dtype, ty.shape) == ("tensor", "f32", ("n", 3, None))
@@ -176,7 +176,7 @@ def test_types() -> None:
     assert ty != "f32[n, 3, ?]"
 
 
-def test_regions() -> None:
+def test_region_properties() -> None:
     func = main()
     if_ = func.ops[1]
     then, else_ = if_.regions
@@ -192,8 +192,8 @@ def test_regions() -> None:
         if_.region("body")
 
 
-def test_handles_keep_what_they_are_of() -> None:
-    """Even if the module is gone."""
+def test_handles_keep_their_module_alive() -> None:
+    """Even if the module object was deleted."""
     op: Op = main().ops[0]
     value: Value = main().params[0]
     region: Region = main().body
@@ -202,7 +202,7 @@ def test_handles_keep_what_they_are_of() -> None:
     assert (op.name, value.name, len(region.ops), str(ty)) == ("onnx.Mul", "x", 2, "f32[n,3,?]")
 
 
-def test_modules_and_functions_can_be_watched() -> None:
+def test_modules_and_functions_support_weak_references() -> None:
     """By weak references."""
     mod = two_functions()
     func = mod["main"]
@@ -214,7 +214,7 @@ def test_modules_and_functions_can_be_watched() -> None:
     assert function_gone() is None
 
 
-def test_reading_needs_no_pass_and_edits_do() -> None:
+def test_edits_outside_a_pass_are_rejected() -> None:
     func = main()
     for edit in (
         lambda: func.erase_op(func.ops[0]),
@@ -229,7 +229,7 @@ def test_reading_needs_no_pass_and_edits_do() -> None:
             edit()
 
 
-def test_a_model_of_onnx(tmp_path: Path) -> None:
+def test_onnx_model_is_read_and_written(tmp_path: Path) -> None:
     graph = onnx.helper.make_graph(
         [onnx.helper.make_node("Relu", ["x"], ["y"], "relu")],
         "graph",

@@ -53,22 +53,22 @@ def result(mod: Module, x: Any) -> Any:
     """Returns the outputs computed by ONNX Runtime for a model that passes onnx's checker."""
     data = mod.to_onnx()
     onnx.checker.check_model(onnx.load_from_string(data))
-    (made,) = onnxruntime.InferenceSession(data).run(None, {"x": x})
-    return made
+    (created,) = onnxruntime.InferenceSession(data).run(None, {"x": x})
+    return created
 
 
-def test_a_module_of_a_dict() -> None:
+def test_module_from_a_dict() -> None:
     """TVM's ``tvm.IRModule({v_sub: sub, v_log: log})``."""
     mod = module(SUB_AND_LOG)
-    made = Module({GlobalVar("my_sub"): mod["my_sub"], "my_log": mod["my_log"]})
-    assert str(made) == str(mod)
-    assert made[GlobalVar("my_log")] is made["my_log"] is made.get(GlobalVar("my_log"))
-    assert GlobalVar("my_sub") in made and GlobalVar("other") not in made
-    assert str(Module(made)) == str(made)
+    created = Module({GlobalVar("my_sub"): mod["my_sub"], "my_log": mod["my_log"]})
+    assert str(created) == str(mod)
+    assert created[GlobalVar("my_log")] is created["my_log"] is created.get(GlobalVar("my_log"))
+    assert GlobalVar("my_sub") in created and GlobalVar("other") not in created
+    assert str(Module(created)) == str(created)
     assert str(Module({})) == str(Module()) == str(Module(None)) == "module {\n}\n"
     # Under other names, in the order of the dict.
     assert list(Module({"b": mod["my_log"], "a": mod["my_sub"]})) == ["b", "a"]
-    assert pickle.loads(pickle.dumps(made)).functions[0].name == "my_sub"
+    assert pickle.loads(pickle.dumps(created)).functions[0].name == "my_sub"
 
 
 def test_update_with_a_module() -> None:
@@ -100,14 +100,14 @@ def test_set_a_function() -> None:
     assert [op.name for op in mod["acme.twin"].ops] == ["onnx.Abs"]
 
 
-def test_copies_and_clones_are_others() -> None:
+def test_copies_are_independent() -> None:
     mod = one_function()
     copies = [copy.copy(mod), copy.deepcopy(mod), Module(mod)]
     mod["main"] = two_functions()["other"]
-    assert [str(made) for made in copies] == [str(one_function())] * 3
+    assert [str(created) for created in copies] == [str(one_function())] * 3
 
 
-def test_callees_come_along() -> None:
+def test_callees_are_copied_with_their_callers() -> None:
     mod = Module({"main": call_of("Neg")["main"]})
     assert list(mod) == ["main", "acme.F"]
     x = np.ones(2, np.float32)
@@ -126,7 +126,7 @@ def test_callees_come_along() -> None:
 
 
 @pytest.mark.parametrize("typed", [True, False])
-def test_functions_of_an_earlier_opset_are_raised(typed: bool) -> None:
+def test_functions_of_earlier_opset_are_upgraded(typed: bool) -> None:
     """Before opset 13, a Softmax sums to 1 over all axes but the first, and a model has one opset."""
     shape = "1,2,3"
     old, new = call_of("Softmax", 11, shape), call_of("Relu", 17, shape)
@@ -142,13 +142,13 @@ def test_functions_of_an_earlier_opset_are_raised(typed: bool) -> None:
     back["acme.Other"] = new["acme.F"]
     assert {function.opsets[""] for function in back.functions} == {17}
     assert np.isclose(result(back, x).sum(), 1.0)
-    made = Module({"main": old["main"], "acme.R": new["acme.F"]})
-    assert {function.opsets[""] for function in made.functions} == {17}
-    assert np.isclose(result(made, x).sum(), 1.0)
+    created = Module({"main": old["main"], "acme.R": new["acme.F"]})
+    assert {function.opsets[""] for function in created.functions} == {17}
+    assert np.isclose(result(created, x).sum(), 1.0)
     assert old["main"].opsets[""] == 11
 
 
-def test_an_op_that_no_opset_raises_is_an_error() -> None:
+def test_op_without_upgrade_is_an_error() -> None:
     old = Module.from_text("""
         module {
           fn @main(%x: f32[2], %y: f32[1]) -> (%z: f32[2]) opset("" = 6) {
@@ -165,14 +165,14 @@ def test_an_op_that_no_opset_raises_is_an_error() -> None:
 
 
 @pytest.mark.parametrize("name", ["", "a b", "onnx.", ".F"])
-def test_names_that_no_function_has(name: str) -> None:
+def test_invalid_function_names_are_rejected(name: str) -> None:
     mod = one_function()
     with pytest.raises(EditError):
         mod[name] = mod["main"]
     assert list(mod) == ["main"]
 
 
-def test_what_is_no_function_is_refused() -> None:
+def test_non_functions_are_rejected() -> None:
     mod: Any = one_function()
     make: Any = Module
     with pytest.raises(TypeError, match=r"^a function name must be a string, not int"):
@@ -188,14 +188,14 @@ def test_what_is_no_function_is_refused() -> None:
     assert str(mod) == str(one_function())
 
 
-def test_in_a_module_pass() -> None:
+def test_modules_are_edited_in_a_module_pass() -> None:
     """TVM's ``OptTester``: a pass that creates a module of one function and updates it with its input."""
 
     @module_pass(opt_level=0)
     def adds(mod: Module, ctx: PassContext) -> Module:
-        made = Module({"my_abs": two_functions()["other"]})
-        made.update(mod)
-        return made
+        created = Module({"my_abs": two_functions()["other"]})
+        created.update(mod)
+        return created
 
     @module_pass(opt_level=0)
     def puts(mod: Module, ctx: PassContext) -> Module:
@@ -214,14 +214,14 @@ def test_in_a_module_pass() -> None:
 
     mod = two_functions()
     assert list(adds(mod)) == ["my_abs", "main", "other"]
-    made = puts(mod)
-    assert list(made) == ["main", "other", "acme.F", "twin", "more"]
-    assert made["main"].ops == []
-    assert [op.name for op in made["twin"].ops] == ["acme.F"]
+    created = puts(mod)
+    assert list(created) == ["main", "other", "acme.F", "twin", "more"]
+    assert created["main"].ops == []
+    assert [op.name for op in created["twin"].ops] == ["acme.F"]
     assert str(mod) == str(two_functions())
 
 
-def test_of_a_function_that_a_pass_is_given() -> None:
+def test_module_from_the_function_of_a_pass() -> None:
     kept: list[Module] = []
 
     @function_pass(opt_level=0)
@@ -235,7 +235,7 @@ def test_of_a_function_that_a_pass_is_given() -> None:
     assert str(kept[0]) == str(one_function())
 
 
-def test_an_instrument_changes_nothing() -> None:
+def test_instruments_cannot_edit_the_module() -> None:
     class Changes(PassInstrument):
         def run_before_pass(self, mod: Module, info: PassInfo) -> None:
             with pytest.raises(EditError, match="the module is read-only"):
@@ -248,7 +248,7 @@ def test_an_instrument_changes_nothing() -> None:
         assert passdock.get_pass("InferType")(mod) is mod
 
 
-def test_r080_what_a_pass_returns_is_the_same_object() -> None:
+def test_r080_returned_module_is_the_same_object() -> None:
     given, other = one_function(), two_functions()
     same = module_pass(lambda mod, ctx: mod, opt_level=0, name="same")
     replaces = module_pass(lambda mod, ctx: other, opt_level=0, name="replaces")
@@ -260,8 +260,8 @@ def test_r080_what_a_pass_returns_is_the_same_object() -> None:
     for pass_ in (replaces, Sequential([replaces, same]), Sequential([same, Sequential([replaces])])):
         assert pass_(given) is other
         assert passdock.run(given, pass_).module is other
-    made = Sequential([replaces, edits])(given)
-    assert made is not other and list(made) == ["main", "other", "my_abs"]
+    created = Sequential([replaces, edits])(given)
+    assert created is not other and list(created) == ["main", "other", "my_abs"]
     assert list(other) == ["main", "other"]
     # Objects returned by a run of another module aren't reused.
     assert same(given) is given
@@ -271,11 +271,11 @@ def test_r080_what_a_pass_returns_is_the_same_object() -> None:
     assert changes(given) is given
 
 
-def test_a_module_that_was_put_together_is_read_again() -> None:
-    made = Module({"main": two_functions()["main"]})
+def test_module_from_functions_round_trips() -> None:
+    created = Module({"main": two_functions()["main"]})
     assert (
-        str(Module.from_text(str(made)))
-        == str(made)
+        str(Module.from_text(str(created)))
+        == str(created)
         == ir("""
         module {
           fn @main(%x: f32[2,3]) -> (%y: f32[2,3]) opset("" = 17) {

@@ -28,7 +28,7 @@ def resident() -> int:
     return pages * 4096
 
 
-def grows_not(step: Callable[[], object], times: int, bytes_: int = 4 << 20) -> None:
+def check_no_growth(step: Callable[[], object], times: int, bytes_: int = 4 << 20) -> None:
     """Checks that a loop doesn't grow the number of Python objects, of blocks, or the process."""
     for _ in range(times // 10):
         step()
@@ -48,13 +48,13 @@ def edit(func: Function, mod: Module, ctx: PassContext) -> Function:
     return func
 
 
-def test_ten_thousand_passes() -> None:
+def test_repeated_pass_runs_do_not_leak() -> None:
     pass_ = function_pass(edit, opt_level=0)
     mod = one_function()
-    grows_not(lambda: pass_(mod), 10_000)
+    check_no_growth(lambda: pass_(mod), 10_000)
 
 
-def test_ten_thousand_failures() -> None:
+def test_repeated_failures_do_not_leak() -> None:
     """Neither exceptions nor their tracebacks are kept."""
 
     @module_pass(opt_level=0)
@@ -68,10 +68,10 @@ def test_ten_thousand_failures() -> None:
         with pytest.raises(ValueError, match="no"):
             sequential(mod)
 
-    grows_not(step, 3_000)
+    check_no_growth(step, 3_000)
 
 
-def test_ten_thousand_contexts_and_instruments() -> None:
+def test_repeated_contexts_and_instruments_do_not_leak() -> None:
     mod = one_function()
     pass_ = recorder([], "A")
 
@@ -82,10 +82,10 @@ def test_ten_thousand_contexts_and_instruments() -> None:
             ctx.override_instruments([Watch(events)])
 
     # The recorder's list of events grows by a pointer each time.
-    grows_not(step, 10_000)
+    check_no_growth(step, 10_000)
 
 
-def test_many_modules() -> None:
+def test_repeated_modules_do_not_leak() -> None:
     text = str(one_function())
 
     def step() -> None:
@@ -93,19 +93,19 @@ def test_many_modules() -> None:
         assert len(mod["main"].ops) == 1
         Module.from_onnx(mod.to_onnx())
 
-    grows_not(step, 3_000)
+    check_no_growth(step, 3_000)
 
 
-def test_many_passes_made() -> None:
+def test_repeated_pass_creation_does_not_leak() -> None:
     mod = one_function()
 
     def step() -> None:
         Sequential([recorder([], "A"), get_pass("FoldConstant")])(mod)
 
-    grows_not(step, 2_000)
+    check_no_growth(step, 2_000)
 
 
-def made(weak: Weak) -> ModulePass:
+def holding_pass(weak: Weak) -> ModulePass:
     """Returns a pass that holds an object."""
 
     @module_pass(opt_level=0)
@@ -117,24 +117,24 @@ def made(weak: Weak) -> ModulePass:
     return result
 
 
-def test_a_pass_goes_with_what_it_holds() -> None:
+def test_pass_is_freed_with_its_references() -> None:
     weak = Weak()
-    gone = weakref.ref(weak)
-    pass_ = made(weak)
+    reference = weakref.ref(weak)
+    pass_ = holding_pass(weak)
     del weak
     sequential = Sequential([pass_, Sequential([pass_])])
     sequential(one_function())
     del pass_
-    assert gone() is not None
+    assert reference() is not None
     del sequential
     gc.collect()
-    assert gone() is None
+    assert reference() is None
 
 
-def test_a_pass_that_holds_itself_goes() -> None:
+def test_self_referencing_pass_is_freed() -> None:
     """Python's garbage collector sees a cycle through the host."""
     weak = Weak()
-    gone = weakref.ref(weak)
+    reference = weakref.ref(weak)
 
     def cycle(weak: Weak) -> None:
         holder: list[Any] = [weak]
@@ -150,7 +150,7 @@ def test_a_pass_that_holds_itself_goes() -> None:
     cycle(weak)
     del weak
     gc.collect()
-    assert gone() is None
+    assert reference() is None
 
 
 def cycle_of_a_sequential(weak: Weak) -> None:
@@ -182,22 +182,22 @@ def cycle_of_a_rule(weak: Weak) -> None:
 def cycle_of_a_renderer(weak: Weak) -> None:
     """Creates a renderer that references its context."""
     held: list[Any] = [weak]
-    held.append(PassContext(renderer=lambda said: held.clear()))
+    held.append(PassContext(renderer=lambda diagnostics: held.clear()))
     with held[1]:
         recorder([], "A")(one_function())
 
 
 @pytest.mark.parametrize("cycle", [cycle_of_a_sequential, cycle_of_a_rule, cycle_of_a_renderer])
-def test_other_cycles_go(cycle: Callable[[Weak], None]) -> None:
+def test_reference_cycles_are_freed(cycle: Callable[[Weak], None]) -> None:
     weak = Weak()
-    gone = weakref.ref(weak)
+    reference = weakref.ref(weak)
     cycle(weak)
     del weak
     gc.collect()
-    assert gone() is None
+    assert reference() is None
 
 
-def test_a_pass_of_a_registered_sequential_stays() -> None:
+def test_pass_of_registered_sequential_is_kept() -> None:
     """The registry holds the pass, though no Python object does; so does a pass that applies it."""
     ran: list[str] = []
 
@@ -220,9 +220,9 @@ def test_a_pass_of_a_registered_sequential_stays() -> None:
     assert ran == ["ran"]
 
 
-def test_an_instrument_that_holds_its_context_goes() -> None:
+def test_instrument_referencing_its_context_is_freed() -> None:
     weak = Weak()
-    gone = weakref.ref(weak)
+    reference = weakref.ref(weak)
 
     def cycle(weak: Weak) -> None:
         class Holds(Watch):
@@ -237,28 +237,28 @@ def test_an_instrument_that_holds_its_context_goes() -> None:
     cycle(weak)
     del weak
     gc.collect()
-    assert gone() is None
+    assert reference() is None
 
 
-def test_an_instrument_goes_with_its_context() -> None:
+def test_instrument_is_freed_with_its_context() -> None:
     watch = Watch([])
-    gone = weakref.ref(watch)
+    reference = weakref.ref(watch)
     ctx = PassContext(instruments=[watch])
     with ctx:
         recorder([], "A")(one_function())
     del watch
-    assert gone() is not None
+    assert reference() is not None
     ctx.override_instruments(None)
     gc.collect()
-    assert gone() is None
+    assert reference() is None
 
 
-def test_the_last_exception_is_not_kept() -> None:
+def test_last_exception_is_not_kept() -> None:
     class Error(Exception):
         pass
 
     weak = Weak()
-    gone = weakref.ref(weak)
+    reference = weakref.ref(weak)
 
     def fails(weak: Weak) -> None:
         @module_pass(opt_level=0)
@@ -272,10 +272,10 @@ def test_the_last_exception_is_not_kept() -> None:
     fails(weak)
     del weak
     gc.collect()
-    assert gone() is None
+    assert reference() is None
 
 
-def test_what_a_pass_was_given_goes() -> None:
+def test_handles_do_not_keep_the_module_alive() -> None:
     """A handle that outlives its pass doesn't keep the host's module alive."""
     kept: list[Any] = []
 
@@ -288,10 +288,10 @@ def test_what_a_pass_was_given_goes() -> None:
         keeps(one_function())
         kept.clear()
 
-    grows_not(step, 2_000)
+    check_no_growth(step, 2_000)
 
 
-def test_values_of_a_loop_are_let_go() -> None:
+def test_handles_in_a_loop_are_freed() -> None:
     mod = one_function()
     func = mod["main"]
     tracemalloc.start()

@@ -34,7 +34,7 @@ from passdock.transform import PrintIR
 from support import model, one_function, raiser, recorder, run_three
 
 
-def test_r129_times_are_a_tree() -> None:
+def test_r129_timing_is_a_tree() -> None:
     timing = PassTimingInstrument()
     assert isinstance(timing, PassInstrument)
     with PassContext(instruments=[timing]):
@@ -47,7 +47,7 @@ def test_r129_times_are_a_tree() -> None:
     ]
 
 
-def test_r132_times_go_on_after_a_failure() -> None:
+def test_r132_timing_continues_after_a_failure() -> None:
     timing = PassTimingInstrument()
     with PassContext(instruments=[timing]):
         with pytest.raises(ValueError, match="no"):
@@ -58,7 +58,7 @@ def test_r132_times_go_on_after_a_failure() -> None:
     assert "failed" in lines[0]
 
 
-def test_r133_each_instrument_keeps_its_own_times() -> None:
+def test_r133_each_timing_instrument_has_its_own_record() -> None:
     outer, inner = PassTimingInstrument(), PassTimingInstrument()
     with PassContext(instruments=[outer]):
         recorder([], "A")(model())
@@ -86,7 +86,7 @@ def test_r136_printing_named_passes(capsys: pytest.CaptureFixture[str]) -> None:
         PassPrintingInstrument("A")
 
 
-def test_what_is_shown_goes_to_pythons_streams() -> None:
+def test_output_goes_to_python_streams() -> None:
     """Instruments of the host, in and outside of a pipeline, `PrintIR` and diagnostics."""
 
     @function_pass(opt_level=0, name="Says")
@@ -107,12 +107,12 @@ def test_what_is_shown_goes_to_pythons_streams() -> None:
     assert "warning: Look here.\n" in err.getvalue()
 
 
-def test_passes_to_print_around_go_by_any_name(capsys: pytest.CaptureFixture[str]) -> None:
+def test_printed_passes_are_matched_by_alias(capsys: pytest.CaptureFixture[str]) -> None:
     mod = one_function()
     with PassContext(instruments=[PassPrintingInstrument(["FoldConstant"], ["relay.transform.FoldConstant"])]):
         get_pass("FoldConstant")(mod)
-    said = capsys.readouterr().out.splitlines()
-    assert [line for line in said if line.startswith("Print")] == [
+    lines = capsys.readouterr().out.splitlines()
+    assert [line for line in lines if line.startswith("Print")] == [
         "Print IR before: relax.transform.FoldConstant",
         "Print IR after: relax.transform.FoldConstant",
     ]
@@ -141,7 +141,7 @@ def test_r137_and_138_dumps(tmp_path: Path) -> None:
     assert [path.name for path in (tmp_path / "others").iterdir()] == ["000_E.ir"]
 
 
-def test_r139_the_verifier_as_an_instrument() -> None:
+def test_r139_verifier_instrument() -> None:
     instrument = WellFormedInstrument(validate_before_transform=False)
     assert instrument.name == "verify"
     with PassContext(instruments=[instrument]):
@@ -163,14 +163,14 @@ def test_instruments_by_name() -> None:
         get_instrument("PassTimeInstrument")
     # Instruments created by an alias have the full name.
     for alias, name in {"PrintIRBefore": "print-before", "PrintAfterAll": "print-after"}.items():
-        made = get_instrument(alias)
-        assert (made.name, repr(made)) == (name, f"<passdock instrument {name}>")
-        assert get_instrument(made.name).name == name
+        result = get_instrument(alias)
+        assert (result.name, repr(result)) == (name, f"<passdock instrument {name}>")
+        assert get_instrument(result.name).name == name
     with pytest.raises(passdock.ConfigError, match="colour"):
         get_instrument("dump", dir="x", colour=1)
 
 
-def test_an_instrument_of_the_host_is_the_programs_own_object() -> None:
+def test_context_returns_the_given_instrument_objects() -> None:
     count, timing = get_instrument("op-count"), PassTimingInstrument()
     for ctx in (PassContext(instruments=[count, timing]), PassContext()):
         ctx.override_instruments([count, timing])

@@ -27,7 +27,7 @@ def shows(cell: dict[str, Any]) -> list[str]:
 
 
 @pytest.mark.skipif(not NOTEBOOK.exists(), reason="the notebook is in the checkout, which isn't here")
-def test_the_notebook_shows_what_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_notebook_outputs_match(monkeypatch: pytest.MonkeyPatch) -> None:
     nbclient = pytest.importorskip("nbclient", reason="nbclient isn't installed, which executes notebooks")
     pytest.importorskip("ipykernel", reason="ipykernel isn't installed, in which notebooks run")
     nbformat: Any = pytest.importorskip("nbformat")
@@ -43,7 +43,7 @@ def test_the_notebook_shows_what_it_says(monkeypatch: pytest.MonkeyPatch) -> Non
         text = json.dumps(json.loads(nbformat.writes(notebook)), indent=1, ensure_ascii=False)
         NOTEBOOK.write_text(text + "\n", encoding="utf-8")
         return
-    for said, made in zip(kept["cells"], notebook.cells, strict=True):
-        assert agree(shows(said), shows(made)), "".join(said["source"])
+    for expected, actual in zip(kept["cells"], notebook.cells, strict=True):
+        assert agree(shows(expected), shows(actual)), "".join(expected["source"])
     reports = [cell for cell in notebook.cells if any("<table>" in line for line in shows(cell))]
     assert reports, "a report is a table"

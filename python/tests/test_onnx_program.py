@@ -29,7 +29,7 @@ class ONNXProgram:
         self._capture_strategy: str | None = None
 
     def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
-        raise AssertionError("nobody asked for results")
+        raise AssertionError("unexpected call")
 
     @property
     def model_proto(self) -> onnx.ModelProto:
@@ -39,7 +39,7 @@ class ONNXProgram:
         raise AssertionError("torch's own passes aren't asked for")
 
     def compute_values(self, value_names: Any, args: Any = (), kwargs: Any = None) -> NoReturn:
-        raise AssertionError("nobody asked for values")
+        raise AssertionError("unexpected call")
 
     def save(self, destination: Any, **options: Any) -> NoReturn:
         raise AssertionError("nothing is saved")
@@ -48,7 +48,7 @@ class ONNXProgram:
         raise AssertionError("the weights are there")
 
     def initialize_inference_session(self, initializer: Any = None) -> NoReturn:
-        raise AssertionError("nobody asked for results")
+        raise AssertionError("unexpected call")
 
     def release(self) -> None: ...
 
@@ -86,22 +86,22 @@ def program(size: int) -> ONNXProgram:
 
 def result(model: bytes, size: int) -> np.ndarray[Any, Any]:
     session = onnxruntime.InferenceSession(model)
-    (made,) = session.run(None, {"x": np.ones(size, np.float32)})
-    return np.asarray(made)
+    (created,) = session.run(None, {"x": np.ones(size, np.float32)})
+    return np.asarray(created)
 
 
 @pytest.mark.parametrize("large", [False, True])
-def test_a_program_gives_a_model_of_onnx_ir(large: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_program_is_optimised_to_an_onnx_ir_model(large: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     size = 300_000
     if large:
         monkeypatch.setattr(_optimize, "_LARGE", 4 * size)
     given = program(size)
     before = onnx_ir.to_proto(given.model).SerializeToString()
-    made = passdock.optimize(given)
-    assert isinstance(made, onnx_ir.Model)
-    assert [node.op_type for node in made.graph] == ["Add"]
-    assert (made.producer_name, made.producer_version, made.ir_version) == ("pytorch", "2.9.0", 10)
-    assert np.array_equal(result(onnx_ir.to_proto(made).SerializeToString(), size), np.arange(1, size + 1))
+    created = passdock.optimize(given)
+    assert isinstance(created, onnx_ir.Model)
+    assert [node.op_type for node in created.graph] == ["Add"]
+    assert (created.producer_name, created.producer_version, created.ir_version) == ("pytorch", "2.9.0", 10)
+    assert np.array_equal(result(onnx_ir.to_proto(created).SerializeToString(), size), np.arange(1, size + 1))
     # The program isn't changed.
     assert onnx_ir.to_proto(given.model).SerializeToString() == before
     assert isinstance(given.model.graph.initializers["w"].const_value, TorchTensor)
@@ -110,7 +110,7 @@ def test_a_program_gives_a_model_of_onnx_ir(large: bool, monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("large", [False, True])
-def test_a_program_goes_into_a_file(large: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_program_is_written_to_a_file(large: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     size = 300_000
     if large:
         monkeypatch.setattr(_optimize, "_LARGE", 1)
@@ -118,14 +118,14 @@ def test_a_program_goes_into_a_file(large: bool, monkeypatch: pytest.MonkeyPatch
     assert isinstance(report, Report) and report.ok
     assert [op.name for op in Module.read(tmp_path / "out.onnx")["main"].ops] == ["onnx.Add"]
     session = onnxruntime.InferenceSession(tmp_path / "out.onnx")
-    (made,) = session.run(None, {"x": np.ones(size, np.float32)})
-    assert np.array_equal(np.asarray(made), np.arange(1, size + 1))
+    (created,) = session.run(None, {"x": np.ones(size, np.float32)})
+    assert np.array_equal(np.asarray(created), np.arange(1, size + 1))
 
 
-def test_a_program_of_the_first_releases_has_a_proto() -> None:
-    made = passdock.optimize(First(program(4).model_proto))
-    assert isinstance(made, onnx_ir.Model)
-    assert [node.op_type for node in made.graph] == ["Add"]
+def test_program_of_early_torch_releases() -> None:
+    created = passdock.optimize(First(program(4).model_proto))
+    assert isinstance(created, onnx_ir.Model)
+    assert [node.op_type for node in created.graph] == ["Add"]
 
 
 def external(name: str, number: float, directory: Path) -> onnx_ir.ExternalTensor:
@@ -139,7 +139,7 @@ def external(name: str, number: float, directory: Path) -> onnx_ir.ExternalTenso
 
 @pytest.mark.parametrize("large", [False, True])
 @pytest.mark.parametrize("kind", ["model", "program", "output"])
-def test_data_in_files_is_that_of_the_models_directory(
+def test_external_data_is_relative_to_the_model(
     large: bool, kind: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Of an initializer, and of an attribute in a function."""
@@ -165,11 +165,11 @@ def test_data_in_files_is_that_of_the_models_directory(
     before = onnx_ir.to_proto(model).SerializeToString()
     if kind == "output":
         passdock.optimize(model, "out.onnx")
-        made = Path("out.onnx").read_bytes()
+        created = Path("out.onnx").read_bytes()
     else:
         optimised = passdock.optimize(model if kind == "model" else ONNXProgram(model, object()))
-        made = onnx_ir.to_proto(optimised).SerializeToString()
-    assert result(made, 2).tolist() == [12, 12]
+        created = onnx_ir.to_proto(optimised).SerializeToString()
+    assert result(created, 2).tolist() == [12, 12]
     # The model isn't changed, nor is the location of its data.
     assert onnx_ir.to_proto(model).SerializeToString() == before
     assert isinstance(model.graph.initializers["w"].const_value, onnx_ir.ExternalTensor)

@@ -279,7 +279,7 @@ def test_instrument_call_sequence() -> None:
     assert events == [*expected, "%1 exit", "%2 exit"]
 
 
-def test_r099_before_and_after_see_their_modules() -> None:
+def test_r099_callbacks_get_module_before_and_after() -> None:
     seen: list[int] = []
 
     @pass_instrument
@@ -322,7 +322,7 @@ def test_r101_required_passes_are_not_vetoed() -> None:
     assert events == ["before A", "A", "asked B"]
 
 
-def test_r103_passes_inside_of_passes_are_watched() -> None:
+def test_r103_nested_passes_are_instrumented() -> None:
     events: list[str] = []
     inner = recorder(events, "Inner")
 
@@ -341,7 +341,7 @@ def test_r103_passes_inside_of_passes_are_watched() -> None:
     ]
 
 
-def test_r104_what_an_instrument_does_not_define_does_nothing() -> None:
+def test_r104_callbacks_are_optional() -> None:
     @pass_instrument
     class Nothing:
         pass
@@ -351,30 +351,30 @@ def test_r104_what_an_instrument_does_not_define_does_nothing() -> None:
         assert recorder([], "A")(mod) is mod
 
 
-@pytest.mark.parametrize(("answer", "runs"), [(True, True), (False, False), (1, True), (0, False)])
-def test_r105_should_run_answers_a_bool(answer: Any, runs: bool) -> None:
+@pytest.mark.parametrize(("value", "runs"), [(True, True), (False, False), (1, True), (0, False)])
+def test_r105_should_run_must_return_a_bool(value: Any, runs: bool) -> None:
     """0 and 1 are accepted as bools; anything else is a TypeError that names the instrument."""
     events: list[str] = []
 
     @pass_instrument
     class Answers:
-        def __init__(self, answer: Any) -> None:
-            self.answer = answer
+        def __init__(self, value: Any) -> None:
+            self.value = value
 
         def should_run(self, mod: Module, info: PassInfo) -> Any:
-            return self.answer
+            return self.value
 
-    with PassContext(instruments=[Answers(answer)]):
+    with PassContext(instruments=[Answers(value)]):
         recorder(events, "A")(model())
     assert events == (["A"] if runs else [])
 
     for wrong, kind in ((None, "NoneType"), ("yes", "str"), (2, "int"), (1.0, "float"), ([], "list")):
-        said = f"should_run of instrument `Answers` must return a bool, not .*{kind}"
-        with PassContext(instruments=[Answers(wrong)]), pytest.raises(TypeError, match=said):
+        message = f"should_run of instrument `Answers` must return a bool, not .*{kind}"
+        with PassContext(instruments=[Answers(wrong)]), pytest.raises(TypeError, match=message):
             recorder(events, "A")(model())
 
 
-def test_r105_a_bool_of_numpy_is_a_bool() -> None:
+def test_r105_should_run_accepts_numpy_bool() -> None:
     import numpy as np
 
     @pass_instrument
@@ -388,7 +388,7 @@ def test_r105_a_bool_of_numpy_is_a_bool() -> None:
     assert events == []
 
 
-def test_r106_an_instrument_listed_twice_is_called_twice() -> None:
+def test_r106_instrument_listed_twice_is_called_twice() -> None:
     events: list[str] = []
     watch = Watch(events)
     with PassContext(instruments=[watch, watch]) as ctx:
@@ -396,24 +396,24 @@ def test_r106_an_instrument_listed_twice_is_called_twice() -> None:
     assert events == ["enter", "enter", "exit", "exit"]
 
 
-def test_r107_pass_failed_gets_the_exception_itself() -> None:
+def test_r107_pass_failed_gets_the_exception_object() -> None:
     seen: list[BaseException] = []
 
     @pass_instrument
-    class Hears:
+    class Records:
         def pass_failed(self, mod: Module, info: PassInfo, error: BaseException) -> None:
             seen.append(error)
             # Passes that an instrument runs don't replace the propagating error.
             recorder([], "Inside")(mod)
 
     error = LookupError("gone")
-    with PassContext(instruments=[Hears()]), pytest.raises(LookupError) as raised:
+    with PassContext(instruments=[Records()]), pytest.raises(LookupError) as raised:
         Sequential([raiser(error)])(model())
     assert raised.value is error
     assert seen == [error, error]
 
 
-def test_r110_instruments_stay_after_a_failure() -> None:
+def test_r110_context_is_reusable_after_failure() -> None:
     events: list[str] = []
     watch = Watch(events, fails={"before": ValueError("no")})
     with PassContext(instruments=[watch]) as ctx:
@@ -427,7 +427,7 @@ def test_r110_instruments_stay_after_a_failure() -> None:
     assert events == ["should_run A", "before A", "A", "after A", "exit"]
 
 
-def test_r118_instruments_get_a_module_to_read() -> None:
+def test_r118_instruments_get_a_read_only_module() -> None:
     @pass_instrument
     class Edits:
         def run_before_pass(self, mod: Module, info: PassInfo) -> None:
@@ -437,7 +437,7 @@ def test_r118_instruments_get_a_module_to_read() -> None:
         recorder([], "A")(model())
 
 
-def test_r119_instruments_are_not_watched() -> None:
+def test_r119_passes_run_by_an_instrument_are_not_instrumented() -> None:
     events: list[str] = []
 
     @pass_instrument
@@ -451,7 +451,7 @@ def test_r119_instruments_are_not_watched() -> None:
     assert events == ["before Outer", "Inner", "Outer"]
 
 
-def test_r168_classes_are_made_instruments() -> None:
+def test_r168_decorator_creates_instrument_classes() -> None:
     """KEEP. `@pass_instrument` works with and without parentheses, and only on classes; a subclass is an
     instrument, too.
     """
@@ -473,7 +473,7 @@ def test_r168_classes_are_made_instruments() -> None:
         PassContext(instruments=5)  # type: ignore[arg-type]
 
 
-def test_r169_misspelt_callbacks_are_refused() -> None:
+def test_r169_misspelt_callbacks_are_rejected() -> None:
     """FIX. A callback with a similar but wrong name, or with other parameters, is rejected when the class is made.
 
     TVM: the former is never called, the latter fails when it is called.
@@ -492,7 +492,7 @@ def test_r169_misspelt_callbacks_are_refused() -> None:
                 return True
 
 
-def test_r170_attributes_and_methods_stay_usable() -> None:
+def test_r170_attributes_and_methods_remain_usable() -> None:
     """KEEP. An instrument's own attributes and methods remain usable, in its context and afterwards."""
 
     @pass_instrument
@@ -521,7 +521,7 @@ def test_r170_attributes_and_methods_stay_usable() -> None:
     assert mine.name == "mine"
 
 
-def test_instruments_are_called_by_hand() -> None:
+def test_instruments_can_be_called_manually() -> None:
     """TVM's ``InstrumentEnterPassContext`` and similar functions, for programs that run code as a pass."""
     events: list[str] = []
     info = passdock.PassInfo(0, "by_hand")
@@ -539,16 +539,16 @@ def test_instruments_are_called_by_hand() -> None:
     ]
 
 
-def test_instruments_that_are_called_by_hand_may_refuse() -> None:
+def test_manually_called_instruments_may_veto() -> None:
     events: list[str] = []
 
-    class Refuses(Watch):
+    class Vetoes(Watch):
         def should_run(self, mod: Module, info: passdock.PassInfo) -> bool:
             super().should_run(mod, info)
             return False
 
-    refuses = Refuses(events, "no")
-    ctx = PassContext(instruments=[refuses, Watch(events, "b")], required_pass=["required"])
+    vetoes = Vetoes(events, "no")
+    ctx = PassContext(instruments=[vetoes, Watch(events, "b")], required_pass=["required"])
     mod = one_function()
     assert ctx.instrument_before_pass(mod, passdock.PassInfo(0, "any")) is False
     assert events == ["no should_run any", "b should_run any"]
@@ -559,7 +559,7 @@ def test_instruments_that_are_called_by_hand_may_refuse() -> None:
 
 
 @pytest.mark.parametrize("hook", ["enter", "exit"])
-def test_instruments_that_fail_when_they_are_called_by_hand(hook: str, capfd: pytest.CaptureFixture[str]) -> None:
+def test_failure_in_manual_enter_or_exit(hook: str, capfd: pytest.CaptureFixture[str]) -> None:
     """As for ``with`` (rules 111 and 113): entered instruments are exited, and the context has none afterwards."""
     events: list[str] = []
     fails = Watch(events, "b", fails={hook: ValueError("no")})
@@ -572,7 +572,7 @@ def test_instruments_that_fail_when_they_are_called_by_hand(hook: str, capfd: py
     assert "without instruments" in capfd.readouterr().err
 
 
-def test_instruments_that_fail_around_a_pass_by_hand() -> None:
+def test_failure_in_manual_before_or_after() -> None:
     events: list[str] = []
     error = ValueError("no")
     for hook in ("should_run", "before", "after"):
@@ -585,7 +585,7 @@ def test_instruments_that_fail_around_a_pass_by_hand() -> None:
         assert len(ctx.instruments) == 1
 
 
-def test_passes_that_an_instrument_runs_by_hand_are_not_watched() -> None:
+def test_passes_run_by_a_manual_callback_are_not_instrumented() -> None:
     events: list[str] = []
 
     class Runs(Watch):

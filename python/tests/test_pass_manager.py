@@ -54,10 +54,10 @@ def test_module_pass() -> None:
 
 def test_module_pass_no_decorator() -> None:
     """TVM's ``test_pass_registration_no_decorator``: a call instead of the decorator."""
-    made = module_pass(add_abs, opt_level=3)
-    assert isinstance(made, ModulePass)
-    assert made.info.name == "add_abs"
-    assert made.info.opt_level == 3
+    created = module_pass(add_abs, opt_level=3)
+    assert isinstance(created, ModulePass)
+    assert created.info.name == "add_abs"
+    assert created.info.opt_level == 3
 
 
 def test_function_pass() -> None:
@@ -89,7 +89,7 @@ def test_function_pass() -> None:
     )
 
 
-def test_the_documents_module_pass_through_onnx() -> None:
+def test_documented_module_pass_runs_in_onnx_runtime() -> None:
     """TVM's documented example: a module pass that adds a function of the absolute value, here in a model for ONNX
     Runtime.
     """
@@ -140,8 +140,8 @@ def test_the_documents_module_pass_through_onnx() -> None:
     onnx.checker.check_model(proto)
     assert [(function.domain, function.name) for function in proto.functions] == [("docs", "abs")]
     x = np.linspace(-3, 3, 10, dtype=np.float32)
-    (made,) = onnxruntime.InferenceSession(data).run(None, {"x": x})
-    assert np.allclose(np.asarray(made), np.abs(np.sin(x)), atol=1e-6)
+    (created,) = onnxruntime.InferenceSession(data).run(None, {"x": x})
+    assert np.allclose(np.asarray(created), np.abs(np.sin(x)), atol=1e-6)
 
 
 def test_function_class_pass() -> None:
@@ -179,7 +179,7 @@ def test_function_class_pass() -> None:
     assert [op.name for op in f2["main"].ops] == ["onnx.Log"]
 
 
-def test_a_function_of_an_earlier_opset_keeps_its_meaning() -> None:
+def test_function_of_earlier_opset_keeps_its_semantics() -> None:
     """Another function is raised to the opset and brings its callees. It is rejected if its interface or meaning would
     change.
     """
@@ -201,17 +201,17 @@ def test_a_function_of_an_earlier_opset_keeps_its_meaning() -> None:
     softmax = "%y = onnx.Softmax(%x) : f32[n,c,s]"
     callee = f'fn @acme.Soft(%x: f32[n,c,s]) -> (%y: f32[n,c,s]) opset("" = 11) {{ {softmax} return %y }}'
     x = np.linspace(-1, 1, 6, dtype=np.float32).reshape(1, 2, 3)
-    for made in (
+    for created in (
         replaced(header.format(11), softmax),
         replaced(header.format(11), "%y = acme.Soft(%x) : f32[n,c,s]", callee),
     ):
-        assert made["main"].opsets[""] == 17
-        data = made.to_onnx()
+        assert created["main"].opsets[""] == 17
+        data = created.to_onnx()
         onnx.checker.check_model(onnx.load_from_string(data))
         (result,) = onnxruntime.InferenceSession(data).run(None, {"x": x})
         # From opset 13 on, each of the two rows would sum to 1.
         assert np.isclose(np.asarray(result).sum(), 1.0)
-    assert "acme.Soft" in made
+    assert "acme.Soft" in created
     assert replaced(header.format(20), "%y = onnx.Relu(%x)")["main"].opsets[""] == 17
     with pytest.raises(EditError, match=r"`onnx.Gelu` of `@f` \(opset 20\).*`@main` \(opset 17\)"):
         replaced(header.format(20), "%y = onnx.Gelu(%x)")

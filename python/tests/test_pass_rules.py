@@ -20,7 +20,7 @@ from passdock.transform import ApplyPassToFunction, ModulePass, Pass, PrimFuncPa
 from support import Watch, add_abs, check, double_params, module, one_function, recorder, two_functions
 
 
-def test_r003_a_pass_is_called_after_its_function_or_class() -> None:
+def test_r003_pass_is_named_after_function_or_class() -> None:
     """KEEP. A pass made from a function or class without a name is named after it."""
 
     @module_pass(opt_level=0)
@@ -33,7 +33,7 @@ def test_r003_a_pass_is_called_after_its_function_or_class() -> None:
     assert Cleanup().info.name == "Cleanup"
 
 
-def test_r004_a_level_has_to_be_said() -> None:
+def test_r004_missing_level_is_rejected() -> None:
     """KEEP. A pass without a level is rejected."""
     with pytest.raises(
         ValueError, match=r"Please provide opt_level for the module pass\b.*@module_pass\(opt_level=1\)"
@@ -46,7 +46,7 @@ def test_r004_a_level_has_to_be_said() -> None:
 
 
 @pytest.mark.parametrize("required", ["abc", {"a"}, 5])
-def test_r005_what_a_pass_requires_is_a_list(required: object) -> None:
+def test_r005_required_is_a_list(required: object) -> None:
     with pytest.raises(TypeError):
         PassInfo(0, "x", required)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="Required is expected to be the type of list/tuple"):
@@ -54,7 +54,7 @@ def test_r005_what_a_pass_requires_is_a_list(required: object) -> None:
 
 
 @pytest.mark.parametrize("level", [True, "1", 1.0, None])
-def test_r007_a_level_is_an_int(level: object) -> None:
+def test_r007_levels_are_non_negative_integers(level: object) -> None:
     with pytest.raises(TypeError, match="opt_level must be an int"):
         PassInfo(level, "x")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="opt_level must be at least 0, not -1"):
@@ -62,12 +62,12 @@ def test_r007_a_level_is_an_int(level: object) -> None:
 
 
 @pytest.mark.parametrize("name", ["", " x", "x "])
-def test_r006_a_name_has_no_blanks_at_its_ends(name: str) -> None:
+def test_r006_invalid_names_are_rejected(name: str) -> None:
     with pytest.raises(ValueError, match="invalid pass name"):
         PassInfo(0, name)
 
 
-def test_r001_an_info_is_read_only() -> None:
+def test_r001_info_is_read_only() -> None:
     info = PassInfo(1, "x", ["a", "b"])
     assert (info.opt_level, info.name, info.required) == (1, "x", ("a", "b"))
     with pytest.raises(AttributeError):
@@ -83,7 +83,7 @@ def test_r008_infos_are_compared_by_value() -> None:
     assert len({PassInfo(1, "x"), PassInfo(1, "x"), PassInfo(2, "x")}) == 2
 
 
-def test_r046_to_052_what_a_sequential_runs() -> None:
+def test_r046_to_052_passes_that_a_sequential_runs() -> None:
     """Levels, disabled names and required names, of direct children only (rules 46 to 52)."""
     events: list[str] = []
     low, high = recorder(events, "Low", 1), recorder(events, "High", 3)
@@ -105,7 +105,7 @@ def test_r046_to_052_what_a_sequential_runs() -> None:
     assert ran(high, opt_level=0, disabled_pass=["High"]) == ["High"]
 
 
-def test_r054_a_sequential_may_have_disabled_passes_of_its_own() -> None:
+def test_r054_sequential_has_its_own_disabled_list() -> None:
     events: list[str] = []
     passes = [recorder(events, "A"), recorder(events, "B")]
     Sequential(passes, disabled=["A"])(one_function())
@@ -114,7 +114,7 @@ def test_r054_a_sequential_may_have_disabled_passes_of_its_own() -> None:
         Sequential(passes, disabled="A")
 
 
-def test_r055_what_a_pass_requires_runs_before_it() -> None:
+def test_r055_required_passes_run_first() -> None:
     """A Python pass may be required by another one and by a plugin's."""
     events: list[str] = []
     recorder(events, "tests.r055.First").register()
@@ -133,7 +133,7 @@ def test_r055_what_a_pass_requires_runs_before_it() -> None:
     ]
 
 
-def test_r057_a_cycle_is_refused_before_anything_runs() -> None:
+def test_r057_cycle_is_rejected_before_anything_runs() -> None:
     events: list[str] = []
     first = recorder(events, "tests.r057.A", required=["tests.r057.B"]).register()
     recorder(events, "tests.r057.B", required=["tests.r057.A"]).register()
@@ -142,7 +142,7 @@ def test_r057_a_cycle_is_refused_before_anything_runs() -> None:
     assert events == []
 
 
-def test_r065_names_are_resolved_before_the_first_pass_runs() -> None:
+def test_r065_names_are_resolved_before_anything_runs() -> None:
     events: list[str] = []
     passes = [recorder(events, "First"), recorder(events, "Second", required=["FoldConstnt"])]
     with pytest.raises(passdock.UnknownNameError, match="FoldConstnt.*FoldConstant.*required by `Second`") as raised:
@@ -151,14 +151,14 @@ def test_r065_names_are_resolved_before_the_first_pass_runs() -> None:
     assert events == []
 
 
-def test_r070_a_sequential_takes_a_list_of_passes() -> None:
+def test_r070_sequential_takes_a_list_of_passes() -> None:
     with pytest.raises(TypeError, match="passes must be a list of Pass objects, not ModulePass"):
         Sequential(module_pass(add_abs, opt_level=0))  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="passes must be a list of Pass objects, not generator"):
         Sequential(one for one in [module_pass(add_abs, opt_level=0)])  # type: ignore[arg-type]
 
 
-def test_r071_none_is_no_child() -> None:
+def test_r071_none_is_rejected_as_child() -> None:
     fine = module_pass(add_abs, opt_level=0)
     with pytest.raises(TypeError, match=r"passes\[1\] must be a pass, not None"):
         Sequential([fine, None])  # type: ignore[list-item]
@@ -166,14 +166,14 @@ def test_r071_none_is_no_child() -> None:
         Sequential([add_abs])  # type: ignore[list-item]
 
 
-def test_r072_the_same_pass_may_occur_twice() -> None:
+def test_r072_same_pass_may_occur_twice() -> None:
     events: list[str] = []
     one = recorder(events, "One")
     Sequential([one, one])(one_function())
     assert events == ["One", "One"]
 
 
-def test_r074_a_deep_nest_is_an_error() -> None:
+def test_r074_too_deep_nesting_is_an_error() -> None:
     nest: Pass = recorder([], "Leaf")
     for _ in range(300):
         nest = Sequential([nest])
@@ -181,7 +181,7 @@ def test_r074_a_deep_nest_is_an_error() -> None:
         nest(one_function())
 
 
-def test_r078_a_module_pass_that_forgets_to_return_is_refused() -> None:
+def test_r078_module_pass_without_return_value_is_rejected() -> None:
     """The error names the pass."""
 
     @module_pass(opt_level=0)
@@ -201,7 +201,7 @@ def test_r078_a_module_pass_that_forgets_to_return_is_refused() -> None:
         answers_text(mod)
 
 
-def test_r079_a_pass_is_called_with_a_module() -> None:
+def test_r079_pass_must_be_called_with_a_module() -> None:
     """The check precedes all calls of instruments."""
     events: list[str] = []
     with PassContext(instruments=[Watch(events)]):
@@ -213,7 +213,7 @@ def test_r079_a_pass_is_called_with_a_module() -> None:
     assert events == ["enter", "exit"]
 
 
-def test_r081_each_kind_of_pass_gets_its_kind_of_function() -> None:
+def test_r081_each_kind_gets_its_functions() -> None:
     mod = module("""
         module {
           fn @b(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
@@ -238,14 +238,14 @@ def test_r081_each_kind_of_pass_gets_its_kind_of_function() -> None:
         return func
 
     assert function_pass(see, opt_level=0)(mod) is mod
-    made = prim_func_pass(see, opt_level=0)
-    assert isinstance(made, PrimFuncPass)
-    assert made(mod) is mod
+    result = prim_func_pass(see, opt_level=0)
+    assert isinstance(result, PrimFuncPass)
+    assert result(mod) is mod
     # Rule 87: both see the complete module.
     assert seen == ["fn b of 3", "fn a of 3", "prim loop of 3"]
 
 
-def test_r082_no_function_sees_what_became_of_another() -> None:
+def test_r082_functions_do_not_see_results_of_others() -> None:
     seen: list[int] = []
 
     @function_pass(opt_level=0)
@@ -259,7 +259,7 @@ def test_r082_no_function_sees_what_became_of_another() -> None:
     assert after.op_count == 4
 
 
-def test_r083_a_function_pass_reads_its_module() -> None:
+def test_r083_module_of_function_pass_is_read_only() -> None:
     @function_pass(opt_level=0)
     def adds(func: Function, mod: Module, ctx: PassContext) -> Function:
         mod.create("new")
@@ -276,7 +276,7 @@ def test_r083_a_function_pass_reads_its_module() -> None:
             wrong(two_functions())
 
 
-def test_r084_a_function_pass_that_forgets_to_return_is_refused() -> None:
+def test_r084_function_pass_without_return_value_is_rejected() -> None:
     """The error names the pass and the function."""
 
     @function_pass(opt_level=0)
@@ -288,7 +288,7 @@ def test_r084_a_function_pass_that_forgets_to_return_is_refused() -> None:
     assert raised.value.__notes__ == ["Error in pass forgets, function @main"]
 
 
-def test_r085_a_function_pass_returns_a_function() -> None:
+def test_r085_function_pass_must_return_a_function() -> None:
     @function_pass(opt_level=0)
     def answers_module(func: Function, mod: Module, ctx: PassContext) -> Module:
         return mod
@@ -298,7 +298,7 @@ def test_r085_a_function_pass_returns_a_function() -> None:
     assert raised.value.__notes__ == ["Error in pass answers_module, function @main"]
 
 
-def test_r088_a_pass_that_changes_nothing_returns_the_same_module() -> None:
+def test_r088_unchanged_module_is_the_same_object() -> None:
     mod = two_functions()
 
     @function_pass(opt_level=0)
@@ -316,7 +316,7 @@ def test_r088_a_pass_that_changes_nothing_returns_the_same_module() -> None:
     assert Sequential([looks, looks_at_all, Sequential([])])(mod) is mod
 
 
-def test_r089_if_one_function_fails_none_is_changed() -> None:
+def test_r089_failure_in_one_function_changes_none() -> None:
     @function_pass(opt_level=0)
     def fails_later(func: Function, mod: Module, ctx: PassContext) -> Function:
         func.create_op("onnx.Relu", [func.params[0]])
@@ -330,7 +330,7 @@ def test_r089_if_one_function_fails_none_is_changed() -> None:
     check(mod, str(two_functions()))
 
 
-def test_r090_functions_that_ask_for_it_are_skipped() -> None:
+def test_r090_functions_with_skip_optimization_are_skipped() -> None:
     mod = two_functions()
 
     @module_pass(opt_level=0)
@@ -349,7 +349,7 @@ def test_r090_functions_that_ask_for_it_are_skipped() -> None:
     assert seen == ["other"]
 
 
-def test_r096_a_pass_may_be_applied_to_some_functions() -> None:
+def test_r096_apply_pass_to_function() -> None:
     seen: list[str] = []
 
     @function_pass(opt_level=0)

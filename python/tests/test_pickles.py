@@ -68,74 +68,74 @@ def again(value: Any) -> Any:
     return pickle.loads(pickle.dumps(value))
 
 
-def test_passes_of_the_registry() -> None:
+def test_registry_passes_are_pickled() -> None:
     bounded = get_pass("FoldConstant", max_growth=10)
-    made = again(bounded)
-    assert (type(made), made.info, made._pass_handle.origin) == (type(bounded), bounded.info, bounded._pass_handle.origin)
-    assert made._pass_handle.origin == ("relax.transform.FoldConstant", {"max_growth": 10})
+    result = again(bounded)
+    assert (type(result), result.info, result._pass_handle.origin) == (type(bounded), bounded.info, bounded._pass_handle.origin)
+    assert result._pass_handle.origin == ("relax.transform.FoldConstant", {"max_growth": 10})
     assert again(relax.InferType()).info == relax.InferType().info
-    assert str(made(one_function())) == str(one_function())
+    assert str(result(one_function())) == str(one_function())
 
 
-def test_passes_of_functions() -> None:
+def test_function_passes_are_pickled() -> None:
     assert again(at_the_top) is at_the_top
     assert copy.deepcopy(at_the_top) is at_the_top
     assert [op.name for op in again(at_the_top)(one_function())["main"].ops] == ["onnx.Abs"]
 
 
-def test_passes_of_classes() -> None:
-    made = again(Counted(3))
-    assert (made.times, made.info) == (3, Counted(3).info)
-    assert str(made(one_function())) == str(one_function())
+def test_class_passes_are_pickled() -> None:
+    result = again(Counted(3))
+    assert (result.times, result.info) == (3, Counted(3).info)
+    assert str(result(one_function())) == str(one_function())
 
 
-def test_sequentials() -> None:
+def test_sequentials_are_pickled() -> None:
     inner = Sequential([at_the_top], opt_level=1, name="inner")
     outer = Sequential([relax.InferType(), inner], name="outer", required=["FoldConstant"], disabled=["LambdaLift"])
-    made = again(outer)
-    assert str(made) == str(outer)
-    assert (made.info, made.passes[1].passes) == (outer.info, [at_the_top])
-    assert made._disabled == ["LambdaLift"]
+    result = again(outer)
+    assert str(result) == str(outer)
+    assert (result.info, result.passes[1].passes) == (outer.info, [at_the_top])
+    assert result._disabled == ["LambdaLift"]
 
 
 @pytest.mark.parametrize("way", [again, copy.copy, copy.deepcopy])
-def test_classes_of_the_programs_own(way: Any) -> None:
+def test_user_classes_are_copied_and_pickled(way: Any) -> None:
     slotted: Any = Slotted(3)
     slotted(one_function())
-    made = way(slotted)
-    assert (type(made), made.limit) == (Slotted, 4)
+    result = way(slotted)
+    assert (type(result), result.limit) == (Slotted, 4)
     # Each object runs its own method.
-    made(one_function())
-    assert (made.limit, slotted.limit) == (5, 4)
+    result(one_function())
+    assert (result.limit, slotted.limit) == (5, 4)
     assert way(Reduced(3)).limit == 4
 
-    made = way(MySequential(2))
-    assert (type(made), made.count, made.info.name, len(made.passes)) == (MySequential, 2, "mine2", 2)
-    assert made._disabled == ["LambdaLift"]
+    result = way(MySequential(2))
+    assert (type(result), result.count, result.info.name, len(result.passes)) == (MySequential, 2, "mine2", 2)
+    assert result._disabled == ["LambdaLift"]
     tagged: Any = Sequential([slotted])
     tagged.tag = [5]
-    made = way(tagged)
-    assert made.tag == [5]
-    assert made.passes[0].limit == 4
-    assert (made.passes[0] is slotted) == (way is copy.copy)
+    result = way(tagged)
+    assert result.tag == [5]
+    assert result.passes[0].limit == 4
+    assert (result.passes[0] is slotted) == (way is copy.copy)
 
 
-def test_a_copy_of_what_doesnt_change_is_itself() -> None:
+def test_copy_of_immutable_pass_is_identical() -> None:
     local: Pass = module_pass(lambda mod, ctx: mod, opt_level=0, name="tests.pickles.Local")
-    for made in (local, at_the_top, relax.InferType()):
-        assert copy.copy(made) is made
-        assert copy.deepcopy(made) is made
+    for result in (local, at_the_top, relax.InferType()):
+        assert copy.copy(result) is result
+        assert copy.deepcopy(result) is result
     assert copy.deepcopy(Sequential([local])).passes[0] is local
     counted: Any = Counted(3)
     assert copy.deepcopy(ApplyPassToFunction(counted, "main")) is not None
 
 
-def test_passes_that_are_made_of_others() -> None:
-    for made in (PrintIR("here"), ApplyPassToFunction(relax.InferType(), "ma.*", True)):
-        assert again(made).info == made.info
+def test_composed_passes_are_pickled() -> None:
+    for result in (PrintIR("here"), ApplyPassToFunction(relax.InferType(), "ma.*", True)):
+        assert again(result).info == result.info
 
 
-def test_what_has_no_place() -> None:
+def test_local_passes_cannot_be_pickled() -> None:
     @module_pass(opt_level=0, name="tests.pickles.Inner")
     def inner(mod: Module, ctx: PassContext) -> Module:
         return mod
@@ -148,7 +148,7 @@ def test_what_has_no_place() -> None:
             pickle.dumps(pass_)
 
 
-def test_another_process_has_them() -> None:
+def test_pickled_passes_load_in_another_process() -> None:
     code = "import pickle, sys; print(pickle.load(sys.stdin.buffer))"
     data = pickle.dumps(Sequential([at_the_top, relax.FoldConstant(max_growth=5)], name="sent"))
     # The child process imports this module from here.

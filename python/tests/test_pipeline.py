@@ -58,37 +58,37 @@ def kinds(mod: Module) -> list[str]:
     return [op.name for op in mod["main"].ops]
 
 
-def test_a_module_is_optimised() -> None:
+def test_module_is_optimised() -> None:
     mod = Module.from_text(CHAIN)
     after = optimize(mod)
     assert kinds(after) == ["onnx.Relu"]
     assert kinds(mod) == ["onnx.Identity", "onnx.Relu"]
 
 
-def test_whatever_a_model_is_comes_back_as_that(tmp_path: Path) -> None:
+def test_result_has_the_type_of_the_model(tmp_path: Path) -> None:
     path = tmp_path / "model.onnx"
     onnx.save(proto(), path)
     assert kinds(optimize(path)) == kinds(optimize(str(path))) == ["onnx.Relu"]
-    made = optimize(proto().SerializeToString())
-    assert isinstance(made, bytes) and kinds(Module.from_onnx(made)) == ["onnx.Relu"]
-    made = optimize(proto())
-    assert isinstance(made, onnx.ModelProto) and [node.op_type for node in made.graph.node] == ["Relu"]
-    made = optimize(onnx_ir.from_proto(proto()))
-    assert isinstance(made, onnx_ir.Model) and [node.op_type for node in made.graph] == ["Relu"]
+    result = optimize(proto().SerializeToString())
+    assert isinstance(result, bytes) and kinds(Module.from_onnx(result)) == ["onnx.Relu"]
+    result = optimize(proto())
+    assert isinstance(result, onnx.ModelProto) and [node.op_type for node in result.graph.node] == ["Relu"]
+    result = optimize(onnx_ir.from_proto(proto()))
+    assert isinstance(result, onnx_ir.Model) and [node.op_type for node in result.graph] == ["Relu"]
 
     class Mine(onnx_ir.Model):
         pass
 
     model = onnx_ir.from_proto(proto())
-    made = optimize(Mine(model.graph, ir_version=model.ir_version))
-    assert isinstance(made, onnx_ir.Model) and [node.op_type for node in made.graph] == ["Relu"]
-    made = optimize(CHAIN)
-    assert isinstance(made, str) and "Identity" not in made
+    result = optimize(Mine(model.graph, ir_version=model.ir_version))
+    assert isinstance(result, onnx_ir.Model) and [node.op_type for node in result.graph] == ["Relu"]
+    result = optimize(CHAIN)
+    assert isinstance(result, str) and "Identity" not in result
     with pytest.raises(TypeError, match="a model must be a path, .*, not int"):
         optimize(5)  # type: ignore[call-overload]  # pyright: ignore
 
 
-def test_data_may_be_outside_where_that_is_allowed(tmp_path: Path) -> None:
+def test_outside_data_needs_permission(tmp_path: Path) -> None:
     path, out = with_data(tmp_path / "in" / "m.onnx"), tmp_path / "out" / "m.onnx"
     out.parent.mkdir()
     (path.parent / "m.data").rename(tmp_path / "blob")
@@ -103,7 +103,7 @@ def test_data_may_be_outside_where_that_is_allowed(tmp_path: Path) -> None:
     assert [file.name for file in out.parent.iterdir()] == ["m.onnx"]
 
 
-def test_a_text_names_data_elsewhere_where_that_is_allowed(tmp_path: Path) -> None:
+def test_outside_data_in_ir_text_needs_permission(tmp_path: Path) -> None:
     (tmp_path / "blob").write_bytes(bytes(8))
     data = f'external("{(tmp_path / "blob").as_posix()}", 0, 8)'
     text = f"module {{ fn @main() -> (%y: f32[2]) {{ %w = const f32[2] {data} return %w }} }}"
@@ -114,7 +114,7 @@ def test_a_text_names_data_elsewhere_where_that_is_allowed(tmp_path: Path) -> No
     assert str(pickle.loads(pickle.dumps(mod))) == str(mod)
 
 
-def test_a_pipeline_names_files_elsewhere_where_it_is_trusted(tmp_path: Path) -> None:
+def test_outside_files_of_a_pipeline_need_trust(tmp_path: Path) -> None:
     (tmp_path / "fuse.rules").write_text("rule a.neg { onnx.Neg(onnx.Neg(%x)) => %x }")
     path = tmp_path / "in" / "p.toml"
     path.parent.mkdir()
@@ -125,7 +125,7 @@ def test_a_pipeline_names_files_elsewhere_where_it_is_trusted(tmp_path: Path) ->
     assert kinds(optimize(Module.from_text(CHAIN), None, path, trust=True))
 
 
-def test_a_pipelines_file_imports_nothing_where_it_is_not_trusted(
+def test_untrusted_pipeline_file_cannot_import(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.syspath_prepend(str(tmp_path))
@@ -167,11 +167,11 @@ def test_a_pipelines_file_imports_nothing_where_it_is_not_trusted(
     ):
         run(mod, path)
     assert run(mod, path, trust=True).ok
-    made = passdock.get_pipeline(path, trust=True)
-    assert pickle.loads(pickle.dumps(made))(mod) is mod
+    result = passdock.get_pipeline(path, trust=True)
+    assert pickle.loads(pickle.dumps(result))(mod) is mod
 
 
-def test_a_pipelines_file_imports_where_it_is_trusted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_trusted_pipeline_file_can_import(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(tmp_path))
     (tmp_path / "friends_passes.py").write_text(
         "import passdock\nmade = passdock.module_pass(lambda mod, ctx: mod, opt_level=0, name='tests.Friend')\n"
@@ -181,7 +181,7 @@ def test_a_pipelines_file_imports_where_it_is_trusted(tmp_path: Path, monkeypatc
     assert run(Module.from_text(CHAIN), path, trust=True).ok
 
 
-def test_data_that_is_missing_is_no_mistake_of_a_pass(tmp_path: Path) -> None:
+def test_missing_external_data_is_a_model_error(tmp_path: Path) -> None:
     path, out = with_data(tmp_path / "in" / "m.onnx"), tmp_path / "in" / "out.onnx"
     model = onnx_ir.load(path)
     (path.parent / "m.data").unlink()
@@ -200,7 +200,7 @@ def test_data_that_is_missing_is_no_mistake_of_a_pass(tmp_path: Path) -> None:
     (note,) = raised.value.notes
     assert re.fullmatch(r"needed by pass `relax\.transform\.\w+`", note)
     report = raised.value.report
-    assert report is not None and "data" not in {said["code"] for said in report.diagnostics}
+    assert report is not None and "data" not in {diagnostic["code"] for diagnostic in report.diagnostics}
     with pytest.raises(ModelError, match='tensor "w"') as raised:
         optimize(onnx.load(path, load_external_data=False))
     assert raised.value.__notes__ == ["a model in memory must include its data; load the data, or pass the path of the model"]
@@ -209,7 +209,7 @@ def test_data_that_is_missing_is_no_mistake_of_a_pass(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere all names of files are UTF-8")
-def test_paths_are_bytes(tmp_path: Path) -> None:
+def test_non_utf8_paths_are_supported(tmp_path: Path) -> None:
     path, out = (tmp_path / os.fsdecode(name) for name in (b"in\xff.onnx", b"out\xff.onnx"))
     onnx.save(proto(), tmp_path / "in.onnx")
     (tmp_path / "in.onnx").rename(path)
@@ -223,7 +223,7 @@ def test_paths_are_bytes(tmp_path: Path) -> None:
         assert summary.ok == 1, summary
 
 
-def test_a_path_may_begin_as_a_text_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_paths_that_start_with_module_are_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("modules").mkdir()
     for name in ("module.onnx", "module v1.onnx", "modules/model.onnx"):
@@ -232,7 +232,7 @@ def test_a_path_may_begin_as_a_text_does(tmp_path: Path, monkeypatch: pytest.Mon
     assert optimize("module {}") == optimize(" module{\n}") == "module {\n}\n"
 
 
-def test_from_file_to_file(tmp_path: Path) -> None:
+def test_file_to_file(tmp_path: Path) -> None:
     path, out = tmp_path / "model.onnx", tmp_path / "out.onnx"
     onnx.save(proto(), path)
     report = optimize(path, out)
@@ -259,12 +259,12 @@ def test_from_file_to_file(tmp_path: Path) -> None:
         {"passes": [{"name": "CanonicalizeBindings"}], "context": {"opt_level": 3}},
     ],
 )
-def test_pipelines_of_all_kinds(source: Any) -> None:
+def test_pipeline_sources(source: Any) -> None:
     after = Pipeline(source)(Module.from_text(CHAIN))
     assert "onnx.Identity" not in kinds(after)
 
 
-def test_pipelines_are_files_too(tmp_path: Path) -> None:
+def test_pipeline_files(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text('passes = ["CanonicalizeBindings"]\n')
     assert kinds(Pipeline(path)(Module.from_text(CHAIN))) == ["onnx.Relu"]
@@ -277,7 +277,7 @@ def test_pipelines_are_files_too(tmp_path: Path) -> None:
         run(one_function(), {"passs": []})
 
 
-def test_a_model_is_no_pipeline(tmp_path: Path) -> None:
+def test_model_file_is_rejected_as_pipeline(tmp_path: Path) -> None:
     """The third argument of `run` is the output; of `optimize`, it is the second one."""
     path, other = tmp_path / "model.onnx", tmp_path / "other.toml"
     onnx.save(proto(), path)
@@ -290,7 +290,7 @@ def test_a_model_is_no_pipeline(tmp_path: Path) -> None:
     assert run(path, output=tmp_path / "out.onnx").ok and (tmp_path / "out.onnx").exists()
 
 
-def test_a_pass_is_a_pipeline(tmp_path: Path) -> None:
+def test_pass_is_accepted_as_pipeline(tmp_path: Path) -> None:
     path, out = tmp_path / "model.onnx", tmp_path / "out.onnx"
     onnx.save(proto(), path)
     mine = Sequential([passdock.relax.CanonicalizeBindings(), passdock.relax.CombineParallelConv2D()], name="mine")
@@ -299,8 +299,8 @@ def test_a_pass_is_a_pipeline(tmp_path: Path) -> None:
     assert [entry["name"] for entry in report.passes if not entry["depth"]] == ["mine"]
     assert report.pipeline["name"] == "mine"
     assert kinds(optimize(path, pipeline=mine)) == ["onnx.Relu"]
-    made = optimize(proto(), pipeline=passdock.relax.CanonicalizeBindings())
-    assert [node.op_type for node in made.graph.node] == ["Relu"]
+    result = optimize(proto(), pipeline=passdock.relax.CanonicalizeBindings())
+    assert [node.op_type for node in result.graph.node] == ["Relu"]
     assert explain(mine)["passes"][0]["name"] == "mine"
 
     events: list[str] = []
@@ -310,18 +310,18 @@ def test_a_pass_is_a_pipeline(tmp_path: Path) -> None:
     assert "tests.pipeline.Given" not in passdock.list_passes()
 
 
-def test_a_pass_that_is_a_pipeline_has_the_current_context() -> None:
+def test_pass_as_pipeline_uses_the_current_context() -> None:
     combine = "relax.transform.CombineParallelConv2D"
     mine = Sequential([passdock.relax.FoldConstant(), passdock.relax.CombineParallelConv2D()])
 
-    def said(**options: Any) -> list[str]:
+    def statuses(**options: Any) -> list[str]:
         return [entry["status"] for entry in run(one_function(), mine, **options).passes if entry["name"] == combine]
 
-    assert said() == ["skipped"] and said(opt_level=4) == ["unchanged"]
+    assert statuses() == ["skipped"] and statuses(opt_level=4) == ["unchanged"]
     with PassContext(opt_level=4, config={"relax.FoldConstant": {"max_growth": 5}}):
-        assert said() == ["unchanged"] and said(opt_level=1) == ["skipped"]
+        assert statuses() == ["unchanged"] and statuses(opt_level=1) == ["skipped"]
     with PassContext(opt_level=4, disabled_pass=[combine]):
-        assert said() == ["skipped"]
+        assert statuses() == ["skipped"]
     events: list[str] = []
     with PassContext(instruments=[Watch(events)]):
         run(one_function(), mine)
@@ -329,15 +329,15 @@ def test_a_pass_that_is_a_pipeline_has_the_current_context() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "message"),
+    ("pipeline", "message"),
     [
         (["FoldConstant"], r"expected a pipeline, got a list of names; use `passes=\['FoldConstant'\]`"),
         ([passdock.relax.FoldConstant()], r"got a list of passes; use `Sequential\(\[…\]\)`"),
         (b"default", "a name, a path, TOML, a dict, a Pipeline or a pass, not bytes"),
     ],
 )
-def test_what_is_no_pipeline_is_refused(said: Any, message: str) -> None:
-    for call in (lambda: run(one_function(), said), lambda: optimize(CHAIN, pipeline=said), lambda: Pipeline(said)):
+def test_invalid_pipelines_are_rejected(pipeline: Any, message: str) -> None:
+    for call in (lambda: run(one_function(), pipeline), lambda: optimize(CHAIN, pipeline=pipeline), lambda: Pipeline(pipeline)):
         with pytest.raises(TypeError, match=message):
             call()
     with pytest.raises(TypeError, match="not NoneType"):
@@ -346,7 +346,7 @@ def test_what_is_no_pipeline_is_refused(said: Any, message: str) -> None:
         Pipeline(passdock.relax.FoldConstant())  # type: ignore[arg-type]
 
 
-def test_passes_of_python_are_named_by_pipelines() -> None:
+def test_registered_python_passes_can_be_named() -> None:
     events: list[str] = []
     recorder(events, "tests.pipeline.Mine").register()
     report = run(one_function(), {"passes": ["FoldConstant", "tests.pipeline.Mine"]})
@@ -357,7 +357,7 @@ def test_passes_of_python_are_named_by_pipelines() -> None:
     assert "tests.pipeline.Mine" in json.dumps(explained)
 
 
-def test_ir_text_makes_models_that_others_take(tmp_path: Path) -> None:
+def test_models_from_ir_text_are_valid_onnx(tmp_path: Path) -> None:
     """Graphs get names, and regions become attributes."""
     path = tmp_path / "if.onnx"
     text = """
@@ -378,9 +378,9 @@ def test_ir_text_makes_models_that_others_take(tmp_path: Path) -> None:
     """
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        made = run(module(text), passes=["InferType"]).module
-    assert made is not None
-    made.write(path)
+        result = run(module(text), passes=["InferType"]).module
+    assert result is not None
+    result.write(path)
     proto = onnx.load(path)
     onnx.checker.check_model(proto, full_check=True)
     assert proto.graph.name == "main"
@@ -390,7 +390,7 @@ def test_ir_text_makes_models_that_others_take(tmp_path: Path) -> None:
     assert np.asarray(session.run(None, inputs)[0]).tolist() == [-1.0, 2.0]
 
 
-def test_a_pass_of_python_that_fails(tmp_path: Path) -> None:
+def test_failing_python_pass_raises_its_exception(tmp_path: Path) -> None:
     """The same exception object is raised, and nothing is written."""
     error = LookupError("mine")
     raiser(error, "tests.pipeline.Fails").register()
@@ -403,7 +403,7 @@ def test_a_pass_of_python_that_fails(tmp_path: Path) -> None:
     assert any("tests.pipeline.Fails" in note for note in error.__notes__)
 
 
-def test_a_pass_that_fails_leaves_its_report() -> None:
+def test_failed_run_has_a_report() -> None:
     with pytest.raises(PassError) as raised:
         run(one_function(), passes=["Nothing"])
     assert isinstance(raised.value.report, Report)
@@ -412,16 +412,16 @@ def test_a_pass_that_fails_leaves_its_report() -> None:
 
 
 @pytest.mark.parametrize("option", ["passes", "required_pass", "disabled_pass", "disabled_rule"])
-def test_a_name_is_no_list_of_names(option: str) -> None:
-    said = re.escape(f"{option}: expected a list of names, got a string; did you mean ['A']?")
+def test_string_is_rejected_as_list_of_names(option: str) -> None:
+    message = re.escape(f"{option}: expected a list of names, got a string; did you mean ['A']?")
     options: dict[str, Any] = {option: "A"}
-    with pytest.raises(TypeError, match=said):
+    with pytest.raises(TypeError, match=message):
         run(one_function(), **options)
-    with pytest.raises(TypeError, match=said):
+    with pytest.raises(TypeError, match=message):
         explain(**options)
 
 
-def test_a_pass_is_no_name() -> None:
+def test_pass_object_is_rejected_as_name() -> None:
     with pytest.raises(TypeError, match="passes: expected the name 'relax.transform.FoldConstant', got the pass"):
         run(one_function(), passes=[passdock.relax.FoldConstant()])
 
@@ -435,7 +435,7 @@ def test_none_is_an_empty_list(option: str) -> None:
 
 @pytest.mark.parametrize("option", ["plugins", "plugin_dirs"])
 @pytest.mark.parametrize("path", ["x", Path("x")])
-def test_a_path_is_no_list_of_paths(option: str, path: Any) -> None:
+def test_path_is_rejected_as_list_of_paths(option: str, path: Any) -> None:
     with pytest.raises(TypeError, match=f"{option}: expected a list of paths, got .*; did you mean "):
         run(one_function(), **{option: path})
 
@@ -474,14 +474,14 @@ def test_options_are_checked() -> None:
         ),
     ],
 )
-def test_what_an_option_isnt_is_said_with_its_name(
+def test_invalid_option_value_error_names_the_option(
     option: str, value: Any, error: type[Exception], message: str
 ) -> None:
     with pytest.raises(error, match=message):
         run(one_function(), **{option: value})
 
 
-def test_switches_may_be_of_numpy() -> None:
+def test_switches_accept_numpy_bools() -> None:
     assert run(one_function(), allow_growth=np.bool_(True), value_info=np.bool_(False)).ok
 
 
@@ -496,26 +496,26 @@ def test_parameters_are_bound_to_arrays() -> None:
     """
     array = np.array([[0.1, -2.5], [np.inf, 1e-30]], np.float32)
     for bound in (array, array.tolist(), [array[0], array[1]]):
-        made = run(module(text), bind={"w": bound}).module
-        assert made is not None
-        (constant,) = (value.constant for value in made["main"].constants)
+        result = run(module(text), bind={"w": bound}).module
+        assert result is not None
+        (constant,) = (value.constant for value in result["main"].constants)
         assert constant is not None and np.array_equal(constant.numpy(), array)
-        assert [param.name for param in made["main"].params] == ["x"]
+        assert [param.name for param in result["main"].params] == ["x"]
 
 
-def test_texts_of_pipelines_are_texts_of_toml() -> None:
+def test_invalid_unicode_in_pipelines_is_rejected() -> None:
     with pytest.raises(PassError, match="no pass is named `a\x7fb\x01`"):
         run(one_function(), {"passes": ["a\x7fb\x01"]})
     with pytest.raises(ValueError, match=r"invalid Unicode in 'a\\udcff'"):
         run(one_function(), {"passes": ["a\udcff"]})
 
 
-def test_a_page_is_shown_whatever_it_is_called(tmp_path: Path) -> None:
+def test_html_report_path_is_escaped(tmp_path: Path) -> None:
     report = run(one_function(), html_report=tmp_path / "run #1 é.html")
     assert "/run%20%231%20%C3%A9.html' style=" in report._repr_html_()
 
 
-def test_numbers_of_other_kinds_are_numbers() -> None:
+def test_options_accept_numpy_and_enum_numbers() -> None:
     """NumPy's numbers, and those of enums."""
 
     class Limit(enum.IntEnum):
@@ -523,18 +523,18 @@ def test_numbers_of_other_kinds_are_numbers() -> None:
 
     mod = Module.from_text(CHAIN)
     level: Any = np.int64(1)
-    for said, kept in ((np.int64(5), 5), (Limit.LOW, 5)):
-        entry = {"name": "FoldConstant", "options": {"max_growth": said, "allow_growth": np.bool_(True)}}
+    for given, kept in ((np.int64(5), 5), (Limit.LOW, 5)):
+        entry = {"name": "FoldConstant", "options": {"max_growth": given, "allow_growth": np.bool_(True)}}
         options = explain({"passes": [entry]})["passes"][0]["options"]
         assert {"name": "max_growth", "source": "options", "value": kept} in options
-        assert run(mod, config={"relax.FoldConstant": {"max_growth": said}}, opt_level=np.int64(2)).ok
-        with PassContext(opt_level=level, config={"relax.FoldConstant": {"max_growth": said}}) as ctx:
+        assert run(mod, config={"relax.FoldConstant": {"max_growth": given}}, opt_level=np.int64(2)).ok
+        with PassContext(opt_level=level, config={"relax.FoldConstant": {"max_growth": given}}) as ctx:
             assert ctx.opt_level == 1 and ctx.get_config("relax.FoldConstant")["max_growth"] == kept
     with pytest.raises(ConfigError, match=r"2\.5"):
         run(mod, config={"relax.FoldConstant": {"max_growth": np.float64(2.5)}})
 
 
-def test_progress_hears_the_names_of_passes() -> None:
-    heard: list[str] = []
-    run(one_function(), passes=["FoldConstant", "InferType"], progress=heard.append)
-    assert heard[-2:] == ["relax.transform.FoldConstant", "relax.transform.InferType"]
+def test_progress_receives_pass_names() -> None:
+    names: list[str] = []
+    run(one_function(), passes=["FoldConstant", "InferType"], progress=names.append)
+    assert names[-2:] == ["relax.transform.FoldConstant", "relax.transform.InferType"]

@@ -18,7 +18,7 @@ import passdock.ray
 from batch_passes import MARK
 from passdock import UsageError, _passdock
 from passdock._batch import engines, storage
-from test_batch import FIELDS, model, said
+from test_batch import FIELDS, model, by_name
 
 TESTS = str(Path(__file__).parent)
 BOTH = [TESTS, str(Path(passdock.__file__).parents[1])]
@@ -53,11 +53,11 @@ def models(tmp_path: Path) -> Path:
     return home
 
 
-def test_models_of_a_shared_disk(cluster: Path, models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_models_on_a_shared_disk(cluster: Path, models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out = tmp_path / "out"
     batch = passdock.ray.batch(models, None, out)
     assert len(batch) == 3
-    done = said(batch)
+    done = by_name(batch)
     assert {name: result.ok for name, result in done.items()} == {"a": True, "b": True, "bad": False}
     assert list(done["b"]) == FIELDS
     assert (done["b"].output, done["b"].ops_before) == (str(out / "deep" / "b.onnx"), 4)
@@ -77,10 +77,10 @@ def test_models_of_a_shared_disk(cluster: Path, models: Path, tmp_path: Path, mo
     assert passdock.ray.batch(models, None, out, opt_level=0, resume=False).wait().up_to_date == 0
 
 
-def test_models_of_storage_are_copied(cluster: Path, models: Path, tmp_path: Path) -> None:
+def test_models_in_storage_are_copied(cluster: Path, models: Path, tmp_path: Path) -> None:
     there = f"file://{tmp_path}"
     batch = passdock.ray.batch(f"{there}/models", None, f"{there}/out")
-    done = said(batch)
+    done = by_name(batch)
     assert {name: result.ok for name, result in done.items()} == {"a": True, "b": True, "bad": False}
     assert done["b"].model == f"{there}/models/deep/b.onnx"
     assert done["b"].output == f"{there}/out/deep/b.onnx"
@@ -98,8 +98,8 @@ def test_models_of_storage_are_copied(cluster: Path, models: Path, tmp_path: Pat
     assert passdock.ray.batch(f"{there}/models", None, f"{there}/out").wait().up_to_date == 1
 
 
-def test_data_beside_a_model_goes_with_it(cluster: Path, tmp_path: Path) -> None:
-    onnx = pytest.importorskip("onnx", reason="onnx isn't installed, which writes data beside a model")
+def test_external_data_is_copied_with_the_model(cluster: Path, tmp_path: Path) -> None:
+    onnx = pytest.importorskip("onnx", reason="onnx isn't installed, which writes external data")
     import numpy as np
     from onnx import TensorProto, helper, numpy_helper
 
@@ -108,9 +108,9 @@ def test_data_beside_a_model_goes_with_it(cluster: Path, tmp_path: Path) -> None
     weight = numpy_helper.from_array(np.arange(4096, dtype=np.float32), "w")
     values = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [4096]) for name in ("x", "y")]
     graph = helper.make_graph([helper.make_node("Add", ["x", "w"], ["y"])], "g", values[:1], values[1:], [weight])
-    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    created = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
     options = {"save_as_external_data": True, "all_tensors_to_one_file": True, "size_threshold": 0}
-    onnx.save_model(made, str(home / "m.onnx"), location="weights.bin", **options)
+    onnx.save_model(created, str(home / "m.onnx"), location="weights.bin", **options)
     assert storage.data_files(str(home / "m.onnx")) == ["weights.bin"]
     summary = passdock.ray.batch(f"file://{home}/m.onnx", None, f"file://{tmp_path}/out").wait()
     assert summary.ok == 1, summary
@@ -125,7 +125,7 @@ def test_data_beside_a_model_goes_with_it(cluster: Path, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("which", ["tests.DiesOnce", "tests.NodeDiesOnce"])
-def test_a_model_whose_process_died_is_run_again(cluster: Path, models: Path, tmp_path: Path, which: str) -> None:
+def test_model_is_retried_after_a_crash(cluster: Path, models: Path, tmp_path: Path, which: str) -> None:
     for mark in cluster.iterdir():
         mark.unlink()
     batch = passdock.ray.batch(
@@ -136,14 +136,14 @@ def test_a_model_whose_process_died_is_run_again(cluster: Path, models: Path, tm
     assert "1 retried" in str(summary)
 
 
-def test_a_model_that_always_dies_fails_and_others_do_not(cluster: Path, tmp_path: Path) -> None:
+def test_repeated_crash_fails_only_its_model(cluster: Path, tmp_path: Path) -> None:
     home = tmp_path / "models"
     for name, op in {"fails": "Neg", "exits": "Exp", "hangs": "Sin", "fine": "Relu", "fine2": "Abs"}.items():
         model(home / f"{name}.onnx", op)
     batch = passdock.ray.batch(
         home, None, tmp_path / "out", passes=["tests.Behave"], imports=["batch_passes"], timeout=3, max_in_flight=2
     )
-    done = said(batch)
+    done = by_name(batch)
     assert sorted(name for name, result in done.items() if result.ok) == ["fine", "fine2"]
     # Failed passes and timeouts aren't retried.
     assert batch.summary.retried == 2
@@ -152,16 +152,14 @@ def test_a_model_that_always_dies_fails_and_others_do_not(cluster: Path, tmp_pat
     assert "was still running after 3 s" in str(done["hangs"].error)
 
 
-def test_no_more_is_with_the_cluster_than_was_said(
-    cluster: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_max_in_flight_limits_submitted_tasks(cluster: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     paths = [model(tmp_path / "models" / f"{at}.onnx") for at in range(12)]
     counts: list[int] = []
-    answered = passdock.ray._Cluster.answered
+    original = passdock.ray._Cluster.answered
 
     def counting(self: Any, running: Any) -> Any:
         counts.append(len(running))
-        return answered(self, running)
+        return original(self, running)
 
     monkeypatch.setattr(passdock.ray._Cluster, "answered", counting)
     assert passdock.ray.batch(paths, None, tmp_path / "out", max_in_flight=3).wait().ok == 12
@@ -172,7 +170,7 @@ def test_no_more_is_with_the_cluster_than_was_said(
     assert max(counts) == 4
 
 
-def test_nodes_that_cannot_run_it_are_told_of_once(cluster: Path, models: Path, tmp_path: Path) -> None:
+def test_invalid_requests_and_version_mismatch_are_rejected(cluster: Path, models: Path, tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     shutil.copy(models / "a.onnx", tmp_path / "other" / "a.onnx")
     with pytest.raises(UsageError, match="would both be"):
@@ -185,17 +183,17 @@ def test_nodes_that_cannot_run_it_are_told_of_once(cluster: Path, models: Path, 
         passdock.ray.batch("nothing://bucket/a.onnx", None, tmp_path / "out")
     with pytest.raises(ValueError, match="retries"):
         passdock.ray.batch(models, None, tmp_path / "out", retries=-1)
-    wrong = _answer_of_another_version(models / "a.onnx", tmp_path / "out")
+    wrong = _result_of_another_version(models / "a.onnx", tmp_path / "out")
     assert wrong["rejected"]
     assert f"but the program has {_passdock.version()}.1" in wrong["diagnostics"][0]["message"]
 
 
-def _answer_of_another_version(path: Path, out: Path) -> dict[str, Any]:
+def _result_of_another_version(path: Path, out: Path) -> dict[str, Any]:
     job = {"version": f"{_passdock.version()}.1", "model": str(path), "output": str(out / path.name)}
     return passdock.ray._run(job)
 
 
-def test_storage_of_another_kind() -> None:
+def test_items_in_memory_storage() -> None:
     fsspec = pytest.importorskip("fsspec", reason="fsspec isn't installed: pip install 'passdock[ray]'")
     there = fsspec.filesystem("memory")
     there.store.clear()
@@ -213,7 +211,7 @@ def test_storage_of_another_kind() -> None:
     assert again[0].state != state
 
 
-def test_a_result_appears_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_results_are_moved_atomically(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fsspec = pytest.importorskip("fsspec", reason="fsspec isn't installed: pip install 'passdock[ray]'")
     there = fsspec.filesystem("memory")
     there.store.clear()
@@ -241,7 +239,7 @@ def test_a_result_appears_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert there.find("/out") == []
 
 
-def test_what_is_missing_says_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_dependency_error_names_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     there = builtins.__import__
 
     def without(name: str, *rest: Any, **options: Any) -> Any:

@@ -9,7 +9,7 @@ from passdock import Module, PassContext, PassError, Sequential, UnknownNameErro
 from support import built_plugin, one_function
 
 
-def test_a_plugin_requires_a_pass_of_python() -> None:
+def test_plugin_pass_requires_python_pass() -> None:
     passdock.load_plugin(built_plugin("passdock_conformance"))
     needs = get_pass("t.transform.NeedsMissing")
     with pytest.raises(UnknownNameError, match=r"t\.transform\.Leafs"):
@@ -23,9 +23,9 @@ def test_a_plugin_requires_a_pass_of_python() -> None:
         return mod
 
     leafs.register()
-    made = Sequential([needs])(one_function())
+    result = Sequential([needs])(one_function())
     assert ran == ["leafs"]
-    assert made["main"].attrs["Leafs"] == 1
+    assert result["main"].attrs["Leafs"] == 1
     # Also in a pipeline that names the plugin's pass.
     assert passdock.run(one_function(), passes=["t.transform.NeedsMissing"])["ok"]
     assert ran == ["leafs"] * 2

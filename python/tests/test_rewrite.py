@@ -27,7 +27,7 @@ def line_of(raised: pytest.ExceptionInfo[Any]) -> str:
     return f"({__file__}:{raised.traceback[-1].lineno + 1})"
 
 
-def test_what_the_code_of_a_rule_raises_names_its_line_and_the_op() -> None:
+def test_rule_error_names_line_and_op() -> None:
     @rule("onnx.Relu(%x)")
     def fails(rewriter: Rewriter, match: Match) -> Any:
         raise KeyError("no")
@@ -40,19 +40,19 @@ def test_what_the_code_of_a_rule_raises_names_its_line_and_the_op() -> None:
 
 
 @pytest.mark.parametrize(
-    ("results", "said"),
+    ("results", "message"),
     [(0, "cannot use an op without results"), (2**33, "an op can have at most 1048576 results")],
 )
-def test_ops_that_stand_for_nothing(results: int, said: str) -> None:
+def test_ops_with_invalid_result_count_are_rejected(results: int, message: str) -> None:
     @rule("onnx.Relu(%x)")
     def makes(rewriter: Rewriter, match: Match) -> Any:
         return rewriter.op("onnx.Relu", [match["x"]], results=results)
 
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         rules_pass("acme.Makes", makes)(module(RELU_OF_ABS))
 
 
-def test_the_context_of_a_rewrite_says_what_is_done_meanwhile() -> None:
+def test_context_is_unavailable_during_a_rewrite() -> None:
     @function_pass(opt_level=0)
     def rewrites(func: Function, mod: Module, ctx: PassContext) -> Function:
         @rule("onnx.Relu(%x)")
@@ -67,7 +67,7 @@ def test_the_context_of_a_rewrite_says_what_is_done_meanwhile() -> None:
 
 
 @pytest.mark.parametrize("base", [Visitor, Mutator])
-def test_what_a_method_raises_names_its_line(base: type[Any]) -> None:
+def test_visitor_error_names_its_line(base: type[Any]) -> None:
     def fail(self: Any, op: Op) -> None:
         raise KeyError("no")
 
@@ -84,9 +84,9 @@ def test_what_a_method_raises_names_its_line(base: type[Any]) -> None:
     assert raised.value.__notes__ == [f"Error in pass acme.Walks, function @main {line_of(raised)}"]
 
 
-@pytest.mark.parametrize("answer", [lambda op: op, lambda op: 3])
-def test_a_mutator_answers_values(answer: Any) -> None:
-    mutator = type("Answers", (Mutator,), {"mutate_other": lambda self, op: answer(op)})()
+@pytest.mark.parametrize("result", [lambda op: op, lambda op: 3])
+def test_mutator_must_return_values(result: Any) -> None:
+    mutator = type("Answers", (Mutator,), {"mutate_other": lambda self, op: result(op)})()
 
     @function_pass(opt_level=0, name="acme.Mutates")
     def mutates(func: Function, mod: Module, ctx: PassContext) -> Function:
@@ -99,7 +99,7 @@ def test_a_mutator_answers_values(answer: Any) -> None:
         mutates(one_function())
 
 
-def test_a_pass_of_a_pass_has_a_line_of_its_own() -> None:
+def test_nested_pass_errors_have_separate_lines() -> None:
     @function_pass(opt_level=0, name="Inner")
     def inner(func: Function, mod: Module, ctx: PassContext) -> Function:
         raise KeyError("no")
@@ -119,7 +119,7 @@ def test_a_pass_of_a_pass_has_a_line_of_its_own() -> None:
 
 
 @pytest.mark.parametrize("count", [0, 2])
-def test_the_code_of_a_rule_answers_a_value_for_each_result(count: int) -> None:
+def test_rule_must_return_one_value_per_result(count: int) -> None:
     @rule("onnx.Relu(%x)")
     def several(rewriter: Rewriter, match: Match) -> Any:
         return [match["x"]] * count
@@ -128,7 +128,7 @@ def test_the_code_of_a_rule_answers_a_value_for_each_result(count: int) -> None:
         rules_pass("acme.Several", several)(one_function())
 
 
-def test_results_that_nobody_uses_may_be_left_out() -> None:
+def test_unused_results_may_be_omitted() -> None:
     @rule("%y, %mask = onnx.Dropout(%x)")
     def drop(rewriter: Rewriter, match: Match) -> Any:
         return match["x"]
@@ -145,7 +145,7 @@ def test_results_that_nobody_uses_may_be_left_out() -> None:
     assert [op.name for op in rules_pass("acme.Drop", drop)(mod)["main"].ops] == ["onnx.Relu"]
 
 
-def test_what_a_rules_pass_requires_is_a_list() -> None:
+def test_rules_pass_required_is_a_list() -> None:
     rules = Rules("rule a { onnx.Relu(onnx.Relu(%x)) => onnx.Relu(%x) }")
     assert rules_pass("acme.A", rules, required=("InferType",)).info.required == ("InferType",)
     with pytest.raises(TypeError, match="Required is expected to be the type of list/tuple"):
@@ -153,7 +153,7 @@ def test_what_a_rules_pass_requires_is_a_list() -> None:
 
 
 @pytest.mark.parametrize(
-    ("dtype", "number", "said"),
+    ("dtype", "number", "message"),
     [
         ("f32", 1e60, "f32 cannot represent 1e[+]60"),
         ("f16", 65520.0, "f16 cannot represent 65520.0"),
@@ -164,13 +164,13 @@ def test_what_a_rules_pass_requires_is_a_list() -> None:
         ("i64", 2**63 - 1, "cannot represent 9223372036854775807 exactly.* `ints`"),
     ],
 )
-def test_a_scalar_is_the_number_that_was_said(dtype: str, number: float, said: str) -> None:
+def test_scalar_must_be_representable(dtype: str, number: float, message: str) -> None:
     def adds(rewriter: Rewriter, match: Match) -> Any:
-        with pytest.raises(ValueError, match=said):
+        with pytest.raises(ValueError, match=message):
             rewriter.scalar(dtype, number)
         for dtype_of_it, right in (("f32", 0.5), ("f32", float("inf")), ("f64", 2**53 + 1), ("u64", 2**63), ("bool", 1)):
-            made = rewriter.scalar(dtype_of_it, right).constant
-            assert made is not None
-            assert made.numpy() == right if right != 2**53 + 1 else made.numpy() == 2.0**53
+            created = rewriter.scalar(dtype_of_it, right).constant
+            assert created is not None
+            assert created.numpy() == right if right != 2**53 + 1 else created.numpy() == 2.0**53
 
     rules_pass("Adds", rule("onnx.Relu(%x)")(adds))(one_function())

@@ -33,7 +33,7 @@ from passdock.rewrite import Rules
 from support import module, one_function, raiser
 
 
-def test_reports_and_their_errors_are_copied(tmp_path: Path) -> None:
+def test_reports_and_errors_can_be_copied_and_pickled(tmp_path: Path) -> None:
     report = passdock.run(one_function(), "default")
     for other in (copy.deepcopy(report), pickle.loads(pickle.dumps(report))):
         assert dict(other) == dict(report)
@@ -42,27 +42,27 @@ def test_reports_and_their_errors_are_copied(tmp_path: Path) -> None:
     assert pickle.loads(pickle.dumps(failed.value)).report.ok is False
 
 
-def test_who_follows_a_run_may_end_it(tmp_path: Path) -> None:
-    told: list[str] = []
+def test_progress_callback_may_stop_the_run(tmp_path: Path) -> None:
+    names: list[str] = []
 
     def follow(name: str) -> None:
-        told.append(name)
+        names.append(name)
         raise KeyError("enough")
 
     one_function().write(tmp_path / "in.ir")
     # No pass follows the last one, before which the run would end.
     for pipeline in ("default", {"passes": ["InferType"]}):
-        told.clear()
+        names.clear()
         with pytest.raises(KeyError, match="enough") as raised:
             passdock.run(tmp_path / "in.ir", pipeline, tmp_path / "out.ir", progress=follow)
-        assert len(told) == 1
+        assert len(names) == 1
         # Neither an output nor a reproducer is written.
         assert not hasattr(raised.value, "__notes__")
         assert [path.name for path in tmp_path.iterdir()] == ["in.ir"]
 
 
 @pytest.mark.parametrize("ends", [KeyboardInterrupt(), ValueError("no")])
-def test_ctrl_c_in_a_pass_is_nothing_to_reproduce(ends: BaseException, tmp_path: Path) -> None:
+def test_keyboard_interrupt_writes_no_reproducer(ends: BaseException, tmp_path: Path) -> None:
     register_pass(raiser(ends, "test.Ends"), override=True)
     with pytest.raises(type(ends)):
         passdock.run(one_function(), passes=["test.Ends"], output=tmp_path / "out.ir")
@@ -70,7 +70,7 @@ def test_ctrl_c_in_a_pass_is_nothing_to_reproduce(ends: BaseException, tmp_path:
     assert [path.name for path in tmp_path.iterdir()] == reproducer
 
 
-def test_a_pass_that_runs_itself_by_a_pipeline_comes_to_an_end() -> None:
+def test_nested_runs_are_limited() -> None:
     @register_pass
     @module_pass(opt_level=0, name="test.RunsItself")
     def again(mod: Module, ctx: PassContext) -> Module:
@@ -81,7 +81,7 @@ def test_a_pass_that_runs_itself_by_a_pipeline_comes_to_an_end() -> None:
         again(one_function())
 
 
-def test_an_unknown_option_is_refused_with_the_nearest() -> None:
+def test_unknown_option_error_has_a_suggestion() -> None:
     with pytest.raises(TypeError, match="unknown option `opt_lvl`; did you mean `opt_level`"):
         passdock.run(one_function(), opt_lvl=3)
 
@@ -126,7 +126,7 @@ def ran(run: Callable[[Module], Any], **settings: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("run", RUNS)
-def test_the_current_context_governs_all_runs(run: Callable[[Module], Any]) -> None:
+def test_all_runs_use_the_current_context(run: Callable[[Module], Any]) -> None:
     everything = ran(run)
     assert FOLD in everything and len(everything) > 10
     assert set(everything) - set(ran(run, disabled_pass=["SimplifyExpr"])) == {"relax.transform.SimplifyExpr"}
@@ -135,51 +135,51 @@ def test_the_current_context_governs_all_runs(run: Callable[[Module], Any]) -> N
     assert FOLD in ran(run, opt_level=0, required_pass=["FoldConstant"])
 
 
-def test_options_win_over_the_context_and_it_over_the_pipeline() -> None:
+def test_options_override_context_and_context_overrides_pipeline() -> None:
     source = {"passes": ["FoldConstant"], "context": {"opt_level": 0, "config": {"relax.FoldConstant": {"max_growth": 1}}}}
 
-    def said(**options: Any) -> tuple[bool, Any]:
+    def outcome(**options: Any) -> tuple[bool, Any]:
         entry = passdock.explain(source, **options)["passes"][0]
         growth = [option["value"] for option in entry["options"] if option["name"] == "max_growth"]
         return passdock.run(one_function(), source, **options).passes[0]["status"] != "skipped", growth[0]
 
     config = {"relax.FoldConstant": {"max_growth": 2}}
-    assert said() == (False, 1)
+    assert outcome() == (False, 1)
     # A context without a level doesn't override the pipeline's.
     with PassContext(config=config):
-        assert said() == (False, 2)
+        assert outcome() == (False, 2)
     with PassContext(opt_level=2, config=config):
-        assert said() == (True, 2)
-        assert said(opt_level=1, config={"relax.FoldConstant": {"max_growth": 3}}) == (False, 3)
+        assert outcome() == (True, 2)
+        assert outcome(opt_level=1, config={"relax.FoldConstant": {"max_growth": 3}}) == (False, 3)
 
 
-def test_instruments_of_a_run_come_after_those_of_the_context() -> None:
-    heard: list[str] = []
+def test_context_instruments_precede_run_instruments() -> None:
+    events: list[str] = []
 
-    class Told(PassInstrument):
+    class Recorder(PassInstrument):
         def __init__(self, own: str) -> None:
             self.own = own
 
         def enter_pass_ctx(self) -> None:
-            heard.append(f"{self.own} enters")
+            events.append(f"{self.own} enters")
 
         def exit_pass_ctx(self) -> None:
-            heard.append(f"{self.own} exits")
+            events.append(f"{self.own} exits")
 
         def run_before_pass(self, mod: Module, info: PassInfo) -> None:
-            heard.append(f"{self.own} {info.name}")
+            events.append(f"{self.own} {info.name}")
 
     one = Sequential([passdock.relax.FoldConstant()], name="one")
-    outer, inner = Told("outer"), Told("inner")
+    outer, inner = Recorder("outer"), Recorder("inner")
     with PassContext(instruments=[outer]):
         passdock.run(one_function(), one, instruments=[inner])
     passes = [f"{own} {name}" for name in ("pipeline", "one", FOLD) for own in ("outer", "inner")]
-    assert heard == ["outer enters", "inner enters", *passes, "inner exits", "outer exits"]
+    assert events == ["outer enters", "inner enters", *passes, "inner exits", "outer exits"]
     with pytest.raises(TypeError, match="is not an instrument"):
         passdock.run(one_function(), instruments=[3])
 
 
-def test_an_instrument_of_the_context_vetoes_and_ends_runs() -> None:
+def test_context_instruments_may_veto_and_fail() -> None:
     @pass_instrument
     class Veto:
         def should_run(self, mod: Module, info: PassInfo) -> bool:
@@ -197,14 +197,14 @@ def test_an_instrument_of_the_context_vetoes_and_ends_runs() -> None:
         passdock.optimize(one_function())
 
 
-def test_times_are_there_until_the_context_is_left() -> None:
+def test_timing_is_available_until_context_exit() -> None:
     timing = passdock.instrument.PassTimingInstrument()
     with PassContext(instruments=[timing]):
         passdock.optimize(one_function())
         assert FOLD in timing.render()
 
 
-def test_a_pass_without_a_place_in_the_registry_is_known_to_the_context() -> None:
+def test_unregistered_pass_names_are_valid_in_context() -> None:
     @module_pass(opt_level=0, name="test.Unregistered")
     def mine(mod: Module, ctx: PassContext) -> Module:
         raise AssertionError
@@ -216,7 +216,7 @@ def test_a_pass_without_a_place_in_the_registry_is_known_to_the_context() -> Non
         passdock.run(one_function())
 
 
-def test_a_pipeline_is_a_pass(tmp_path: Path) -> None:
+def test_pipeline_can_be_used_as_pass(tmp_path: Path) -> None:
     default = passdock.get_pipeline()
     assert isinstance(default, Sequential) and default.info.name == "default"
     assert str(default(one_function())) == str(passdock.optimize(one_function()))
@@ -233,7 +233,7 @@ def test_a_pipeline_is_a_pass(tmp_path: Path) -> None:
         passdock.get_pipeline("nothing")
 
 
-def test_a_warning_that_is_an_error_has_the_report(tmp_path: Path) -> None:
+def test_warning_as_error_has_the_report(tmp_path: Path) -> None:
     """Its notes are the other warnings; the run is complete."""
     out = tmp_path / "out.ir"
     with warnings.catch_warnings(), pytest.raises(PassWarning, match="`aa`") as raised:
@@ -251,7 +251,7 @@ def test_a_warning_that_is_an_error_has_the_report(tmp_path: Path) -> None:
         assert passdock.run(one_function(), disabled_rule=["aa"]).ok
 
 
-def test_what_a_pass_of_python_raises_has_the_report() -> None:
+def test_exception_of_python_pass_has_the_report() -> None:
     class Mine(Exception):
         def report(self) -> str:
             return "mine"
@@ -266,43 +266,43 @@ def test_what_a_pass_of_python_raises_has_the_report() -> None:
     assert own.value.report() == "mine"
 
 
-def test_reports_are_not_set() -> None:
+def test_reports_are_read_only() -> None:
     report = passdock.run(one_function())
     with pytest.raises(AttributeError, match=r"cannot set 'ok' of a report; .*`dict\(report\)`"):
         report.ok = False
     assert report.ok and {"ok", "passes", "model", "seconds", "module", "to_json"} <= set(dir(report))
 
 
-def test_warnings_are_at_the_line_of_the_program() -> None:
+def test_warnings_point_to_the_calling_line() -> None:
     """However many frames of the package are between, and also at a program's top level."""
     program = textwrap.dedent("""
         import passdock
         mod = passdock.Module.from_text("module {}")
-        said = {"disabled_rule": ["aa"]}
-        passdock.run(mod, **said)
-        passdock.optimize(mod, **said)
-        passdock.Pipeline("default")(mod, **said)
+        options = {"disabled_rule": ["aa"]}
+        passdock.run(mod, **options)
+        passdock.optimize(mod, **options)
+        passdock.Pipeline("default")(mod, **options)
     """)
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
-    said = [line.split(": ")[0] for line in done.stderr.splitlines() if "PassWarning" in line]
-    assert said == ["<string>:5", "<string>:6", "<string>:7"]
+    locations = [line.split(": ")[0] for line in done.stderr.splitlines() if "PassWarning" in line]
+    assert locations == ["<string>:5", "<string>:6", "<string>:7"]
 
 
-def test_a_pipeline_is_called_with_a_module() -> None:
+def test_pipeline_must_be_called_with_a_module() -> None:
     with pytest.raises(TypeError, match="not str; use `run` for files"):
         Pipeline("default")("x.onnx")  # type: ignore[arg-type]
 
 
-def test_toml_may_be_one_line() -> None:
+def test_single_line_toml_is_accepted() -> None:
     assert passdock.run(one_function(), 'passes = ["FoldConstant"]').ok
 
 
-def test_rules_are_held_to_definitions() -> None:
+def test_rules_are_checked_against_definitions() -> None:
     with pytest.raises(passdock.PipelineError, match="Relo"):
         Rules("rule a { onnx.Relu(%x) => onnx.Relo(%x) }")
 
 
-def test_a_small_file_may_be_written_again(tmp_path: Path) -> None:
+def test_overwritten_small_file_does_not_change_module(tmp_path: Path) -> None:
     """Its module keeps the contents that were read; so do its pickle, text and bytes."""
 
     def written(first: float) -> str:
@@ -324,12 +324,12 @@ def test_a_small_file_may_be_written_again(tmp_path: Path) -> None:
     assert str(Module.from_onnx(held.to_onnx())) == text
     # With the same length: a reference to the file would now read other numbers.
     written(1.0)
-    for made in (held, pickle.loads(pickled), Module.from_text(text), Module.read(tmp_path / "m.ir")):
-        weights = made["main"].value("w").constant
+    for result in (held, pickle.loads(pickled), Module.from_text(text), Module.read(tmp_path / "m.ir")):
+        weights = result["main"].value("w").constant
         assert weights is not None and weights.numpy().tolist() == list(range(200))
 
 
-def test_a_pickle_has_what_only_the_file_said() -> None:
+def test_pickle_keeps_onnx_metadata() -> None:
     proto = onnx.load_from_string(one_function().to_onnx())
     proto.doc_string = proto.graph.node[0].doc_string = "told"
     given = Module.from_onnx(proto.SerializeToString())

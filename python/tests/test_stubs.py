@@ -18,11 +18,11 @@ if PACKAGE.parent.name != "site-packages":
     PYTHON["MYPYPATH"] = str(PACKAGE.parent)
 
 
-def test_the_package_says_that_it_is_typed() -> None:
+def test_package_has_py_typed() -> None:
     assert (PACKAGE / "py.typed").exists()
 
 
-def test_stubs_are_those_of_the_module(tmp_path: Path) -> None:
+def test_stubs_match_the_module(tmp_path: Path) -> None:
     """All public names and signatures."""
     pytest.importorskip("mypy.stubtest")
     allowed = tmp_path / "allowed.txt"
@@ -33,7 +33,7 @@ def test_stubs_are_those_of_the_module(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_every_public_name_has_a_doc_string() -> None:
+def test_every_public_name_has_a_docstring() -> None:
     from passdock import _passdock
 
     bare = [
@@ -47,14 +47,14 @@ def test_every_public_name_has_a_doc_string() -> None:
 
 
 @pytest.mark.parametrize("module", [passdock, passdock.transform, passdock.instrument, passdock.diagnostics])
-def test_names_to_import_are_there(module: object) -> None:
+def test_all_exports_exist(module: object) -> None:
     names: list[str] = getattr(module, "__all__", [])
     assert names == sorted(names)
     assert all(hasattr(module, name) for name in names)
     assert set(names) <= set(dir(module))
 
 
-def test_a_program_is_checked_strictly(tmp_path: Path) -> None:
+def test_example_program_type_checks(tmp_path: Path) -> None:
     """The first examples of the documentation."""
     pytest.importorskip("mypy")
     program = tmp_path / "program.py"

@@ -25,7 +25,7 @@ def in_thread(body: Callable[[], T]) -> T:
         return pool.submit(body).result(timeout=60)
 
 
-def test_r019_a_new_thread_starts_with_its_own_context() -> None:
+def test_r019_new_thread_inherits_nothing() -> None:
     with PassContext(opt_level=3, disabled_pass=["FoldConstant"]) as outer:
         inner = in_thread(PassContext.current)
         assert inner != outer
@@ -39,21 +39,21 @@ def test_r019_a_new_thread_starts_with_its_own_context() -> None:
         assert PassContext.current() is outer
 
 
-def test_r022_a_context_is_left_by_the_thread_that_entered_it() -> None:
+def test_r022_context_must_be_left_on_its_thread() -> None:
     with PassContext() as ctx:
         with pytest.raises(Exception, match="is not entered on this thread"):
             in_thread(lambda: ctx.__exit__(None, None, None))
         assert PassContext.current() is ctx
 
 
-def test_r120_instruments_hear_of_their_thread_only() -> None:
+def test_r120_other_threads_are_not_instrumented() -> None:
     events: list[str] = []
     with PassContext(instruments=[Watch(events)]):
         in_thread(lambda: recorder(events, "There")(one_function()))
     assert events == ["enter", "There", "exit"]
 
 
-def test_what_a_pass_was_given_belongs_to_its_thread() -> None:
+def test_handles_are_bound_to_the_thread_of_the_pass() -> None:
     @module_pass(opt_level=0)
     def lends(mod: Module, ctx: PassContext) -> Module:
         func = mod["main"]
@@ -65,7 +65,7 @@ def test_what_a_pass_was_given_belongs_to_its_thread() -> None:
     lends(one_function())
 
 
-def test_modules_are_read_by_all_threads_at_once() -> None:
+def test_modules_are_readable_from_many_threads() -> None:
     mod = two_functions()
     func = mod["main"]
 
@@ -73,11 +73,11 @@ def test_modules_are_read_by_all_threads_at_once() -> None:
         return [op.name for _ in range(300) for op in func.ops]
 
     with ThreadPoolExecutor(8) as pool:
-        answers = [task.result(timeout=60) for task in [pool.submit(reads) for _ in range(8)]]
-    assert answers == [["onnx.Relu"] * 300] * 8
+        results = [task.result(timeout=60) for task in [pool.submit(reads) for _ in range(8)]]
+    assert results == [["onnx.Relu"] * 300] * 8
 
 
-def test_passes_run_in_all_threads_at_once() -> None:
+def test_passes_run_in_parallel_threads() -> None:
     """With one pass object and many modules; an exception stays in its thread."""
 
     @function_pass(opt_level=0)
@@ -96,11 +96,11 @@ def test_passes_run_in_all_threads_at_once() -> None:
             return str(passes(one_function()))
 
     with ThreadPoolExecutor(8) as pool:
-        answers = {task.result(timeout=60) for task in [pool.submit(works, at) for at in range(200)]}
-    assert answers == {str(negates(one_function()))}
+        results = {task.result(timeout=60) for task in [pool.submit(works, at) for at in range(200)]}
+    assert results == {str(negates(one_function()))}
 
 
-def test_a_pass_may_wait_for_another_thread_that_runs_passes() -> None:
+def test_pass_may_wait_for_another_thread() -> None:
     """The host holds no lock while Python code runs."""
 
     @module_pass(opt_level=0)
@@ -111,7 +111,7 @@ def test_a_pass_may_wait_for_another_thread_that_runs_passes() -> None:
     waits(one_function())
 
 
-def test_a_pass_may_run_itself() -> None:
+def test_pass_may_run_itself() -> None:
     depth = 0
 
     def body(mod: Module, ctx: PassContext) -> Module:
@@ -125,7 +125,7 @@ def test_a_pass_may_run_itself() -> None:
     assert depth == 5
 
 
-def test_other_threads_go_on_while_the_host_works() -> None:
+def test_plugin_passes_release_the_gil() -> None:
     """Plugins' passes don't hold the GIL."""
     ops = "\n".join(f"%v{at} = onnx.Relu(%v{at - 1}) : f32[4]" for at in range(1, 20_000))
     mod = Module.from_text(
@@ -153,7 +153,7 @@ def test_other_threads_go_on_while_the_host_works() -> None:
     assert ticks > took / 0.05
 
 
-def test_threads_may_end_while_passes_are_kept() -> None:
+def test_results_outlive_their_thread() -> None:
     """Thread-local data is freed with the thread."""
     kept: list[Any] = []
 
@@ -175,7 +175,7 @@ def test_threads_may_end_while_passes_are_kept() -> None:
     assert all(str(mod) == str(one_function()) for mod in kept[::2] if isinstance(mod, Module))
 
 
-def test_a_context_of_a_module_with_many_functions() -> None:
+def test_python_function_passes_run_on_the_calling_thread() -> None:
     """Python function passes run on functions one after another, in order, on the calling thread."""
     seen: list[tuple[str, bool]] = []
     here = threading.get_ident()
@@ -215,7 +215,7 @@ def in_a_child():
 """
 
 _FORKS = {
-    "beside a directory of many plugins": """
+    "next to a directory of many plugins": """
 import pathlib, tempfile
 
 def many(to):
@@ -237,7 +237,7 @@ print(in_a_child())
 work()
 print(in_a_child())
 """,
-    "beside a thread that runs passes": """
+    "next to a thread that runs passes": """
 one = Module.from_text("module {\\n" + fn.format("", body) + "}")
 over = threading.Event()
 
@@ -258,7 +258,7 @@ thread.join()
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 @pytest.mark.parametrize("how", _FORKS)
-def test_a_forked_process_runs_passes(how: str) -> None:
+def test_forked_process_runs_passes(how: str) -> None:
     program = [sys.executable, "-W", "ignore", "-c", _FORK + _FORKS[how]]
     ran = subprocess.run(program, capture_output=True, text=True, timeout=240)
     assert (ran.stdout, ran.stderr, ran.returncode) == ("0\n", "", 0)

@@ -29,15 +29,15 @@ def test_every_pass_is_an_attribute(family: ModuleType) -> None:
     assert names
     for name in names:
         short = name.removeprefix(prefix)
-        made = getattr(transform, short)()
-        assert type(made) is type(get_pass(name))
-        assert made.info == get_pass(name).info
+        result = getattr(transform, short)()
+        assert type(result) is type(get_pass(name))
+        assert result.info == get_pass(name).info
         assert short in dir(transform)
         assert getattr(family, short) is getattr(transform, short)
-        assert pickle.loads(pickle.dumps(made)).info == made.info
+        assert pickle.loads(pickle.dumps(result)).info == result.info
 
 
-def test_passes_of_tvms_tests_run() -> None:
+def test_passes_of_tvm_tests_run() -> None:
     seq = Sequential([relax.transform.InferType(), passdock.relax.transform.FoldConstant(max_growth=0)])
     with PassContext(opt_level=3):
         assert list(seq(one_function())) == ["main"]
@@ -48,7 +48,7 @@ def test_passes_of_tvms_tests_run() -> None:
     assert PassInstrument is passdock.PassInstrument is passdock.transform.PassInstrument
 
 
-def test_names_of_tvm_and_passes_that_are_registered_later() -> None:
+def test_tvm_names_and_later_registered_passes_are_attributes() -> None:
     transform: Any = relax.transform
     assert transform.LegalizeOps().info.name == "relax.transform.Legalize"
     # In a separate process: other tests list the passes by name.
@@ -66,7 +66,7 @@ assert "Later" in dir(relax.transform)
     assert ran.returncode == 0, ran.stderr
 
 
-def test_a_misspelt_pass() -> None:
+def test_misspelt_pass_error_has_a_suggestion() -> None:
     transform: Any = relax.transform
     with pytest.raises(
         AttributeError,
@@ -104,7 +104,7 @@ def test_resolve_dependency() -> None:
     assert events == []
 
 
-def test_what_can_not_be_resolved() -> None:
+def test_unresolvable_dependencies_are_errors() -> None:
     needs = recorder([], "needs", required=["NoSuchPass"])
     with pytest.raises(passdock.UnknownNameError, match="NoSuchPass"):
         Sequential([needs]).resolve_dependency()

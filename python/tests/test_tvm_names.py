@@ -53,7 +53,7 @@ def is_unknown(name: str) -> bool:
 
 
 @rows("Passes")
-def test_aliases_of_passes(row: list[list[str]]) -> None:
+def test_pass_aliases(row: list[list[str]]) -> None:
     theirs, ours = row
     # Two names in a row are two passes.
     stands_for = ours if len(ours) == len(theirs) else ours * len(theirs)
@@ -61,7 +61,7 @@ def test_aliases_of_passes(row: list[list[str]]) -> None:
 
 
 @rows("Similar passes under other names")
-def test_passes_that_are_near(row: list[list[str]]) -> None:
+def test_similar_passes(row: list[list[str]]) -> None:
     theirs, ours, _ = row
     assert all(map(is_unknown, theirs))
     assert [canonical(name) for name in ours] == ours
@@ -74,7 +74,7 @@ def test_levels(row: list[list[str]]) -> None:
 
 
 @rows("Python")
-def test_names_of_python(row: list[list[str]]) -> None:
+def test_python_names(row: list[list[str]]) -> None:
     for name in row[1]:
         parts = name.split(".")
         assert parts[0] == "passdock"
@@ -88,13 +88,13 @@ def test_names_of_python(row: list[list[str]]) -> None:
 
 
 @rows("Instruments")
-def test_aliases_of_instruments(row: list[list[str]], tmp_path: Path) -> None:
+def test_instrument_aliases(row: list[list[str]], tmp_path: Path) -> None:
     theirs, (ours,) = row
     options = {"dir": tmp_path / "dump"} if ours == "dump" else {}
-    made = [
+    result = [
         passdock.get_instrument(name, **{key: str(path) for key, path in options.items()}) for name in [*theirs, ours]
     ]
-    assert len({instrument.name for instrument in made}) == 1
+    assert len({instrument.name for instrument in result}) == 1
 
 
 @rows("Config keys")
@@ -109,11 +109,11 @@ def test_config_keys(row: list[list[str]]) -> None:
 
 
 @rows("Not available")
-def test_what_is_not_here(row: list[list[str]]) -> None:
+def test_unavailable_passes(row: list[list[str]]) -> None:
     assert all(map(is_unknown, row[0]))
 
 
-def test_every_standard_pass_is_on_the_page() -> None:
+def test_page_lists_every_standard_pass() -> None:
     text = PAGE.read_text(encoding="utf-8")
     # Passes without a TVM name.
     own = {"relax.transform.RaiseOpset"}

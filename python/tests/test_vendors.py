@@ -40,7 +40,7 @@ def install(site: Path, entries: str, module: str, code: str = "") -> Path:
     return home
 
 
-def test_what_is_installed_is_listed_and_not_imported(site: Path) -> None:
+def test_installed_vendors_are_listed_without_import(site: Path) -> None:
     install(site, "acme = acme_passdock:files", "acme_passdock", "raise SystemExit('imported')")
     listed = passdock.plugins()
     assert "acme_passdock" not in sys.modules
@@ -68,7 +68,7 @@ def test_what_is_installed_is_listed_and_not_imported(site: Path) -> None:
     ],
     ids=["package", "path", "callable", "directory", "namespace", "submodule", "extra", "extras"],
 )
-def test_an_entry_point_names_a_directory(site: Path, entry: str, code: str, request: pytest.FixtureRequest) -> None:
+def test_entry_point_names_a_directory(site: Path, entry: str, code: str, request: pytest.FixtureRequest) -> None:
     # Each case has its own module, as a module is imported once.
     module = f"vendor_{request.node.callspec.id}"
     home = install(site, f"acme = {entry.format(module)}", module, code)
@@ -86,7 +86,7 @@ def message_of(vendor: Vendor) -> str:
     return str(caught.value)
 
 
-def test_a_vendor_that_is_broken_says_why(site: Path) -> None:
+def test_broken_vendor_error_has_the_cause(site: Path) -> None:
     install(site, "raises = raises_passdock", "raises_passdock", "raise ValueError('no licence')")
     install(site, "lacks = lacks_passdock:nothing", "lacks_passdock")
     install(site, "exits = exits_passdock", "exits_passdock", "raise SystemExit(3)")
@@ -103,25 +103,25 @@ def test_a_vendor_that_is_broken_says_why(site: Path) -> None:
     assert passdock.load_plugins("empty") == [str(home / "plugins")]
 
 
-def test_a_package_that_is_broken_hides_no_other(site: Path) -> None:
+def test_broken_package_does_not_hide_others(site: Path) -> None:
     install(site, "whole = whole_passdock", "whole_passdock")
     install(site, "just a line", "torn_passdock")
     with pytest.warns(PassWarning, match="could not read the entry points of package torn-passdock: "):
         assert "whole" in passdock.plugins()
 
 
-def test_of_two_with_a_name_the_second_is_told_of(site: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_duplicate_vendor_name_warns(site: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     install(site, "twice = second_passdock", "second_passdock")
     first = tmp_path_factory.mktemp("first")
     install(first, "twice = first_passdock", "first_passdock")
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(first))
-        said = "twice of first-passdock 1.2>, ignoring <passdock.Vendor twice of second-passdock 1.2>"
-        with pytest.warns(PassWarning, match=said):
+        message = "twice of first-passdock 1.2>, ignoring <passdock.Vendor twice of second-passdock 1.2>"
+        with pytest.warns(PassWarning, match=message):
             assert passdock.plugins()["twice"].distribution == "first-passdock"
 
 
-def test_an_unknown_name_has_a_nearest_one(site: Path) -> None:
+def test_unknown_name_error_has_a_suggestion(site: Path) -> None:
     install(site, "acme = acme_far", "acme_far")
     with pytest.raises(UnknownNameError, match=r"^no plugins `acne` are installed; did you mean `acme`\?$"):
         passdock.load_plugins("acne")
@@ -155,7 +155,7 @@ USES = """
     assert passdock.load_plugins("hello") == [passdock.plugins()["hello"].directory]
     print(passdock.get_pass("hello.transform.FuseDoubleRelu")(mod))
 
-    # Processes that run models are told of it.
+    # Processes that run models get it, too.
     mod.write("m.onnx")
     for verify in ("changed", "all"):
         (result,) = passdock.batch("m.onnx", None, "out", passes=["hello.transform.FuseDoubleRelu"], verify=verify)
@@ -165,7 +165,7 @@ USES = """
 
 @pytest.mark.skipif(not VENDOR.is_dir(), reason="the example is in the checkout, which isn't here")
 @pytest.mark.skipif(shutil.which("cargo") is None, reason="the plugin is built by cargo, which isn't here")
-def test_the_example_is_built_installed_and_used(tmp_path: Path) -> None:
+def test_example_vendor_is_built_installed_and_used(tmp_path: Path) -> None:
     environment = dict(os.environ)
     environment.setdefault("CARGO_TARGET_DIR", str(VENDOR.parents[1] / "target" / "python-vendor"))
     pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]

@@ -23,7 +23,7 @@ wheels.add(wheel, wheels.in_package(program, [plugin]), licences=licences)
 """
 
 
-def test_what_is_added_is_in_the_record(tmp_path: Path) -> None:
+def test_added_files_are_in_the_record(tmp_path: Path) -> None:
     if not SCRIPT.exists():
         pytest.skip("not in a checkout")
     files = [tmp_path / name for name in ("passdock", "libacme.so", "LICENSES-THIRD-PARTY.txt")]

@@ -42,10 +42,10 @@ SLOWER = 1.02
 # --- running ------------------------------------------------------------------------
 
 
-def command(args, tool, given, made):
+def command(args, tool, given, created):
     if tool == OURS:
-        return [args.passdock.resolve(), "run", given, "-o", made]
-    return [sys.executable, "-B", HERE / "peers.py", tool, given, made]
+        return [args.passdock.resolve(), "run", given, "-o", created]
+    return [sys.executable, "-B", HERE / "peers.py", tool, given, created]
 
 
 def measured(words):
@@ -83,18 +83,18 @@ def compared(args, given):
     costs, found = {}, {}
     for _ in range(args.runs):
         for tool in args.tools:
-            made = args.work_dir / given.stem / tool / "model.onnx"
-            made.parent.mkdir(parents=True, exist_ok=True)
-            for old in made.parent.iterdir():
+            created = args.work_dir / given.stem / tool / "model.onnx"
+            created.parent.mkdir(parents=True, exist_ok=True)
+            for old in created.parent.iterdir():
                 old.unlink()
-            costs.setdefault(tool, []).append(measured(command(args, tool, given, made)))
+            costs.setdefault(tool, []).append(measured(command(args, tool, given, created)))
     original = judged(given)
     for tool, runs in costs.items():
         if None in runs:
             found[tool] = None
             continue
-        made = args.work_dir / given.stem / tool / "model.onnx"
-        verdict = {} if tool == BASELINE else judged(given, made)
+        created = args.work_dir / given.stem / tool / "model.onnx"
+        verdict = {} if tool == BASELINE else judged(given, created)
         seconds, cores, peak = (min(column) for column in zip(*runs))
         found[tool] = {"seconds": seconds, "cores": cores, "peak": peak, **verdict}
     return original, found

@@ -94,20 +94,20 @@ class Tally:
             print(f"{check:20}" + "".join(f"{cell:>14}" for cell in cells))
 
 
-def judged(corpus, made, report):
+def judged(corpus, created, report):
     tally, checker = Tally(), judge.Checker()
     for name, findings in report.items():
         given = corpus.directory / f"{name}.onnx"
         handmade = corpus.crafted.get(name)
-        if handmade and handmade.refused:
+        if handmade and handmade.rejected:
             why = findings.get("read") or "it was read"
-            tally.note(name, "refused", None if handmade.refused in why else why)
+            tally.note(name, "refused", None if handmade.rejected in why else why)
             continue
         like = None
         if handmade and handmade.like:
-            like = made / f"{name}.like.onnx"
+            like = created / f"{name}.like.onnx"
             like.write_bytes(handmade.like)
-        files = {kind: made / f"{name}.{kind}.onnx" for kind in judge.CHECKS}
+        files = {kind: created / f"{name}.{kind}.onnx" for kind in judge.CHECKS}
         for check, why in judge.judge(given, files, findings, checker, like):
             tally.note(name, check, why)
         optimised = files["optimised"]
@@ -141,17 +141,17 @@ def main():
     args = p.parse_args()
     warnings.filterwarnings("ignore")  # the cases overflow and divide by zero on purpose
     shutil.rmtree(args.work_dir, ignore_errors=True)
-    given, made = args.work_dir / "given", args.work_dir / "made"
+    given, created = args.work_dir / "given", args.work_dir / "made"
     given.mkdir(parents=True)
-    made.mkdir()
+    created.mkdir()
     clock = [time.monotonic()]
     real = sorted(args.models.glob("*.onnx")) if args.models else []
     corpus = Corpus(given)
     corpus.make(real)
     clock.append(time.monotonic())
-    subprocess.run([args.corpus, given, made], check=True)
+    subprocess.run([args.corpus, given, created], check=True)
     clock.append(time.monotonic())
-    tally = judged(corpus, made, json.loads((made / "report.json").read_text()))
+    tally = judged(corpus, created, json.loads((created / "report.json").read_text()))
     clock.append(time.monotonic())
 
     tally.show()

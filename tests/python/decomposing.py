@@ -151,7 +151,7 @@ def main():
     arguments = parser.parse_args()
     os.environ["ALLOW_RELEASED_ONNX_OPSET_ONLY"] = "0"
     arguments.work_dir.mkdir(parents=True, exist_ok=True)
-    replaced, judged, whole, refused, wrong = 0, 0, collections.Counter(), collections.Counter(), []
+    replaced, judged, whole, rejected, wrong = 0, 0, collections.Counter(), collections.Counter(), []
     for op, case in cases():
         after, why = transformed(arguments, "relax.transform.DecomposeOps", case.model)
         if after is None:
@@ -170,7 +170,7 @@ def main():
         if outputs is None:
             if run(arguments.work_dir / "before.onnx", named)[0] is not None:
                 wrong.append(f"{case.name}: ONNX Runtime runs it whole, but not decomposed: {why}")
-            refused[op] += 1
+            rejected[op] += 1
             continue
         judged += 1
         for info, got, value in zip(case.model.graph.output, outputs, expected, strict=True):
@@ -179,7 +179,7 @@ def main():
                 wrong.append(f"{case.name}: {info.name}: {different}")
     print(f"{replaced} node cases replaced by their bodies, {judged} of them judged by ONNX Runtime")
     print("left whole:", dict(whole))
-    print("no kernels:", dict(refused))
+    print("no kernels:", dict(rejected))
     count, more = lifted(arguments)
     print(f"{count} node cases with graphs lifted to functions and inlined again")
     for line in wrong + more:

@@ -56,10 +56,10 @@ def approximated(passdock, work, name, nodes, opset, dims):
     path, out = work / f"{name}.onnx", work / f"{name}.out.onnx"
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=9), path)
     run(passdock, path, out)
-    made = onnx.load(out)
-    onnx.checker.check_model(made, full_check=True)
-    if not all(node.domain == "passdock.fast" for node in made.graph.node):
-        sys.exit(f"{name}: {[node.op_type for node in made.graph.node]}")
+    created = onnx.load(out)
+    onnx.checker.check_model(created, full_check=True)
+    if not all(node.domain == "passdock.fast" for node in created.graph.node):
+        sys.exit(f"{name}: {[node.op_type for node in created.graph.node]}")
     return outputs.session(out)
 
 

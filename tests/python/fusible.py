@@ -30,9 +30,9 @@ class Builder:
 
     def op(self, op_type, *operands, count=1, **attributes):
         operands = [self.constant(each) if isinstance(each, np.ndarray) else each for each in operands]
-        made = [f"v{len(self.nodes)}_{at}" for at in range(count)]
-        self.nodes.append(helper.make_node(op_type, operands, made, f"n{len(self.nodes)}", **attributes))
-        return made[0] if count == 1 else made
+        created = [f"v{len(self.nodes)}_{at}" for at in range(count)]
+        self.nodes.append(helper.make_node(op_type, operands, created, f"n{len(self.nodes)}", **attributes))
+        return created[0] if count == 1 else created
 
     def constant(self, array):
         name = f"c{len(self.constants)}"
@@ -57,13 +57,13 @@ class Builder:
             [numpy_helper.from_array(array, name) for name, array in self.constants.items()],
         )
         opsets = [helper.make_opsetid("", self.opset)]
-        made = helper.make_model(graph, opset_imports=opsets, ir_version=8 if self.opset < 19 else 10)
-        known = {value.name: value for value in onnx.shape_inference.infer_shapes(made).graph.output}
+        created = helper.make_model(graph, opset_imports=opsets, ir_version=8 if self.opset < 19 else 10)
+        known = {value.name: value for value in onnx.shape_inference.infer_shapes(created).graph.output}
         for value in graph.output:
             value.CopyFrom(known[value.name])
-        made = helper.make_model(graph, opset_imports=opsets, ir_version=made.ir_version)
-        onnx.checker.check_model(made)
-        return made
+        created = helper.make_model(graph, opset_imports=opsets, ir_version=created.ir_version)
+        onnx.checker.check_model(created)
+        return created
 
     # --- of transformers ---
 

@@ -194,29 +194,29 @@ def all_cases():
 def constants(dtype):
     random = np.random.default_rng(3)
     array = ARRAYS[dtype]
-    made = {name: np.asarray(number, array) for name, number in CONSTANTS.items()}
+    created = {name: np.asarray(number, array) for name, number in CONSTANTS.items()}
     scale, bias = (np.float16(random.standard_normal(8)) for _ in range(2))
-    made |= {"scale": scale.astype(array), "bias": bias.astype(array)}
-    made |= {"scale_wide": made["scale"][None, None], "bias_wide": made["bias"][None, None]}
-    made |= {"scale32": scale.astype(np.float32), "bias32": bias.astype(np.float32), "epsilon32": np.float32(1e-5)}
-    made |= {"plane": random.standard_normal((4, 8)).astype(array), "last": np.array([-1])}
-    made |= {"middle": np.array([1]), "square": random.standard_normal((8, 8)).astype(array)}
-    made["mask"] = np.triu(np.full((4, 4), -1e4), 1).astype(array)
-    return made
+    created |= {"scale": scale.astype(array), "bias": bias.astype(array)}
+    created |= {"scale_wide": created["scale"][None, None], "bias_wide": created["bias"][None, None]}
+    created |= {"scale32": scale.astype(np.float32), "bias32": bias.astype(np.float32), "epsilon32": np.float32(1e-5)}
+    created |= {"plane": random.standard_normal((4, 8)).astype(array), "last": np.array([-1])}
+    created |= {"middle": np.array([1]), "square": random.standard_normal((8, 8)).astype(array)}
+    created["mask"] = np.triu(np.full((4, 4), -1e4), 1).astype(array)
+    return created
 
 
 def model(opset, dtype, body, shape=("n", "4", "8")):
     """Returns the body as a model, with the constants that it names."""
     signature = f"({dtype}[{', '.join(shape)}] x) => ({dtype}[{', '.join(shape)}] y)"
     body = body.replace(") ", ")\n")
-    made = parser.parse_model(f'<ir_version: 8, opset_import: ["" : {opset}]> g {signature} {{ {body} }}')
-    named = {name for node in made.graph.node for name in node.input}
+    created = parser.parse_model(f'<ir_version: 8, opset_import: ["" : {opset}]> g {signature} {{ {body} }}')
+    named = {name for node in created.graph.node for name in node.input}
     for name, array in constants(dtype).items():
         if name in named:
-            made.graph.initializer.append(numpy_helper.from_array(np.asarray(array), name))
-    made.ir_version = 8 if opset < 20 else 10
-    onnx.checker.check_model(made, full_check=True)
-    return made
+            created.graph.initializer.append(numpy_helper.from_array(np.asarray(array), name))
+    created.ir_version = 8 if opset < 20 else 10
+    onnx.checker.check_model(created, full_check=True)
+    return created
 
 
 def check(run, given, left, named, work):

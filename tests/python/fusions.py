@@ -97,8 +97,8 @@ def main():
     p.add_argument("--models", type=Path, help="a directory of real models")
     p.add_argument("--only", default="", help="only models whose names contain this")
     args = p.parse_args()
-    given, made, again = (args.work_dir / name for name in ("given", "made", "again"))
-    for directory in (given, made, again):
+    given, created, again = (args.work_dir / name for name in ("given", "made", "again"))
+    for directory in (given, created, again):
         directory.mkdir(parents=True, exist_ok=True)
         for old in directory.iterdir():
             old.unlink()
@@ -108,14 +108,14 @@ def main():
         if args.only in name:
             chosen[name] = given / f"{name}.onnx"
             onnx.save(judge.with_sources(model), chosen[name])
-    for models, out in ((chosen.values(), made), ([made / path.name for path in chosen.values()], again)):
+    for models, out in ((chosen.values(), created), ([created / path.name for path in chosen.values()], again)):
         command = [args.passdock, "batch", *models, "-o", out, "--no-resume", "--json"]
         done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
         if done.returncode:
             sys.exit(done.stderr.strip()[-2000:])
     wrong, kernels = 0, collections.Counter()
     for name, path in chosen.items():
-        first, second = (directory / path.name for directory in (made, again))
+        first, second = (directory / path.name for directory in (created, again))
         given_model, made_model = onnx.load(path), onnx.load(first)
         found = {"metadata": judge.sources_kept(given_model, made_model)}
         # Before version 4 an unused initializer is kept, and the second run may use it.
@@ -126,7 +126,7 @@ def main():
                 wrong += 1
                 print(f"{name}, {what}: {why}")
         for level in LEVELS:
-            before, after = (optimised(each, level, args.work_dir) for each in (path, made / f"{name}.onnx"))
+            before, after = (optimised(each, level, args.work_dir) for each in (path, created / f"{name}.onnx"))
             kernels += before or {}
             why = lost(before, after)
             if why:

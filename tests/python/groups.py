@@ -53,7 +53,7 @@ def lines(path):
     return sorted(constants) + others
 
 
-def given_back(args, model, fused):
+def inlined_again(args, model, fused):
     """Describes how a model differs after it was fused and inlined again, or returns None."""
     before, after = args.work_dir / f"{model.stem}.ir", args.work_dir / f"{model.stem}.back.ir"
     passdock(args, "convert", model, before)
@@ -65,9 +65,9 @@ def given_back(args, model, fused):
     return f"{len(old)} and {len(new)} lines; the first that differ:\n  " + "\n  ".join(differing[:2])[:600]
 
 
-def deployed(args, model, made):
+def deployed(args, model, created):
     """Describes what is wrong with a model after the pipeline `deploy` for `examples/npu-partition`, or returns None."""
-    parts, text = args.work_dir / f"{model.stem}.parts", made.with_suffix(".ir")
+    parts, text = args.work_dir / f"{model.stem}.parts", created.with_suffix(".ir")
     shutil.rmtree(parts, ignore_errors=True)
     settings = [
         'relax.AnnotateTarget.target="npu"',
@@ -75,8 +75,8 @@ def deployed(args, model, made):
         f"npu.WritePartitions.dir={json.dumps(str(parts))}",
     ]
     settings = [word for setting in settings for word in ("--config", setting)]
-    passdock(args, "run", "deploy", model, "-o", made, "-O3", "--plugin-dir", args.plugin_dir, *settings)
-    passdock(args, "convert", made, text)
+    passdock(args, "run", "deploy", model, "-o", created, "-O3", "--plugin-dir", args.plugin_dir, *settings)
+    passdock(args, "convert", created, text)
     called = set(re.findall(r'global_symbol = "(\w+)"', text.read_text()))
     written = {file.stem: file for file in parts.glob("*.onnx")}
     if called != set(written):
@@ -84,11 +84,11 @@ def deployed(args, model, made):
     for file in written.values():
         onnx.checker.check_model(file, full_check=True)
     args.partitions += len(written)
-    return judged(model, made)
+    return judged(model, created)
 
 
-def judged(model, made):
-    return outputs.newly_invalid(model, made) or outputs.same_outputs(model, made, raises=True)["why"]
+def judged(model, created):
+    return outputs.newly_invalid(model, created) or outputs.same_outputs(model, created, raises=True)["why"]
 
 
 def main():
@@ -108,7 +108,7 @@ def main():
         passdock(args, "run", model, "-o", parted, *PARTITION)
         checks = {
             "fused": judged(model, fused),
-            "given back": given_back(args, model, fused),
+            "given back": inlined_again(args, model, fused),
             "partitioned": judged(model, parted),
             "deployed": deployed(args, model, ready),
         }

@@ -120,11 +120,11 @@ def counts(model, known, reference):
             if dim != "?" and not dim.lstrip("-").isdigit():
                 own = known[key]
                 groups[key[0], dim].append(own[at] if own and at < len(own) else "?")
-    for (_, symbol), said in groups.items():
+    for (_, symbol), symbols in groups.items():
         if symbol in declared:
-            tally["symbols"] += sum(each == symbol or each.isdigit() for each in said)
-        if len(said) > 1:
-            most = collections.Counter(each for each in said if each != "?").most_common(1)
+            tally["symbols"] += sum(each == symbol or each.isdigit() for each in symbols)
+        if len(symbols) > 1:
+            most = collections.Counter(each for each in symbols if each != "?").most_common(1)
             tally["equal"] += most[0][1] if most and most[0][1] > 1 else 0
     return tally
 
@@ -154,17 +154,17 @@ def wrong(model, path, known):
     for feed, came in runs:
         sizes = bound(model, feed)
         for info, value in zip(runner.get_outputs(), came, strict=True):
-            said = known.get(("main", (), info.name))
-            if said is None or not hasattr(value, "shape"):
+            dims = known.get(("main", (), info.name))
+            if dims is None or not hasattr(value, "shape"):
                 continue
-            if len(said) == value.ndim:
+            if len(dims) == value.ndim:
                 # A generated symbol gets the first size, and must always have the same one.
-                for dim, size in zip(said, value.shape):
+                for dim, size in zip(dims, value.shape):
                     if INVENTED.fullmatch(dim):
                         sizes.setdefault(dim, size)
-            sized = [ir_text.value_of(quoted(dim), sizes) for dim in said]
+            sized = [ir_text.value_of(quoted(dim), sizes) for dim in dims]
             if len(sized) != value.ndim or any(s not in (None, v) for s, v in zip(sized, value.shape)):
-                mistakes.append(f"{info.name} is {list(value.shape)}, not [{', '.join(said)}] with {sizes}")
+                mistakes.append(f"{info.name} is {list(value.shape)}, not [{', '.join(dims)}] with {sizes}")
     return mistakes
 
 

@@ -41,12 +41,12 @@ SOURCE = "test.source"
 GROWTH, ALLOWANCE = 1.01, 256
 
 
-def same_fields(given, made):
-    return fields.first_difference(fields.read(given), fields.read(made))
+def same_fields(given, created):
+    return fields.first_difference(fields.read(given), fields.read(created))
 
 
-def renamed(given, made):
-    kind, old, new = wire.changes(wire.read(given), wire.read(made))[-1]
+def renamed(given, created):
+    kind, old, new = wire.changes(wire.read(given), wire.read(created))[-1]
     if kind != "node" or any(number != NAME_OF_NODE for number, _, _ in old) or len(old) > 1:
         return f"more than a node's name has changed: {numbers(old)} of the {kind} became {numbers(new)}"
     if [(number, body) for number, _, body in new] != [(NAME_OF_NODE, NEW_NAME)]:
@@ -54,8 +54,8 @@ def renamed(given, made):
     return None
 
 
-def attribute(given, made):
-    kind, old, new = wire.changes(wire.read(given), wire.read(made))[-1]
+def attribute(given, created):
+    kind, old, new = wire.changes(wire.read(given), wire.read(created))[-1]
     if kind != "node" or old or [number for number, _, _ in new] != [ATTRIBUTE_OF_NODE]:
         return f"more than an attribute is new: {numbers(old)} of the {kind} became {numbers(new)}"
     if dict((number, body) for number, _, body in wire.records(new[0][2])).get(NAME_OF_ATTRIBUTE) != NEW_ATTRIBUTE:
@@ -63,9 +63,9 @@ def attribute(given, made):
     return None
 
 
-def renamed_value(given, made):
+def renamed_value(given, created):
     """Checks that the model is unchanged except for one renamed value."""
-    before, after = fields.read(given), fields.read(made)
+    before, after = fields.read(given), fields.read(created)
     pairs = zip(nodes_of(before), nodes_of(after))
     found = ((x, y) for x, y in pairs if NEW_VALUE in y.output and len(x.output) == len(y.output))
     old, new = next(found, (None, None))
@@ -80,8 +80,8 @@ def renamed_value(given, made):
     return fields.first_difference(before, after)
 
 
-def replaced(given, made):
-    found = wire.changes(wire.read(given), wire.read(made))
+def replaced(given, created):
+    found = wire.changes(wire.read(given), wire.read(created))
     if not any(found[-1][1:]):
         return None
     # The innermost node that contains the difference.
@@ -102,12 +102,12 @@ def replaced(given, made):
 
 def plain_attributes(node):
     """Returns a node's normalized attributes: without notes, with types and defaults, and only the first of each name."""
-    made, seen = onnx.NodeProto(), set()
+    created, seen = onnx.NodeProto(), set()
     for attribute in node.attribute:
         if attribute.name in seen:
             continue
         seen.add(attribute.name)
-        plain = made.attribute.add()
+        plain = created.attribute.add()
         plain.CopyFrom(attribute)
         plain.DiscardUnknownFields()
         plain.ClearField("doc_string")
@@ -116,7 +116,7 @@ def plain_attributes(node):
             set_default(plain)
         elif not plain.type:
             plain.ClearField("type")
-    return made
+    return created
 
 
 def set_default(attribute):
@@ -132,12 +132,12 @@ def numbers(records):
     return f"records {[number for number, _, _ in records[:5]]}"
 
 
-def optimised(given, made):
+def optimised(given, created):
     """Checks that the interface and all parts that no pass touched are unchanged, and that unfoldable nodes remain."""
-    before, after = fields.read(given), fields.read(made)
+    before, after = fields.read(given), fields.read(created)
     why = whole_model(before, after) or interface(before.graph, after.graph)
     why = why or kept_nodes(before, after) or not_folded(before, after)
-    size, limit = made.stat().st_size, given.stat().st_size * GROWTH + ALLOWANCE
+    size, limit = created.stat().st_size, given.stat().st_size * GROWTH + ALLOWANCE
     # Before version 4 a folded initializer is kept, because it is also an input.
     grown = size > limit and before.ir_version >= 4
     return why or (f"{given.stat().st_size} bytes became {size}" if grown else None)
@@ -345,9 +345,9 @@ class Checker:
     def forget(self):
         self.known.clear()
 
-    def newly_refused(self, given, made):
+    def newly_rejected(self, given, created):
         had, _ = self.level(given)
-        has, why = self.level(made)
+        has, why = self.level(created)
         return why if has < had else None
 
 
@@ -368,7 +368,7 @@ CHANGES = {"renamed", "attribute", "value", "replaced"}
 UNCHECKED = {"attribute"}
 
 
-def judge(given, made, findings, checker, like=None):
+def judge(given, created, findings, checker, like=None):
     """Returns [(check, reason or None)]. `made` are the files by kind, `findings` earlier failures.
 
     `like` is an equivalent file in topological order.
@@ -379,15 +379,15 @@ def judge(given, made, findings, checker, like=None):
     for name, check in CHECKS.items():
         if findings[name]:
             verdicts.append((name, findings[name]))
-        elif not made[name].exists():
+        elif not created[name].exists():
             # There is nothing to change without an op; a Constant isn't an op.
             ops = (node.op_type for node in nodes_of(fields.read(given)))
             if name not in CHANGES or any(op != "Constant" for op in ops):
                 verdicts.append((name, "nothing was written"))
         else:
-            why = check(given, made[name])
-            verdicts.append((name, check(like, made[name]) if why and like else why))
+            why = check(given, created[name])
+            verdicts.append((name, check(like, created[name]) if why and like else why))
             if name not in UNCHECKED:
-                verdicts.append((f"{name}, checked", checker.newly_refused(given, made[name])))
+                verdicts.append((f"{name}, checked", checker.newly_rejected(given, created[name])))
     checker.forget()
     return verdicts

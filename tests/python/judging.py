@@ -52,10 +52,10 @@ class Passdock:
         """Returns the exit status and the JSON output."""
         done = self.run("compare", a, b, "--json", *words, environment=environment)
         claim(done.stdout, done.stderr)
-        answer = json.loads(done.stdout)
-        claim(answer["exit_status"] == done.returncode, answer)
-        claim(misfit("compare", answer) is None, misfit("compare", answer))
-        return done.returncode, answer
+        report = json.loads(done.stdout)
+        claim(report["exit_status"] == done.returncode, report)
+        claim(misfit("compare", report) is None, misfit("compare", report))
+        return done.returncode, report
 
     def status(self, a, b, *words):
         return self.compare(a, b, *words)[0]
@@ -64,7 +64,7 @@ class Passdock:
 # --- models ------------------------------------------------------------------------------
 
 
-def made(work, name, value, dtype=F32, shape=("n", 4), op="Add", outputs=None):
+def binary_model(work, name, value, dtype=F32, shape=("n", 4), op="Add", outputs=None):
     """Writes a model of y = x op value."""
     constant = helper.make_tensor("c", dtype, [], [value]) if dtype != STRING else helper.make_tensor("c", STRING, [1], [value])
     nodes = [helper.make_node(op, ["x", "c"], ["y"])]
@@ -82,15 +82,15 @@ def constant(work, name, array):
 # --- compare -----------------------------------------------------------------------------
 
 
-def says_how_far_apart(passdock, work):
-    a, b = made(work, "a", 1.0), made(work, "b", 1.5)
+def reports_the_largest_difference(passdock, work):
+    a, b = binary_model(work, "a", 1.0), binary_model(work, "b", 1.5)
     status, same = passdock.compare(a, a)
     claim(status == 0 and same["same"] and same["ok"] and same["difference"] is None, same)
     claim([size["inputs"]["x"] for size in same["sizes"]] == ["f32[2,4]", "f32[1,4]", "f32[3,4]"], same["sizes"])
     claim(all(size["runs"] == 2 for size in same["sizes"]), same["sizes"])
-    status, answer = passdock.compare(a, b)
-    output = answer["outputs"][0]
-    claim(status == 1 and answer["ok"] and not answer["same"], answer)
+    status, report = passdock.compare(a, b)
+    output = report["outputs"][0]
+    claim(status == 1 and report["ok"] and not report["same"], report)
     claim(abs(output["max_abs"]["value"] - 0.5) < 1e-6 and output["mismatched"] == output["elements"] == 48, output)
     index, before, after = (output["max_abs"][key] for key in ("index", "before", "after"))
     claim(len(index) == 2 and abs(float(after) - float(before) - 0.5) < 1e-6, output)
@@ -101,15 +101,15 @@ def says_how_far_apart(passdock, work):
     claim((quiet.returncode, quiet.stdout, quiet.stderr) == (0, "", ""), quiet)
 
 
-def knows_what_each_type_allows(passdock, work):
+def applies_tolerances_per_dtype(passdock, work):
     for dtype, near, far in ((F64, 1 + 1e-8, 1 + 1e-4), (F32, 1 + 1e-5, 1.01), (F16, 1.004, 1.1)):
-        a, b, c = (made(work, name, value, dtype) for name, value in (("a", 1.0), ("b", near), ("c", far)))
+        a, b, c = (binary_model(work, name, value, dtype) for name, value in (("a", 1.0), ("b", near), ("c", far)))
         claim(passdock.status(a, b) == 0, (dtype, near))
         claim(passdock.status(a, c) == 1, (dtype, far))
-    a, b = made(work, "a", 1.0), made(work, "b", 1.01)
+    a, b = binary_model(work, "a", 1.0), binary_model(work, "b", 1.01)
     claim(passdock.status(a, b, "--rtol", "0", "--atol", "0.02") == 0, "atol")
     claim(passdock.status(a, a, "--rtol", "0", "--atol", "0") == 0, "nothing is allowed")
-    claim(passdock.status(made(work, "a", 1, I64), made(work, "b", 2, I64)) == 1, "integers")
+    claim(passdock.status(binary_model(work, "a", 1, I64), binary_model(work, "b", 2, I64)) == 1, "integers")
     texts = [constant(work, name, np.array([b"x", text], dtype=object)) for name, text in (("a", b"y"), ("b", b"z"))]
     claim(passdock.status(texts[0], texts[0]) == 0 and passdock.status(*texts) == 1, "strings")
     bools = [constant(work, name, np.array([True, last])) for name, last in (("a", True), ("b", False))]
@@ -121,58 +121,58 @@ def knows_what_each_type_allows(passdock, work):
     claim(passdock.status(nan, nan) == 0 and passdock.status(nan, other) == 1, "NaN")
 
 
-def skips_sizes_that_are_refused(passdock, work):
+def skips_rejected_sizes(passdock, work):
     """Checks that sizes are skipped with which a model fails: the Reshape needs 8 columns."""
     shape = numpy_helper.from_array(np.array([-1, 2, 4]), "s")
     nodes = [helper.make_node("Reshape", ["x", "s"], ["y"])]
     model = save(work / "r.onnx", nodes, [tensor("x", F32, ["n", "m"])], [tensor("y", F32, [None, 2, 4])], [shape])
-    status, answer = passdock.compare(model, model)
-    rejected = [size["inputs"]["x"] for size in answer["sizes"] if size["rejected"]]
-    claim(status == 0 and rejected == ["f32[2,3]"], answer["sizes"])
+    status, report = passdock.compare(model, model)
+    rejected = [size["inputs"]["x"] for size in report["sizes"] if size["rejected"]]
+    claim(status == 0 and rejected == ["f32[2,3]"], report["sizes"])
     claim("skipped, rejected by the model before: x: f32[2,3]" in passdock.run("compare", model, model).stdout, "said")
-    status, answer = passdock.compare(model, model, "--dim", "m=3", "--dim", "n=1")
-    claim(status == 2 and answer["diagnostics"][0]["code"] == "not-checked", answer)
-    claim("of any tried size" in answer["diagnostics"][0]["message"], answer)
-    status, answer = passdock.compare(model, model, "--dim", "k=3")
-    claim(status == 2 and answer["diagnostics"][0]["code"] == "config", answer)
-    claim(answer["diagnostics"][0]["message"].endswith("the symbols m, n"), answer)
+    status, report = passdock.compare(model, model, "--dim", "m=3", "--dim", "n=1")
+    claim(status == 2 and report["diagnostics"][0]["code"] == "not-checked", report)
+    claim("of any tried size" in report["diagnostics"][0]["message"], report)
+    status, report = passdock.compare(model, model, "--dim", "k=3")
+    claim(status == 2 and report["diagnostics"][0]["code"] == "config", report)
+    claim(report["diagnostics"][0]["message"].endswith("the symbols m, n"), report)
 
 
-def tells_interfaces_apart(passdock, work):
-    a = made(work, "a", 1.0)
+def reports_interface_differences(passdock, work):
+    a = binary_model(work, "a", 1.0)
     two = [tensor("y", F32, ["n", 4]), tensor("x2", F32, ["n", 4])]
     nodes = [helper.make_node("Add", ["x", "c"], ["y"]), helper.make_node("Relu", ["x"], ["x2"])]
     more = save(work / "b.onnx", nodes, [tensor("x", F32, ["n", 4])], two, [helper.make_tensor("c", F32, [], [1.0])])
-    status, answer = passdock.compare(a, more)
-    claim(status == 1 and answer["difference"] == "output `x2` (f32[n,4]) was added", answer["difference"])
-    claim(answer["outputs"][0]["same"], "what both have is compared all the same")
-    claim(passdock.compare(a, made(work, "c", 1.0, F16))[1]["difference"] == "input `x` changed from f32[n,4] to f16[n,4]", "dtype")
-    claim(passdock.compare(a, made(work, "d", 1.0, shape=("n", 5)))[1]["interface"][0]["property"] == "dims", "dims")
-    status, answer = passdock.compare(a, made(work, "e", 1.0, shape=(1, 4)))
-    claim(status == 0 and [each["breaking"] for each in answer["interface"]] == [False, False], answer)
-    claim(answer["sizes"] == [{"inputs": {"x": "f32[1,4]"}, "runs": 2, "rejected": None}], answer["sizes"])
+    status, report = passdock.compare(a, more)
+    claim(status == 1 and report["difference"] == "output `x2` (f32[n,4]) was added", report["difference"])
+    claim(report["outputs"][0]["same"], "what both have is compared all the same")
+    claim(passdock.compare(a, binary_model(work, "c", 1.0, F16))[1]["difference"] == "input `x` changed from f32[n,4] to f16[n,4]", "dtype")
+    claim(passdock.compare(a, binary_model(work, "d", 1.0, shape=("n", 5)))[1]["interface"][0]["property"] == "dims", "dims")
+    status, report = passdock.compare(a, binary_model(work, "e", 1.0, shape=(1, 4)))
+    claim(status == 0 and [each["breaking"] for each in report["interface"]] == [False, False], report)
+    claim(report["sizes"] == [{"inputs": {"x": "f32[1,4]"}, "runs": 2, "rejected": None}], report["sizes"])
 
 
-def tries_equal_names_apart(passdock, work):
+def varies_inconsistent_symbols(passdock, work):
     """Checks that sizes with the same symbol are also tried separately: the removed `Expand` only has an effect then."""
 
     def pair(symbol):
         inputs = [tensor(name, F32, [symbol, 4]) for name in ("x", "w")]
         output = [tensor("y", F32, [None, 4])]
         nodes = [helper.make_node("Shape", ["x"], ["s"]), helper.make_node("Expand", ["w", "s"], ["y"])]
-        gone = [helper.make_node("Identity", ["w"], ["y"])]
-        return save(work / "a.onnx", nodes, inputs, output), save(work / "b.onnx", gone, inputs, output)
+        replaced = [helper.make_node("Identity", ["w"], ["y"])]
+        return save(work / "a.onnx", nodes, inputs, output), save(work / "b.onnx", replaced, inputs, output)
 
     a, b = pair("n")
-    status, answer = passdock.compare(a, b)
-    claim(status == 0 and answer["same"], answer)
-    claim([each["symbol"] for each in answer["inconsistent_symbols"]] == ["n"], answer["inconsistent_symbols"])
-    inconsistent = answer["inconsistent_symbols"][0]
+    status, report = passdock.compare(a, b)
+    claim(status == 0 and report["same"], report)
+    claim([each["symbol"] for each in report["inconsistent_symbols"]] == ["n"], report["inconsistent_symbols"])
+    inconsistent = report["inconsistent_symbols"][0]
     claim(inconsistent["inputs"]["x"] != inconsistent["inputs"]["w"] and "`y`" in inconsistent["difference"], inconsistent)
     claim("differs only with several sizes of `n`, which the model declares as one size" in passdock.run("compare", a, b).stdout, "text")
     # A size from the user applies to all dims with the symbol.
-    status, answer = passdock.compare(a, b, "--dim", "n=3")
-    claim(status == 0 and "inconsistent_symbols" not in answer, answer)
+    status, report = passdock.compare(a, b, "--dim", "n=3")
+    claim(status == 0 and "inconsistent_symbols" not in report, report)
     claim("inconsistent_symbols" not in passdock.compare(a, a)[1], "the same model")
     (work / "wrong.rules").write_text("rule wrong keeps_type { onnx.Expand(%w, %s) => %w }\n")
     (work / "p.toml").write_text('passes = [{ rules = "wrong.rules" }]\n')
@@ -181,40 +181,40 @@ def tries_equal_names_apart(passdock, work):
     # Exporters write these for unknown sizes.
     for symbol in ("unk__7", "?", "None"):
         a, b = pair(symbol)
-        status, answer = passdock.compare(a, b)
-        claim(status == 1 and not answer["same"] and "inconsistent_symbols" not in answer, (symbol, answer))
-        apart = [size["inputs"] for size in answer["sizes"] if size.get("inconsistent_symbol") == symbol]
-        claim(apart and all(inputs["x"] != inputs["w"] for inputs in apart), answer["sizes"])
+        status, report = passdock.compare(a, b)
+        claim(status == 1 and not report["same"] and "inconsistent_symbols" not in report, (symbol, report))
+        apart = [size["inputs"] for size in report["sizes"] if size.get("inconsistent_symbol") == symbol]
+        claim(apart and all(inputs["x"] != inputs["w"] for inputs in apart), report["sizes"])
         claim(f"1 run with several sizes of `{symbol}`: " in passdock.run("compare", a, b).stdout, "text")
         verified = passdock.run("run", "p.toml", "a.onnx", "-o", "out.onnx", "--verify-outputs")
         claim(verified.returncode == 1, (symbol, verified))
 
 
-def says_what_it_cannot_tell(passdock, work):
-    a = made(work, "a", 1.0)
+def reports_inconclusive_comparisons(passdock, work):
+    a = binary_model(work, "a", 1.0)
     unknown = save(work / "u.onnx", [helper.make_node("Nothing", ["x"], ["y"], domain="no")], [tensor("x", F32, ["n", 4])],
                    [tensor("y", F32, ["n", 4])], opsets=(("", 17), ("no", 1)))
-    status, answer = passdock.compare(unknown, a)
-    claim(status == 2 and "model before: ONNX Runtime rejected" in answer["diagnostics"][0]["message"], answer)
-    status, answer = passdock.compare(a, unknown)
-    claim(status == 1 and answer["failure"]["loaded"] is False, answer)
+    status, report = passdock.compare(unknown, a)
+    claim(status == 2 and "model before: ONNX Runtime rejected" in report["diagnostics"][0]["message"], report)
+    status, report = passdock.compare(a, unknown)
+    claim(status == 1 and report["failure"]["loaded"] is False, report)
     random = save(work / "random.onnx", [helper.make_node("RandomNormalLike", ["x"], ["y"])], [tensor("x", F32, [4])],
                   [tensor("y", F32, [4])])
     claim("not reproducible" in passdock.compare(random, random)[1]["diagnostics"][0]["message"], "random")
     for environment in ({"PATH": "/usr/nothing"}, {"ORT_DYLIB_PATH": "/nowhere/libonnxruntime.so"}):
-        status, answer = passdock.compare(a, a, environment=environment)
-        claim(status == 2 and "pip install onnxruntime" in answer["diagnostics"][0]["help"], answer)
+        status, report = passdock.compare(a, a, environment=environment)
+        claim(status == 2 and "pip install onnxruntime" in report["diagnostics"][0]["help"], report)
 
 
-def takes_inputs_from_files(passdock, work):
-    a, b = made(work, "a", 1.0), made(work, "b", 1.0, op="Add")
+def reads_inputs_from_files(passdock, work):
+    a, b = binary_model(work, "a", 1.0), binary_model(work, "b", 1.0, op="Add")
     inputs = work / "inputs"
     inputs.mkdir(exist_ok=True)
     np.save(inputs / "x.npy", np.ones((7, 4), np.float32))
-    status, answer = passdock.compare(a, b, "--inputs", inputs)
-    claim(status == 0 and answer["seed"] is None and answer["sizes"][0]["inputs"] == {"x": "f32[7,4]"}, answer)
+    status, report = passdock.compare(a, b, "--inputs", inputs)
+    claim(status == 0 and report["seed"] is None and report["sizes"][0]["inputs"] == {"x": "f32[7,4]"}, report)
     claim(passdock.compare(a, b, "--inputs", work / "none")[0] == 2, "not there")
-    first, second = (passdock.compare(a, made(work, "c", 2.0), "--seed", seed)[1]["outputs"][0] for seed in (1, 2))
+    first, second = (passdock.compare(a, binary_model(work, "c", 2.0), "--seed", seed)[1]["outputs"][0] for seed in (1, 2))
     claim(first["max_abs"]["before"] != second["max_abs"]["before"], "another seed, other inputs")
 
 
@@ -260,7 +260,7 @@ def prepare(work, model):
     return planted(model, work / "model.onnx")
 
 
-def verifies_what_a_run_makes(passdock, work):
+def verifies_outputs_of_a_run(passdock, work):
     model = prepare(work, residual(work))
     mixed = ["--passes", "ToMixedPrecision", "residual.onnx", "-o", "mixed.onnx"]
     half = passdock.run("run", *mixed, "--verify-outputs")
@@ -320,24 +320,24 @@ def shrunk(passdock, work, model):
     words = ["reduce", "pipeline.toml", model.name, "--test", "numerics", "--max-runs", RUNS, "-o", small.name, "--json"]
     done = passdock.run(*words)
     claim(done.returncode == 0, done.stderr)
-    answer = json.loads(done.stdout)
-    claim(misfit("reduce", answer) is None, misfit("reduce", answer))
-    claim(answer["ops_after"] <= LEFT and answer["runs"] <= RUNS, answer)
+    report = json.loads(done.stdout)
+    claim(misfit("reduce", report) is None, misfit("reduce", report))
+    claim(report["ops_after"] <= LEFT and report["runs"] <= RUNS, report)
     again = passdock.run("bisect", "pipeline.toml", small.name, "--test", "numerics")
     claim(again.returncode == 0, again.stderr)
     took = time.monotonic() - start
-    return f"{answer['ops_before']} → {answer['ops_after']} ops after {answer['runs']} runs, {took:.1f} s"
+    return f"{report['ops_before']} → {report['ops_after']} ops after {report['runs']} runs, {took:.1f} s"
 
 
 CHECKS = [
-    says_how_far_apart,
-    knows_what_each_type_allows,
-    skips_sizes_that_are_refused,
-    tells_interfaces_apart,
-    tries_equal_names_apart,
-    says_what_it_cannot_tell,
-    takes_inputs_from_files,
-    verifies_what_a_run_makes,
+    reports_the_largest_difference,
+    applies_tolerances_per_dtype,
+    skips_rejected_sizes,
+    reports_interface_differences,
+    varies_inconsistent_symbols,
+    reports_inconclusive_comparisons,
+    reads_inputs_from_files,
+    verifies_outputs_of_a_run,
     finds_pass_and_ops,
     runs_the_guide,
 ]
@@ -371,8 +371,8 @@ def main():
         shutil.rmtree(work, ignore_errors=True)
         work.mkdir(parents=True)
         try:
-            said = check(Passdock(args.passdock, work), work, *more)
-            print(f"ok      {name}{f': {said}' if said else ''}", flush=True)
+            note = check(Passdock(args.passdock, work), work, *more)
+            print(f"ok      {name}{f': {note}' if note else ''}", flush=True)
         except Failed as error:
             failed += 1
             print(f"FAILED  {name}: {error}", flush=True)

@@ -56,14 +56,14 @@ class Decoder:
             self.data.write(part.tobytes())
             left, at = left - len(part), 0
         kind = TensorProto.INT8 if self.quantized else self.kind
-        made = TensorProto(name=self.name(), data_type=kind, dims=shape, data_location=TensorProto.EXTERNAL)
+        created = TensorProto(name=self.name(), data_type=kind, dims=shape, data_location=TensorProto.EXTERNAL)
         where = {"location": f"{self.path.name}.data", "offset": start, "length": self.data.tell() - start}
         for key, value in where.items():
-            made.external_data.add(key=key, value=str(value))
-        self.weights.append(made)
+            created.external_data.add(key=key, value=str(value))
+        self.weights.append(created)
         if self.quantized:
-            return self.op("DequantizeLinear", made.name, self.small(0.02))
-        return made.name
+            return self.op("DequantizeLinear", created.name, self.small(0.02))
+        return created.name
 
     def op(self, kind, *operands, **attributes):
         result = self.name()
@@ -156,16 +156,16 @@ def measured(command):
     return after.children_user + after.children_system - before.children_user - before.children_system, most
 
 
-def onnxruntime(given, made):
+def onnxruntime(given, created):
     """Runs ONNX Runtime's basic offline optimisation, with external data."""
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
-    options.optimized_model_filepath = made
+    options.optimized_model_filepath = created
     options.log_severity_level = 4
     external = "session.optimized_model_external_initializers_"
-    options.add_session_config_entry(f"{external}file_name", f"{os.path.basename(made)}.data")
+    options.add_session_config_entry(f"{external}file_name", f"{os.path.basename(created)}.data")
     options.add_session_config_entry(f"{external}min_size_in_bytes", "1024")
     onnxruntime.InferenceSession(given, options, providers=["CPUExecutionProvider"])
 

@@ -176,8 +176,8 @@ class Graph:
         there = list(self.inputs)
         for _ in range(self.dice.randint(3, 14)):
             there.append(self.step(there, self.nodes))
-        made = there[len(self.inputs) :]
-        given = [made[-1], *self.dice.sample(made[:-1], self.dice.randint(0, min(2, len(made) - 1)))]
+        created = there[len(self.inputs) :]
+        given = [created[-1], *self.dice.sample(created[:-1], self.dice.randint(0, min(2, len(created) - 1)))]
         graph = helper.make_graph(self.nodes, "g", [value(x) for x in self.inputs], [value(y) for y in given])
         graph.initializer.extend(self.constants)
         # Some exporters also declare weights.
@@ -228,21 +228,21 @@ def random_cases(judge, count, seed):
                 shape = [d.dim_value for d in x.type.tensor_type.shape.dim]
                 feed[x.name] = feed[x.name][: int(np.prod(shape))].reshape(shape)
             expected = run(path).run(None, feed)
-            made = onnx.load(out)
-            onnx.checker.check_model(made, full_check=True)
+            created = onnx.load(out)
+            onnx.checker.check_model(created, full_check=True)
             if options["keep_io"]:
-                why = outputs.interface_difference(model, made, defaults=True)
+                why = outputs.interface_difference(model, created, defaults=True)
                 if why:
                     raise AssertionError(why)
-            types = {x.name: helper.tensor_dtype_to_np_dtype(x.type.tensor_type.elem_type) for x in made.graph.input}
+            types = {x.name: helper.tensor_dtype_to_np_dtype(x.type.tensor_type.elem_type) for x in created.graph.input}
             got = run(out).run(None, {name: value.astype(types[name]) for name, value in feed.items()})
-            why = outputs.apart(expected, got, 0.0) or (twice := cast_twice(made.graph)) and f"{twice} is cast twice"
+            why = outputs.apart(expected, got, 0.0) or (twice := cast_twice(created.graph)) and f"{twice} is cast twice"
             if why and "cast twice" in why and cast_twice(model.graph):
                 why = None
             if why:
                 raise AssertionError(f"{why}; {options}")
             judge.counts["random"] += 1
-            judge.counts["changed"] += made.graph != model.graph
+            judge.counts["changed"] += created.graph != model.graph
             for file in (path, out, path.with_suffix(".toml")):
                 file.unlink()
         except Exception as error:  # includes the runtimes' errors
@@ -269,8 +269,8 @@ def node_cases(judge, dtype):
         except AssertionError as error:
             judge.fail(case.name, error)
             continue
-        made = onnx.load(out)
-        if not any(node.op_type == "Cast" for node in made.graph.node):
+        created = onnx.load(out)
+        if not any(node.op_type == "Cast" for node in created.graph.node):
             judge.counts[f"nodes of {dtype} that stay"] += 1
             continue
         names = [x.name for x in case.model.graph.input]
@@ -348,8 +348,8 @@ def real_models(judge, models):
         runs = outputs.runs_of(outputs.session(model), proto, None)
         for options in ({}, {"accumulate_float32": True}, {"keep_io": False}):
             _, out = judge.convert(model, model.stem, **options)
-            made = onnx.load(out)
-            types = {x.name: helper.tensor_dtype_to_np_dtype(x.type.tensor_type.elem_type) for x in made.graph.input}
+            created = onnx.load(out)
+            types = {x.name: helper.tensor_dtype_to_np_dtype(x.type.tensor_type.elem_type) for x in created.graph.input}
             for feed, expected in runs:
                 got = outputs.session(out).run(None, {name: value.astype(types[name]) for name, value in feed.items()})
                 why = outputs.apart(expected, got, outputs.ALLOWED["float16"])

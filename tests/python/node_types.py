@@ -116,16 +116,16 @@ def rename_sizes(shape):
             dim.dim_param = f"s{dim.dim_value}"
 
 
-def verdict(said, wanted):
+def verdict(inferred, wanted):
     """Describes how much of a type ONNX infers."""
     kind, *rest = wanted
-    if said.WhichOneof("value") is None:
+    if inferred.WhichOneof("value") is None:
         return "none"
-    if said.WhichOneof("value") != kind + "_type":
+    if inferred.WhichOneof("value") != kind + "_type":
         return "wrong"
     if kind != "tensor":
-        return verdict(getattr(said, kind + "_type").elem_type, rest[0])
-    tensor = said.tensor_type
+        return verdict(getattr(inferred, kind + "_type").elem_type, rest[0])
+    tensor = inferred.tensor_type
     if tensor.elem_type == 0:
         return "none"
     if tensor.elem_type != rest[0]:

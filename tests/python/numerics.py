@@ -93,8 +93,8 @@ def relu(path, dtype=F32, **options):
     """Writes a model of Relu(x @ w) with a weight of 64 KiB."""
     weight = np.sin(np.arange(128 * 128)).reshape(128, 128).astype(helper.tensor_dtype_to_np_dtype(dtype))
     nodes = [helper.make_node("MatMul", ["x", "w"], ["m"]), helper.make_node("Relu", ["m"], ["y"])]
-    given, made = [tensor("x", dtype, ["n", 128])], [tensor("y", dtype, ["n", 128])]
-    return save(path, nodes, given, made, [numpy_helper.from_array(weight, "w")], **options)
+    given, created = [tensor("x", dtype, ["n", 128])], [tensor("y", dtype, ["n", 128])]
+    return save(path, nodes, given, created, [numpy_helper.from_array(weight, "w")], **options)
 
 
 # --- checks ----------------------------------------------------------------------------
@@ -112,7 +112,7 @@ def names_the_pass(passdock, work):
     claim(found["samples"] == [{"x": "f32[2,128]"}] * 2, found)
 
 
-def goes_on_with_a_warning(passdock, work):
+def continues_with_a_warning(passdock, work):
     model = relu(work / "warn.onnx")
     report, found = passdock.run(model, [WRONG, UNKNOWN, LOWER], 'on_difference = "warn"')
     claim(report["exit_status"] == 0, report)
@@ -120,7 +120,7 @@ def goes_on_with_a_warning(passdock, work):
     claim([each["result"] for each in found["passes"]] == ["different", "same", "unchanged"], found)
 
 
-def checks_together_what_came_back(passdock, work):
+def checks_unrunnable_passes_with_the_next(passdock, work):
     model = relu(work / "unknown.onnx")
     report, found = passdock.run(model, [UNKNOWN, LOWER])
     claim(report["exit_status"] == 0, report)
@@ -132,7 +132,7 @@ def checks_together_what_came_back(passdock, work):
         claim(report["exit_status"] == 1, (how, report))
 
 
-def knows_every_type(passdock, work):
+def supports_every_dtype(passdock, work):
     for dtype in (F32, F16, TensorProto.DOUBLE, TensorProto.BFLOAT16, I64, TensorProto.INT8, TensorProto.UINT16):
         one = numpy_helper.from_array(np.array(1), "one")
         nodes = [
@@ -150,14 +150,14 @@ def knows_every_type(passdock, work):
         helper.make_node("Relu", ["x"], ["y"]),
     ]
     given = [tensor("s", STRING, [3]), tensor("b", BOOL, [3]), tensor("x", F32, [3])]
-    made = [tensor("t", STRING, [3]), tensor("c", BOOL, [3]), tensor("y", F32, [3])]
-    model = save(work / "strings.onnx", nodes, given, made)
+    created = [tensor("t", STRING, [3]), tensor("c", BOOL, [3]), tensor("y", F32, [3])]
+    model = save(work / "strings.onnx", nodes, given, created)
     report, found = passdock.run(model, ["relax.transform.CanonicalizeBindings", WRONG])
     claim(found["passes"][-1]["result"] == "different", found)
     claim("output `y`" in found["passes"][-1]["reason"], found)
 
 
-def looks_into_sequences_and_maps(passdock, work):
+def compares_sequences_and_maps(passdock, work):
     nodes = [
         helper.make_node("Relu", ["x"], ["r"]),
         helper.make_node("SplitToSequence", ["r"], ["s"], axis=0),
@@ -176,13 +176,13 @@ def looks_into_sequences_and_maps(passdock, work):
     claim(found["passes"][0]["result"] == "different" and "`z[1].values`" in found["passes"][0]["reason"], found)
 
 
-def says_what_it_cannot_tell(passdock, work):
+def reports_inconclusive_checks(passdock, work):
     def reason(model, *arguments):
         report, found = passdock.run(model, [WRONG], *arguments)
         claim(report["exit_status"] == 0, report)
         claim([each["result"] for each in found["passes"]] == ["not checked"], found)
-        said = [each["code"] for each in report["diagnostics"] if each["code"] != "unknown-operators"]
-        claim(said == ["not-checked"], report["diagnostics"])
+        codes = [each["code"] for each in report["diagnostics"] if each["code"] != "unknown-operators"]
+        claim(codes == ["not-checked"], report["diagnostics"])
         return found["not_checked"]
 
     like = [helper.make_node("RandomNormalLike", ["x"], ["r"]), helper.make_node("Relu", ["r"], ["y"])]
@@ -207,9 +207,9 @@ def says_what_it_cannot_tell(passdock, work):
     model = save(work / "sizes.onnx", fixed, [tensor("x", F32, ["n"])], [tensor("y", F32, [7, 11])], [shape])
     claim("with inputs of any tried size" in reason(model), "sizes")
     report, _ = passdock.run(model, [WRONG], 'dims = { m = 77 }')
-    [said] = report["diagnostics"]
-    claim((report["exit_status"], said["code"]) == (2, "config") and "unknown symbol `m`" in said["message"], report)
-    claim(said["snippet"]["text"] == "dims = { m = 77 }" and said["snippet"]["start"] == 9, said)
+    [diagnostic] = report["diagnostics"]
+    claim((report["exit_status"], diagnostic["code"]) == (2, "config") and "unknown symbol `m`" in diagnostic["message"], report)
+    claim(diagnostic["snippet"]["text"] == "dims = { m = 77 }" and diagnostic["snippet"]["start"] == 9, diagnostic)
     results = passdock.results(model, [WRONG], 'dims = { n = 77 }')
     claim(results == ["different"], results)
 
@@ -232,8 +232,8 @@ def reads_inputs(passdock, work):
     report, found = passdock.run(model, [WRONG], 'inputs = "data"')
     claim(found["samples"] == [{"x": "f32[5,128]"}] and found["passes"][0]["result"] == "different", found)
     report, _ = passdock.run(model, [WRONG], 'inputs = "nothing"')
-    [said] = report["diagnostics"]
-    claim((report["exit_status"], said["code"]) == (2, "config") and "no such file" in said["message"], report)
+    [diagnostic] = report["diagnostics"]
+    claim((report["exit_status"], diagnostic["code"]) == (2, "config") and "no such file" in diagnostic["message"], report)
     (work / "empty").mkdir(exist_ok=True)
     report, found = passdock.run(model, [WRONG], 'inputs = "empty"')
     claim(report["exit_status"] == 2 and "invalid sample inputs" in found["not_checked"], found)
@@ -262,7 +262,7 @@ def finds_the_library(passdock, work):
     claim("no `python3` in PATH" in found["not_checked"], found)
 
 
-def allows_what_a_smaller_type_does(passdock, work):
+def allows_rounding_of_smaller_types(passdock, work):
     mixed = "relax.transform.ToMixedPrecision"
     # InferType runs before both passes.
     model = relu(work / "mixed.onnx")
@@ -278,13 +278,13 @@ def allows_what_a_smaller_type_does(passdock, work):
 
 
 CHECKS = [
-    allows_what_a_smaller_type_does,
+    allows_rounding_of_smaller_types,
     names_the_pass,
-    goes_on_with_a_warning,
-    checks_together_what_came_back,
-    knows_every_type,
-    looks_into_sequences_and_maps,
-    says_what_it_cannot_tell,
+    continues_with_a_warning,
+    checks_unrunnable_passes_with_the_next,
+    supports_every_dtype,
+    compares_sequences_and_maps,
+    reports_inconclusive_checks,
     tries_smaller_integers,
     reads_inputs,
     finds_data_files,
@@ -315,8 +315,8 @@ def main():
     checks += [(model.name, lambda model=model: standard_passes(passdock, model)) for model in models]
     for name, check in checks:
         try:
-            said = check()
-            print(f"ok      {name}{f': {said}' if said else ''}", flush=True)
+            note = check()
+            print(f"ok      {name}{f': {note}' if note else ''}", flush=True)
         except Failed as error:
             failed += 1
             print(f"FAILED  {name}: {error}", flush=True)

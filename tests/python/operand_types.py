@@ -52,19 +52,19 @@ def operands(schema):
 def rows():
     """Yields operator, version, pattern and types for each change of the pattern."""
     schemas = [one for one in defs.get_all_schemas_with_history() if one.domain in DOMAINS and not one.deprecated]
-    made = []
+    result = []
     for schema in sorted(schemas, key=lambda one: (DOMAINS[one.domain], one.name, one.since_version)):
         name = f"{DOMAINS[schema.domain]}.{schema.name}"
         pattern, types = operands(schema)
-        same = made and made[-1][0] == name
+        same = result and result[-1][0] == name
         # A version that only adds operands isn't a change.
-        if same and pattern[: len(made[-1][2])] == made[-1][2]:
-            made[-1][2] = pattern
+        if same and pattern[: len(result[-1][2])] == result[-1][2]:
+            result[-1][2] = pattern
             for letter, more in types.items():
-                made[-1][3].setdefault(letter, set()).update(more)
+                result[-1][3].setdefault(letter, set()).update(more)
         else:
-            made.append([name, schema.since_version, pattern, types])
-    return [row for row in made if any(row[3].values())]
+            result.append([name, schema.since_version, pattern, types])
+    return [row for row in result if any(row[3].values())]
 
 
 def text():

@@ -74,9 +74,9 @@ def main():
     options.work_dir.mkdir(parents=True, exist_ok=True)
     passes = ",".join(f"relax.transform.{name}" for name in PASSES.split())
     wrong, count = [], 0
-    for name, made in models():
+    for name, created in models():
         before, after = (options.work_dir / f"{name}.{which}.onnx" for which in ("before", "after"))
-        onnx.save(made, before)
+        onnx.save(created, before)
         arguments = ["run", before, "-o", after, "--passes", passes, "-O", "3"]
         run = subprocess.run([options.passdock.resolve(), *arguments], capture_output=True, text=True)
         if run.returncode != 0:

@@ -62,10 +62,10 @@ TOOLS = {
 
 
 def main():
-    _, tool, given, made = sys.argv
+    _, tool, given, created = sys.argv
     model = TOOLS[tool](given)
     if model is not None:
-        onnx.save(model, made)
+        onnx.save(model, created)
 
 
 if __name__ == "__main__":

@@ -101,8 +101,8 @@ class Cases:
     def model(self, seed):
         """Returns the model of a seed. The first seeds of real models run one pass each."""
         if not self.models:
-            made = random_model(seed)
-            return Random(made.proto, made.inputs, made.outputs)
+            created = random_model(seed)
+            return Random(created.proto, created.inputs, created.outputs)
         return self.models[seed % len(self.models)]
 
     def alone(self):
@@ -170,13 +170,13 @@ class Cases:
             return "passdock doesn't end"
         if done.returncode:
             return f"passdock exited with {done.returncode}: {done.stderr.strip()[-1500:]}"
-        made = onnx.load(out)
-        why = None if BIND in passes else outputs.interface_difference(model.proto, made, defaults=True, raises=True)
+        created = onnx.load(out)
+        why = None if BIND in passes else outputs.interface_difference(model.proto, created, defaults=True, raises=True)
         allowed = max((APART.get(last(name), 0) for name in passes), default=0)
         why = why or outputs.newly_invalid(path, out) or results_differ(model, before, out, allowed)
         if why is None:
             out.unlink()
-            self.counts["changed"] += made.graph != model.proto.graph
+            self.counts["changed"] += created.graph != model.proto.graph
         return why
 
 

@@ -32,21 +32,21 @@ def model(nodes, opset, x=(2, 3, 4), result=F32, constants=(), dtype=F32, functi
     """Returns a model whose nodes compute `results` from `x` and `constants`, which are (name, array)."""
     tensors = [numpy_helper.from_array(np.asarray(array), name) for name, array in constants]
     given = [helper.make_tensor_value_info("x", dtype, x)]
-    made = [helper.make_empty_tensor_value_info(name) for name in results]
-    for info in made:
+    created = [helper.make_empty_tensor_value_info(name) for name in results]
+    for info in created:
         info.type.tensor_type.elem_type = result
     imports = [helper.make_opsetid("", opset)]
     if functions:
         imports.append(helper.make_opsetid("own", 1))
-    graph = helper.make_graph(nodes, "g", given, made, tensors)
+    graph = helper.make_graph(nodes, "g", given, created, tensors)
     model = helper.make_model(graph, opset_imports=imports, functions=list(functions), ir_version=8)
     # Outputs must have a shape.
-    for info, inferred in zip(made, onnx.shape_inference.infer_shapes(model).graph.output):
+    for info, inferred in zip(created, onnx.shape_inference.infer_shapes(model).graph.output):
         info.CopyFrom(inferred)
         if not info.type.tensor_type.HasField("shape"):
             info.type.tensor_type.shape.CopyFrom(given[0].type.tensor_type.shape)
     del model.graph.output[:]
-    model.graph.output.extend(made)
+    model.graph.output.extend(created)
     return model
 
 
@@ -107,8 +107,8 @@ def pads():
             named = {} if mode is None else {"mode": mode}
             yield f"pad.{opset}.{mode}", one("Pad", opset, pads=pads, **named), None
         for dtype in (F32, F64):
-            made = one("Pad", opset, pads=pads, value=1.5, dtype=dtype, result=dtype)
-            yield f"pad.{opset}.value.{dtype}", made, None
+            created = one("Pad", opset, pads=pads, value=1.5, dtype=dtype, result=dtype)
+            yield f"pad.{opset}.value.{dtype}", created, None
         yield f"pad.{opset}.less", one("Pad", opset, pads=[0, -1, 0, 0, 0, -2], value=-np.inf), None
     new = [("p", np.array(pads)), ("v", np.float32(2))]
     for opset in (11, 13, 18):
@@ -237,8 +237,8 @@ def resizes():
         of_way = one("Resize", 11, ("x", "r", "s"), [region, scales], image, coordinate_transformation_mode=way)
         yield f"resize.11.{way}", of_way, None
     way = "tf_half_pixel_for_nn"
-    gone = one("Resize", 11, ("x", "r", "s"), [region, scales], image, coordinate_transformation_mode=way)
-    yield "resize.11.gone", gone, 13
+    removed = one("Resize", 11, ("x", "r", "s"), [region, scales], image, coordinate_transformation_mode=way)
+    yield "resize.11.gone", removed, 13
 
 
 def others():
@@ -278,7 +278,7 @@ CASES = (axes, reductions, splits, pads, clips, slices, softmaxes, dropouts, bat
 class Judge:
     def __init__(self, args):
         self.args = args
-        self.count = self.refused = self.wrong = 0
+        self.count = self.rejected = self.wrong = 0
 
     def run(self, before, after, to):
         after.unlink(missing_ok=True)
@@ -294,15 +294,15 @@ class Judge:
             raise RuntimeError(done.stderr.strip()[-2000:])
 
     def why(self, before, after, to, refused_from, ops):
-        status, said = self.run(before, after, to)
-        errors = [one["message"] for one in said if one["severity"] == "error"]
+        status, diagnostics = self.run(before, after, to)
+        errors = [one["message"] for one in diagnostics if one["severity"] == "error"]
         if status:
             expected = refused_from is not None and to >= refused_from
             if not expected:
                 return f"is refused: {errors}"
             if after.exists():
                 return "is refused, and something is written"
-            self.refused += 1
+            self.rejected += 1
             named = any(f"onnx.{op} of opset" in error and f"opset {to}" in error for op in ops for error in errors)
             return None if named else f"the op isn't named: {errors}"
         if refused_from is not None and to >= refused_from:
@@ -312,9 +312,9 @@ class Judge:
         found |= {one.version for f in raised.functions for one in f.opset_import if not one.domain}
         if found != {to}:
             return f"it has the opsets {found}"
-        said = complaint(after)
-        if said and not complaint(before):
-            return f"onnx.checker: {said}"
+        error = complaint(after)
+        if error and not complaint(before):
+            return f"onnx.checker: {error}"
         return outputs.same_outputs(before, after)["why"]
 
     def judge(self, name, before, after, to, refused_from, ops):
@@ -336,8 +336,8 @@ def complaint(path):
     return None
 
 
-def version_of(made):
-    return next(one.version for one in made.opset_import if not one.domain)
+def version_of(created):
+    return next(one.version for one in created.opset_import if not one.domain)
 
 
 def main():
@@ -352,12 +352,12 @@ def main():
     judge = Judge(args)
 
     def raise_small(case):
-        name, made, refused_from = case
+        name, created, refused_from = case
         before, after = args.work_dir / f"{name}.onnx", args.work_dir / f"{name}.out.onnx"
-        onnx.save(made, before)
-        ops = [node.op_type for node in made.graph.node]
+        onnx.save(created, before)
+        ops = [node.op_type for node in created.graph.node]
         for to in TARGETS:
-            if to > version_of(made):
+            if to > version_of(created):
                 judge.judge(name, before, after, to, refused_from, ops)
 
     # Most of the time is spent waiting for files to be synced.
@@ -369,7 +369,7 @@ def main():
         if version_of(onnx.load(path, load_external_data=False)) < REAL_TARGET:
             judge.judge(path.stem, path, args.work_dir / path.name, REAL_TARGET, None, [])
     real = judge.count - small
-    print(f"{small} raises of small models, {judge.refused} refused as they have to be")
+    print(f"{small} raises of small models, {judge.rejected} refused as they have to be")
     print(f"{real} real models; {judge.wrong} wrong")
     return 1 if judge.wrong or (small < 1000 and not args.only) else 0
 

@@ -67,7 +67,7 @@ class Runtime:
         self.options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
         self.options.intra_op_num_threads = 1
         self.no_kernel = set()
-        self.refused = collections.Counter()
+        self.rejected = collections.Counter()
 
     def results(self, case):
         """Returns the outputs in types that NumPy has; None if it has no kernel for the op or rejects it."""
@@ -80,7 +80,7 @@ class Runtime:
             text = str(error)
             if "NOT_IMPLEMENTED" in text or "INVALID_GRAPH" in text:
                 self.no_kernel.add(signature)
-            self.refused[case.op, text[:160] if "NOT_IMPL" not in text else "no kernel"] += 1
+            self.rejected[case.op, text[:160] if "NOT_IMPL" not in text else "no kernel"] += 1
             return None
 
     def run(self, case):
@@ -119,15 +119,15 @@ def folded(tool, work_dir, cases, opset):
             nodes.append(copy)
         tensors += [(own(name), dtype, array) for name, dtype, array in case.tensors]
         outputs += map(own, case.outputs)
-    given, made = work_dir / f"{opset}.onnx", work_dir / f"{opset}.folded.onnx"
+    given, created = work_dir / f"{opset}.onnx", work_dir / f"{opset}.folded.onnx"
     onnx.save(model_of(nodes, tensors, outputs, opset), given)
     pipeline = work_dir / "fold.toml"
     pipeline.write_text(PIPELINE)
-    command = [tool, "run", pipeline, given, "-o", made]
+    command = [tool, "run", pipeline, given, "-o", created]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         sys.exit(f"passdock failed on {given}:\n{done.stderr}")
-    model = fields.read(made)
+    model = fields.read(created)
     values = {tensor.name: tensor for tensor in model.graph.initializer}
     for node in model.graph.node:
         if node.op_type == "Identity" and node.input[0] in values:
@@ -139,7 +139,7 @@ def folded(tool, work_dir, cases, opset):
         yield None if None in results else results
 
 
-def deviates(case, made, times):
+def deviates(case, created, times):
     """Whether this is a known deviation of ONNX Runtime, and ONNX's reference implementation confirms the folded result."""
     if case.op not in DEVIATIONS:
         return False
@@ -148,7 +148,7 @@ def deviates(case, made, times):
         results = ReferenceEvaluator(model).run(None, {})
     except Exception:
         return False
-    return not any(difference(x, y, case, times) for x, y in zip(made, results))
+    return not any(difference(x, y, case, times) for x, y in zip(created, results))
 
 
 def difference(tensor, wanted, case, times):
@@ -210,21 +210,21 @@ def main():
             if result is not None:
                 cases.append(case)
                 results.append(result)
-        for case, result, made in zip(cases, results, folded(given.passdock, given.work_dir, cases, opset)):
-            if made is None:
+        for case, result, created in zip(cases, results, folded(given.passdock, given.work_dir, cases, opset)):
+            if created is None:
                 left[case.op] += 1
                 if given.details:
                     print("left:", show(case))
                 continue
             times = random_cases.OPERATORS[case.op][1]
-            whys = [why for x, y in zip(made, result) if (why := difference(x, y, case, times))]
-            if whys and deviates(case, made, times):
+            whys = [why for x, y in zip(created, result) if (why := difference(x, y, case, times))]
+            if whys and deviates(case, created, times):
                 deviating[case.op] += 1
                 continue
             right[case.op] += not whys
             wrong += [f"{show(case)}\n  {why}" for why in whys[:1]]
     if given.details:
-        for (op, why), count in sorted(runtime.refused.items()):
+        for (op, why), count in sorted(runtime.rejected.items()):
             print(f"ONNX Runtime rejects {count} {op}: {why}")
     print("\n".join(wrong[: 200 if given.details else 20]))
     print("left alone:", dict(left))

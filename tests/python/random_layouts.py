@@ -361,9 +361,9 @@ class Graph:
         name = self.name()
         branches = {}
         for branch, op in (("then_branch", "Relu"), ("else_branch", "Neg")):
-            made = helper.make_tensor_value_info(f"{name}_{op}", T.FLOAT, self.dims(x))
+            created = helper.make_tensor_value_info(f"{name}_{op}", T.FLOAT, self.dims(x))
             inner = [helper.make_node(op, [x], [f"{name}_{op}"])]
-            branches[branch] = helper.make_graph(inner, branch, [], [made])
+            branches[branch] = helper.make_graph(inner, branch, [], [created])
         condition = self.constant(np.array(self.rng.random() < 0.5))
         self.nodes.append(helper.make_node("If", [condition], [name], name=f"If_{name}", **branches))
         self.types[name] = helper.make_tensor_type_proto(T.FLOAT, self.dims(x))
@@ -381,10 +381,10 @@ class Graph:
         while len(self.nodes) < steps:
             step = self.rng.choices(kinds, weights)[0]
             try:
-                made = step(self)
+                created = step(self)
             except (shape_inference.InferenceError, onnx.checker.ValidationError):
                 continue
-            for value in [made] if isinstance(made, str) else made or []:
+            for value in [created] if isinstance(created, str) else created or []:
                 if all(d != 0 for d in self.dims(value)):
                     self.values.append(value)
         used = {name for node in self.nodes for name in node.input}

@@ -125,7 +125,7 @@ class Maker:
             return None
         return self.rng.choice(suits[-8:] if self.chance(0.6) else suits)
 
-    def beside(self, value):
+    def compatible(self, value):
         """Returns a value that broadcasts to another's shape."""
         if self.chance(0.4):
             shape = [size if isinstance(size, int) and self.chance(0.5) else 1 for size in value.shape]
@@ -185,10 +185,10 @@ class Maker:
         step = self.rng.choices(steps, [step.weight for step in steps])[0]
         before = len(self.scope.nodes)
         step.run(self)
-        made = self.scope.nodes[before:]
+        created = self.scope.nodes[before:]
         # A duplicate, for passes that merge equal ops.
-        if len(made) == 1 and self.chance(0.25) and not any(a.type == AttributeProto.GRAPH for a in made[0].attribute):
-            self.again(made[0])
+        if len(created) == 1 and self.chance(0.25) and not any(a.type == AttributeProto.GRAPH for a in created[0].attribute):
+            self.again(created[0])
 
     def again(self, node):
         copied = type(node)()
@@ -208,8 +208,8 @@ class Maker:
         self.scope.nodes.append(copied)
 
     def finish(self):
-        made = {name for node in self.scope.nodes for name in node.output}
-        values = [value for value in self.scope.values if value.name in made or self.chance(0.15)]
+        created = {name for node in self.scope.nodes for name in node.output}
+        values = [value for value in self.scope.values if value.name in created or self.chance(0.15)]
         randoms = [value for value in values if value.random]
         others = [value for value in values if not value.random] or self.inputs[:1]
         # Most unused values become outputs; the rest is dead.
@@ -229,7 +229,7 @@ class Maker:
             [info(value) for value in known],
             [info(value, self.chance(0.6)) for value in chosen],
             self.scope.initializers,
-            value_info=[info(v, self.chance(0.7)) for v in self.scope.values if v.name in made and v not in chosen and self.chance(0.2)],
+            value_info=[info(v, self.chance(0.7)) for v in self.scope.values if v.name in created and v not in chosen and self.chance(0.2)],
         )
         opsets = [helper.make_opsetid("", self.opset)]
         if self.functions:

@@ -230,12 +230,12 @@ def reshape(m, d):
 
 
 def factors(d, count):
-    made = []
+    created = []
     while count > 1:
         divisor = d.pick([n for n in range(2, count + 1) if count % n == 0])
-        made.append(divisor)
+        created.append(divisor)
         count //= divisor
-    return made
+    return created
 
 
 def squeeze(m, d):

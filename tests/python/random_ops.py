@@ -66,7 +66,7 @@ def leaky(m):
 def binary(m):
     x = m.pick((F32, F64, I64, I32))
     if x:
-        y, op = m.beside(x), m.rng.choice(["Add", "Sub", "Mul"])
+        y, op = m.compatible(x), m.rng.choice(["Add", "Sub", "Mul"])
         operands = [x, y] if m.chance(0.7) else [y, x]
         m.make(op, operands, dtype=x.dtype, shape=x.shape)
 
@@ -99,7 +99,7 @@ def variadic(m):
     x = m.pick(F32)
     if x:
         op = m.rng.choice(["Max", "Min", "Sum", "Mean"])
-        operands = [x] + [m.beside(x) for _ in range(m.rng.randint(0, 2))]
+        operands = [x] + [m.compatible(x) for _ in range(m.rng.randint(0, 2))]
         m.make(op, operands, shape=x.shape, exact=op in ("Max", "Min"))
 
 
@@ -121,7 +121,7 @@ def clip(m):
 @step(2)
 def compare(m):
     x = m.pick((F32, I64, I32), test=lambda v: v.exact)
-    y = x and m.beside(x)
+    y = x and m.compatible(x)
     if x and y.exact:
         ops = ["Less", "Greater"] + ["Equal"] * (m.opset >= 11) + ["GreaterOrEqual"] * (m.opset >= 12)
         m.make(m.rng.choice(ops), [x, y], dtype=BOOL, shape=x.shape)
@@ -134,7 +134,7 @@ def logic(m):
         if m.chance(0.3):
             m.make("Not", [x])
         else:
-            m.make(m.rng.choice(["And", "Or", "Xor"]), [x, m.beside(x)], shape=x.shape)
+            m.make(m.rng.choice(["And", "Or", "Xor"]), [x, m.compatible(x)], shape=x.shape)
 
 
 @step(1.5)
@@ -142,7 +142,7 @@ def where(m):
     x = m.pick((F32, I64))
     if x:
         condition = m.pick(BOOL, test=lambda v: v.shape == x.shape or v.shape == ()) or m.constant(np.array(m.chance(0.5)))
-        y = m.beside(x)
+        y = m.compatible(x)
         m.make("Where", [condition, x, y], dtype=x.dtype, shape=x.shape, exact=x.exact and y.exact)
 
 
@@ -184,9 +184,9 @@ def unsqueeze(m):
         axis = m.rng.randint(0, len(x.shape))
         operands, attributes = m.axes("Unsqueeze", x, [axis], 13)
         shape = x.shape[:axis] + (1,) + x.shape[axis:]
-        made = m.make("Unsqueeze", operands, shape=shape, **attributes)
+        created = m.make("Unsqueeze", operands, shape=shape, **attributes)
         if m.chance(0.3):
-            operands, attributes = m.axes("Squeeze", made, [axis], 13)
+            operands, attributes = m.axes("Squeeze", created, [axis], 13)
             m.make("Squeeze", operands, shape=x.shape, **attributes)
 
 
@@ -526,7 +526,7 @@ def call(m):
     if not m.functions or m.chance(0.5):
         add_function(m)
     function = m.rng.choice(m.functions)
-    operands = [x] + [m.beside(x) if m.chance(0.5) else x]
+    operands = [x] + [m.compatible(x) if m.chance(0.5) else x]
     attributes = {"slope": 0.25} if "slope" in function.attribute else {}
     m.make(function.name, operands, shape=x.shape, exact=False, domain=LOCAL, **attributes)
 
@@ -551,8 +551,8 @@ def add_function(m):
         m.scope.nodes.append(node)
         x, names = Value(node.output[0], F32, ("?",)), ["slope"]
     opsets = [helper.make_opsetid("", m.opset), helper.make_opsetid(LOCAL, 1)]
-    made = helper.make_function(LOCAL, f"F{len(m.functions)}", ["a", "b"], [x.name], m.scope.nodes, opsets, names)
-    m.functions.append(made)
+    created = helper.make_function(LOCAL, f"F{len(m.functions)}", ["a", "b"], [x.name], m.scope.nodes, opsets, names)
+    m.functions.append(created)
     m.scope = around
 
 

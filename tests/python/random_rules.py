@@ -124,18 +124,18 @@ class Case:
         b, nodes = self.builder, pattern["nodes"]
         b.rule, b.memo, b.after, b.later = pattern["rule"], {}, [], []
         operators = [self.pick_operator(node["operators"]) for node in nodes]
-        names, attributes, made = {}, {}, []
+        names, attributes, created = {}, {}, []
         beyond = rule_beyond.BEYOND.get(b.rule)
         if beyond and b.chance(0.85):
             names.update(beyond(b, operators[0]))
         for node, operator in zip(nodes, operators):
-            made.append(rule_folds.emit(Place(b, node, operator, names, made, attributes)))
+            created.append(rule_folds.emit(Place(b, node, operator, names, created, attributes)))
         for later in b.later:
             later()
-        results = [value for value in made[-1] if value.parts is None]
+        results = [value for value in created[-1] if value.parts is None]
         if b.chance(0.5):
             results = [b.around(value) for value in results]
-        shared = [value for values in made[:-1] for value in values if value.parts is None and b.chance(0.08)]
+        shared = [value for values in created[:-1] for value in values if value.parts is None and b.chance(0.08)]
         return results + [b.around(value) if b.chance(0.5) else value for value in shared] + b.after
 
     def pick_operator(self, operators):
@@ -220,7 +220,7 @@ class Judge:
         self.work, self.patterns, self.runtime = work, patterns, Runtime()
         self.slots = [one for one in patterns for _ in range(REPEATED.get(one["rule"], 1))]
         self.fired, self.made, self.unsuited = collections.Counter(), collections.Counter(), collections.Counter()
-        self.failures, self.waiting, self.answers, self.keeps_all = [], {}, collections.deque(), False
+        self.failures, self.waiting, self.responses, self.keeps_all = [], {}, collections.deque(), False
         rules = [path for path in FILES if path.stem != "folds"]
         self.process = subprocess.Popen(
             [tool, "run", *rules], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
@@ -229,7 +229,7 @@ class Judge:
         self.reader.start()
 
     def read(self):
-        self.answers.extend(json.loads(line) for line in self.process.stdout)
+        self.responses.extend(json.loads(line) for line in self.process.stdout)
 
     def case(self, seed):
         """Generates a case that runs, and sends it to passdock."""
@@ -270,21 +270,21 @@ class Judge:
                     return False
         return False
 
-    def judge_answers(self):
-        while self.answers:
-            answer = self.answers.popleft()
-            case = self.waiting.pop(answer["model"])
-            why = self.why_wrong(case, answer)
+    def judge_responses(self):
+        while self.responses:
+            response = self.responses.popleft()
+            case = self.waiting.pop(response["model"])
+            why = self.why_wrong(case, response)
             if why:
-                self.keep(case, answer, why)
+                self.keep(case, response, why)
             elif not self.keeps_all:
-                Path(answer["model"]).unlink()
-                Path(answer["model"]).with_suffix(".out.onnx").unlink()
+                Path(response["model"]).unlink()
+                Path(response["model"]).with_suffix(".out.onnx").unlink()
 
     def settle(self):
         """Waits for all results."""
         while self.waiting and self.process.poll() is None:
-            self.judge_answers()
+            self.judge_responses()
             time.sleep(0.01)
 
     def rare(self, least):
@@ -304,18 +304,18 @@ class Judge:
     def finish(self):
         self.process.stdin.close()
         self.reader.join()
-        self.judge_answers()
+        self.judge_responses()
         if self.process.wait() or self.waiting:
             sys.exit(f"passdock-rules exited with {self.process.returncode}; {len(self.waiting)} models have no result")
 
-    def why_wrong(self, case, answer):
-        if "error" in answer:
-            return f"passdock: {answer['error']}"
-        applied = {(name, rule): times for name, rules in answer["rewrites"].items() for rule, times in rules.items()}
+    def why_wrong(self, case, response):
+        if "error" in response:
+            return f"passdock: {response['error']}"
+        applied = {(name, rule): times for name, rules in response["rewrites"].items() for rule, times in rules.items()}
         self.fired.update(applied.keys())
-        if case.pattern["pass"] == FOLDS and answer["after"] < answer["before"] and case.passes != ["default"]:
+        if case.pattern["pass"] == FOLDS and response["after"] < response["before"] and case.passes != ["default"]:
             self.fired[FOLDS, case.pattern["rule"]] += 1
-        for name, before, after in answer["ops"]:
+        for name, before, after in response["ops"]:
             if after > before:
                 return f"{name} made {after} ops of {before}"
         data = (self.work / f"{case.seed}.out.onnx").read_bytes()
@@ -345,11 +345,11 @@ class Judge:
                     return f"{info.name} of run {number} {why}; rules: {sorted(rules)}"
         return None
 
-    def keep(self, case, answer, why):
+    def keep(self, case, response, why):
         key = case.pattern["pass"], case.pattern["rule"]
         self.failures.append((case.seed, key, why))
         report = {"seed": case.seed, "rule": key, "passes": case.passes, "keep_negative_zero": case.keeps, "why": why}
-        report |= {"rewrites": answer.get("rewrites"), "by": case.way.__name__}
+        report |= {"rewrites": response.get("rewrites"), "by": case.way.__name__}
         (self.work / f"{case.seed}.json").write_text(json.dumps(report, indent=2))
 
 
@@ -381,7 +381,7 @@ def main():
     for seed in seeds:
         if given.rule is None or judge.slots[seed % len(judge.slots)]["rule"] == given.rule:
             judge.case(seed)
-        judge.judge_answers()
+        judge.judge_responses()
     is_whole = given.rule is None and given.only is None
     if is_whole:
         judge.more(given.seed + given.count, given.least)

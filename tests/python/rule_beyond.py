@@ -124,8 +124,8 @@ def concat_of_concats(b, _):
     parts = lambda: [b.data(shape=[b.pick([1, 2]) if at == axis else d for at, d in enumerate(shape)]) for _ in range(2)]
     xs, inner = parts(), parts()
     whole = [sum(x.shape[axis] for x in inner) if at == axis else dim for at, dim in enumerate(shape)]
-    said = axis - len(shape) if b.opset >= 11 and b.chance(0.3) else axis
-    xs[b.rng.randrange(2)] = b.one("Concat", inner, b.dtype, whole, axis=said)
+    axis_arg = axis - len(shape) if b.opset >= 11 and b.chance(0.3) else axis
+    xs[b.rng.randrange(2)] = b.one("Concat", inner, b.dtype, whole, axis=axis_arg)
     return {"xs": xs}
 
 
@@ -265,10 +265,10 @@ def matmul_of_transposes(b, _):
 
 def taken_or_given(b, operator, x, axes, shape):
     """Adds a Squeeze or an Unsqueeze in the form of the version."""
-    said = signed(b, axes, max(len(x.shape), len(shape)))
+    axes_arg = signed(b, axes, max(len(x.shape), len(shape)))
     if b.opset < 13:
-        return b.one(operator, [x], x.dtype, shape, axes=said)
-    return b.one(operator, [x, b.ints(said)], x.dtype, shape)
+        return b.one(operator, [x], x.dtype, shape, axes=axes_arg)
+    return b.one(operator, [x, b.ints(axes_arg)], x.dtype, shape)
 
 
 def viewed(b, x):
@@ -285,15 +285,15 @@ def viewed(b, x):
     if b.chance(0.5) or symbols > 1 or 0 in shape:
         b.memo["axes"] = [at]
         return taken_or_given(b, "Unsqueeze", x, [at], shape)
-    said = b.ints([-1 if isinstance(dim, str) else dim for dim in shape])
-    return b.one("Reshape", [x, said], x.dtype, shape)
+    dims = b.ints([-1 if isinstance(dim, str) else dim for dim in shape])
+    return b.one("Reshape", [x, dims], x.dtype, shape)
 
 
 def regrouped(b, x, shape):
     """Adds a view with another shape. At most one of its dims may be symbolic."""
     b.memo.setdefault("shapes", []).append(x.shape)
-    said = b.ints([-1 if isinstance(dim, str) else dim for dim in shape])
-    return b.one("Reshape", [x, said], x.dtype, shape)
+    dims = b.ints([-1 if isinstance(dim, str) else dim for dim in shape])
+    return b.one("Reshape", [x, dims], x.dtype, shape)
 
 
 def in_blocks(b, x):

@@ -54,12 +54,12 @@ def conv(p):
     x = with_channels(p)
     kernel = [b.pick([k for k in (1, 1, 2, 3) if k <= size + 1]) for size in x.shape[2:]]
     groups = b.pick([1, 1, x.shape[1]])
-    made = groups * b.pick([1, 2])
-    w = p.get(1, lambda: weights(b, (made, x.shape[1] // groups, *kernel)))
-    bias = p.get(2, lambda: weights(b, (made,)), 0.4)
+    created = groups * b.pick([1, 2])
+    w = p.get(1, lambda: weights(b, (created, x.shape[1] // groups, *kernel)))
+    bias = p.get(2, lambda: weights(b, (created,)), 0.4)
     attributes, sizes = window(b, x, kernel)
     attributes |= {"group": groups if groups != 1 else None, "kernel_shape": kernel if b.chance(0.5) else None}
-    return b.node("Conv", [x, w, bias], [(x.dtype, (x.shape[0], made, *sizes))], **attributes)
+    return b.node("Conv", [x, w, bias], [(x.dtype, (x.shape[0], created, *sizes))], **attributes)
 
 
 @emitter("ConvTranspose")

@@ -121,17 +121,17 @@ class Builder:
         operands = list(operands)
         while operands and operands[-1] is None:
             operands.pop()
-        made = [result if isinstance(result, Value) else Value(self.fresh(), *result) for result in results]
+        created = [result if isinstance(result, Value) else Value(self.fresh(), *result) for result in results]
         names = [operand.name if operand else "" for operand in operands]
         attributes = {name: value for name, value in attributes.items() if value is not None}
-        node = helper.make_node(op, names, [one.name for one in made], domain=domain)
+        node = helper.make_node(op, names, [one.name for one in created], domain=domain)
         for name, value in attributes.items():
             kind = AttributeProto.INTS if isinstance(value, list) and not value else None
             node.attribute.append(helper.make_attribute(name, value, attr_type=kind))
         self.operators.add(op)
         self.scope.nodes.append(node)
-        self.scope.values += [one for one in made if one.parts is None]
-        return made
+        self.scope.values += [one for one in created if one.parts is None]
+        return created
 
     def in_any(self, kind):
         scope = self.scope
@@ -231,8 +231,8 @@ class Builder:
         self.scope.values += parameters
         results = []
         for value in body():
-            made = {name for node in self.scope.nodes for name in node.output}
-            if value.name not in made or value in results:
+            created = {name for node in self.scope.nodes for name in node.output}
+            if value.name not in created or value in results:
                 value = self.one("Identity", [value], value.dtype, value.shape)
             results.append(value)
         inner, self.scope = self.scope, around
@@ -246,16 +246,16 @@ class Builder:
 
     def in_branch(self, body):
         """Builds a body in a branch of an If. The other branch yields values of the same types."""
-        made, results = self.graph(body)
+        created, results = self.graph(body)
 
         def others():
             for value in results:
                 yield self.data(value.dtype, value.shape, constants=False)
 
         other, _ = self.graph(lambda: list(others()))
-        branches = {"then_branch": made, "else_branch": other}
+        branches = {"then_branch": created, "else_branch": other}
         if self.chance(0.5):
-            branches = {"then_branch": other, "else_branch": made}
+            branches = {"then_branch": other, "else_branch": created}
         condition = self.input(T.BOOL, ())
         return self.node("If", [condition], [(value.dtype, value.shape) for value in results], **branches)
 
@@ -270,11 +270,11 @@ class Builder:
             same = [value for value in results if (value.dtype, value.shape) == (state.dtype, state.shape)]
             return [self.one("Identity", [going], T.BOOL, ()), same[0] if same else state, *results]
 
-        made, _ = self.graph(turn, [count, going, state])
+        created, _ = self.graph(turn, [count, going, state])
         times = self.constant(np.array(self.pick([1, 2])), T.INT64)
         shapes = [(value.dtype, (times.array.item(), *value.shape)) for value in results]
         shapes.insert(0, (state.dtype, state.shape))
-        return self.node("Loop", [times, self.constant(True, T.BOOL), first], shapes, body=made)
+        return self.node("Loop", [times, self.constant(True, T.BOOL), first], shapes, body=created)
 
     def in_scan(self, body):
         """Builds a body in a Scan over an input."""
@@ -288,9 +288,9 @@ class Builder:
             results.extend(body())
             return results
 
-        made, _ = self.graph(turn, [slice_])
+        created, _ = self.graph(turn, [slice_])
         shapes = [(value.dtype, (2, *value.shape)) for value in results]
-        return self.node("Scan", [given], shapes, body=made, num_scan_inputs=1)
+        return self.node("Scan", [given], shapes, body=created, num_scan_inputs=1)
 
     def in_function(self, body):
         """Builds a body in a function of the model."""
@@ -300,8 +300,8 @@ class Builder:
         name = self.fresh("f")
         opsets = [helper.make_opsetid("", self.opset)]
         parameters = [value.name for value in inner.parameters]
-        made = helper.make_function(LOCAL, name, parameters, [v.name for v in results], inner.nodes, opsets)
-        self.functions.append(made)
+        created = helper.make_function(LOCAL, name, parameters, [v.name for v in results], inner.nodes, opsets)
+        self.functions.append(created)
         shapes = [(value.dtype, value.shape) for value in results]
         return self.node(name, inner.arguments, shapes, domain=LOCAL)
 
@@ -316,9 +316,9 @@ class Builder:
     def model(self, outputs):
         """Returns the model with these outputs. Some have no shape in the file, or other names for their dims."""
         given, infos = set(), []
-        made = {name for node in self.scope.nodes for name in node.output}
+        created = {name for node in self.scope.nodes for name in node.output}
         for value in outputs:
-            if value.name not in made or value.name in given:
+            if value.name not in created or value.name in given:
                 value = self.one("Identity", [value], value.dtype, value.shape)
             given.add(value.name)
             shape = [dim if isinstance(dim, int) or dim in self.named else None for dim in value.shape]
@@ -326,7 +326,7 @@ class Builder:
             if self.chance(0.08):
                 shape = [self.pick([dim, "n", "m", "other"]) for dim in shape]
             infos.append(helper.make_tensor_value_info(value.name, value.dtype, None if self.chance(0.2) else shape))
-        inner = [v for v in self.scope.values if v.name in made - given and v.parts is None and self.chance(0.15)]
+        inner = [v for v in self.scope.values if v.name in created - given and v.parts is None and self.chance(0.15)]
         graph = helper.make_graph(
             self.scope.nodes, "rules", [self.info(v) for v in self.inputs], infos, self.scope.initializers,
             value_info=[self.info(value) for value in inner],

@@ -23,9 +23,9 @@ def emitter(*operators):
 class Place:
     """An op of a pattern under construction: its description in the pattern, and the current bindings of the names."""
 
-    def __init__(self, builder, node, operator, names, made, attributes):
+    def __init__(self, builder, node, operator, names, created, attributes):
         self.b, self.node, self.op = builder, node, operator
-        self.names, self.made, self.attributes = names, made, attributes
+        self.names, self.made, self.attributes = names, created, attributes
         self.slots = node["operands"]
         last = self.slots[-1] if self.slots else [""]
         self.list_at = len(self.slots) - 1 if last[0] == "list" else None
@@ -162,8 +162,8 @@ def elementwise(p, count, dtypes):
     known = [p.known(at) for at in range(count)]
     shapes = [value.shape for value in known if value is not None]
     whole = b.join(*shapes) if shapes else b.shape()
-    said = [p.list_at is None and p.slots[at][0] == "number" for at in range(count)]
-    main = b.pick(at for at in range(count) if not said[at])
+    is_number = [p.list_at is None and p.slots[at][0] == "number" for at in range(count)]
+    main = b.pick(at for at in range(count) if not is_number[at])
     operands = []
     for at in range(count):
         shape = whole if at == main or b.chance(0.5) else b.under(whole)
@@ -319,8 +319,8 @@ def reduce(p):
     shape = [1 if at in axes else dim for at, dim in enumerate(x.shape) if keep != 0 or at not in axes]
     b.memo["axes"] = axes
     b.memo.setdefault("shapes", []).append(tuple(1 if at in axes else dim for at, dim in enumerate(x.shape)))
-    said = None if axes == list(range(rank)) and b.chance(0.3) else signed(b, axes, rank)
-    operand, attributes = axes_of(p, 1, said, 13 if p.op == "ReduceSum" else 18)
+    axes_arg = None if axes == list(range(rank)) and b.chance(0.3) else signed(b, axes, rank)
+    operand, attributes = axes_of(p, 1, axes_arg, 13 if p.op == "ReduceSum" else 18)
     return b.node(p.op, [x, operand], [(x.dtype, shape)], keepdims=keep, **attributes)
 
 
@@ -340,9 +340,9 @@ def arg(p):
     last = b.pick([None, None, 1]) if b.opset >= 12 else None
     shape = [1 if at == axis else dim for at, dim in enumerate(x.shape) if keep != 0 or at != axis]
     b.memo["axes"] = [axis]
-    said = axis - rank if b.opset >= 11 and b.chance(0.3) else axis
-    said = None if said == 0 and b.chance(0.5) else said
-    return b.node(p.op, [x], [(T.INT64, shape)], axis=said, keepdims=keep, select_last_index=last)
+    axis_arg = axis - rank if b.opset >= 11 and b.chance(0.3) else axis
+    axis_arg = None if axis_arg == 0 and b.chance(0.5) else axis_arg
+    return b.node(p.op, [x], [(T.INT64, shape)], axis=axis_arg, keepdims=keep, select_last_index=last)
 
 
 @emitter("MatMul")

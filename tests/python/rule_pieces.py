@@ -45,8 +45,8 @@ def padded(p, x, pads, mode=None, values=(0.0, 1.0, -2.0)):
     axes = None
     if b.opset >= 18 and p.has(3) and b.chance(0.3):
         axes = [at for at in range(rank) if pads[at] or pads[rank + at] or b.chance(0.3)] or None
-    said = pads if axes is None else [pads[at] for at in axes] + [pads[rank + at] for at in axes]
-    operand = p.get(1, lambda: b.ints(said), number=lambda number: p.counts(number, len(said)))
+    pads_arg = pads if axes is None else [pads[at] for at in axes] + [pads[rank + at] for at in axes]
+    operand = p.get(1, lambda: b.ints(pads_arg), number=lambda number: p.counts(number, len(pads_arg)))
     if p.slots[1][0] == "number":
         pads = [0] * (2 * rank)
     value = p.get(2, lambda: p.number(b.pick(values), dtype=x.dtype), 0.4) if p.has(2) else None
@@ -77,8 +77,8 @@ def sliced(b, x, ranges):
         if any(step != 1 for step in steps):
             raise Unsuited("no steps")
         default = axes == list(range(len(axes))) and b.chance(0.5)
-        said = {"starts": starts, "ends": ends, "axes": None if default else axes}
-        return [x], said, shape
+        operands_by_name = {"starts": starts, "ends": ends, "axes": None if default else axes}
+        return [x], operands_by_name, shape
     operands = [x, b.ints(starts), b.ints(ends), b.ints(signed(b, axes, len(x.shape))), b.ints(steps)]
     if all(step == 1 for step in steps) and b.chance(0.6):
         operands.pop()
@@ -150,7 +150,7 @@ def split(p):
 
 def split_to(b, x, axis, sizes, operand=True):
     rank, attributes = len(x.shape), {}
-    said = axis - rank if b.opset >= 11 and b.chance(0.3) else axis
+    axis_arg = axis - rank if b.opset >= 11 and b.chance(0.3) else axis
     operands, known = [x], all(isinstance(size, int) for size in sizes)
     if known and (b.chance(0.7) or len(set(sizes)) > 1 or b.opset >= 18):
         if b.opset < 13:
@@ -164,7 +164,7 @@ def split_to(b, x, axis, sizes, operand=True):
     if 0 in sizes and len(sizes) > 1 and b.opset < 13:
         raise Unsuited("sizes of 0")
     results = [(x.dtype, [size if at == axis else dim for at, dim in enumerate(x.shape)]) for size in sizes]
-    return b.node("Split", operands, results, axis=said, **attributes)
+    return b.node("Split", operands, results, axis=axis_arg, **attributes)
 
 
 @emitter("Gather")
@@ -182,6 +182,6 @@ def gather(p):
     dtype = b.pick([T.INT64, T.INT64, T.INT32])
     at = p.get(1, lambda: b.constant(array, dtype))
     b.memo["axes"] = [axis]
-    said = axis - rank if b.opset >= 11 and b.chance(0.3) else axis
+    axis_arg = axis - rank if b.opset >= 11 and b.chance(0.3) else axis
     result = [*x.shape[:axis], *shape, *x.shape[axis + 1 :]]
-    return b.node("Gather", [x, at], [(x.dtype, result)], axis=None if said == 0 and b.chance(0.5) else said)
+    return b.node("Gather", [x, at], [(x.dtype, result)], axis=None if axis_arg == 0 and b.chance(0.5) else axis_arg)

@@ -38,9 +38,9 @@ def split_to_sequence(p):
     for one in sizes:
         shape = [one if at == axis else dim for at, dim in enumerate(x.shape)]
         parts.append((x.dtype, tuple(dim for at, dim in enumerate(shape) if not (drops and at == axis))))
-    said = axis - len(x.shape) if b.chance(0.3) else axis
+    axis_arg = axis - len(x.shape) if b.chance(0.3) else axis
     result = Value(b.fresh(), x.dtype, (), parts=tuple(parts))
-    return b.node("SplitToSequence", [x, operand], [result], axis=p.attr("axis", lambda: said), keepdims=keep)
+    return b.node("SplitToSequence", [x, operand], [result], axis=p.attr("axis", lambda: axis_arg), keepdims=keep)
 
 
 @emitter("SequenceAt")
@@ -77,10 +77,10 @@ def concat_from_sequence(p):
     sizes = [part[1][axis] for part in sequence.parts]
     whole = sum(sizes) if all(isinstance(size, int) for size in sizes) else sizes[0] if len(sizes) == 1 else b.nameless()
     shape = [whole if at == axis else dim for at, dim in enumerate(shape)]
-    said = axis - len(shape) if b.chance(0.3) else axis
+    axis_arg = axis - len(shape) if b.chance(0.3) else axis
     new = p.attr("new_axis", lambda: None)
     new = None if new == 0 and b.chance(0.5) else new
-    return b.node("ConcatFromSequence", [sequence], [(dtype, shape)], axis=p.attr("axis", lambda: said), new_axis=new)
+    return b.node("ConcatFromSequence", [sequence], [(dtype, shape)], axis=p.attr("axis", lambda: axis_arg), new_axis=new)
 
 
 @emitter("SequenceEmpty")

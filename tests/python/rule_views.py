@@ -46,23 +46,23 @@ def reshape(p):
         choices = [dims]
     wanted = b.pick(choices)
     allow_zero = p.attr("allowzero", lambda: b.pick([None, None, None, 0, 1]), since=14)
-    said, has_rest = [], False
+    dims_arg, has_rest = [], False
     for at, dim in enumerate(wanted):
         same = at < len(dims) and dims[at] == dim
         if isinstance(dim, int) and not (same and b.chance(0.2) and not allow_zero) and not (dim == 0 and not allow_zero):
             rest = b.chance(0.15) and not has_rest and 0 not in dims and all(isinstance(d, int) for d in dims)
-            said.append(-1 if rest else dim)
+            dims_arg.append(-1 if rest else dim)
             has_rest |= rest
         elif same and not allow_zero:
-            said.append(0)
+            dims_arg.append(0)
         elif not has_rest and 0 not in dims:
-            said.append(-1)
+            dims_arg.append(-1)
             has_rest = True
         else:
             raise Unsuited("a shape that no constant says")
-    if 0 in said and -1 in said and allow_zero:
+    if 0 in dims_arg and -1 in dims_arg and allow_zero:
         raise Unsuited("0 and -1")
-    shape = p.get(1, lambda: b.ints(said))
+    shape = p.get(1, lambda: b.ints(dims_arg))
     return b.node("Reshape", [x, shape], [(x.dtype, tuple(wanted))], allowzero=allow_zero)
 
 
@@ -119,8 +119,8 @@ def flatten(p):
     rank = len(x.shape)
     axis = 1 if b.rule.startswith("view_of_same_shape") and rank == 2 else b.rng.randint(0, rank)
     shape = (b.product(x.shape[:axis]), b.product(x.shape[axis:]))
-    said = axis - rank if b.opset >= 11 and axis < rank and b.chance(0.3) else axis
-    return b.node("Flatten", [x], [(x.dtype, shape)], axis=None if said == 1 and b.chance(0.5) else said)
+    axis_arg = axis - rank if b.opset >= 11 and axis < rank and b.chance(0.3) else axis
+    return b.node("Flatten", [x], [(x.dtype, shape)], axis=None if axis_arg == 1 and b.chance(0.5) else axis_arg)
 
 
 @emitter("Expand")
@@ -161,8 +161,8 @@ def transpose(p):
 def transposed(b, x, perm):
     backwards = list(reversed(range(len(x.shape))))
     perm = backwards if perm is None else perm
-    said = None if perm == backwards and b.chance(0.15) else perm
-    return b.node("Transpose", [x], [(x.dtype, [x.shape[at] for at in perm])], perm=said)
+    perm_arg = None if perm == backwards and b.chance(0.15) else perm
+    return b.node("Transpose", [x], [(x.dtype, [x.shape[at] for at in perm])], perm=perm_arg)
 
 
 @emitter("Tile")
@@ -195,8 +195,8 @@ def concat(p):
     sizes = [value.shape[axis] for value in listed]
     whole = sum(sizes) if all(isinstance(size, int) for size in sizes) else sizes[0] if len(sizes) == 1 else b.nameless()
     shape = [whole if at == axis else dim for at, dim in enumerate(listed[0].shape)]
-    said = axis - rank if b.opset >= 11 and b.chance(0.3) else axis
-    return b.node("Concat", listed, [(listed[0].dtype, shape)], axis=p.attr("axis", lambda: said))
+    axis_arg = axis - rank if b.opset >= 11 and b.chance(0.3) else axis
+    return b.node("Concat", listed, [(listed[0].dtype, shape)], axis=p.attr("axis", lambda: axis_arg))
 
 
 @emitter("Shape")

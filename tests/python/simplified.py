@@ -37,9 +37,9 @@ def model(nodes, inputs, results, constants=(), opset=17, defaults=()):
     info = helper.make_tensor_value_info
     given = [*inputs, *((name, helper.np_dtype_to_tensor_dtype(a.dtype), a.shape) for name, a in defaults)]
     graph = helper.make_graph(nodes, "g", [info(*i) for i in given], [info(*r) for r in results], tensors)
-    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
-    onnx.checker.check_model(made)
-    return made
+    created = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
+    onnx.checker.check_model(created)
+    return created
 
 
 def batch_norms():
@@ -50,8 +50,8 @@ def batch_norms():
         arrays = [(name, (random.random(3) + more).astype(dtype)) for name, more in params]
         node = helper.make_node("BatchNormalization", ["x", "s", "b", "m", "v"], ["y"], epsilon=1e-3)
         tensor = TYPES[dtype]
-        made = model([node], [("x", tensor, shape)], [("y", tensor, shape)], arrays, opset)
-        yield f"batch_norm.{opset}.{rank}.{dtype.__name__}", made, {"Mul": 1, "Add": 1}
+        created = model([node], [("x", tensor, shape)], [("y", tensor, shape)], arrays, opset)
+        yield f"batch_norm.{opset}.{rank}.{dtype.__name__}", created, {"Mul": 1, "Add": 1}
 
 
 def dropouts():
@@ -73,8 +73,8 @@ def folds():
     one, large = ("one", np.float32(1)), ("large", np.array([5000, 5000]))
 
     nodes = [helper.make_node("Neg", ["w"], ["n"]), helper.make_node("Add", ["x", "n"], ["y"])]
-    made = model(nodes, x, y, defaults=[("w", np.array([1, 2], np.float32))])
-    yield "overridable", made, {"Neg": 1, "Add": 1}
+    created = model(nodes, x, y, defaults=[("w", np.array([1, 2], np.float32))])
+    yield "overridable", created, {"Neg": 1, "Add": 1}
 
     zeros = [("p", np.array([0.0, 0.0], np.float32)), ("n", np.array([-0.0, -0.0], np.float32))]
     nodes = [
@@ -98,8 +98,8 @@ def folds():
         helper.make_node("Add", ["g", "a"], ["y"]),
     ]
     i = [("i", i64, ())]
-    made = model(nodes, i, [("y", f32, (5000, 5000))], [one, large])
-    yield "expanded", made, {"Expand": 1, "Gather": 1, "Add": 1}
+    created = model(nodes, i, [("y", f32, (5000, 5000))], [one, large])
+    yield "expanded", created, {"Expand": 1, "Gather": 1, "Add": 1}
 
     exact = [("a", np.array([2**53 + 1, -(2**62)])), ("b", np.array([2, 1]))]
     nodes = [helper.make_node("Add", ["a", "b"], ["c"]), helper.make_node("Sub", ["x", "c"], ["y"])]
@@ -173,8 +173,8 @@ def parallel():
     random = np.random.default_rng(3)
     kinds = ("MatMul", "Conv", "Conv.strided", "Conv.1", "Gemm", "Gemm.transposed")
     opsets, biases = itertools.cycle((11, 13, 21)), itertools.cycle((False, True))
-    for kind, behind in itertools.product(kinds, ("", "Relu", "Mul Relu", "Add")):
-        opset, count = next(opsets), 2 if behind else 3
+    for kind, following in itertools.product(kinds, ("", "Relu", "Mul Relu", "Add")):
+        opset, count = next(opsets), 2 if following else 3
         op, _, how = kind.partition(".")
         has_bias = op != "MatMul" and next(biases)
         shape = {"MatMul": (2, 3, 4), "Gemm": (3, 4), "Conv": (2, 3, 6) if how == "1" else (2, 3, 6, 7)}[op]
@@ -192,7 +192,7 @@ def parallel():
                 constants.append((f"b{at}", random.random(channels).astype(np.float32)))
             last = f"p{at}"
             nodes.append(helper.make_node(op, operands, [last], **attributes))
-            for step, name in enumerate(behind.split()):
+            for step, name in enumerate(following.split()):
                 more = [] if name == "Relu" else [f"c{at}_{step}"]
                 if more:
                     each = (channels,) + (1,) * (len(shape) - 2 if op == "Conv" else 0)
@@ -201,15 +201,15 @@ def parallel():
                 last = f"p{at}_{step}"
             nodes[-1].output[0] = f"y{at}"
             results.append((f"y{at}", TensorProto.FLOAT, [None] * len(shape)))
-        steps = behind.split()
-        made = model(nodes, [("x", TensorProto.FLOAT, shape)], results, constants, opset)
+        steps = following.split()
+        created = model(nodes, [("x", TensorProto.FLOAT, shape)], results, constants, opset)
         expected = {node.op_type: 0 for node in nodes}
         for name in [op, *steps]:
             expected[name] += 1
         expected["Split"] = 1
         if count * (1 + len(steps)) <= 2 + len(steps):
             expected = {name: [node.op_type for node in nodes].count(name) for name in expected if name != "Split"}
-        yield f"parallel.{opset}.{kind}.{count}.{has_bias}.{'_'.join(behind.split())}", made, expected
+        yield f"parallel.{opset}.{kind}.{count}.{has_bias}.{'_'.join(following.split())}", created, expected
 
 
 def ops_of(graph):

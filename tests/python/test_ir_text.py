@@ -21,7 +21,7 @@ TEXT = """module {
 
 
 class IrText(unittest.TestCase):
-    def test_types_of_values(self):
+    def test_value_types_are_parsed(self):
         found = {key: ty.dims for key, ty in ir_text.values(TEXT).items()}
         self.assertEqual(found, {
             ("main", (), "a, b"): ["1"],
@@ -30,7 +30,7 @@ class IrText(unittest.TestCase):
             ("main", (("y", "body"),), "3"): None,
         })
 
-    def test_what_a_dim_is(self):
+    def test_dims_are_evaluated(self):
         sizes = {"n": 5, "x y": 3, "max": 2}
         for dim, size in {
             "(n+1)/2": 3, '"x y"*2': 6, "max(n-7,0)": 0, "n%3": 2, "m+1": None, "?": None, "max": 2,

@@ -28,10 +28,10 @@ def noted():
     body.value_info[0].doc_string = "in between"
     note = body.quantization_annotation.add(tensor_name="a")
     note.quant_parameter_tensor_names.extend(entries(SCALE_TENSOR="scale"))
-    made = model(body, domains=["acme"], doc_string="a model")
-    made.metadata_props.extend(entries(author="somebody"))
-    made.training_info.add().update_binding.extend(entries(w="w"))
-    return made
+    created = model(body, domains=["acme"], doc_string="a model")
+    created.metadata_props.extend(entries(author="somebody"))
+    created.training_info.add().update_binding.extend(entries(w="w"))
+    return created
 
 
 class Judge(unittest.TestCase):
@@ -46,62 +46,62 @@ class Judge(unittest.TestCase):
         self.made.write_bytes(self.model.SerializeToString())
         return check(self.given, self.made)
 
-    def refused(self, check, sentence):
+    def check_rejected(self, check, sentence):
         self.assertIn(sentence, self.judged(check) or "nothing")
 
     def spoilt(self, check, sentence, spoil):
         self.model = noted()
         spoil(self.model)
-        self.refused(check, sentence)
+        self.check_rejected(check, sentence)
 
-    def test_a_renamed_node(self):
+    def test_renamed_node(self):
         first = self.model.graph.node[0]
         first.name = "passdock/renamed"
         self.assertIsNone(self.judged(judge.renamed))
         first.name = "another"
-        self.refused(judge.renamed, "the node's new name isn't there")
+        self.check_rejected(judge.renamed, "the node's new name isn't there")
         first.doc_string = "another"
-        self.refused(judge.renamed, "more than a node's name has changed: records [3, 4, 6] of the node")
+        self.check_rejected(judge.renamed, "more than a node's name has changed: records [3, 4, 6] of the node")
         self.model.graph.node[2].name = "passdock/renamed"
-        self.refused(judge.renamed, "of the graph")
+        self.check_rejected(judge.renamed, "of the graph")
 
-    def test_a_new_attribute(self):
+    def test_new_attribute(self):
         op = self.model.graph.node[2]
         op.attribute.append(helper.make_attribute("passdock_corpus", 1))
         self.assertIsNone(self.judged(judge.attribute))
         op.attribute[0].i = 4
-        self.refused(judge.attribute, "more than an attribute is new")
+        self.check_rejected(judge.attribute, "more than an attribute is new")
         self.spoilt(
             judge.attribute, "another attribute", lambda m: m.graph.node[2].attribute.add(name="new", i=1, type=2)
         )
 
-    def test_a_renamed_value(self):
+    def test_renamed_value(self):
         nodes, infos = self.model.graph.node, self.model.graph.value_info
         nodes[0].output[0] = nodes[1].input[0] = nodes[2].input[0] = infos[0].name = "passdock/value"
         self.assertIsNone(self.judged(judge.renamed_value))
         infos[0].ClearField("doc_string")
-        self.refused(judge.renamed_value, "value_info[0].doc_string is only in the first file")
+        self.check_rejected(judge.renamed_value, "value_info[0].doc_string is only in the first file")
         nodes[2].input[0] = "a"
         nodes[2].input[2] = "passdock/value"
-        self.refused(judge.renamed_value, "node[2].input[2] differs: 'w' and 'a'")
+        self.check_rejected(judge.renamed_value, "node[2].input[2] differs: 'w' and 'a'")
 
-    def test_a_replaced_node(self):
+    def test_replaced_node(self):
         self.assertIsNone(self.judged(judge.replaced))
         op = self.model.graph.node[2]
         op.ClearField("metadata_props")
         op.attribute[0].doc_string = "only a note"
         self.assertIsNone(self.judged(judge.replaced))
         op.attribute[0].i = 4
-        self.refused(judge.replaced, "attribute[0].i differs: 3 and 4")
+        self.check_rejected(judge.replaced, "attribute[0].i differs: 3 and 4")
         self.spoilt(judge.replaced, "another domain", lambda m: setattr(m.graph.node[2], "domain", "other"))
         self.spoilt(judge.replaced, "input", lambda m: m.graph.node[2].input.pop())
 
-        def two(made):
-            made.graph.node[0].name = made.graph.node[1].name = "n"
+        def two(created):
+            created.graph.node[0].name = created.graph.node[1].name = "n"
 
         self.spoilt(judge.replaced, "more than one node", two)
 
-    def test_what_optimising_must_keep(self):
+    def test_optimisation_must_preserve_metadata(self):
         self.assertIsNone(self.judged(judge.optimised))
         cases = {
             "doc_string": lambda m: m.ClearField("doc_string"),
@@ -123,12 +123,12 @@ class Judge(unittest.TestCase):
             with self.subTest(sentence):
                 self.spoilt(judge.optimised, sentence, spoil)
 
-    def test_what_the_checker_says(self):
+    def test_checker_errors_are_reported(self):
         self.made.write_bytes(self.given.read_bytes())
-        self.assertIsNone(judge.Checker().newly_refused(self.given, self.made))
-        self.spoilt(judge.Checker().newly_refused, "onnx.checker: ", lambda m: m.graph.node[0].ClearField("op_type"))
+        self.assertIsNone(judge.Checker().newly_rejected(self.given, self.made))
+        self.spoilt(judge.Checker().newly_rejected, "onnx.checker: ", lambda m: m.graph.node[0].ClearField("op_type"))
 
-    def test_groups_and_other_unknown_fields(self):
+    def test_unknown_fields_are_compared(self):
         self.given.write_bytes(self.model.SerializeToString() + UNKNOWN)
         self.made.write_bytes(self.model.SerializeToString() + UNKNOWN)
         self.assertIsNone(judge.same_fields(self.given, self.made))
@@ -140,7 +140,7 @@ class Judge(unittest.TestCase):
 
 
 class Crafted(unittest.TestCase):
-    def test_a_field_that_no_model_sets(self):
+    def test_crafted_models_set_every_field(self):
         self.assertEqual(crafted.never_set(crafted.models()), [])
         one = {"one": crafted.Crafted("no overload", noted())}
         self.assertIn("onnx.NodeProto.overload", crafted.never_set(one))
@@ -149,9 +149,9 @@ class Crafted(unittest.TestCase):
 
 def trained_only():
     """Returns a model that sets a field only in its training information, where it has no effect."""
-    made = noted()
-    made.training_info[0].algorithm.node.add(overload="here")
-    return crafted.Crafted("opaque", made)
+    created = noted()
+    created.training_info[0].algorithm.node.add(overload="here")
+    return crafted.Crafted("opaque", created)
 
 
 if __name__ == "__main__":

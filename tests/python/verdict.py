@@ -113,15 +113,15 @@ def sizes(model):
     return [*outputs.SIZES, *[(3, dim) for dim in list(own)[:30]], *usual]
 
 
-def verdict(given, made):
+def verdict(given, created):
     a = onnx.load(given)
-    if made is None:
+    if created is None:
         return {"ops": count(a), "bytes": file_size(given)}
-    b = onnx.load(made)
-    invalid = complaint(made)
+    b = onnx.load(created)
+    invalid = complaint(created)
     found = {
         "ops": count(b),
-        "bytes": file_size(made),
+        "bytes": file_size(created),
         "invalid": invalid if invalid and not complaint(given) else None,
         "interface": outputs.interface_difference(a, b, True),
     }
@@ -131,8 +131,8 @@ def verdict(given, made):
     except Exception:  # onnxruntime has many error classes; the sizes don't suit, or a requirement is missing
         return found
     try:
-        why, found["error"] = farthest(a, runs, outputs.session(made))
-        pair = [optimised(given), optimised(made)]
+        why, found["error"] = farthest(a, runs, outputs.session(created))
+        pair = [optimised(given), optimised(created)]
     except Exception as error:  # onnxruntime has many error classes; the result doesn't run
         return {**found, "different": str(error).replace("\n", " ")[:200]}
     if why and found["error"] > 0:

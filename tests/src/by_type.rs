@@ -33,7 +33,7 @@ pub fn r026_contexts_are_read_only() {}
 /// cx().required_pass(["a"]).disabled_pass(vec!["b".to_owned()]);
 /// cx().required_pass(BTreeSet::from(["a"])).disabled_pass(&["b".to_owned()]);
 /// ```
-pub fn r027_names_come_in_any_collection() {}
+pub fn r027_names_accept_any_collection() {}
 
 /// FIX. A string isn't a list of names.
 ///
@@ -42,7 +42,7 @@ pub fn r027_names_come_in_any_collection() {}
 /// ```compile_fail,E0277
 /// passdock::PassContext::builder().disabled_pass("FoldConstant");
 /// ```
-pub fn r028_a_string_is_no_list_of_names() {}
+pub fn r028_string_is_rejected_as_list_of_names() {}
 
 /// KEEP. Names are strings, levels are integers ≥ 0, and there are no other fields.
 ///
@@ -55,14 +55,14 @@ pub fn r028_a_string_is_no_list_of_names() {}
 /// ```compile_fail,E0277
 /// passdock::PassContext::builder().required_pass([1]);
 /// ```
-pub fn r030_other_types_are_refused() {}
+pub fn r030_other_types_are_rejected() {}
 
 /// KEEP. A config value can't be None.
 ///
 /// ```compile_fail,E0277
 /// passdock::PassContext::builder().config("tir.limit", None::<i64>);
 /// ```
-pub fn r039_none_is_no_config_value() {}
+pub fn r039_none_is_rejected_as_value() {}
 
 /// KEEP. The caller's config value isn't changed: it is moved or cloned.
 ///
@@ -71,7 +71,7 @@ pub fn r039_none_is_no_config_value() {}
 /// let cx = passdock::PassContext::builder().config("tir.limit", value);
 /// println!("{value}");
 /// ```
-pub fn r041_the_callers_value_is_not_changed() {}
+pub fn r041_config_value_is_not_changed() {}
 
 /// KEEP. A Sequential takes a list of passes; a single pass is rejected.
 ///
@@ -79,7 +79,7 @@ pub fn r041_the_callers_value_is_not_changed() {}
 /// let pass = passdock::Registry::new().get_pass("a").unwrap();
 /// passdock::Sequential::new(pass);
 /// ```
-pub fn r070_a_sequential_takes_a_list() {}
+pub fn r070_sequential_takes_a_list() {}
 
 /// FIX. A child must be a pass, not None.
 ///
@@ -103,7 +103,7 @@ pub fn r071_every_child_is_a_pass() {}
 /// # use passdock::{PassInfo, create_module_pass};
 /// create_module_pass(PassInfo::new("a"), |_, _| None);
 /// ```
-pub fn r078_a_module_pass_returns_no_module() {}
+pub fn r078_module_pass_edits_in_place() {}
 
 /// FIX. A pass can't be called with None.
 ///
@@ -113,7 +113,7 @@ pub fn r078_a_module_pass_returns_no_module() {}
 /// let pass = passdock::Registry::new().get_pass("a").unwrap();
 /// pass.call(None);
 /// ```
-pub fn r079_a_pass_is_called_with_a_module() {}
+pub fn r079_pass_must_be_called_with_a_module() {}
 
 /// FIX. A function pass sees its module read-only.
 ///
@@ -135,7 +135,7 @@ pub fn r079_a_pass_is_called_with_a_module() {}
 ///     Ok(())
 /// });
 /// ```
-pub fn r083_a_function_pass_reads_its_module() {}
+pub fn r083_module_of_function_pass_is_read_only() {}
 
 /// FIX. A function pass edits its function in place; it can't return None.
 ///
@@ -145,7 +145,7 @@ pub fn r083_a_function_pass_reads_its_module() {}
 /// # use passdock::{PassInfo, create_function_pass};
 /// create_function_pass(PassInfo::new("a"), |_, _| None);
 /// ```
-pub fn r084_a_function_pass_returns_no_function() {}
+pub fn r084_function_pass_edits_in_place() {}
 
 /// FIX. It can't return a value of another kind either.
 ///
@@ -155,7 +155,7 @@ pub fn r084_a_function_pass_returns_no_function() {}
 /// # use passdock::{Module, PassInfo, create_function_pass};
 /// create_function_pass(PassInfo::new("a"), |_, _| Ok(Module::new()));
 /// ```
-pub fn r085_a_function_pass_returns_nothing_else() {}
+pub fn r085_function_pass_cannot_return_other_kinds() {}
 
 /// FIX. A prim function pass can't return None either; module passes remove functions.
 ///
@@ -165,7 +165,7 @@ pub fn r085_a_function_pass_returns_nothing_else() {}
 /// # use passdock::{PassInfo, create_prim_func_pass};
 /// create_prim_func_pass(PassInfo::new("a"), |_, _| None);
 /// ```
-pub fn r086_a_prim_function_pass_removes_nothing() {}
+pub fn r086_prim_function_pass_cannot_remove_functions() {}
 
 /// FIX. `should_run` returns a bool.
 ///
@@ -195,7 +195,7 @@ pub fn r086_a_prim_function_pass_removes_nothing() {}
 ///     }
 /// }
 /// ```
-pub fn r105_should_run_answers_a_bool() {}
+pub fn r105_should_run_returns_a_bool() {}
 
 /// FIX. Instruments get a read-only module.
 ///
@@ -216,4 +216,4 @@ pub fn r105_should_run_answers_a_bool() {}
 ///     }
 /// }
 /// ```
-pub fn r118_instruments_read_the_module() {}
+pub fn r118_instruments_get_a_read_only_module() {}

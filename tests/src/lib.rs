@@ -63,12 +63,12 @@ pub fn models() -> Vec<PathBuf> {
 pub fn library(name: &str) -> PathBuf {
     use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
     let test = std::env::current_exe().expect("the test's own path");
-    let beside = test.parent().expect("its directory");
+    let directory_of_test = test.parent().expect("its directory");
     let other_age = std::env::var_os("PASSDOCK_TEST_PLUGINS").map(PathBuf::from);
     if other_age.is_none() {
-        build_examples(beside);
+        build_examples(directory_of_test);
     }
-    let directory = other_age.as_deref().unwrap_or(beside);
+    let directory = other_age.as_deref().unwrap_or(directory_of_test);
     let file = format!("{DLL_PREFIX}{name}{DLL_SUFFIX}");
     let example = directory.with_file_name("examples").join(&file);
     match example.is_file() {
@@ -79,13 +79,16 @@ pub fn library(name: &str) -> PathBuf {
 
 /// Builds the plugins of `tests/plugins` once, because cargo doesn't build examples of a test's dependencies. With
 /// `PASSDOCK_TEST_BUILD`, they are already built.
-fn build_examples(beside: &Path) {
+fn build_examples(directory_of_test: &Path) {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         if std::env::var_os("PASSDOCK_TEST_BUILD").is_some() {
             return;
         }
-        let target = beside.ancestors().nth(2).expect("the target directory");
+        let target = directory_of_test
+            .ancestors()
+            .nth(2)
+            .expect("the target directory");
         let mut cargo = Command::new(env!("CARGO"));
         let profile = if cfg!(debug_assertions) {
             "dev"

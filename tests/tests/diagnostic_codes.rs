@@ -12,7 +12,7 @@ fn codes(source: &str, mark: &str) -> Vec<String> {
 }
 
 #[test]
-fn all_codes_are_explained() {
+fn all_codes_are_documented() {
     let page = include_str!("../../docs/diagnostics.md");
     let kinds = passdock::ErrorKind::ALL.iter();
     let mut found: Vec<String> = kinds.map(|kind| kind.code().to_owned()).collect();

@@ -16,11 +16,11 @@ const SOURCE: &str = r#"
 #include "passdock.h"
 
 static const passdock_host *host;
-static char said[400];
+static char message[400];
 
 static passdock_status create(void *state, passdock_context *context, void **out) {
     (void)state; (void)context;
-    *out = said;
+    *out = message;
     return PASSDOCK_OK;
 }
 
@@ -35,7 +35,7 @@ static passdock_status meddle(void *instance, passdock_context *context,
     run = host->modules->run_pass(m->handle, context, &again);
     snapshot = host->modules->snapshot(m->handle, main_, &f);
     erase = host->functions->erase_op(f.handle, 0);
-    snprintf((char *)instance, sizeof said, "edit %u, run_pass %u, snapshot %u, erase %u of %u: %.*s",
+    snprintf((char *)instance, sizeof message, "edit %u, run_pass %u, snapshot %u, erase %u of %u: %.*s",
              edit, run, snapshot, erase, f.view->op_count,
              (int)host->functions->last_error(f.handle).len,
              (const char *)host->functions->last_error(f.handle).ptr);
@@ -70,7 +70,7 @@ const passdock_plugin *passdock_plugin_v0(const passdock_host *the_host,
 "#;
 
 #[test]
-fn it_cannot_edit_and_its_odd_status_is_an_error() {
+fn edits_and_unknown_status_are_rejected() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let source = dir.path().join("meddler.c");
     std::fs::write(&source, SOURCE).expect("writes the source");

@@ -106,12 +106,12 @@ fn tap(registry: &Registry, options: &str) -> InstrumentRef {
 /// Returns the log of a pass under a tap with each of these options. A `|` means the host's instrument.
 fn events(registry: &Registry, taps: &[&str], pass: &PassRef) -> String {
     let log = Log::default();
-    let said = log.clone();
+    let events = log.clone();
     let mut context = PassContext::builder()
         .registry(registry)
         .on_diagnostic(move |diagnostic| {
             assert!(diagnostic.severity != passdock::Severity::Note || diagnostic.plugin.is_some());
-            said.add(diagnostic.message);
+            events.add(diagnostic.message);
         });
     for options in taps {
         context = match *options {
@@ -185,7 +185,7 @@ fn fails(_: &Registry) -> PassRef {
 }
 
 #[test]
-fn callbacks_come_in_the_order_of_the_list() {
+fn callbacks_follow_list_order() {
     check(
         &["", "|", "looks = true"],
         nothing,
@@ -213,7 +213,7 @@ fn callbacks_come_in_the_order_of_the_list() {
 }
 
 #[test]
-fn passes_that_passes_run_are_seen_and_what_they_made() {
+fn nested_passes_and_their_results_are_visible() {
     let sequential = |registry: &Registry| Sequential::new([grows(registry)]).into_pass();
     check(
         &["", "|"],
@@ -253,7 +253,7 @@ fn passes_that_passes_run_are_seen_and_what_they_made() {
 }
 
 #[test]
-fn a_required_pass_is_not_asked_about_and_a_veto_is_heeded() {
+fn vetoed_pass_does_not_run() {
     let sequential = |registry: &Registry| Sequential::new([nothing(registry)]).into_pass();
     check(
         &["veto = 'tap.transform.Nothing'", "|"],
@@ -277,7 +277,7 @@ fn a_required_pass_is_not_asked_about_and_a_veto_is_heeded() {
 }
 
 #[test]
-fn a_pass_that_fails_is_told_of() {
+fn pass_failure_is_reported() {
     check(
         &["", "|", "label = 'second'\nfails = 'failed'"],
         fails,
@@ -437,8 +437,8 @@ fn each_callback_may_panic() {
         "report",
         "exit",
     ];
-    let mut said: Vec<String> = callbacks.map(|callback| last(callback, nothing)).to_vec();
-    said.push(last("failed", fails));
+    let mut messages: Vec<String> = callbacks.map(|callback| last(callback, nothing)).to_vec();
+    messages.push(last("failed", fails));
     expect![["
         cannot create instrument `tap.tap` of plugin TAP: it panicked at tests/plugins/src/tap.rs:43:13: this is a bug
         instrument `tap.tap` of plugin TAP panicked in enter_pass_ctx at tests/plugins/src/tap.rs:43:13: this is a bug
@@ -452,11 +452,11 @@ fn each_callback_may_panic() {
         instrument `tap.tap` of plugin TAP panicked in exit_pass_ctx at tests/plugins/src/tap.rs:43:13: this is a bug
         Error in pass fails: it is broken (instrument `tap.tap` of plugin TAP panicked in pass_failed at \
           tests/plugins/src/tap.rs:43:13: this is a bug)"]]
-    .assert_eq(&said.join("\n"));
+    .assert_eq(&messages.join("\n"));
 }
 
 #[test]
-fn an_error_that_is_emitted_counts() {
+fn emitted_error_fails_the_callback() {
     check(
         &["complains = 'before'", "|"],
         nothing,
@@ -476,7 +476,7 @@ fn an_error_that_is_emitted_counts() {
 }
 
 #[test]
-fn instances_share_nothing_and_end_with_the_context() {
+fn instances_do_not_share_state() {
     let [registry, _] = both();
     let (one, two) = (tap(&registry, ""), tap(&registry, "label = 'two'"));
     let cx = PassContext::builder()
@@ -497,7 +497,7 @@ fn shown(instrument: &InstrumentRef) -> Option<String> {
 }
 
 #[test]
-fn an_instrument_loads_its_plugin_when_it_is_made_and_vanishes_with_it() {
+fn plugin_is_loaded_on_enter_and_unregistered_with_instruments() {
     let [_, registry] = both();
     let plugin = registry.plugins().remove(0);
     assert!(registry.instruments().iter().any(|i| i.name == "tap.tap"));
@@ -509,8 +509,8 @@ fn an_instrument_loads_its_plugin_when_it_is_made_and_vanishes_with_it() {
 
     registry.unregister_plugin("tap").expect("it is there");
     let options = passdock::toml::Table::new();
-    let gone = registry.get_instrument("tap.tap", &options, &InstrumentSetup::new(&registry));
-    let error = gone.err().expect("it is gone");
+    let missing = registry.get_instrument("tap.tap", &options, &InstrumentSetup::new(&registry));
+    let error = missing.err().expect("it is missing");
     assert_eq!(error.message, "no instrument is named `tap.tap`");
     // An instrument that is still referenced isn't dropped.
     tap.exit_pass_ctx(&PassContext::current().frame())
@@ -518,7 +518,7 @@ fn an_instrument_loads_its_plugin_when_it_is_made_and_vanishes_with_it() {
 }
 
 #[test]
-fn two_plugins_with_one_instrument_are_refused() {
+fn duplicate_instrument_is_rejected() {
     let [registry, _] = both();
     let error = registry.load_plugin(&library(), &LoadOptions::default());
     let text = error.expect_err("the same names").to_string();

@@ -66,7 +66,7 @@ struct Tally {
 }
 
 #[test]
-fn no_less_is_known_than_onnx_knows() {
+fn inference_is_as_precise_as_onnx() {
     let Some(directory) = std::env::var_os("PASSDOCK_NODE_CASES") else {
         return;
     };
@@ -81,17 +81,17 @@ fn no_less_is_known_than_onnx_knows() {
         infer.judge(&case, &models, &mut tally);
     }
     eprint!("{}", tally.totals());
-    let behind: Vec<String> = tally
+    let less_precise: Vec<String> = tally
         .counts
         .iter()
         .filter(|(_, (ours, theirs))| ours.of(Known::Exact) < theirs.of(Known::Exact))
         .map(|((op, variant), (ours, theirs))| format!("{op}, {variant}: {ours}, onnx {theirs}"))
         .collect();
     assert!(
-        behind.is_empty() && tally.wrong.is_empty(),
+        less_precise.is_empty() && tally.wrong.is_empty(),
         "wrong:\n{}\nless than onnx knows:\n{}",
         tally.wrong.join("\n"),
-        behind.join("\n")
+        less_precise.join("\n")
     );
     expect_file!["node_types.txt"].assert_eq(&tally.to_string());
 }
@@ -150,7 +150,7 @@ impl Infer {
             .jobs(1)
             .on_diagnostic(move |diagnostic| {
                 let message = diagnostic.message.clone();
-                list.lock().expect("nobody else holds it").push(message);
+                list.lock().expect("the lock is not poisoned").push(message);
             })
             .build();
         let pass = registry.get_pass("relax.transform.InferType");
@@ -179,7 +179,8 @@ impl Infer {
             .context
             .scope(|_| self.pass.call(module))
             .unwrap_or_else(|error| panic!("{name}: {error}"));
-        let warnings = std::mem::take(&mut *self.warnings.lock().expect("nobody else holds it"));
+        let warnings =
+            std::mem::take(&mut *self.warnings.lock().expect("the lock is not poisoned"));
         let complaints = warnings
             .iter()
             .map(|warning| format!("{name}, {variant}: {warning}"));
@@ -199,12 +200,15 @@ impl Infer {
                 Some("none") => Known::Nothing,
                 _ => Known::Wrong,
             });
-            let said = passdock_ir::text::type_text(main, ty);
+            let inferred = passdock_ir::text::type_text(main, ty);
             if known == Known::Wrong {
-                let message = format!("{name}, {variant}: result {index} is {wanted}, not {said}");
+                let message =
+                    format!("{name}, {variant}: result {index} is {wanted}, not {inferred}");
                 tally.wrong.push(message);
             } else if self.details && known != Known::Exact {
-                eprintln!("{name}, {variant}: result {index} is {wanted}: {said} (onnx: {onnx})");
+                eprintln!(
+                    "{name}, {variant}: result {index} is {wanted}: {inferred} (onnx: {onnx})"
+                );
             }
         }
     }

@@ -11,7 +11,7 @@ use passdock::plugin::OpInfo;
 use passdock_tests::standard_registry;
 
 #[test]
-fn the_page_of_the_operators_is_what_the_tables_say() {
+fn operators_page_is_up_to_date() {
     let (ops, failures) = standard_registry().op_defs().describe();
     assert!(failures.is_empty(), "{failures:?}");
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/operators.md");

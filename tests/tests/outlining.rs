@@ -45,7 +45,7 @@ const LAYERS: &str = r#"module {
 "#;
 
 #[test]
-fn blocks_become_functions_unless_something_stands_between() {
+fn contiguous_blocks_are_outlined() {
     check(
         &["outliner.transform.OutlineBlocks"],
         LAYERS,
@@ -72,7 +72,7 @@ fn blocks_become_functions_unless_something_stands_between() {
 }
 
 #[test]
-fn names_that_are_taken_get_numbers() {
+fn duplicate_function_names_are_numbered() {
     let twice = LAYERS
         .replace("l.1/late", "l.2/late")
         .replace("enc/l.1", "enc/l_0");
@@ -112,25 +112,25 @@ fn names_that_are_taken_get_numbers() {
 /// A name is in use if the module has a function with it, or an op that such a function would turn into a call. Changes
 /// of another copy of the module don't matter.
 #[test]
-fn names_of_other_copies_are_free() {
+fn names_in_other_module_copies_are_ignored() {
     let (registry, one) = (registry(), "outliner.transform.OutlineBlocks");
     let module = passdock_ir::text::parse(LAYERS).expect("a module");
     let context = passdock::PassContext::builder().registry(&registry);
     let context = context.build().expect("a context");
     let pass = registry.get_pass(one).expect("a pass");
     let run = || {
-        let made =
+        let created =
             context.scope(|_| passdock::Sequential::new([pass.clone()]).call(module.clone()));
-        passdock_ir::text::print(&made.expect("it runs"))
+        passdock_ir::text::print(&created.expect("it runs"))
     };
     let (first, second) = (run(), run());
     assert!(first.contains("fn @blocks.enc_l_0("), "{first}");
     assert_eq!(first, second);
 
     let unknown = LAYERS.replace("onnx.Neg", "blocks.enc_l_0");
-    let made = run_on_text(&registry, &[one], &unknown, |context| context);
-    assert!(made.contains("fn @blocks.enc_l_0_1("), "{made}");
-    assert!(!made.contains("fn @blocks.enc_l_0("), "{made}");
+    let created = run_on_text(&registry, &[one], &unknown, |context| context);
+    assert!(created.contains("fn @blocks.enc_l_0_1("), "{created}");
+    assert!(!created.contains("fn @blocks.enc_l_0("), "{created}");
 }
 
 /// Regions, constants in regions, tensors in attributes, expressions, omitted results.
@@ -161,7 +161,7 @@ const KINDS: &str = r#"module {
 
 /// Outlining and then inlining a function yields the original.
 #[test]
-fn outlined_and_inlined_is_the_same() {
+fn outlining_and_inlining_round_trips() {
     let plain = run_on_text(&registry(), &[], KINDS, |context| context);
     let twice = "outliner.transform.CopyBack,outliner.transform.CopyBack";
     for back in [INLINE, twice] {
@@ -182,7 +182,7 @@ fn outlined_and_inlined_is_the_same() {
 }
 
 #[test]
-fn every_two_ops() {
+fn groups_of_two_ops_are_outlined() {
     check(
         &[EVERY],
         KINDS,

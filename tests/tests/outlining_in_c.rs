@@ -14,13 +14,13 @@ const SOURCE: &str = r#"
 #include "passdock.h"
 
 static const passdock_host *host;
-static char said[2000];
+static char message[2000];
 
 static void say(passdock_context *context, passdock_status status, passdock_str why) {
     passdock_diagnostic note = PASSDOCK_DIAGNOSTIC_INIT;
     note.severity = PASSDOCK_SEVERITY_NOTE;
-    snprintf(said, sizeof said, "%u: %.*s", status, (int)why.len, (const char *)why.ptr);
-    note.message = passdock_text(said);
+    snprintf(message, sizeof message, "%u: %.*s", status, (int)why.len, (const char *)why.ptr);
+    note.message = passdock_text(message);
     host->context->emit(context, &note);
 }
 
@@ -96,7 +96,7 @@ static passdock_status pass(void *state, passdock_context *context, const passdo
     status = host->modules->outline(m->handle, &outline, &made, &call);
     if (status != PASSDOCK_OK) return PASSDOCK_STATUS_FAILED;
     say(context, call, host->symbols->text(symbols, made));
-    /* The ops are gone; a handle that was given out before lives on. */
+    /* The ops are erased; an earlier handle stays valid. */
     status = host->modules->outline(m->handle, &outline, &made, &call);
     say(context, status, host->modules->last_error(m->handle));
     return host->functions->set_value_name(f.handle, 0, passdock_text("renamed"));
@@ -140,7 +140,7 @@ const MODULE: &str = r#"module {
 "#;
 
 #[test]
-fn ops_are_copied_outlined_and_refused() {
+fn copying_outlining_and_rejected_calls() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let source = dir.path().join("outlines.c");
     std::fs::write(&source, SOURCE).expect("writes the source");

@@ -16,11 +16,11 @@ fn backtrace() -> String {
     registry
         .load_plugin(&plugin, &Default::default())
         .expect("the plugin");
-    let said = Arc::new(Mutex::new(Vec::new()));
-    let heard = said.clone();
+    let messages = Arc::new(Mutex::new(Vec::new()));
+    let sink = messages.clone();
     let context = PassContext::builder()
         .registry(&registry)
-        .on_diagnostic(move |diagnostic| heard.lock().expect("no panic").push(diagnostic.message))
+        .on_diagnostic(move |diagnostic| sink.lock().expect("no panic").push(diagnostic.message))
         .build()
         .expect("a plain context");
     let text = "module { fn @main(%x: f32[2]) -> (%x) { return %x } }";
@@ -31,7 +31,7 @@ fn backtrace() -> String {
     context
         .scope(|_| Sequential::new([pass]).call(module))
         .expect("it runs");
-    said.lock().expect("no panic").remove(0)
+    messages.lock().expect("no panic").remove(0)
 }
 
 /// Returns the function and the file of each frame in this repository.
@@ -57,7 +57,7 @@ fn frames(backtrace: &str) -> Vec<(String, String)> {
 }
 
 #[test]
-fn a_pass_call_is_a_short_walk() {
+fn pass_call_crosses_few_files() {
     let backtrace = backtrace();
     let frames = frames(&backtrace);
     let start = frames
@@ -78,12 +78,12 @@ fn a_pass_call_is_a_short_walk() {
     }
     assert!(files.len() <= MOST_FILES, "{files:#?}");
     let page = include_str!("../../docs/pass-call.md");
-    let told = page.lines().filter_map(|line| {
+    let listed = page.lines().filter_map(|line| {
         let line = line.strip_prefix("| `")?;
         Some(line.split_once('`')?.0)
     });
     assert_eq!(
-        told.collect::<Vec<_>>(),
+        listed.collect::<Vec<_>>(),
         files,
         "docs/pass-call.md lists other files"
     );

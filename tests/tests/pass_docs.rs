@@ -135,7 +135,7 @@ mod vendor {
 }
 
 #[test]
-fn every_pass_says_what_it_does_and_its_examples_are_true() {
+fn every_pass_has_docs_with_valid_examples() {
     let registry = standard_registry();
     (registry.load_static(vendor::PLUGIN)).expect("the plugin is well made");
     let pages = pages();
@@ -152,14 +152,14 @@ fn every_pass_says_what_it_does_and_its_examples_are_true() {
                 after,
             } = example;
             let as_it_is = |text: &str| run_on_text(&registry, &[], text, |context| context);
-            let made = run_with_options(&registry, &name, &options, &before);
-            let said = as_it_is(&after);
+            let actual = run_with_options(&registry, &name, &options, &before);
+            let documented = as_it_is(&after);
             assert!(
-                made == said,
-                "{}: the pass makes\n{made}\nand its documentation says\n{said}",
+                actual == documented,
+                "{}: the pass makes\n{actual}\nand its documentation says\n{documented}",
                 page.file
             );
-            assert_ne!(made, as_it_is(&before), "{}: nothing changes", page.file);
+            assert_ne!(actual, as_it_is(&before), "{}: nothing changes", page.file);
         }
     }
     for name in pages.keys() {
@@ -168,7 +168,7 @@ fn every_pass_says_what_it_does_and_its_examples_are_true() {
 }
 
 #[test]
-fn the_page_of_the_passes_is_what_they_say() {
+fn passes_page_is_up_to_date() {
     expect_file![root().join("docs/passes.md")].assert_eq(&render(&standard_registry()));
 }
 

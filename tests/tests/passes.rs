@@ -52,7 +52,7 @@ fn orders() -> Vec<Vec<&'static str>> {
 }
 
 #[test]
-fn any_order_of_passes_verifies() {
+fn passes_verify_in_any_order() {
     let registry = standard_registry();
     let orders = orders();
     assert_eq!(orders.len(), (1..=PASSES.len()).product::<usize>());
@@ -68,7 +68,7 @@ fn any_order_of_passes_verifies() {
 }
 
 #[test]
-fn the_number_of_threads_does_not_show_in_the_result() {
+fn result_is_independent_of_thread_count() {
     let registry = standard_registry();
     for model in models() {
         let one = run(&registry, &model, &PASSES, 1);
@@ -81,7 +81,7 @@ fn the_number_of_threads_does_not_show_in_the_result() {
 }
 
 #[test]
-fn one_run_finds_all_there_is_to_do() {
+fn standard_passes_reach_a_fixed_point() {
     let registry = standard_registry();
     for model in models() {
         let runs = |times: usize| run(&registry, &model, &PASSES.repeat(times), 1);
@@ -116,7 +116,7 @@ fn sources() -> Vec<String> {
 }
 
 #[test]
-fn no_pass_changes_what_it_made() {
+fn passes_are_idempotent() {
     let registry = standard_registry();
     let onnx = models().into_iter();
     let onnx = onnx.map(|path| passdock_onnx::read(&path).expect("a model"));
@@ -143,7 +143,7 @@ fn no_pass_changes_what_it_made() {
             let Ok(once) = run(&module) else {
                 continue;
             };
-            let twice = run(&once).expect("what went through goes through again");
+            let twice = run(&once).expect("the pass succeeds again");
             let text = || passdock_ir::text::print(&once);
             assert!(twice.is_same(&once), "{name} again on {}", text());
         }

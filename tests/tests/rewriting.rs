@@ -63,8 +63,8 @@ const SHADOWED: &str = r#"module {
 "#;
 
 #[test]
-fn ops_of_a_shadowed_operator_are_left_out() {
-    let said = run(SHADOWED, |m, _| {
+fn ops_named_excludes_shadowed_operators() {
+    let result = run(SHADOWED, |m, _| {
         let f = m.snapshot("main")?;
         let count = |name: &str| (f.ops_named(name).count(), f.all_ops_named(name).count());
         assert_eq!(count("onnx.Relu"), (0, 1));
@@ -74,11 +74,11 @@ fn ops_of_a_shadowed_operator_are_left_out() {
         assert_eq!(count("acme.Nothing"), (0, 0));
         Ok(())
     });
-    assert!(said.starts_with("module"), "{said}");
+    assert!(result.starts_with("module"), "{result}");
 }
 
 #[test]
-fn visitors_and_mutators_see_what_onnx_calls_otherwise() {
+fn visitors_and_mutators_classify_onnx_ops() {
     #[derive(Default)]
     struct Seen(Vec<String>);
     impl Seen {
@@ -164,7 +164,7 @@ fn visitors_and_mutators_see_what_onnx_calls_otherwise() {
 }
 
 #[test]
-fn a_call_has_a_result_for_each_of_its_function() {
+fn call_has_one_result_per_function_result() {
     let done = run(SHADOWED, |m, _| {
         let at = {
             let f = m.edit("main")?;
@@ -233,7 +233,7 @@ fn replace_chain(f: &mut Function, old: OpId, new: OpBuilder<'_>) -> PassResult 
 }
 
 #[test]
-fn what_only_a_replaced_op_used_goes() {
+fn dead_operands_of_replaced_op_are_erased() {
     check(
         CHAIN,
         |f, _| {
@@ -269,7 +269,7 @@ fn what_only_a_replaced_op_used_goes() {
 
 /// An op without a definition isn't known to be pure: it stays, with its operands. Constants and tuples are erased.
 #[test]
-fn what_nobody_defines_stays_when_nobody_uses_it() {
+fn undefined_ops_are_not_erased_as_dead() {
     let module = r#"module {
   fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
     %half = const f32[1] [0.5]
@@ -321,7 +321,7 @@ fn what_nobody_defines_stays_when_nobody_uses_it() {
 }
 
 #[test]
-fn constants_of_every_precision_are_read_as_floats() {
+fn constants_of_any_precision_read_as_floats() {
     let done = run(CHAIN, |m, _| {
         let f = m.edit("main")?;
         let mut read = Vec::new();
@@ -336,7 +336,7 @@ fn constants_of_every_precision_are_read_as_floats() {
 }
 
 #[test]
-fn an_op_is_made_and_inferred_in_one_call() {
+fn create_value_infers_the_type() {
     check(
         CHAIN,
         |f, cx| {
@@ -379,7 +379,7 @@ fn an_op_is_made_and_inferred_in_one_call() {
 }
 
 #[test]
-fn a_reference_keeps_what_it_stands_for() {
+fn attribute_reference_is_copied_as_reference() {
     let source = r#"module {
   fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17, "acme" = 1) {
     %y = acme.Soft(%x) : f32[2]

@@ -41,7 +41,7 @@ fn check_with(shape: &str, pass: &str, options: &str, ops: usize, functions: usi
 }
 
 #[test]
-fn copies_that_are_given_out() {
+fn returned_copies() {
     let canonicalize = "relax.transform.CanonicalizeBindings";
     check("copies of a result, returned", canonicalize, SIZE, 1);
     let simplify = "relax.transform.SimplifyInference";
@@ -49,20 +49,20 @@ fn copies_that_are_given_out() {
 }
 
 #[test]
-fn copies_of_a_constant_that_one_op_uses() {
+fn constant_copies_used_by_one_op() {
     let fold = "relax.transform.FoldConstant";
     check("copies of a constant, joined", fold, 1, 1);
 }
 
 /// Each body is parsed into a module with as many names as ops.
 #[test]
-fn bodies_of_operators() {
+fn decomposed_operators() {
     let decompose = "relax.transform.DecomposeOps";
     check("results returned", decompose, SIZE, 1);
 }
 
 #[test]
-fn fields_of_one_tuple() {
+fn tuple_fields() {
     let infer = "relax.transform.InferType";
     check("a tuple of many fields", infer, SIZE / 3 * 2 + 2, 1);
 }
@@ -83,8 +83,8 @@ fn parameters() {
 }
 
 #[test]
-fn regions_in_regions() {
-    let nested = "regions in regions";
+fn nested_regions() {
+    let nested = "nested regions";
     let ops = model(nested).op_count();
     check(nested, "relax.transform.ToGraphNormalForm", ops, 1);
     check(nested, "relax.transform.ToANormalForm", ops, 1);
@@ -96,7 +96,7 @@ fn regions_in_regions() {
 }
 
 #[test]
-fn regions_side_by_side() {
+fn sibling_regions() {
     let lift = "relax.transform.LambdaLift";
     let ifs = SIZE / 3;
     check("regions under one condition", lift, 4 * ifs + 2, ifs + 1);
@@ -105,7 +105,7 @@ fn regions_side_by_side() {
 #[test]
 fn functions() {
     let merge = "relax.transform.EliminateCommonSubexpr";
-    check("functions that nobody calls", merge, SIZE + 1, SIZE + 1);
+    check("unused functions", merge, SIZE + 1, SIZE + 1);
     // The whole chain determines whether calls may be merged.
     check("calls in a chain", merge, 2 * SIZE, SIZE + 1);
     let erase = "relax.transform.DeadCodeElimination";
@@ -122,10 +122,10 @@ fn functions() {
 }
 
 #[test]
-fn groups_of_ops() {
+fn fused_groups() {
     let (fuse, groups) = ("relax.transform.FuseOps", SIZE / 4);
     check("equal groups of ops", fuse, SIZE, 2);
-    check("groups of ops, each another", fuse, SIZE, 1 + groups);
+    check("different groups of ops", fuse, SIZE, 1 + groups);
     // Groups of 256 ops, all equal except for the first and the last.
     check("a chain", fuse, SIZE, 4);
     check("users of one value", fuse, SIZE + 1, 2);
@@ -135,25 +135,19 @@ fn groups_of_ops() {
     let takes = "target = \"npu\"\ntraits = [\"elementwise\"]";
     let annotate = "relax.transform.AnnotateTarget";
     check_with("equal groups of ops", annotate, takes, SIZE, 4);
-    check_with(
-        "groups of ops, each another",
-        annotate,
-        takes,
-        SIZE,
-        groups + 3,
-    );
+    check_with("different groups of ops", annotate, takes, SIZE, groups + 3);
 }
 
 #[test]
-fn loops_in_one_another() {
+fn nested_loops() {
     let levels = SIZE / 10;
     let unroll = "tir.transform.UnrollLoop";
-    check("loops of one run in one another", unroll, 8 * levels, 1);
+    check("nested loops of one iteration", unroll, 8 * levels, 1);
 }
 
 #[test]
-fn outputs_and_regions_in_a_file() {
-    for shape in ["results returned", "regions in regions"] {
+fn outputs_and_regions_round_trip_through_onnx() {
+    for shape in ["results returned", "nested regions"] {
         let module = model(shape);
         let output = passdock_onnx::write(&module, Default::default()).expect("a model");
         let mut bytes = Vec::new();

@@ -24,7 +24,7 @@ static passdock_status says(void *state, passdock_context *context, const passdo
     static const char verbose[] = "c.verbose", code[] = "c::says";
     char text[200];
     passdock_setting set[4];
-    passdock_diagnostic said;
+    passdock_diagnostic note;
     passdock_str field[2];
     int i;
     (void)state; (void)m;
@@ -45,13 +45,13 @@ static passdock_status says(void *state, passdock_context *context, const passdo
     snprintf(text, sizeof text, "%lld cores of %.*s, %s, limit %lld", (long long)number(&set[0]),
              (int)set[1].string_value.len, (const char *)set[1].string_value.ptr,
              set[2].int_value ? "verbose" : "silent", (long long)number(&set[3]));
-    memset(&said, 0, sizeof said);
-    said.struct_size = sizeof said;
-    said.severity = PASSDOCK_SEVERITY_NOTE;
-    said.op = PASSDOCK_NONE;
-    said.code = passdock_text(code);
-    said.message = passdock_text(text);
-    return host->context->emit(context, &said);
+    memset(&note, 0, sizeof note);
+    note.struct_size = sizeof note;
+    note.severity = PASSDOCK_SEVERITY_NOTE;
+    note.op = PASSDOCK_NONE;
+    note.code = passdock_text(code);
+    note.message = passdock_text(text);
+    return host->context->emit(context, &note);
 }
 
 static passdock_status runs(void *state, passdock_context *context, const passdock_module_ref *m) {
@@ -109,7 +109,7 @@ fn build(source: &str) -> Option<(TempDir, PathBuf)> {
 }
 
 #[test]
-fn its_sequential_runs_and_its_config_key_is_read() {
+fn sequential_runs_and_config_key_is_read() {
     let Some((_dir, library)) = build(SOURCE) else {
         return;
     };
@@ -119,11 +119,11 @@ fn its_sequential_runs_and_its_config_key_is_read() {
         .expect("a plugin");
     let module = text::parse("module {\n}\n").unwrap_or_else(|error| panic!("{error:?}"));
     let run = |name: &str, config: &[(&str, &str)]| {
-        let said: Arc<Mutex<Vec<String>>> = Arc::default();
-        let heard = said.clone();
+        let messages: Arc<Mutex<Vec<String>>> = Arc::default();
+        let sink = messages.clone();
         let mut context = PassContext::builder()
             .registry(&registry)
-            .on_diagnostic(move |one| heard.lock().unwrap().push(one.message));
+            .on_diagnostic(move |one| sink.lock().unwrap().push(one.message));
         for (key, value) in config {
             let value: toml::Table = format!("value = {value}").parse().expect("TOML");
             context = context.config(*key, value["value"].clone());
@@ -131,8 +131,8 @@ fn its_sequential_runs_and_its_config_key_is_read() {
         let pass = registry.get_pass(name)?;
         let context = context.build()?;
         context.scope(|_| Sequential::new([pass]).call(module.clone()))?;
-        let said = said.lock().unwrap().join("\n");
-        Ok::<String, PassError>(said)
+        let messages = messages.lock().unwrap().join("\n");
+        Ok::<String, PassError>(messages)
     };
     expect![[r#"
         8 cores of x86, silent, limit 1
@@ -160,26 +160,26 @@ fn its_sequential_runs_and_its_config_key_is_read() {
 }
 
 #[test]
-fn a_config_key_without_its_table_is_refused() {
+fn config_key_without_table_is_rejected() {
     let table =
         "    PASSDOCK_CONFIG(\"c.Says\", PASSDOCK_CONFIG_FIELD(\"limit\", \"int\", \"1\", \"\"))\n";
     assert!(SOURCE.contains(table));
     let Some((_dir, library)) = build(&SOURCE.replace(table, "")) else {
         return;
     };
-    let refused = Registry::new().load_plugin(&library, &LoadOptions::default());
-    let said = refused.expect_err("it contradicts itself").to_string();
+    let result = Registry::new().load_plugin(&library, &LoadOptions::default());
+    let message = result.expect_err("it contradicts itself").to_string();
     let path = library.display().to_string();
     expect![
         "cannot load plugin `FILE`: invalid `config` of `c.transform.Says` in the manifest: expected the `key` of a \
             `[[config]]` table with fields for the pass's options, found `c.Says`"
     ]
-    .assert_eq(&said.replace(&path, "FILE"));
+    .assert_eq(&message.replace(&path, "FILE"));
 }
 
 /// Entries that need a newer host are skipped, including one of two definitions of an operator. The rest is used.
 #[test]
-fn entries_for_newer_hosts_are_left_out() {
+fn entries_for_newer_hosts_are_skipped() {
     let newer = r#"    PASSDOCK_SEQUENTIAL("c.Newer", 1, "{ name = \"c.transform.Says\", min_host = \"0.999\" }", "")
     PASSDOCK_OP_OF("c.Op", 2, "min_host = \"0.999\"\n")
     PASSDOCK_OP("c.Op", 1)
@@ -201,10 +201,10 @@ fn entries_for_newer_hosts_are_left_out() {
         .load_plugin(&library, &LoadOptions::default())
         .expect("a plugin");
     assert!(registry.get_pass("c.Cleanup").is_ok());
-    let said = registry.get_pass("c.Newer").expect_err("left out");
+    let message = registry.get_pass("c.Newer").expect_err("left out");
     let path = library.display().to_string();
     expect![
         "no pass is named `c.Newer`; update passdock, or correct the plugin's manifest (in plugin `FILE`: skipped \
             sequential `c.Newer`: unsupported plugin ABI 0.999 of child `c.transform.Says`)"
-    ].assert_eq(&said.to_string().replace(&path, "FILE"));
+    ].assert_eq(&message.to_string().replace(&path, "FILE"));
 }

@@ -31,16 +31,16 @@ const PUBLISH_CHANGED: &str = "t.transform.PublishChanged";
 
 /// Checks the diagnostics of passes of the three libraries, and the failure if there is one.
 #[track_caller]
-fn check(passes: &[&str], said: Expect) {
+fn check(passes: &[&str], expected: Expect) {
     let registry = Registry::new();
     for library in ["cost_maker", "cost_reader", "cost_changed"] {
         let file = passdock_tests::library(library);
         let loaded = registry.load_plugin(&file, &LoadOptions::default());
         loaded.unwrap_or_else(|error| panic!("{error}"));
     }
-    let heard = Arc::new(Mutex::new(Vec::new()));
-    let hear = heard.clone();
-    let answer = passdock::testing::run_on_text(&registry, passes, TEXT, |context| {
+    let messages = Arc::new(Mutex::new(Vec::new()));
+    let sink = messages.clone();
+    let result = passdock::testing::run_on_text(&registry, passes, TEXT, |context| {
         context.on_diagnostic(move |diagnostic| {
             let severity = match diagnostic.severity {
                 Severity::Note => "note",
@@ -48,20 +48,20 @@ fn check(passes: &[&str], said: Expect) {
                 _ => "error",
             };
             let line = format!("{severity}: {}", diagnostic.message);
-            hear.lock().unwrap().push(line);
+            sink.lock().unwrap().push(line);
         })
     });
-    let mut lines = std::mem::take(&mut *heard.lock().unwrap());
-    if answer != TEXT {
-        lines.push(answer);
+    let mut lines = std::mem::take(&mut *messages.lock().unwrap());
+    if result != TEXT {
+        lines.push(result);
     }
     let changed = passdock_tests::library("cost_changed");
     let text = lines.join("\n");
-    said.assert_eq(&text.replace(&changed.display().to_string(), "CHANGED"));
+    expected.assert_eq(&text.replace(&changed.display().to_string(), "CHANGED"));
 }
 
 #[test]
-fn a_plugin_reads_what_another_published() {
+fn published_data_is_read_by_another_plugin() {
     check(
         &[PUBLISH, REPORT],
         expect!["note: the most expensive op computes 32 elements"],
@@ -73,7 +73,7 @@ fn a_plugin_reads_what_another_published() {
 }
 
 #[test]
-fn the_first_that_is_published_stays() {
+fn first_published_data_is_kept() {
     check(
         &[PUBLISH, PUBLISH, REPORT],
         expect!["note: the most expensive op computes 32 elements"],
@@ -81,7 +81,7 @@ fn the_first_that_is_published_stays() {
 }
 
 #[test]
-fn a_changed_field_is_named_in_a_warning() {
+fn layout_mismatch_warning_names_the_field() {
     check(
         &[PUBLISH, READ_CHANGED, REPORT],
         expect![["
@@ -93,7 +93,7 @@ fn a_changed_field_is_named_in_a_warning() {
 }
 
 #[test]
-fn who_publishes_under_a_key_that_is_another_types_is_told() {
+fn publishing_another_type_under_a_key_is_rejected() {
     check(
         &[PUBLISH, PUBLISH_CHANGED],
         expect![["
@@ -125,7 +125,7 @@ impl SharedAnalysis for Counted {
 }
 
 #[test]
-fn what_is_published_goes_with_the_function_and_what_is_second_at_once() {
+fn published_data_is_dropped_with_the_function() {
     let count = RArc::new(7);
     let data = count.clone();
     let call = move |f: &mut passdock::sdk::Function, _: &passdock::sdk::PassContext| {
@@ -162,7 +162,7 @@ fn run(call: impl Fn(&mut sdk::Function) -> sdk::PassResult + Send + Sync + 'sta
     let context = PassContext::builder().registry(&Registry::new()).build();
     let module = model_file::parse_text("test.ir", TEXT).expect("the test's own text");
     match pass.call_in(module, &context.expect("a plain context")) {
-        Ok(_) => "it went well".to_owned(),
+        Ok(_) => "success".to_owned(),
         Err(error) => error.to_diagnostic().render(false),
     }
 }
@@ -180,15 +180,18 @@ fn fill(f: &sdk::Function) {
 }
 
 #[test]
-fn what_the_host_refuses_to_keep_is_dropped_and_the_function_is_named() {
+fn data_above_host_limit_is_dropped_with_an_error() {
     let count = RArc::new(7);
     let data = count.clone();
-    let said = run(move |f| {
+    let report = run(move |f| {
         fill(f);
         let count = data.clone();
         let why = share::publish(f, Counted { count }).map(drop).unwrap_err();
         assert_eq!(RArc::strong_count(&data), 2, "the test's and the pass's");
-        assert!(share::find::<Counted>(f).is_none(), "nobody published it");
+        assert!(
+            share::find::<Counted>(f).is_none(),
+            "no such data is published"
+        );
         let error = sdk::PassError::from(why.clone());
         assert_eq!(
             (error.op, error.function),
@@ -201,14 +204,14 @@ fn what_the_host_refuses_to_keep_is_dropped_and_the_function_is_named() {
         error[pass-failed]: cannot keep analysis `abi_stable-0.11/t.Counted/1`: the function has 4096 analyses; \
           keep related data under one key
          |
-         = in pass test.transform.Share, function @main"]].assert_eq(&said);
+         = in pass test.transform.Share, function @main"]].assert_eq(&report);
     assert_eq!(RArc::strong_count(&count), 1);
 }
 
 /// A layout error fails the pass with its message. It names the function and no op.
 #[test]
-fn a_layout_that_differs_fails_a_pass_on_the_function_that_it_read() {
-    let said = run(|f| {
+fn layout_error_names_the_function() {
+    let report = run(|f| {
         share::publish(f, first::Cost { peak: 1 })?;
         assert_eq!(share::find::<first::Cost>(f).expect("it is there")?.peak, 1);
         let why = match share::find::<second::Cost>(f) {
@@ -227,7 +230,7 @@ fn a_layout_that_differs_fails_a_pass_on_the_function_that_it_read() {
         error[pass-failed]: data `t.Cost/1` of function `@main` has an incompatible layout: field `peak` is `u64`, \
           expected `i64`; both plugins must use the same version of crate `passdock-tests`, which defines `Cost`
          |
-         = in pass test.transform.Share, function @main"]].assert_eq(&said);
+         = in pass test.transform.Share, function @main"]].assert_eq(&report);
 }
 
 macro_rules! cost_of {
@@ -269,10 +272,10 @@ impl Drop for Panics {
 }
 
 #[test]
-fn a_drop_that_panics_stays_with_who_published() {
-    let said = run(|f| {
+fn panic_in_drop_does_not_reach_the_host() {
+    let report = run(|f| {
         share::publish(f, Panics { one: 1 })?;
         Ok(())
     });
-    assert_eq!(said, "it went well");
+    assert_eq!(report, "success");
 }

@@ -42,8 +42,8 @@ fn entry() -> abi::Entry {
 fn attached(host: &'static abi::Host) -> abi::PassEntry {
     // SAFETY: the host's table is static, and so is the plugin's result.
     unsafe {
-        let mut told = abi::Attach::EMPTY;
-        let table = &*entry()(host, &raw mut told);
+        let mut attach_info = abi::Attach::EMPTY;
+        let table = &*entry()(host, &raw mut attach_info);
         let stride = table.pass_stride as usize;
         let pass = |at: u32| *table.passes.byte_add(at as usize * stride);
         let name = |pass: &abi::PassEntry| std::slice::from_raw_parts(pass.name.ptr, pass.name.len);
@@ -77,7 +77,7 @@ fn run_in_second(pass: abi::PassEntry) -> String {
 }
 
 #[test]
-fn one_plugin_file_serves_both() {
+fn plugin_file_serves_two_hosts() {
     let registry = Registry::new();
     registry
         .load_plugin(&library(), &Default::default())

@@ -11,13 +11,13 @@ fn report(instrument: &str) -> Vec<String> {
       }
     }";
     let check = Check::new().passes(&["relax.transform.DecomposeOps"]);
-    let said = check.args(["--instrument", instrument]).messages(text);
-    let lines = said.lines().filter(|line| line.contains(" adds "));
+    let messages = check.args(["--instrument", instrument]).messages(text);
+    let lines = messages.lines().filter(|line| line.contains(" adds "));
     lines.map(str::to_owned).collect()
 }
 
 #[test]
-fn growth_is_reported_pass_by_pass() {
+fn growth_is_reported_per_pass() {
     let report = report("acme.op-histogram");
     assert_eq!(report[0], "relax.transform.DecomposeOps adds 1 onnx.Div");
     // Passes are nested: the pipeline's counts include those of its passes.
@@ -26,7 +26,7 @@ fn growth_is_reported_pass_by_pass() {
 }
 
 #[test]
-fn a_little_growth_may_be_left_out() {
+fn growth_below_minimum_is_omitted() {
     assert_eq!(
         report("acme.op-histogram={min_growth=2}"),
         [

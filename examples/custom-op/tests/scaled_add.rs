@@ -7,7 +7,7 @@ fn main(params: &str, body: &str) -> String {
 }
 
 #[test]
-fn the_result_has_the_operands_type() {
+fn result_type_is_operand_type() {
     let add = "%y = acme.ScaledAdd(%a, %b) {scale = 0.5}";
     Check::new().passes(&["relax.transform.InferType"]).run(
         &main("%a, %b: f32[n,4]", add),
@@ -30,7 +30,7 @@ fn constants_are_folded() {
 }
 
 #[test]
-fn what_is_computed_may_differ_a_little() {
+fn folded_result_matches_within_tolerance() {
     let text = "%a = const f32[2] [1.1, -2.0] %b = const f32[2] [2.2, 4.0]
                 %y = acme.ScaledAdd(%a, %b) : f32[2]";
     let fold = Check::new().passes(&["relax.transform.FoldConstant"]);
@@ -40,7 +40,7 @@ fn what_is_computed_may_differ_a_little() {
 }
 
 #[test]
-fn it_is_a_product_and_a_sum() {
+fn decomposes_into_mul_and_add() {
     let params = "%a: f32[n,4], %b: f32[n,4]";
     check(
         &main(
@@ -57,7 +57,7 @@ fn it_is_a_product_and_a_sum() {
 }
 
 #[test]
-fn of_other_types_it_stays() {
+fn unsupported_element_type_is_unchanged() {
     let params = "%a: f64[n,4], %b: f64[n,4]";
     check_unchanged(&main(params, "%y = acme.ScaledAdd(%a, %b) : f64[n,4]"));
 }

@@ -2,7 +2,7 @@
 use passdock_plugin_api::testing::check;
 
 #[test]
-fn relu_twice_is_relu_once() {
+fn relu_of_relu_is_fused() {
     check(
         "module {
           fn @main(%x: f32[n,8]) -> (%y: f32[n,8]) opset(\"\" = 17) {
@@ -22,7 +22,7 @@ fn relu_twice_is_relu_once() {
 }
 
 #[test]
-fn other_ops_stay() {
+fn other_ops_are_unchanged() {
     let text = "module {
       fn @main(%x: f32[n,8]) -> (%y: f32[n,8]) opset(\"\" = 17) {
         %a = onnx.Neg(%x) : f32[n,8]

@@ -51,7 +51,7 @@ fn partition(dir: &std::path::Path) -> Check {
 }
 
 #[test]
-fn what_the_accelerator_can_is_taken_and_written() {
+fn supported_ops_are_partitioned_and_written() {
     let dir = directory("written");
     partition(&dir).run(BEFORE, AFTER);
     let mut files: Vec<_> = (std::fs::read_dir(&dir).expect("the directory"))
@@ -64,7 +64,7 @@ fn what_the_accelerator_can_is_taken_and_written() {
 }
 
 #[test]
-fn a_model_without_its_ops_stays() {
+fn model_without_supported_ops_is_unchanged() {
     let text = "module {
       fn @main(%x: f32[2]) -> (%y: f32[2]) opset(\"\" = 17) {
         %y = onnx.Softmax(%x) : f32[2]

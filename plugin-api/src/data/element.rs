@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn floats_of_16_bits_are_what_they_are_read_as() {
+    fn float16_and_bfloat16_round_trip() {
         for dtype in [DType::F16, DType::BF16] {
             // Miri takes minutes for all of them.
             for bits in (0..=u16::MAX).step_by(if cfg!(miri) { 61 } else { 1 }) {
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn floats_are_rounded_once_to_the_nearest_and_even_ones() {
+    fn floats_round_once_to_nearest_even() {
         let f16 = |number| pushed(DType::F16, number).unwrap();
         let next_to = |number: f64, by: i64| f64::from_bits((number.to_bits() as i64 + by) as u64);
         // Halfway, and next to it.
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn integers_are_those_that_there_are() {
+    fn out_of_range_integers_are_rejected() {
         assert_eq!(pushed(DType::I8, -128.0), Some(-128.0));
         assert_eq!(pushed(DType::I8, 128.0), None);
         assert_eq!(pushed(DType::U8, -1.0), None);
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_float16_is_the_float32_that_is_equal_to_it() {
+    fn float16_converts_to_equal_float32() {
         let cases = [
             (0x3c00, 1.0),
             (0xc500, -5.0),

@@ -219,7 +219,7 @@ mod tests {
     use super::has_domain;
 
     #[test]
-    fn a_point_outside_of_quotes_ends_a_domain() {
+    fn unquoted_dot_ends_domain() {
         assert!(has_domain("acme.Block") && has_domain("\"onnx\".Relu"));
         assert!(!has_domain("block") && !has_domain("\"A.\\\"B\""));
     }

@@ -55,7 +55,7 @@ mod tests {
     use super::Few;
 
     #[test]
-    fn a_list_of_any_length_is_what_was_pushed() {
+    fn pushed_elements_are_kept_at_any_length() {
         for len in 0..10 {
             let mut few = Few::new(0);
             few.extend(0..len);

@@ -287,7 +287,7 @@ mod tests {
     use super::pass_names;
 
     #[test]
-    fn names_are_read_from_the_file_of_a_plugin() {
+    fn pass_names_are_read_from_plugin_file() {
         let file =
             b"\x7fELF..\0[plugin]\nname = \"p\"\n\n[[pass]]\nname = \"a.B\"\nkind = \"module\"\n\
             \n[[pass]]\nname = \"c.D\"\n\0name = \"no\"";

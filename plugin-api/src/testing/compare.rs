@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_diff_shows_what_differs_and_a_little_around_it() {
+    fn diff_shows_changes_with_context() {
         let shown = exact("a\nb\nc\nd\nold\ne\nf\n", "a\nb\nc\nd\nnew\nnewer\ne\nf\n");
         assert_eq!(shown.unwrap(), " b\n c\n d\n-old\n+new\n+newer\n e\n f\n");
         assert_eq!(exact("a\n", "a\na\n").unwrap(), " a\n+a\n");
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn floats_may_differ_as_much_as_was_said() {
+    fn floats_are_compared_with_tolerance() {
         assert_eq!(near("[1.0, -100.0]", "[1.05, -100.0]"), [true, true]);
         assert_eq!(near("[1.0, -100.0]", "[1.0, -109.0]"), [true, false]);
         assert_eq!(near("{k = 0.0}", "{k = -0.05}"), [false, true]);
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn all_else_is_to_be_the_same() {
+    fn non_floats_are_compared_exactly() {
         for (expected, actual) in [
             ("{k = 10}", "{k = 11}"),
             ("f32[1,100]", "f32[1,101]"),

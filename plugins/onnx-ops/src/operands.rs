@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_line_is_read() {
+    fn every_line_of_the_table_is_parsed() {
         let text = include_str!("operands.txt");
         let rows = read(text);
         let lines = text.lines().filter(|line| !line.contains('=')).count();

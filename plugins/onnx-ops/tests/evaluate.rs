@@ -1,4 +1,4 @@
-//! `evaluate` by itself: bytes as they lie in files, hostile sizes, old versions of operators.
+//! `evaluate` without a host: raw bytes, hostile sizes, old versions of operators.
 
 use std::borrow::Cow;
 
@@ -23,8 +23,8 @@ fn singles(shape: &[usize], elements: &[f32]) -> Option<Tensor<'static>> {
     ))
 }
 
-/// The results, or why there are none.
-fn answer(
+/// Returns the results, or the error.
+fn outcome(
     name: &str,
     version: i64,
     inputs: &[Option<Tensor>],
@@ -56,11 +56,11 @@ fn check(
     attrs: Vec<(&str, EvalAttr)>,
     expected: Expect,
 ) {
-    expected.assert_eq(&answer(name, version, inputs, attrs));
+    expected.assert_eq(&outcome(name, version, inputs, attrs));
 }
 
 #[test]
-fn elements_that_are_not_aligned_are_read() {
+fn unaligned_elements_are_read() {
     let bytes: Vec<u8> = [0u8]
         .into_iter()
         .chain([5i64, -1].map(i64::to_le_bytes).concat())
@@ -78,7 +78,7 @@ fn elements_that_are_not_aligned_are_read() {
 }
 
 #[test]
-fn bytes_that_do_not_fit_are_refused() {
+fn tensor_with_wrong_byte_count_is_rejected() {
     let short = Tensor::from_bytes(DType::F32, vec![2], &[0; 7]).expect_err("a byte is missing");
     let huge = Tensor::from_bytes(DType::F32, vec![0, usize::MAX, 2], &[]).expect_err("overflow");
     let strings = |bytes: &[u8]| {
@@ -104,7 +104,7 @@ fn bytes_that_do_not_fit_are_refused() {
 }
 
 #[test]
-fn nothing_larger_than_allowed_is_made() {
+fn result_above_size_limit_is_rejected() {
     let scalar = || singles(&[], &[0.0]);
     let size = || ints(&[2], &[1 << 20, 1 << 20]);
     let cases = [
@@ -124,8 +124,8 @@ fn nothing_larger_than_allowed_is_made() {
             vec![singles(&[1], &[0.0]), ints(&[2], &[i64::MAX, 0])],
         ),
     ];
-    let answers =
-        cases.map(|(name, inputs)| format!("{name}: {}", answer(name, 17, &inputs, vec![])));
+    let outcomes =
+        cases.map(|(name, inputs)| format!("{name}: {}", outcome(name, 17, &inputs, vec![])));
     expect![[r#"
         onnx.Expand: result would take 4,398,046,511,104 bytes, limit is 1,048,576
         onnx.ConstantOfShape: result would take 4,398,046,511,104 bytes, limit is 1,048,576
@@ -134,11 +134,11 @@ fn nothing_larger_than_allowed_is_made() {
         onnx.Range: size of the result is unknown or overflows
         onnx.Pad: pads 9223372036854775807 and 0 are out of range for a dim of 1
     "#]]
-    .assert_eq(&answers.concat());
+    .assert_eq(&outcomes.concat());
 }
 
 #[test]
-fn what_is_malformed_is_refused_not_guessed() {
+fn malformed_calls_are_rejected() {
     let matrix = || ints(&[2, 2], &[1, 2, 3, 4]);
     let list = |ints: &'static [i64]| EvalAttr::Ints(Cow::Borrowed(ints));
     let cases = [
@@ -174,8 +174,8 @@ fn what_is_malformed_is_refused_not_guessed() {
         ("onnx.Softmax", vec![matrix()], vec![]),
         ("onnx.Nothing", vec![], vec![]),
     ];
-    let answers =
-        cases.map(|(name, inputs, attrs)| format!("{name}: {}", answer(name, 17, &inputs, attrs)));
+    let outcomes =
+        cases.map(|(name, inputs, attrs)| format!("{name}: {}", outcome(name, 17, &inputs, attrs)));
     expect![[r#"
         onnx.Transpose: axis 2 is out of range for rank 2
         onnx.Transpose: invalid attribute `perm`: expected a list of integers
@@ -189,7 +189,7 @@ fn what_is_malformed_is_refused_not_guessed() {
         onnx.Softmax: unsupported element type i64
         onnx.Nothing: no definition of `onnx.Nothing` in opset 17
     "#]]
-    .assert_eq(&answers.concat());
+    .assert_eq(&outcomes.concat());
     check(
         "onnx.Neg",
         99,
@@ -211,7 +211,7 @@ fn what_is_malformed_is_refused_not_guessed() {
     );
 }
 
-/// The one result.
+/// Returns the only result.
 fn result<'a>(name: &str, inputs: &[Option<Tensor>], attrs: Vec<(&str, EvalAttr)>) -> Tensor<'a> {
     let call = Call {
         name,
@@ -232,8 +232,8 @@ fn owned<'a>(tensor: &Tensor) -> Tensor<'a> {
     Tensor::from_vec(dtype, shape, tensor.bytes().to_vec())
 }
 
-/// A matrix of three rows of each element type but strings, its bits any; those beyond the last
-/// element are 0.
+/// Returns a matrix of three rows for each element type except strings, with arbitrary bits; the padding after the
+/// last element is 0.
 fn matrices() -> impl Iterator<Item = Tensor<'static>> {
     let known = DType::ALL.iter().filter(|&&dtype| dtype != DType::STRING);
     known.map(|&dtype| {
@@ -247,7 +247,7 @@ fn matrices() -> impl Iterator<Item = Tensor<'static>> {
 }
 
 #[test]
-fn every_element_type_comes_back_as_it_was() {
+fn moving_ops_preserve_every_element_type() {
     let all = || ints(&[3], &[0, 1, -1]);
     let list = |values: &[i64]| ints(&[values.len()], values);
     for x in matrices() {
@@ -284,7 +284,7 @@ fn every_element_type_comes_back_as_it_was() {
 }
 
 #[test]
-fn small_elements_survive_a_wider_type() {
+fn sub_byte_elements_survive_widening() {
     let is_small = |x: &Tensor| x.dtype().bits() <= 8 && x.dtype() != DType::BOOL;
     for x in matrices().filter(is_small) {
         for wide in [DType::F32, DType::F64, DType::BF16] {
@@ -298,7 +298,7 @@ fn small_elements_survive_a_wider_type() {
 }
 
 #[test]
-fn normalised_by_its_own_mean_and_variance() {
+fn batch_norm_in_training_mode() {
     let x = || singles(&[1, 2, 2], &[1.0, 3.0, -2.0, -2.0]);
     let two = |a: f32, b: f32| singles(&[2], &[a, b]);
     let operands = || {

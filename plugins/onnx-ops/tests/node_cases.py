@@ -41,7 +41,7 @@ class Blob:
         elif proto.HasField("raw_data"):
             data = proto.raw_data
         else:
-            # Through NumPy, which knows every field that elements may stand in.
+            # NumPy reads each of the fields that may contain elements.
             data = numpy_helper.from_array(numpy_helper.to_array(proto)).raw_data
         return [proto.data_type, list(proto.dims), *self.add(data)]
 
@@ -70,7 +70,7 @@ def main(directory):
     blob = Blob(directory / "cases.bin")
     written = skipped = 0
     with warnings.catch_warnings(), (directory / "cases.jsonl").open("w") as lines:
-        # The cases are made of infinities and overflows; NumPy says so each time.
+        # The cases contain infinities and overflows, of which NumPy warns.
         warnings.simplefilter("ignore")
         for case in collect_testcases(None):
             graph = case.model.graph

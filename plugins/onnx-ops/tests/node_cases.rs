@@ -1,8 +1,8 @@
-//! ONNX's own node test cases: what is folded must be right, and what a type rule says must be true.
+//! ONNX's node test cases: folded results and inferred types must be correct.
 //!
-//! `node_cases.py DIRECTORY` writes the cases; without `PASSDOCK_NODE_CASES` naming that directory
-//! there is nothing to judge by. With `PASSDOCK_NODE_CASES_DETAILS` each case that isn't folded is
-//! printed with its reason.
+//! `node_cases.py DIRECTORY` writes the cases. Without `PASSDOCK_NODE_CASES`, which names that directory, the tests are
+//! skipped. With `PASSDOCK_NODE_CASES_DETAILS`, each case that isn't folded is printed
+//! with its reason.
 
 #![allow(
     clippy::print_stderr,
@@ -24,13 +24,13 @@ use passdock_plugins_onnx_ops::evaluate;
 use passdock_plugins_onnx_ops::ops;
 
 #[test]
-fn what_is_folded_is_right() {
+fn evaluated_results_match_onnx() {
     let Some((lines, blob)) = cases::files() else {
         return;
     };
     let details = std::env::var_os("PASSDOCK_NODE_CASES_DETAILS").is_some();
     let mut wrong = Vec::new();
-    // Per operator: how many cases are right, of how many.
+    // Per operator: the number of correct cases, and the total.
     let mut counts: BTreeMap<String, (usize, usize)> = BTreeMap::new();
     for case in cases::cases(&lines, &blob) {
         let attrs = case.attrs();
@@ -60,13 +60,13 @@ fn what_is_folded_is_right() {
         }
     }
     assert!(wrong.is_empty(), "wrong results:\n{}", wrong.join("\n"));
-    // All that is left alone has a reason that `PASSDOCK_NODE_CASES_DETAILS` shows.
+    // Each case that isn't folded has a reason, which `PASSDOCK_NODE_CASES_DETAILS` prints.
     eprintln!("evaluated, none of them wrong:\n{}", table(&counts));
     expect_file!["node_cases.txt"].assert_eq(&table(&counts));
 }
 
-/// The operators that fold the shapes and constants of real models, which ONNX has 419 plain cases
-/// of; two of Identity are about a sequence and an optional, not tensors.
+/// The operators that fold the shapes and constants of real models. ONNX has 419 plain cases
+/// of them; two of Identity are about a sequence and an optional, not tensors.
 const FOLD_OPERATORS: &[&str] = &[
     "Abs",
     "Add",
@@ -116,7 +116,7 @@ const FOLD_OPERATORS: &[&str] = &[
     "Where",
 ];
 
-/// A line for all, one for the fold operators, and one for each operator that has an evaluation.
+/// Formats a line for all cases, one for the fold operators, and one for each operator with an evaluation.
 fn table(counts: &BTreeMap<String, (usize, usize)>) -> String {
     let sum = |chosen: &dyn Fn(&str) -> bool| {
         let of = counts
@@ -140,17 +140,17 @@ fn defined(case: &Case) -> Option<&'static ops::Operator> {
 }
 
 #[test]
-fn what_type_rules_say_is_true() {
+fn inferred_types_match_onnx() {
     judge("static shapes", false, false);
     judge("symbols", true, false);
 }
 
 #[test]
-fn what_the_host_folds_is_right() {
+fn constants_folded_by_the_host_match_onnx() {
     judge("constants", false, true);
 }
 
-/// What came of all cases.
+/// The numbers of cases by result.
 #[derive(Default)]
 struct Tally {
     known: usize,
@@ -160,7 +160,7 @@ struct Tally {
     wrong: Vec<String>,
 }
 
-/// Asks the definitions about every case through the host.
+/// Runs the definitions on every case through the host.
 fn judge(what: &'static str, symbols: bool, fold: bool) {
     let Some((lines, blob)) = cases::files() else {
         return;
@@ -172,7 +172,7 @@ fn judge(what: &'static str, symbols: bool, fold: bool) {
         .load_static(passdock_plugins_onnx_ops::PLUGIN)
         .expect("the plugin is well made");
     let pass = create_function_pass(PassInfo::new("test.transform.Judge"), move |f, cx| {
-        let mut tally = shared.lock().expect("nobody else holds it");
+        let mut tally = shared.lock().expect("the lock is not poisoned");
         for case in cases::cases(&lines, &blob) {
             if f.opset("") != Some(case.version) {
                 continue;
@@ -184,7 +184,7 @@ fn judge(what: &'static str, symbols: bool, fold: bool) {
         Ok(())
     });
     registry.register(pass).expect("the name is free");
-    // A function has one version of ONNX.
+    // A function imports one version of ONNX.
     let function = |version| format!("fn @v{version}() opset(\"\" = {version}) {{ return }}\n");
     let newest = ops::all().map(|row| row.since).max().expect("a row");
     let functions: String = (1..=newest).map(function).collect();
@@ -205,8 +205,8 @@ fn judge(what: &'static str, symbols: bool, fold: bool) {
     assert!(tally.wrong.is_empty(), "wrong:\n{}", tally.wrong.join("\n"));
 }
 
-/// The op of a case; `None` if it can't be made here. Operands are constants, or values of which
-/// only the type is known; but short lists of integers, which are mostly shapes, are constants always.
+/// Creates the op of a case; `None` if that isn't possible. Operands are constants, or values of known
+/// type. Short lists of integers, which are mostly shapes, are always constants.
 fn make(
     f: &mut Function,
     case: &Case,
@@ -257,7 +257,7 @@ fn constant(f: &mut Function, tensor: &Tensor) -> Result<ValueId, EditError> {
     f.add_constant(&ConstantSpec::new(ty, tensor.bytes()))
 }
 
-/// The type of a tensor; with symbols, a dim of 5 is the symbol `s5`.
+/// Returns the type of a tensor; with symbols, a dim of 5 is the symbol `s5`.
 fn type_of(f: &mut Function, tensor: &Tensor, symbols: bool) -> Result<TypeId, EditError> {
     let mut dims = Vec::new();
     for &size in tensor.shape() {
@@ -270,7 +270,7 @@ fn type_of(f: &mut Function, tensor: &Tensor, symbols: bool) -> Result<TypeId, E
     f.add_type(&TypeSpec::tensor(tensor.dtype(), dims))
 }
 
-/// Compares what is inferred, and what is folded, with what is wanted.
+/// Compares inferred types and folded values with the expected ones.
 fn ask(
     f: &mut Function,
     cx: &PassContext,
@@ -288,17 +288,19 @@ fn ask(
     for (index, wanted) in case.outputs.iter().enumerate() {
         let Some(wanted) = wanted else { continue };
         let ty = f.type_of(f.result(op, index));
-        let said = ty.to_string();
+        let inferred = ty.to_string();
         match (ty.dims(), ty.dtype() == wanted.dtype()) {
             (None, true) => tally.partly += 1,
             _ if ty.kind() == TypeKind::UNKNOWN => tally.unknown += 1,
             (Some(dims), true) if dims.len() == wanted.rank() => {
-                let sizes: Vec<Option<i64>> = sizes(&said);
+                let sizes: Vec<Option<i64>> = sizes(&inferred);
                 let mut pairs = sizes.iter().zip(wanted.shape());
-                if !pairs.all(|(said, &size)| said.is_none_or(|said| said == size as i64)) {
-                    tally
-                        .wrong
-                        .push(format!("{}: {said} for {:?}", case.name, wanted.shape()));
+                if !pairs.all(|(dim, &size)| dim.is_none_or(|dim| dim == size as i64)) {
+                    tally.wrong.push(format!(
+                        "{}: {inferred} for {:?}",
+                        case.name,
+                        wanted.shape()
+                    ));
                 } else if sizes.iter().all(Option::is_some) {
                     tally.known += 1;
                 } else {
@@ -307,7 +309,7 @@ fn ask(
             }
             _ => tally
                 .wrong
-                .push(format!("{}: {said} for {wanted:?}", case.name)),
+                .push(format!("{}: {inferred} for {wanted:?}", case.name)),
         }
     }
     if !fold || !f.traits(op).folds() {
@@ -330,7 +332,7 @@ fn ask(
     Ok(())
 }
 
-/// The dims of a type as it is shown, `f32[(s5 * 2),?,3]`, with 5 for `s5`; `None` for `?`.
+/// Parses the dims of a printed type, `f32[(s5 * 2),?,3]`, with 5 for `s5`; `None` for `?`.
 fn sizes(ty: &str) -> Vec<Option<i64>> {
     let inside = ty
         .split_once('[')
@@ -342,7 +344,7 @@ fn sizes(ty: &str) -> Vec<Option<i64>> {
         .collect()
 }
 
-/// Reads one dim from the front of a text.
+/// Parses one dim at the start of a text.
 fn size(text: &mut &str) -> Option<i64> {
     if let Some(rest) = text.strip_prefix('(') {
         *text = rest;

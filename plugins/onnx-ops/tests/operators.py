@@ -1,6 +1,6 @@
-"""Writes what ONNX says of its operators to the file that `tests/operators.rs` compares the tables with.
+"""Writes ONNX's operator schemas to the file that `tests/operators.rs` compares the tables with.
 
-    python operators.py            writes operators.txt beside this script
+    python operators.py            writes operators.txt next to this script
     python operators.py --check    fails if operators.txt isn't what it would write
 
 A line is an operator in one or more versions of its domain with the same arity and attributes:
@@ -8,8 +8,8 @@ A line is an operator in one or more versions of its domain with the same arity 
     onnx.Clip 11 12 13 (1, 3)
     onnx.LeakyRelu 6 16 (1, 1) alpha: float = 0.01
 
-Versions are those since which a schema holds; of ONNX's own domain, those that opset 7 and later have.
-Deprecated ones are among them: models of that time have them.
+A version is the first for which a schema applies; in ONNX's own domain, only versions of opset 7 and later are listed.
+Deprecated ones are included, because older models have them.
 """
 
 import collections
@@ -54,11 +54,11 @@ def literal(kind, value):
 
 def attribute(name, attr):
     kind = KINDS[attr.type.name]
-    said = f"{name}: {'required ' if attr.required else ''}{kind}"
+    text = f"{name}: {'required ' if attr.required else ''}{kind}"
     if attr.default_value is not None and attr.default_value.type != 0:
         value = onnx.helper.get_attribute_value(attr.default_value)
-        said += f" = {literal(kind, value)}"
-    return said
+        text += f" = {literal(kind, value)}"
+    return text
 
 
 def signature(schema):
@@ -80,18 +80,18 @@ def lines():
         same = collections.OrderedDict()
         for schema in alive:
             same.setdefault(signature(schema), []).append(str(schema.since_version))
-        for said, since in same.items():
-            yield f"{name} {' '.join(since)} {said}"
+        for text, since in same.items():
+            yield f"{name} {' '.join(since)} {text}"
 
 
 def main():
     path = pathlib.Path(__file__).with_name("operators.txt")
-    made = "\n".join(lines()) + "\n"
+    result = "\n".join(lines()) + "\n"
     if sys.argv[1:] == ["--check"]:
-        if path.read_text() != made:
+        if path.read_text() != result:
             sys.exit(f"{path} isn't what onnx {onnx.__version__} says; run {__file__}")
         return
-    path.write_text(made)
+    path.write_text(result)
 
 
 if __name__ == "__main__":

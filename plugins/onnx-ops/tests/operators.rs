@@ -1,5 +1,5 @@
-//! The tables say what ONNX says: every operator, in every version from 7 on, with its arity, its
-//! attributes, their kinds and defaults. `operators.py` makes the list that they are compared with.
+//! Compares the operator tables with ONNX's schemas: every operator, in every version from 7 on, with its arity,
+//! attributes, their kinds and defaults. `operators.py` writes the list of the schemas.
 #![allow(missing_docs, reason = "a test crate has no readers of its API")]
 
 use std::collections::HashSet;
@@ -10,7 +10,7 @@ use passdock_plugins_onnx_ops::ops::{self, Operator};
 const LIST: &str = include_str!("operators.txt");
 
 #[test]
-fn the_tables_say_what_onnx_says() {
+fn operator_tables_match_onnx() {
     let mut differences = Vec::new();
     let mut compared = HashSet::new();
     let mut versions = 0;
@@ -25,9 +25,9 @@ fn the_tables_say_what_onnx_says() {
                 None => differences.push(format!("{name} {version} is missing")),
                 Some(row) => {
                     compared.insert((row.name, row.since));
-                    let said = signature(row);
-                    if said != expected {
-                        differences.push(format!("{name} {version} is {said}, not {expected}"));
+                    let actual = signature(row);
+                    if actual != expected {
+                        differences.push(format!("{name} {version} is {actual}, not {expected}"));
                     }
                 }
             }
@@ -44,7 +44,7 @@ fn the_tables_say_what_onnx_says() {
 
 /// A run warns of opsets newer than the newest row of ONNX's own domain.
 #[test]
-fn the_newest_row_is_of_the_lists_opset() {
+fn newest_row_matches_opset_of_the_list() {
     let header = LIST.lines().next().expect("a header");
     let own = ops::all().filter(|row| row.name.starts_with("onnx."));
     let newest = own.map(|row| row.since).max().expect("a row");
@@ -52,7 +52,7 @@ fn the_newest_row_is_of_the_lists_opset() {
 }
 
 #[test]
-fn each_row_stands_once() {
+fn rows_are_unique() {
     let mut seen = HashSet::new();
     for row in ops::all() {
         assert!(seen.insert((row.name, row.since)), "{}", row.name);
@@ -65,7 +65,7 @@ fn each_row_stands_once() {
     }
 }
 
-/// As `operators.py` writes it.
+/// Formats a row as `operators.py` does.
 fn signature(row: &Operator) -> String {
     let (fewest, most) = row.operands;
     let most = match most {
@@ -76,15 +76,15 @@ fn signature(row: &Operator) -> String {
         return "attributes that aren't listed".to_owned();
     };
     let attrs: Vec<String> = attrs.iter().map(attribute).collect();
-    let said = format!("({fewest}, {most}) {}", attrs.join(", "));
-    said.trim_end().to_owned()
+    let text = format!("({fewest}, {most}) {}", attrs.join(", "));
+    text.trim_end().to_owned()
 }
 
 fn attribute(attr: &AttrDef) -> String {
     let required = if attr.required { "required " } else { "" };
-    let mut said = format!("{}: {required}{}", attr.name, kind(attr.kind));
+    let mut text = format!("{}: {required}{}", attr.name, kind(attr.kind));
     if let Some(default) = attr.default {
-        said += &match default {
+        text += &match default {
             AttrDefault::Int(value) => format!(" = {value}"),
             AttrDefault::Float(value) => format!(" = {value:?}"),
             AttrDefault::String(value) => format!(" = {value:?}"),
@@ -94,7 +94,7 @@ fn attribute(attr: &AttrDef) -> String {
             other => format!(" = {other:?}"),
         };
     }
-    said
+    text
 }
 
 fn kind(kind: AttrKind) -> &'static str {

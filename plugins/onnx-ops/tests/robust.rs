@@ -1,4 +1,4 @@
-//! Whatever an op is given, an evaluation answers results of the right size or a reason: it never
+//! For any call, an evaluation returns results of the right size or an error, and never
 //! panics. The calls are random, and the same in each run.
 
 use std::borrow::Cow;
@@ -8,7 +8,7 @@ use passdock_plugins_onnx_ops::eval::{Call, EvalAttr, Tensor};
 use passdock_plugins_onnx_ops::evaluate;
 use passdock_plugins_onnx_ops::ops;
 
-/// A small generator (xorshift): enough for choosing cases.
+/// A small random generator (xorshift) for choosing cases.
 struct Dice(u64);
 
 impl Dice {
@@ -23,7 +23,7 @@ impl Dice {
         list[self.roll(list.len())]
     }
 
-    /// Mostly small, sometimes as extreme as it gets.
+    /// Returns a mostly small, sometimes extreme number.
     fn int(&mut self) -> i64 {
         let small = self.roll(7) as i64 - 3;
         self.pick(&[small, small, small, i64::MIN, i64::MAX, 1 << 31, 1 << 62])
@@ -105,16 +105,16 @@ impl Dice {
 }
 
 #[test]
-fn random_calls_are_answered() {
+fn random_calls_do_not_panic() {
     let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
-    let mut answered = 0;
+    let mut results = 0;
     for operator in ops::all().filter(|operator| operator.evaluate.is_some()) {
         for _ in 0..400 {
             let (fewest, most) = operator.operands;
             let count = fewest as usize + dice.roll((most.min(fewest + 3) - fewest) as usize + 1);
             let mut inputs: Vec<Option<Tensor>> = Vec::new();
             for _ in 0..count {
-                // Operands of one type are what most operators take.
+                // Most operators need operands of one type.
                 let again = inputs
                     .first()
                     .and_then(Option::as_ref)
@@ -144,7 +144,7 @@ fn random_calls_are_answered() {
                 max_bytes: 1 << 16,
             };
             for result in evaluate(&call).unwrap_or_default() {
-                answered += 1;
+                results += 1;
                 let shape = result.shape().to_vec();
                 Tensor::from_bytes(result.dtype(), shape, result.bytes())
                     .unwrap_or_else(|error| panic!("{}: {error}", operator.name));
@@ -152,14 +152,14 @@ fn random_calls_are_answered() {
         }
     }
     assert!(
-        answered > 1000,
-        "only {answered} results: the calls are too wild to say anything"
+        results > 1000,
+        "only {results} results: the calls are too wild to say anything"
     );
 }
 
-/// Images and lists of integers reach further into what slides windows, resizes and adds up by letters.
+/// Images and lists of integers get further in convolutions, pools, Resize and Einsum.
 #[test]
-fn random_windows_are_answered() {
+fn random_window_ops_do_not_panic() {
     let mut dice = Dice(0x2545_f491_4f6c_dd1d);
     let names = [
         "Conv",
@@ -171,7 +171,7 @@ fn random_windows_are_answered() {
         "Resize",
         "HannWindow",
     ];
-    let mut answered = 0;
+    let mut results = 0;
     for _ in 0..40_000 {
         let name = format!("onnx.{}", dice.pick(&names));
         let image = |dice: &mut Dice| -> Tensor<'static> {
@@ -179,7 +179,7 @@ fn random_windows_are_answered() {
                 .map(|_| dice.pick(&[1, 1, 2, 3, 0]))
                 .collect();
             let count = shape.iter().product();
-            // Without elements, the other dims may be of any size.
+            // Without elements, the other dims may have any size.
             let huge = |&dim: &usize| if count == 0 && dim > 1 { 1 << 20 } else { dim };
             let shape = shape.iter().map(huge).collect();
             Tensor::from_vec(DType::F32, shape, vec![dice.float(); count])
@@ -268,17 +268,17 @@ fn random_windows_are_answered() {
             outputs: 1,
             max_bytes: 1 << 16,
         };
-        answered += evaluate(&call).unwrap_or_default().len();
+        results += evaluate(&call).unwrap_or_default().len();
     }
-    assert!(answered > 2000, "only {answered} results");
+    assert!(results > 2000, "only {results} results");
 }
 
-/// A size that makes sums and products overflow.
+/// Returns a size that makes sums and products overflow.
 fn wild(dice: &mut Dice) -> i64 {
     dice.pick(&[3, 1 << 20, 1 << 40, i64::MAX, -1, i64::MIN])
 }
 
-/// The same tensor by itself.
+/// Returns an owned copy of a tensor.
 fn copy(tensor: &Tensor) -> Tensor<'static> {
     match tensor.dtype() {
         DType::STRING => {

@@ -1,4 +1,4 @@
-//! Whatever an op looks like, its type rule says what it knows, that the op is wrong, or nothing: it
+//! For any op, a type rule returns types, an error or nothing, and
 //! never panics. Operands and attributes are random, and the same in each run.
 
 use std::sync::{Arc, Mutex};
@@ -8,7 +8,7 @@ use passdock_plugin_api::AttrKind;
 use passdock_plugin_api::prelude::*;
 use passdock_plugins_onnx_ops::ops::{self, Operator};
 
-/// A small generator (xorshift): enough for choosing cases.
+/// A small random generator (xorshift) for choosing cases.
 struct Dice(u64);
 
 impl Dice {
@@ -23,7 +23,7 @@ impl Dice {
         list[self.roll(list.len())].clone()
     }
 
-    /// Mostly small, sometimes as extreme as it gets.
+    /// Returns a mostly small, sometimes extreme number.
     fn int(&mut self) -> i64 {
         let small = self.roll(7) as i64 - 3;
         self.pick(&[
@@ -64,7 +64,7 @@ impl Dice {
         ])
     }
 
-    /// A tensor mostly; else a sequence, an optional value, something unknown.
+    /// Returns mostly a tensor type; else a sequence, optional or unknown type.
     fn ty(&mut self, f: &mut Function) -> Result<TypeId, EditError> {
         let dtype = self.dtype();
         let dims: Result<Vec<Dim>, _> = (0..self.roll(6)).map(|_| self.dim(f)).collect();
@@ -81,7 +81,7 @@ impl Dice {
         }
     }
 
-    /// Left out, a value of a type, or a list of numbers.
+    /// Returns no value, a value of a random type, or a list of numbers.
     fn operand(&mut self, f: &mut Function, at: Position) -> Result<ValueId, EditError> {
         match self.roll(8) {
             0 => Ok(ValueId::NONE),
@@ -104,7 +104,7 @@ impl Dice {
         }
     }
 
-    /// A value that an attribute of that name may or may not have.
+    /// Returns a valid or invalid value of an attribute.
     fn attr(&mut self, attr: &AttrDef) -> Option<AttrValue> {
         let words: &[&[u8]] = &[
             b"SAME_UPPER",
@@ -145,17 +145,17 @@ impl Dice {
     }
 }
 
-/// What came of all ops.
+/// The numbers of ops by result.
 #[derive(Default)]
 struct Tally {
-    said: usize,
-    wrong: usize,
-    silent: usize,
-    broken: Vec<String>,
+    inferred: usize,
+    rejected: usize,
+    unknown: usize,
+    failures: Vec<String>,
 }
 
 #[test]
-fn random_ops_are_answered() {
+fn type_rules_of_random_ops_do_not_panic() {
     let tally = Arc::new(Mutex::new(Tally::default()));
     let shared = tally.clone();
     let registry = Registry::new();
@@ -165,7 +165,7 @@ fn random_ops_are_answered() {
     let pass = create_function_pass(PassInfo::new("test.transform.Ask"), move |f, cx| {
         let version = f.opset("").unwrap_or(0);
         let mut dice = Dice(0x9e37_79b9_7f4a_7c15 ^ version as u64);
-        let mut tally = shared.lock().expect("nobody else holds it");
+        let mut tally = shared.lock().expect("the lock is not poisoned");
         for operator in ops::all() {
             for _ in 0..24 {
                 ask(f, cx, operator, &mut dice, &mut tally)?;
@@ -182,15 +182,15 @@ fn random_ops_are_answered() {
     let text = passdock::testing::run_on_text(&registry, &["test.transform.Ask"], &source, |cx| cx);
     assert!(text.starts_with("module"), "{text}");
     let tally = tally.lock().expect("the pass is done");
-    assert!(tally.broken.is_empty(), "{}", tally.broken.join("\n"));
-    let counts = [tally.said, tally.wrong, tally.silent];
+    assert!(tally.failures.is_empty(), "{}", tally.failures.join("\n"));
+    let counts = [tally.inferred, tally.rejected, tally.unknown];
     assert!(
         counts.iter().all(|&count| count > 1000),
         "the ops are too much alike: {counts:?}"
     );
 }
 
-/// Makes an op and asks for its types.
+/// Creates an op and infers its types.
 fn ask(
     f: &mut Function,
     cx: &PassContext,
@@ -207,7 +207,7 @@ fn ask(
     let mut op = OpBuilder::new(operator.name);
     let mut last = None;
     for _ in 0..count {
-        // Operands of one type are what most operators take.
+        // Most operators need operands of one type.
         let value = match last {
             Some(last) if dice.roll(2) == 0 => last,
             _ => dice.operand(f, at)?,
@@ -224,14 +224,14 @@ fn ask(
     }
     let op = f.create_op(op.untyped_results(1 + dice.roll(4)), at)?;
     match cx.infer(f, op) {
-        Err(error) if error.message.contains("panicked") => tally.broken.push(error.message),
-        Err(error) if error.message.contains("is invalid: ") => tally.wrong += 1,
-        // What a rule says must be what the host takes.
+        Err(error) if error.message.contains("panicked") => tally.failures.push(error.message),
+        Err(error) if error.message.contains("is invalid: ") => tally.rejected += 1,
+        // The host must accept the types that a rule returns.
         Err(error) => tally
-            .broken
+            .failures
             .push(format!("{}: {}", operator.name, error.message)),
-        Ok(()) if f.type_of(f.result(op, 0)).kind() == TypeKind::UNKNOWN => tally.silent += 1,
-        Ok(()) => tally.said += 1,
+        Ok(()) if f.type_of(f.result(op, 0)).kind() == TypeKind::UNKNOWN => tally.unknown += 1,
+        Ok(()) => tally.inferred += 1,
     }
     Ok(())
 }

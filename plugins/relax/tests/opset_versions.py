@@ -158,12 +158,12 @@ def lines():
 
 def main():
     path = pathlib.Path(__file__).parent.parent / "src" / "raise_opset" / "versions.txt"
-    made = "\n".join(lines()) + "\n"
+    created = "\n".join(lines()) + "\n"
     if sys.argv[1:] == ["--check"]:
-        if path.read_text() != made:
+        if path.read_text() != created:
             sys.exit(f"{path} is out of date with onnx {onnx.__version__}; run {__file__}")
         return
-    path.write_text(made)
+    path.write_text(created)
 
 
 if __name__ == "__main__":

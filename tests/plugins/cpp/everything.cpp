@@ -52,20 +52,20 @@ void read_it(const passdock::function_view &f) {
     expect(f.users(x).size() == f.use_count(x) && !f.defining_op(x), "the users of %x are counted");
     expect(f.name(f.defining_op(f.result(relu))) == "onnx.Relu", "a result has its op");
     expect(!f.attr(relu, "alpha") && f.attr_or<int64_t>(relu, "alpha", 7) == 7, "an absent attribute is its default");
-    expect(f.name(op_id()).empty() && !f.operand(op_id(), 0) && f.users(value_id()).empty(), "of NONE there is nothing");
+    expect(f.name(op_id()).empty() && !f.operand(op_id(), 0) && f.users(value_id()).empty(), "NONE has no value");
 
     op_id given = *f.ops_named("acme.Given").begin();
     expect(f.attr(given, "i").get<int64_t>() == -3 && f.attr(given, "f").get<float>() == 0.5f, "numbers are read");
     expect(f.attr(given, "s").get<std::string>() == "text", "a string is read");
     expect(f.attr_or(given, "is", std::vector<int64_t>()) == std::vector<int64_t>({1, -2}), "integers are read");
     expect(f.attr(given, "fs").get<std::vector<float>>() == std::vector<float>({1.5f, 2.0f}), "floats are read");
-    expect(f.attr(given, "ss").get<std::vector<std::string>>() == std::vector<std::string>({"a", "", "b"}), "texts are read");
-    expect(!f.attr_or<int64_t>(given, "s", 1), "an attribute of another kind is nothing");
+    expect(f.attr(given, "ss").get<std::vector<std::string>>() == std::vector<std::string>({"a", "", "b"}), "strings are read");
+    expect(!f.attr_or<int64_t>(given, "s", 1), "an attribute of another kind is absent");
     expect(status_of([&] { f.attr(given, "s").get<int64_t>(); }) == PASSDOCK_STATUS_FAILED, "reading another kind is an error");
 
     auto elements = f.elements<int64_t>(f.operand(given, 1));
     expect(elements == std::vector<int64_t>({5, -6}), "a constant's elements are read");
-    expect(!f.elements<float>(f.operand(given, 1)) && !f.elements<float>(x), "others have none of that type");
+    expect(!f.elements<float>(f.operand(given, 1)) && !f.elements<float>(x), "other values have no elements of that type");
     passdock::const_id constant = f.constant(f.operand(given, 1));
     expect(f.equal(constant, constant) && f.hash(constant) == f.hash(constant) && f.data(constant).size() == 16,
            "a constant is itself");
@@ -75,7 +75,7 @@ void read_it(const passdock::function_view &f) {
     size_t all = 0, outside = 0;
     for (op_id op : f.ops()) all += f.op(op) != nullptr ? 1 : 0;
     for (op_id op : f.ops_in(f.body())) outside += f.parent(op) == f.body() ? 1 : 0;
-    expect(all == f.op_count() && outside + 4 == all, "all ops are gone through");
+    expect(all == f.op_count() && outside + 4 == all, "all ops are visited");
     std::vector<op_id> order;
     for (op_id op : f.ops()) order.push_back(op);
     auto positions = f.analysis<passdock_op_order>(PASSDOCK_ANALYSIS_ORDER);
@@ -98,14 +98,14 @@ void analyse_it(passdock::function &f) {
     passdock::own_analysis<counts> ops("ops", count_ops), others("others", count_ops);
     size_t before = counted;
     auto first = ops.of(f);
-    expect(first->at("onnx.Relu") == 3 && counted == before + 1, "an analysis is worked out");
+    expect(first->at("onnx.Relu") == 3 && counted == before + 1, "an analysis is computed");
     expect(&*ops.of(f) == &*first && ops.find(f) == &*first && counted == before + 1, "it is found again");
-    expect(others.find(f) == nullptr && !others.preserve(f), "under its own key");
+    expect(others.find(f) == nullptr && !others.preserve(f), "analyses have separate keys");
     f.set_attr("edited", 1);
-    expect(ops.find(f) == nullptr, "an edit ends it");
-    expect(ops.preserve(f) && ops.find(f)->at("onnx.Relu") == 3, "but one that it says nothing against");
+    expect(ops.find(f) == nullptr, "an edit invalidates it");
+    expect(ops.preserve(f) && ops.find(f)->at("onnx.Relu") == 3, "but not one that it preserves");
     f.remove_attr("edited");
-    expect(ops.of(f)->at("onnx.Neg") == 1 && counted == before + 2, "and it is worked out again");
+    expect(ops.of(f)->at("onnx.Neg") == 1 && counted == before + 2, "and it is computed again");
 }
 
 /* Queries definitions about ops that are erased before it returns. */
@@ -113,12 +113,12 @@ void ask_definitions(passdock::function &f, passdock::context &cx) {
     value_id one = f.add_constant<float>({2}, {1.0f, 2.0f}), two = f.add_constant<float>({2}, {3.0f, 4.0f});
     op_id scaled = f.create_op(op_builder("acme.ScaledAdd").operand(one).operand(one).attr("scale", 2.0f),
                                position::end_of(f.body()));
-    expect(f.traits(scaled) == 0 || (f.traits(scaled) & PASSDOCK_TRAIT_PURE) != 0, "traits are the definition's");
+    expect(f.traits(scaled) == 0 || (f.traits(scaled) & PASSDOCK_TRAIT_PURE) != 0, "traits come from the definition");
     auto made = cx.evaluate_with(f, scaled, {one, two}, 64);
-    expect(made && f.elements<float>(made->at(0)) == std::vector<float>({5.0f, 8.0f}), "other operands are tried");
+    expect(made && f.elements<float>(made->at(0)) == std::vector<float>({5.0f, 8.0f}), "an op is evaluated with other operands");
     f.erase_constant(f.constant(made->at(0)));
-    expect(!cx.evaluate_with(f, scaled, {one, f.parameters()[0]}, 64), "what isn't constant has no answer");
-    expect(!cx.infer_with(f, scaled, {one, two}), "they would be right");
+    expect(!cx.evaluate_with(f, scaled, {one, f.parameters()[0]}, 64), "a non-constant op has no result");
+    expect(!cx.infer_with(f, scaled, {one, two}), "the operands are valid");
     auto body = cx.decompose(f, scaled);
     expect(body && f.name(f.defining_op(body->at(0))) == "onnx.Add", "an op has a body");
     op_id add = f.defining_op(body->at(0));
@@ -126,26 +126,26 @@ void ask_definitions(passdock::function &f, passdock::context &cx) {
     f.erase_op(add);
 
     op_id sizes = f.create_op(op_builder("acme.Sizes").operand(f.parameters()[0]), position::end_of(f.body()));
-    expect(!f.known_dims(f.result(sizes)), "nothing is known before it is asked");
+    expect(!f.known_dims(f.result(sizes)), "elements are unknown before inference");
     cx.infer(f, sizes);
     auto known = f.known_dims(f.result(sizes));
-    expect(known && known->size() == 2 && known->at(1).value == 5, "what a definition says of elements is known");
+    expect(known && known->size() == 2 && known->at(1).value == 5, "elements are inferred by the definition");
     auto wrong = cx.infer_with(f, sizes, {one});
-    expect(wrong && wrong->find("two dims") != std::string::npos, "what would be wrong is said");
+    expect(wrong && wrong->find("two dims") != std::string::npos, "invalid operands are reported");
     op_id sum = f.create_op(op_builder("acme.Sizes").operand(f.result(sizes)), position::end_of(f.body()));
     cx.infer(f, sum);
-    expect(f.known_dims(f.result(sum))->at(0).value == known->at(1).value, "definitions hear what others said");
+    expect(f.known_dims(f.result(sum))->at(0).value == known->at(1).value, "definitions receive inferred elements");
     f.erase_op(sum);
     auto legal = cx.legalize(f, sizes);
-    expect(legal && f.name(f.defining_op(legal->at(0))) == "onnx.Shape", "what is added to a definition is asked");
+    expect(legal && f.name(f.defining_op(legal->at(0))) == "onnx.Shape", "extensions of a definition are called");
     f.erase_op(f.defining_op(legal->at(0)));
-    expect(cx.supports(f, sizes, "npu").answer == passdock::support::taken, "a target takes an op");
-    expect(cx.supports(f, sizes, "gpu").answer == passdock::support::unsaid, "or nobody speaks for it");
+    expect(cx.supports(f, sizes, "npu").answer == passdock::support::taken, "a target supports an op");
+    expect(cx.supports(f, sizes, "gpu").answer == passdock::support::unsaid, "or there is no rule for the target");
     f.set_operand(sizes, 0, one);
     auto refused = cx.supports(f, sizes, "npu-pro");
-    expect(refused.answer == passdock::support::refused && refused.why == "npu-pro: it isn't of two dims", "or it doesn't, and why");
+    expect(refused.answer == passdock::support::refused && refused.why == "npu-pro: it isn't of two dims", "or it doesn't, with a reason");
     f.erase_op(sizes);
-    expect(!cx.decompose(f, *f.ops_named("acme.Given").begin()), "one without a definition has none");
+    expect(!cx.decompose(f, *f.ops_named("acme.Given").begin()), "an op without a definition has none");
 }
 
 /* Creates and replaces ops in all ways, and undoes that. */
@@ -161,13 +161,13 @@ void build_it(passdock::function &f) {
     auto attr = f.attr(other, "a");
     expect(attr.is<int64_t>() && attr.get_if<int64_t>() == 1 && !attr.get_if<float>() && attr.kind() == PASSDOCK_ATTR_INT,
            "attributes are taken over");
-    expect(f.attr(other, "b").get<int64_t>() == 2 && f.regions(other).size() == 1, "so are regions");
+    expect(f.attr(other, "b").get<int64_t>() == 2 && f.regions(other).size() == 1, "regions are attributes, too");
     f.erase_op(other);
     expect(f.text(f.symbol()) == "main", "a function has a symbol");
 }
 
 void function_pass(passdock::function &f, passdock::context &cx, const passdock::module_view *before) {
-    expect(before != nullptr && !before->functions().empty(), "the module before is there");
+    expect(before != nullptr && !before->functions().empty(), "the input module is available");
     expect(cx.opt_level() <= 4 && !cx.find_pass("no.such.Pass") &&
                cx.find_pass("everything.transform.Module") == PASSDOCK_PASS_MODULE, "passes are found by name");
     expect(cx.option<bool>("b") && cx.option<double>("f") == 0.5 && cx.option<std::string>("s") == "on", "options are typed");
@@ -175,7 +175,7 @@ void function_pass(passdock::function &f, passdock::context &cx, const passdock:
     expect(cx.option<std::map<std::string, int64_t>>("t") == std::map<std::string, int64_t>({{"n", 3}}), "a table is items");
     expect(cx.option<std::optional<bool>>("b") == true && cx.option("t").items().size() == 1, "a setting is a value, too");
     expect(cx.config<int64_t>("everything.Target", "cores") == 8, "config is read");
-    expect(status_of([&] { cx.option<bool>("no"); }) == PASSDOCK_STATUS_NOT_FOUND, "an option that isn't is an error");
+    expect(status_of([&] { cx.option<bool>("no"); }) == PASSDOCK_STATUS_NOT_FOUND, "an unknown option is an error");
     expect(cx.option("b").is_set() && cx.option("b").kind() == PASSDOCK_SETTING_BOOL, "a setting has a kind");
     read_it(f);
     analyse_it(f);
@@ -191,13 +191,13 @@ void function_pass(passdock::function &f, passdock::context &cx, const passdock:
         expect(f.name(made) == "onnx.Identity" && f.op(op) == nullptr, "an op is replaced");
         seen++;
     }
-    expect(seen == 3 && status_of([&] { f.erase_op(relu); }) == PASSDOCK_STATUS_STALE, "what is replaced is gone");
+    expect(seen == 3 && status_of([&] { f.erase_op(relu); }) == PASSDOCK_STATUS_STALE, "a replaced op is erased");
 
     passdock::type_id type = f.add_type(type_spec::tensor(PASSDOCK_DTYPE_F32, std::vector<int64_t>{2}));
-    expect(f.spec(type).dims.size() == 1 && f.add_type(f.spec(type)) == type, "a type is what its description says");
+    expect(f.spec(type).dims.size() == 1 && f.add_type(f.spec(type)) == type, "a type matches its description");
     value_id numbers = f.add_constant<float>({2}, {1.0f, -2.0f}, "numbers");
-    expect(f.is_constant(numbers) && !f.is_constant(x), "a constant is one");
-    expect(f.elements<float>(numbers) == std::vector<float>({1.0f, -2.0f}) && f.type(numbers) == type, "a constant is made");
+    expect(f.is_constant(numbers) && !f.is_constant(x), "a constant has elements");
+    expect(f.elements<float>(numbers) == std::vector<float>({1.0f, -2.0f}) && f.type(numbers) == type, "a constant is created");
     f.set_attr(given, "list", std::vector<std::string>{"p", "q"});
     f.set_attr(given, "tensor", f.constant(numbers));
     f.set_attr(given, "i", 4);
@@ -212,22 +212,22 @@ void function_pass(passdock::function &f, passdock::context &cx, const passdock:
     f.move_op(sum, position::end_of(f.body()));
     f.set_operand(sum, 1, numbers);
     f.set_loc(sum, f.fuse_locs({f.loc(sum), f.name_loc("other")}));
-    expect(status_of([&] { f.set_operand(given, 0, f.result(sum)); }) == PASSDOCK_STATUS_REFUSED, "a use before the definition is refused");
-    expect(!f.erase_if_unused(f.defining_op(f.operand(f.terminator(f.body()), 0))), "what is used stays");
+    expect(status_of([&] { f.set_operand(given, 0, f.result(sum)); }) == PASSDOCK_STATUS_REFUSED, "a use before the definition is rejected");
+    expect(!f.erase_if_unused(f.defining_op(f.operand(f.terminator(f.body()), 0))), "a used op can't be erased");
 
     cx.rewrite(f, "rule nothing { elsewhere.Nothing(%x) => %x }");
-    expect(status_of([&] { cx.rewrite(f, "rule"); }) == PASSDOCK_STATUS_INVALID, "rules that aren't right are refused");
-    expect(cx.may_rewrite("nothing"), "a rule that nobody disabled may be applied");
+    expect(status_of([&] { cx.rewrite(f, "rule"); }) == PASSDOCK_STATUS_INVALID, "invalid rules are rejected");
+    expect(cx.may_rewrite("nothing"), "an enabled rule may be applied");
     cx.rewrote("nothing");
 
     cx.infer(f, sum);
-    expect(!cx.check_op(f, sum) || !cx.check_op(f, sum)->empty(), "what is wrong is said");
+    expect(!cx.check_op(f, sum) || !cx.check_op(f, sum)->empty(), "errors have a message");
     if (auto folded = cx.evaluate(f, sum, 1024)) {
         expect(f.elements<float>(folded->at(0)) == std::vector<float>({2.0f, -4.0f}), "an op is evaluated");
         f.replace_op_with(sum, *folded);
         f.erase_constant(f.constant(folded->at(0)));
     } else {
-        expect(f.erase_if_unused(sum), "what isn't used goes");
+        expect(f.erase_if_unused(sum), "an unused op is erased");
     }
     f.set_type(f.result(given), type_spec::unranked(PASSDOCK_DTYPE_F32));
     f.set_opset("acme", 1);
@@ -260,27 +260,27 @@ void module_pass(passdock::module &m, passdock::context &cx) {
         made.set_results(made.body(), {made.result(neg)}, {{passdock::type_id(), "out"}});
         made.remove_args({unused});
         expect(made.attr("size").get<std::vector<float>>() == std::vector<float>{1.0f}, "a function has attributes");
-        expect(made.op_count() == 2 && made.parameters().size() == 1, "a function is made");
+        expect(made.op_count() == 2 && made.parameters().size() == 1, "a function is created");
         passdock_dim size = made.add_expr(PASSDOCK_EXPR_ADD, passdock::dim(2), passdock::dim(3));
         expect(size.kind == PASSDOCK_DIM_CONST && size.value == 5, "a dim expression is simplified");
         value_id flag = made.add_arg(made.body(), {made.add_type(type_spec::tensor(PASSDOCK_DTYPE_BOOL, std::vector<int64_t>())), {}});
         std::vector<value_id> copied =
             made.clone_region(moved.body(), position::end_of(made.body()), {argument, flag}, {}, &moved);
         expect(copied.size() == 1 && made.name(made.defining_op(copied[0])) == "onnx.Neg", "a region is copied");
-        expect(made.op_count() == 2 + moved.op_count() - 1, "all of it is copied, but the terminator");
+        expect(made.op_count() == 2 + moved.op_count() - 1, "all ops except the terminator are copied");
         made.erase_op(made.defining_op(copied[0]));
-        expect(status_of([&] { made.freeze_args({argument}); }) == PASSDOCK_STATUS_REFUSED, "a parameter without a default stays");
+        expect(status_of([&] { made.freeze_args({argument}); }) == PASSDOCK_STATUS_REFUSED, "a parameter without a default can't be frozen");
         made.freeze_args({});
         made.replace_body(moved);
-        expect(made.op_count() == moved.op_count(), "a body is that of another function");
+        expect(made.op_count() == moved.op_count(), "a body is replaced by another function's");
     }
-    expect(m.functions().size() == 2, "there is one more function");
+    expect(m.functions().size() == 2, "a function was added");
     expect(m.edit("made").name() == "made", "a function is edited by its name");
     m.remove_function("made");
-    expect(said([&] { m.snapshot("made"); }).find("@made") != std::string::npos, "by a name of none, it is said");
-    expect(said([&] { m.snapshot("nobody"); }) == "the module has no function `@nobody`", "and by a name of nothing");
-    expect(said([&] { m.snapshot(m.find("nobody")); }).find("No name") == 0, "and if nothing was found");
-    expect(status_of([&] { m.edit(m.intern("gone")); }) == PASSDOCK_STATUS_NOT_FOUND, "a function that isn't there is an error");
+    expect(said([&] { m.snapshot("made"); }).find("@made") != std::string::npos, "an unknown name is reported");
+    expect(said([&] { m.snapshot("nobody"); }) == "the module has no function `@nobody`", "and an unknown name of a snapshot");
+    expect(said([&] { m.snapshot(m.find("nobody")); }).find("No name") == 0, "and an absent symbol");
+    expect(status_of([&] { m.edit(m.intern("gone")); }) == PASSDOCK_STATUS_NOT_FOUND, "a missing function is an error");
     m.run_pass(cx, "everything.transform.Nothing");
 }
 
@@ -325,7 +325,7 @@ void infer_sizes(passdock::op_call &call) {
 }
 
 void legalize_sizes(passdock::op_call &call) {
-    expect(call.operand_type(0).dims.size() == 2, "the op is to be read");
+    expect(call.operand_type(0).dims.size() == 2, "the op is readable");
     call.set_body("fn @body(%x) { %y = onnx.Shape(%x) return %y }");
 }
 

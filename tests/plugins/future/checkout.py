@@ -1,9 +1,9 @@
-"""Copies the checkout with a contract of the future: `checkout.py DIRECTORY`.
+"""Copies the checkout with a plugin ABI of the future: `checkout.py DIRECTORY`.
 
-The copy has a later minor version of the contract: a field at the end of every struct that may grow, a column more in
-every view, another number for some value of an enumeration (so that one comes up which today's side doesn't know), a
-value more in every enumeration, a flag that nobody knows in every word of flags. Each change of source text must find
-its place. Files that are in the copy in the same way keep their times, so that they aren't built again.
+The copy has a later minor version of the ABI: an additional field at the end of every struct that may grow, an
+additional column in every view, another number for some enumeration values (so that today's side gets unknown ones),
+an additional value in every enumeration, and an unknown flag in every set of flags. Each replacement must match the
+source exactly once. Unchanged files in the copy keep their times, so that they aren't built again.
 """
 
 import re
@@ -16,15 +16,15 @@ ABI = "plugin-api/abi/src"
 #: The table of the contract, of which the declarations and the headers are generated.
 TABLE = "plugin-api/abi/contract"
 PARTS = ["record", "view", "host", "analysis", "instrument", "plugin"]
-#: What the plugin that hands today's host values of the future is written in.
+#: The plugin that passes values of the future to today's host.
 PLUGIN = "tests/plugins/future/future.c"
-#: The number in each field of the future: who finds another one has read what isn't there.
+#: The number in each field of the future: a reader that gets another number has read beyond the struct.
 MARK = "0xF07E_F07E"
-#: The value that each enumeration of the future has more; a severity stands between two others.
+#: The additional value of each enumeration of the future; a severity is between two others.
 VALUE, SEVERITY = 200, 25
-#: The flags that nobody knows.
+#: Unknown flags.
 FLAG, TRAIT = "1 << 30", "1 << 40"
-#: The enumerations that only hosts hand out, by a change of `HANDED_OUT`.
+#: The enumerations that only hosts return, by a change of `HANDED_OUT`.
 OF_HOSTS = ["SETTING"]
 
 #: Values that get another number: the name and the number today, the number in the future.
@@ -36,8 +36,8 @@ RENUMBERED = [
     ('["EXTERNAL", 3,', "STORAGE_EXTERNAL", '["EXTERNAL", 103,'),
 ]
 
-#: The contract is a minor further on; the last break is where it was. A plugin that asks before it uses what is new
-#: works with today's hosts.
+#: The plugin ABI is one minor version later, with the same last breaking version. A plugin that checks before it uses
+#: new functions works with today's hosts.
 VERSION = [
     (f"{TABLE}/record.toml", '["ABI_MINOR", "4",', '["ABI_MINOR", "5",'),
     (
@@ -47,8 +47,8 @@ VERSION = [
     ),
 ]
 
-#: A struct that is made has the mark, unless it asks for something: today's host would refuse that. Who reads one of
-#: the other side looks at it.
+#: A created struct has the mark, unless it requests something, which today's host would reject. The reader of a struct
+#: from the other side checks the mark.
 MADE = "let mut empty = zeros!($name);\n"
 GROWS = "pub unsafe trait Grows: Copy {\n"
 IMPLEMENTS = "const EMPTY: Self = $name::EMPTY;\n"
@@ -89,7 +89,7 @@ FIELDS = [
     ),
 ]
 
-#: The places in the host where it hands out what is of the future: for this name, or this text.
+#: The places in the host that return values of the future: for this name, or this text.
 HANDED_OUT = [
     (
         "host/loader/src/manifest/setting.rs",
@@ -122,7 +122,7 @@ DESCRIPTIONS = "xtask/src/abi/templates/descriptions.rs.j2"
 OWN_FIELDS = '{% for field in s.fields if field.name not in ["struct_size", "reserved"'
 DESCRIBED = [(DESCRIPTIONS, f"{OWN_FIELDS}] {end}", f'{OWN_FIELDS}, "future"] {end}') for end in ("and", "-%}")]
 
-#: The places in the host where it makes words of flags, and those in which it compares them with what it knows.
+#: The places in the host that create flags, and those that compare them with known flags.
 FLAGS = [
     ("host/ir/src/edit/create.rs", "flags: 0,"),
     ("host/ir/src/edit/create.rs", "flags: kind | Value::TOUCHED,"),
@@ -192,7 +192,7 @@ def enumerations():
 
 
 def changes():
-    """All changes: a file, a text in it, and what that becomes."""
+    """Returns all changes: a file, a text in it, and its replacement."""
     yield from VERSION
     yield from structs()
     yield from FIELDS

@@ -9,18 +9,18 @@ use passdock_plugin_api::prelude::*;
 /// The code of the notes that are events.
 pub const EVENT: &str = "event";
 
-fn say(cx: &PassContext, event: &str) {
+fn note(cx: &PassContext, event: &str) {
     cx.emit(&Diagnostic::note(event).code(EVENT));
 }
 
-fn says(_m: &mut Module<'_>, cx: &PassContext) -> PassResult {
-    say(cx, "run");
+fn logs_run(_m: &mut Module<'_>, cx: &PassContext) -> PassResult {
+    note(cx, "run");
     Ok(())
 }
 
 /// Counts its runs in an attribute of `@main`.
 fn changes(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
-    say(cx, "change");
+    note(cx, "change");
     let main = m.edit("main")?;
     let count = match main.function_attr("count") {
         Some(Attr::Int(count)) => count,
@@ -35,12 +35,12 @@ fn fails(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
 }
 
 fn visits(_f: &mut Function, cx: &PassContext) -> PassResult {
-    say(cx, "visit");
+    note(cx, "visit");
     Ok(())
 }
 
 fn marks(f: &mut Function, cx: &PassContext) -> PassResult {
-    say(cx, "mark");
+    note(cx, "mark");
     Ok(f.set_function_attr("mark", 1)?)
 }
 
@@ -54,7 +54,7 @@ fn fails_on_other(f: &mut Function, cx: &PassContext) -> PassResult {
 
 fn warns(_m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     cx.emit(&Diagnostic::warning("This is odd.").code("odd"));
-    say(cx, "went on");
+    note(cx, "went on");
     Ok(())
 }
 
@@ -65,19 +65,19 @@ fn warns_then_fails(_m: &mut Module<'_>, cx: &PassContext) -> PassResult {
 
 fn warns_of_prim(_f: &mut Function, cx: &PassContext) -> PassResult {
     cx.emit(&Diagnostic::warning("This is odd.").code("odd"));
-    say(cx, "went on");
+    note(cx, "went on");
     Ok(())
 }
 
 fn complains(_m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     cx.emit(&Diagnostic::error("This is wrong.").code("wrong"));
-    say(cx, "went on");
+    note(cx, "went on");
     Ok(())
 }
 
 fn reports_bug(_m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     cx.emit(&Diagnostic::new(Severity::BUG, "This can't be.").code("bug"));
-    say(cx, "went on");
+    note(cx, "went on");
     Ok(())
 }
 
@@ -91,7 +91,7 @@ options! {
 
 fn mill(_m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     let mill: Mill = cx.options()?;
-    say(cx, &format!("grind {} in", mill.grist));
+    note(cx, &format!("grind {} in", mill.grist));
     Ok(())
 }
 
@@ -105,27 +105,27 @@ options! {
 
 /// Emits notes for kinds of entities that only a future host has.
 fn understands(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
-    say(
+    note(
         cx,
         &format!("a pass of kind {:?}", cx.find_pass("of.the.Future")),
     );
     for entry in m.functions() {
-        say(cx, &format!("a function of kind {:?}", entry.kind));
+        note(cx, &format!("a function of kind {:?}", entry.kind));
     }
     let main = m.edit("main")?;
     let value = *main.params().first().ok_or("no parameter")?;
     if let Err(error) = main.set_value_name(value, "of the future") {
-        say(cx, &error.to_string());
+        note(cx, &error.to_string());
     }
     let heard: Heard = cx.options()?;
-    say(cx, &heard.word);
+    note(cx, &heard.word);
     Ok(())
 }
 
 /// Emits its backtrace.
 fn traces(_f: &mut Function, cx: &PassContext) -> PassResult {
     let backtrace = std::backtrace::Backtrace::force_capture();
-    say(cx, &backtrace.to_string());
+    note(cx, &backtrace.to_string());
     Ok(())
 }
 
@@ -133,49 +133,49 @@ plugin! {
     name: "conformance",
     passes: [
         /// Emits a note that it ran.
-        module "t.transform.First" => says,
+        module "t.transform.First" => logs_run,
         /// Emits a note that it ran.
-        module "t.transform.Last" => says,
+        module "t.transform.Last" => logs_run,
         /// Emits a note that it ran; other passes require it.
-        module "t.transform.Leaf" => says,
+        module "t.transform.Leaf" => logs_run,
         /// Has level 1.
-        module "t.transform.Level1" => says { opt_level: 1 },
+        module "t.transform.Level1" => logs_run { opt_level: 1 },
         /// Has level 2.
-        module "t.transform.Level2" => says { opt_level: 2 },
+        module "t.transform.Level2" => logs_run { opt_level: 2 },
         /// Has level 3.
-        module "t.transform.Level3" => says { opt_level: 3 },
+        module "t.transform.Level3" => logs_run { opt_level: 3 },
         /// Has a level above that of any context.
-        module "t.transform.Level9" => says { opt_level: 9 },
+        module "t.transform.Level9" => logs_run { opt_level: 9 },
         /// Requires a pass.
-        module "t.transform.NeedsLeaf" => says { required: ["t.transform.Leaf"] },
+        module "t.transform.NeedsLeaf" => logs_run { required: ["t.transform.Leaf"] },
         /// Requires a pass that requires another.
-        module "t.transform.Top" => says { required: ["t.transform.NeedsLeaf"] },
+        module "t.transform.Top" => logs_run { required: ["t.transform.NeedsLeaf"] },
         /// Requires two passes, in this order.
-        module "t.transform.NeedsTwo" => says { required: ["t.transform.Leaf", "t.transform.First"] },
+        module "t.transform.NeedsTwo" => logs_run { required: ["t.transform.Leaf", "t.transform.First"] },
         /// Requires a pass twice.
-        module "t.transform.NeedsTwice" => says { required: ["t.transform.Leaf", "t.transform.Leaf"] },
+        module "t.transform.NeedsTwice" => logs_run { required: ["t.transform.Leaf", "t.transform.Leaf"] },
         /// The left side of a diamond of requirements.
-        module "t.transform.Left" => says { required: ["t.transform.Leaf"] },
+        module "t.transform.Left" => logs_run { required: ["t.transform.Leaf"] },
         /// The right side of the diamond.
-        module "t.transform.Right" => says { required: ["t.transform.Leaf"] },
+        module "t.transform.Right" => logs_run { required: ["t.transform.Leaf"] },
         /// The top of the diamond.
-        module "t.transform.Diamond" => says { required: ["t.transform.Left", "t.transform.Right"] },
+        module "t.transform.Diamond" => logs_run { required: ["t.transform.Left", "t.transform.Right"] },
         /// Requires a pass of a high level.
-        module "t.transform.NeedsLevel9" => says { required: ["t.transform.Level9"] },
+        module "t.transform.NeedsLevel9" => logs_run { required: ["t.transform.Level9"] },
         /// Requires an unknown pass.
-        module "t.transform.NeedsMissing" => says { required: ["t.transform.Leafs"] },
+        module "t.transform.NeedsMissing" => logs_run { required: ["t.transform.Leafs"] },
         /// Requires itself.
-        module "t.transform.Narcissus" => says { required: ["t.transform.Narcissus"] },
+        module "t.transform.Narcissus" => logs_run { required: ["t.transform.Narcissus"] },
         /// Requires `Pong`, which requires it.
-        module "t.transform.Ping" => says { required: ["t.transform.Pong"] },
+        module "t.transform.Ping" => logs_run { required: ["t.transform.Pong"] },
         /// Requires `Ping`, which requires it.
-        module "t.transform.Pong" => says { required: ["t.transform.Ping"] },
+        module "t.transform.Pong" => logs_run { required: ["t.transform.Ping"] },
         /// Requires the Sequential that contains it.
-        module "t.transform.InLoop" => says { required: ["t.transform.Loop"] },
+        module "t.transform.InLoop" => logs_run { required: ["t.transform.Loop"] },
         /// Has an option without a default.
         module "t.transform.Mill" => mill { options: Mill, config: "t.Mill" },
         /// Requires a pass that needs an option.
-        module "t.transform.NeedsMill" => says { required: ["t.transform.Mill"] },
+        module "t.transform.NeedsMill" => logs_run { required: ["t.transform.Mill"] },
         /// Changes the module.
         module "t.transform.Changes" => changes,
         /// Changes the module, then fails.

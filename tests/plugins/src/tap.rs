@@ -23,12 +23,12 @@ options! {
 /// Emits a note for each callback, and reports their number.
 pub struct Tap {
     options: TapOptions,
-    heard: std::cell::Cell<u32>,
+    calls: std::cell::Cell<u32>,
 }
 
 impl Tap {
-    fn hear(&self, cx: &PassContext, callback: &str, what: &str) -> PassResult {
-        self.heard.set(self.heard.get() + 1);
+    fn record(&self, cx: &PassContext, callback: &str, what: &str) -> PassResult {
+        self.calls.set(self.calls.get() + 1);
         let event = format!("{} {callback} {what}", self.options.label);
         cx.emit(&Diagnostic::note(event.trim_end()));
         self.act(callback, cx)
@@ -64,17 +64,17 @@ impl Instrument for Tap {
     fn new(cx: &PassContext) -> Result<Self, PassError> {
         let tap = Tap {
             options: cx.options()?,
-            heard: std::cell::Cell::new(0),
+            calls: std::cell::Cell::new(0),
         };
         tap.act("new", cx).map(|()| tap)
     }
 
     fn enter_pass_ctx(&mut self, cx: &PassContext) -> PassResult {
-        self.hear(cx, "enter", &format!("level {}", cx.opt_level()))
+        self.record(cx, "enter", &format!("level {}", cx.opt_level()))
     }
 
     fn exit_pass_ctx(&mut self, cx: &PassContext) -> PassResult {
-        self.hear(cx, "exit", "")
+        self.record(cx, "exit", "")
     }
 
     fn should_run(
@@ -83,7 +83,7 @@ impl Instrument for Tap {
         info: &PassInfo,
         cx: &PassContext,
     ) -> Result<bool, PassError> {
-        self.hear(cx, "should_run", info.name)?;
+        self.record(cx, "should_run", info.name)?;
         Ok(info.name != self.options.veto)
     }
 
@@ -93,11 +93,11 @@ impl Instrument for Tap {
             let relus = main.ops_named("onnx.Relu").count();
             cx.emit(&Diagnostic::note(format!("{relus} relus in @main")));
         }
-        self.hear(cx, "before", &seen(m, info))
+        self.record(cx, "before", &seen(m, info))
     }
 
     fn run_after_pass(&mut self, m: &Module, info: &PassInfo, cx: &PassContext) -> PassResult {
-        self.hear(cx, "after", &seen(m, info))
+        self.record(cx, "after", &seen(m, info))
     }
 
     fn pass_failed(
@@ -107,14 +107,14 @@ impl Instrument for Tap {
         error: &str,
         cx: &PassContext,
     ) -> PassResult {
-        self.hear(cx, "failed", &format!("{}: {error}", seen(m, info)))
+        self.record(cx, "failed", &format!("{}: {error}", seen(m, info)))
     }
 
     fn report(&self) -> String {
         if self.options.panics == "report" {
             panic!("this is a bug");
         }
-        format!("{} heard {} things", self.options.label, self.heard.get())
+        format!("{} heard {} things", self.options.label, self.calls.get())
     }
 }
 

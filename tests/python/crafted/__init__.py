@@ -40,7 +40,7 @@ def never_set(crafted):
                 if field.message_type:
                     pending.append(field.message_type)
     for each in crafted.values():
-        if each.refused is None:
+        if each.rejected is None:
             wanted -= fields_of(onnx.ModelProto.FromString(each.data))
     return sorted(wanted)
 

@@ -162,7 +162,7 @@ def by_hand():
         Crafted(
             "a graph next to a value, which would hide the values that the graph uses",
             raw_model(raw_graph(op + record(5, body))),
-            refused="the attribute has a graph and another value",
+            rejected="the attribute has a graph and another value",
         ),
     )
     yield (
@@ -170,7 +170,7 @@ def by_hand():
         Crafted(
             "an attribute without a name",
             raw_model(raw_graph(op + record(5, integer(I, 3) + integer(TYPE, 2)))),
-            refused="an attribute has no name",
+            rejected="an attribute has no name",
         ),
     )
     constants = {

@@ -11,10 +11,10 @@ UNKNOWN = bytes.fromhex("c03e07c13e0102030405060708c2be80008280000909c53e0102030
 class Crafted:
     """A model: its bytes, its purpose, and its external files."""
 
-    def __init__(self, why, model, files=None, refused=None, runs=False, like=None):
+    def __init__(self, why, model, files=None, rejected=None, runs=False, like=None):
         self.why, self.files = why, files or {}
         # The reader's message if it rejects the model.
-        self.refused = refused
+        self.rejected = rejected
         # Whether onnxruntime runs it, with the same results after optimisation.
         self.runs = runs
         # The same model in topological order, if the model isn't sorted.

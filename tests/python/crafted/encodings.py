@@ -9,8 +9,8 @@ BIG = (1 << 29) - 1
 
 
 def models():
-    made = relu()
-    yield "wire_idle_bytes", Crafted("numbers with redundant bytes", idle(made))
+    created = relu()
+    yield "wire_idle_bytes", Crafted("numbers with redundant bytes", idle(created))
     yield "wire_unknown_everywhere", Crafted("unknown fields in every message", unknown())
     big = integer(BIG, 7) + record(BIG - 1, "text")
     yield (
@@ -94,12 +94,12 @@ def models():
     both = integer(1, 10) + record(7, raw_graph(RELU)) + OPSET + record(8, integer(2, 20) + record(1, "ai.onnx"))
     yield "wire_import_twice", Crafted("ONNX's own domain imported under both of its names", both)
     yield from sparse()
-    yield from refused()
+    yield from rejected()
 
 
-def idle(made):
-    body = record(1, RELU, idle=2) + record(2, "g", idle=1) + record(11, made.graph.input[0], idle=3)
-    body += record(12, made.graph.output[0], idle=4)
+def idle(created):
+    body = record(1, RELU, idle=2) + record(2, "g", idle=1) + record(11, created.graph.input[0], idle=3)
+    body += record(12, created.graph.output[0], idle=4)
     return (
         integer(1, 10, idle=6)
         + record(7, body, idle=4)
@@ -156,7 +156,7 @@ def sparse():
         )
 
 
-def refused():
+def rejected():
     whole = raw_graph(RELU)
     refusals = {
         "two_graphs": (raw_model(whole, record(7, b"")), "the model has two graphs"),
@@ -184,4 +184,4 @@ def refused():
         "field_zero": (raw_model(whole, b"\0\1"), "invalid field number"),
     }
     for name, (data, why) in refusals.items():
-        yield f"refused_{name}", Crafted(f"not a model: {name.replace('_', ' ')}", data, refused=why)
+        yield f"refused_{name}", Crafted(f"not a model: {name.replace('_', ' ')}", data, rejected=why)

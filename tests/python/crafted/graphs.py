@@ -20,9 +20,9 @@ def branch(name, nodes, out, **more):
     return graph(nodes, [], [value(out, None)], name=name, **more)
 
 
-def branch_of(made, name):
+def branch_of(created, name):
     """Returns a branch of a model's first node."""
-    return next(attribute.g for attribute in made.graph.node[0].attribute if attribute.name == name)
+    return next(attribute.g for attribute in created.graph.node[0].attribute if attribute.name == name)
 
 
 def models():

@@ -19,12 +19,12 @@ def models():
         [helper.make_opsetid("ai.onnx.ml", 3), helper.make_opsetid("acme", 0), helper.make_opsetid("acme", 2)]
     )
     yield "opset_twice", Crafted("a domain imported twice, and domains that no node uses", imports)
-    told = relu(
+    described = relu(
         producer_name="hand", producer_version="1", domain="org.example", model_version=-3, doc_string="a note\n"
     )
-    told.metadata_props.extend(entries(author="somebody", licence="", empty=""))
-    told.metadata_props.extend(entries(author="once more"))
-    yield "header", Crafted("all strings of a model's header", told)
+    described.metadata_props.extend(entries(author="somebody", licence="", empty=""))
+    described.metadata_props.extend(entries(author="once more"))
+    yield "header", Crafted("all strings of a model's header", described)
     empty = relu(producer_name="", producer_version="", domain="", doc_string="")
     empty.model_version = 0
     for name in ("producer_name", "producer_version", "domain", "doc_string"):
@@ -41,16 +41,16 @@ def models():
 
 
 def without(field):
-    made = relu()
-    made.ClearField(field)
-    return made
+    result = relu()
+    result.ClearField(field)
+    return result
 
 
 def functions():
     imports = [helper.make_opsetid("", 21), helper.make_opsetid("local", 1)]
 
     def make(name, body, overload="", attributes=(), protos=(), **more):
-        made = helper.make_function(
+        result = helper.make_function(
             "local",
             name,
             ["a"],
@@ -62,7 +62,7 @@ def functions():
             overload=overload or None,
             **more,
         )
-        return made
+        return result
 
     body = graph(
         [node("F", "x", "h", "one", domain="local"), node("F", "h", "y", "two", domain="local")],
@@ -125,26 +125,26 @@ def functions():
 
 
 def trained():
-    made = model(graph([node("Add", "x w", "y")], [value("x")], [value("y")], [floats("w", [1, 2])]))
-    info = made.training_info.add()
+    result = model(graph([node("Add", "x w", "y")], [value("x")], [value("y")], [floats("w", [1, 2])]))
+    info = result.training_info.add()
     info.initialization.CopyFrom(graph([node("RandomNormal", "", "w0", shape=[2])], [], [value("w0")], name="init"))
     info.algorithm.CopyFrom(
         graph([node("Sub", "w step", "w1")], [value("step")], [value("w1")], [floats("rate", [0.1])], name="step")
     )
     info.initialization_binding.extend(entries(w="w0"))
     info.update_binding.extend(entries(w="w1"))
-    return made
+    return result
 
 
 def sharded():
-    made = relu(ir_version=14)
-    devices = made.configuration.add(name="two", num_devices=2)
+    result = relu(ir_version=14)
+    devices = result.configuration.add(name="two", num_devices=2)
     devices.device.extend(["cuda:0", "cuda:1"])
-    split = made.graph.node[0].device_configurations.add(configuration_id="two", pipeline_stage=1)
+    split = result.graph.node[0].device_configurations.add(configuration_id="two", pipeline_stage=1)
     spec = split.sharding_spec.add(tensor_name="x", device=[0, -1])
     group = spec.index_to_device_group_map.add(key=-1)
     group.value.extend([0, 1])
     by_value = spec.sharded_dim.add(axis=0)
     by_value.simple_sharding.add(dim_value=2, num_shards=2)
     by_value.simple_sharding.add(dim_param="n", num_shards=2)
-    return made
+    return result

@@ -77,10 +77,10 @@ def of_type(name, code):
 
 def outside(name, tensor, location, **more):
     """Returns a tensor with external data."""
-    made = TensorProto(name=name, data_type=tensor.data_type, dims=tensor.dims)
-    made.data_location = TensorProto.EXTERNAL
-    made.external_data.extend(entries(location=location, **more))
-    return made
+    result = TensorProto(name=name, data_type=tensor.data_type, dims=tensor.dims)
+    result.data_location = TensorProto.EXTERNAL
+    result.external_data.extend(entries(location=location, **more))
+    return result
 
 
 def strings():

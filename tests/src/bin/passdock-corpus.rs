@@ -223,7 +223,7 @@ fn renamed(_: &Work, module: &Module, out: &Path) -> Result<(), String> {
     };
     let function = module.symbols().find(&name);
     let function = function.and_then(|name| module.function_mut(name));
-    let function = function.ok_or("the function is gone")?;
+    let function = function.ok_or("the function is missing")?;
     let loc = function.add_name_loc("passdock/renamed");
     function
         .set_loc(op, loc)

@@ -125,13 +125,13 @@ fn run(files: &[String]) -> Result<()> {
         let request: Value = serde_json::from_str(&line.map_err(whole)?).map_err(whole)?;
         let model = request["model"].as_str().unwrap_or_default();
         // A panic is an error.
-        let answer = catch_unwind(AssertUnwindSafe(|| one(&registry, &request)));
-        let mut answer = match answer.unwrap_or_else(|_| Err("a panic".into())) {
-            Ok(answer) => answer,
+        let response = catch_unwind(AssertUnwindSafe(|| one(&registry, &request)));
+        let mut response = match response.unwrap_or_else(|_| Err("a panic".into())) {
+            Ok(response) => response,
             Err(why) => json!({ "error": why }),
         };
-        answer["model"] = model.into();
-        writeln!(out, "{answer}").map_err(whole)?;
+        response["model"] = model.into();
+        writeln!(out, "{response}").map_err(whole)?;
         out.flush().map_err(whole)?;
     }
     Ok(())

@@ -22,7 +22,7 @@ fn r001_name_level_and_required() {
                 opt_level,
                 required,
             } = s.info(&s.pass(spec)?);
-            s.say(format!("{name} {opt_level} {required:?}"));
+            s.note(format!("{name} {opt_level} {required:?}"));
         }
         Ok(())
     })
@@ -37,7 +37,7 @@ fn r001_name_level_and_required() {
 fn r002_nothing_is_required_by_default() {
     by_hand(
         PassInfo::new("x"),
-        tvm::pass_info("x", 0, None).expect_err("it is refused"),
+        tvm::pass_info("x", 0, None).expect_err("it is rejected"),
     )
     .fix("r002");
 }
@@ -47,8 +47,8 @@ fn r002_nothing_is_required_by_default() {
 fn r005_required_is_a_list() {
     let text = "[[passes]]\nname = 'cleanup'\nrequired = 'Leaf'\npasses = []";
     by_hand(
-        refused(text),
-        tvm::pass_info("x", 0, Some("Leaf".into())).expect_err("it is refused"),
+        pipeline_error(text),
+        tvm::pass_info("x", 0, Some("Leaf".into())).expect_err("it is rejected"),
     )
     .keep("r005");
 }
@@ -58,18 +58,18 @@ fn r005_required_is_a_list() {
 ///
 /// TVM: any name is accepted.
 #[test]
-fn r006_names_that_nobody_could_ask_for_are_refused() {
+fn r006_invalid_names_are_rejected() {
     rule!(|s| {
         for name in ["", " FoldExplicitPadding", "a\nb"] {
             let odd = || {
                 runs("Odd", |s: &S, _, module| {
-                    s.say("it ran");
+                    s.note("it ran");
                     Ok(module)
                 })
             };
-            s.say_if_failed(s.run(cx(), [pass("First"), odd().name(name)]));
-            s.say_if_failed(s.call_in(cx(), odd().name(name)));
-            s.say_if_failed(s.register(odd().name(name)));
+            s.log_failure(s.run(cx(), [pass("First"), odd().name(name)]));
+            s.log_failure(s.call_in(cx(), odd().name(name)));
+            s.log_failure(s.register(odd().name(name)));
         }
         Ok(())
     })
@@ -80,10 +80,10 @@ fn r006_names_that_nobody_could_ask_for_are_refused() {
 ///
 /// TVM: negative levels and bools are accepted.
 #[test]
-fn r007_levels_are_integers_from_0_on() {
+fn r007_levels_are_non_negative_integers() {
     let ours = ["-1", "true", "1.5", "'2'"].map(|level| {
         let nested = format!("[[passes]]\nname = 'a'\nopt_level = {level}\npasses = []");
-        refused(&format!("[context]\nopt_level = {level}")) + "\n" + &refused(&nested)
+        pipeline_error(&format!("[context]\nopt_level = {level}")) + "\n" + &pipeline_error(&nested)
     });
     let taken = [(-1).into(), true.into()]
         .map(|level| tvm::pass_info_of_level(&level).unwrap_or_else(|error| error.to_string()));
@@ -97,8 +97,8 @@ fn r007_levels_are_integers_from_0_on() {
 fn r008_infos_are_compared_by_value() {
     rule!(|s| {
         let make = |level| s.pass(runs("Mine", |_, _, module| Ok(module)).opt_level(level));
-        s.say(format!("equal: {}", s.same_info(&make(1)?, &make(1)?)));
-        s.say(format!(
+        s.note(format!("equal: {}", s.same_info(&make(1)?, &make(1)?)));
+        s.note(format!(
             "other level: {}",
             s.same_info(&make(1)?, &make(2)?)
         ));
@@ -108,7 +108,7 @@ fn r008_infos_are_compared_by_value() {
 }
 
 /// Returns the error for an invalid pipeline.
-pub(crate) fn refused(text: &str) -> String {
-    let error = Pipeline::from_toml(text).expect_err("it is refused");
+pub(crate) fn pipeline_error(text: &str) -> String {
+    let error = Pipeline::from_toml(text).expect_err("it is rejected");
     Failure(error).to_string()
 }

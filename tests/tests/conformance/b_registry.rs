@@ -7,21 +7,21 @@ use passdock_test_plugins::conformance::PLUGIN;
 use crate::ours::{Failure, Passdock, Way, library};
 use crate::rule;
 use crate::rule::{by_hand, check};
-use crate::system::{Info, Log, System, cx, made, pass, runs};
+use crate::system::{Info, Log, System, cx, pass, runs, spec_of};
 use crate::tvm::thrown;
 
 /// KEEP. Each registered pass is found by its name, `<namespace>.transform.<Name>`, independent of
 /// its origin.
 #[test]
-fn r009_found_by_its_full_name() {
+fn r009_passes_are_found_by_full_name() {
     rule!(|s| {
         s.register(pass("Level2").opt_level(2))?;
         let found = s.get_pass("t.transform.Level2")?;
         let Info {
             name, opt_level, ..
         } = s.info(&found);
-        s.say(format!("{name} {opt_level}"));
-        s.run(cx(), [made(&found)])
+        s.note(format!("{name} {opt_level}"));
+        s.run(cx(), [spec_of(&found)])
     })
     .plugins()
     .keep("r009");
@@ -29,7 +29,7 @@ fn r009_found_by_its_full_name() {
 
 /// KEEP. Registering a name twice is an error.
 #[test]
-fn r010_a_name_is_registered_once() {
+fn r010_duplicate_name_is_rejected() {
     rule!(|s| {
         let mine = || runs("Mine", |_, _, module| Ok(module));
         s.register(mine())?;
@@ -41,12 +41,12 @@ fn r010_a_name_is_registered_once() {
 
 /// KEEP. The same applies to plugins, unless they are registered with the override.
 #[test]
-fn r010_an_override_is_asked_for() {
+fn r010_duplicate_name_needs_an_override() {
     let registry = Registry::new();
     registry.load_static(PLUGIN).expect("a plugin");
     let again = registry.load_plugin(&library(), &LoadOptions::default());
     let error = Failure(again.expect_err("it has the same passes"));
-    let said = error
+    let message = error
         .to_string()
         .replace(&library().display().to_string(), "FILE");
     let known = registry.pass_names();
@@ -60,7 +60,7 @@ fn r010_an_override_is_asked_for() {
     let from = from.expect("it is there").origin().path() == Some(library().as_path());
     check(
         "r010.2",
-        &format!("{said}\n{asked:?}, from the file: {from}"),
+        &format!("{message}\n{asked:?}, from the file: {from}"),
     );
     // No pass of a plugin is registered if the program already has one of its passes.
     let ours = Passdock::new(&Log::default(), Way::Host);
@@ -78,14 +78,14 @@ fn r010_an_override_is_asked_for() {
 
 /// KEEP. A short name is looked up in the namespaces, in their order.
 #[test]
-fn r011_short_names_are_looked_up_in_the_namespaces() {
+fn r011_short_names_resolve_in_namespace_order() {
     rule!(|s| {
         let a = ["transform.a", "relay._transform.a", "relax.transform.a"];
         s.register_all(a.map(pass))?;
         let b = ["relay._transform.b", "relax.transform.b"];
         s.register_all(b.map(pass))?;
         for name in ["a", "b", "relax.transform.b"] {
-            s.say(s.info(&s.get_pass(name)?).name);
+            s.note(s.info(&s.get_pass(name)?).name);
         }
         Ok(())
     })
@@ -115,21 +115,21 @@ fn r011_short_names_of_relax_and_tir() {
     ] {
         let canonical = ours.registry.canonical(name);
         let known = ours.registry.contains(name);
-        ours.say(format!("{name}: {canonical}, registered: {known}"));
+        ours.note(format!("{name}: {canonical}, registered: {known}"));
         let found = ours.get_pass(name).map(|pass| ours.info(&pass).name);
         assert_eq!(found.ok(), known.then_some(canonical));
     }
     // In a context's lists, too. A pass that isn't registered may have a short name.
     let c = ours.get_pass("c").expect("it is registered");
     let disabled = cx().disables(["c", "d"]);
-    ours.say_if_failed(ours.run(disabled, [made(&c), pass("d"), pass("tir.transform.c")]));
+    ours.log_failure(ours.run(disabled, [spec_of(&c), pass("d"), pass("tir.transform.c")]));
     check("r011.2", &log.text());
 }
 
 /// KEEP. TVM's names of passes, from all its releases, are aliases. A pass with such a name takes precedence, and two
 /// passes don't share an alias.
 #[test]
-fn r011_names_of_tvm() {
+fn r011_tvm_names_are_aliases() {
     let log = Log::default();
     let ours = Passdock::new(&log, Way::Host);
     let registry = &ours.registry;
@@ -138,8 +138,8 @@ fn r011_names_of_tvm() {
             aliases: vec![alias.to_owned()],
             ..PassInfo::new(name).into()
         };
-        let made = create_function_pass(declared, |_, _| Ok(()));
-        ours.say_if_failed(registry.register(made).map_err(Failure::from));
+        let pass = create_function_pass(declared, |_, _| Ok(()));
+        ours.log_failure(registry.register(pass).map_err(Failure::from));
     };
     register("relax.transform.c", "relax.transform.cee");
     register("tir.transform.d", "acme.transform.d");
@@ -152,11 +152,11 @@ fn r011_names_of_tvm() {
         "s_tir.transform.d",
         "acme.transform.d",
     ] {
-        ours.say(format!("{name}: {}", registry.canonical(name)));
+        ours.note(format!("{name}: {}", registry.canonical(name)));
     }
     register("relax.transform.other", "relax.transform.cee");
     register("relay.transform.c", "relay.transform.see");
-    ours.say(registry.canonical("relay.transform.c"));
+    ours.note(registry.canonical("relay.transform.c"));
     check("r011.3", &log.text());
 }
 
@@ -165,16 +165,16 @@ fn r011_names_of_tvm() {
 /// TVM: the registry's key and the info's name may differ, so that lists need one spelling and
 /// `required` the other.
 #[test]
-fn r012_every_list_takes_aliases() {
+fn r012_lists_accept_aliases() {
     rule!(|s| {
         s.register(pass("Level3").opt_level(3))?;
         s.alias("third", "t.transform.Level3")?;
-        let found = s.get_pass("third").map(|pass| s.say(s.info(&pass).name));
-        s.say_if_failed(found);
+        let found = s.get_pass("third").map(|pass| s.note(s.info(&pass).name));
+        s.log_failure(found);
         let three = || pass("Level3").opt_level(3);
-        s.say("required:");
+        s.note("required:");
         s.run(cx().requires(["third"]), [three()])?;
-        s.say("disabled:");
+        s.note("disabled:");
         s.run(cx().level(3).disables(["third"]), [three()])
     })
     .plugins()
@@ -185,11 +185,11 @@ fn r012_every_list_takes_aliases() {
 ///
 /// TVM: "Cannot use N to create the pass".
 #[test]
-fn r013_an_unknown_name_says_who_asked_and_what_was_meant() {
+fn r013_unknown_name_error_has_requester_and_suggestion() {
     rule!(|s| {
         s.register(pass("Leaf"))?;
         for name in ["t.transform.Leafs", "Xyzzy", "t.transform.Xyzzy"] {
-            s.say_if_failed(s.get_pass(name));
+            s.log_failure(s.get_pass(name));
         }
         s.run(cx(), [pass("NeedsMissing").required(["Leafs"])])
     })
@@ -203,22 +203,22 @@ fn r013_an_unknown_name_says_who_asked_and_what_was_meant() {
 ///
 /// TVM: a factory that needs an argument fails with a TypeError that names no pass.
 #[test]
-fn r014_what_has_no_default_is_asked_for() {
+fn r014_option_without_default_must_be_set() {
     let mut logs = Vec::new();
     for way in [Way::Linked, Way::Loaded] {
         let log = Log::default();
         let ours = Passdock::new(&log, way);
         for cx in [cx(), cx().config("t.Mill", "{ grist = 'rye' }")] {
             let needs = pass("NeedsMill").required(["Mill"]);
-            ours.say_if_failed(ours.run(cx, [pass("First"), needs]));
+            ours.log_failure(ours.run(cx, [pass("First"), needs]));
         }
         // A pipeline may set the option, too.
-        ours.say_if_failed(ours.run(cx(), [pass("First"), pass("Mill")]));
+        ours.log_failure(ours.run(cx(), [pass("First"), pass("Mill")]));
         let options = toml::Table::from_iter([("grist".to_owned(), "oats".into())]);
         let mill = ours
             .registry
             .get_pass_with_options("t.transform.Mill", &options);
-        ours.say_if_failed(ours.run(cx(), [made(&mill.expect("it has its option"))]));
+        ours.log_failure(ours.run(cx(), [spec_of(&mill.expect("it has its option"))]));
         logs.push(log.text());
     }
     assert_eq!(logs[0], logs[1], "the same, linked or loaded");
@@ -232,7 +232,7 @@ fn r014_what_has_no_default_is_asked_for() {
 /// KEEP. A plugin's passes are used like all others (so are those of all tests here that run with a
 /// plugin). Unregistering the plugin removes its passes and options.
 #[test]
-fn r015_a_plugins_passes_come_and_go() {
+fn r015_unregistering_a_plugin_removes_its_passes() {
     let registry = Registry::new();
     registry.load_static(PLUGIN).expect("a plugin");
     let before = registry.contains("t.transform.Leaf");
@@ -242,9 +242,9 @@ fn r015_a_plugins_passes_come_and_go() {
     let error = registry
         .get_pass("t.transform.Leaf")
         .map(drop)
-        .expect_err("it is gone");
+        .expect_err("it is missing");
     let again = registry.unregister_plugin("conformance");
-    let again = Failure(again.expect_err("it is gone"));
+    let again = Failure(again.expect_err("it is missing"));
     check("r015", &format!("{before}\n{}\n{again}", Failure(error)));
     assert!(registry.pass_names().is_empty());
     let options = registry.list_configs();

@@ -4,19 +4,19 @@ use expect_test::expect;
 use passdock::pipeline::Pipeline;
 use passdock::{ContextBuilder, DeviceType, PassContext, apply_pass_to_function};
 
-use crate::a_pass_info::refused;
+use crate::a_pass_info::pipeline_error;
 use crate::ours::{Passdock, Way};
 use crate::rule;
 use crate::rule::check;
 use crate::rule::{Scenario, by_hand, play};
-use crate::system::{Cx, Done, Log, System, cx, made, pass, runs, seq, tap};
+use crate::system::{Cx, Done, Log, System, cx, pass, runs, seq, spec_of, tap};
 use crate::tvm::Tvm;
 
 /// KEEP. The default level is 2. By default, the lists, the instruments and the config are empty.
 #[test]
 fn r016_defaults() {
     rule!(|s| {
-        s.say(s.shown_context(&s.context(cx())?));
+        s.note(s.shown_context(&s.context(cx())?));
         Ok(())
     })
     .keep("r016");
@@ -46,26 +46,26 @@ fn r016_the_fallback_device() {
 /// KEEP. Contexts form a stack for each thread. The current context is the top of the stack, or the
 /// thread's default.
 #[test]
-fn r017_a_stack_with_the_default_under_it() {
+fn r017_contexts_form_a_stack() {
     rule!(|s| {
         let (outer, inner) = (s.context(cx().level(1))?, s.context(cx().level(3))?);
         let default = s.current();
         s.scope(&outer, |s| {
-            s.say(format!(
+            s.note(format!(
                 "in the outer: {}",
                 s.same_context(&s.current(), &outer)
             ));
             s.scope(&inner, |s| {
-                s.say(format!(
+                s.note(format!(
                     "in the inner: {}",
                     s.same_context(&s.current(), &inner)
                 ));
                 Ok(())
             })?;
-            s.say(format!("back: {}", s.same_context(&s.current(), &outer)));
+            s.note(format!("back: {}", s.same_context(&s.current(), &outer)));
             Ok(())
         })?;
-        s.say(format!(
+        s.note(format!(
             "outside: {}",
             s.same_context(&s.current(), &default)
         ));
@@ -76,11 +76,11 @@ fn r017_a_stack_with_the_default_under_it() {
 
 /// KEEP. A thread's default context is always the same object.
 #[test]
-fn r018_the_default_is_one_object() {
+fn r018_default_context_is_one_object() {
     rule!(|s| {
         let first = s.current();
         s.scope(&s.context(cx())?, |_| Ok(()))?;
-        s.say(format!(
+        s.note(format!(
             "the same: {}",
             s.same_context(&first, &s.current())
         ));
@@ -92,21 +92,21 @@ fn r018_the_default_is_one_object() {
 /// KEEP. A new thread starts with its own default context and inherits nothing. A context can be
 /// passed to a thread.
 #[test]
-fn r019_a_new_thread_inherits_nothing() {
+fn r019_new_thread_inherits_nothing() {
     rule!(|s| {
         let outer = s.context(cx().level(3).watch(tap("tap")))?;
         s.scope(&outer, |s| {
             let there = std::thread::scope(|scope| {
                 let thread = scope.spawn(|| {
                     let own = s.current();
-                    s.say(format!(
+                    s.note(format!(
                         "level {}, {} instruments",
                         s.level(&own),
                         s.instruments(&own)
                     ));
-                    s.say(format!("the same: {}", s.same_context(&own, &outer)));
+                    s.note(format!("the same: {}", s.same_context(&own, &outer)));
                     s.scope(&outer, |s| {
-                        s.say(format!("taken along: level {}", s.level(&s.current())));
+                        s.note(format!("taken along: level {}", s.level(&s.current())));
                         Ok(())
                     })
                 });
@@ -120,13 +120,13 @@ fn r019_a_new_thread_inherits_nothing() {
 
 /// KEEP. A context that is passed to a worker isn't entered there, so its instruments aren't called.
 #[test]
-fn r019_a_context_is_carried_to_a_worker() {
+fn r019_context_is_carried_to_a_worker() {
     let log = Log::default();
     let ours = Passdock::new(&log, Way::Host);
     let cx = cx().level(3).watch(tap("tap"));
     let cx = ours.context(cx).expect("a context");
     let done = ours.scope(&cx, |ours| {
-        let there = || cx.carry(|| ours.say(format!("the same: {}", ours.current().is(&cx))));
+        let there = || cx.carry(|| ours.note(format!("the same: {}", ours.current().is(&cx))));
         std::thread::scope(|scope| scope.spawn(there).join()).expect("it didn't panic");
         Ok(())
     });
@@ -136,14 +136,14 @@ fn r019_a_context_is_carried_to_a_worker() {
 
 /// KEEP. A nested context inherits nothing from the outer one.
 #[test]
-fn r020_a_nested_context_inherits_nothing() {
+fn r020_nested_context_inherits_nothing() {
     rule!(|s| {
         s.register(pass("Leaf"))?;
         let outer = cx().level(0).disables(["Leaf"]).watch(tap("tap"));
         let (outer, inner) = (s.context(outer)?, s.context(cx())?);
         s.scope(&outer, |s| {
             s.scope(&inner, |s| {
-                s.say(s.shown_context(&s.current()));
+                s.note(s.shown_context(&s.current()));
                 Ok(())
             })
         })
@@ -153,11 +153,11 @@ fn r020_a_nested_context_inherits_nothing() {
 
 /// KEEP. The body of a scope gets the context, and its error propagates.
 #[test]
-fn r021_errors_of_the_body_go_out() {
+fn r021_errors_of_the_body_propagate() {
     rule!(|s| {
         let cx = s.context(cx().level(3).watch(tap("tap")))?;
         s.scope(&cx, |s| {
-            s.say(format!("in it: {}", s.same_context(&s.current(), &cx)));
+            s.note(format!("in it: {}", s.same_context(&s.current(), &cx)));
             Err(s.fault("the body failed"))
         })
     })
@@ -169,18 +169,18 @@ fn r021_errors_of_the_body_go_out() {
 ///
 /// TVM: the same, as a failed check that names none.
 #[test]
-fn r022_leaving_what_is_not_on_top_is_an_error() {
+fn r022_leaving_an_outer_context_is_an_error() {
     rule!(|s| {
         let (outer, inner) = (s.context(cx().level(1))?, s.context(cx().level(3))?);
         let entered = s.enter(&outer)?;
         let nested = s.enter(&inner)?;
-        s.say_if_failed(s.exit(entered));
-        s.say(format!(
+        s.log_failure(s.exit(entered));
+        s.note(format!(
             "still in the inner: {}",
             s.same_context(&s.current(), &inner)
         ));
         s.exit(nested)?;
-        s.say(format!(
+        s.note(format!(
             "in the outer: {}",
             s.same_context(&s.current(), &outer)
         ));
@@ -191,7 +191,7 @@ fn r022_leaving_what_is_not_on_top_is_an_error() {
 
 /// KEEP. A context may be entered again while it is entered; its instruments are called each time.
 #[test]
-fn r023_the_same_context_again() {
+fn r023_context_can_be_entered_again() {
     rule!(|s| {
         let cx = s.context(cx().watch(tap("tap")))?;
         s.scope(&cx, |s| s.scope(&cx, |_| Ok(())))
@@ -205,7 +205,7 @@ fn r024_callbacks_see_the_outer_context() {
     rule!(|s| {
         let tap = |callback| {
             tap(callback).does(callback, |s: &S| {
-                s.say(format!("level {}", s.level(&s.current())));
+                s.note(format!("level {}", s.level(&s.current())));
                 Ok(())
             })
         };
@@ -219,13 +219,13 @@ fn r024_callbacks_see_the_outer_context() {
 /// KEEP. A pass runs under the context that was current when it was called; a context that is
 /// entered inside doesn't change it.
 #[test]
-fn r025_the_context_at_the_time_of_the_call() {
+fn r025_pass_keeps_the_context_of_its_call() {
     rule!(|s| {
         let opens = runs("Opens", |s: &S, got, module| {
             let inner = s.context(cx().level(0))?;
             s.scope(&inner, |s| {
                 let levels = (s.level(got), s.level(&s.current()));
-                s.say(format!(
+                s.note(format!(
                     "got level {}, current level {}",
                     levels.0, levels.1
                 ));
@@ -241,7 +241,7 @@ fn r025_the_context_at_the_time_of_the_call() {
 ///
 /// TVM: it is split into letters.
 #[test]
-fn r028_a_string_is_no_list_of_names() {
+fn r028_string_is_rejected_as_list_of_names() {
     #[derive(Clone, Copy)]
     struct DisabledByAString;
     impl Scenario for DisabledByAString {
@@ -252,7 +252,7 @@ fn r028_a_string_is_no_list_of_names() {
         }
     }
     by_hand(
-        refused("[context]\ndisabled_pass = 'Leaf'"),
+        pipeline_error("[context]\ndisabled_pass = 'Leaf'"),
         play(DisabledByAString, Tvm::new),
     )
     .fix("r028");
@@ -260,8 +260,8 @@ fn r028_a_string_is_no_list_of_names() {
 
 /// KEEP. Names are strings, levels are integers ≥ 0, and there are no other fields.
 #[test]
-fn r030_other_types_are_refused() {
-    let told = [
+fn r030_other_types_are_rejected() {
+    let errors = [
         "opt_level = '2'",
         "opt_level = 2.0",
         "opt_level = true",
@@ -270,10 +270,10 @@ fn r030_other_types_are_refused() {
     ]
     .map(|line| {
         let text = format!("[context]\n{line}\n");
-        let error = Pipeline::from_toml(&text).expect_err("it is refused");
+        let error = Pipeline::from_toml(&text).expect_err("it is rejected");
         error.to_diagnostic().render(false)
     });
-    check("r030", &told.join("\n"));
+    check("r030", &errors.join("\n"));
 }
 
 /// FIX. A name in `required_pass` or `disabled_pass` that is neither registered nor the name of a
@@ -311,7 +311,7 @@ fn r029_misspelt_names_are_errors() {
 ///
 /// TVM: a misspelt name does nothing, silently.
 #[test]
-fn r029_names_of_what_did_not_run_are_legal() {
+fn r029_names_of_skipped_passes_are_valid() {
     rule!(|s| {
         let mine = || runs("Mine", |_, _, module| Ok(module));
         let high = || seq([seq([mine()])]).name("High").opt_level(3);
@@ -345,7 +345,7 @@ fn r029_names_of_what_did_not_run_are_legal() {
     let ours = Passdock::new(&log, Way::Host);
     let inner = ours.pass(pass("Inner")).expect("a pass");
     let none = apply_pass_to_function(inner, "none", false).expect("a regular expression");
-    ours.say_if_failed(ours.run(cx().disables(["Inner", "Iner"]), [made(&none)]));
+    ours.log_failure(ours.run(cx().disables(["Inner", "Iner"]), [spec_of(&none)]));
     expect![
         "warning[unknown-pass]: `disabled_pass` contains `Iner`, but no such pass ran; a skipped pass may run it"
     ].assert_eq(&log.text());
@@ -356,14 +356,14 @@ fn r029_names_of_what_did_not_run_are_legal() {
 ///
 /// TVM: a misspelt name does nothing, silently.
 #[test]
-fn r029_misspelt_names_in_a_sequentials_own_list() {
+fn r029_misspelt_names_in_sequential_list_are_errors() {
     rule!(|s| {
         s.register_all([pass("fold"), pass("relax.transform.short")])?;
         for disabled in ["fold", "short", "relax.transform.short", "shrt"] {
-            s.say(format!("{disabled}:"));
+            s.note(format!("{disabled}:"));
             // Its name is also the short name of a registered pass.
             let own = seq([pass("short")]).disabled([disabled]);
-            s.say_if_failed(s.call_in(cx(), own));
+            s.log_failure(s.call_in(cx(), own));
         }
         Ok(())
     })
@@ -374,7 +374,7 @@ fn r029_misspelt_names_in_a_sequentials_own_list() {
 ///
 /// TVM: it is disabled without a warning.
 #[test]
-fn r031_in_both_lists_is_disabled_with_a_warning() {
+fn r031_name_in_both_lists_is_disabled_with_warning() {
     rule!(|s| {
         let both = cx().requires(["Leaf"]).disables(["Leaf"]);
         s.run(both, [pass("Leaf"), pass("First")])

@@ -20,7 +20,7 @@ fn r033_keys_must_be_registered() {
 
 /// KEEP. A struct may be given in part; omitted fields have their defaults.
 #[test]
-fn r034_left_out_fields_have_their_defaults() {
+fn r034_omitted_fields_have_defaults() {
     rule!(|s| {
         s.register_options()?;
         for value in [
@@ -29,7 +29,7 @@ fn r034_left_out_fields_have_their_defaults() {
             "{ explicit_unroll = false }",
         ] {
             let cx = s.context(cx().config("tir.UnrollLoop", value))?;
-            s.say(s.read(&cx, "tir.UnrollLoop")?);
+            s.note(s.read(&cx, "tir.UnrollLoop")?);
         }
         Ok(())
     })
@@ -38,7 +38,7 @@ fn r034_left_out_fields_have_their_defaults() {
 
 /// KEEP. A field that the struct doesn't have is rejected.
 #[test]
-fn r035_unknown_fields_are_refused() {
+fn r035_unknown_fields_are_rejected() {
     rule!(|s| {
         s.register_options()?;
         let odd = "{ auto_max_steps = 1 }";
@@ -49,7 +49,7 @@ fn r035_unknown_fields_are_refused() {
 
 /// KEEP. A value of the wrong kind is rejected.
 #[test]
-fn r036_wrong_kinds_are_refused() {
+fn r036_wrong_kinds_are_rejected() {
     rule!(|s| {
         s.register_options()?;
         for (key, value) in [
@@ -59,7 +59,7 @@ fn r036_wrong_kinds_are_refused() {
             ("tir.limit", "[8]"),
             ("tir.disable_vectorize", "'true'"),
         ] {
-            s.say_if_failed(s.context(cx().config(key, value)));
+            s.log_failure(s.context(cx().config(key, value)));
         }
         Ok(())
     })
@@ -70,13 +70,13 @@ fn r036_wrong_kinds_are_refused() {
 ///
 /// TVM: it is stored as 0.
 #[test]
-fn r037_fields_of_the_wrong_type_are_refused() {
+fn r037_fields_of_wrong_type_are_rejected() {
     rule!(|s| {
         s.register_options()?;
         for value in ["{ auto_max_step = 'x' }", "{ auto_max_step = 2.7 }"] {
-            s.say_if_failed(
+            s.log_failure(
                 s.context(cx().config("tir.UnrollLoop", value))
-                    .and_then(|cx| s.read(&cx, "tir.UnrollLoop").map(|read| s.say(read))),
+                    .and_then(|cx| s.read(&cx, "tir.UnrollLoop").map(|read| s.note(read))),
             );
         }
         Ok(())
@@ -88,7 +88,7 @@ fn r037_fields_of_the_wrong_type_are_refused() {
 ///
 /// TVM: each is converted to the other.
 #[test]
-fn r038_an_int_is_no_bool() {
+fn r038_int_and_bool_are_not_converted() {
     rule!(|s| {
         s.register_options()?;
         for (key, value) in [
@@ -97,9 +97,9 @@ fn r038_an_int_is_no_bool() {
             ("tir.UnrollLoop", "{ explicit_unroll = 1 }"),
             ("tir.UnrollLoop", "{ auto_max_step = true }"),
         ] {
-            s.say_if_failed(
+            s.log_failure(
                 s.context(cx().config(key, value))
-                    .and_then(|cx| s.read(&cx, key).map(|read| s.say(read))),
+                    .and_then(|cx| s.read(&cx, key).map(|read| s.note(read))),
             );
         }
         Ok(())
@@ -109,7 +109,7 @@ fn r038_an_int_is_no_bool() {
 
 /// KEEP. An integer outside the option's range is rejected.
 #[test]
-fn r040_integers_out_of_range_are_refused() {
+fn r040_out_of_range_integers_are_rejected() {
     rule!(|s| {
         s.register_options()?;
         let large = "{ auto_max_step = 4294967296 }";
@@ -123,12 +123,12 @@ fn r040_integers_out_of_range_are_refused() {
 ///
 /// TVM: an unregistered key reads as unset.
 #[test]
-fn r043_reading() {
+fn r043_reading_unset_mistyped_or_unregistered_options() {
     rule!(|s| {
         s.register_options()?;
         let cx = s.context(cx().config("tir.limit", "8"))?;
-        s.say(s.read(&cx, "tir.limit")?);
-        s.say(s.read(&cx, "tir.disable_vectorize")?);
+        s.note(s.read(&cx, "tir.limit")?);
+        s.note(s.read(&cx, "tir.disable_vectorize")?);
         Ok(())
     })
     .keep("r043");
@@ -137,7 +137,7 @@ fn r043_reading() {
         s.register_options()?;
         let cx = s.context(cx())?;
         let read = s.read(&cx, "tir.limits")?;
-        s.say(read);
+        s.note(read);
         Ok(())
     })
     .fix("r043.2");
@@ -155,7 +155,7 @@ fn r043_reading() {
 
 /// KEEP. Registering an option twice is an error.
 #[test]
-fn r044_registered_once() {
+fn r044_duplicate_option_is_rejected() {
     rule!(|s| {
         s.register_options()?;
         s.register_options()
@@ -165,17 +165,17 @@ fn r044_registered_once() {
 
 /// KEEP. A value applies only in its own context.
 #[test]
-fn r045_only_in_its_own_context() {
+fn r045_value_applies_only_in_its_context() {
     rule!(|s| {
         s.register_options()?;
         let outer = s.context(cx().config("tir.limit", "8"))?;
         s.scope(&outer, |s| {
             let inner = s.context(cx())?;
             s.scope(&inner, |s| {
-                s.say(s.read(&s.current(), "tir.limit")?);
+                s.note(s.read(&s.current(), "tir.limit")?);
                 Ok(())
             })?;
-            s.say(s.read(&s.current(), "tir.limit")?);
+            s.note(s.read(&s.current(), "tir.limit")?);
             Ok(())
         })
     })
@@ -186,10 +186,10 @@ fn r045_only_in_its_own_context() {
 ///
 /// TVM: with their types only.
 #[test]
-fn r042_listed_with_type_default_and_doc() {
+fn r042_options_are_listed_with_type_default_and_doc() {
     rule!(|s| {
         s.register_options()?;
-        s.say(s.list_configs());
+        s.note(s.list_configs());
         Ok(())
     })
     .fix("r042");

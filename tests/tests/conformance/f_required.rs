@@ -5,7 +5,7 @@ use crate::system::{changes, cx, pass, seq, tap};
 /// KEEP. Before each enabled child a Sequential runs the child's required passes, in the order of
 /// the list, each looked up by its registered name.
 #[test]
-fn r055_required_run_first_in_declared_order() {
+fn r055_required_passes_run_first_in_declared_order() {
     rule!(|s| {
         s.register_all([pass("First"), pass("Leaf")])?;
         s.run(cx(), [pass("NeedsTwo").required(["Leaf", "First"])])
@@ -18,7 +18,7 @@ fn r055_required_run_first_in_declared_order() {
 ///
 /// TVM: one level only; the required passes of a required pass never run.
 #[test]
-fn r056_required_is_transitive_depth_first() {
+fn r056_required_passes_resolve_depth_first() {
     rule!(|s| {
         s.register_all([pass("Leaf"), pass("NeedsLeaf").required(["Leaf"])])?;
         s.run(cx(), [pass("Top").required(["NeedsLeaf"])])
@@ -31,7 +31,7 @@ fn r056_required_is_transitive_depth_first() {
 ///
 /// TVM: a pass that requires itself runs twice; a cycle through a Sequential crashes the process.
 #[test]
-fn r057_a_cycle_is_an_error_that_names_the_chain() {
+fn r057_cycle_error_names_the_chain() {
     rule!(|s| {
         s.register(pass("Narcissus").required(["Narcissus"]))?;
         s.run(
@@ -70,7 +70,7 @@ fn r057_a_cycle_is_an_error_that_names_the_chain() {
 ///
 /// TVM: it runs for every child that requires it, and twice if it is listed twice.
 #[test]
-fn r058_required_runs_once_and_again_only_after_a_change() {
+fn r058_required_pass_reruns_only_after_a_change() {
     rule!(|s| {
         s.register_all([
             pass("Leaf"),
@@ -104,7 +104,7 @@ fn r058_required_runs_once_and_again_only_after_a_change() {
 ///
 /// TVM: it runs although it is disabled.
 #[test]
-fn r059_required_and_disabled_at_once_is_an_error() {
+fn r059_disabled_required_pass_is_an_error() {
     rule!(|s| {
         s.register(pass("Level9").opt_level(9))?;
         s.run(cx().level(0), [pass("NeedsLevel9").required(["Level9"])])
@@ -134,7 +134,7 @@ fn r060_instruments_see_required_passes() {
 
 /// KEEP. The required passes of a child have already run when the child is vetoed.
 #[test]
-fn r061_required_ran_before_the_child_is_vetoed() {
+fn r061_required_passes_run_before_a_veto() {
     rule!(|s| {
         s.register(pass("Leaf"))?;
         let needs = pass("NeedsLeaf").required(["Leaf"]);
@@ -146,7 +146,7 @@ fn r061_required_ran_before_the_child_is_vetoed() {
 
 /// KEEP. The required passes of a pass that is called directly don't run.
 #[test]
-fn r062_called_directly_nothing_required_runs() {
+fn r062_direct_call_skips_required_passes() {
     rule!(|s| {
         s.register(pass("Leaf"))?;
         s.call_in(cx(), pass("NeedsLeaf").required(["Leaf"]))
@@ -158,12 +158,12 @@ fn r062_called_directly_nothing_required_runs() {
 
 /// KEEP. The same applies to a Sequential: its own list counts only where it is a child.
 #[test]
-fn r063_a_sequentials_own_list_counts_as_a_child_only() {
+fn r063_sequential_required_list_applies_as_child_only() {
     rule!(|s| {
         s.register(pass("Leaf"))?;
         let own = || seq([pass("First")]).required(["Leaf"]);
         s.call_in(cx(), own())?;
-        s.say("as a child:");
+        s.note("as a child:");
         s.run(cx(), [own()])
     })
     .plugins()
@@ -174,13 +174,13 @@ fn r063_a_sequentials_own_list_counts_as_a_child_only() {
 ///
 /// TVM: `ResolveDependency` throws "not resolved yet".
 #[test]
-fn r064_the_order_can_be_shown_without_running() {
+fn r064_order_is_available_without_running() {
     rule!(|s| {
         s.register_all([pass("Leaf"), pass("NeedsLeaf").required(["Leaf"])])?;
         let inner = seq([pass("Last")]).name("Inner");
         let high = pass("Level3").opt_level(3);
         let all = s.pass(seq([pass("Top").required(["NeedsLeaf"]), high, inner]))?;
-        s.say(s.resolve(&all, &s.context(cx())?)?.join(" "));
+        s.note(s.resolve(&all, &s.context(cx())?)?.join(" "));
         Ok(())
     })
     .plugins()

@@ -3,16 +3,16 @@
 use crate::rule;
 use crate::rule::check;
 use crate::system::{
-    Info, Log, System, changes, cx, edits, fails, made, marks, pass, runs, seq, tap, visits_prim,
+    Info, Log, System, changes, cx, edits, fails, marks, pass, runs, seq, spec_of, tap, visits_prim,
 };
 use crate::tvm::Tvm;
 
 /// KEEP. Children run in the order of the list, each on the result of the previous one.
 #[test]
-fn r066_in_order_each_on_what_the_last_returned() {
+fn r066_children_run_in_order_on_previous_result() {
     rule!(|s| {
         let shows = runs("Shows", |s: &S, _, module| {
-            s.say(format!("count {:?}", s.attr(&module, "main", "count")));
+            s.note(format!("count {:?}", s.attr(&module, "main", "count")));
             Ok(module)
         });
         s.run(cx(), [pass("First"), changes(), changes(), shows])
@@ -31,14 +31,14 @@ fn r067_defaults() {
             opt_level,
             required,
         } = s.info(&empty);
-        s.say(format!("{name} {opt_level} {required:?}"));
+        s.note(format!("{name} {opt_level} {required:?}"));
         let named = seq([]).name("cleanup").opt_level(1).required(["Leaf"]);
         let Info {
             name,
             opt_level,
             required,
         } = s.info(&s.pass(named)?);
-        s.say(format!("{name} {opt_level} {required:?}"));
+        s.note(format!("{name} {opt_level} {required:?}"));
         Ok(())
     })
     .keep("r067");
@@ -46,11 +46,11 @@ fn r067_defaults() {
 
 /// KEEP. An empty one returns its input, the same object.
 #[test]
-fn r068_an_empty_one_returns_its_input() {
+fn r068_empty_sequential_returns_its_input() {
     rule!(|s| {
         let before = s.module();
         let after = s.call(&s.pass(seq([]))?, before.clone())?;
-        s.say(format!("the same: {}", s.same(&before, &after)));
+        s.note(format!("the same: {}", s.same(&before, &after)));
         Ok(())
     })
     .keep("r068");
@@ -58,7 +58,7 @@ fn r068_an_empty_one_returns_its_input() {
 
 /// KEEP. It may contain Sequentials and passes of all kinds.
 #[test]
-fn r069_nested_and_mixed() {
+fn r069_sequentials_nest_and_mix_kinds() {
     rule!(|s| {
         let inner = seq([marks(), visits_prim(), pass("Leaf")]).name("Inner");
         s.run(cx(), [pass("First"), inner, changes()])
@@ -76,16 +76,16 @@ fn r071_every_child_is_a_pass() {
     let tvm = Tvm::new(&log);
     let first = tvm.pass(pass("First")).expect("a pass");
     let holey = tvm.sequential(vec![Some(first), None]);
-    tvm.say_if_failed(tvm.call(&holey, tvm.module()));
+    tvm.log_failure(tvm.call(&holey, tvm.module()));
     check("r071", &log.text());
 }
 
 /// KEEP. The same pass object may occur twice, and runs twice.
 #[test]
-fn r072_the_same_object_twice() {
+fn r072_same_pass_may_occur_twice() {
     rule!(|s| {
         let leaf = s.pass(pass("Leaf"))?;
-        s.run(cx(), [made(&leaf), pass("First"), made(&leaf)])
+        s.run(cx(), [spec_of(&leaf), pass("First"), spec_of(&leaf)])
     })
     .plugins()
     .keep("r072");
@@ -93,13 +93,13 @@ fn r072_the_same_object_twice() {
 
 /// KEEP. When a child fails, the rest don't run and the caller's module is unchanged.
 #[test]
-fn r073_after_a_failure_nothing_runs_and_nothing_changed() {
+fn r073_failure_stops_and_leaves_module_unchanged() {
     rule!(|s| {
         let before = s.module();
         let all = s.pass(seq([changes(), fails(), pass("Last")]))?;
         let cx = s.context(cx())?;
-        s.say_if_failed(s.scope(&cx, |s| s.call(&all, before.clone())));
-        s.say(format!("count {:?}", s.attr(&before, "main", "count")));
+        s.log_failure(s.scope(&cx, |s| s.call(&all, before.clone())));
+        s.note(format!("count {:?}", s.attr(&before, "main", "count")));
         Ok(())
     })
     .plugins()
@@ -110,7 +110,7 @@ fn r073_after_a_failure_nothing_runs_and_nothing_changed() {
 ///
 /// TVM: at about 20,000 levels the stack overflows and the process crashes.
 #[test]
-fn r074_a_very_deep_nest_is_an_error() {
+fn r074_too_deep_nesting_is_an_error() {
     rule!(|s| {
         let nest = |levels| (0..levels).fold(pass("Leaf"), |inner, _| seq([inner]));
         s.call_in(cx(), nest(256))?;
@@ -123,17 +123,17 @@ fn r074_a_very_deep_nest_is_an_error() {
 /// KEEP. A Sequential is a pass: a registered one is found by its name. An example is
 /// FoldScaleAxis, which is Backward, then Forward, then FoldConstant.
 #[test]
-fn r075_a_registered_sequential_runs_its_passes_in_order() {
+fn r075_registered_sequential_runs_in_order() {
     rule!(|s| {
-        let says = |name: &'static str| edits(name, |_| Ok(()));
+        let pass_named = |name: &'static str| edits(name, |_| Ok(()));
         let three = [
             "BackwardFoldScaleAxis",
             "ForwardFoldScaleAxis",
             "FoldConstant",
         ];
-        s.register(seq(three.map(says)).name("FoldScaleAxis"))?;
+        s.register(seq(three.map(pass_named)).name("FoldScaleAxis"))?;
         let fold = s.get_pass("t.transform.FoldScaleAxis")?;
-        s.run(cx().watch(tap("tap")), [made(&fold)])
+        s.run(cx().watch(tap("tap")), [spec_of(&fold)])
     })
     .keep("r075");
 }

@@ -12,17 +12,17 @@ use crate::ours::{Failure, Passdock, Way};
 use crate::rule;
 use crate::rule::{by_hand, check};
 use crate::system::{
-    Log, System, changes, cx, each, each_prim, edits, fails_on_other, made, marks, pass, runs, seq,
-    tap, visits, visits_prim,
+    Log, System, changes, cx, each, each_prim, edits, fails_on_other, marks, pass, runs, seq,
+    spec_of, tap, visits, visits_prim,
 };
 use crate::tvm::thrown;
 
 /// KEEP. A pass maps a module to a module, under a context.
 #[test]
-fn r076_a_pass_maps_a_module_to_a_module() {
+fn r076_pass_maps_module_to_module() {
     rule!(|s| {
         let after = s.call_in(cx(), changes())?;
-        s.say(format!("count {:?}", s.attr(&after, "main", "count")));
+        s.note(format!("count {:?}", s.attr(&after, "main", "count")));
         Ok(())
     })
     .plugins()
@@ -31,7 +31,7 @@ fn r076_a_pass_maps_a_module_to_a_module() {
 
 /// KEEP. A module pass may add and remove functions; the caller's module is unchanged.
 #[test]
-fn r077_a_module_pass_may_add_and_remove_functions() {
+fn r077_module_pass_may_add_and_remove_functions() {
     rule!(|s| {
         let swaps = edits("Swaps", |module| {
             module.remove("other")?;
@@ -39,8 +39,8 @@ fn r077_a_module_pass_may_add_and_remove_functions() {
         });
         let (swaps, before) = (s.pass(swaps)?, s.module());
         let after = s.call(&swaps, before.clone())?;
-        s.say(s.functions(&before).join(" "));
-        s.say(s.functions(&after).join(" "));
+        s.note(s.functions(&before).join(" "));
+        s.note(s.functions(&after).join(" "));
         Ok(())
     })
     .keep("r077");
@@ -67,12 +67,12 @@ fn r077_filter_keeps_some_functions() {
 
 /// KEEP. The module that a module pass returns is returned unchanged, the same object.
 #[test]
-fn r080_what_is_returned_is_returned() {
+fn r080_returned_module_is_the_same_object() {
     rule!(|s| {
         for same in [runs("Keeps", |_, _, module| Ok(module)), pass("Leaf")] {
             let before = s.module();
             let after = s.call(&s.pass(same)?, before.clone())?;
-            s.say(format!("the same: {}", s.same(&before, &after)));
+            s.note(format!("the same: {}", s.same(&before, &after)));
         }
         Ok(())
     })
@@ -91,7 +91,7 @@ fn r081_each_kind_gets_its_functions() {
 /// KEEP. All functions are computed from the input and stored together: none sees the result of
 /// another.
 #[test]
-fn r082_no_function_sees_what_became_of_another() {
+fn r082_functions_do_not_see_results_of_others() {
     rule!(|s| {
         let (s, log) = (s, s.log().clone());
         let peeks = each("Peeks", move |f| {
@@ -111,7 +111,7 @@ fn r082_no_function_sees_what_became_of_another() {
 ///
 /// TVM: the function being processed is missing from it.
 #[test]
-fn r087_a_prim_function_pass_sees_the_whole_module() {
+fn r087_prim_function_pass_sees_the_whole_module() {
     rule!(|s| {
         let log = s.log().clone();
         let peeks = each_prim("Peeks", move |f| {
@@ -128,12 +128,12 @@ fn r087_a_prim_function_pass_sees_the_whole_module() {
 ///
 /// TVM: it always makes a new one.
 #[test]
-fn r088_nothing_changed_is_the_same_module() {
+fn r088_unchanged_module_is_the_same_object() {
     rule!(|s| {
         for pass in [visits(), visits_prim(), marks()] {
             let before = s.module();
             let after = s.call(&s.pass(pass)?, before.clone())?;
-            s.say(format!("the same: {}", s.same(&before, &after)));
+            s.note(format!("the same: {}", s.same(&before, &after)));
         }
         Ok(())
     })
@@ -142,13 +142,13 @@ fn r088_nothing_changed_is_the_same_module() {
 
 /// KEEP. If one function fails, none is changed.
 #[test]
-fn r089_if_one_function_fails_none_is_changed() {
+fn r089_failure_in_one_function_changes_none() {
     rule!(|s| {
         let (fails, before) = (s.pass(fails_on_other())?, s.module());
         let cx = s.context(cx())?;
-        s.say_if_failed(s.scope(&cx, |s| s.call(&fails, before.clone())));
+        s.log_failure(s.scope(&cx, |s| s.call(&fails, before.clone())));
         for function in ["main", "other"] {
-            s.say(format!(
+            s.note(format!(
                 "{function}: {:?}",
                 s.attr(&before, function, "mark")
             ));
@@ -164,7 +164,7 @@ fn r089_if_one_function_fails_none_is_changed() {
 ///
 /// TVM: they are visited.
 #[test]
-fn r090_functions_that_skip_optimization_are_left_out() {
+fn r090_functions_with_skip_optimization_are_skipped() {
     rule!(|s| {
         let mut module = s.module();
         for (function, value) in [("main", 1), ("other", 0), ("loop", 1)] {
@@ -179,7 +179,7 @@ fn r090_functions_that_skip_optimization_are_left_out() {
 
 /// KEEP. They also skip functions with `Compiler` or `Extern`, which are compiled elsewhere.
 #[test]
-fn r091_functions_compiled_elsewhere_are_left_out() {
+fn r091_external_functions_are_skipped() {
     rule!(|s| {
         let module = s.with_attr(s.module(), "main", "Compiler", 1);
         let module = s.with_attr(module, "loop", "Extern", 1);
@@ -205,7 +205,7 @@ fn r092_no_hidden_passes() {
 ///
 /// TVM: any pass can damage its input, and the error comes after the damage.
 #[test]
-fn r093_the_input_of_a_pass_is_not_damaged() {
+fn r093_pass_does_not_modify_its_input() {
     let log = Log::default();
     let ours = Passdock::new(&log, Way::Linked);
     let cx = ours.builder().config("testing.immutable_module", true);
@@ -215,17 +215,17 @@ fn r093_the_input_of_a_pass_is_not_damaged() {
     let after = ours.scope(&cx, |ours| ours.call(&marks, before.clone()));
     let after = after.expect("it changes what it returns");
     for module in [&before, &after] {
-        ours.say(format!("mark {:?}", ours.attr(module, "main", "mark")));
+        ours.note(format!("mark {:?}", ours.attr(module, "main", "mark")));
     }
     let tvm = "Immutable module has been modified in pass: Marks";
     by_hand(log.text(), thrown("InternalError", tvm)).fix("r093");
-    if let Some(said) = scribbled() {
-        check("r093.2", &said);
+    if let Some(message) = scribble_error() {
+        check("r093.2", &message);
     }
 }
 
 /// Returns the error for a C plugin that writes past its view's `const`; `None` without a C compiler.
-fn scribbled() -> Option<String> {
+fn scribble_error() -> Option<String> {
     let dir = tempfile::tempdir().expect("a directory");
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("bad-plugins/scribbles.c");
     let library = passdock_tests::build_c_plugin(&source, dir.path())?;
@@ -238,8 +238,8 @@ fn scribbled() -> Option<String> {
         let cx = ours.builder().config("testing.immutable_module", watched);
         let cx = cx.build().expect("an option that every host has");
         let done = ours.scope(&cx, |ours| ours.call(&scribbles, ours.module()));
-        ours.say(format!("watched: {watched}"));
-        ours.say_if_failed(done);
+        ours.note(format!("watched: {watched}"));
+        ours.log_failure(done);
     }
     Some(log.text())
 }
@@ -251,13 +251,16 @@ fn r094_untouched_functions_are_shared() {
         let before = s.module();
         let after = s.call(&s.pass(changes())?, before.clone())?;
         for function in ["main", "other", "loop"] {
-            s.say(format!(
+            s.note(format!(
                 "{function} shared: {}",
                 s.shares(&before, &after, function)
             ));
         }
-        let again = s.call(&s.pass(seq([made(&s.pass(pass("Leaf"))?)]))?, after.clone())?;
-        s.say(format!("main shared: {}", s.shares(&after, &again, "main")));
+        let again = s.call(
+            &s.pass(seq([spec_of(&s.pass(pass("Leaf"))?)]))?,
+            after.clone(),
+        )?;
+        s.note(format!("main shared: {}", s.shares(&after, &again, "main")));
         Ok(())
     })
     .keep("r094");
@@ -280,12 +283,12 @@ fn r096_apply_pass_to_function() {
                 let marked = marked(&ours, &after);
                 assert_eq!(ours.functions(&after), ours.functions(&before));
                 assert_eq!(ours.same(&before, &after), marked.is_empty(), "{regex}");
-                ours.say(format!("{regex}: {marked:?}"));
+                ours.note(format!("{regex}: {marked:?}"));
             }
-            Err(error) => ours.say(error.to_string()),
+            Err(error) => ours.note(error.to_string()),
         }
     }
-    ours.say_if_failed(apply_pass_to_function(marks(), "(", false).map_err(Failure));
+    ours.log_failure(apply_pass_to_function(marks(), "(", false).map_err(Failure));
     check("r096", &log.text());
 }
 
@@ -299,7 +302,7 @@ fn marked(ours: &Passdock, module: &Module) -> Vec<String> {
 /// KEEP. The other functions are external to the inner pass, and are returned unchanged. Changes of the module metadata
 /// are kept.
 #[test]
-fn r096_the_others_are_external() {
+fn r096_other_functions_are_external() {
     let log = Log::default();
     let ours = Passdock::new(&log, Way::Host);
     let seen = log.clone();

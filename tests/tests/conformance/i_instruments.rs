@@ -12,7 +12,7 @@ use crate::system::{Log, Mine, System, changes, cx, emits, fails, pass, runs, se
 /// KEEP. For each pass: `should_run` of all instruments, `run_before_pass` of all, the pass,
 /// `run_after_pass` of all, each in the order of the list.
 #[test]
-fn r097_the_order_of_callbacks() {
+fn r097_callback_order() {
     rule!(|s| s
         .call_in(cx().watch(tap("one")).watch(tap("two")), pass("Leaf"))
         .map(drop))
@@ -34,7 +34,7 @@ fn r098_enter_and_exit_in_list_order() {
 /// KEEP. `should_run` and `run_before_pass` get the module before the pass, `run_after_pass` the
 /// module that it returned.
 #[test]
-fn r099_callbacks_get_the_module_of_their_time() {
+fn r099_callbacks_get_module_before_and_after() {
     rule!(|s| {
         let cx = cx().watch(tap("tap").counts());
         s.run(cx, [changes(), seq([changes()]).name("Inner")])
@@ -46,12 +46,12 @@ fn r099_callbacks_get_the_module_of_their_time() {
 /// KEEP. `should_run` of all instruments is called, also after one returned false. If one returned
 /// false, the pass and its other callbacks don't run, and the input module is returned.
 #[test]
-fn r100_all_are_asked_and_one_veto_is_enough() {
+fn r100_should_run_is_called_for_all_and_one_veto_suffices() {
     rule!(|s| {
         let cx = s.context(cx().watch(tap("one").vetoes("Changes")).watch(tap("two")))?;
         let (pass, before) = (s.pass(changes())?, s.module());
         let after = s.scope(&cx, |s| s.call(&pass, before.clone()))?;
-        s.say(format!("the same module: {}", s.same(&before, &after)));
+        s.note(format!("the same module: {}", s.same(&before, &after)));
         Ok(())
     })
     .plugins()
@@ -61,7 +61,7 @@ fn r100_all_are_asked_and_one_veto_is_enough() {
 /// KEEP. `should_run` isn't called for a pass that the context requires; `run_before_pass` and
 /// `run_after_pass` are.
 #[test]
-fn r101_should_run_is_not_asked_for_required_passes() {
+fn r101_should_run_is_not_called_for_required_passes() {
     rule!(|s| {
         let cx = cx().requires(["Leaf"]).watch(tap("tap").vetoes("Leaf"));
         s.call_in(cx, pass("Leaf")).map(drop)
@@ -72,11 +72,11 @@ fn r101_should_run_is_not_asked_for_required_passes() {
 
 /// KEEP. A Sequential is itself instrumented around its children; a veto skips all of them.
 #[test]
-fn r102_a_sequential_is_instrumented_too() {
+fn r102_sequential_is_instrumented() {
     rule!(|s| {
         let two = || [pass("First"), pass("Last")];
         s.run(cx().watch(tap("tap")), two())?;
-        s.say("vetoed:");
+        s.note("vetoed:");
         s.run(cx().watch(tap("tap").vetoes("sequential")), two())
     })
     .plugins()
@@ -85,7 +85,7 @@ fn r102_a_sequential_is_instrumented_too() {
 
 /// KEEP. Passes that a pass calls are instrumented, too.
 #[test]
-fn r103_passes_inside_passes_are_instrumented() {
+fn r103_nested_passes_are_instrumented() {
     rule!(|s| {
         let leaf = s.pass(pass("Leaf"))?;
         let outer = runs("Outer", move |s: &S, _, module| s.call(&leaf, module));
@@ -97,7 +97,7 @@ fn r103_passes_inside_passes_are_instrumented() {
 
 /// KEEP. A callback that an instrument doesn't define does nothing, and lets all passes run.
 #[test]
-fn r104_callbacks_may_be_left_out() {
+fn r104_callbacks_are_optional() {
     struct Nothing;
     impl PassInstrument for Nothing {
         fn name(&self) -> &str {
@@ -112,13 +112,13 @@ fn r104_callbacks_may_be_left_out() {
         .build()
         .expect("a context");
     let all = ours.pass(seq([pass("First"), fails()])).expect("passes");
-    ours.say_if_failed(ours.scope(&cx, |ours| ours.call(&all, ours.module())));
+    ours.log_failure(ours.scope(&cx, |ours| ours.call(&all, ours.module())));
     check("r104", &log.text());
 }
 
 /// KEEP. The same instrument listed twice is called twice.
 #[test]
-fn r106_listed_twice_is_called_twice() {
+fn r106_instrument_listed_twice_is_called_twice() {
     rule!(|s| {
         let twice = tap("tap");
         s.call_in(cx().watch(twice.clone()).watch(twice), pass("Leaf"))
@@ -133,7 +133,7 @@ fn r106_listed_twice_is_called_twice() {
 ///
 /// TVM: there is no `pass_failed`.
 #[test]
-fn r107_a_failing_pass_has_no_after() {
+fn r107_failed_pass_skips_run_after_pass() {
     rule!(|s| {
         let cx = cx().watch(tap("one").unwinds()).watch(tap("two").unwinds());
         s.run(cx, [fails(), pass("Last")])
@@ -144,7 +144,7 @@ fn r107_a_failing_pass_has_no_after() {
         for callback in ["should_run", "before", "after"] {
             let tap = |name| tap(name).quiet().unwinds();
             let cx = cx().watch(tap("one")).watch(tap("two").fails_in(callback));
-            s.say_if_failed(s.call_in(cx.watch(tap("three")), pass("Leaf")));
+            s.log_failure(s.call_in(cx.watch(tap("three")), pass("Leaf")));
         }
         Ok(())
     })
@@ -161,11 +161,11 @@ fn r107_a_failing_pass_has_no_after() {
 /// KEEP. If `should_run` or `run_before_pass` fails, the remaining callbacks and the pass don't
 /// run, the error propagates, and all exit callbacks run.
 #[test]
-fn r108_should_run_or_before_fails() {
+fn r108_failure_in_should_run_or_run_before_pass() {
     rule!(|s| {
         for callback in ["should_run", "before"] {
             let cx = cx().watch(tap("one")).watch(tap("two").fails_in(callback));
-            s.say_if_failed(s.call_in(cx.watch(tap("three")), pass("Leaf")));
+            s.log_failure(s.call_in(cx.watch(tap("three")), pass("Leaf")));
         }
         Ok(())
     })
@@ -176,7 +176,7 @@ fn r108_should_run_or_before_fails() {
 /// KEEP. If `run_after_pass` fails, that of later instruments doesn't run, the error propagates,
 /// and all exit callbacks run.
 #[test]
-fn r109_after_fails() {
+fn r109_failure_in_run_after_pass() {
     rule!(|s| {
         let cx = cx().watch(tap("one")).watch(tap("two").fails_in("after"));
         s.call_in(cx.watch(tap("three")), pass("Leaf")).map(drop)
@@ -187,7 +187,7 @@ fn r109_after_fails() {
 
 /// KEEP. After such failures the instruments stay installed; the context can be used again.
 #[test]
-fn r110_the_context_can_be_used_again() {
+fn r110_context_is_reusable_after_failure() {
     rule!(|s| {
         let cx = s.context(
             cx().watch(tap("tap"))
@@ -195,8 +195,8 @@ fn r110_the_context_can_be_used_again() {
         )?;
         let leaf = s.pass(pass("Leaf"))?;
         for _ in 0..2 {
-            s.say_if_failed(s.scope(&cx, |s| s.call(&leaf, s.module())));
-            s.say(format!("{} instruments", s.instruments(&cx)));
+            s.log_failure(s.scope(&cx, |s| s.call(&leaf, s.module())));
+            s.note(format!("{} instruments", s.instruments(&cx)));
         }
         Ok(())
     })
@@ -207,18 +207,18 @@ fn r110_the_context_can_be_used_again() {
 /// exited in reverse order, the list is cleared, the context isn't pushed, and the error
 /// propagates.
 #[test]
-fn r111_enter_fails() {
+fn r111_failure_in_enter() {
     rule!(|s| {
         let watched = cx().watch(tap("one")).watch(tap("two"));
         let watched = watched
             .watch(tap("three").fails_in("enter"))
             .watch(tap("four"));
         let cx = s.context(watched.level(3))?;
-        s.say_if_failed(s.scope(&cx, |s| {
-            s.say("not reached");
+        s.log_failure(s.scope(&cx, |s| {
+            s.note("not reached");
             Ok(())
         }));
-        s.say(format!(
+        s.note(format!(
             "{} instruments, current level {}",
             s.instruments(&cx),
             s.level(&s.current())
@@ -233,7 +233,7 @@ fn r111_enter_fails() {
 ///
 /// TVM: the process aborts.
 #[test]
-fn r112_an_exit_fails_while_enter_failed() {
+fn r112_failure_in_exit_after_failure_in_enter() {
     rule!(|s| {
         let watched = cx().watch(tap("one")).watch(tap("two").fails_in("exit"));
         let cx = s.context(watched.watch(tap("three").fails_in("enter")))?;
@@ -245,12 +245,12 @@ fn r112_an_exit_fails_while_enter_failed() {
 /// KEEP. If an exit callback fails, later ones aren't called, the list is cleared, the context is
 /// popped, and the error propagates.
 #[test]
-fn r113_exit_fails() {
+fn r113_failure_in_exit() {
     rule!(|s| {
         let watched = cx().watch(tap("one").fails_in("exit")).watch(tap("two"));
         let cx = s.context(watched.level(3))?;
-        s.say_if_failed(s.scope(&cx, |_| Ok(())));
-        s.say(format!(
+        s.log_failure(s.scope(&cx, |_| Ok(())));
+        s.note(format!(
             "{} instruments, current level {}",
             s.instruments(&cx),
             s.level(&s.current())
@@ -262,10 +262,10 @@ fn r113_exit_fails() {
 
 /// KEEP. After that the context works without instruments, with a warning.
 #[test]
-fn r114_the_context_goes_on_without_instruments() {
+fn r114_context_continues_without_instruments() {
     rule!(|s| {
         let cx = s.context(cx().watch(tap("one").fails_in("exit")))?;
-        s.say_if_failed(s.scope(&cx, |_| Ok(())));
+        s.log_failure(s.scope(&cx, |_| Ok(())));
         let leaf = s.pass(pass("Leaf"))?;
         s.scope(&cx, |s| s.call(&leaf, s.module()).map(drop))
     })
@@ -277,7 +277,7 @@ fn r114_the_context_goes_on_without_instruments() {
 ///
 /// TVM: the exit callback's error replaces it.
 #[test]
-fn r115_the_passes_error_outranks_the_exits() {
+fn r115_pass_error_takes_precedence_over_exit_error() {
     rule!(|s| s
         .call_in(cx().watch(tap("tap").fails_in("exit")), fails())
         .map(drop))
@@ -287,7 +287,7 @@ fn r115_the_passes_error_outranks_the_exits() {
 
 /// KEEP. An error outside any pass also runs the exit callbacks.
 #[test]
-fn r116_an_error_of_the_body_runs_the_exits() {
+fn r116_error_of_the_body_runs_exit_callbacks() {
     rule!(|s| {
         let cx = s.context(cx().watch(tap("one")).watch(tap("two")))?;
         s.scope(&cx, |s| Err(s.fault("the body failed")))
@@ -299,14 +299,14 @@ fn r116_an_error_of_the_body_runs_the_exits() {
 ///
 /// TVM: errors of user-defined classes become RuntimeError.
 #[test]
-fn r117_the_error_object_is_kept() {
+fn r117_error_object_is_preserved() {
     rule!(|s| {
         let throws = tap("tap").quiet().throws("before", Mine(7));
         let error = s.run(cx().watch(throws), [pass("Leaf")]).err();
         let error = error.ok_or_else(|| s.fault("it ran"))?;
         let source = error.source();
         let mine = source.and_then(|source| source.downcast_ref::<Mine>());
-        s.say(format!("caught {mine:?}"));
+        s.note(format!("caught {mine:?}"));
         Err(error)
     })
     .fix("r117");
@@ -316,7 +316,7 @@ fn r117_the_error_object_is_kept() {
 ///
 /// TVM: they call the instruments again, without end.
 #[test]
-fn r119_passes_of_an_instrument_are_not_watched() {
+fn r119_passes_run_by_an_instrument_are_not_instrumented() {
     rule!(|s| {
         let leaf = s.pass(pass("Leaf"))?;
         let runs = tap("tap").does("before", move |s: &S| s.call(&leaf, s.module()).map(drop));
@@ -327,7 +327,7 @@ fn r119_passes_of_an_instrument_are_not_watched() {
 
 /// KEEP. An instrument is called only under its thread's context.
 #[test]
-fn r120_other_threads_are_not_watched() {
+fn r120_other_threads_are_not_instrumented() {
     rule!(|s| {
         let (cx, leaf) = (s.context(cx().watch(tap("tap")))?, s.pass(pass("Leaf"))?);
         s.scope(&cx, |s| {

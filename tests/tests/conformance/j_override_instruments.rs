@@ -8,7 +8,7 @@ use crate::system::{System, Tap, cx, pass, runs, tap};
 /// KEEP. The old instruments are exited, the list is replaced, and the new ones are entered; the
 /// context stays entered.
 #[test]
-fn r121_old_ones_exited_new_ones_entered() {
+fn r121_old_are_exited_and_new_entered() {
     rule!(|s| {
         let cx = s.context(cx().watch(tap("old")))?;
         s.scope(&cx, |s| {
@@ -21,7 +21,7 @@ fn r121_old_ones_exited_new_ones_entered() {
 
 /// KEEP. It works on the thread's default context.
 #[test]
-fn r122_the_threads_default_context() {
+fn r122_override_on_default_context() {
     rule!(|s| {
         let leaf = s.pass(pass("Leaf"))?;
         s.override_instruments(&s.current(), vec![tap("tap")])?;
@@ -36,11 +36,11 @@ fn r122_the_threads_default_context() {
 ///
 /// TVM: None is a TypeError, although it is documented.
 #[test]
-fn r123_an_empty_list_removes_all() {
+fn r123_empty_list_removes_all() {
     rule!(|s| {
         let cx = s.context(cx().watch(tap("old")))?;
         s.scope(&cx, |s| {
-            s.say_if_failed(s.remove_instruments(&cx));
+            s.log_failure(s.remove_instruments(&cx));
             s.call(&s.pass(pass("Leaf"))?, s.module()).map(drop)
         })
     })
@@ -50,12 +50,12 @@ fn r123_an_empty_list_removes_all() {
 /// KEEP. If the exit callback of an old instrument fails, the list is empty, the new ones aren't
 /// installed, and the error propagates.
 #[test]
-fn r124_an_old_exit_fails() {
+fn r124_failure_in_exit_of_old_instrument() {
     rule!(|s| {
         let cx = s.context(cx().watch(tap("one").fails_in("exit")).watch(tap("two")))?;
         s.scope(&cx, |s| {
-            s.say_if_failed(s.override_instruments(&cx, vec![tap("new")]));
-            s.say(format!("{} instruments", s.instruments(&cx)));
+            s.log_failure(s.override_instruments(&cx, vec![tap("new")]));
+            s.note(format!("{} instruments", s.instruments(&cx)));
             Ok(())
         })
     })
@@ -65,13 +65,13 @@ fn r124_an_old_exit_fails() {
 /// KEEP. If the enter callback of a new instrument fails, those before it are exited and the list
 /// is empty.
 #[test]
-fn r125_a_new_enter_fails() {
+fn r125_failure_in_enter_of_new_instrument() {
     rule!(|s| {
         let cx = s.context(cx())?;
         s.scope(&cx, |s| {
             let new = vec![tap("a"), tap("b").fails_in("enter"), tap("c")];
-            s.say_if_failed(s.override_instruments(&cx, new));
-            s.say(format!("{} instruments", s.instruments(&cx)));
+            s.log_failure(s.override_instruments(&cx, new));
+            s.note(format!("{} instruments", s.instruments(&cx)));
             Ok(())
         })
     })
@@ -82,11 +82,11 @@ fn r125_a_new_enter_fails() {
 ///
 /// TVM: on a context that was never entered, it calls the exit callbacks of the old instruments.
 #[test]
-fn r126_what_was_never_entered_is_not_exited() {
+fn r126_unentered_instruments_are_not_exited() {
     rule!(|s| {
         let cx = s.context(cx().watch(tap("old")))?;
         s.override_instruments(&cx, vec![tap("new")])?;
-        s.say("entered:");
+        s.note("entered:");
         s.scope(&cx, |_| Ok(()))
     })
     .fix("r126");
@@ -104,16 +104,16 @@ fn r126_what_was_never_entered_is_not_exited() {
 ///
 /// TVM: only those that were entered the second time are exited.
 #[test]
-fn r126_what_was_entered_twice_is_exited_twice() {
+fn r126_exits_match_enters() {
     rule!(|s| {
         let cx = s.context(cx().watch(tap("a")).watch(only_once()))?;
         let done = s.scope(&cx, |s| {
-            s.say("in it");
+            s.note("in it");
             let inner = s.scope(&cx, |_| Ok(()));
-            s.say(format!("{} instruments", s.instruments(&cx)));
+            s.note(format!("{} instruments", s.instruments(&cx)));
             inner
         });
-        s.say_if_failed(done);
+        s.log_failure(done);
         Ok(())
     })
     .fix("r126.3");
@@ -123,7 +123,7 @@ fn r126_what_was_entered_twice_is_exited_twice() {
         s.scope(&cx, |s| {
             s.scope(&cx, |s| {
                 let new = vec![tap("a"), only_once()];
-                s.say_if_failed(s.override_instruments(&cx, new));
+                s.log_failure(s.override_instruments(&cx, new));
                 Ok(())
             })
         })
@@ -147,7 +147,7 @@ fn only_once<S: System>() -> Tap<S> {
 ///
 /// TVM: the new instruments get `run_after_pass` without `run_before_pass`.
 #[test]
-fn r127_a_running_pass_keeps_its_list() {
+fn r127_running_pass_keeps_its_instruments() {
     rule!(|s| {
         let replaces = runs("Replaces", |s: &S, cx, module| {
             s.override_instruments(cx, vec![tap("new")])?;
@@ -166,7 +166,7 @@ fn r127_a_running_pass_keeps_its_list() {
 ///
 /// TVM: calling it from an exit callback crashes the process.
 #[test]
-fn r128_refused_while_a_callback_runs() {
+fn r128_override_inside_a_callback_is_rejected() {
     rule!(|s| {
         let replaces = |s: &S| s.override_instruments(&s.current(), Vec::new());
         let tap = tap("tap").does("exit", replaces);

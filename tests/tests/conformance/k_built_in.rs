@@ -29,23 +29,23 @@ fn watched(add: impl FnOnce(ContextBuilder) -> ContextBuilder) -> (Log, Passdock
 /// Calls a pass, and logs a failure.
 fn call(ours: &Passdock, spec: Spec<Passdock>) {
     let pass = ours.pass(spec).expect("a pass");
-    ours.say_if_failed(ours.call(&pass, ours.module()));
+    ours.log_failure(ours.call(&pass, ours.module()));
 }
 
 /// Returns the output of instruments while a pass is called.
-fn said_by(
+fn output_of(
     add: impl FnOnce(ContextBuilder, Sink) -> ContextBuilder,
     spec: Spec<Passdock>,
 ) -> String {
-    let said = Log::default();
-    let out = said.clone();
+    let log = Log::default();
+    let out = log.clone();
     let sink: Sink = Arc::new(move |text| out.add(text.trim_end_matches('\n')));
     let (_, ours, cx) = watched(|cx| add(cx, sink));
-    ours.say_if_failed(ours.scope(&cx, |ours| {
+    ours.log_failure(ours.scope(&cx, |ours| {
         call(ours, spec);
         Ok(())
     }));
-    said.text()
+    log.text()
 }
 
 /// Replaces all numbers.
@@ -104,7 +104,7 @@ fn r129_timing_is_a_tree() {
 
 /// KEEP. Timing is read before the context is left; afterwards it is empty.
 #[test]
-fn r130_timing_is_asked_before_the_context_is_left() {
+fn r130_timing_is_rendered_before_the_context_is_left() {
     let timing = Arc::new(PassTimingInstrument::new());
     let shared = timing.clone();
     let (_, ours, cx) = watched(|cx| cx.shared_instrument(shared));
@@ -136,7 +136,7 @@ fn r131_only_passes_that_ran_appear() {
 ///
 /// TVM: nothing can be rendered any more.
 #[test]
-fn r132_a_failed_pass_is_closed_and_marked() {
+fn r132_failed_pass_is_closed_and_marked() {
     let shown = timed(
         |ours| {
             call(ours, seq([pass("First"), fails()]));
@@ -156,7 +156,7 @@ fn r132_a_failed_pass_is_closed_and_marked() {
 ///
 /// TVM: there is one for the thread, which a nested context clears.
 #[test]
-fn r133_each_instrument_keeps_its_own() {
+fn r133_each_timing_instrument_has_its_own_record() {
     let (outer, inner) = <(Arc<PassTimingInstrument>, Arc<PassTimingInstrument>)>::default();
     let shared = outer.clone();
     let (_, ours, cx) = watched(|cx| cx.shared_instrument(shared));
@@ -220,20 +220,21 @@ fn measured(cell: &str) -> &str {
 /// KEEP. Printing before and after all passes prints a line that names the pass, then the module.
 #[test]
 fn r135_print_before_and_after_all() {
-    let said = said_by(
+    let output = output_of(
         |cx, sink| cx.instrument(PrintIr::new(PassFilter::All, PassFilter::All, sink)),
         changes(),
     );
-    check("r135", &without_modules(&said));
+    check("r135", &without_modules(&output));
 }
 
 /// Replaces the text of the scenarios' input module, and of that module after `Changes`.
-fn without_modules(said: &str) -> String {
+fn without_modules(output: &str) -> String {
     let ours = Passdock::new(&Log::default(), Way::Host);
     let changes = ours.pass(changes()).expect("a pass");
     let changed = ours.call(&changes, ours.module()).expect("it works");
     let text = |module: &Module| text::print(module).trim_end().to_owned();
-    said.replace(&text(&ours.module()), "MODULE")
+    output
+        .replace(&text(&ours.module()), "MODULE")
         .replace(&text(&changed), "MODULE with count = 1")
 }
 
@@ -243,20 +244,20 @@ fn without_modules(said: &str) -> String {
 #[test]
 fn r136_print_around_named_passes() {
     let only = |name: &str| PassFilter::These(vec![full(name)]);
-    let said = said_by(
+    let output = output_of(
         |cx, sink| cx.instrument(PrintIr::new(only("Leaf"), only("NeedsLeaf"), sink)),
         seq([pass("Leaf"), pass("NeedsLeaf")]),
     );
-    let heads = said.lines().filter(|line| line.starts_with("Print IR"));
+    let heads = output.lines().filter(|line| line.starts_with("Print IR"));
     let heads: Vec<&str> = heads.collect();
     // `pass_info.name in before_names`
     let (before, after) = ("Leaf", "NeedsLeaf");
     let tvm = ["Leaf", "NeedsLeaf"].map(|name| {
-        let told = |names: &str, when: &str| match names.contains(name) {
+        let printed = |names: &str, when: &str| match names.contains(name) {
             true => format!("Print IR {when}: {name}\n"),
             false => String::new(),
         };
-        told(before, "before") + &told(after, "after")
+        printed(before, "before") + &printed(after, "after")
     });
     by_hand(heads.join("\n"), tvm.concat().trim_end()).fix("r136");
 }
@@ -309,17 +310,17 @@ fn r138_only_dumps_are_deleted() {
     let dir = tempfile::tempdir().expect("a directory");
     let ir = dir.path().join("ir");
     let first = dumped(&ir, true, [pass("Leaf"), changes()]);
-    let anew = dumped(&ir, true, [pass("First")]);
+    let refreshed = dumped(&ir, true, [pass("First")]);
     std::fs::write(ir.join("mine.txt"), "").expect("a file");
     let kept = dumped(&ir, true, [pass("Last")]);
-    check("r138", &[first, anew, kept].join("\n"));
+    check("r138", &[first, refreshed, kept].join("\n"));
 }
 
 /// FIX. The verifier as an instrument names the pass and the invariant that it broke.
 ///
 /// TVM: a bare assertion.
 #[test]
-fn r139_which_pass_broke_what() {
+fn r139_verifier_names_pass_and_invariant() {
     // A function without a terminator; without the instrument, it isn't verified.
     let breaks = create_module_pass(PassInfo::new(full("Breaks")), |module, _| {
         module.create("unfinished", FunctionKind::GRAPH, None)?;
@@ -335,7 +336,7 @@ fn r139_which_pass_broke_what() {
 /// KEEP. The pass PrintIR can be anywhere in a pipeline; it prints the module under a header and
 /// changes nothing.
 #[test]
-fn r140_print_ir_stands_anywhere() {
+fn r140_print_ir_runs_anywhere() {
     let out = Log::default();
     let printed = out.clone();
     let sink: Sink = Arc::new(move |text| printed.add(text.trim_end()));
@@ -343,7 +344,7 @@ fn r140_print_ir_stands_anywhere() {
     let print = print_ir("here", sink);
     out.add(format!("{:?}", ours.info(&print)));
     let all = ours
-        .pass(seq([changes(), crate::system::made(&print)]))
+        .pass(seq([changes(), crate::system::spec_of(&print)]))
         .expect("passes");
     let before = ours.module();
     let after = ours.call(&print, before.clone()).expect("it works");

@@ -18,18 +18,18 @@ use crate::tvm::thrown;
 
 /// KEEP. Outside of passes a context has no diagnostic context; each pass gets a new one.
 #[test]
-fn r141_each_pass_gets_a_fresh_diagnostic_context() {
+fn r141_each_pass_gets_a_new_diagnostic_context() {
     rule!(|s| {
         let looks = |name| {
             runs(name, |s: &S, cx, module| {
-                s.say(format!("before: {:?}", s.diagnostics(cx)));
+                s.note(format!("before: {:?}", s.diagnostics(cx)));
                 s.warn(cx, "This is odd.");
-                s.say(format!("after: {:?}", s.diagnostics(cx)));
+                s.note(format!("after: {:?}", s.diagnostics(cx)));
                 Ok(module)
             })
         };
         let cx = s.context(cx())?;
-        s.say(format!("outside: {:?}", s.diagnostics(&cx)));
+        s.note(format!("outside: {:?}", s.diagnostics(&cx)));
         let all = s.pass(seq([looks("Looks"), looks("LooksAgain")]))?;
         s.scope(&cx, |s| s.call(&all, s.module()).map(drop))
     })
@@ -53,7 +53,7 @@ fn r142_levels() {
 /// KEEP. The diagnostics of a pass are collected and shown once, in order, after it returns. If one
 /// is an error, the pass has failed.
 #[test]
-fn r143_errors_fail_the_pass_when_it_has_returned() {
+fn r143_errors_fail_the_pass_after_it_returns() {
     rule!(|s| s.run(cx(), [emits(Severity::Error), pass("Last")]))
         .plugins()
         .keep("r143");
@@ -63,7 +63,7 @@ fn r143_errors_fail_the_pass_when_it_has_returned() {
 ///
 /// TVM: a bug raises nothing.
 #[test]
-fn r144_bugs_fail_the_pass_too() {
+fn r144_bugs_fail_the_pass() {
     rule!(|s| {
         let cx = cx().watch(tap("tap").quiet().unwinds());
         s.run(cx, [emits(Severity::Bug), pass("Last")])
@@ -75,7 +75,7 @@ fn r144_bugs_fail_the_pass_too() {
 /// KEEP. A pass with error diagnostics has failed: `run_after_pass` isn't called, and the rest of a
 /// Sequential doesn't run.
 #[test]
-fn r145_a_pass_with_errors_counts_as_failed() {
+fn r145_pass_with_errors_has_failed() {
     rule!(|s| s.run(
         cx().watch(tap("tap")),
         [emits(Severity::Error), pass("Last")]
@@ -86,7 +86,7 @@ fn r145_a_pass_with_errors_counts_as_failed() {
 
 /// KEEP. Warnings, notes and helps don't stop a run.
 #[test]
-fn r146_warnings_stop_nothing() {
+fn r146_warnings_do_not_stop_the_run() {
     rule!(|s| s.run(
         cx().watch(tap("tap")),
         [emits(Severity::Warning), pass("Last")]
@@ -98,14 +98,14 @@ fn r146_warnings_stop_nothing() {
 /// KEEP. A pass that runs another gets its own diagnostic context back afterwards; each diagnostic
 /// is shown for its own pass.
 #[test]
-fn r147_a_nested_pass_has_its_own() {
+fn r147_nested_pass_has_its_own_diagnostics() {
     rule!(|s| {
         let inner = s.pass(emits(Severity::Warning))?;
         let outer = runs("Outer", move |s: &S, cx, module| {
             s.warn(cx, "Before the inner one.");
             let module = s.call(&inner, module)?;
             let (own, current) = (s.diagnostics(cx), s.diagnostics(&s.current()));
-            s.say(format!("back: {own:?}, {current:?}"));
+            s.note(format!("back: {own:?}, {current:?}"));
             s.warn(cx, "After the inner one.");
             Ok(module)
         });
@@ -119,11 +119,11 @@ fn r147_a_nested_pass_has_its_own() {
 ///
 /// TVM: it keeps the first pass's diagnostics, which were shown, forever.
 #[test]
-fn r148_nothing_is_kept_after_a_pass() {
+fn r148_diagnostics_are_not_kept_after_a_pass() {
     rule!(|s| {
         let (cx, warns) = (s.context(cx())?, s.pass(emits(Severity::Warning))?);
         s.scope(&cx, |s| s.call(&warns, s.module()).map(drop))?;
-        s.say(format!("afterwards: {:?}", s.diagnostics(&cx)));
+        s.note(format!("afterwards: {:?}", s.diagnostics(&cx)));
         Ok(())
     })
     .plugins()
@@ -134,7 +134,7 @@ fn r148_nothing_is_kept_after_a_pass() {
 ///
 /// TVM: they are lost.
 #[test]
-fn r149_what_a_failing_pass_said_is_shown() {
+fn r149_diagnostics_of_failing_pass_are_shown() {
     rule!(|s| s.run(cx(), [warns_then_fails(), pass("Last")]))
         .plugins()
         .fix("r149");
@@ -144,7 +144,7 @@ fn r149_what_a_failing_pass_said_is_shown() {
 ///
 /// TVM: they get no diagnostic context.
 #[test]
-fn r150_prim_function_passes_can_speak() {
+fn r150_prim_function_passes_emit_diagnostics() {
     rule!(|s| s.run(cx(), [warns_of_prim(), pass("Last")]))
         .plugins()
         .fix("r150");
@@ -173,8 +173,8 @@ fn shown(ours: &Passdock, module: Module) -> String {
 
 /// Returns the text of a warning about the first op of `main`, with colors or without.
 fn rendered(ours: &Passdock, module: Module, color: bool) -> String {
-    let said = Log::default();
-    let out = said.clone();
+    let log = Log::default();
+    let out = log.clone();
     let cx = PassContext::builder().registry(&ours.registry);
     let cx = cx.renderer(move |all| all.iter().for_each(|d| out.add(d.render(color))));
     let warns = create_function_pass(PassInfo::new(full("Warns")), |f, cx| {
@@ -186,19 +186,19 @@ fn rendered(ours: &Passdock, module: Module, color: bool) -> String {
     let cx = cx.build().expect("a context");
     cx.scope(|_| warns.call(module))
         .expect("a warning stops nothing");
-    said.text()
+    log.text()
 }
 
 /// KEEP. A diagnostic is shown with the source line underlined.
 #[test]
-fn r152_the_sources_line_is_underlined() {
+fn r152_source_line_is_underlined() {
     let ours = Passdock::new(&Log::default(), Way::Host);
     check("r152", &shown(&ours, ours.module()));
 }
 
 /// KEEP. Colors are only for terminals, and change nothing else.
 #[test]
-fn r152_colours_are_for_terminals() {
+fn r152_colors_are_for_terminals_only() {
     let ours = Passdock::new(&Log::default(), Way::Host);
     let plain = shown(&ours, ours.module());
     let colored = rendered(&ours, ours.module(), true);
@@ -219,7 +219,7 @@ fn r152_colours_are_for_terminals() {
 ///
 /// TVM: a separate fatal error, which hides the diagnostic.
 #[test]
-fn r153_without_the_source_it_is_shown_without_its_line() {
+fn r153_diagnostic_without_source_has_no_line() {
     let ours = Passdock::new(&Log::default(), Way::Host);
     let text = passdock_ir::text::print(&ours.module());
     let module = passdock_ir::text::parse(&text).expect("the host's own text");
@@ -230,14 +230,14 @@ fn r153_without_the_source_it_is_shown_without_its_line() {
 /// KEEP. One renderer serves all contexts without their own, and can be replaced; existing contexts
 /// keep theirs.
 #[test]
-fn r154_the_renderer_can_be_replaced() {
+fn r154_renderer_can_be_replaced() {
     let log = Log::default();
     let ours = Passdock::new(&log, Way::Host);
-    let says = |who: &'static str| {
+    let logs = |label: &'static str| {
         let log = log.clone();
-        move |all: &[Diagnostic]| log.add(format!("{who}: {}", all[0].message))
+        move |all: &[Diagnostic]| log.add(format!("{label}: {}", all[0].message))
     };
-    let later: Arc<Renderer> = Arc::new(says("later"));
+    let later: Arc<Renderer> = Arc::new(logs("later"));
     let renderer = later.clone();
     let warns = runs("Warns", move |s: &Passdock, cx, module| {
         // The context already has a renderer.
@@ -247,10 +247,10 @@ fn r154_the_renderer_can_be_replaced() {
     });
     let warns = ours.pass(warns).expect("a pass");
     let plain = || PassContext::builder().registry(&ours.registry);
-    let all: Arc<Renderer> = Arc::new(says("all"));
+    let all: Arc<Renderer> = Arc::new(logs("all"));
     override_renderer(Some(all.clone()));
     assert!(Arc::ptr_eq(&get_renderer(), &all));
-    for cx in [plain(), plain(), plain().renderer(says("its own"))] {
+    for cx in [plain(), plain(), plain().renderer(logs("its own"))] {
         let cx = cx.build().expect("a context");
         cx.scope(|_| warns.call(ours.module()))
             .expect("a warning stops nothing");
@@ -265,7 +265,7 @@ fn r154_the_renderer_can_be_replaced() {
 ///
 /// TVM: only errors with a location are extended, and then only name the pass.
 #[test]
-fn r155_an_error_names_pass_and_function_once() {
+fn r155_error_names_pass_and_function_once() {
     rule!(|s| {
         let inner = seq([fails_on_other()]).name("Inner");
         s.run(cx(), [pass("First"), inner])
@@ -276,14 +276,14 @@ fn r155_an_error_names_pass_and_function_once() {
     let log = Log::default();
     let ours = Passdock::new(&log, Way::Host);
     let cx = || ours.builder().renderer(|_| panic!("no paper"));
-    for said in [warns_then_fails(), emits(Severity::Warning)] {
-        let (cx, said) = (
+    for warns in [warns_then_fails(), emits(Severity::Warning)] {
+        let (cx, warns) = (
             cx().build().expect("a context"),
-            ours.pass(said).expect("a pass"),
+            ours.pass(warns).expect("a pass"),
         );
-        let done = ours.scope(&cx, |ours| ours.call(&said, ours.module()));
-        ours.say(format!("done: {}", done.is_ok()));
-        ours.say_if_failed(done);
+        let done = ours.scope(&cx, |ours| ours.call(&warns, ours.module()));
+        ours.note(format!("done: {}", done.is_ok()));
+        ours.log_failure(done);
     }
     check("r155.2", &log.text());
 }

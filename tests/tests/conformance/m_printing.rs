@@ -5,10 +5,10 @@ use crate::system::{cx, pass, seq, tap};
 
 /// KEEP. A printed pass has its name.
 #[test]
-fn r156_a_printed_pass_names_itself() {
+fn r156_printed_pass_has_its_name() {
     rule!(|s| {
         let leaf = s.pass(pass("Leaf"))?;
-        s.say(format!("named: {}", s.shown(&leaf).contains("Leaf")));
+        s.note(format!("named: {}", s.shown(&leaf).contains("Leaf")));
         Ok(())
     })
     .plugins()
@@ -17,13 +17,13 @@ fn r156_a_printed_pass_names_itself() {
 
 /// KEEP. A printed Sequential lists its passes. (The front end defines the format of other passes.)
 #[test]
-fn r157_a_printed_sequential_names_its_passes() {
+fn r157_printed_sequential_lists_its_passes() {
     rule!(|s| {
         let both = seq([pass("First"), pass("Last")])
             .name("cleanup")
             .opt_level(1);
         // TVM prints a space after each name.
-        s.say(s.shown(&s.pass(both)?).replace(" ]", "]"));
+        s.note(s.shown(&s.pass(both)?).replace(" ]", "]"));
         Ok(())
     })
     .plugins()
@@ -32,11 +32,11 @@ fn r157_a_printed_sequential_names_its_passes() {
 
 /// KEEP. A printed info has the name, the level and the required passes.
 #[test]
-fn r158_a_printed_info() {
+fn r158_printed_info() {
     rule!(|s| {
-        s.say(s.shown_info(&s.pass(pass("Level2").opt_level(2))?));
+        s.note(s.shown_info(&s.pass(pass("Level2").opt_level(2))?));
         let two = pass("NeedsTwo").required(["Leaf", "First"]);
-        s.say(s.shown_info(&s.pass(two)?));
+        s.note(s.shown_info(&s.pass(two)?));
         Ok(())
     })
     .plugins()
@@ -45,11 +45,11 @@ fn r158_a_printed_info() {
 
 /// KEEP. A printed context has a line for each part.
 #[test]
-fn r159_a_printed_context() {
+fn r159_printed_context() {
     rule!(|s| {
         let full = cx().level(3).requires(["Leaf"]).disables(["First", "Last"]);
         let full = s.context(full.watch(tap("one")).watch(tap("two")))?;
-        s.say(s.shown_context(&full));
+        s.note(s.shown_context(&full));
         Ok(())
     })
     .keep("r159");

@@ -84,7 +84,7 @@ impl Passdock {
             Way::Linked => plugin.load_static(PLUGIN).expect("a plugin"),
             _ => plugin
                 .load_plugin(&library(), &LoadOptions::default())
-                .expect("cargo has built it beside this test"),
+                .expect("cargo has built it next to this test"),
         }
         let registry = match way {
             Way::PluginAsksHost => Registry::new(),
@@ -201,11 +201,11 @@ impl Passdock {
         PassContext::builder()
             .registry(&self.registry)
             .jobs(1)
-            .on_diagnostic(move |diagnostic| Passdock::hear(&log, &diagnostic))
+            .on_diagnostic(move |diagnostic| Passdock::record(&log, &diagnostic))
     }
 
     /// Logs a diagnostic. Notes with the code of an event are logged as events.
-    fn hear(log: &Log, diagnostic: &Diagnostic) {
+    fn record(log: &Log, diagnostic: &Diagnostic) {
         let pass = diagnostic.pass.as_deref().unwrap_or_default();
         let function = diagnostic.function.as_ref().map(|f| format!(" @{f}"));
         let place = format!("{pass}{}", function.unwrap_or_default());
@@ -302,11 +302,11 @@ impl System for Passdock {
             }
             (body, way) => {
                 let spec = Spec { body, ..spec };
-                let made = match way {
+                let result = match way {
                     Way::Host | Way::HostAsksPlugin => None,
                     _ => self.of_plugin(&spec),
                 };
-                Ok(made.unwrap_or_else(|| self.of_host(spec)))
+                Ok(result.unwrap_or_else(|| self.of_host(spec)))
             }
         }
     }

@@ -74,7 +74,7 @@ impl<P: Scenario> Rule<P> {
         let (log, theirs) = (self.ours(), play(self.scenario, Tvm::new));
         check_both(title, &log, &theirs);
         assert_eq!(wordless(&log), wordless(&theirs), "TVM does the same");
-        assert_ne!(log, theirs, "TVM says it worse");
+        assert_ne!(log, theirs, "TVM has a worse message");
     }
 
     fn ours(&self) -> String {
@@ -160,7 +160,7 @@ pub(crate) fn play<P: Scenario, S: System>(
         let thread = thread.spawn_scoped(scope, || {
             let s = system(&log);
             let done = scenario.play(&s);
-            s.say_if_failed(done);
+            s.log_failure(done);
         });
         thread.expect("a thread").join()
     });

@@ -11,7 +11,7 @@ use passdock::Severity;
 pub(crate) const NAMESPACE: &str = "t.transform.";
 
 /// The result of an instrument's callback.
-pub(crate) type Heard = Result<(), Box<dyn Error + Send + Sync>>;
+pub(crate) type TapResult = Result<(), Box<dyn Error + Send + Sync>>;
 
 /// A pass infrastructure.
 pub(crate) trait System: Clone + Send + Sync + 'static {
@@ -95,14 +95,14 @@ pub(crate) trait System: Clone + Send + Sync + 'static {
         specs.into_iter().try_for_each(|spec| self.register(spec))
     }
 
-    fn say(&self, event: impl Into<String>) {
+    fn note(&self, event: impl Into<String>) {
         self.log().add(event);
     }
 
     /// Logs an error, so that the scenario continues.
-    fn say_if_failed<T>(&self, result: Result<T, Self::Error>) {
+    fn log_failure<T>(&self, result: Result<T, Self::Error>) {
         if let Err(error) = result {
-            self.say(error.to_string());
+            self.note(error.to_string());
         }
     }
 
@@ -132,11 +132,11 @@ pub(crate) struct Log(Arc<Mutex<Vec<String>>>);
 impl Log {
     pub(crate) fn add(&self, event: impl Into<String>) {
         let event = event.into().replace(NAMESPACE, "");
-        self.0.lock().expect("nobody panicked").push(event);
+        self.0.lock().expect("the lock is not poisoned").push(event);
     }
 
     pub(crate) fn text(&self) -> String {
-        self.0.lock().expect("nobody panicked").join("\n")
+        self.0.lock().expect("the lock is not poisoned").join("\n")
     }
 }
 
@@ -346,7 +346,7 @@ pub(crate) fn seq<S: System>(passes: impl IntoIterator<Item = Spec<S>>) -> Spec<
 }
 
 /// Returns a pass that is already built.
-pub(crate) fn made<S: System>(pass: &S::Pass) -> Spec<S> {
+pub(crate) fn spec_of<S: System>(pass: &S::Pass) -> Spec<S> {
     spec("", Body::Made(pass.clone()))
 }
 
@@ -514,7 +514,12 @@ impl<S: System> Tap<S> {
     }
 
     /// Handles a callback. `about` has the pass and the module, except when a context is entered or exited.
-    pub(crate) fn hear(&self, s: &S, callback: &str, about: Option<(&str, &S::Module)>) -> Heard {
+    pub(crate) fn record(
+        &self,
+        s: &S,
+        callback: &str,
+        about: Option<(&str, &S::Module)>,
+    ) -> TapResult {
         let pass = about.map(|(pass, _)| format!(" {pass}"));
         let count = about
             .filter(|_| self.counts)
@@ -525,7 +530,7 @@ impl<S: System> Tap<S> {
         };
         if speaks {
             let (pass, count) = (pass.unwrap_or_default(), count.unwrap_or_default());
-            s.say(format!("{} {callback}{pass}{count}", self.name));
+            s.note(format!("{} {callback}{pass}{count}", self.name));
         }
         if let Some((_, act)) = self.act.as_ref().filter(|(on, _)| *on == callback) {
             act(s)?;

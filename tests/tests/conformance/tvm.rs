@@ -93,7 +93,7 @@ pub(crate) fn thrown(code: &'static str, message: impl Into<String>) -> Thrown {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().expect("nobody panicked")
+    mutex.lock().expect("the lock is not poisoned")
 }
 
 impl Tvm {
@@ -134,7 +134,7 @@ impl Tvm {
         let mut should_run = true;
         if !is_required {
             for tap in cx.taps() {
-                self.tell(&tap, "should_run", Some((name, &module)))?;
+                self.call_tap(&tap, "should_run", Some((name, &module)))?;
                 should_run &= tap.agrees(name);
             }
         }
@@ -142,14 +142,14 @@ impl Tvm {
             return Ok(module);
         }
         for tap in cx.taps() {
-            self.tell(&tap, "before", Some((name, &module)))?;
+            self.call_tap(&tap, "before", Some((name, &module)))?;
         }
         let after = match &pass.work {
             Work::Sequence(passes, disabled) => self.sequence(passes, disabled, module, cx)?,
             Work::Leaf(body) => self.leaf(name, body, module, cx)?,
         };
         for tap in cx.taps() {
-            self.tell(&tap, "after", Some((name, &after)))?;
+            self.call_tap(&tap, "after", Some((name, &after)))?;
         }
         Ok(after)
     }
@@ -207,13 +207,13 @@ impl Tvm {
         for (severity, code, message) in lock(diagnostics).iter() {
             let severity_name = format!("{severity:?}").to_lowercase();
             match *code {
-                "event" => self.say(format!("{message} {name}")),
-                _ => self.say(format!("{severity_name}[{code}] in {name}: {message}")),
+                "event" => self.note(format!("{message} {name}")),
+                _ => self.note(format!("{severity_name}[{code}] in {name}: {message}")),
             }
         }
         if lock(diagnostics)
             .iter()
-            .any(|said| said.0 == Severity::Error)
+            .any(|diagnostic| diagnostic.0 == Severity::Error)
         {
             let message = "one or more error diagnostics were emitted, please check diagnostic \
                            render for output.";
@@ -231,9 +231,9 @@ impl Tvm {
     ) -> Result<Module, Thrown> {
         let short = name.replace(NAMESPACE, "");
         match body {
-            Body::Says => self.say(format!("run {short}")),
+            Body::Says => self.note(format!("run {short}")),
             Body::Changes | Body::Fails => {
-                self.say(format!("change {short}"));
+                self.note(format!("change {short}"));
                 let count = self.attr(&module, "main", "count").unwrap_or(0);
                 module = self.with_attr(module, "main", "count", count + 1);
                 if let Body::Fails = body {
@@ -243,13 +243,13 @@ impl Tvm {
             Body::Visits | Body::VisitsPrim => {
                 let prim = matches!(body, Body::VisitsPrim);
                 return self.each(module, cx, prim, &|f| {
-                    self.say(format!("visit {short} @{}", f.name()));
+                    self.note(format!("visit {short} @{}", f.name()));
                     Ok(())
                 });
             }
             Body::Marks | Body::FailsOnOther => {
                 return self.each(module, cx, false, &|f| {
-                    self.say(format!("mark {short} @{}", f.name()));
+                    self.note(format!("mark {short} @{}", f.name()));
                     f.set("mark", 1)?;
                     match (body, f.name().as_str()) {
                         (Body::FailsOnOther, "other") => Err("it is broken".to_owned()),
@@ -287,14 +287,14 @@ impl Tvm {
         prim: bool,
         body: &dyn Fn(&mut dyn EditFunction) -> Result<(), String>,
     ) -> Result<Module, Thrown> {
-        let mut made = Vec::new();
+        let mut created = Vec::new();
         for (at, function) in module.iter().enumerate() {
             let external = ["Compiler", "Extern"].iter();
             let is_external = external
                 .clone()
                 .any(|attr| function.attrs.contains_key(*attr));
             if function.prim != prim || is_external {
-                made.push(function.clone());
+                created.push(function.clone());
                 continue;
             }
             // Meanwhile, a prim function is moved out of its module.
@@ -304,12 +304,12 @@ impl Tvm {
             }
             let mut own = function.as_ref().clone();
             body(&mut One(&mut own, &seen))?;
-            made.push(Arc::new(own));
+            created.push(Arc::new(own));
         }
-        let made = Arc::new(made);
+        let created = Arc::new(created);
         match prim {
-            true => Ok(made),
-            false => self.run(&self.infer_type(), made, cx),
+            true => Ok(created),
+            false => self.run(&self.infer_type(), created, cx),
         }
     }
 
@@ -325,28 +325,28 @@ impl Tvm {
         Arc::new(Node { info, work })
     }
 
-    fn tell(
+    fn call_tap(
         &self,
         tap: &Tap<Tvm>,
         callback: &str,
         about: Option<(&str, &Module)>,
     ) -> Result<(), Thrown> {
-        let heard = tap.hear(self, callback, about);
-        heard.map_err(|error| match error.downcast::<Thrown>() {
+        let recorded = tap.record(self, callback, about);
+        recorded.map_err(|error| match error.downcast::<Thrown>() {
             Ok(thrown) => *thrown,
             Err(error) => thrown("instrument", error.to_string()),
         })
     }
 
     /// `InstrumentEnterPassContext`.
-    fn tell_enter(&self, cx: &Context) -> Result<(), Thrown> {
+    fn call_enter(&self, cx: &Context) -> Result<(), Thrown> {
         let taps = cx.taps();
         for (at, tap) in taps.iter().enumerate() {
-            let Err(error) = self.tell(tap, "enter", None) else {
+            let Err(error) = self.call_tap(tap, "enter", None) else {
                 continue;
             };
             for earlier in taps[..at].iter().rev() {
-                if self.tell(earlier, "exit", None).is_err() {
+                if self.call_tap(earlier, "exit", None).is_err() {
                     return Err(thrown("crash", "aborted: an exception in a destructor"));
                 }
             }
@@ -357,23 +357,23 @@ impl Tvm {
     }
 
     /// `InstrumentExitPassContext`.
-    fn tell_exit(&self, cx: &Context) -> Result<(), Thrown> {
+    fn call_exit(&self, cx: &Context) -> Result<(), Thrown> {
         cx.exiting.store(true, Ordering::Relaxed);
-        let told = cx
+        let result = cx
             .taps()
             .iter()
-            .try_for_each(|tap| self.tell(tap, "exit", None));
+            .try_for_each(|tap| self.call_tap(tap, "exit", None));
         cx.exiting.store(false, Ordering::Relaxed);
-        if told.is_err() {
+        if result.is_err() {
             lock(&cx.taps).clear();
         }
-        told
+        result
     }
 }
 
 impl Tvm {
-    fn say_disabled(&self) {
-        self.say("warning[instrument]: Disable pass instrumentation.");
+    fn log_disabled(&self) {
+        self.note("warning[instrument]: Disable pass instrumentation.");
     }
 }
 

@@ -156,7 +156,7 @@ impl Schema {
     fn check_keywords(&self, value: &Value) {
         if let Some(table) = value.as_object() {
             if let Some(reference) = table.get("$ref") {
-                assert_eq!(table.len(), 1, "beside {reference}");
+                assert_eq!(table.len(), 1, "keys next to {reference}");
                 self.referred(reference);
             }
             table.values().for_each(|value| self.check_keywords(value));

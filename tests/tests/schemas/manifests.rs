@@ -94,7 +94,7 @@ fn schema() -> Schema {
 }
 
 #[test]
-fn the_schema_and_the_reader_agree_on_every_change_of_a_manifest() {
+fn schema_and_reader_agree_on_mutated_manifests() {
     let schema = schema();
     // For an unknown key or panic strategy, a host only warns.
     let loose = manifest::SCHEMA.replace("\"additionalProperties\": false,", "");
@@ -113,7 +113,7 @@ fn the_schema_and_the_reader_agree_on_every_change_of_a_manifest() {
         }
     }
     let mut used = BTreeSet::new();
-    let (mut taken, mut refused, mut wrong) = (0, 0, Vec::new());
+    let (mut taken, mut rejected, mut wrong) = (0, 0, Vec::new());
     for change in changes(&full) {
         let (what, text) = (&change.what, change.file.to_string());
         let by_schema = schema.takes(&change.file);
@@ -131,15 +131,15 @@ fn the_schema_and_the_reader_agree_on_every_change_of_a_manifest() {
                     Some(rule) => drop(used.insert(*rule)),
                     None => wrong.push(format!("{what}: {error}")),
                 }
-                refused += 1;
+                rejected += 1;
             }
         }
     }
     assert!(wrong.is_empty(), "the schema takes:\n{}", wrong.join("\n"));
     assert_eq!(used, BTreeSet::from(BETWEEN_VALUES));
     assert!(
-        taken > 100 && refused > 1000,
-        "{taken} taken, {refused} refused"
+        taken > 100 && rejected > 1000,
+        "{taken} taken, {rejected} refused"
     );
 }
 
@@ -158,7 +158,7 @@ fn keys_in(value: &toml::Value, keys: &mut BTreeSet<String>) {
 }
 
 #[test]
-fn both_refuse_what_is_wrong() {
+fn schema_and_reader_reject_invalid_manifests() {
     let schema = schema();
     let plugin = "[plugin]\nname = 'a'\nabi = '0.4'\nir = '0.1'\npanic = 'none'\n";
     for wrong in [
@@ -217,7 +217,7 @@ fn both_refuse_what_is_wrong() {
 }
 
 #[test]
-fn the_schema_takes_the_manifests_that_there_are() {
+fn schema_accepts_existing_manifests() {
     let schema = schema();
     let plugins = [
         passdock_plugins_onnx_ops::PLUGIN,

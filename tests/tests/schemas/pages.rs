@@ -117,7 +117,7 @@ fn default_of<'s>(schema: &'s Schema, property: &'s Value) -> &'s Value {
 }
 
 #[test]
-fn the_page_of_pipelines_has_the_keys_of_the_schema() {
+fn pipelines_page_lists_schema_keys() {
     let schema = Schema::new(pipeline::SCHEMA);
     let sections = [
         ("Top-level keys", ""),
@@ -136,7 +136,7 @@ fn the_page_of_pipelines_has_the_keys_of_the_schema() {
 }
 
 #[test]
-fn the_page_of_manifests_has_the_keys_of_the_schema() {
+fn manifests_page_lists_schema_keys() {
     let schema = Schema::new(manifest::SCHEMA);
     let sections = [
         ("Top-level keys", ""),
@@ -204,7 +204,7 @@ fn in_c(page: &Page) -> &str {
 }
 
 #[test]
-fn the_pipelines_on_their_page_are_right_or_wrong_as_it_says() {
+fn pipeline_examples_have_documented_results() {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let directory = directory.path();
     let manifests = Page::read("manifests.md");
@@ -250,23 +250,23 @@ fn the_pipelines_on_their_page_are_right_or_wrong_as_it_says() {
             fs::write(directory.join(file), rules).expect("a directory of ours");
         }
         let checked = pipeline::check(&standard_registry(), &request);
-        let said = match &checked {
+        let message = match &checked {
             Ok(_) => String::new(),
             Err(error) => error.to_diagnostic().render(false) + "\n",
         };
-        let said = said.replace(&format!("{}/", directory.display()), "");
+        let message = message.replace(&format!("{}/", directory.display()), "");
         if let Ok(table) = block.text.parse::<toml::Table>() {
             // Everything that the schema rejects is rejected. Unknown names are only rejected by the host.
             assert!(schema.takes(&table) || checked.is_err(), "{}", block.text);
         }
         match blocks.get(at + 1).filter(|next| next.language == "text") {
             Some(next) => {
-                wrong += usize::from(next.text != said);
-                assert!(!said.is_empty(), "this is right:\n{}", block.text);
-                write!(corrected, "{}{said}", &page.text[copied..next.at.start]).expect("text");
+                wrong += usize::from(next.text != message);
+                assert!(!message.is_empty(), "this is right:\n{}", block.text);
+                write!(corrected, "{}{message}", &page.text[copied..next.at.start]).expect("text");
                 copied = next.at.end;
             }
-            None => assert_eq!(said, "", "{}", block.text),
+            None => assert_eq!(message, "", "{}", block.text),
         }
     }
     if wrong > 0 && std::env::var_os("UPDATE_EXPECT").is_some() {
@@ -280,7 +280,7 @@ fn the_pipelines_on_their_page_are_right_or_wrong_as_it_says() {
 }
 
 #[test]
-fn the_manifests_on_their_page_are_right() {
+fn manifest_examples_are_valid() {
     let schema = Schema::new(manifest::SCHEMA);
     let page = Page::read("manifests.md");
     let mut whole = Vec::new();

@@ -50,7 +50,7 @@ fn verdicts(schema: &Schema, text: &str) -> Option<(bool, bool)> {
 
 /// Returns the keys that the reader lists in its error for an unknown key.
 fn keys_read(text: &str) -> BTreeSet<String> {
-    let error = Pipeline::from_toml(text).expect_err("a key that nobody knows");
+    let error = Pipeline::from_toml(text).expect_err("an unknown key");
     let help = error.help.as_deref().expect("the keys");
     let list = help.split_once("valid keys: ");
     let (_, list) = list.unwrap_or_else(|| panic!("no list of keys: {help}"));
@@ -59,7 +59,7 @@ fn keys_read(text: &str) -> BTreeSet<String> {
 }
 
 #[test]
-fn the_schema_has_the_keys_that_are_read() {
+fn schema_keys_match_reader() {
     let schema = schema();
     let all_kinds = ["pass", "sequential", "rules", "built_in", "python", "phase"];
     for (names, text) in [
@@ -99,7 +99,7 @@ fn the_schema_has_the_keys_that_are_read() {
 }
 
 #[test]
-fn the_schema_and_the_reader_agree_on_every_change_of_a_file() {
+fn schema_and_reader_agree_on_mutated_pipelines() {
     let schema = schema();
     let full: toml::Table = FULL.parse().expect("TOML");
     assert_eq!(verdicts(&schema, FULL), Some((true, true)));
@@ -124,7 +124,7 @@ fn the_schema_and_the_reader_agree_on_every_change_of_a_file() {
 }
 
 #[test]
-fn both_refuse_what_is_wrong() {
+fn schema_and_reader_reject_invalid_pipelines() {
     let schema = schema();
     for wrong in [
         "pass = ['a']",
@@ -161,7 +161,7 @@ fn both_refuse_what_is_wrong() {
 }
 
 #[test]
-fn both_take_the_pipelines_that_there_are_and_those_of_the_guides() {
+fn schema_and_reader_accept_existing_pipelines() {
     let schema = schema();
     let mut seen = 0;
     let folders = ["examples/pipelines", "host/driver/pipelines"];
@@ -191,7 +191,7 @@ fn both_take_the_pipelines_that_there_are_and_those_of_the_guides() {
 }
 
 #[test]
-fn both_say_the_same_of_the_files_of_the_sessions() {
+fn schema_and_reader_agree_on_session_files() {
     let schema = schema();
     let mut seen = (0, 0);
     for session in files(&root().join("host/cli/tests/sessions"), "txt") {

@@ -14,7 +14,7 @@ fn check_unchanged(passes: &[&str]) {
 }
 
 #[test]
-fn ten_thousand_levels_need_no_stack() {
+fn deep_nesting_does_not_overflow_the_stack() {
     // The thread has less stack than recursion would need.
     let thread = std::thread::Builder::new().stack_size(512 * 1024);
     let run = thread.spawn(|| check_unchanged(&["Deep", "WorksOut"]));
@@ -22,14 +22,14 @@ fn ten_thousand_levels_need_no_stack() {
 }
 
 #[test]
-fn analyses_are_kept_for_a_version() {
+fn analyses_are_cached_per_function_version() {
     let changed = outcome(&["sdk.transform.Analyses"], CHAIN);
     assert!(changed.contains("{k = 2}"), "{changed}");
     check_unchanged(&["AnalysesAreGone"]);
 }
 
 #[test]
-fn iterators_end_with_what_they_go_over() {
+fn stale_iterators_end() {
     check_unchanged(&["KeepIterators", "KeptIteratorsEnd"]);
     let changed = outcome(&["sdk.transform.ForgetHandles"], CHAIN);
     assert!(changed.contains("k = 1"), "{changed}");
@@ -37,13 +37,13 @@ fn iterators_end_with_what_they_go_over() {
 }
 
 #[test]
-fn a_question_leaves_slices_where_they_are() {
+fn queries_do_not_invalidate_slices() {
     let moved = outcome(&["sdk.transform.SlicesStay"], CHAIN);
     assert!(moved.contains("loc(\"moved\")"), "{moved}");
 }
 
 #[test]
-fn panics_are_failures_each_time_and_outside_what_they_were() {
+fn panics_in_passes_become_errors() {
     let first = outcome(&["sdk.transform.Panics"], CHAIN);
     assert_eq!(outcome(&["sdk.transform.Panics"], CHAIN), first);
     expect![[r#"

@@ -14,12 +14,12 @@ fn watched(instrument: &str, options: &str, passes: &[&str]) -> String {
     let options = options.parse().expect("options are TOML");
     let setup = InstrumentSetup::new(&registry);
     let instrument = registry.get_instrument(instrument, &options, &setup);
-    let said = Arc::new(Mutex::new(Vec::new()));
-    let hear = said.clone();
+    let messages = Arc::new(Mutex::new(Vec::new()));
+    let sink = messages.clone();
     let context = PassContext::builder()
         .registry(&registry)
         .shared_instrument(instrument.expect("an instrument"))
-        .on_diagnostic(move |diagnostic| hear.lock().unwrap().push(diagnostic.message))
+        .on_diagnostic(move |diagnostic| sink.lock().unwrap().push(diagnostic.message))
         .build()
         .expect("a context");
     let passes = passes
@@ -31,19 +31,20 @@ fn watched(instrument: &str, options: &str, passes: &[&str]) -> String {
         let after = passes.call(module);
         for report in cx.instrument_reports() {
             let report = report.expect("a report");
-            said.lock()
+            messages
+                .lock()
                 .unwrap()
                 .push(format!("{}: {}", report.name, report.text));
         }
         after
     });
     ran.expect("they work");
-    let said = said.lock().unwrap();
-    said.join("\n")
+    let messages = messages.lock().unwrap();
+    messages.join("\n")
 }
 
 #[test]
-fn examples_of_instruments_do_what_they_say() {
+fn instrument_examples_have_documented_output() {
     let passes = [
         "doc.transform.MakeType",
         "doc.transform.AddRelu",

@@ -41,13 +41,13 @@ fn registry() -> Registry {
 
 /// Returns the output of passes, or the failure, and their diagnostics.
 fn outcome(passes: &[&str], source: &str) -> String {
-    let said = Arc::new(Mutex::new(Vec::new()));
-    let hear = said.clone();
-    let answer = passdock::testing::run_on_text(&registry(), passes, source, |context| {
-        context.on_diagnostic(move |diagnostic| hear.lock().unwrap().push(diagnostic.message))
+    let messages = Arc::new(Mutex::new(Vec::new()));
+    let sink = messages.clone();
+    let result = passdock::testing::run_on_text(&registry(), passes, source, |context| {
+        context.on_diagnostic(move |diagnostic| sink.lock().unwrap().push(diagnostic.message))
     });
-    let mut lines = std::mem::take(&mut *said.lock().unwrap());
-    lines.push(answer);
+    let mut lines = std::mem::take(&mut *messages.lock().unwrap());
+    lines.push(result);
     let text = lines.join("\n");
     text.replace(&library().display().to_string(), "SDK")
 }
@@ -55,7 +55,7 @@ fn outcome(passes: &[&str], source: &str) -> String {
 /// Runs the cases of `passes.txt`. A case has a title `# WORDS`; a module after `| `, by default the one at the head of
 /// the file; and passes, each after `$ `, with the expected output. `UPDATE_EXPECT=1` updates the outputs.
 #[test]
-fn passes() {
+fn pass_cases_match_expected_output() {
     let (mut played, mut source) = (CHAIN.to_owned(), CHAIN.to_owned());
     let file = include_str!("passes.txt");
     let mut lines = file

@@ -35,24 +35,24 @@ fn messages(passes: &[&str]) -> String {
 }
 
 #[test]
-fn what_one_plugin_publishes_another_reads() {
-    let said = messages(&[
+fn published_cost_is_read_by_another_plugin() {
+    let output = messages(&[
         "acme.transform.PublishCost",
         "other.transform.ReportDearest",
     ]);
     assert!(
-        said.contains("the most expensive op computes 64 elements"),
-        "{said}"
+        output.contains("the most expensive op computes 64 elements"),
+        "{output}"
     );
-    assert!(said.contains("ops of unknown cost: 1"), "{said}");
+    assert!(output.contains("ops of unknown cost: 1"), "{output}");
 }
 
 #[test]
-fn an_edit_ends_what_was_published() {
-    let said = messages(&[
+fn edit_invalidates_published_cost() {
+    let output = messages(&[
         "acme.transform.PublishCost",
         "relax.transform.InferType",
         "other.transform.ReportDearest",
     ]);
-    assert!(said.contains("no cost is published"), "{said}");
+    assert!(output.contains("no cost is published"), "{output}");
 }

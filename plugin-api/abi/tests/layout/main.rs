@@ -11,20 +11,20 @@ use table::{lost, program, table, types, RECORDS};
 /// The current layout. Within major version 0, a change needs a line in the changelog. `UPDATE_EXPECT=1 cargo test -p
 /// passdock-abi` updates it.
 #[test]
-fn the_layout_is_the_one_that_is_written_down() {
+fn layout_matches_golden_file() {
     check_file("tests/layouts/today.txt", &table());
 }
 
 /// Types and signatures: an `i32` instead of a `u32` has the same layout and another meaning.
 #[test]
-fn the_types_are_those_that_are_written_down() {
+fn types_match_golden_file() {
     check_file("tests/layouts/today-types.txt", &types());
 }
 
 /// The files of each released minor version are `tests/layouts/abi-<major>.<minor>.txt` (and `-types.txt`). The current
 /// ones may only have more.
 #[test]
-fn what_was_released_is_still_there() {
+fn released_layouts_are_preserved() {
     let layouts = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/layouts");
     for file in fs::read_dir(layouts).unwrap() {
         let path = file.unwrap().path();
@@ -47,7 +47,7 @@ fn what_was_released_is_still_there() {
 }
 
 #[test]
-fn growing_is_no_loss_and_anything_else_is() {
+fn only_additions_are_compatible() {
     let earlier = "op size 8 align 4\n    0 4 name\n    4 4 flags\nSTALE = 1\n";
     let grown = "new size 4 align 4\n    0 4 x\nop size 12 align 4\n    0 4 name\n    4 4 flags\n    8 4 loc\nSTALE = \
         1\n";
@@ -70,12 +70,12 @@ fn check_file(file: &str, actual: &str) {
 }
 
 #[test]
-fn the_header_has_the_same_layout_in_c() {
+fn c_header_matches_rust_layout() {
     check_header("gcc", "c", "-std=c11");
 }
 
 #[test]
-fn the_header_has_the_same_layout_in_cpp() {
+fn cpp_header_matches_rust_layout() {
     check_header("g++", "c++", "-std=c++17");
 }
 
@@ -124,7 +124,7 @@ fn check_header(compiler: &str, language: &str, standard: &str) {
 
 /// The fields fill their record, so none is missing from the list.
 #[test]
-fn no_field_is_missing_from_the_list() {
+fn field_list_covers_each_record() {
     for record in RECORDS {
         let mut end = 0;
         for field in record.fields {

@@ -137,7 +137,7 @@ mod tests {
     use crate::ops::all;
 
     #[test]
-    fn each_attribute_has_a_sentence_and_each_sentence_an_attribute() {
+    fn attributes_and_docs_correspond() {
         let mut documented_attrs = HashSet::new();
         for operator in all() {
             for attr in operator.attrs.unwrap_or_default() {
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn an_operator_that_a_sentence_names_has_the_attribute() {
+    fn documented_operators_have_the_attribute() {
         for entry in standard::TABLE.iter().chain(others::TABLE) {
             for of in entry.of {
                 let has = |operator: &&Operator| {
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn defaults_are_what_attributes_may_be() {
+    fn attribute_defaults_are_allowed_values() {
         use passdock_plugin_api::AttrDefault;
         for operator in all() {
             for attr in operator.attrs.unwrap_or_default() {

@@ -121,7 +121,7 @@ mod tests {
     use crate::ops::all;
 
     #[test]
-    fn templates_can_be_read() {
+    fn templates_parse() {
         for operator in all() {
             if let Some(Err(error)) = operator
                 .body

@@ -219,7 +219,7 @@ mod tests {
     ];
 
     #[test]
-    fn every_code_survives_decoding_and_encoding() {
+    fn every_code_round_trips() {
         for dtype in TYPES {
             let float = MiniFloat::from_dtype(dtype).expect("it is a small float");
             for code in 0..2 * u16::from(float.sign_bit()) {
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_values_are_those_of_the_standard() {
+    fn largest_values_match_the_standard() {
         let largest = TYPES.map(|dtype| {
             let float = MiniFloat::from_dtype(dtype).expect("it is a small float");
             float.values[float.finite - 1]
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn ties_go_to_the_even_code_and_overflow_as_asked() {
+    fn ties_round_to_even_and_overflow_follows_mode() {
         let float = MiniFloat::from_dtype(DType::F8E4M3FN).expect("it is a small float");
         let cases = [
             (1.0625, 0x38),

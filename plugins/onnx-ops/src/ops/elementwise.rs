@@ -296,7 +296,7 @@ mod tests {
     use crate::infer::Moves;
 
     #[test]
-    fn rows_are_in_order_of_their_names() {
+    fn rows_are_sorted_by_name() {
         let names: Vec<String> = OPERATORS
             .iter()
             .map(|row| row.name.to_lowercase())

@@ -1,4 +1,4 @@
-//! ONNX's own node test cases, as `node_cases.py` writes them.
+//! ONNX's node test cases, as `node_cases.py` writes them.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -7,10 +7,10 @@ use passdock_plugin_api::DType;
 use passdock_plugins_onnx_ops::eval::{EvalAttr, NotFolded, Tensor};
 use serde_json::Value;
 
-/// One op with its operands, and what comes out.
+/// An op with its operands and expected results.
 pub(crate) struct Case<'b> {
     pub(crate) name: String,
-    /// With its domain.
+    /// The name, with the domain.
     pub(crate) op: String,
     pub(crate) version: i64,
     pub(crate) inputs: Vec<Option<Tensor<'b>>>,
@@ -20,7 +20,7 @@ pub(crate) struct Case<'b> {
     atol: f64,
 }
 
-/// An attribute's value, owned but for tensors.
+/// An attribute value, owned except for tensors.
 enum Given<'b> {
     Int(i64),
     Float(f32),
@@ -32,7 +32,7 @@ enum Given<'b> {
     Other,
 }
 
-/// The cases in the directory that `PASSDOCK_NODE_CASES` names: their lines, and their tensors.
+/// Reads the cases in the directory that `PASSDOCK_NODE_CASES` names: their lines, and their tensors.
 pub(crate) fn files() -> Option<(String, Vec<u8>)> {
     let directory = std::env::var_os("PASSDOCK_NODE_CASES")?;
     let directory = Path::new(&directory);
@@ -41,7 +41,7 @@ pub(crate) fn files() -> Option<(String, Vec<u8>)> {
     Some((lines, blob))
 }
 
-/// The cases whose tensors are of known types.
+/// Returns the cases whose tensors have known types.
 pub(crate) fn cases<'b>(lines: &str, blob: &'b [u8]) -> Vec<Case<'b>> {
     let case = |line| read(&serde_json::from_str(line).expect("a case is JSON"), blob).ok();
     lines.lines().filter_map(case).collect()
@@ -112,7 +112,7 @@ fn tensor<'b>(value: &Value, blob: &'b [u8]) -> Result<Option<Tensor<'b>>, NotFo
 }
 
 impl Case<'_> {
-    /// Its attributes, borrowed.
+    /// Returns the attributes, borrowed.
     pub(crate) fn attrs(&self) -> Vec<(&str, EvalAttr<'_>)> {
         let value = |given| match given {
             &Given::Int(value) => EvalAttr::Int(value),
@@ -130,7 +130,7 @@ impl Case<'_> {
             .collect()
     }
 
-    /// Whether a result is the one wanted: floats within the tolerance, all else to the bit.
+    /// Checks that a result is the expected one: floats within the tolerance, all others bit by bit.
     pub(crate) fn compare(&self, index: usize, result: &Tensor) -> Result<(), String> {
         let Some(Some(wanted)) = self.outputs.get(index) else {
             return Ok(());
@@ -159,7 +159,7 @@ impl Case<'_> {
     }
 }
 
-/// The elements of a float tensor.
+/// Returns the elements of a float tensor.
 fn floats(tensor: &Tensor) -> Option<Vec<f64>> {
     Some(match tensor.dtype() {
         DType::F32 => tensor

@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_line_of_the_table_is_read() {
+    fn every_line_of_the_table_is_parsed() {
         let lines = TABLE.lines().filter(|line| !line.starts_with('#'));
         for line in lines {
             let words = line.split(' ').count();
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn the_option_goes_up_to_the_newest_opset_that_the_table_knows() {
+    fn option_range_ends_at_newest_opset() {
         let header = TABLE.lines().next().unwrap_or_default();
         let (_, rest) = header.split_once("opset ").unwrap_or_default();
         let newest = rest.split(';').next().unwrap_or_default().parse();
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn each_adapter_is_for_a_version_that_changed() {
+    fn adapters_exist_only_for_changed_versions() {
         for (operator, version) in super::super::adapter::all() {
             let steps = &table()[operator].1;
             let step = steps.iter().find(|step| step.version == version);

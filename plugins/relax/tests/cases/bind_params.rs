@@ -4,7 +4,7 @@ use expect_test::expect;
 
 use crate::support;
 
-/// A `.npy` file with this element type, and its path.
+/// Writes a `.npy` file with this element type, and returns its path.
 fn npy(name: &str, descr: &str, shape: &str, data: &[u8]) -> String {
     let header = format!("{{'descr': '{descr}', 'fortran_order': True, 'shape': {shape}, }}");
     let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
@@ -17,7 +17,7 @@ fn npy(name: &str, descr: &str, shape: &str, data: &[u8]) -> String {
 }
 
 #[test]
-fn a_value_may_be_in_a_file() {
+fn value_is_read_from_npy_file() {
     let source = r#"module {
   fn @main(%x: i32[n,3], %w: i32[n,m]) -> (%y: i32[n,m]) opset("" = 17) {
     %0 = onnx.Add(%x, %w) : i32[n,m]

@@ -1,9 +1,9 @@
-//! Every code of these passes is explained in `docs/diagnostics.md`, and nothing else is.
+//! `docs/diagnostics.md` explains exactly the codes of these passes.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// `relax::…` between any of these marks, in a text.
+/// Returns each `relax::…` between two of these marks in a text.
 fn codes(text: &str, mark: char) -> impl Iterator<Item = String> {
     text.split(mark)
         .filter(|part| {
@@ -29,14 +29,14 @@ fn sources() -> Vec<PathBuf> {
 }
 
 #[test]
-fn all_codes_are_explained() {
+fn all_codes_are_documented() {
     let page = include_str!("../../../../docs/diagnostics.md");
     let explained: BTreeSet<String> = codes(page, '`').collect();
-    let mut said = BTreeSet::new();
+    let mut used = BTreeSet::new();
     for path in sources() {
         let text = std::fs::read_to_string(path).expect("a source");
-        said.extend(codes(&text, '"'));
+        used.extend(codes(&text, '"'));
     }
-    assert!(said.len() > 4, "{said:?}");
-    assert_eq!(said, explained);
+    assert!(used.len() > 4, "{used:?}");
+    assert_eq!(used, explained);
 }

@@ -1,6 +1,6 @@
-//! How far the functions of `relax.transform.FastMath` are from what they approximate: their bodies, evaluated by
-//! constant folding, on numbers of each size of float32. `tests/python/fast_math.py` has ONNX Runtime evaluate them on
-//! more of them.
+//! The errors of the approximations of `relax.transform.FastMath`: their bodies are evaluated by constant folding,
+//! on numbers of each magnitude of float32. `tests/python/fast_math.py` evaluates them with ONNX Runtime on more
+//! numbers.
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use passdock::testing::run_on_text;
 
 use crate::support;
 
-/// The results of an operator's approximation.
+/// Returns the results of an operator's approximation.
 fn approximated(operator: &str, numbers: &[f32]) -> Vec<f32> {
     let mut elements = String::new();
     for number in numbers {
@@ -32,10 +32,10 @@ fn approximated(operator: &str, numbers: &[f32]) -> Vec<f32> {
         "relax.transform.FoldConstant",
         "relax.transform.DeadCodeElimination",
     ];
-    let made = run_on_text(&support::registry(), &passes, &source, |context| context);
-    let blob = made.split("blob 0 = \"").nth(1);
+    let created = run_on_text(&support::registry(), &passes, &source, |context| context);
+    let blob = created.split("blob 0 = \"").nth(1);
     let blob = blob.and_then(|rest| rest.split('"').next());
-    let blob = blob.unwrap_or_else(|| panic!("nothing was folded: {made}"));
+    let blob = blob.unwrap_or_else(|| panic!("nothing was folded: {created}"));
     let bytes = decoded(blob);
     let results: Vec<f32> = bytes
         .chunks_exact(4)
@@ -45,7 +45,7 @@ fn approximated(operator: &str, numbers: &[f32]) -> Vec<f32> {
     results
 }
 
-/// The bytes of a base64 text, as constants of many elements are written.
+/// Decodes base64, the notation for constants with many elements.
 fn decoded(text: &str) -> Vec<u8> {
     const SIGNS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let (mut bytes, mut bits, mut held) = (Vec::new(), 0_u32, 0);
@@ -61,7 +61,7 @@ fn decoded(text: &str) -> Vec<u8> {
     bytes
 }
 
-/// Numbers of each sign and exponent, so many of each.
+/// Returns `of_each` numbers of each sign and exponent.
 fn of_all_sizes(of_each: u32) -> Vec<f32> {
     let mut numbers = vec![0.0, -0.0];
     for exponent in 0..255_u32 {
@@ -74,7 +74,7 @@ fn of_all_sizes(of_each: u32) -> Vec<f32> {
     numbers
 }
 
-/// Numbers close to one another around 0.
+/// Returns evenly spaced numbers around 0.
 fn near(most: f32, count: usize) -> impl Iterator<Item = f32> {
     (0..=count).map(move |at| most * (2.0 * at as f32 / count as f32 - 1.0))
 }
@@ -98,37 +98,37 @@ fn check(operator: &str, most: f32, exact: impl Fn(f64) -> f64, relative: f64, a
             "{operator}({x:?}) = {y:?}, and not {exact:?}"
         );
     }
-    // The bound is one, and no more than that.
+    // The bound is tight.
     assert!(worst > 0.4, "{operator}: {worst}");
 }
 
-/// Half of the smallest number, and a little more.
+/// A little more than half of the smallest number.
 const SMALLEST: f64 = 1.5e-45;
 
 #[test]
-fn exp() {
+fn exp_error_is_bounded() {
     check("Exp", 104.0, f64::exp, 2e-7, SMALLEST);
 }
 
 #[test]
-fn tanh() {
+fn tanh_error_is_bounded() {
     check("Tanh", 9.5, f64::tanh, 0.0, 4e-7);
 }
 
 #[test]
-fn sigmoid() {
+fn sigmoid_error_is_bounded() {
     check(
         "Sigmoid",
         104.0,
         |x| 1.0 / (1.0 + (-x).exp()),
-        // Where e^-x is infinite, it is 0.
+        // Where e^-x is infinite, the result is 0.
         4e-7,
         3e-39,
     );
 }
 
 #[test]
-fn erf_by_its_series() {
+fn erf_error_is_bounded() {
     // 2/√π · Σ (-1)^k x^(2k+1) / (k! (2k+1)): exact enough up to 5, and 1 from there on.
     let erf = |x: f64| {
         if x.abs() > 5.0 {
@@ -145,9 +145,9 @@ fn erf_by_its_series() {
 }
 
 #[test]
-fn what_is_no_number() {
+fn infinities_and_nan() {
     let mut special = vec![f32::INFINITY, f32::NEG_INFINITY, f32::NAN];
-    // As many that they aren't written one by one.
+    // Enough elements that they aren't printed individually.
     special.resize(4096, 0.0);
     for (operator, high, low) in [
         ("Exp", f32::INFINITY, 0.0),

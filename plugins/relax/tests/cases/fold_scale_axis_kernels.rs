@@ -1,12 +1,12 @@
-//! Cases of passes that fold scales into weights, or combine products, next to groups of ops that runtimes have one
-//! kernel for.
+//! Passes that fold scales into weights, or combine products, next to groups of ops for which runtimes have one
+//! kernel.
 
 use crate::support;
 
 const BACKWARD: &str = "relax.transform.BackwardFoldScaleAxis";
 const FORWARD: &str = "relax.transform.ForwardFoldScaleAxis";
 
-/// A module with weights before and after a group; `opset` is older than the operator that the group is.
+/// Returns a module with weights before and after a group. `opset` is older than the group's operator.
 fn around(opset: i64, body: &str) -> String {
     format!(
         r#"module {{
@@ -33,7 +33,7 @@ fn around(opset: i64, body: &str) -> String {
     )
 }
 
-/// The op of a line `name = Op(operands) {attributes}`, with a result of the width.
+/// Formats the op of a line `name = Op(operands) {attributes}`, with a result of the width.
 fn lines(text: &str) -> String {
     let line = |line: &str| {
         let (name, op) = line.trim().split_once(" = ").expect("a name and an op");
@@ -62,7 +62,7 @@ const GELUS: [&str; 8] = [
      = Add(%t, %one); m = Mul(%h, %a); y = Mul(%m, %half)",
 ];
 
-/// With `%d` normalised.
+/// Normalizations of `%d`.
 const DEVIATIONS: [&str; 3] = [
     "q = Sqrt(%ae); n = Div(%d, %q)",
     "q = Sqrt(%ae); re = Reciprocal(%q); n = Mul(%d, %re)",
@@ -76,18 +76,18 @@ const TAILS: [&str; 3] = [
 ];
 
 #[test]
-fn a_gelu_stays_whole() {
+fn gelu_is_not_split() {
     for opset in [13, 17, 19] {
         for gelu in GELUS {
             let source = around(opset, &lines(gelu));
-            support::check_stays(FORWARD, &source);
-            support::check_stays(BACKWARD, &source);
+            support::check_unchanged(FORWARD, &source);
+            support::check_unchanged(BACKWARD, &source);
         }
     }
 }
 
 #[test]
-fn a_normalized_layer_stays_whole() {
+fn layer_norm_is_not_split() {
     let mean = |of: &str| format!("ReduceMean(%{of}) {{axes = [-1], keepdims = 1}}");
     for (square, deviation) in [
         ("Pow(%d, %two)", 0),
@@ -108,8 +108,8 @@ fn a_normalized_layer_stays_whole() {
                 );
                 for opset in [13, 16] {
                     let source = around(opset, &lines(&text));
-                    support::check_stays(FORWARD, &source);
-                    support::check_stays(BACKWARD, &source);
+                    support::check_unchanged(FORWARD, &source);
+                    support::check_unchanged(BACKWARD, &source);
                 }
             }
         }
@@ -117,8 +117,8 @@ fn a_normalized_layer_stays_whole() {
 }
 
 #[test]
-fn a_product_that_is_no_part_of_a_group_is_folded() {
-    // Next to a gate of another function, and of a GELU that something else uses a part of.
+fn mul_outside_a_kernel_group_is_folded() {
+    // Next to a gate of another function, and to a GELU with another user of an intermediate value.
     for text in [
         "d = Div(%h, %three); e = Erf(%d); a = Add(%e, %one); m = Mul(%h, %a); y = Mul(%m, %half)",
         "d = Div(%h, %root); e = Erf(%d); a = Add(%e, %one); k = Mul(%a, %e); m = Mul(%h, %k); y = Mul(%m, %half)",
@@ -130,14 +130,14 @@ fn a_product_that_is_no_part_of_a_group_is_folded() {
             "{folded}"
         );
     }
-    // A scale behind a whole GELU.
+    // A scale after a complete GELU.
     let text = format!("{}; y = Mul(%g, %scale)", GELUS[0].replace("y =", "g ="));
     let folded = support::run(FORWARD, &around(17, &lines(&text)));
     assert_eq!(folded.matches("onnx.Mul(").count(), 2, "{folded}");
 }
 
 #[test]
-fn queries_keys_and_values_of_a_spelled_out_layer_stay_apart() {
+fn attention_projections_after_layer_norm_are_not_combined() {
     let layer = "mu = ReduceMean(%h) {axes = [-1], keepdims = 1}; d = Sub(%h, %mu); sq = Pow(%d, %two); \
                  va = ReduceMean(%sq) {axes = [-1], keepdims = 1}; ae = Add(%va, %eps); q = Sqrt(%ae); n = Div(%d, \
                  %q); \
@@ -160,8 +160,8 @@ fn queries_keys_and_values_of_a_spelled_out_layer_stay_apart() {
     };
     let source = around(11, &format!("{}\n{}", lines(layer), heads("%l")));
     let pass = "relax.transform.CombineParallelMatmul";
-    support::check_stays(pass, &source);
-    // Those of any other value are combined.
+    support::check_unchanged(pass, &source);
+    // Products of another value are combined.
     let combined = support::run(pass, &around(11, &heads("%h")));
     assert_eq!(combined.matches("onnx.Split").count(), 1, "{combined}");
 }

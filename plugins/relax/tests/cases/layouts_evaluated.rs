@@ -1,13 +1,13 @@
-//! What each operator gives in another layout, computed: the same as in its own.
+//! Each operator computes the same in another layout as in its own.
 
 use passdock_plugin_api::OptionValue;
 
 use crate::support;
 
-/// The operand: its axes are of different sizes, and two of them of whole blocks.
+/// The operand's shape: all dims differ, and two are multiples of the block sizes.
 const SHAPE: &str = "4,8,3,5";
 
-/// Layouts of four axes, one after the other.
+/// Layouts of four axes.
 const LAYOUTS: [&str; 6] = ["NHWC", "NCHW4c", "CNHW", "N2nHWC4c", "WHCN", "NHCW2c"];
 
 /// Evaluates a body with the operand `%x` of an operator in each layout, and without a layout. In the layouts of `but`,
@@ -19,7 +19,7 @@ fn check(operator: &str, body: &str, but: &[&str]) {
 
 #[track_caller]
 fn check_of(shape: &str, operator: &str, body: &str, but: &[&str]) {
-    // One result after the other: which constant comes first doesn't matter.
+    // One result at a time: the order of the constants doesn't matter.
     let (ops, results) = body
         .split_once(" return ")
         .expect("it ends with what it gives");
@@ -34,7 +34,7 @@ fn check_one(shape: &str, operator: &str, body: &str, but: &[&str]) {
         .split(',')
         .map(|size| size.parse::<usize>().unwrap_or(1))
         .product();
-    // Numbers in no order.
+    // Numbers in no particular order.
     let numbers: Vec<String> = (0..count)
         .map(|at| format!("{:?}", (at * 37 % 101) as f32 / 8.0 - 6.0))
         .collect();
@@ -77,7 +77,7 @@ fn check_one(shape: &str, operator: &str, body: &str, but: &[&str]) {
 const BLOCKS: [&str; 3] = ["NCHW4c", "N2nHWC4c", "NHCW2c"];
 
 #[test]
-fn element_by_element() {
+fn elementwise_ops() {
     check("Relu", "%y = onnx.Relu(%x) return %y", &[]);
     check("Cast", "%y = onnx.Cast(%x) {to = 6} return %y", &[]);
     check(
@@ -94,7 +94,7 @@ fn element_by_element() {
 }
 
 #[test]
-fn with_operands_of_fewer_axes() {
+fn operands_of_lower_rank() {
     for (ty, count) in [
         ("8,1,1", 8),
         ("5", 5),
@@ -116,7 +116,7 @@ fn with_operands_of_fewer_axes() {
             &[],
         );
     }
-    // What isn't of whole blocks where another is cut: the result isn't either.
+    // The result isn't a multiple of the block size where another operand is blocked.
     check_of(
         "4,1,3,5",
         "Mul",
@@ -126,9 +126,9 @@ fn with_operands_of_fewer_axes() {
 }
 
 #[test]
-fn along_an_axis() {
+fn ops_with_an_axis() {
     for axis in ["0", "1", "2", "-1"] {
-        // What is cut along the axis.
+        // Layouts with blocks along the axis.
         let but: &[&str] = match axis {
             "0" => &["N2nHWC4c"],
             "1" => &BLOCKS,
@@ -253,7 +253,7 @@ fn reductions() {
 }
 
 #[test]
-fn views() {
+fn shape_preserving_views() {
     check(
         "Transpose",
         "%y = onnx.Transpose(%x) {perm = [2, 0, 3, 1]} return %y",
@@ -284,7 +284,7 @@ fn views() {
         &[],
     );
     check("Size", "%y = onnx.Size(%x) return %y", &[]);
-    // Elements in their order, as what moves has one element.
+    // The order of elements is preserved, because the moved dims are 1.
     check_of(
         "4,8,1,1",
         "Flatten",
@@ -302,7 +302,7 @@ fn views() {
 
 /// Merged adjacent axes, and split axes.
 #[test]
-fn views_that_move() {
+fn views_that_merge_or_split_axes() {
     let cut = &BLOCKS;
     check(
         "Reshape",
@@ -322,7 +322,7 @@ fn views_that_move() {
 }
 
 #[test]
-fn numbers_for_each_axis() {
+fn ops_with_per_axis_values() {
     check(
         "Slice",
         "%b = const i64[2] [0, 4] %e = const i64[2] [9, 1] %a = const i64[2] [2, -1] %s = const i64[2] [2, -2] \

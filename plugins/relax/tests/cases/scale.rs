@@ -1,4 +1,4 @@
-//! Modules of many ops: passes end, and take time in proportion.
+//! Modules with many ops: passes terminate, and take linear time.
 
 use std::fmt::Write;
 
@@ -13,7 +13,7 @@ fn sizes(text: &str) -> Vec<usize> {
 }
 
 #[test]
-fn a_group_has_256_ops_at_most() {
+fn fused_group_is_limited_to_256_ops() {
     let ops = 600;
     let mut source = String::from("module { fn @main(%v0: f32[2]) opset(\"\" = 17) {\n");
     for at in 1..=ops {
@@ -24,9 +24,9 @@ fn a_group_has_256_ops_at_most() {
     assert_eq!(sizes(&result), [3, 256, 88]);
 }
 
-/// Each calls the next one twice: written out, that would be 2^40 ops.
+/// Each function calls the next one twice: fully inlined, that would be 2^40 ops.
 #[test]
-fn inlining_stops_at_its_bound() {
+fn inlining_stops_at_max_ops() {
     let mut source = String::from(
         "module { fn @main(%x: f32[2]) -> (%y: f32[2]) opset(\"\" = 17, \"acme\" = 1) {\n\
          %y = acme.F0(%x) : f32[2] return %y }\n",
@@ -48,9 +48,9 @@ fn inlining_stops_at_its_bound() {
     assert!((1000..3000).contains(&ops), "{ops} ops");
 }
 
-/// In quadratic time this takes minutes.
+/// This takes minutes in quadratic time.
 #[test]
-fn long_chains_are_simplified() {
+fn long_chains_are_simplified_in_linear_time() {
     let ops = 20_000;
     let mut source = String::from(
         "module { fn @main(%x: f32[8,8]) opset(\"\" = 17) {\n\

@@ -1,4 +1,4 @@
-//! `examples/rules`: what they make of a model is what the rules of `SimplifyExpr` make of it.
+//! The rules in `examples/rules` produce the same results as the rules of `SimplifyExpr`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ fn read(registry: &Registry, name: &str) -> RulesFile {
 }
 
 #[test]
-fn each_is_right() {
+fn example_rules_match_definitions() {
     let registry = support::registry();
     let names = files();
     let names = names
@@ -191,7 +191,7 @@ const CASES: [(&str, &str, &str); 32] = [
 ];
 
 #[test]
-fn each_rule_does_what_the_pass_does() {
+fn example_rules_match_simplify_expr() {
     let registry = support::registry();
     let files = ["arithmetic", "views"].map(|name| read(&registry, name));
     let names = files
@@ -205,7 +205,7 @@ fn each_rule_does_what_the_pass_does() {
     }
     for (rule, params, body) in CASES {
         assert!(names.iter().any(|name| name == rule), "{rule}");
-        // Something else comes first and last, so that neither is a parameter or given out.
+        // Other ops come first and last, so that neither is a parameter or a result.
         let source = module(
             &format!("({params}) -> (%r)"),
             &format!("{body} %last = onnx.Identity(%0) return %last"),
@@ -222,7 +222,7 @@ fn each_rule_does_what_the_pass_does() {
         let by_rules = with(&[infer, "rules.arithmetic", "rules.views"], &[]);
         assert_eq!(by_rules, by_pass, "{rule}");
         assert_ne!(by_rules, before, "{rule}: {before}");
-        // It was that rule.
+        // The rule itself was applied.
         let without = with(&[infer, "rules.arithmetic", "rules.views"], &[rule]);
         assert_eq!(without, before, "{rule}");
     }

@@ -1,4 +1,4 @@
-//! `PassContext::find`: rules that are only looked for.
+//! `PassContext::find`: match-only rules.
 
 use std::sync::{Arc, Mutex};
 
@@ -23,7 +23,7 @@ const BODY: &str = "\
 
 const SIGNATURE: &str = "(%x: f32[2]) -> (%e: f32[2])";
 
-/// What a pass finds: a line for each place. The function stays as it is.
+/// Returns a line for each match that a pass finds. The function stays unchanged.
 fn found(
     patterns: Vec<Rules>,
     body: &str,
@@ -59,7 +59,7 @@ fn found(
 }
 
 #[test]
-fn every_place_is_found_in_program_order() {
+fn matches_are_found_in_program_order() {
     expect![[r#"
         0 neg_neg %a %b
         0 neg_neg %b %c
@@ -69,7 +69,7 @@ fn every_place_is_found_in_program_order() {
 }
 
 #[test]
-fn what_is_not_there_is_not_found() {
+fn absent_pattern_is_not_found() {
     let body = "\
     %a = onnx.Neg(%x) : f32[2]
     %b = onnx.Relu(%a) : f32[2]
@@ -88,12 +88,12 @@ fn disabled_rules_find_nothing() {
 }
 
 #[test]
-fn rules_that_may_rewrite_nothing_more_find_nothing() {
+fn exhausted_rewrite_limit_finds_nothing() {
     assert_eq!(found(Vec::new(), BODY, |cx| cx.rewrite_limit(0)), "");
 }
 
 #[test]
-fn joined_sets_are_one_in_which_names_may_be_there_twice() {
+fn joined_sets_may_repeat_names() {
     let own = Rules::pattern("neg_neg", "onnx.Neg(onnx.Neg(onnx.Neg(%x)))").unwrap();
     let joined = Rules::joined([&own, &RULES]).unwrap();
     assert_eq!(joined.names().unwrap(), ["neg_neg", "neg_neg", "relu_neg"]);
@@ -109,7 +109,7 @@ fn joined_sets_are_one_in_which_names_may_be_there_twice() {
 }
 
 #[test]
-fn patterns_need_no_arrow_and_have_domains() {
+fn patterns_without_replacement_are_parsed() {
     let text = "\
         ; One.
         rule npu.relu { onnx.Relu(%x) }
@@ -131,17 +131,17 @@ fn patterns_need_no_arrow_and_have_domains() {
 }
 
 #[test]
-fn what_stands_behind_the_arrow_of_a_pattern_is_read() {
-    let said = |text: &str| match Rules::parse_patterns(text) {
+fn replacement_of_a_pattern_is_checked() {
+    let error_of = |text: &str| match Rules::parse_patterns(text) {
         Ok(_) => String::new(),
         Err(error) => error.to_string(),
     };
     expect!["in rule `a`: the pattern has no value `%y`; the pattern has `%x`"]
-        .assert_eq(&said("rule a { onnx.Neg(%x) => onnx.Abs(%y) }"));
+        .assert_eq(&error_of("rule a { onnx.Neg(%x) => onnx.Abs(%y) }"));
     expect!["in rule `a`: missing replacement of the pattern's last op"]
-        .assert_eq(&said("rule a { onnx.Neg(%x) => }"));
+        .assert_eq(&error_of("rule a { onnx.Neg(%x) => }"));
     expect!["expected an identifier after `.`, found `{`"]
-        .assert_eq(&said("rule a. { onnx.Neg(%x) }"));
+        .assert_eq(&error_of("rule a. { onnx.Neg(%x) }"));
     let pattern = Rules::pattern("a", "onnx.Neg(%x) => %x").map(|_| ());
     expect!["in rule `a`: expected end of rule, found `=>`"]
         .assert_eq(&pattern.unwrap_err().to_string());

@@ -1,4 +1,4 @@
-//! Passes that fold without patterns: each kind of fold counts as a rule does, can be disabled and is limited.
+//! Passes that fold without patterns: each kind of fold is counted like a rule, can be disabled and limited.
 
 use std::sync::Arc;
 
@@ -11,33 +11,33 @@ const LINE: &str = "(%x: f32[1,2,5]) -> (%y: f32[1,2,5])";
 const IMAGE: &str = "(%x: f32[1,1,4,4]) -> (%y: f32[1,1,4,4])";
 const NORM: &str = "onnx.BatchNormalization";
 
-/// What passes have to fold, and what each kind counts as.
+/// Returns a pass, the name of the fold, and a module, for each kind.
 fn cases() -> [(&'static str, &'static str, String); 10] {
     let numbers = "%w = const f32[2,2,1] [1.0, 2.0, 3.0, 4.0] %c = const f32[2,1] [2.0, 10.0]
         %p = const f32[2] [2.0, 4.0] %q = const f32[2] [2.0, 2.0] %half = const f32[1] [0.5]";
     let line = |body: &str| module(LINE, &format!("{numbers} {body}"), 17);
-    let (behind, before) = ("BackwardFoldScaleAxis", "ForwardFoldScaleAxis");
+    let (backward, forward) = ("BackwardFoldScaleAxis", "ForwardFoldScaleAxis");
     let pads = "%pads = const i64[8] [0, 0, 1, 1, 0, 0, 1, 1]
         %w = const f32[1,1,3,3] [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]";
     let image = |body: &str| module(IMAGE, &format!("{pads} {body}"), 17);
     [
         (
-            behind,
+            backward,
             "product_after_weights",
             line("%0 = onnx.Conv(%x, %w) %1 = onnx.Mul(%0, %c) return %1"),
         ),
         (
-            behind,
+            backward,
             "sum_after_weights",
             line("%0 = onnx.Conv(%x, %w) %1 = onnx.Add(%0, %c) return %1"),
         ),
         (
-            before,
+            forward,
             "product_before_weights",
             line("%0 = onnx.Mul(%x, %c) %1 = onnx.Conv(%0, %w) return %1"),
         ),
         (
-            before,
+            forward,
             "sum_before_weights",
             line("%0 = onnx.Sub(%x, %c) %1 = onnx.Conv(%0, %w) return %1"),
         ),
@@ -85,7 +85,7 @@ fn cases() -> [(&'static str, &'static str, String); 10] {
     ]
 }
 
-/// The status of a pass, and what it did by rule.
+/// Returns the status of a pass, and its rewrites by rule.
 fn ran(
     pass: &str,
     source: &str,
@@ -107,7 +107,7 @@ fn ran(
 }
 
 #[test]
-fn each_kind_counts() {
+fn each_fold_kind_is_counted() {
     for (pass, rule, source) in cases() {
         let (status, counts) = ran(pass, &source, |cx| cx);
         assert_eq!(status, PassStatus::Changed, "{rule}");
@@ -116,7 +116,7 @@ fn each_kind_counts() {
 }
 
 #[test]
-fn each_kind_is_disabled_and_limited() {
+fn each_fold_kind_can_be_disabled_and_limited() {
     for (pass, rule, source) in cases() {
         let nothing = (PassStatus::Unchanged, String::new());
         assert_eq!(ran(pass, &source, |cx| cx.disabled_rule([rule])), nothing);
@@ -127,7 +127,7 @@ fn each_kind_is_disabled_and_limited() {
 }
 
 #[test]
-fn a_disabled_kind_leaves_the_others() {
+fn disabled_fold_kind_does_not_affect_others() {
     let body = "%w = const f32[2,2,1] [1.0, 2.0, 3.0, 4.0] %c = const f32[2,1] [2.0, 10.0]
         %0 = onnx.Conv(%x, %w) %1 = onnx.Mul(%0, %c) %2 = onnx.Mul(%1, %c) %3 = onnx.Add(%2, %c) return %3";
     let source = module(LINE, body, 17);

@@ -1,4 +1,4 @@
-//! The text of rules: what is read.
+//! Parsing of rules.
 
 use std::fmt::Write;
 
@@ -9,7 +9,7 @@ use passdock_plugins_relax::rules::{fold_explicit_padding, simplify_expr};
 use crate::support;
 
 #[test]
-fn a_file_is_rules_with_comments_above_them() {
+fn rules_file_is_parsed_with_doc_comments() {
     let text = "\
 ; The first one,
 ; in two lines.
@@ -57,7 +57,7 @@ rule three{onnx.Abs(%0)=>onnx.Relu(%0)}
 }
 
 #[test]
-fn text_that_nests_without_an_end() {
+fn deep_nesting_is_rejected() {
     let deep = |open: &str| {
         let text = format!("rule r {{ {}", open.repeat(100_000));
         RulesFile::parse("r.rules", &text)
@@ -71,8 +71,8 @@ fn text_that_nests_without_an_end() {
         "onnx.Neg(%x) {a = [[",
         "onnx.Neg(%x) => onnx.Neg(",
     ] {
-        let said = deep(open);
-        assert!(!said.is_empty());
+        let message = deep(open);
+        assert!(!message.is_empty());
     }
     assert_eq!(deep("onnx.Neg("), "nesting exceeds 100 levels");
     let terms = format!(
@@ -83,16 +83,16 @@ fn text_that_nests_without_an_end() {
     assert_eq!(error.message, "nesting exceeds 100 levels");
 }
 
-/// No text, however broken, is more than an error about a place in it.
+/// Any corrupted text is an error with a valid span.
 #[test]
-fn texts_with_a_mistake_anywhere() {
+fn corrupted_rules_never_panic() {
     let whole = "rule r grows {
         %a, _ = onnx.Split|x.Y(%x?, _, ~-1.5e3, [1, -2], none, %r...) {axis = $p, t = \"é\\n\"}
         => %b = onnx.Neg(onnx.Add(%x, 1)) {..%a, p = compose($p, [0])} %a = %b ; remark
         where not float(%x), dim(%x, -1) in [1, 2], $p == 1, opset(\"x\") >= 2
     }";
     RulesFile::parse("r.rules", whole).unwrap();
-    let mut refused = 0;
+    let mut rejected = 0;
     let mut check = |text: &str| match sdk::Rules::parse(text) {
         Ok(rules) => assert_eq!(rules.describe().unwrap().len(), 1, "{text}"),
         Err(error) => {
@@ -102,7 +102,7 @@ fn texts_with_a_mistake_anywhere() {
                 error.at
             );
             assert!(!error.message.ends_with('.'), "{}", error.message);
-            refused += 1;
+            rejected += 1;
         }
     };
     for (at, c) in whole.char_indices() {
@@ -116,11 +116,11 @@ fn texts_with_a_mistake_anywhere() {
             check(&format!("{before}{other}{after}"));
         }
     }
-    assert!(refused > 2000, "{refused}");
+    assert!(rejected > 2000, "{rejected}");
 }
 
 #[test]
-fn the_rules_of_the_standard_passes_apply_as_far_as_definitions_tell() {
+fn rules_of_standard_passes_match_definitions() {
     let ops = support::registry().op_defs();
     let all = simplify_expr::RULES.iter().copied();
     for rules in all.chain([&fold_explicit_padding::NOTHING]) {

@@ -1,4 +1,4 @@
-//! The language of rules and its driver: IR text in, IR text out, with the standard operators.
+//! The rule language and its driver: IR text in, IR text out, with the standard operators.
 
 mod examples;
 mod find;
@@ -13,7 +13,7 @@ fn module(signature: &str, body: &str, opset: u32) -> String {
     format!("module {{\n  fn @main{signature} opset(\"\" = {opset}) {{\n{body}\n  }}\n}}\n")
 }
 
-/// A module after type inference and these rules.
+/// Returns a module after type inference and these rules.
 fn run(
     rules: Option<&str>,
     source: &str,

@@ -14,9 +14,9 @@ pub(crate) fn run_options(pass: &str, options: &str, source: &str) -> String {
     passdock::testing::run_with_options(&registry(), pass, options, source)
 }
 
-/// Runs a pass on a module that it has to leave as it is.
+/// Checks that a pass leaves a module unchanged.
 #[track_caller]
-pub(crate) fn check_stays(pass: &str, source: &str) {
+pub(crate) fn check_unchanged(pass: &str, source: &str) {
     let run =
         |passes: &[&str]| passdock::testing::run_on_text(&registry(), passes, source, |cx| cx);
     let before = run(&[]);
@@ -24,7 +24,7 @@ pub(crate) fn check_stays(pass: &str, source: &str) {
     assert_eq!(before, run(&[pass]));
 }
 
-/// The standard passes and operators.
+/// Returns a registry with the standard passes and operators.
 pub(crate) fn registry() -> Registry {
     let registry = Registry::new();
     for plugin in [

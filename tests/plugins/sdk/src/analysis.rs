@@ -41,7 +41,7 @@ pub fn kept_until_an_edit(f: &mut Function, cx: &PassContext) -> PassResult {
 }
 
 /// Runs after the module of the pass above was dropped.
-pub fn gone(_f: &mut Function, _cx: &PassContext) -> PassResult {
+pub fn dropped(_f: &mut Function, _cx: &PassContext) -> PassResult {
     assert_eq!(ALIVE.load(Ordering::Relaxed), 0);
     Ok(())
 }

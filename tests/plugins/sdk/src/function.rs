@@ -76,7 +76,7 @@ pub fn iterate(f: &mut Function, _cx: &PassContext) -> PassResult {
 }
 
 /// Rejected edits change nothing and return an error.
-pub fn refused(f: &mut Function, _cx: &PassContext) -> PassResult {
+pub fn rejected_edits(f: &mut Function, _cx: &PassContext) -> PassResult {
     let [first, second, _] = chain(f)?;
     let before = dump(f);
     let error = f.erase_op(first).unwrap_err();

@@ -77,14 +77,14 @@ pub const GREEDY: OpDef = OpDef::extending("onnx.Add", 1).supports(&["greedy"], 
 });
 
 /// A query that borrows the function doesn't move the slices that were read.
-pub fn slices_stay(f: &mut Function, cx: &PassContext) -> PassResult {
+pub fn slices_are_stable(f: &mut Function, cx: &PassContext) -> PassResult {
     let op = f.ops_named("onnx.Add").next().ok_or("no Add")?;
     let loc = f.name_loc("moved")?;
     f.set_loc(op, loc)?;
     let before = f.results(op).to_vec();
     let results = f.results(op);
-    let said = cx.supports(f, op, "greedy")?;
-    assert!(matches!(said, Support::Refused(_)), "{said:?}");
+    let support = cx.supports(f, op, "greedy")?;
+    assert!(matches!(support, Support::Refused(_)), "{support:?}");
     assert_eq!(results, before);
     Ok(())
 }

@@ -7,12 +7,12 @@ use passdock_plugin_api::{Name, Status};
 /// Snapshots don't change when the module or the function does.
 pub fn snapshots_stay(m: &mut Module, cx: &PassContext) -> PassResult {
     let main = m.snapshot("main")?;
-    let made = m.create("helper", FunctionKind::GRAPH, Some(Name::Text("main")))?;
-    let mut b = FunctionBuilder::new(made);
+    let result = m.create("helper", FunctionKind::GRAPH, Some(Name::Text("main")))?;
+    let mut b = FunctionBuilder::new(result);
     let x = b.param("x", TypeId::NONE)?;
     let y = b.value("onnx.Neg", [x])?;
     b.finish(&[y])?;
-    assert_eq!(made.opset(""), Some(17));
+    assert_eq!(result.opset(""), Some(17));
     let helper = m.snapshot("helper")?;
     let before = [dump(&main), dump(&helper)];
 
@@ -48,10 +48,10 @@ pub fn copy(m: &mut Module, _cx: &PassContext) -> PassResult {
         .err()
         .ok_or("one function twice")?;
     assert_eq!(error.status, Status::INVALID);
-    let made = m.create("copy", FunctionKind::GRAPH, Some(Name::Text("main")))?;
-    let ty = made.add_type(&TypeSpec::shaped(DType::F32, &[2, 3]))?;
-    let body = made.body();
-    made.add_arg(body, "x", ty)?;
+    let result = m.create("copy", FunctionKind::GRAPH, Some(Name::Text("main")))?;
+    let ty = result.add_type(&TypeSpec::shaped(DType::F32, &[2, 3]))?;
+    let body = result.body();
+    result.add_arg(body, "x", ty)?;
     let snapshot = m.snapshot("main")?;
     let (main, copy) = m.edit_both("main", "copy")?;
     let (body, at) = (copy.body(), Position::end_of(copy.body()));

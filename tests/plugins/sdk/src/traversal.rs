@@ -166,12 +166,12 @@ pub fn works_out(f: &mut Function, _cx: &PassContext) -> PassResult {
     assert_eq!(known.of_op(end), None);
 
     let (ty, before) = (f.type_id(x), Position::before(end));
-    let mut made = Vec::new();
+    let mut created = Vec::new();
     let mut last = x;
     for _ in 0..100_000 {
         let relu = OpBuilder::new("onnx.Relu").operand(last).result(ty);
-        made.push(f.create_op(relu, before)?);
-        last = f.results(made[made.len() - 1])[0];
+        created.push(f.create_op(relu, before)?);
+        last = f.results(created[created.len() - 1])[0];
     }
     let mut at = before;
     for _ in 0..2_000 {
@@ -179,10 +179,10 @@ pub fn works_out(f: &mut Function, _cx: &PassContext) -> PassResult {
         let op = f.create_op(nested.region("then_branch"), at)?;
         let region = f.regions(op)[0];
         at = Position::end_of(region);
-        made.push(op);
+        created.push(op);
     }
     let mut inner = last;
-    for op in made[100_000..].iter().rev() {
+    for op in created[100_000..].iter().rev() {
         let region = f.regions(*op)[0];
         f.set_results(region, &[inner])?;
         inner = f.results(*op)[0];
@@ -190,9 +190,9 @@ pub fn works_out(f: &mut Function, _cx: &PassContext) -> PassResult {
     let mut known = Results::default();
     assert_eq!(height.visit(f, inner, &mut known)?, Some(&102_000));
     assert_eq!(height.visited, 3 + 102_000);
-    for op in made[100_000..100_001]
+    for op in created[100_000..100_001]
         .iter()
-        .chain(made[..100_000].iter().rev())
+        .chain(created[..100_000].iter().rev())
     {
         f.erase_op(*op)?;
     }

@@ -42,14 +42,14 @@ fn complains(f: &mut Function, cx: &PassContext) -> PassResult {
 fn gives_up(f: &mut Function, cx: &PassContext) -> PassResult {
     erase_last(f)?;
     let op = f.ops().next().ok_or("there is no op")?;
-    let said = Diagnostic::error("This op can't be lowered.").code("bad::lower");
-    Err(cx.emit_fatal(&said.at(Place::name(op))))
+    let diagnostic = Diagnostic::error("This op can't be lowered.").code("bad::lower");
+    Err(cx.emit_fatal(&diagnostic.at(Place::name(op))))
 }
 
 /// Emits a diagnostic with labels on parts of ops in two functions.
 fn points(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     let names: Vec<String> = m.functions().map(|f| m.text(f.name).to_owned()).collect();
-    let mut said = Diagnostic::warning("These ops don't fit together.")
+    let mut diagnostic = Diagnostic::warning("These ops don't fit together.")
         .code("bad::fit")
         .with_note("They did once.")
         .with_note("Nobody knows when.")
@@ -57,12 +57,12 @@ fn points(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     for name in names {
         let f = m.edit(&name)?;
         for op in f.ops().take(2) {
-            said = said
+            diagnostic = diagnostic
                 .label(Place::operand(op, 0).within(f), "takes this")
                 .label(Place::attr(op, "axis").within(f), "an axis");
         }
     }
-    cx.emit(&said);
+    cx.emit(&diagnostic);
     Ok(())
 }
 

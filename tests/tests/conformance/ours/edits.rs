@@ -28,9 +28,9 @@ impl EditModule for sdk::Module<'_> {
 
     fn add(&mut self, function: &str) -> Result<(), String> {
         let make = || -> sdk::PassResult {
-            let made = self.create(function, sdk::FunctionKind::GRAPH, None)?;
-            let body = made.body();
-            Ok(made.set_results(body, &[])?)
+            let result = self.create(function, sdk::FunctionKind::GRAPH, None)?;
+            let body = result.body();
+            Ok(result.set_results(body, &[])?)
         };
         let mut make = make;
         make().map_err(|error| error.message)

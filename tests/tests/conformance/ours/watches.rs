@@ -5,7 +5,7 @@ use passdock::PassCall;
 use passdock::{InstrumentResult, Module, PassError, PassInstrument};
 
 use super::{Failure, Passdock};
-use crate::system::{Heard, Tap};
+use crate::system::{Tap, TapResult};
 
 /// A tap as an instrument.
 pub(super) struct Watches {
@@ -14,9 +14,9 @@ pub(super) struct Watches {
 }
 
 impl Watches {
-    fn hear(&self, callback: &str, about: Option<(&str, &Module)>) -> Heard {
-        let heard = self.tap.hear(&self.s, callback, about);
-        heard.map_err(|error| match error.downcast::<Failure>() {
+    fn record(&self, callback: &str, about: Option<(&str, &Module)>) -> TapResult {
+        let recorded = self.tap.record(&self.s, callback, about);
+        recorded.map_err(|error| match error.downcast::<Failure>() {
             Ok(failure) => failure.0.into(),
             Err(error) => error,
         })
@@ -29,33 +29,33 @@ impl PassInstrument for Watches {
     }
 
     fn enter_pass_ctx(&self, _: &dyn Frame) -> InstrumentResult {
-        self.hear("enter", None)
+        self.record("enter", None)
     }
 
     fn exit_pass_ctx(&self, _: &dyn Frame) -> InstrumentResult {
-        self.hear("exit", None)
+        self.record("exit", None)
     }
 
     fn should_run(&self, call: &PassCall<'_>) -> InstrumentResult<bool> {
         let PassCall { module, info, .. } = *call;
-        self.hear("should_run", Some((&info.name, module)))?;
+        self.record("should_run", Some((&info.name, module)))?;
         Ok(self.tap.agrees(&info.name))
     }
 
     fn run_before_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
         let PassCall { module, info, .. } = *call;
-        self.hear("before", Some((&info.name, module)))
+        self.record("before", Some((&info.name, module)))
     }
 
     fn run_after_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
         let PassCall { module, info, .. } = *call;
-        self.hear("after", Some((&info.name, module)))
+        self.record("after", Some((&info.name, module)))
     }
 
     fn pass_failed(&self, call: &PassCall<'_>, _: &PassError) -> InstrumentResult {
         let PassCall { module, info, .. } = *call;
         // The result of this callback is ignored.
-        let _ = self.hear("failed", Some((&info.name, module)));
+        let _ = self.record("failed", Some((&info.name, module)));
         Ok(())
     }
 }

@@ -51,7 +51,7 @@ pub(super) fn legalize(options: &Options, set: Vec<(String, Value)>) -> Result<V
             );
             thrown("config", message)
         })?;
-        let made = match (kind, &value) {
+        let result = match (kind, &value) {
             (Kind::Struct(fields), Value::Table(table)) => {
                 if let Some(odd) = table.keys().find(|k| fields.iter().all(|f| f.0 != *k)) {
                     return Err(thrown(
@@ -86,16 +86,16 @@ pub(super) fn legalize(options: &Options, set: Vec<(String, Value)>) -> Result<V
         };
         // An integer has to fit in its type.
         let fits = |value: &Value| value.as_integer().is_none_or(|i| i32::try_from(i).is_ok());
-        let all_fit = made
+        let all_fit = result
             .as_table()
-            .map_or(fits(&made), |table| table.values().all(fits));
+            .map_or(fits(&result), |table| table.values().all(fits));
         if !all_fit {
             return Err(thrown(
                 "config",
                 format!("Integer value of {key} is out of range"),
             ));
         }
-        values.insert(key, made);
+        values.insert(key, result);
     }
     Ok(values)
 }

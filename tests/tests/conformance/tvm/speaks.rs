@@ -26,14 +26,14 @@ impl System for Tvm {
 
     fn module(&self) -> Module {
         let functions = [("main", false), ("other", false), ("loop", true)];
-        let made = functions.map(|(name, prim)| {
+        let created = functions.map(|(name, prim)| {
             Arc::new(Function {
                 name: name.to_owned(),
                 prim,
                 attrs: BTreeMap::new(),
             })
         });
-        Arc::new(made.into())
+        Arc::new(created.into())
     }
 
     fn same(&self, a: &Module, b: &Module) -> bool {
@@ -186,7 +186,7 @@ impl System for Tvm {
     }
 
     fn enter(&self, cx: &Context) -> Result<Context, Thrown> {
-        self.tell_enter(cx).inspect_err(|_| self.say_disabled())?;
+        self.call_enter(cx).inspect_err(|_| self.log_disabled())?;
         CONTEXTS.with_borrow_mut(|stack| stack.push(cx.clone()));
         Ok(cx.clone())
     }
@@ -202,8 +202,8 @@ impl System for Tvm {
                 "Check failed: (entry->context_stack.top() == *this)",
             )),
         })?;
-        self.tell_exit(&entered)
-            .inspect_err(|_| self.say_disabled())
+        self.call_exit(&entered)
+            .inspect_err(|_| self.log_disabled())
     }
 
     fn scope<T>(
@@ -288,9 +288,9 @@ impl System for Tvm {
                 "the list is freed while it is gone through",
             ));
         }
-        self.tell_exit(cx)?;
+        self.call_exit(cx)?;
         *lock(&cx.taps) = taps;
-        self.tell_enter(cx)
+        self.call_enter(cx)
     }
 
     /// `override_instruments(None)`.

@@ -99,7 +99,7 @@ mod tests {
     use super::{ACCUMULATE, ALWAYS, FOLLOW, operators};
 
     #[test]
-    fn all_that_is_named_is_an_operator_that_takes_a_smaller_type() {
+    fn listed_operators_support_a_smaller_type() {
         for names in [ALWAYS, FOLLOW, ACCUMULATE] {
             for name in names.split_whitespace() {
                 assert!(operators::is_listed(name), "{name}");

@@ -122,7 +122,7 @@ mod tests {
     use super::{Fit, Low, fit};
 
     #[test]
-    fn what_becomes_of_elements() {
+    fn overflow_and_underflow_are_detected() {
         let of = |elements: &[f32], low| fit(elements.iter().copied(), low);
         let fits = |small| Fit::Fits { small };
         assert_eq!(of(&[], Low::F16), fits(0));

@@ -154,7 +154,7 @@ mod tests {
     use super::{Graph, SINK, SOURCE};
 
     #[test]
-    fn the_cheapest_of_all_cuts_is_found() {
+    fn cut_is_minimal() {
         // Random graphs with four inner nodes, compared with all possible cuts.
         let mut seed = 1_u64;
         for _ in 0..2000 {

@@ -113,7 +113,7 @@ mod tests {
     use super::{Low, TABLE, first_opset, signature, table};
 
     #[test]
-    fn each_line_is_read() {
+    fn every_line_of_the_table_is_parsed() {
         let lines = TABLE.lines().filter(|line| !line.starts_with('#')).count();
         assert_eq!(table().values().map(Vec::len).sum::<usize>(), lines);
         for (name, rows) in table() {
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn versions_and_slots() {
+    fn signatures_depend_on_version_and_slot() {
         assert_eq!(signature("Conv", 21, Low::BF16), None);
         assert_eq!(first_opset("Conv", Low::BF16), Some(22));
         let resize = signature("Resize", 18, Low::F16).expect("it takes it");

@@ -54,20 +54,22 @@ BIG = """
         ({"passes": [3]}, r"^passes: "),
     ],
 )
-def test_options_are_named(options: dict[str, Any], message: str) -> None:
+def test_option_errors_name_the_option(options: dict[str, Any], message: str) -> None:
     with pytest.raises((ValueError, TypeError), match=message):
         run(one_function(), **options)
 
 
-def test_what_a_sequential_shows_speaks_python(capsys: pytest.CaptureFixture[str]) -> None:
+def test_sequential_diagnostics_use_python_terms(capsys: pytest.CaptureFixture[str]) -> None:
     fold = passdock.Sequential([passdock.relax.FoldConstant()])
     fold(module(BIG))
     shown = capsys.readouterr().err
     assert "allow_growth=True" in shown and "--" not in shown.replace("-->", "")
-    heard: list[str] = []
-    override_renderer(lambda ctx: heard.extend(text for one in ctx.diagnostics for text in (*one.notes, one.message)))
+    messages: list[str] = []
+    override_renderer(
+        lambda ctx: messages.extend(text for one in ctx.diagnostics for text in (*one.notes, one.message))
+    )
     fold(module(BIG))
-    assert "allow_growth=True" in "".join(heard)
+    assert "allow_growth=True" in "".join(messages)
 
     @passdock.function_pass(opt_level=0, name="tests.Says")
     def says(func: Any, mod: Any, ctx: Any) -> Any:
@@ -75,7 +77,7 @@ def test_what_a_sequential_shows_speaks_python(capsys: pytest.CaptureFixture[str
         return func
 
     says(one_function())
-    assert heard[-1] == "see `tool --loud`"
+    assert messages[-1] == "see `tool --loud`"
 
 
 @pytest.mark.parametrize(
@@ -87,26 +89,26 @@ def test_what_a_sequential_shows_speaks_python(capsys: pytest.CaptureFixture[str
         (lambda: run(one_function(), config={"tir.UnrollLop": {}}), r"^config: Invalid config option `tir\.UnrollLop`"),
     ],
 )
-def test_errors_speak_python(ask: Callable[[], object], message: str) -> None:
+def test_errors_use_python_terms(ask: Callable[[], object], message: str) -> None:
     with pytest.raises((ConfigError, UnknownNameError), match=message) as raised:
         ask()
     assert "--" not in str(raised.value)
     assert "passdock list" not in raised.value.rendered
 
 
-def test_reports_speak_python() -> None:
+def test_reports_use_python_terms() -> None:
     report = run(module(BIG), passes=["FoldConstant"])
     assert "allow_growth=True" in str(report) + str(report["diagnostics"])
     assert "--allow" not in str(report["diagnostics"]) + str(report["passes"]) + str(report)
 
 
-def test_models_that_run_does_not_take() -> None:
+def test_run_rejects_models_in_memory() -> None:
     for given in (one_function().to_onnx(), str(one_function())):
         with pytest.raises(TypeError, match=r"run expects the path of a model or a passdock\.Module.*optimize"):
             run(given)  # type: ignore[arg-type, unused-ignore]
 
 
-def test_an_entry_of_python_is_named() -> None:
+def test_python_entry_errors_name_the_entry() -> None:
     for entry, error in {
         "no_such_module:x": ModuleNotFoundError,
         "os:nothing": AttributeError,
@@ -117,7 +119,7 @@ def test_an_entry_of_python_is_named() -> None:
         assert f'python = "{entry}"' in "\n".join(raised.value.__notes__)
 
 
-def test_a_pass_that_a_pass_runs_is_unknown() -> None:
+def test_unknown_name_in_run_pass() -> None:
     @module_pass(opt_level=0)
     def runs(mod: Module, ctx: PassContext) -> Module:
         ctx.run_pass(mod, "FoldConstan")
@@ -128,18 +130,18 @@ def test_a_pass_that_a_pass_runs_is_unknown() -> None:
     assert "passdock list" not in f"{raised.value} {raised.value.help}"
 
 
-def test_operators_are_listed_by_the_command() -> None:
+def test_unknown_operator_error_names_the_list_command() -> None:
     with pytest.raises(PipelineError, match=r"`python -m passdock list ops`"):
         Rules("rule a { onnx.Relu(%x) => onnx.Frobnicate(%x) }")
 
 
-def test_a_key_is_listed_once() -> None:
+def test_valid_keys_are_listed_once() -> None:
     with pytest.raises(PipelineError) as raised:
         run(one_function(), {"passes": [{"python": "m:C", "limit": 4}]})
     assert str(raised.value.help).count("`python`") == 1
 
 
-def test_keys_of_tvm() -> None:
+def test_tvm_config_keys() -> None:
     ctx = PassContext(config={"relay.fallback_device_type": 2, "tirx.UnrollLoop": {"auto_max_step": 3}})
     assert ctx.get_config("relax.fallback_device_type") == ctx.get_config("relay.fallback_device_type") == 2
     assert ctx.get_config("tir.UnrollLoop")["auto_max_step"] == 3
@@ -149,7 +151,7 @@ def test_keys_of_tvm() -> None:
     assert run(one_function(), config={"tirx.UnrollLoop": {"auto_max_step": 3}})["ok"]
 
 
-def test_types_of_optimize(tmp_path: Path) -> None:
+def test_optimize_return_types(tmp_path: Path) -> None:
     """For type checkers, and checked at run time, too."""
     mod = one_function()
     path = tmp_path / "model.onnx"

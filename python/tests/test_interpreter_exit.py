@@ -79,28 +79,28 @@ def work():
 }
 
 
-def ended(script: str) -> tuple[int, str]:
+def run_script(script: str) -> tuple[int, str]:
     ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
     return ran.returncode, ran.stderr
 
 
 @pytest.mark.parametrize("what", _WORK)
-def test_daemon_threads_are_left_where_they_are(what: str) -> None:
+def test_daemon_threads_do_not_change_exit_status(what: str) -> None:
     script = _START + _WORK[what] + _END
     with ThreadPoolExecutor(4) as pool:
-        for status, said in pool.map(ended, [script + "sys.exit(7)"] * 20):
-            assert (status, said) == (7, ""), signal.Signals(-status).name if status < 0 else said
+        for status, stderr in pool.map(run_script, [script + "sys.exit(7)"] * 20):
+            assert (status, stderr) == (7, ""), signal.Signals(-status).name if status < 0 else stderr
 
 
-def test_who_ends_the_program_may_go_on_with_passes() -> None:
+def test_passes_run_in_atexit_handlers() -> None:
     work = _WORK["a pass that waits in Python"]
     # `atexit` calls functions in reverse order, so this one runs after the package's own.
     script = f"import atexit\natexit.register(lambda: last())\n{_START}{work}{_END}"
     script += "\ndef last():\n    counted = module_pass(lambda mod, ctx: mod, opt_level=0, name='Last')(mod)\n    print(counted.op_count, file=sys.stderr)\n"
-    assert ended(script) == (0, "399\n")
+    assert run_script(script) == (0, "399\n")
 
 
-def test_what_is_freed_at_the_very_end_may_run_passes() -> None:
+def test_passes_in_late_destructors_do_not_crash() -> None:
     program = """
 import passdock
 

@@ -13,7 +13,7 @@ from passdock.transform import Pass
 from support import built_plugin, one_function
 
 KEEPS = "bad.transform.KeepBomb"
-SAID = f"Error in pass {KEEPS}: the destructor of an analysis of the pass panicked at .*: it went off"
+MESSAGE = f"Error in pass {KEEPS}: the destructor of an analysis of the pass panicked at .*: it went off"
 
 
 @pytest.fixture
@@ -23,8 +23,8 @@ def keeps_bomb() -> Pass:
     return get_pass(KEEPS)
 
 
-def test_a_context_raises_it(keeps_bomb: Pass) -> None:
-    with pytest.raises(PassError, match=SAID) as raised, PassContext() as ctx:
+def test_context_exit_raises_destructor_panic(keeps_bomb: Pass) -> None:
+    with pytest.raises(PassError, match=MESSAGE) as raised, PassContext() as ctx:
         keeps_bomb(one_function())
     assert raised.value.code == "pass-panicked"
     # Only once.
@@ -32,7 +32,7 @@ def test_a_context_raises_it(keeps_bomb: Pass) -> None:
         pass
 
 
-def test_the_error_of_the_body_goes_out_and_has_it_as_a_note(keeps_bomb: Pass) -> None:
+def test_body_error_has_destructor_panic_as_note(keeps_bomb: Pass) -> None:
     error = ValueError("body")
     with pytest.raises(ValueError, match="body") as raised, PassContext():
         keeps_bomb(one_function())
@@ -42,7 +42,7 @@ def test_the_error_of_the_body_goes_out_and_has_it_as_a_note(keeps_bomb: Pass) -
     assert note.startswith(f"could not leave the pass context: PassError: Error in pass {KEEPS}: the destructor")
 
 
-def test_what_is_freed_later_is_shown(keeps_bomb: Pass, capfd: pytest.CaptureFixture[str]) -> None:
+def test_panic_after_context_exit_is_printed(keeps_bomb: Pass, capfd: pytest.CaptureFixture[str]) -> None:
     with PassContext():
         mod = keeps_bomb(one_function())
     del mod
@@ -55,15 +55,19 @@ def test_what_is_freed_later_is_shown(keeps_bomb: Pass, capfd: pytest.CaptureFix
     assert capfd.readouterr().err.count("error[pass-panicked]") == 1
 
 
-def test_runs_raise_it(keeps_bomb: Pass, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_runs_and_batches_report_destructor_panic(
+    keeps_bomb: Pass, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "a.onnx").write_bytes(one_function().to_onnx())
     for run in (passdock.run, passdock.optimize):
-        with pytest.raises(PassError, match=SAID):
+        with pytest.raises(PassError, match=MESSAGE):
             run(tmp_path / "a.onnx", output=tmp_path / "out.onnx", passes=[KEEPS])
     assert not (tmp_path / "out.onnx").exists()
     (result,) = passdock.batch(tmp_path / "a.onnx", None, tmp_path / "out", passes=[KEEPS])
     assert not result.ok
-    assert [said["code"] for said in result.diagnostics if said["severity"] == "error"] == ["pass-panicked"]
+    assert [diagnostic["code"] for diagnostic in result.diagnostics if diagnostic["severity"] == "error"] == [
+        "pass-panicked"
+    ]
     assert capfd.readouterr().err == ""
     # The program holds the module, and the function with the cached value.
     given = one_function()
@@ -74,14 +78,14 @@ def test_runs_raise_it(keeps_bomb: Pass, tmp_path: Path, capfd: pytest.CaptureFi
     assert capfd.readouterr().err.count("error[pass-panicked]") == 1
 
 
-def test_an_instrument_of_a_context_is_freed_with_it(capfd: pytest.CaptureFixture[str]) -> None:
+def test_instrument_destructor_panic_is_reported(capfd: pytest.CaptureFixture[str]) -> None:
     passdock.load_plugin(built_plugin("passdock_tap"))
     with PassContext(instruments=[get_instrument("tap.tap", panics="drop")]):
         get_pass("InferType")(one_function())
     gc.collect()
-    said = capfd.readouterr().err
-    assert "error[instrument]: instrument `tap.tap` of plugin" in said
-    assert "panicked in destroy" in said
+    stderr = capfd.readouterr().err
+    assert "error[instrument]: instrument `tap.tap` of plugin" in stderr
+    assert "panicked in destroy" in stderr
     with pytest.raises(PassError, match="panicked in destroy"):
         passdock.optimize(
             one_function(),

@@ -28,7 +28,7 @@ from passdock.transform import FunctionPass, ModulePass, Pass
 from support import one_function, recorder
 
 
-def test_a_short_name_of_a_standard_pass_is_not_hidden() -> None:
+def test_short_name_of_standard_pass_cannot_be_registered() -> None:
     for name, own in {
         "FoldConstant": "relax.transform.FoldConstant",
         "UnrollLoop": "tir.transform.UnrollLoop",
@@ -41,7 +41,7 @@ def test_a_short_name_of_a_standard_pass_is_not_hidden() -> None:
         assert name not in list_passes()
 
 
-def test_a_hidden_name_is_one_that_was_meant() -> None:
+def test_override_may_hide_an_alias() -> None:
     events: list[str] = []
     recorder(events, "transform.Hidden").register()
     with pytest.raises(UsageError, match="is an alias of pass `transform.Hidden`"):
@@ -52,7 +52,7 @@ def test_a_hidden_name_is_one_that_was_meant() -> None:
     assert events == ["Hidden", "transform.Hidden"]
 
 
-def test_a_cell_that_runs_again() -> None:
+def test_pass_can_be_registered_again_with_override() -> None:
     events: list[str] = []
     recorder(events, "tests.registering.Cell").register()
     with pytest.raises(UsageError, match=r"already registered by this program; .*`register\(override=True\)`"):
@@ -71,7 +71,7 @@ def test_a_cell_that_runs_again() -> None:
     assert events == ["cell"]
 
 
-def test_a_pass_of_a_plugin_is_replaced_when_asked() -> None:
+def test_plugin_pass_can_be_overridden() -> None:
     # In a separate process: other tests use the pass.
     code = """
 import passdock
@@ -104,12 +104,12 @@ assert events == [name]
         "tvm.relax.transform.InferType",
     ],
 )
-def test_spellings_of_imports(name: str) -> None:
+def test_import_paths_are_aliases(name: str) -> None:
     assert get_pass(name).info.name == "relax.transform.InferType"
     assert get_pass("tvm.tir.transform.UnrollLoop").info.name == "tir.transform.UnrollLoop"
 
 
-def test_passes_of_a_registered_sequential() -> None:
+def test_registered_sequential_keeps_pass_classes() -> None:
     """Their classes are those of their creation, and plugins' passes are identified by name and options."""
 
     @function_pass(opt_level=0, name="tests.registering.Function")
@@ -128,14 +128,14 @@ def test_passes_of_a_registered_sequential() -> None:
     assert fuse._pass_handle.origin == ("relax.transform.FuseOps", {"fuse_opt_level": 1})
 
 
-def test_passes_of_a_plugins_sequential_are_pickled() -> None:
+def test_passes_of_plugin_sequential_are_pickled() -> None:
     passes = relax.FoldScaleAxis().passes
     again = pickle.loads(pickle.dumps(Sequential(passes))).passes
     assert [repr(pass_) for pass_ in again] == [repr(pass_) for pass_ in passes]
     assert [type(pass_) for pass_ in passes] == [FunctionPass] * 3
 
 
-def test_a_plugin_that_was_built_again_is_refused(tmp_path: Path) -> None:
+def test_rebuilt_plugin_is_rejected(tmp_path: Path) -> None:
     """Its old code stays loaded in the process. A file that wasn't loaded yet may change, and an unchanged one is
     loaded again.
     """
@@ -178,11 +178,11 @@ passdock.get_pass("UnrollLoop")(mod)
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
     )
-    said = done.stdout.splitlines()
-    assert sum("own.so` changed after it was loaded" in line for line in said) == 12, done.stdout
-    assert "restart the program" in done.stdout and "loaded" not in said
+    lines = done.stdout.splitlines()
+    assert sum("own.so` changed after it was loaded" in line for line in lines) == 12, done.stdout
+    assert "restart the program" in done.stdout and "loaded" not in lines
 
 
-def test_a_config_key_of_tvm_is_not_taken() -> None:
+def test_tvm_config_key_cannot_be_registered() -> None:
     with pytest.raises(passdock.ConfigError, match=r"`tirx\.UnrollLoop` is an alias of `tir\.UnrollLoop`"):
         passdock.register_config_option("tirx.UnrollLoop", 1)

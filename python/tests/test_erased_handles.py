@@ -27,7 +27,7 @@ BRANCHES = """
 """
 
 
-def test_regions_go_with_their_op() -> None:
+def test_regions_are_erased_with_their_op() -> None:
     def edit(func: Function, ctx: PassContext) -> Function:
         (if_,) = (op for op in func.ops if op.kind == "if")
         region = if_.region("else_branch")
@@ -53,7 +53,7 @@ def test_regions_go_with_their_op() -> None:
     on_functions("Edits", edit)(module(BRANCHES))
 
 
-def check_gone(old: Function) -> Callable[[], None]:
+def check_removed(old: Function) -> Callable[[], None]:
     """Returns a check that a function and its entities are removed."""
     op, value, region = old.ops[0], old.params[0], old.body
 
@@ -76,11 +76,11 @@ def check_gone(old: Function) -> Callable[[], None]:
     return check
 
 
-def test_what_was_in_a_removed_function_isnt_in_one_of_its_name() -> None:
+def test_handles_of_removed_function_stay_invalid() -> None:
     @module_pass(opt_level=0)
     def remove(mod: Module, ctx: PassContext) -> Module:
         old = mod["other"]
-        check = check_gone(old)
+        check = check_removed(old)
         mod.remove("other")
         check()
         new = mod.create("other")
@@ -95,7 +95,7 @@ def test_what_was_in_a_removed_function_isnt_in_one_of_its_name() -> None:
 
 
 @pytest.mark.parametrize("is_asked_between", [True, False])
-def test_a_pass_that_is_run_may_remove_a_function(is_asked_between: bool) -> None:
+def test_nested_pass_may_remove_a_function(is_asked_between: bool) -> None:
     @module_pass(opt_level=0, name="acme.RemovesOther")
     def removes(mod: Module, ctx: PassContext) -> Module:
         mod.remove("other")
@@ -105,7 +105,7 @@ def test_a_pass_that_is_run_may_remove_a_function(is_asked_between: bool) -> Non
 
     @module_pass(opt_level=0)
     def remove(mod: Module, ctx: PassContext) -> Module:
-        check = check_gone(mod["other"])
+        check = check_removed(mod["other"])
         ctx.run_pass(mod, "acme.RemovesOther")
         if is_asked_between:
             check()
