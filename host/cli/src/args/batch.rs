@@ -36,7 +36,7 @@ pub(crate) struct BatchArgs {
     /// Let passes enlarge models to make them faster or simpler: sets each config option `allow_growth`
     #[arg(long)]
     pub(crate) allow_growth: bool,
-    /// Run N models at once; defaults to the number of cores
+    /// Run N models at once. Defaults to the number of cores
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) jobs: Option<u16>,
     /// Process all models, including those that an earlier batch completed

@@ -78,7 +78,7 @@ pub(crate) struct BlameArgs {
     pub(crate) passes: PassArgs,
     #[command(flatten)]
     pub(crate) process: ProcessArgs,
-    /// Run function passes on N threads; defaults to the number of cores
+    /// Run function passes on N threads. Defaults to the number of cores
     #[arg(short, long, value_name = "N", value_parser = threads)]
     pub(crate) jobs: Option<usize>,
     /// Allow data outside the model's directory: absolute paths, `..`, links

@@ -35,7 +35,7 @@ pub(crate) struct SearchArgs {
     /// Let passes enlarge the model, as `run --allow-growth` does
     #[arg(long)]
     pub(crate) allow_growth: bool,
-    /// Run function passes on N threads; defaults to the number of cores
+    /// Run function passes on N threads. Defaults to the number of cores
     #[arg(long, value_name = "N", value_parser = threads)]
     pub(crate) jobs: Option<usize>,
     /// Allow data outside the model's directory: absolute paths, `..`, links
