@@ -119,7 +119,7 @@ fn time_that_is_over_while_no_pass_runs_ends_the_run() {
     assert!(made.expect("mkfifo").success());
     let ran = bench.passdock("run m.ir --passes DeadCodeElimination -o out.ir --timeout 1");
     assert_eq!(ran.status, 1);
-    let said = "error[crashed]: the run was still running after 1 s, and no pass ran by then";
+    let said = "error[crashed]: the run was still running after 1 s, before the first pass";
     assert!(ran.stderr.contains(said), "{}", ran.stderr);
 }
 

@@ -133,11 +133,11 @@ impl Request {
             return Ok(whole);
         }
         let message = format!(
-            "`{path}` is outside of the pipeline's directory `{}`",
+            "`{path}` is outside the pipeline's directory `{}`",
             dir.display()
         );
         let error = PassError::new(ErrorKind::Usage, message);
-        Err(error.help("pass `--trust` to allow files anywhere"))
+        Err(error.help("pass `--trust` to allow files outside the directory"))
     }
 
     /// Like [`Request::beside_pipeline`], for libraries to load and files to write. A reproducer that isn't trusted may
@@ -146,7 +146,7 @@ impl Request {
         if self.trust || !self.resumes {
             return self.beside_pipeline(path);
         }
-        let message = format!("the reproducer is not trusted: it names `{path}`");
+        let message = format!("the reproducer is not trusted: it uses `{path}`");
         let error = PassError::new(ErrorKind::Usage, message);
         Err(error.help(TRUST))
     }
