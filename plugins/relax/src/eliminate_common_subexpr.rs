@@ -65,7 +65,7 @@ pub(crate) fn eliminate_common_subexpr(f: &mut Function, cx: &PassContext) -> Pa
     merger.fuse_locations(f)
 }
 
-/// A step of the traversal, which uses an explicit stack because deeply nested regions could overflow the call stack.
+/// A step of the traversal. It uses an explicit stack, because deeply nested regions could overflow the call stack.
 enum Step {
     Enter(RegionId),
     Op(OpId),

@@ -47,7 +47,7 @@ pub struct Request {
     pub required_pass: Vec<String>,
     /// Passes to add to the file's `disabled_pass`.
     pub disabled_pass: Vec<String>,
-    /// Like `required_pass`, from the context around the run, which has checked the names.
+    /// Like `required_pass`, but from the context of the calling program, which has already checked the names.
     pub outer_required_pass: Vec<String>,
     /// Like `disabled_pass`, from the context around the run, which has checked the names.
     pub outer_disabled_pass: Vec<String>,
