@@ -38,7 +38,7 @@ passdock_core::sdk::options! {
     struct Fields {
         /// The library of ONNX Runtime. By default, `ORT_DYLIB_PATH` or the standard locations.
         library: String = "",
-        /// Whether it is an error if the results can't be checked. Always an error if the environment variable `CI` is true.
+        /// Whether unchecked results are an error. They always are if the environment variable `CI` is true.
         required: bool = false,
         /// Sample inputs: a file `input_0.pb`, `input_0.npy` or `SAMPLE.npz`, a directory of such files, or a directory
         /// of such directories. By default, inputs are randomly generated.

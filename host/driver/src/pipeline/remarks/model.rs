@@ -66,7 +66,7 @@ pub(in crate::pipeline) fn newer_opset(module: &Module, defs: &OpDefs) -> Option
     Some(warning(
         "newer-opset",
         format!("the model uses {}", newer.join(" and ")),
-        "check the result with `--verify-outputs`, or use a newer `onnx-ops`: operators are treated as in their \
+        "check the result with `--verify-outputs`, or use a newer `onnx-ops`; operators are treated as in their \
          newest supported version",
     ))
 }
