@@ -44,7 +44,7 @@ fn render(ops: &[OpInfo]) -> String {
         "\
 # The operators
 
-<!-- Made of the definitions by `UPDATE_EXPECT=1 cargo test -p passdock-tests --test operator_docs`. -->
+<!-- Generated from the op definitions by `UPDATE_EXPECT=1 cargo test -p passdock-tests --test operator_docs`. -->
 
 The standard plugin `onnx-ops` knows {} operators: the types of {}, how to evaluate {}, what {} are made of, what {}
 are in other layouts. A version is the first of its domain that a definition holds for; where not all versions have

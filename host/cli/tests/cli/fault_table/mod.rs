@@ -105,7 +105,7 @@ fn the_table_of_the_documentation_is_what_happens() {
     let path = format!("{REPOSITORY}/docs/isolation.md");
     let page = fs::read_to_string(&path).expect("the page");
     let (begin, end) = (
-        "<!-- made by host/cli/tests/cli/fault_table/mod.rs -->\n",
+        "<!-- written by host/cli/tests/cli/fault_table/mod.rs -->\n",
         "\n<!-- end -->",
     );
     let at = page.find(begin).expect("the place of the table") + begin.len();
