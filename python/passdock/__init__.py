@@ -1,4 +1,4 @@
-"""passdock: a host for compiler passes that ship as files.
+"""passdock: a host for compiler passes that ship as shared libraries.
 
 Optimise a model::
 

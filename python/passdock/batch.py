@@ -60,9 +60,10 @@ def batch(
         models: One or several paths of models, directories (all ``.onnx`` files in them, recursively) and patterns
             (``*``, ``?``, ``[…]``, ``**``).
         pipeline: As for ``Pipeline``; ``"default"`` if neither this nor ``passes`` is given.
-        output: The directory for results, which is created. Models of a directory keep their relative paths.
+        output: The directory for results, which is created if it doesn't exist. Models of a directory keep their
+            relative paths.
         jobs: The number of parallel models, each on one thread; by default the number of cores.
-        resume: Whether to skip models that are done already, with the same file, pipeline, options and plugins: those
+        resume: Whether to skip models that are already done, with the same file, pipeline, options and plugins: those
             of its passes and instruments, and those with op definitions.
         timeout: The time limit of a run in seconds, after which it fails; None for no limit.
         progress: Whether to show a progress bar, if tqdm is installed; or a function that receives each result.

@@ -240,7 +240,7 @@ def WellFormedInstrument(check_ty: bool = True, validate_before_transform: bool 
     """Verifies the module before and after each pass, and reports the pass that broke an invariant.
 
     Args:
-        check_ty: Has to be True: types are always verified.
+        check_ty: Must be True, because types are always verified.
         validate_before_transform: Whether to verify the module before a pass, too.
     """
     if check_ty is not True:
@@ -252,7 +252,7 @@ def DumpIR(dump_dir: str | PathLike[str], refresh: bool = False) -> _Native:
     """Writes the module to a file in a directory after each pass.
 
     Args:
-        dump_dir: The directory, which is created.
+        dump_dir: The directory, which is created if it doesn't exist.
         refresh: Whether to clear the directory first, if it contains only such files.
     """
     return get_instrument("dump", dir=fspath(dump_dir), refresh=refresh)

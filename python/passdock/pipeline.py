@@ -523,8 +523,8 @@ def run(
         reproducer_dir: The directory in which reproducers of failures are written.
         html_report: The file of the HTML report: each pass, and the graph before and after. Notebooks show it, too.
         verify_outputs: Whether to compare the outputs of the model before and after with ONNX Runtime.
-        external_data: Where initializers are written: ``"keep"``: where they are; ``"all"``: to one file next to the
-            model; ``"none"``: to the model file.
+        external_data: Where the data of initializers is written: ``"keep"`` for where it is, ``"all"`` for one file
+            next to the model, ``"none"`` for the model file.
         drop_spans: Whether everything is re-encoded, including unchanged parts.
         allow_outside_data: Whether data files may be outside the model's directory, as in the cache of Hugging Face,
             which uses symbolic links.

@@ -146,7 +146,7 @@ def load_plugins(*names: str) -> list[str]:
     """Adds the plugins of installed vendors to the registry. A plugin is loaded when one of its passes is needed.
 
     Args:
-        names: Names of vendors, as in ``plugins()``. Vendors that are added already are skipped.
+        names: Names of vendors, as in ``plugins()``. Vendors that were already added are skipped.
 
     Returns:
         The directories of their files.

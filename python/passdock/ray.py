@@ -126,7 +126,7 @@ def batch(
 def _results_of(
     cluster: _Cluster, plan: _engines.Plan, items: Sequence[_items.Item], storage: Mapping[str, Any] | None
 ) -> Iterator[ModelResult]:
-    """Yields the results of models as they finish: first those that are done already, then the largest models
+    """Yields the results of models as they finish: first those that are already done, then the largest models
     first.
     """
     from ._batch import engines as _engines

@@ -318,7 +318,7 @@ def register_config_option(key: str, default: Any, doc: str = "") -> None:
         doc: The documentation.
 
     Raises:
-        ConfigError: The key is registered already.
+        ConfigError: The key is already registered.
     """
     _passdock.register_config(key, default, doc)
 

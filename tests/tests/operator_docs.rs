@@ -44,13 +44,13 @@ fn render(ops: &[OpInfo]) -> String {
         "\
 # The operators
 
-<!-- Made of the definitions by `UPDATE_EXPECT=1 cargo test -p passdock-tests --test operator_docs`. -->
+<!-- Generated from the op definitions by `UPDATE_EXPECT=1 cargo test -p passdock-tests --test operator_docs`. -->
 
-The standard plugin `onnx-ops` knows {} operators: the types of {}, how to evaluate {}, what {} are made of, what {}
-are in other layouts. A version is the first of its domain that a definition holds for; where not all versions have
-something, those that have it are listed. In a version newer than all of them, an operator is treated as in its newest
-one, and a run warns of it. `passdock list ops onnx.Conv` shows an operator's attributes: what they mean, what they may
-be, and their defaults.
+The standard plugin `onnx-ops` defines {} operators. It infers the types of {}, evaluates {}, decomposes {}, and
+describes other layouts of {}. A version is the first version of its domain for which a definition is valid. If only
+some versions have a feature, the table lists them. In a version newer than all of them, an operator is treated as in
+its newest known version, and a run prints a warning. `passdock list ops onnx.Conv` shows an operator's attributes with
+their meaning, valid values and defaults.
 ",
         by_name.len(),
         known[0],

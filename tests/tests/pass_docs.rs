@@ -177,9 +177,9 @@ fn render(registry: &Registry) -> String {
     let mut text = "\
 # The standard passes
 
-<!-- Made of the passes' own documentation by `UPDATE_EXPECT=1 cargo test -p passdock-tests --test pass_docs`. -->
+<!-- Generated from the documentation of the passes by `UPDATE_EXPECT=1 cargo test -p passdock-tests --test pass_docs`. -->
 
-Each example is run as a test. `passdock list passes` shows the passes that are there, those of your plugins included.
+Each example is run as a test. `passdock list passes` lists the available passes, including those of your plugins.
 
 | pass | level | works on | what it does |
 |---|---|---|---|

@@ -87,14 +87,14 @@ pub(crate) fn inputs(
         [first, second] => {
             let shown = first.display();
             let error = usage(format!(
-                "`{shown}` is not a pipeline; the first of two files is the pipeline"
+                "expected a pipeline before the model, found `{shown}`"
             ));
             Err(error.help(match Format::of(second) {
                 Ok(_) if command != "bisect" => format!(
                     "pass the output with `-o`: `passdock {command} {shown} -o {}`",
                     second.display()
                 ),
-                Ok(_) => "a pipeline is a .toml file or built in: see `passdock list pipelines`"
+                Ok(_) => "pass a .toml file or the name of a built-in pipeline; see `passdock list pipelines`"
                     .to_owned(),
                 Err(_) => format!(
                     "put the pipeline first: `passdock {command} {} {shown}`",

@@ -1,4 +1,4 @@
-//! Bodies for function passes that replace a function by one from another module.
+//! Bodies for function passes that replace a function with one from another module.
 
 use std::sync::Arc;
 

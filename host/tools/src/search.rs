@@ -14,21 +14,21 @@ pub(crate) fn require_broken(
 ) -> Result<(), PassError> {
     let (message, help) = match before {
         Verdict::Bad => (
-            "the check reports the model as bad before any pass",
-            "use a check that reports the original model as good, such as a command with exit status 0",
+            "the test reports the input model as bad",
+            "use a test that reports the input model as good, such as a command that exits with 0",
         ),
         Verdict::Unknown => (
-            "the check is inconclusive before any pass",
-            "use a command with exit status 0 before the pipeline, and a status other than 0 and 125 after it",
+            "the test is inconclusive for the input model",
+            "use a command whose exit status is 0 for the input model, and neither 0 nor 125 for the result",
         ),
         Verdict::Good => match after()? {
             Verdict::Bad => return Ok(()),
             Verdict::Unknown => (
-                "the check is inconclusive after the whole pipeline",
-                "shorten the pipeline until the check is conclusive",
+                "the test is inconclusive for the result of the pipeline",
+                "shorten the pipeline until the test is conclusive",
             ),
             Verdict::Good => (
-                "the check reports the result of the whole pipeline as good",
+                "the test reports the result of the pipeline as good",
                 "use a command whose exit status for the result is neither 0 nor 125, or `numerics` to compare outputs",
             ),
         },

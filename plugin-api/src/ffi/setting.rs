@@ -9,7 +9,7 @@ use crate::data::{EditError, OptionValue};
 /// Returns the value of a setting; `None` if it isn't set.
 ///
 /// # Safety
-/// The host wrote it, and the memory that it points to is alive.
+/// The host wrote the setting, and the memory that it points to is valid.
 pub(crate) unsafe fn setting(
     setting: &abi::Setting,
     name: &str,

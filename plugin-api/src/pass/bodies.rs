@@ -158,7 +158,7 @@ impl PassContext {
 /// Returns a copy of the host's layouts.
 ///
 /// # Safety
-/// The pointers are alive.
+/// The pointers are valid.
 unsafe fn laid_out(answer: &abi::LaidOut) -> LaidOut {
     let all = |texts: Texts<'_>| texts.iter().map(str::to_owned).collect();
     // SAFETY: the caller guarantees it.

@@ -98,7 +98,7 @@ pub trait Instrument: Send + 'static {
     /// Called after the context is left.
     ///
     /// # Errors
-    /// If the instrument failed. It becomes the error of leaving the context.
+    /// If the instrument failed. Exiting the context then returns this error.
     fn exit_pass_ctx(&mut self, cx: &PassContext) -> PassResult {
         let _ = cx;
         Ok(())

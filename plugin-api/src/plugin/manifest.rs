@@ -394,8 +394,8 @@ const fn is_first_of_config(plugin: &PluginSpec, pass: usize) -> bool {
     true
 }
 
-/// Compares strings from the end, where names of one plugin differ: the number of steps of constant evaluation is
-/// limited.
+/// Compares strings from the end, where the names of one plugin differ first. This saves steps of constant evaluation,
+/// whose number is limited.
 const fn equal(a: &str, b: &str) -> bool {
     let (a, b) = (a.as_bytes(), b.as_bytes());
     if a.len() != b.len() {

@@ -155,7 +155,7 @@ impl Match<'_> {
     }
 }
 
-/// Matches the pattern of a rule, which has an index, with an op as its root.
+/// Matches the pattern of a rule with `root` as its root op. `index` is the index of the rule.
 pub(super) fn find<'r>(
     f: &Function,
     cx: &PassContext,

@@ -179,7 +179,8 @@ impl Rules {
         }
     }
 
-    /// Joins several sets to one, in order. It is faster to apply or to find than the separate sets.
+    /// Joins several sets into one, in order. The joined set is faster to apply, and to find matches of, than the
+    /// separate sets.
     ///
     /// # Errors
     /// If a rule's text is invalid.

@@ -17,7 +17,7 @@
 //!
 //! Ops are merged if they have the same name, operands (in any order for commutative ops), attributes and number of
 //! results. Constants are merged if they have the same type and bytes; 0.0 and -0.0 differ. An op is replaced by an
-//! earlier one in the same region or in a region around it, never by one of another branch. The remaining op has the
+//! earlier one in the same region or in an enclosing region, never by one of another branch. The remaining op has the
 //! fused locations of all merged ops.
 //!
 //! The pass doesn't merge random ops, ops with regions, or ops that may have effects; ops without a definition count as
@@ -65,7 +65,7 @@ pub(crate) fn eliminate_common_subexpr(f: &mut Function, cx: &PassContext) -> Pa
     merger.fuse_locations(f)
 }
 
-/// A step of the traversal, which uses an explicit stack because deeply nested regions could overflow the call stack.
+/// A step of the traversal. It uses an explicit stack, because deeply nested regions could overflow the call stack.
 enum Step {
     Enter(RegionId),
     Op(OpId),

@@ -48,7 +48,8 @@ options! {
         auto_max_extent: i64 = 0,
         /// Whether to unroll the selected serial loops. If `false`, they are only marked `unroll`.
         explicit_unroll: bool = true,
-        /// The maximum number of ops that unrolling may create per function. Serial loops that would exceed it stay.
+        /// The maximum number of ops that unrolling may create per function. Serial loops that would exceed it aren't
+        /// unrolled.
         #[range(0..)]
         max_ops: i64 = 1_000_000,
     }

@@ -39,7 +39,7 @@ def UnrollLoop(
         auto_max_extent: The maximum trip count of a serial loop that is unrolled.
         explicit_unroll: Whether to unroll the selected serial loops. If `false`, they are only marked `unroll`.
         max_ops: The maximum number of ops that unrolling may create per function. Serial loops that would exceed it
-            stay.
+            aren't unrolled.
     """
     return PrimFuncPass._of(
         standard(

@@ -17,7 +17,7 @@ const BARE: &[&str] = &["passdock-abi", "passdock-plugin-api"];
 /// ARCHITECTURE.md.
 pub(super) fn offences(metadata: &Value, page: &str) -> Result<Vec<String>> {
     let mut offences = Vec::new();
-    let rows = tables::rows(page, "Arrows between crates")?;
+    let rows = tables::rows(page, "Dependencies between crates")?;
     let mut arrows: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for row in &rows {
         let [name, allowed] = row[..] else {
@@ -97,7 +97,7 @@ mod tests {
                 {"id": "other", "name": "half", "dependencies": []},
             ],
         });
-        let page = "### Arrows between crates\n|crate|may use|\n|-|-|\n\
+        let page = "### Dependencies between crates\n|crate|may use|\n|-|-|\n\
             | `passdock-abi` | |\n| `passdock-ir` | `passdock-abi` |\n";
         assert_eq!(
             offences(&metadata, page).expect("well formed"),

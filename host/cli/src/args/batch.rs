@@ -17,7 +17,8 @@ pub(crate) struct BatchArgs {
     /// Models, and directories that are searched recursively for .onnx files
     #[arg(value_name = "MODEL|DIR", required = true)]
     pub(crate) models: Vec<PathBuf>,
-    /// Write results below DIR, which is created. A model from a directory keeps its path relative to that directory.
+    /// Write results to DIR, which is created if necessary. A model that was found in a directory keeps its path relative
+    /// to that directory.
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output_dir: PathBuf,
     /// Pipeline: a .toml file, a .rules file, or the name of a built-in pipeline. Defaults to `default` unless --passes
@@ -35,7 +36,7 @@ pub(crate) struct BatchArgs {
     /// Let passes enlarge models to make them faster or simpler: sets each config option `allow_growth`
     #[arg(long)]
     pub(crate) allow_growth: bool,
-    /// Run N models at once; defaults to the number of cores
+    /// Run N models at once. Defaults to the number of cores
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) jobs: Option<u16>,
     /// Process all models, including those that an earlier batch completed

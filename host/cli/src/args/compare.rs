@@ -40,7 +40,7 @@ pub(crate) struct CompareArgs {
     /// Print nothing if the models agree, and one line if not
     #[arg(short = 'q', long)]
     pub(crate) quiet: bool,
-    /// Allow data outside of the models' directories: absolute paths, `..`, links
+    /// Allow data outside the models' directories: absolute paths, `..`, links
     #[arg(long)]
     pub(crate) allow_outside_data: bool,
     /// Print one JSON object on standard output, and everything else on standard error

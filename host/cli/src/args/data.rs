@@ -22,7 +22,7 @@ pub(crate) struct DataArgs {
     /// Write inferred types of all values to the graph's `value_info`
     #[arg(long)]
     pub(crate) value_info: bool,
-    /// Allow data outside of the model's directory: absolute paths, `..`, links
+    /// Allow data outside the model's directory: absolute paths, `..`, links
     #[arg(long, hide_short_help = true)]
     pub(crate) allow_outside_data: bool,
     /// Re-encode the whole file instead of copying unchanged parts

@@ -29,7 +29,7 @@ pub(crate) enum Listing {
     Passes,
     /// Built-in pipelines; with NAME, the text of that pipeline
     Pipelines,
-    /// Plugins, with version and file, and files that are not usable
+    /// Plugins, with version and file, and plugin files that can't be used
     Plugins,
     /// Instruments, with their options
     Instruments,

@@ -113,10 +113,10 @@ pub(crate) struct PluginArgs {
     /// Use the plugin in FILE. Repeatable
     ///
     /// Example: `--plugin target/debug/libacme.so`. FILE must exist and be a plugin. `files = ["…"]` in `[plugins]` of
-    /// a pipeline has the same effect. Two files with the same plugin in different directories are an error.
+    /// a pipeline has the same effect. Two copies of one plugin are an error.
     #[arg(long, value_name = "FILE")]
     pub(crate) plugin: Vec<PathBuf>,
-    /// Search DIR for plugins first. Repeatable
+    /// Search DIR for plugins, before the default directories. Repeatable
     ///
     /// The search order is: --plugin, `[plugins] files` of the pipeline, --plugin-dir, `[plugins] dirs`,
     /// PASSDOCK_PLUGIN_PATH, the standard plugins next to the executable.
@@ -142,7 +142,7 @@ pub(crate) struct PassArgs {
     pub(crate) required_pass: Vec<String>,
     /// Skip this pass of the pipeline. Repeatable
     ///
-    /// Passes that call it by name still run it.
+    /// A pass that calls it by name still runs it.
     #[arg(long, value_name = "PASS", value_delimiter = ',', value_parser = trimmed)]
     pub(crate) disabled_pass: Vec<String>,
     /// Disable this rewrite rule. Repeatable
@@ -155,8 +155,8 @@ pub(crate) struct PassArgs {
     pub(crate) rewrite_limit: Option<u64>,
     /// Raise the model to opset N before the first pass
     ///
-    /// N is a version of ONNX's own operators. Fusions may use newer operators. Either all ops keep their meaning, or
-    /// nothing is changed.
+    /// N is a version of ONNX's own operators. With a higher opset, fusions can use newer operators. If the meaning of
+    /// an op can't be preserved, the model isn't raised.
     #[arg(long, value_name = "N", value_parser = opset, allow_negative_numbers = true)]
     pub(crate) raise_opset: Option<i64>,
     /// Set a config option. Repeatable
@@ -164,7 +164,7 @@ pub(crate) struct PassArgs {
     /// VALUE is TOML: `tir.UnrollLoop.auto_max_step=16`. `passdock list config` shows the options.
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) config: Vec<String>,
-    /// Trust the pipeline: allow it to name plugins, rules and other files outside of its directory
+    /// Trust the pipeline: allow it to name plugins, rules and other files outside its directory
     #[arg(long, hide_short_help = true)]
     pub(crate) trust: bool,
     #[command(flatten)]
@@ -188,7 +188,7 @@ pub(crate) struct RunArgs {
     pub(crate) passes: PassArgs,
     /// Set a dim symbol or a parameter before the first pass: `batch=1`. Repeatable
     ///
-    /// VALUE is TOML: a size, or the value of a parameter: `scale=0.5`.
+    /// VALUE is TOML: the size of a dim, or the value of a parameter, such as `scale=0.5`.
     #[arg(long, value_name = "NAME=VALUE")]
     pub(crate) bind: Vec<String>,
     /// Show the time of each pass, as a tree and per pass
@@ -204,8 +204,7 @@ pub(crate) struct RunArgs {
     pub(crate) html_report: Option<PathBuf>,
     /// Observe passes with an instrument. Repeatable
     ///
-    /// With options in TOML: 'NAME={OPTION=VALUE}'. `passdock list instruments` shows the instruments and their
-    /// options.
+    /// Options are TOML: 'NAME={OPTION=VALUE}'. `passdock list instruments` shows the instruments and their options.
     #[arg(long, help_heading = WATCH, value_name = "NAME")]
     pub(crate) instrument: Vec<String>,
     /// Print the module before PASS, or before `all` passes. Repeatable
@@ -224,10 +223,10 @@ pub(crate) struct RunArgs {
         ("off", "Never", Verify::Off),
     ]))]
     pub(crate) verify: Verify,
-    /// Compare the outputs of model and result in ONNX Runtime
+    /// Compare the outputs of the model and the result in ONNX Runtime
     ///
-    /// If they differ, OUT isn't written. Compares like `passdock compare`. For options, use
-    /// `--instrument 'verify-outputs={inputs="DIR"}'`.
+    /// If they differ, OUT isn't written. The comparison is that of `passdock compare`. To set its options, use
+    /// `--instrument 'verify-outputs={inputs="DIR"}'` instead.
     #[arg(long)]
     pub(crate) verify_outputs: bool,
     /// Write the module to DIR after each pass
@@ -236,15 +235,15 @@ pub(crate) struct RunArgs {
     /// Write reproducers of failed passes to DIR instead of next to OUT
     #[arg(long, help_heading = FAILURES, value_name = "DIR")]
     pub(crate) reproducer_dir: Option<PathBuf>,
-    /// Copy constants of more than 64 KiB to the reproducer instead of referring to the model
+    /// Copy constants of more than 64 KiB to the reproducer instead of referring to the model's file
     #[arg(long, hide_short_help = true, help_heading = FAILURES)]
     pub(crate) self_contained: bool,
     /// Let passes enlarge the model to make it faster or simpler
     ///
-    /// Sets each config option `allow_growth`.
+    /// Sets the config option `allow_growth` of every pass that has one.
     #[arg(long)]
     pub(crate) allow_growth: bool,
-    /// Run function passes on N threads; defaults to the number of cores
+    /// Run function passes on N threads. Defaults to the number of cores
     #[arg(short, long, value_name = "N", value_parser = threads)]
     pub(crate) jobs: Option<usize>,
     #[command(flatten, next_help_heading = FAILURES)]
@@ -269,7 +268,7 @@ pub(crate) struct RunArgs {
 const REPORT: &str = "Report";
 
 /// Heading of the options that observe passes.
-const WATCH: &str = "Watching";
+const WATCH: &str = "Instruments";
 
 /// Heading of the options for failed passes.
 const FAILURES: &str = "Failures";
@@ -339,7 +338,7 @@ pub(crate) struct StatsArgs {
     /// Show the N largest constants
     #[arg(long, value_name = "N", default_value_t = 5)]
     pub(crate) top: usize,
-    /// Allow data outside of the model's directory: absolute paths, `..`, links
+    /// Allow data outside the model's directory: absolute paths, `..`, links
     #[arg(long)]
     pub(crate) allow_outside_data: bool,
     /// Print one JSON object on standard output, and everything else on standard error
@@ -365,7 +364,7 @@ pub(crate) struct DiffArgs {
     /// Print nothing if the models are equal, and one line if not
     #[arg(short, long)]
     pub(crate) quiet: bool,
-    /// Allow data outside of the models' directories: absolute paths, `..`, links
+    /// Allow data outside the models' directories: absolute paths, `..`, links
     #[arg(long)]
     pub(crate) allow_outside_data: bool,
     /// Print one JSON object on standard output, and everything else on standard error
@@ -385,12 +384,12 @@ pub(crate) struct ReplayArgs {
     #[arg(long)]
     pub(crate) locked: bool,
     /// Trust the reproducer: allow it to run the test command of `bisect`, to load plugins and libraries, and to access
-    /// files outside of its directory
+    /// files outside its directory
     #[arg(long)]
     pub(crate) trust: bool,
     #[command(flatten)]
     pub(crate) process: ProcessArgs,
-    /// Run function passes on N threads; defaults to the number of cores
+    /// Run function passes on N threads. Defaults to the number of cores
     #[arg(long, value_name = "N", value_parser = threads)]
     pub(crate) jobs: Option<usize>,
     /// Print one JSON object on standard output, and everything else on standard error
@@ -431,7 +430,7 @@ fn trimmed(text: &str) -> Result<String, Infallible> {
 fn opset(text: &str) -> Result<i64, &'static str> {
     match text.parse() {
         Ok(opset @ 1..) => Ok(opset),
-        _ => Err("an opset is a whole number from 1 on, such as 20"),
+        _ => Err("expected an integer greater than 0, such as 20"),
     }
 }
 
@@ -439,6 +438,6 @@ fn opset(text: &str) -> Result<i64, &'static str> {
 fn level(text: &str) -> Result<u32, &'static str> {
     match text.parse() {
         Ok(level @ 0..=4) => Ok(level),
-        _ => Err("the levels are 0, 1, 2, 3 and 4"),
+        _ => Err("expected an integer from 0 to 4"),
     }
 }

@@ -78,10 +78,10 @@ pub(crate) struct BlameArgs {
     pub(crate) passes: PassArgs,
     #[command(flatten)]
     pub(crate) process: ProcessArgs,
-    /// Run function passes on N threads; defaults to the number of cores
+    /// Run function passes on N threads. Defaults to the number of cores
     #[arg(short, long, value_name = "N", value_parser = threads)]
     pub(crate) jobs: Option<usize>,
-    /// Allow data outside of the model's directory: absolute paths, `..`, links
+    /// Allow data outside the model's directory: absolute paths, `..`, links
     #[arg(long)]
     pub(crate) allow_outside_data: bool,
     /// Print one JSON object on standard output, and everything else on standard error

@@ -45,7 +45,7 @@ pub(crate) struct PluginCheckArgs {
     /// Plugin libraries
     #[arg(value_name = "FILE", required_unless_present = "list")]
     pub(crate) files: Vec<PathBuf>,
-    /// List the checks with a description, without running them
+    /// List the checks with their descriptions, without running them
     #[arg(long)]
     pub(crate) list: bool,
     /// Run only this check. Repeatable.
@@ -54,7 +54,7 @@ pub(crate) struct PluginCheckArgs {
     /// Run passes on this model, too: .onnx or .ir. Repeatable.
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Vec<PathBuf>,
-    /// Stop a check after this time; it counts as crashed
+    /// Stop a check after this time and report it as crashed
     #[arg(long, value_name = "SECONDS", value_parser = time_limit, default_value = "120")]
     pub(crate) timeout: f64,
     #[command(flatten)]

@@ -13,13 +13,13 @@ pub(crate) struct TestCommandArgs {
     /// Test command for models: `numerics`, or a shell command. In the command, `{}` is replaced by the path of the
     /// model, and `{in}` by the path of the model before the pipeline.
     ///
-    /// `numerics` compares the outputs of the two models like `passdock compare`. It needs only ONNX Runtime. The exit
+    /// `numerics` compares the outputs of the two models like `passdock compare`, in ONNX Runtime. The exit
     /// status of a command is its verdict. 0: the model is good. 125: inconclusive. 126 and 127: the command can't be
     /// run, which ends the search. Any other status, or termination by a signal: the model is bad. The file has the
     /// extension of MODEL.
     #[arg(long, value_name = "TEST")]
     pub(crate) test: Option<String>,
-    /// Stop a test command after this time; its verdict is inconclusive
+    /// Stop a test command after this time, with the verdict inconclusive
     #[arg(long, value_name = "SECONDS", value_parser = time_limit, requires = "test")]
     pub(crate) test_timeout: Option<f64>,
 }
@@ -35,10 +35,10 @@ pub(crate) struct SearchArgs {
     /// Let passes enlarge the model, as `run --allow-growth` does
     #[arg(long)]
     pub(crate) allow_growth: bool,
-    /// Run function passes on N threads; defaults to the number of cores
+    /// Run function passes on N threads. Defaults to the number of cores
     #[arg(long, value_name = "N", value_parser = threads)]
     pub(crate) jobs: Option<usize>,
-    /// Allow data outside of the model's directory: absolute paths, `..`, links
+    /// Allow data outside the model's directory: absolute paths, `..`, links
     #[arg(long)]
     pub(crate) allow_outside_data: bool,
     #[command(flatten)]

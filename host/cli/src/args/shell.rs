@@ -5,7 +5,7 @@ use clap::Args;
 #[derive(Debug, Args)]
 #[command(after_help = include_str!("../../help/completions.txt").trim_end())]
 pub(crate) struct CompletionsArgs {
-    /// Shell to complete in
+    /// Shell to write the script for
     #[arg(value_name = "SHELL")]
     pub(crate) shell: clap_complete::Shell,
 }

@@ -197,7 +197,7 @@ fn render_rewrite(rewrite: &BadRewrite, fails: bool) -> String {
     let function = rewrite.function.as_ref();
     let op = rewrite.op.as_ref();
     let number = match fails {
-        true => format!("it fails over rewrite {}", rewrite.number),
+        true => format!("it fails at rewrite {}", rewrite.number),
         false => format!("it is rewrite {} of {}", rewrite.number, rewrite.count),
     };
     let mut text = format!(

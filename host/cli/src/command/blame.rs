@@ -66,7 +66,7 @@ fn render_step(step: &BlameStep) -> String {
         }
     }
     for producers in &step.producers {
-        text += "    What makes an operand of it:\n";
+        text += "    The defining op of an operand changed:\n";
         for (sign, line) in [('-', &producers.before), ('+', &producers.after)] {
             text += &format!("    {sign} {}\n", op_lines::one(line));
         }

@@ -72,7 +72,7 @@ fn bisect_finds_the_crashing_rewrite() {
     assert_eq!(ran.status, 0, "{}", ran.stderr);
     for expected in [
         "c.transform.Dies of plugin dies fails, in function @main; nothing to search: the pass crashed: SIGSEGV, ",
-        "it fails over rewrite 3, by the rule `c_mark`",
+        "it fails at rewrite 3, by the rule `c_mark`",
         "without the rule: `--disabled-rule c_mark`",
     ] {
         assert!(ran.stdout.contains(expected), "{expected}: {}", ran.stdout);

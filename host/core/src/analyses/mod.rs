@@ -87,7 +87,7 @@ pub fn get<'f, A: FunctionAnalysis>(function: &'f Function, operators: &Operator
     };
     cached
         .downcast_ref()
-        .unwrap_or_else(|| panic!("two analyses are called `{}`", A::NAME))
+        .unwrap_or_else(|| panic!("two analyses are named `{}`", A::NAME))
 }
 
 /// An analysis that the host provides for passes.
@@ -125,7 +125,7 @@ pub fn list() -> &'static [HostAnalysis] {
             EffectAnalysis,
             "op",
             "passdock_op_effects",
-            "The traits of an op's definition, and the effects of the op with all that is nested in it."
+            "The traits of an op's definition, and the effects of the op and of the ops nested in it."
         ),
         analysis!(
             ANALYSIS_LIVENESS,

@@ -11,16 +11,15 @@ pub(crate) const IMMUTABLE_MODULE: &str = "testing.immutable_module";
 pub(super) fn schemas() -> [Schema; 2] {
     let immutable = Field {
         doc:
-            "Check that no pass changes the module that it was given: it may only make another one."
+            "Whether to check that no pass changes its input module; passes may only create another module."
                 .to_owned(),
         ..Field::new("", FieldType::Bool)
     };
     let device = Field {
         default: 1.into(),
         range: Some((1, i64::from(i32::MAX))),
-        doc:
-            "The device of ops that no device is named for, by its number in DLPack; 1 is the CPU."
-                .to_owned(),
+        doc: "The device of ops without an assigned device, as DLPack's device type; 1 is the CPU."
+            .to_owned(),
         ..Field::new("", FieldType::Int)
     };
     [

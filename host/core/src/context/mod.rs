@@ -126,7 +126,7 @@ impl PassContext {
     ///
     /// [`PassContext::scope`] returns an error for failures before its end. So does a call of a pass outside of a
     /// scope; if several run at the same time, it is the last one to end. Later failures can be taken from the result.
-    /// Failures that the caller doesn't take are shown as diagnostics.
+    /// Failures that the caller doesn't take are emitted as diagnostics.
     pub fn endings(&self) -> Endings {
         self.0.endings.clone()
     }
@@ -248,8 +248,8 @@ impl PassContext {
         self.1.as_ref()
     }
 
-    /// Emits a diagnostic. It is shown when the running pass has returned, or at once outside of passes. An error makes
-    /// the pass fail.
+    /// Emits a diagnostic. It is shown when the running pass has returned, or immediately if no pass is running. An
+    /// error makes the pass fail.
     pub fn emit(&self, diagnostic: Diagnostic) {
         match &self.1 {
             Some(collected) => collected.emit(diagnostic),

@@ -15,8 +15,8 @@ use crate::util;
 pub(super) struct Met {
     /// The names of passes.
     names: BTreeSet<String>,
-    /// Whether a host pass didn't run. Only its body determines which passes it would have run. (Other passes run only
-    /// registered ones.)
+    /// Whether a host pass was skipped, so that the passes it would have run are unknown. Only host passes can run
+    /// passes that aren't registered.
     is_incomplete: bool,
     /// The rules that passes tried to apply, if some are disabled.
     rules: BTreeSet<String>,

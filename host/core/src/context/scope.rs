@@ -1,7 +1,7 @@
-//! Entering and exiting a context, and replacing its instruments meanwhile.
+//! Entering and exiting a context, and replacing the instruments of an entered context.
 //!
-//! Enter callbacks run before the context is on the stack, and exit callbacks after it is removed. So inside both,
-//! `PassContext::current()` is the outer context.
+//! Enter callbacks run before the context is on the stack, and exit callbacks after it is removed. Therefore
+//! `PassContext::current()` returns the outer context in both.
 
 use std::any::Any;
 use std::marker::PhantomData;
@@ -229,7 +229,7 @@ impl Entered {
         self.leave(false)
     }
 
-    /// Exits the context after a failure inside of it, which the caller reports. Unknown names aren't an error then.
+    /// Exits the context after a failure inside it, which the caller reports. Unknown names then aren't an error.
     ///
     /// # Errors
     /// As [`Entered::exit`].

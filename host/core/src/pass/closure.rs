@@ -11,7 +11,7 @@ use crate::boundary::{FunctionClosure, FunctionCode, ModuleClosure, ModuleCode};
 use crate::config::ConfigValue;
 use crate::error::PassError;
 
-/// The body of a host pass: it gets the module and the pass's options, and returns the new module.
+/// The body of a host pass: receives the module and the pass's options, and returns the new module.
 pub type HostWork = dyn Fn(&Module, &ConfigValue) -> Result<Module, PassError> + Send + Sync;
 
 struct ClosurePass {

@@ -224,12 +224,14 @@ impl Resolver<'_> {
         // A cycle of required passes is detected before, so the passes run each other.
         let (message, help) = match self.chain(name) {
             Some(chain) => (
-                format!("more than {MAX_DEPTH} passes run or contain each other: {chain}"),
-                "end the recursion of the passes",
+                format!(
+                    "passes run or contain each other more than {MAX_DEPTH} levels deep: {chain}"
+                ),
+                "remove the recursion",
             ),
             None => (
                 format!(
-                    "more than {MAX_DEPTH} passes require or contain each other, down to `{name}`"
+                    "passes require or contain each other more than {MAX_DEPTH} levels deep, down to `{name}`"
                 ),
                 "shorten the chain of required passes",
             ),
@@ -299,5 +301,5 @@ impl Plan {
 fn required_disabled(name: &str, by: &str) -> PassError {
     let message = format!("pass `{name}` is disabled, but `{by}` requires it");
     PassError::new(ErrorKind::RequiredDisabled, message)
-        .help(format!("disable `{by}` too, or enable `{name}`"))
+        .help(format!("also disable `{by}`, or enable `{name}`"))
 }

@@ -99,8 +99,8 @@ impl Inner {
     }
 
     /// Resolves a name to its canonical name and entry. It is tried in this order: as the name of a pass, as an alias,
-    /// and as either of them in a namespace of TVM. Last it is tried as a short name for `transform.N`, in one of the
-    /// namespaces or in its own (`acme.N`).
+    /// and as either of them in a namespace of TVM. Last, it is tried as a short name for `transform.N`, in one of
+    /// these namespaces or in the namespace that it names (`acme.N`).
     pub(super) fn resolve(&self, name: &str) -> Option<(&str, &Entry)> {
         self.exact(name)
             .or_else(|| match name.contains("transform.") {

@@ -125,10 +125,10 @@ fn check_depth(name: &str, run: &Inner<'_, '_>) -> Result<(), PassError> {
         (None, at) => &all[at.unwrap_or(0)..],
     };
     let message = format!(
-        "more than {MAX_NESTED} passes run each other: {} -> {name}",
+        "passes run each other more than {MAX_NESTED} levels deep: {} -> {name}",
         chain.join(" -> ")
     );
-    Err(PassError::new(ErrorKind::TooDeep, message).help("end the recursion of the passes"))
+    Err(PassError::new(ErrorKind::TooDeep, message).help("remove the recursion"))
 }
 
 /// A call of a pass.

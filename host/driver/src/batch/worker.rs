@@ -145,7 +145,7 @@ impl BatchWorker {
             }
             io::ErrorKind::Interrupted => "the batch was stopped".to_owned(),
             _ => {
-                let running = running.unwrap_or("something outside of the passes".to_owned());
+                let running = running.unwrap_or("code outside the passes".to_owned());
                 format!("{running} {}", process.termination())
             }
         };

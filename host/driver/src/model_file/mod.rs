@@ -87,7 +87,7 @@ impl Format {
                 let path = path.display();
                 let message = format!("unknown file format of `{path}`: expected `.onnx` or `.ir`");
                 let error = PassError::new(ErrorKind::Usage, message);
-                Err(error.help("use a file extension of a model format, or `-` for IR text"))
+                Err(error.help("rename the file, or pass `-` for IR text"))
             }
         }
     }

@@ -322,7 +322,7 @@ fn stage_onnx(
             Taken::Other(to) => {
                 let to = to.display();
                 let error =
-                    io::Error::other(format!("data file `{to}` exists with other contents"));
+                    io::Error::other(format!("data file `{to}` already exists with different contents"));
                 failed(path, error).help(
                     "write to another directory, or use a separate data file: `--external-data all`",
                 )

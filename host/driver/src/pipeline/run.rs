@@ -31,7 +31,7 @@ pub struct Finished {
 }
 
 impl Finished {
-    /// Commits the output, unless the run failed. If that fails, the run has failed.
+    /// Commits the output, unless the run failed. If the commit fails, the run counts as failed.
     pub fn place(mut self) -> (Report, Result<Module, PassError>) {
         if let Err(error) = place(&mut self.report, self.output.take()) {
             self.made = Err(error);

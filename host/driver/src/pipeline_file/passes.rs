@@ -181,7 +181,7 @@ impl<'d> Entries<'d> {
             ("use", "options") => "set options of its passes in `[context.config]`",
             ("passes", "options") => "set options on the passes of the group",
             (_, "opt_level" | "required") | ("use", "name") => {
-                "put it in a group: an entry with `passes`"
+                "wrap the pass in an entry with `passes`, and set the key there"
             }
             _ => "split it into two entries, or remove one of the keys",
         };

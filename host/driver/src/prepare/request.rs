@@ -47,7 +47,7 @@ pub struct Request {
     pub required_pass: Vec<String>,
     /// Passes to add to the file's `disabled_pass`.
     pub disabled_pass: Vec<String>,
-    /// Like `required_pass`, from the context around the run, which has checked the names.
+    /// Like `required_pass`, but from the context of the calling program, which has already checked the names.
     pub outer_required_pass: Vec<String>,
     /// Like `disabled_pass`, from the context around the run, which has checked the names.
     pub outer_disabled_pass: Vec<String>,
@@ -133,11 +133,11 @@ impl Request {
             return Ok(whole);
         }
         let message = format!(
-            "`{path}` is outside of the pipeline's directory `{}`",
+            "`{path}` is outside the pipeline's directory `{}`",
             dir.display()
         );
         let error = PassError::new(ErrorKind::Usage, message);
-        Err(error.help("pass `--trust` to allow files anywhere"))
+        Err(error.help("pass `--trust` to allow files outside the directory"))
     }
 
     /// Like [`Request::beside_pipeline`], for libraries to load and files to write. A reproducer that isn't trusted may
@@ -146,7 +146,7 @@ impl Request {
         if self.trust || !self.resumes {
             return self.beside_pipeline(path);
         }
-        let message = format!("the reproducer is not trusted: it names `{path}`");
+        let message = format!("the reproducer is not trusted: it uses `{path}`");
         let error = PassError::new(ErrorKind::Usage, message);
         Err(error.help(TRUST))
     }

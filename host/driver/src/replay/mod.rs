@@ -275,7 +275,7 @@ impl Reproducer {
 /// Describes how a plugin differs from the original one, with a suggested fix.
 fn difference(expected: &PluginFile, found: Option<&Plugin>) -> Option<(String, &'static str)> {
     let PluginFile { name, version, .. } = expected;
-    let help = "the failure may not occur, or may look different";
+    let help = "the failure may not occur, or may differ";
     let Some(found) = found else {
         let file = expected.file.as_ref();
         let file = file.map_or_else(String::new, |file| format!(" from file `{file}`"));

@@ -91,17 +91,18 @@ pub(super) fn crash_error(termination: &Termination) -> PassError {
         return error;
     }
     if error.pass.is_none() && matches!(termination.cause, TerminationCause::Timeout { .. }) {
-        error.message = format!("the run {}, and no pass ran by then", termination.cause);
-        return error.help("pass a longer `--timeout`: it includes reading and writing models");
+        error.message = format!("the run {}, before the first pass", termination.cause);
+        return error.help("pass a longer `--timeout`; it includes reading and writing models");
     }
     if error.pass.is_none() {
         let subject = match termination.cause {
             TerminationCause::Descriptors => "a plugin",
-            _ => "something outside of the calls into plugins",
+            _ => "code outside the calls into plugins",
         };
         error.message = format!("{subject} {}", termination.cause);
     }
     error.help(
-        "a thread that a plugin started, or passdock itself: run it under a debugger with `--in-process`",
+        "the cause is a thread that a plugin started, or passdock itself; to find it, run the command under a debugger \
+         with `--in-process`",
     )
 }

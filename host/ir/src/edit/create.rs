@@ -15,7 +15,8 @@ use crate::symbols::is_terminator;
 pub struct Position {
     /// The region; ignored if `before` is set.
     pub region: RegionId,
-    /// The op before which it goes; NONE: the region's end, before the terminator if there is one.
+    /// The op before which the new op is inserted; NONE for the end of the region, before the terminator if there is
+    /// one.
     pub before: OpId,
 }
 

@@ -17,8 +17,8 @@ use crate::name::OpName;
 pub const MAX_OPSETS: usize = 1024;
 
 impl Module {
-    /// Imports the domains of ops that `before` doesn't contain: the version that another function imports, or that
-    /// `version_of` returns, otherwise version 1. A function without imports stays without. A domain without a known
+    /// Imports the domains of ops that `before` doesn't contain, with the version that another function imports, or
+    /// that `version_of` returns, or else version 1. A function without imports isn't changed. A domain without a known
     /// version isn't imported if `before` has the op in another function.
     pub fn import_new_domains(
         &mut self,

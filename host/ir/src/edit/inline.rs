@@ -58,7 +58,7 @@ impl Function {
         invalid!("wrong number of arguments for the region: expected {taken}, found {given}")
     }
 
-    /// Replaces all uses of an argument by a value; if the value is NONE, the operands are omitted.
+    /// Replaces all uses of an argument with a value. If the value is NONE, the operands are omitted.
     fn substitute(&mut self, arg: ValueId, value: ValueId) {
         if value.is_some() {
             self.move_uses(arg, value);

@@ -90,7 +90,7 @@ struct Plan {
     /// The ops, in program order.
     ops: Vec<OpId>,
     region: RegionId,
-    /// The op before which the call goes; NONE: the end of the region.
+    /// The op before which the call is inserted; NONE for the end of the region.
     before: OpId,
     /// The operands of the call.
     inputs: Vec<ValueId>,

@@ -115,7 +115,7 @@ impl Function {
         self.origins.get(entity).is_some() || self.origins.extras(entity).is_some()
     }
 
-    /// Rejects taking attributes that are regions of an op without the regions.
+    /// Rejects a replacement that takes an op's region attributes without its regions.
     fn check_no_region_attr(&self, old: OpId) -> Edit {
         let is_region = |attr: &&Attr| matches!(attr.kind, AttrKind::REGION | AttrKind::REGIONS);
         match self.attrs(old).iter().find(is_region) {

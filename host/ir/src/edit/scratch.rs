@@ -29,7 +29,7 @@ impl Function {
 
     /// Replaces an op's operands temporarily and returns the original ones in `operands`. Use lists don't change: until
     /// the operands are restored, the function may only be used to read this op. It counts as another version, so
-    /// results cached meanwhile aren't valid afterwards.
+    /// results that are cached in the meantime aren't valid afterwards.
     ///
     /// # Errors
     /// If the op is erased, or the number of values isn't its number of operands.

@@ -163,7 +163,8 @@ impl Function {
         self.touch_named(to);
     }
 
-    /// Renames the results of an op whose names are shared: at the op's new position, the other values may see them.
+    /// Renames the results of an op that share a name with other values, because these may be visible at the op's new
+    /// position.
     pub(crate) fn rename_shared(&mut self, op: OpId) {
         let results: Vec<ValueId> = self.results(op).collect();
         for result in results {

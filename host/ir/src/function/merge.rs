@@ -14,14 +14,14 @@ enum Wins {
     Inferred,
 }
 
-/// The depth to which nested types are merged; the known type stays below.
+/// The depth to which nested types are merged. Below it, the known type is kept.
 const MAX_DEPTH: u32 = 64;
 
 impl Function {
     /// Merges two types; `None` if they contradict each other.
     ///
-    /// A constant size beats a symbol or an expression, and these beat `?`. Of two symbols the known one stays, because
-    /// the author of the model chose it.
+    /// A constant size takes precedence over a symbol or an expression, and these over `?`. Of two symbols the known
+    /// one is kept, because the author of the model chose it.
     pub fn merge_types(&mut self, known: TypeId, found: TypeId) -> Option<TypeId> {
         self.is_compatible(known, found)
             .then(|| join(self, known, found, Wins::Known, MAX_DEPTH))

@@ -200,7 +200,7 @@ impl Plugin {
             diagnostic.help.clone_from(help);
             if own.minor > host.minor {
                 diagnostic.notes.push(format!(
-                    "the plugin was built for plugin ABI {own}, and this passdock has {host}"
+                    "the plugin was built for plugin ABI {own}; this host has {host}"
                 ));
             }
             diagnostic

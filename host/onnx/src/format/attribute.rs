@@ -15,7 +15,7 @@ pub(crate) const MAX_ATTRS: usize = 4096;
 pub(crate) struct Attribute<'a> {
     pub(crate) message: Message<'a>,
     pub(crate) name: &'a str,
-    /// The kind. `OPAQUE` if the IR has no such kind; the value is the whole message then.
+    /// The kind. `OPAQUE` if the IR has no such kind; the value is then the whole message.
     pub(crate) kind: AttrKind,
     /// The kind of the attribute that a reference refers to.
     pub(crate) referred: AttrKind,

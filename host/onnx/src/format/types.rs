@@ -12,7 +12,7 @@ use super::wire::{Message, Value, put_bytes, put_int};
 /// The maximum depth of nested types, which is protobuf's own.
 const MAX_DEPTH: u32 = 100;
 
-/// The first code of the IR's own element types. ONNX has none from here on.
+/// The first code of the IR's own element types. All codes of ONNX are smaller.
 const FIRST_OF_OURS: u32 = 0x8000;
 
 /// Returns the element type of a `TensorProto.DataType`.

@@ -70,7 +70,7 @@ impl NamePlan {
         self.dirty_ops.extend(holders);
     }
 
-    /// Plans the names of a function. With `fresh`, everything is encoded again. `moved` are the constants whose data
+    /// Plans the names of a function. With `fresh`, all parts are encoded again. `moved` are the constants whose data
     /// moves, `kept` are names that stay reserved without a value.
     pub(crate) fn new(
         f: &Function,

@@ -40,8 +40,8 @@ fn metadata(module: &Module) -> Vec<Remark> {
         code: "left-out",
         function: None,
         message: format!("metadata `{key}` of the module is not written"),
-        help: "use `metadata` for fields of ONNX's header, and `module meta {\"key\" = \"value\"}` in the text for \
-               other keys",
+        help: "in IR text, `metadata` is only for fields of ONNX's header; write other keys as `module meta {\"key\" = \
+               \"value\"}`",
     };
     unknown.map(remark).collect()
 }

@@ -6,14 +6,15 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct EncodeOptions<'a> {
     /// Whether to copy no spans of the file: the module is made self-contained ([`detach`](crate::detach())) and
-    /// encoded again. The result has equal fields, but not the same bytes, which shows that the IR lost nothing.
+    /// encoded again. The result has equal fields, but not the same bytes. Tests use this to check that the IR loses
+    /// nothing.
     pub drop_spans: bool,
     /// Where the data of initializers is stored.
     pub external: ExternalData,
     /// The location of the data file that may be created; `None` if none may be.
     pub data_file: Option<&'a str>,
     /// Whether data files are copied unchanged even if parts of them are no longer referenced. This is for a model that
-    /// is read right away and whose data files are links.
+    /// is read immediately and whose data files are links.
     pub whole_files: bool,
     /// Data files with a new location, because theirs is in use.
     pub moved: &'a [Moved],

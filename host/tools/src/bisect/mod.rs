@@ -190,7 +190,7 @@ impl Proof {
         if let Some(error) = &self.error {
             return error.clone();
         }
-        let message = "the pass succeeds, but the check reports its output as bad";
+        let message = "the pass succeeds, but the test reports its output as bad";
         let mut error = PassError::new(ErrorKind::Check, message);
         if let Some(pass) = self.site.passes.first() {
             error = error.in_pass(&pass.info().name, pass.provider());

@@ -127,13 +127,13 @@ pub(super) fn unknown(last: &Module, first: &Module, name: &str) -> PassError {
             all.extend(names(f, op));
         }
     }
-    let message = format!("no op `{name}` in the result or the model");
+    let message = format!("neither the result nor the input model has an op `{name}`");
     let error = PassError::new(ErrorKind::Usage, message);
     match suggest::help(name, all.iter().map(String::as_str)) {
         Some(help) => error.help(help),
         None => error.help(
-            "pass the name of a result or of a node, or the op's number in the brief text of the result: \
-             `passdock run MODEL -o OUT.ir`, `passdock convert --brief OUT.ir`",
+            "pass the name of a result or of a node, or the op's number in the brief text of the result; to print that \
+             text, run `passdock run MODEL -o OUT.ir` and `passdock convert --brief OUT.ir`",
         ),
     }
 }

@@ -48,7 +48,7 @@ pub struct BlameStep {
     pub before: Vec<String>,
     /// The lines of the ops after.
     pub after: Vec<String>,
-    /// The operands with new producers, for an op whose line didn't change.
+    /// The operands with new defining ops, for an op whose line didn't change.
     pub producers: Vec<OperandProducers>,
 }
 

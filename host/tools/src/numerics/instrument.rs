@@ -36,21 +36,21 @@ const NAME: &str = "numerics";
 passdock_core::sdk::options! {
     /// The instrument's fields, as a pipeline sets them.
     struct Fields {
-        /// ONNX Runtime's library. Without it `ORT_DYLIB_PATH`, then the standard locations.
+        /// The library of ONNX Runtime. By default, `ORT_DYLIB_PATH` or the standard locations.
         library: String = "",
-        /// Whether "not checked" is an error. It always is where the environment variable `CI` is true.
+        /// Whether unchecked results are an error. They always are if the environment variable `CI` is true.
         required: bool = false,
-        /// Sample inputs: a file `input_0.pb`, `input_0.npy` or `SAMPLE.npz`, a directory of such files, or one of such
-        /// directories. Without it, inputs are generated.
+        /// Sample inputs: a file `input_0.pb`, `input_0.npy` or `SAMPLE.npz`, a directory of such files, or a directory
+        /// of such directories. By default, inputs are randomly generated.
         inputs: String = "",
-        /// Sizes of dims that the model's inputs leave open: `{ batch = 2 }`.
+        /// Sizes for unknown dims of the model's inputs: `{ batch = 2 }`.
         dims: Table<i64> = [],
         /// The number of generated samples.
         #[range(1..=64)]
         samples: i64 = 2,
-        /// The relative tolerance; negative: that of the element type.
+        /// The relative tolerance. If negative, that of the element type.
         rtol: f64 = -1.0,
-        /// The absolute tolerance; negative: the one that follows from the element type and the largest element.
+        /// The absolute tolerance. If negative, it depends on the element type and the largest element.
         atol: f64 = -1.0,
         /// Whether a difference is an error, or a warning after which the run continues.
         #[choices("error", "warn")]

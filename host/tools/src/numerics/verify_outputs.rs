@@ -22,12 +22,12 @@ pub const VERIFY_OUTPUTS: &str = "verify-outputs";
 passdock_core::sdk::options! {
     /// The instrument's fields, as a pipeline sets them.
     struct Fields {
-        /// ONNX Runtime's library. Without it `ORT_DYLIB_PATH`, then the standard locations.
+        /// The library of ONNX Runtime. By default, `ORT_DYLIB_PATH` or the standard locations.
         library: String = "",
-        /// Sample inputs: a file `input_0.pb` or `input_0.npy`, a directory of such files, or one of such directories.
-        /// Without it, inputs are generated.
+        /// Sample inputs: a file `input_0.pb` or `input_0.npy`, a directory of such files, or a directory of such
+        /// directories. By default, inputs are randomly generated.
         inputs: String = "",
-        /// Sizes of dims that the model's inputs leave open: `{ batch = 2 }`.
+        /// Sizes for unknown dims of the model's inputs: `{ batch = 2 }`.
         dims: Table<i64> = [],
         /// The seed of generated inputs.
         #[range(0..=4294967295)]
@@ -35,12 +35,12 @@ passdock_core::sdk::options! {
         /// The number of generated samples of each size.
         #[range(1..=64)]
         runs: i64 = 2,
-        /// The number of sizes, if inputs leave dims open.
+        /// The number of sizes to try for unknown dims.
         #[range(1..=8)]
         sizes: i64 = 3,
-        /// The relative tolerance; negative: that of the element type.
+        /// The relative tolerance. If negative, that of the element type.
         rtol: f64 = -1.0,
-        /// The absolute tolerance; negative: the one that follows from the element type and the largest element.
+        /// The absolute tolerance. If negative, it depends on the element type and the largest element.
         atol: f64 = -1.0,
     }
 }
@@ -49,7 +49,7 @@ passdock_core::sdk::options! {
 pub fn verify_outputs() -> InstrumentSpec {
     InstrumentSpec::judging(
         VERIFY_OUTPUTS,
-        "Runs the model before all passes and the one after them in ONNX Runtime; a difference fails the run.",
+        "Compares the outputs of the model before and after the run in ONNX Runtime; a difference fails the run.",
         |fields: Fields, setup| Ok(Arc::new(VerifyOutputs::new(fields, setup)?)),
     )
     .paths(["library", "inputs"])

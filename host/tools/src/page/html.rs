@@ -13,7 +13,7 @@ use super::document::Document;
 const PAGE: &str = include_str!("../../assets/page.html");
 /// The placeholder of the data.
 const PLACE: &str = "<!--passdock-data-->";
-/// The size of JSON in bytes from which it is compressed. Smaller data stays readable.
+/// The minimum size in bytes of JSON that is compressed. Smaller JSON is embedded uncompressed, so that it is readable.
 const LARGE: usize = 64 << 10;
 /// The compression level. Higher levels take long and gain little.
 const LEVEL: u8 = 6;

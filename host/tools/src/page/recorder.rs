@@ -39,7 +39,7 @@ sdk::options! {
 ///
 /// The instrument only records. The program writes the report, so a run whose process crashed has one, too.
 pub fn instrument() -> InstrumentSpec {
-    let summary = "Records what each pass did, for the page that `--html-report` writes.";
+    let summary = "Records the changes of each pass for the HTML report of `--html-report`.";
     InstrumentSpec::watching(NAME, summary, |options: PageOptions, setup| {
         let file = setup.new_file(NAME, "file", &options.file)?;
         Ok(Arc::new(PageRecorder {

@@ -57,7 +57,7 @@ pub const CHECKS: [PluginCheck; 8] = [
         loads: true,
         ..PluginCheck::new(
             "manifest",
-            "The manifest has only known keys, has summaries, and lists what the library has; the library loads twice.",
+            "The manifest has no unknown keys, has summaries, and matches the library; the library can be loaded twice.",
             manifest::manifest,
         )
     },
@@ -70,20 +70,19 @@ pub const CHECKS: [PluginCheck; 8] = [
     ),
     PluginCheck::new(
         "read-only",
-        "Passes edit a module by the host's functions only.",
+        "Passes edit modules only through the host's functions.",
         passes::read_only,
     ),
     PluginCheck::new(
         "options",
-        "Passes run with the default, the limits and each choice of each option, and with empty lists and lists of \
-            one.",
+        "Passes run with the default, the limits and all choices of each option, and with empty and one-element lists.",
         options::options,
     ),
     PluginCheck {
         twice: true,
         ..PluginCheck::new(
             "determinism",
-            "A pass makes the same module each time, in another process, and on several threads.",
+            "Passes produce the same module in each run, in another process, and on several threads.",
             determinism::determinism,
         )
     },
@@ -101,7 +100,7 @@ pub const CHECKS: [PluginCheck; 8] = [
         loads: true,
         ..PluginCheck::new(
             "older-hosts",
-            "The plugin works in a host that has the tables of its `min_host`, and no extension.",
+            "The plugin works in a host with the tables of its `min_host` and without extensions.",
             older_hosts::older_hosts,
         )
     },

@@ -212,7 +212,8 @@ pub struct Parameters {
     pub shared: Amount,
     /// Parameters without users. Part of the sum.
     pub unused: Amount,
-    /// Parameters that one element fills. Part of the sum. `bytes` counts all elements, although only one is stored.
+    /// Parameters whose elements are all equal. Part of the sum. `bytes` counts all elements, although only one is
+    /// stored.
     pub splats: Amount,
     /// Tensors in attributes of ops. Not part of the sum.
     pub attributes: Amount,

@@ -102,7 +102,7 @@ pub(crate) fn unsqueeze<'a>(call: &Call<'a>) -> Folded<'a> {
     x.reshaped(new.into_iter().map(dim).collect())
 }
 
-/// Flattens to a matrix: the dims before `axis`, and the dims from it on.
+/// Flattens to a matrix: the dims before `axis` become the rows, and the other dims the columns.
 pub(crate) fn flatten<'a>(call: &Call<'a>) -> Folded<'a> {
     let x = call.input(0)?;
     let at = call.int_or("axis", 1)?;

@@ -38,7 +38,7 @@ fn common(request: &LayoutRequest, operands: usize) -> Answer<Layout> {
     wrong!("no other layout is requested")
 }
 
-/// Along one axis; before opset 13, along all axes from it on.
+/// Along one axis; before opset 13, along this axis and all later ones.
 pub(super) fn softmax(request: &LayoutRequest) -> Answer<LayoutResult> {
     if request.version >= 13 {
         return along(request, 1, -1);
@@ -48,7 +48,7 @@ pub(super) fn softmax(request: &LayoutRequest) -> Answer<LayoutResult> {
     request.rewritten(1, &layout, Change::attr("axis", place))
 }
 
-/// Returns the position from which on the layout has exactly the axes from `axis` to the last.
+/// Returns the position after which the layout has exactly the axes from `axis` to the last.
 fn behind(request: &LayoutRequest, layout: &Layout, default: i64) -> Answer<usize> {
     let first = axis_of(request, layout, default)?;
     let meant: Vec<usize> = (first..layout.rank()).collect();

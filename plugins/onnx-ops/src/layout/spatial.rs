@@ -1,4 +1,4 @@
-//! Layout rules for operators that require ONNX's order of axes: the op between ops that change the layout.
+//! Layout rules for operators that require ONNX's order of axes: they put the op between conversions of the layout.
 
 use passdock_plugin_api::op::Layout;
 

@@ -218,7 +218,7 @@ fn unsqueeze(op: &Infer) -> Answer {
     })
 }
 
-/// Infers a matrix: the dims before `axis`, and the dims from it on.
+/// Infers a matrix: the dims before `axis` become the rows, and the other dims the columns.
 fn flatten(op: &Infer) -> Answer {
     let dtype = op.dtype(0)?;
     let Some(dims) = op.dims(0) else {

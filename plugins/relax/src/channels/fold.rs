@@ -31,7 +31,7 @@ pub(crate) struct Plan {
     pub(crate) going: OpId,
     /// The index of the operand that replaces its result.
     pub(crate) data: usize,
-    /// The ops whose weights absorb it, on which side, and what they absorb.
+    /// The ops whose weights absorb the removed op, with the side of the weights and the absorbed part.
     pub(crate) linears: Vec<(Linear, Side, Affine)>,
     /// Operands of ops between them that are replaced by other constants.
     pub(crate) moved: Vec<Moved>,
@@ -317,7 +317,7 @@ impl<'c> Folder<'c> {
         self.cost - freed
     }
 
-    /// Records a fold. A cost is taken from the allowance; a profit isn't added to it.
+    /// Records a fold. A cost is subtracted from the budget; a profit isn't added to it.
     pub(crate) fn spend(&mut self, profit: i64) {
         self.allowance = self.allowance.saturating_add(profit.min(0));
         self.has_folded = true;

@@ -28,7 +28,7 @@ pub(crate) struct Forms<'c> {
 struct Form {
     /// The value in other layouts. The first one is the layout in which it is computed.
     others: Vec<(Layout, ValueId)>,
-    /// The replacement in the original layout of a value whose op was replaced; `None` if it hasn't been needed yet.
+    /// The replacement, in the original layout, of a value whose op was replaced. `None` until it is needed.
     own: Option<ValueId>,
     /// The replaced op that defines the value. It stays until the end, as an insertion point.
     replaced: Option<OpId>,

@@ -107,7 +107,7 @@ fn documented_fault_table_matches_actual_runs() {
     let path = format!("{REPOSITORY}/docs/isolation.md");
     let page = fs::read_to_string(&path).expect("the page");
     let (begin, end) = (
-        "<!-- made by host/cli/tests/cli/fault_table/mod.rs -->\n",
+        "<!-- written by host/cli/tests/cli/fault_table/mod.rs -->\n",
         "\n<!-- end -->",
     );
     let at = page.find(begin).expect("the start of the table") + begin.len();

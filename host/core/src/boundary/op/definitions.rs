@@ -24,8 +24,8 @@ impl FunctionSession {
 }
 
 impl Question<'_> {
-    /// Calls `look` with the op definitions of the run, the function, and the name of an op. The closure that it gets
-    /// returns whether a function of the module has that name.
+    /// Calls `look` with the op definitions of the run, the function, and the name of an op. The closure that `look`
+    /// receives returns whether a function of the module has that name.
     fn look_up<T>(
         &self,
         name: SymbolId,

@@ -40,7 +40,7 @@ pub trait Frame: Sync {
         let message = format!("cannot run pass `{name}` from a destructor");
         Err(PassError::new(ErrorKind::Failed, message))
     }
-    /// Whether the rule may rewrite again: it isn't disabled, and the rewrite limit isn't reached.
+    /// Whether the rule may rewrite again, that is, it isn't disabled and the rewrite limit isn't reached.
     fn may_rewrite(&self, rule: &str) -> bool {
         false
     }
@@ -67,6 +67,6 @@ pub trait Frame: Sync {
     fn endings(&self) -> Option<&Endings> {
         None
     }
-    /// Shows an instrument's diagnostics at once. They don't belong to a running pass.
+    /// Shows an instrument's diagnostics immediately, because they don't belong to a running pass.
     fn show(&self, diagnostics: &[Diagnostic]) {}
 }

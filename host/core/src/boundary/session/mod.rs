@@ -120,7 +120,7 @@ impl<'a> ContextSession<'a> {
         }
     }
 
-    /// Whether there are neither diagnostics nor a failure to take.
+    /// Whether the session has neither diagnostics nor a failure.
     #[inline]
     pub(in crate::boundary) fn is_silent(&self) -> bool {
         self.extras.get().is_none()

@@ -12,15 +12,15 @@ use crate::instrument::{
 passdock_plugin_api::options! {
     /// The options of `bisect`.
     struct Options {
-        /// The number of passes that run; -1: all.
+        /// The number of passes to run; -1 for all.
         #[range(-1..)]
         limit: i64 = -1,
     }
 }
 
 pub(super) fn spec() -> InstrumentSpec {
-    let summary = "Vetoes all passes after the first `limit`, and numbers them: to find the one that \
-                   breaks something.";
+    let summary = "Numbers the passes and skips those after the first `limit`, to find the pass that \
+                   breaks a model.";
     InstrumentSpec::judging("bisect", summary, |options: Options, setup| {
         let bisect = Bisect::new(options.limit, setup.sink.clone());
         Ok(Arc::new(bisect.uncounted(setup.sequentials())))

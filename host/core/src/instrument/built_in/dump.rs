@@ -21,13 +21,13 @@ passdock_plugin_api::options! {
     struct Options {
         /// The directory, which is created if it doesn't exist.
         dir: String,
-        /// Removes the dumps of an earlier run first, if the directory holds nothing else.
+        /// Whether to remove the dumps of an earlier run first, if the directory contains nothing else.
         refresh: bool = false,
     }
 }
 
 pub(super) fn spec() -> InstrumentSpec {
-    let summary = "Writes the module to a directory after each pass, as files that can be read.";
+    let summary = "Writes the module as IR text to a directory after each pass.";
     let spec = InstrumentSpec::watching("dump", summary, |options: Options, setup| {
         if options.dir.is_empty() {
             let message = "missing name of the directory for `dump`";

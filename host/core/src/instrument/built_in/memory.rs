@@ -20,7 +20,7 @@ use crate::util;
 
 pub(super) fn spec() -> InstrumentSpec {
     let summary =
-        "The memory of each pass: of the process before and after, its peak, the module's.";
+        "Reports memory per pass: the process before and after, its peak, and the module.";
     InstrumentSpec::watching("memory", summary, |(), _| Ok(Arc::new(PassMemory::new())))
 }
 

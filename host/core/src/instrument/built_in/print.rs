@@ -12,7 +12,7 @@ use crate::instrument::{
 passdock_plugin_api::options! {
     /// The options of `print-before` and `print-after`.
     struct Options {
-        /// The passes; `all` stands for all.
+        /// Names of passes; `all` selects all passes.
         passes: Vec<String> = ["all"],
     }
 }

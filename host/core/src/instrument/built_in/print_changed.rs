@@ -15,7 +15,7 @@ use crate::instrument::{
 };
 
 pub(super) fn spec() -> InstrumentSpec {
-    let summary = "Prints what each pass changed, as a diff.";
+    let summary = "Prints a diff for each pass that changed the module.";
     InstrumentSpec::watching("print-changed", summary, |(), setup| {
         let print = PrintChanged::new(setup.sink.clone());
         Ok(Arc::new(match setup.color {

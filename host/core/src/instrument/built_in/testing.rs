@@ -47,7 +47,7 @@ pub(super) fn fuse() -> PassRef {
     })
 }
 
-/// Creates a pass that replaces each `Abs` by a `Neg`.
+/// Creates a pass that replaces each `Abs` with a `Neg`.
 pub(super) fn negate() -> PassRef {
     create_function_pass(PassInfo::new("demo.transform.Negate"), |f, _| {
         for op in f.ops_named("onnx.Abs") {

@@ -22,15 +22,15 @@ use passdock_files::Target;
 passdock_plugin_api::options! {
     /// The options of `timing`.
     struct Options {
-        /// Also writes a trace to this file: for ui.perfetto.dev, or chrome://tracing.
+        /// The file to write a trace to, for ui.perfetto.dev or chrome://tracing.
         trace: String = "",
-        /// Reports nothing: only the trace is written.
+        /// Whether to write only the trace and report nothing.
         quiet: bool = false,
     }
 }
 
 pub(super) fn spec() -> InstrumentSpec {
-    let summary = "The time of each pass: as a tree, and by pass.";
+    let summary = "Reports the time of each pass, as a tree and per pass.";
     InstrumentSpec::watching("timing", summary, |options: Options, setup| {
         let mut timing = PassTimingInstrument::new();
         if !options.trace.is_empty() {

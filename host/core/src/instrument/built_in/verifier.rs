@@ -13,16 +13,16 @@ use crate::verify::{self, Verify};
 passdock_plugin_api::options! {
     /// The options of `verify`.
     struct Options {
-        /// Verifies before each pass too: finds what broke between passes.
+        /// Whether to verify before each pass, too, to detect changes between passes.
         before: bool = true,
-        /// The passes around which nothing is verified: those that repair a broken module.
+        /// The passes around which the module isn't verified, such as passes that repair a broken module.
         exempt: Vec<String> = [],
     }
 }
 
 pub(super) fn spec() -> InstrumentSpec {
-    let summary = "Verifies the module before and after each pass, also with `--verify off`, and \
-                   says which pass broke what.";
+    let summary = "Verifies the module before and after each pass, even with `--verify off`, and \
+                   names the pass that broke it.";
     InstrumentSpec::judging("verify", summary, |options: Options, setup| {
         let verify = match options.before {
             true => WellFormed::new(),

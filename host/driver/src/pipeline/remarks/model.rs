@@ -26,8 +26,7 @@ pub(in crate::pipeline) fn recursion(request: &Request, module: &Module) -> Opti
     Some(warning(
         "recursive-functions",
         format!("the model has recursive functions: {circle}"),
-        "remove one of the calls: ONNX forbids recursion, and passdock only writes such functions if they are \
-         unchanged",
+        "remove one of the calls; ONNX forbids recursive functions, and passdock writes them only if they are unchanged",
     ))
 }
 
@@ -67,7 +66,7 @@ pub(in crate::pipeline) fn newer_opset(module: &Module, defs: &OpDefs) -> Option
     Some(warning(
         "newer-opset",
         format!("the model uses {}", newer.join(" and ")),
-        "check the result with `--verify-outputs`, or use a newer `onnx-ops`: operators are treated as in their \
+        "check the result with `--verify-outputs`, or use a newer `onnx-ops`; operators are treated as in their \
          newest supported version",
     ))
 }
@@ -115,15 +114,15 @@ pub(in crate::pipeline) fn unknown_ops(module: &Module, defs: &OpDefs) -> Option
         return Some(warning(
             "unknown-operators",
             message,
-            "load the standard plugin `onnx-ops`: without definitions, passes cannot infer types, evaluate ops, or \
-             erase unused ones; `passdock list plugins` lists the plugins found",
+            "load the standard plugin `onnx-ops`; without definitions, passes cannot infer types, evaluate ops or erase \
+             unused ops; `passdock list plugins` lists the available plugins",
         ));
     }
     let mut warning = warning(
         "unknown-operators",
         message,
-        "load a plugin that defines them: passes leave such ops unchanged and infer nothing about their results; \
-         `passdock list ops` lists the defined ops",
+        "load a plugin that defines them; without definitions, passes leave these ops unchanged and cannot infer their \
+         result types; `passdock list ops` lists the defined operators",
     );
     let notes = domains.iter();
     warning.notes = notes.map(|(domain, ops)| counted(domain, ops)).collect();

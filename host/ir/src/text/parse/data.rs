@@ -85,9 +85,9 @@ impl<'t> Parser<'t, '_> {
                 ConstantData::inline([])
             }
             "elided" | "unreadable" => {
-                let message = format!("missing data: the constant is `{word}`");
+                let message = format!("the data of the constant is `{word}`");
                 let error = self.cur.error_since(start, message);
-                return Err(error.help("print the module without eliding constants"));
+                return Err(error.help("print the module again without eliding constants"));
             }
             word => {
                 let message = format!("unknown form of constant data `{word}`");

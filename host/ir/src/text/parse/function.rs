@@ -264,7 +264,7 @@ impl<'t> Parser<'t, '_> {
         })
     }
 
-    /// Binds a name to a value from here on.
+    /// Binds a name to a value for the text that follows.
     pub(super) fn define(
         &mut self,
         name: ValueName<'t>,

@@ -59,7 +59,7 @@ pub fn parse_type(text: &str, symbols: Arc<Symbols>) -> Result<Function, ParseEr
     Ok(f)
 }
 
-/// Parses one function whose ops will be copied into others. It has to be self-contained; the names of its values are
+/// Parses one function whose ops will be copied into others. It must be self-contained. The names of its values are
 /// dropped.
 ///
 /// # Errors

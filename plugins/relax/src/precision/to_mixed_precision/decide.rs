@@ -13,7 +13,7 @@ use super::cut::{Graph, SINK, SOURCE};
 use super::flow::{Flow, Flows, From, Kind};
 use crate::shared::union_find::UnionFind;
 
-/// The share of elements, in thousandths, from which on a note reports the loss of precision in a constant.
+/// The minimum share of elements, in thousandths, for which a note reports the loss of precision in a constant.
 const MANY: u64 = 100;
 
 pub(super) fn decide(f: &Function, cx: &PassContext, flows: &mut Flows) -> PassResult {

@@ -22,10 +22,10 @@
 //!
 //! Operators have three categories. Ops that are **always** in the low-precision type: `Conv`, `ConvTranspose`,
 //! `DeformConv`, `Einsum`, `Gemm`, `MatMul`. Ops that **follow** their neighbors: data movement, and elementwise ops
-//! that don't increase the magnitude much (`Add`, `Relu`, `Tanh`, pooling). All others **never** are: reductions,
-//! exponentials and logarithms, normalizations. The options `always`, `follow` and `never` override the category of
-//! operators; an unknown operator of ONNX is an error. A vendor's operator is converted if its definition infers result
-//! types for the low-precision type.
+//! that don't increase the magnitude much (`Add`, `Relu`, `Tanh`, pooling). All others are **never** converted:
+//! reductions, exponentials, logarithms, normalizations. The options `always`, `follow` and `never` override the
+//! category of operators; an unknown operator of ONNX is an error. A vendor's operator is converted if its definition
+//! infers result types for the low-precision type.
 //!
 //! An op that follows is converted if all its operands are, except constants. If another assignment needs fewer
 //! `Cast`s, the assignment with the minimum number is used. A value is cast at most once to each type, after its

@@ -149,7 +149,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Replaces the existing `Cast`s to the low-precision type by a value.
+    /// Replaces the existing `Cast`s to the low-precision type with a value.
     fn drop_casts(&mut self, flow: &Flow, value: ValueId) -> Result<(), EditError> {
         for &cast in &flow.casts {
             self.replaced.insert(self.f.result(cast, 0), value);

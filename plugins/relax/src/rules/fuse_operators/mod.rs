@@ -1,4 +1,4 @@
-//! `relax.transform.FuseOperators`: replaces groups of ops by the one operator that computes the same.
+//! `relax.transform.FuseOperators`: replaces groups of ops with one equivalent operator.
 //!
 //! ```ir
 //! fn @main(%x: f32[n,8]) -> (%y: f32[n,8]) opset("" = 20) {
@@ -46,16 +46,16 @@
 //!
 //! Results are equal up to rounding, except where the ops overflow or underflow:
 //!
-//! - `log(1 + exp(x))` is infinite from 89 on, `Softplus` is finite;
+//! - `log(1 + exp(x))` is infinite for `x` of 89 or more, `Softplus` is finite;
 //! - exponentials divided by their sum are NaN if one overflows or all are 0, `Softmax` isn't;
 //! - `Log` of a `Softmax` that underflows is infinite, `LogSoftmax` is finite;
-//! - squares of float16 overflow from 256 on, normalizations compute in float32.
+//! - squares of float16 overflow for numbers of 256 or more, normalizations compute in float32.
 //!
 //! The pass doesn't create operators for types that they don't support. It also requires a kernel in ONNX Runtime if
 //! the ops have kernels (there is none for `HardSwish` of float64). An absent scale becomes a constant of ones up to 4
 //! KiB, and an `Expand` above that, so that the model doesn't grow.
 //!
-//! Source: none; microsoft/onnxscript `onnxscript/rewriter` has much of the same.
+//! Source: none; microsoft/onnxscript `onnxscript/rewriter` has similar rewrites.
 
 mod activations;
 mod attention;

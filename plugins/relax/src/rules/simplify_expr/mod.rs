@@ -16,7 +16,7 @@
 //! }
 //! ```
 //!
-//! The files of this folder group the rules by subject. No rule increases the number of ops.
+//! No rule increases the number of ops.
 //!
 //! Source: TVM `src/relay/transforms/simplify_expr.cc`.
 

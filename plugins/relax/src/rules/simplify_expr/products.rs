@@ -41,7 +41,7 @@ fn flags(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     Ok(Some(vec![r.op(made)?]))
 }
 
-/// Returns the matrix whose transpose a value is, if the value has one use.
+/// Returns the matrix that a value is the transpose of, if the value has one use.
 fn transposed(f: &Function, value: ValueId) -> Option<ValueId> {
     let op = made_by(f, value, "onnx.Transpose").filter(|_| f.use_count(value) == 1)?;
     (perm(f, op)? == [1, 0]).then(|| f.operand(op, 0))?

@@ -29,8 +29,8 @@ pub(super) static RULES: Rules = rules! {
     rule tile_once { onnx.Tile(%x, 1) => %x }
 };
 
-/// Removes a `Reshape` that keeps all sizes. One size may be inferred: it is equal, too, even if its symbol in the type
-/// differs.
+/// Removes a `Reshape` that keeps all sizes. One size may be inferred (-1). It is then equal, too, even if its symbol
+/// in the type differs.
 fn same_sizes(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (x, y) = (m.value(f, "x"), m.op("y"));
