@@ -46,7 +46,7 @@ TEXT
       "%y = throws.Op(%x) {$what = 1} return %y } }" >"$dir/throws.ir"
     prints "$said" in_host "$passdock" run "$dir/throws.ir" --plugin-dir "$dir" --passes relax.transform.InferType
   done <<'TEXT'
-wrong:is wrong: `wrong` is set
+wrong:is invalid: `wrong` is set
 buggy:failed: a mistake in C++
 TEXT
 }

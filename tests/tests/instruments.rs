@@ -523,8 +523,6 @@ fn duplicate_instrument_is_rejected() {
     let error = registry.load_plugin(&library(), &LoadOptions::default());
     let text = error.expect_err("the same names").to_string();
     let path = library().display().to_string();
-    expect![
-        "instrument `tap.tap` is already registered by plugin `tap` (built in); rename or remove one of them (the \
-            other is in plugin `FILE`)"
-    ].assert_eq(&text.replace(&path, "FILE"));
+    expect!["instrument `tap.tap` is already registered by plugin `tap` (built in); rename or remove one of them (the \
+            other is in plugin `FILE`)"].assert_eq(&text.replace(&path, "FILE"));
 }

@@ -152,10 +152,8 @@ fn replaced_body_imports_its_callees() {
     .assert_eq(&imported);
     // An equal function of the module is shared, a different one of the same name is a conflict.
     assert_eq!(run(&format!("{main} {TWICE}")), imported);
-    expect![
-        "Error in pass test.Put: a new body calls a function `@acme.Twice` that differs from the `@acme.Twice` of \
-            the module; rename one of them"
-    ].assert_eq(&run(&format!("{main} {}", TWICE.replace("2.0", "3.0"))));
+    expect!["Error in pass test.Put: a new body calls a function `@acme.Twice` that differs from the `@acme.Twice` of \
+            the module; rename one of them"].assert_eq(&run(&format!("{main} {}", TWICE.replace("2.0", "3.0"))));
 }
 
 #[test]

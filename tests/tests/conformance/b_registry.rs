@@ -67,11 +67,9 @@ fn r010_duplicate_name_needs_an_override() {
     ours.register(pass("Leaf")).expect("it is the first");
     let again = ours.registry.load_static(PLUGIN);
     let error = Failure(again.expect_err("it has the same pass"));
-    expect![
-        "error[duplicate-pass]: pass `t.transform.Leaf` is already registered by this program rename or remove one \
+    expect!["error[duplicate-pass]: pass `t.transform.Leaf` is already registered by this program rename or remove one \
             of them, or select one: `override = [\"…\"]` in `[plugins.NAME]` (the other is in plugin `conformance` \
-            (built in))"
-    ]
+            (built in))"]
     .assert_eq(&error.to_string());
     assert_eq!(ours.registry.pass_names(), ["t.transform.Leaf"]);
 }

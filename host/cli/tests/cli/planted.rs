@@ -275,17 +275,17 @@ fn bisect_reports_why_the_check_is_unusable() {
         "echo it is gone; ! test -e {}",
         1,
         expect![[r#"
-            error[check]: the check reports the model as bad before any pass
+            error[check]: the test reports the input model as bad
              |
              = note: last output of the command: it is gone
-             = help: use a check that reports the original model as good, such as a command with exit status 0
+             = help: use a test that reports the input model as good, such as a command that exits with 0
         "#]],
     );
     check(
         "test -e {}",
         1,
         expect![["
-            error[check]: the check reports the result of the whole pipeline as good
+            error[check]: the test reports the result of the pipeline as good
              |
              = help: use a command whose exit status for the result is neither 0 nor 125, or `numerics` to compare \
                outputs
@@ -295,9 +295,9 @@ fn bisect_reports_why_the_check_is_unusable() {
         "exit 125 # {}",
         1,
         expect![[r#"
-            error[check]: the check is inconclusive before any pass
+            error[check]: the test is inconclusive for the input model
              |
-             = help: use a command with exit status 0 before the pipeline, and a status other than 0 and 125 after it
+             = help: use a command whose exit status is 0 for the input model, and neither 0 nor 125 for the result
         "#]],
     );
     let ran = run(
@@ -321,10 +321,10 @@ fn bisect_reports_why_the_check_is_unusable() {
     let words = "bisect p.toml m.ir --test-timeout 0.2 --test".split(' ');
     let ran = bench.run(words.chain(["sleep 60; cat {}"]), "");
     expect![[r#"
-        error[check]: the check is inconclusive before any pass
+        error[check]: the test is inconclusive for the input model
          |
          = note: last output of the command: (terminated after the time limit)
-         = help: use a command with exit status 0 before the pipeline, and a status other than 0 and 125 after it
+         = help: use a command whose exit status is 0 for the input model, and neither 0 nor 125 for the result
     "#]]
     .assert_eq(&ran.stderr);
     assert_eq!(bench.files(), ["m.ir", "p.toml"]);
@@ -474,7 +474,7 @@ fn reduce_reports_if_nothing_fails() {
     );
     assert_eq!(ran.status, 1);
     expect![[r#"
-        error[check]: the check reports the result of the whole pipeline as good
+        error[check]: the test reports the result of the pipeline as good
          |
          = help: use a command whose exit status for the result is neither 0 nor 125, or `numerics` to compare outputs
     "#]]

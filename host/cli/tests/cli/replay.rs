@@ -145,7 +145,7 @@ fn replay_warns_about_different_plugins() {
         warning[plugin]: plugin `libpassdock_misbehaving.so` is bad 0.1.0, but its file differs from the one that \
           the reproducer was written with
          |
-         = help: the failure may not occur, or may look different
+         = help: the failure may not occur, or may differ
         warning[plugin]: missing plugin relay 0.1.0, which was loaded from file `libpassdock_relax.so`
          |
          = help: name its file with `--plugin FILE`, or its directory with `--plugin-dir DIR`
@@ -160,7 +160,7 @@ fn replay_warns_about_different_plugins() {
         error[plugin]: plugin `libpassdock_misbehaving.so` is bad 0.1.0, but its file differs from the one that the \
           reproducer was written with
          |
-         = help: the failure may not occur, or may look different
+         = help: the failure may not occur, or may differ
     "]].assert_eq(&without_paths(&ran.stderr));
 }
 

@@ -178,10 +178,8 @@ mod tests {
         let own = create_function_pass(PassInfo::new("x.transform.All"), |_, _| Ok(()));
         r.register(own).unwrap();
         let taken = add(r, "a", "x.transform.One", "").unwrap_err();
-        expect![
-            "pass `x.transform.All` is already registered by this program; rename or remove one of them, or select \
-                one: `override = [\"…\"]` in `[plugins.NAME]` (the other is in plugin `a` (built in))"
-        ]
+        expect!["pass `x.transform.All` is already registered by this program; rename or remove one of them, or select \
+                one: `override = [\"…\"]` in `[plugins.NAME]` (the other is in plugin `a` (built in))"]
     .assert_eq(&taken.to_string());
     }
 }

@@ -180,13 +180,9 @@ fn body_of_other_opset_is_accepted_if_equivalent() {
     "#]]
     .assert_eq(&with(same));
     let other = "fn @f(%x) opset(\"t\" = 9) { %a = t.Soft(%x) return %a }";
-    expect![
-        "failed: the body of op1 (return) does not match the op: `t.Soft` of `@f` (opset 9) has another meaning in \
-            `@main` (opset 4): its version is 5 in `@f` and 1 in `@main` [main, op1 (return)]"
-    ].assert_eq(&with(other));
+    expect!["failed: the body of op1 (return) does not match the op: `t.Soft` of `@f` (opset 9) has another meaning in \
+            `@main` (opset 4): its version is 5 in `@f` and 1 in `@main` [main, op1 (return)]"].assert_eq(&with(other));
     let no_opset = "fn @f(%x) { %a = u.Own(%x) return %a }";
-    expect![
-        "failed: the body of op1 (return) does not match the op: the function has no opset for the domain of `u.Own` \
-            [main, op1 (return)]"
-    ].assert_eq(&with(no_opset));
+    expect!["failed: the body of op1 (return) does not match the op: the function has no opset for the domain of `u.Own` \
+            [main, op1 (return)]"].assert_eq(&with(no_opset));
 }

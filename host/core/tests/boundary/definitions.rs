@@ -181,10 +181,8 @@ fn evaluation_returns_constants_or_none() {
         let error = cx.evaluate(f, op, 8).expect_err("2 isn't 3");
         Err(error.into())
     });
-    expect![
-        "failed: the definition of op4 (t.Two) of plugin `t` (built in) evaluates value v5 to i32[2], but its type \
-            is i32[3] [main, op4 (t.Two)]"
-    ].assert_eq(&changed.expect_err("2 isn't 3"));
+    expect!["failed: the definition of op4 (t.Two) of plugin `t` (built in) evaluates value v5 to i32[2], but its type \
+            is i32[3] [main, op4 (t.Two)]"].assert_eq(&changed.expect_err("2 isn't 3"));
 }
 
 #[test]
@@ -347,10 +345,8 @@ fn contradicting_inferred_type_is_an_error() {
         cx.infer(f, op)?;
         Ok(())
     });
-    expect![
-        "failed: type `f32[2]` contradicts `f32[3]`, the type of value v1; a type can be refined, not changed [main, \
-            op0 (t.A)]"
-    ].assert_eq(&failed.expect_err("3 isn't 2"));
+    expect!["failed: type `f32[2]` contradicts `f32[3]`, the type of value v1; a type can be refined, not changed [main, \
+            op0 (t.A)]"].assert_eq(&failed.expect_err("3 isn't 2"));
 }
 
 #[test]

@@ -59,10 +59,8 @@ fn outputs_keep_relative_paths() {
         items(&[m.clone(), f.clone()], &dir.join("m/out")),
     ));
     let other = write(dir, "other/f.ir", "");
-    expect![
-        "the results of `f.ir` and `other/f.ir` would both be `o/f.ir`; pass the directory that contains both, or \
-            run two batches"
-    ]
+    expect!["the results of `f.ir` and `other/f.ir` would both be `o/f.ir`; pass the directory that contains both, or \
+            run two batches"]
         .assert_eq(&render(dir, items(&[f.clone(), other], &dir.join("o"))));
     // The same file under two names, and a missing file.
     let same = dir.join("m/../f.ir");

@@ -262,10 +262,8 @@ fn pass_of_unknown_kind_is_skipped() {
         .expect("the directory is there");
     let error = registry.get_pass("c.transform.Shade").expect_err("skipped");
     let output = error.to_string();
-    expect![
-        "no pass is named `c.transform.Shade`; update passdock, or correct the plugin's manifest (in plugin \
-            `DIR/plugin.so`: skipped pass `c.transform.Shade`: unsupported kind `shader`)"
-    ]
+    expect!["no pass is named `c.transform.Shade`; update passdock, or correct the plugin's manifest (in plugin \
+            `DIR/plugin.so`: skipped pass `c.transform.Shade`: unsupported kind `shader`)"]
     .assert_eq(&output.replace(&dir.path().display().to_string(), "DIR"));
 }
 
@@ -345,10 +343,8 @@ fn other_abi_major_is_rejected_without_running_code() {
         return;
     }
     let error = Plugin::open(&lib).expect_err("another major").to_string();
-    expect![
-        "cannot load plugin `DIR/plugin.so`: unsupported plugin ABI 7.0, expected 0.x; build the plugin against \
-            passdock-plugin-api for ABI 0, or use a passdock of ABI 7"
-    ]
+    expect!["cannot load plugin `DIR/plugin.so`: unsupported plugin ABI 7.0, expected 0.x; build the plugin against \
+            passdock-plugin-api for ABI 0, or use a passdock of ABI 7"]
     .assert_eq(&error.replace(&dir.path().display().to_string(), "DIR"));
     assert!(!marker.exists());
 }
@@ -517,10 +513,8 @@ fn libraries_without_plugin_symbols_are_reported() {
     loaded.expect("the directory is there");
     let error = registry.get_pass("a.transform.B").map(drop);
     let notes = error.expect_err("missing").notes.join("\n");
-    expect![
-        "cannot load plugin `DIR/old.so`: missing symbol `passdock_plugin_v0`; write `export_plugin!(PLUGIN);` in \
-            the library's crate, or in C define the symbol with default visibility"
-    ]
+    expect!["cannot load plugin `DIR/old.so`: missing symbol `passdock_plugin_v0`; write `export_plugin!(PLUGIN);` in \
+            the library's crate, or in C define the symbol with default visibility"]
     .assert_eq(&notes.replace(&dir.path().display().to_string(), "DIR"));
 }
 
@@ -532,10 +526,8 @@ fn missing_directory_is_an_error_if_required() {
         mixed: false,
     };
     let error = discover(std::slice::from_ref(&missing)).expect_err("missing");
-    expect![
-        "could not read plugin directory `no/such/directory`: No such file or directory (os error 2); correct its \
-            name or create it"
-    ].assert_eq(&error.to_string());
+    expect!["could not read plugin directory `no/such/directory`: No such file or directory (os error 2); correct its \
+            name or create it"].assert_eq(&error.to_string());
     let optional = SearchDir {
         required: false,
         ..missing
@@ -558,13 +550,9 @@ fn plugins_of_old_abi_are_rejected_from_the_manifest() {
         let error = loaded.expect_err("an old plugin").to_string();
         error.replace(&folder.display().to_string(), "DIR")
     };
-    expect![
-        "cannot load plugin `DIR/hello_pass-abi-0.3.so`: unsupported plugin ABI 0.3, expected at least 0.4; build \
-            the plugin against the passdock-plugin-api of ABI 0.4, or use a passdock of ABI 0.3"
-    ]
+    expect!["cannot load plugin `DIR/hello_pass-abi-0.3.so`: unsupported plugin ABI 0.3, expected at least 0.4; build \
+            the plugin against the passdock-plugin-api of ABI 0.4, or use a passdock of ABI 0.3"]
     .assert_eq(&error_of("hello_pass-abi-0.3.so"));
-    expect![
-        "cannot load plugin `DIR/c_pass-abi-0.3.so`: unsupported plugin ABI 0.3, expected at least 0.4; build the \
-            plugin against the passdock-plugin-api of ABI 0.4, or use a passdock of ABI 0.3"
-    ].assert_eq(&error_of("c_pass-abi-0.3.so"));
+    expect!["cannot load plugin `DIR/c_pass-abi-0.3.so`: unsupported plugin ABI 0.3, expected at least 0.4; build the \
+            plugin against the passdock-plugin-api of ABI 0.4, or use a passdock of ABI 0.3"].assert_eq(&error_of("c_pass-abi-0.3.so"));
 }

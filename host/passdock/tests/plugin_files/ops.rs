@@ -27,10 +27,8 @@ fn duplicate_op_definition_names_both_plugins() {
     };
     check_op_conflicts(a, &[]).expect("no other plugin");
     let error = check_op_conflicts(b, std::slice::from_ref(a)).expect_err("both define it");
-    expect![
-        "cannot load plugin `DIR/b.so`: duplicate definition of `onnx.Relu since 6`, also in plugin `DIR/a.so`; \
-            rename or remove one"
-    ].assert_eq(
+    expect!["cannot load plugin `DIR/b.so`: duplicate definition of `onnx.Relu since 6`, also in plugin `DIR/a.so`; \
+            rename or remove one"].assert_eq(
         &error
             .to_string()
             .replace(&dir.path().display().to_string(), "DIR"),

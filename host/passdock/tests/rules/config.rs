@@ -56,11 +56,9 @@ fn plugin_options_are_validated_and_read() {
     };
     let pass = registry.get_pass("acme.transform.Reads").unwrap();
     let run = |cx: PassContext| error(pass.call_in(module(), &cx));
-    expect![
-        "Error in pass acme.transform.Reads of plugin `acme` (built in): Invalid config option `acme.Rads`; \
+    expect!["Error in pass acme.transform.Reads of plugin `acme` (built in): Invalid config option `acme.Rads`; \
             candidates are: `acme.Reads`, `relax.fallback_device_type`, `testing.immutable_module`, `tir.limit`; \
-            did you mean `acme.Reads`?"
-    ].assert_eq(&run(
+            did you mean `acme.Reads`?"].assert_eq(&run(
         build("{ from = 8, goal = 'speed', except = [] }").unwrap()
     ));
     log.check(expect![[

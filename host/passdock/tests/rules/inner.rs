@@ -160,7 +160,7 @@ fn disabled_pass_runs_by_name_but_not_as_required() {
         run needs
         done
         run all
-        Error in pass all: pass `folds` is disabled, but `high` requires it; disable `high` too, or enable `folds` \
+        Error in pass all: pass `folds` is disabled, but `high` requires it; also disable `high`, or enable `folds` \
           (`all` runs `high`)"]]);
     drop(context);
 }
@@ -201,8 +201,8 @@ fn infinite_recursion_is_reported_with_the_chain() {
     let cx = context.build().unwrap();
     let around = registry.get_pass("around").unwrap();
     expect![
-        "Error in pass around: more than 256 passes run or contain each other: x.deep0 -> x.inner -> around -> \
-            x.block -> x.deep2 -> x.deep1 -> x.deep0; end the recursion of the passes (`around` runs `x.block`)"
+        "Error in pass around: passes run or contain each other more than 256 levels deep: x.deep0 -> x.inner -> \
+            around -> x.block -> x.deep2 -> x.deep1 -> x.deep0; remove the recursion (`around` runs `x.block`)"
     ].assert_eq(&error(around.call_in(module(), &cx)));
     log.take();
     // Through a Sequential that isn't nested.
@@ -212,8 +212,8 @@ fn infinite_recursion_is_reported_with_the_chain() {
     let cx = context.build().unwrap();
     let around = registry.get_pass("around").unwrap();
     expect![
-        "Error in pass around: more than 64 passes run each other: around -> x.block -> around; end the recursion of \
-            the passes"
+        "Error in pass around: passes run each other more than 64 levels deep: around -> x.block -> around; remove \
+            the recursion"
     ].assert_eq(&error(around.call_in(module(), &cx)));
     log.take();
     // Through required passes.
@@ -224,10 +224,8 @@ fn infinite_recursion_is_reported_with_the_chain() {
     ]);
     let cx = context.build().unwrap();
     let a = registry.get_pass("a").unwrap();
-    expect![
-        "Error in pass a: passes require each other: a -> b -> c -> a; remove one of them from the other's \
-            `required` (`a` runs `b`)"
-    ].assert_eq(&error(a.call_in(module(), &cx)));
+    expect!["Error in pass a: passes require each other: a -> b -> c -> a; remove one of them from the other's \
+            `required` (`a` runs `b`)"].assert_eq(&error(a.call_in(module(), &cx)));
     log.check(expect!["run a"]);
 }
 

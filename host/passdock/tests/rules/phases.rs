@@ -176,7 +176,7 @@ fn run_warns_about_passes_without_a_phase() {
          = help: list them in `passes`, or add the phase to the pipeline: `{ phase = \"…\" }`
         warning[unknown-operators]: no plugin defines 2 operators of the model (2 ops)
          |
-         = help: load the standard plugin `onnx-ops`: without definitions, passes cannot infer types, evaluate ops, \
-           or erase unused ones; `passdock list plugins` lists the plugins found"]]
+         = help: load the standard plugin `onnx-ops`; without definitions, passes cannot infer types, evaluate ops \
+           or erase unused ops; `passdock list plugins` lists the available plugins"]]
     .assert_eq(&diagnostics.collect::<Vec<_>>().join("\n"));
 }

@@ -50,10 +50,8 @@ fn children_are_resolved_across_plugins_on_lookup() {
     let a = plugin("a", &sequential("a.All", "['b.transform.One', 'c.Rest']"));
     let registry = registry(&log, &["b.transform.One"], &[a]);
     let missing = registry.get_pass("a.All").map(drop);
-    expect![
-        "no pass is named `c.Rest`; run `passdock list passes` to list the passes (listed in `passes` of \
-            `[[sequential]]` `a.All` in the manifest of plugin `a` (built in))"
-    ].assert_eq(&error(missing));
+    expect!["no pass is named `c.Rest`; run `passdock list passes` to list the passes (listed in `passes` of \
+            `[[sequential]]` `a.All` in the manifest of plugin `a` (built in))"].assert_eq(&error(missing));
     let c = plugin(
         "c",
         &sequential("c.Rest", "['c.transform.Two', 'b.transform.One']"),
@@ -140,7 +138,7 @@ fn plugin_sequential_follows_sequential_rules() {
         run b.transform.One
         run needs
         needed, level 0, disabled ["a.All"], required []
-        pass `a.All` is disabled, but `needs` requires it; disable `needs` too, or enable `a.All`"#]]);
+        pass `a.All` is disabled, but `needs` requires it; also disable `needs`, or enable `a.All`"#]]);
 }
 
 #[test]
