@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::call::one_type;
 use super::matrix::{little_work, sums_are_defined};
 use super::number::{Number, OVERFLOW, with_number};
-use super::{Call, Folded, NotFolded, Tensor, ensure, refuse};
+use super::{Call, Folded, NotFolded, Tensor, ensure, reject};
 
 /// A letter, or an axis of the ellipsis. The latter are numbered from the last axis down.
 type Label = u32;
@@ -32,7 +32,7 @@ fn labels(term: &str, dotted: usize) -> Result<Vec<Label>, NotFolded> {
     let (before, after) = term.split_once("...").unwrap_or((term, ""));
     let mut chars = before.chars().chain(after.chars());
     if let Some(odd) = chars.find(|c| !c.is_ascii_alphabetic()) {
-        return refuse!("invalid label `{odd}`: expected a letter");
+        return reject!("invalid label `{odd}`: expected a letter");
     }
     let letters = |text: &str| text.chars().map(Label::from).collect::<Vec<Label>>();
     let dots = (0..dotted as Label).rev().map(|at| DOTS - at);
@@ -44,7 +44,7 @@ pub(crate) fn einsum<'a>(call: &Call<'a>) -> Folded<'a> {
     let operands = call.all_inputs()?;
     let (terms, result) = parts(call.string("equation")?.unwrap_or_default());
     let Some(&first) = operands.first().filter(|_| terms.len() == operands.len()) else {
-        return refuse!(
+        return reject!(
             "number of terms in the equation is {}, expected {}",
             terms.len(),
             operands.len()
@@ -62,7 +62,7 @@ pub(crate) fn einsum<'a>(call: &Call<'a>) -> Folded<'a> {
         widest = widest.max(dotted);
         let labels = labels(term, dotted)?;
         if labels.len() != operand.rank() {
-            return refuse!(
+            return reject!(
                 "term `{term}` does not match an operand of rank {}",
                 operand.rank()
             );
@@ -74,14 +74,14 @@ pub(crate) fn einsum<'a>(call: &Call<'a>) -> Folded<'a> {
                 // Only axes of the ellipsis broadcast.
                 (1, _) if label > DOTS / 2 => *known = size,
                 (_, 1) if label > DOTS / 2 => {}
-                (a, b) => return refuse!("expected equal dims for one label, found {a} and {b}"),
+                (a, b) => return reject!("expected equal dims for one label, found {a} and {b}"),
             }
         }
         axes.push(labels);
     }
     let kept = match result.as_deref() {
         Some(result) if widest > 0 && !result.contains("...") => {
-            return refuse!("missing `...` in the result of the equation");
+            return reject!("missing `...` in the result of the equation");
         }
         Some(result) => labels(result, widest)?,
         None => {
@@ -96,7 +96,7 @@ pub(crate) fn einsum<'a>(call: &Call<'a>) -> Folded<'a> {
     let is_once = !(0..kept.len()).any(is_twice);
     let fits = is_once && kept.iter().all(|label| sizes.contains_key(label));
     if !fits {
-        return refuse!("duplicate or unknown label in the result of the equation");
+        return reject!("duplicate or unknown label in the result of the equation");
     }
     let added = sizes.keys().filter(|label| !kept.contains(label));
     let added: Vec<Label> = added.copied().collect();

@@ -8,7 +8,7 @@ use super::cells::{flat, rearrange};
 use super::data_movement::dims;
 use super::matrix::{little_work, sums_are_defined};
 use super::number::{doubles, rounded_sums};
-use super::{Call, Folded, NotFolded, Tensor, axes, ensure, refuse};
+use super::{Call, Folded, NotFolded, Tensor, axes, ensure, reject};
 
 /// The maximum size of a resized axis, for which all weights are kept in memory.
 const LONGEST: usize = 1 << 20;
@@ -18,14 +18,14 @@ pub(crate) fn resize<'a>(call: &Call<'a>) -> Folded<'a> {
     let x = call.input(0)?;
     let is_first = call.version < 11 || call.name == "onnx.Upsample";
     let way = Way {
-        mode: call.word("mode", &["nearest", "linear", "cubic"])?,
+        mode: call.enum_value("mode", &["nearest", "linear", "cubic"])?,
         place: match is_first {
             true => "asymmetric",
-            false => call.word("coordinate_transformation_mode", &PLACES)?,
+            false => call.enum_value("coordinate_transformation_mode", &PLACES)?,
         },
         rounding: match is_first {
             true => "floor",
-            false => call.word("nearest_mode", &ROUNDINGS)?,
+            false => call.enum_value("nearest_mode", &ROUNDINGS)?,
         },
         is_wide: call.flag("antialias", false)?,
         leaves_out: call.flag("exclude_outside", false)?,
@@ -138,10 +138,10 @@ fn lines(call: &Call, x: &Tensor, is_first: bool, place: &str) -> Result<Vec<Lin
             let scales = zip(&old, &sizes).map(|(&old, &new)| new as f64 / old as f64);
             let mut listed = listed.iter().flat_map(|list| list.iter());
             let is_from_back = listed.any(|&axis| axis < 0);
-            match call.word("keep_aspect_ratio_policy", &POLICIES)? {
+            match call.enum_value("keep_aspect_ratio_policy", &POLICIES)? {
                 "stretch" => zip(sizes.iter().copied(), scales).collect(),
                 _ if is_from_back => {
-                    return refuse!("runtimes disagree on the aspect ratio with negative axes");
+                    return reject!("runtimes disagree on the aspect ratio with negative axes");
                 }
                 policy => {
                     let scale = match policy {
@@ -150,7 +150,7 @@ fn lines(call: &Call, x: &Tensor, is_first: bool, place: &str) -> Result<Vec<Lin
                     };
                     let Some(sizes) = old.iter().map(|&old| in_proportion(old, scale)).collect()
                     else {
-                        return refuse!("size of the result depends on rounding");
+                        return reject!("size of the result depends on rounding");
                     };
                     zip::<Vec<usize>, _>(sizes, std::iter::repeat(scale)).collect()
                 }
@@ -162,7 +162,7 @@ fn lines(call: &Call, x: &Tensor, is_first: bool, place: &str) -> Result<Vec<Lin
                 .map(|(&old, scale)| (size(old, scale), scale))
                 .collect()
         }
-        (None, None) => return refuse!("missing `scales` or `sizes`"),
+        (None, None) => return reject!("missing `scales` or `sizes`"),
     };
     if matches!(place, "align_corners" | "tf_crop_and_resize") {
         let is_whole = |(&old, &(new, scale)): (&usize, &(usize, f64))| {
@@ -170,7 +170,7 @@ fn lines(call: &Call, x: &Tensor, is_first: bool, place: &str) -> Result<Vec<Lin
         };
         let is_whole = zip(&old, &resized).all(is_whole);
         if !is_whole {
-            return refuse!("runtimes disagree on coordinates if a size is rounded down");
+            return reject!("runtimes disagree on coordinates if a size is rounded down");
         }
     }
     let count = chosen.len();
@@ -195,7 +195,7 @@ fn lines(call: &Call, x: &Tensor, is_first: bool, place: &str) -> Result<Vec<Lin
     let is_defined = |line: &Line| !line.is_same() || line.part == [0.0, 1.0];
     let is_defined = lines.iter().all(is_defined);
     if !is_defined {
-        return refuse!("runtimes disagree on `roi` along an axis with a scale of 1");
+        return reject!("runtimes disagree on `roi` along an axis with a scale of 1");
     }
     Ok(lines)
 }
@@ -275,7 +275,7 @@ impl Way {
         let (exact, rounded) = (outside(double), outside(single));
         let is_cropped = self.place == "tf_crop_and_resize";
         if is_cropped && exact != rounded {
-            return refuse!("whether a coordinate is outside of the operand depends on rounding");
+            return reject!("whether a coordinate is outside of the operand depends on rounding");
         }
         Ok(is_cropped && exact)
     }
@@ -287,12 +287,12 @@ impl Way {
             return Ok(at.min(last));
         }
         if self.is_outside(at, line)? {
-            return refuse!("a coordinate is outside of the operand");
+            return reject!("a coordinate is outside of the operand");
         }
         let [exact, single] =
             [double as fn(f64) -> f64, single].map(|round| self.round(self.place(at, line, round)));
         if exact != single {
-            return refuse!("nearest element depends on rounding");
+            return reject!("nearest element depends on rounding");
         }
         Ok((exact.max(0.0) as usize).min(last))
     }
@@ -319,7 +319,7 @@ impl Way {
         };
         let reach = if self.mode == "cubic" { 2.0 } else { 1.0 } / squeeze;
         if !(place.abs() < 1e9 && reach < 1e6) {
-            return refuse!("coordinate {place} or filter size {reach} is out of range");
+            return reject!("coordinate {place} or filter size {reach} is out of range");
         }
         let first = place.floor();
         let start = (-reach).floor() as i64 + 1;

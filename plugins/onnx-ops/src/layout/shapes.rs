@@ -6,18 +6,18 @@ use super::axes::{axes_like, whole};
 use super::request::LayoutRequest;
 use super::result::{Change, LayoutResult};
 use crate::eval::shape::shape_range;
-use crate::infer::{Answer, Stop, as_const, wrong};
+use crate::infer::{InferResult, Stop, as_const, invalid};
 
 /// Returns the positions of axes that aren't split into blocks.
-fn places(layout: &Layout, axes: &[i64], request: &LayoutRequest) -> Answer<Vec<i64>> {
+fn places(layout: &Layout, axes: &[i64], request: &LayoutRequest) -> InferResult<Vec<i64>> {
     let place = |axis: &i64| Ok(whole(layout, request.axis(*axis, layout.rank())?)? as i64);
     axes.iter().map(place).collect()
 }
 
 /// Along axes that aren't split.
-pub(super) fn slice(request: &LayoutRequest) -> Answer<LayoutResult> {
+pub(super) fn slice(request: &LayoutRequest) -> InferResult<LayoutResult> {
     let layout = request.layout(0)?;
-    let mut laid = request.together(1, &layout)?;
+    let mut laid = request.with_layout(1, &layout)?;
     if request.version < 10 {
         let axes = match (request.ints("axes")?, request.ints("starts")?) {
             (Some(axes), _) => axes.into_owned(),
@@ -25,7 +25,7 @@ pub(super) fn slice(request: &LayoutRequest) -> Answer<LayoutResult> {
             (None, None) => return Err(Stop::Unknown),
         };
         let places = places(&layout, &axes, request)?;
-        return laid.itself(request, Change::attr("axes", places));
+        return laid.finish_op(request, Change::attr("axes", places));
     }
     let axes = match request.ints_if_given(3)? {
         Some(axes) => axes,
@@ -36,12 +36,12 @@ pub(super) fn slice(request: &LayoutRequest) -> Answer<LayoutResult> {
     };
     let places = places(&layout, &axes, request)?;
     let places = axes_like(request, &mut laid, 1, &places)?;
-    laid.itself(request, Change::operand(3, places))
+    laid.finish_op(request, Change::operand(3, places))
 }
 
 /// Permutes lists with one number per axis to the order of positions. A block gets the number `of_block`. Several lists
 /// may be concatenated.
-fn in_places(layout: &Layout, numbers: &[i64], of_block: i64) -> Option<Vec<i64>> {
+fn permuted(layout: &Layout, numbers: &[i64], of_block: i64) -> Option<Vec<i64>> {
     let mut out = Vec::new();
     for numbers in numbers.chunks(layout.rank().max(1)) {
         for place in layout.places() {
@@ -62,89 +62,89 @@ fn gathered(
     layout: &Layout,
     lists: usize,
     of_block: i64,
-) -> Answer<String> {
+) -> InferResult<String> {
     let count = layout.rank() * lists;
     if let Some(known) = request.known_ints(1) {
-        let places = in_places(layout, &known, of_block).filter(|_| known.len() == count);
+        let places = permuted(layout, &known, of_block).filter(|_| known.len() == count);
         return Ok(laid.ints(&places.ok_or(Stop::Unknown)?));
     }
     let all: Vec<i64> = (0..count as i64).collect();
-    let all = in_places(layout, &all, of_block).filter(|_| !layout.is_blocked());
+    let all = permuted(layout, &all, of_block).filter(|_| !layout.is_blocked());
     let given = request.dims(1).and_then(|dims| as_const(*dims.first()?));
     let Some(all) = all.filter(|_| given == Some(count as i64)) else {
-        return wrong!("operand 1 is not constant");
+        return invalid!("operand 1 is not constant");
     };
     let all = laid.ints(&all);
     Ok(laid.op("Gather", &["operand1", &all], "axis = 0"))
 }
 
 /// The pads are an attribute before opset 11; since 18, `axes` is an optional operand.
-pub(super) fn pad(request: &LayoutRequest) -> Answer<LayoutResult> {
+pub(super) fn pad(request: &LayoutRequest) -> InferResult<LayoutResult> {
     let layout = request.layout(0)?;
-    let mut laid = request.together(1, &layout)?;
+    let mut laid = request.with_layout(1, &layout)?;
     let is_cut = |axis: usize| layout.block(axis) > 1;
     if request.version < 11 {
         let Some(pads) = request.ints("pads")? else {
             return Err(Stop::Unknown);
         };
         check_pads(&layout, &pads, is_cut)?;
-        let pads = in_places(&layout, &pads, 0).ok_or(Stop::Unknown)?;
-        return laid.itself(request, Change::attr("pads", pads));
+        let pads = permuted(&layout, &pads, 0).ok_or(Stop::Unknown)?;
+        return laid.finish_op(request, Change::attr("pads", pads));
     }
     if request.has(3) {
         let axes = request.known_ints(3).ok_or(Stop::Unknown)?;
         let places = places(&layout, &axes, request)?;
         let axes = axes_like(request, &mut laid, 3, &places)?;
-        return laid.itself(request, Change::operand(3, axes));
+        return laid.finish_op(request, Change::operand(3, axes));
     }
     if let Some(pads) = request.known_ints(1) {
         check_pads(&layout, &pads, is_cut)?;
     }
     let pads = gathered(request, &mut laid, &layout, 2, 0)?;
-    laid.itself(request, Change::operand(1, pads))
+    laid.finish_op(request, Change::operand(1, pads))
 }
 
 /// Rejects pads of a split axis, or a list without two numbers per axis.
-fn check_pads(layout: &Layout, pads: &[i64], is_cut: impl Fn(usize) -> bool) -> Answer {
+fn check_pads(layout: &Layout, pads: &[i64], is_cut: impl Fn(usize) -> bool) -> InferResult {
     let rank = layout.rank();
     if pads.len() != 2 * rank {
         return Err(Stop::Unknown);
     }
     let mut pads = pads.iter().enumerate();
     if pads.any(|(at, pad)| *pad != 0 && is_cut(at % rank)) {
-        return wrong!("a padded axis is split into blocks");
+        return invalid!("a padded axis is split into blocks");
     }
     Ok(())
 }
 
 /// A split axis is repeated in whole blocks.
-pub(super) fn tile(request: &LayoutRequest) -> Answer<LayoutResult> {
+pub(super) fn tile(request: &LayoutRequest) -> InferResult<LayoutResult> {
     let layout = request.layout(0)?;
-    let mut laid = request.together(1, &layout)?;
+    let mut laid = request.with_layout(1, &layout)?;
     let repeats = gathered(request, &mut laid, &layout, 1, 1)?;
-    laid.itself(request, Change::operand(1, repeats))
+    laid.finish_op(request, Change::operand(1, repeats))
 }
 
 /// The shape must have at most as many axes as the operand.
-pub(super) fn expand(request: &LayoutRequest) -> Answer<LayoutResult> {
+pub(super) fn expand(request: &LayoutRequest) -> InferResult<LayoutResult> {
     let layout = request.layout(0)?;
     if layout.is_blocked() {
-        return wrong!("layout `{layout}` has blocks");
+        return invalid!("layout `{layout}` has blocks");
     }
-    let mut laid = request.together(1, &layout)?;
+    let mut laid = request.with_layout(1, &layout)?;
     let shape = match request.known_ints(1) {
         Some(shape) if shape.len() < layout.rank() => {
             // Axes that the shape doesn't have keep their size.
             let all = [vec![1; layout.rank() - shape.len()], shape].concat();
-            let places = in_places(&layout, &all, 1).ok_or(Stop::Unknown)?;
+            let places = permuted(&layout, &all, 1).ok_or(Stop::Unknown)?;
             laid.ints(&places)
         }
         _ => gathered(request, &mut laid, &layout, 1, 1)?,
     };
-    laid.itself(request, Change::operand(1, shape))
+    laid.finish_op(request, Change::operand(1, shape))
 }
 
-pub(super) fn center_crop_pad(request: &LayoutRequest) -> Answer<LayoutResult> {
+pub(super) fn center_crop_pad(request: &LayoutRequest) -> InferResult<LayoutResult> {
     let layout = request.layout(0)?;
     let axes = match request.ints("axes")? {
         Some(axes) => axes.into_owned(),
@@ -155,14 +155,14 @@ pub(super) fn center_crop_pad(request: &LayoutRequest) -> Answer<LayoutResult> {
 }
 
 /// Returns the sizes in the original order of axes. The size of a split axis is multiplied by its block size.
-pub(super) fn shape(request: &LayoutRequest) -> Answer<LayoutResult> {
+pub(super) fn shape(request: &LayoutRequest) -> InferResult<LayoutResult> {
     let layout = request.layout(0)?;
     let axes = shape_range(
         layout.rank(),
         request.int_or("start", 0)?,
         request.int("end")?,
     );
-    let mut laid = request.answer();
+    let mut laid = request.result();
     laid.operand(0, &layout);
     let all = laid.op("Shape", &["operand0"], "");
     let place = |axis| layout.place(axis).map(|place| place as i64);
@@ -178,9 +178,9 @@ pub(super) fn shape(request: &LayoutRequest) -> Answer<LayoutResult> {
 }
 
 /// The number of elements doesn't change.
-pub(super) fn size(request: &LayoutRequest) -> Answer<LayoutResult> {
+pub(super) fn size(request: &LayoutRequest) -> InferResult<LayoutResult> {
     let layout = request.layout(0)?;
-    let mut laid = request.answer();
+    let mut laid = request.result();
     laid.operand(0, &layout);
-    laid.itself(request, Change::default())
+    laid.finish_op(request, Change::default())
 }

@@ -2,7 +2,7 @@
 
 use passdock_plugin_api::{AttrDef, OpTraits};
 
-use crate::eval::{Call, Evaluate, Evaluation, EvaluationOfAll, NotFolded, refuse};
+use crate::eval::{Call, Evaluate, Evaluation, EvaluationOfAll, NotFolded, reject};
 use crate::infer::{Moves, Rule};
 
 /// Returns the template of an operator's body.
@@ -149,7 +149,7 @@ impl Operator {
             .iter()
             .find(|attr| self.attr(attr).is_none())
         {
-            Some(attr) => refuse!("unknown attribute `{attr}`"),
+            Some(attr) => reject!("unknown attribute `{attr}`"),
             None => Ok(()),
         }
     }
@@ -160,7 +160,7 @@ impl Operator {
         if (fewest as usize..=most as usize).contains(&count) {
             Ok(())
         } else {
-            refuse!("unsupported number of operands: {count}")
+            reject!("unsupported number of operands: {count}")
         }
     }
 }

@@ -3,7 +3,7 @@
 use passdock_plugin_api::{Dim, attrs};
 
 use super::operator::Operator;
-use crate::infer::{Answer, Infer, wrong};
+use crate::infer::{Infer, InferResult, invalid};
 
 pub(super) const OPERATORS: &[Operator] = &[
     GRU,
@@ -49,16 +49,16 @@ const RNN: Operator = Operator::new("onnx.RNN", 7, (3, 6))
     .infers(layer);
 
 /// Infers all hidden states, the last hidden state, and an LSTM's last cell state.
-fn layer(op: &Infer) -> Answer {
+fn layer(op: &Infer) -> InferResult {
     let dtype = op.dtype(0)?;
     let batch_first = op.flag("layout", false)?;
     let (steps, batch) = match op.dims(0).as_deref() {
         Some(&[batch, steps, _]) if batch_first => (steps, batch),
         Some(&[steps, batch, _]) => (steps, batch),
-        Some(dims) => return wrong!("`X` has rank {}, expected 3", dims.len()),
+        Some(dims) => return invalid!("`X` has rank {}, expected 3", dims.len()),
         None => (Dim::UNKNOWN, Dim::UNKNOWN),
     };
-    let ways = match op.word("direction", &["forward", "reverse", "bidirectional"])? {
+    let ways = match op.enum_value("direction", &["forward", "reverse", "bidirectional"])? {
         "bidirectional" => Dim::constant(2),
         _ => Dim::constant(1),
     };
