@@ -54,7 +54,7 @@ pub(crate) fn decompose_ops(f: &mut Function, cx: &PassContext) -> PassResult {
         f,
         cx,
         &Bodies {
-            is_meant: &|f, op| options.is_meant(f.name(op)) && f.traits(op).decomposes(),
+            is_selected: &|f, op| options.is_selected(f.name(op)) && f.traits(op).decomposes(),
             give: PassContext::decompose,
             without: &|f, cx, op| {
                 if !options.ops.is_empty() {
@@ -72,7 +72,7 @@ pub(crate) fn decompose_ops(f: &mut Function, cx: &PassContext) -> PassResult {
 }
 
 impl DecomposeOps {
-    fn is_meant(&self, name: &str) -> bool {
+    fn is_selected(&self, name: &str) -> bool {
         let names = |list: &[String]| list.iter().any(|one| one == name);
         (self.ops.is_empty() || names(&self.ops)) && !names(&self.except)
     }

@@ -43,8 +43,8 @@ use std::collections::HashSet;
 use passdock_plugin_api::prelude::*;
 
 use adapter::{Site, Stop};
-use refused::Refused;
-use versions::{Step, Takes};
+use refused::Unsupported;
+use versions::{Step, Unchanged};
 
 options! {
     /// Options of RaiseOpset.
@@ -56,7 +56,7 @@ options! {
 }
 
 /// The prefix of the names of ONNX's operators.
-const OWN: &str = "onnx.";
+const ONNX_PREFIX: &str = "onnx.";
 
 pub(crate) fn raise_opset(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     let to = cx.options::<RaiseOpset>()?.to;
@@ -65,7 +65,7 @@ pub(crate) fn raise_opset(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     }
     let functions: Vec<_> = m.functions().collect();
     let names: HashSet<SymbolId> = functions.iter().map(|entry| entry.name).collect();
-    let mut refused = Refused::new(to);
+    let mut refused = Unsupported::new(to);
     warn_of_later(m, cx, to)?;
     for entry in functions {
         if entry.kind == FunctionKind::GRAPH {
@@ -99,7 +99,7 @@ fn raise(
     cx: &PassContext,
     name: SymbolId,
     functions: &HashSet<SymbolId>,
-    refused: &mut Refused,
+    refused: &mut Unsupported,
 ) -> PassResult {
     let from = m.snapshot(name)?.opset("");
     let Some(from) = from.filter(|&from| from < refused.to) else {
@@ -110,7 +110,7 @@ fn raise(
     f.set_opset("", refused.to)?;
     let mut site = Site::new(f, cx, refused.to);
     for op in site.f.ops() {
-        let Some(operator) = site.f.name(op).strip_prefix(OWN).map(str::to_owned) else {
+        let Some(operator) = site.f.name(op).strip_prefix(ONNX_PREFIX).map(str::to_owned) else {
             continue;
         };
         if functions.contains(&site.f.symbol(op)) {
@@ -128,7 +128,7 @@ fn raise(
         for step in steps {
             match take(&mut site, &operator, step, current) {
                 Ok(now) => current = now,
-                Err(Stop::Refused(why)) => {
+                Err(Stop::Unsupported(why)) => {
                     refused.add(site.f, current, from, step.version - 1, &why);
                     break;
                 }
@@ -142,35 +142,35 @@ fn raise(
 /// Converts an op to the next version of its operator. Returns the converted op.
 fn take(site: &mut Site<'_>, operator: &str, step: &Step, op: OpId) -> Result<OpId, Stop> {
     let version = step.version;
-    match &step.takes {
-        Takes::All => Ok(op),
-        Takes::Without(attrs) => match attrs.iter().find(|attr| !attr.is_met(site.f, op)) {
+    match &step.unchanged {
+        Unchanged::All => Ok(op),
+        Unchanged::Without(attrs) => match attrs.iter().find(|attr| !attr.is_met(site.f, op)) {
             None => Ok(op),
-            Some(attr) => Err(Stop::Refused(format!(
+            Some(attr) => Err(Stop::Unsupported(format!(
                 "attribute `{}` has a different meaning since version {version}",
                 attr.name
             ))),
         },
-        Takes::Types(dtypes) => {
+        Unchanged::Types(dtypes) => {
             let dtype = site.f.operand(op, 0).map(|x| site.f.dtype(x));
             let name = dtype.and_then(DType::name);
             match name {
                 Some(name) if dtypes.contains(&name) => Ok(op),
-                Some(name) => Err(Stop::Refused(format!(
+                Some(name) => Err(Stop::Unsupported(format!(
                     "version {version} does not support {name}"
                 ))),
-                None => Err(Stop::Refused(format!(
+                None => Err(Stop::Unsupported(format!(
                     "version {version} supports fewer element types, and the operand's element type is unknown"
                 ))),
             }
         }
-        Takes::None => match adapter::find(operator, version) {
+        Unchanged::None => match adapter::find(operator, version) {
             Some(adapt) => adapt(site, op),
-            None => Err(Stop::Refused(format!(
+            None => Err(Stop::Unsupported(format!(
                 "its meaning changed in version {version}"
             ))),
         },
-        Takes::Gone => Err(Stop::Refused(format!(
+        Unchanged::Removed => Err(Stop::Unsupported(format!(
             "version {version} removed the operator"
         ))),
     }

@@ -277,8 +277,8 @@ impl Runs {
         run: i64,
     ) -> Result<ValueId, EditError> {
         let ty = f.type_id(index);
-        let behind = run.wrapping_mul(self.step);
-        let number = self.first.unwrap_or(0).wrapping_add(behind);
+        let offset = run.wrapping_mul(self.step);
+        let number = self.first.unwrap_or(0).wrapping_add(offset);
         let start = f.operand(op, 0).unwrap_or(ValueId::NONE);
         if self.first.is_none() && run == 0 {
             return Ok(start);

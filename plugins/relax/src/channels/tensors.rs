@@ -7,7 +7,7 @@ use passdock_plugin_api::prelude::*;
 use super::constants::KnownTensor;
 use super::linear::{Kind, Linear, Side};
 use super::numbers::{self, Numbers};
-use crate::shared::read::{add_tensor, unless_refused};
+use crate::shared::read::{add_tensor, unless_no_match};
 
 /// The estimated overhead of a constant in a file, in bytes.
 pub(super) const CONSTANT: i64 = 32;
@@ -133,7 +133,7 @@ impl Tensors {
             return Ok(());
         };
         NoMatch::unless(self.may_read(f, &linear.weights))?;
-        let scaled = unless_refused(linear.scaled(f, side, factor))?;
+        let scaled = unless_no_match(linear.scaled(f, side, factor))?;
         if scaled.is_none() {
             self.lost.insert(key.clone());
         }

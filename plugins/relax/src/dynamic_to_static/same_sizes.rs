@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use passdock_plugin_api::DimKind;
 use passdock_plugin_api::prelude::*;
 
-use super::gives_shape;
+use super::computes_shape;
 use crate::shared::column::live_ops;
 use crate::shared::read::{add_tensor, operand};
 
@@ -21,7 +21,7 @@ const RANGES: i64 = 15;
 
 /// The maximum number of values with equal elements that are compared, and of ops that the search for a `Shape` visits.
 const CANDIDATES: usize = 16;
-const BEHIND: usize = 32;
+const MAX_DISTANCE: usize = 32;
 
 /// A type, and the elements of a value of that type.
 type Key = (TypeId, Vec<(DimKind, i64)>);
@@ -31,7 +31,7 @@ pub(super) fn same_sizes(f: &mut Function) -> PassResult {
     let mut sizes = SameSizes::default();
     let live = live_ops(f)?;
     for op in f.ops() {
-        if live.get(op.index()) && gives_shape(f, op) && f.traits(op).is_pure() {
+        if live.get(op.index()) && computes_shape(f, op) && f.traits(op).is_pure() {
             sizes.visit(f, op)?;
         }
     }
@@ -61,10 +61,10 @@ impl SameSizes {
             dims.iter().map(|dim| (dim.kind, dim.value)).collect(),
         );
         let same = self.known.entry(key).or_default();
-        let stands_before = |&&value: &&ValueId| is_visible(f, value, op);
-        if let Some(&other) = same.iter().take(CANDIDATES).find(stands_before) {
+        let is_visible_here = |&&value: &&ValueId| is_visible(f, value, op);
+        if let Some(&other) = same.iter().take(CANDIDATES).find(is_visible_here) {
             // A yielded value keeps its name.
-            if !is_given_out(f, result) {
+            if !is_yielded(f, result) {
                 f.replace_uses(result, other)?;
             }
             return Ok(());
@@ -172,7 +172,7 @@ fn is_visible(f: &Function, value: ValueId, op: OpId) -> bool {
     true
 }
 
-fn is_given_out(f: &Function, value: ValueId) -> bool {
+fn is_yielded(f: &Function, value: ValueId) -> bool {
     let mut uses = f.iter_uses(value);
     uses.any(|used| f.terminator(f.parent_region(used.op)) == Some(used.op))
 }
@@ -192,7 +192,7 @@ fn source(f: &Function, op: OpId, dims: &[Dim]) -> Option<(ValueId, Vec<i64>)> {
     let mut seen = 0;
     while let Some(op) = open.pop() {
         seen += 1;
-        if seen > BEHIND {
+        if seen > MAX_DISTANCE {
             return None;
         }
         if is_shape(op) {
@@ -207,8 +207,8 @@ fn source(f: &Function, op: OpId, dims: &[Dim]) -> Option<(ValueId, Vec<i64>)> {
                 None => continue,
             }
         }
-        let makers = f.operands(op).filter_map(|value| f.defining_op(value));
-        open.extend(makers.filter(|&maker| gives_shape(f, maker)));
+        let producers = f.operands(op).filter_map(|value| f.defining_op(value));
+        open.extend(producers.filter(|&maker| computes_shape(f, maker)));
     }
     None
 }

@@ -41,8 +41,8 @@ pub(super) fn only_branches(
     let mut search = Search::new(f)?;
     for _ in 0..ROUNDS {
         let before = search.only.len();
-        search.go_forward(f);
-        search.go_back(f, cx)?;
+        search.propagate_forward(f);
+        search.propagate_backward(f, cx)?;
         if search.only.len() == before {
             break;
         }
@@ -243,15 +243,18 @@ impl Search {
     }
 
     /// Propagates ranks from operands to results, in program order.
-    fn go_forward(&mut self, f: &Function) {
+    fn propagate_forward(&mut self, f: &Function) {
         for at in 0..self.order.len() {
             let op = self.order[at];
             if is_if(f, op) {
                 for (index, &result) in f.results(op).iter().enumerate() {
-                    let given = |taken| self.given(f, op, taken, index).unwrap_or(Ranks::ANY);
+                    let yielded_ranks = |taken| {
+                        self.yielded_ranks(f, op, taken, index)
+                            .unwrap_or(Ranks::ANY)
+                    };
                     let ranks = match self.only.get(&op) {
-                        Some(&taken) => given(taken),
-                        None => given(true).either(given(false)),
+                        Some(&taken) => yielded_ranks(taken),
+                        None => yielded_ranks(true).either(yielded_ranks(false)),
                     };
                     self.narrow(f, result, ranks);
                 }
@@ -276,7 +279,7 @@ impl Search {
     }
 
     /// Propagates ranks from users to operands, in reverse program order.
-    fn go_back(&mut self, f: &mut Function, cx: &PassContext) -> Result<(), EditError> {
+    fn propagate_backward(&mut self, f: &mut Function, cx: &PassContext) -> Result<(), EditError> {
         for at in (0..self.order.len()).rev() {
             let op = self.order[at];
             if !self.live.get(op.index()) {
@@ -311,8 +314,10 @@ impl Search {
     fn choose(&mut self, f: &Function, op: OpId) {
         let can_run = |taken| {
             f.results(op).iter().enumerate().all(|(index, &result)| {
-                let given = self.given(f, op, taken, index).unwrap_or(Ranks::ANY);
-                given.both(self.ranks(f, result)) != Ranks(0)
+                let yielded_ranks = self
+                    .yielded_ranks(f, op, taken, index)
+                    .unwrap_or(Ranks::ANY);
+                yielded_ranks.both(self.ranks(f, result)) != Ranks(0)
             })
         };
         let taken = match [can_run(true), can_run(false)] {
@@ -341,7 +346,7 @@ impl Search {
     }
 
     /// Returns the ranks that a branch can yield.
-    fn given(&self, f: &Function, op: OpId, taken: bool, index: usize) -> Option<Ranks> {
+    fn yielded_ranks(&self, f: &Function, op: OpId, taken: bool, index: usize) -> Option<Ranks> {
         let last = f.terminator(f.region(op, name_of(taken))?)?;
         Some(self.ranks(f, f.operand(last, index)?))
     }

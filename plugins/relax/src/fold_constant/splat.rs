@@ -15,7 +15,7 @@ use crate::shared::accept;
 use crate::shared::operators::is_operator;
 use crate::shared::read::{add_tensor, is_one, like, stretches};
 
-const MADE: &str = "onnx.ConstantOfShape";
+const CONSTANT_OF_SHAPE: &str = "onnx.ConstantOfShape";
 /// The opset version that introduced the operator.
 const SINCE: i64 = 9;
 
@@ -44,7 +44,7 @@ impl Forward<'_> {
         }
         let result = f.result(op, 0);
         let (name, traits) = (f.name(op), f.traits(op));
-        if name == MADE {
+        if name == CONSTANT_OF_SHAPE {
             let element = match f.attr(op, "value") {
                 None => Some(0_f32.to_le_bytes().to_vec()),
                 Some(Attr::Tensor(id)) => f.constant_bytes(id).ok().map(<[u8]>::to_vec),
@@ -82,7 +82,7 @@ impl Forward<'_> {
             && static_len(f, result).is_some_and(|len| len > self.large)
             && dtype != DType::STRING
             && dtype.bits().is_multiple_of(8)
-            && is_operator(self.cx, MADE)
+            && is_operator(self.cx, CONSTANT_OF_SHAPE)
             && f.traits(op).is_defined()
     }
 
@@ -99,8 +99,8 @@ impl Forward<'_> {
     fn element_of_all(&mut self, f: &mut Function, op: OpId) -> Result<Option<Vec<u8>>, EditError> {
         let mut elements = Vec::with_capacity(f.operand_count(op));
         for (index, value) in f.operands(op).enumerate() {
-            let stand_in = typed::element(f, op, index);
-            let Some(element) = stand_in.or_else(|| self.element(f, value)) else {
+            let placeholder = typed::element(f, op, index);
+            let Some(element) = placeholder.or_else(|| self.element(f, value)) else {
                 return Ok(None);
             };
             elements.push((f.dtype(value), element));
@@ -160,7 +160,7 @@ impl Forward<'_> {
             return Ok(op);
         };
         self.left.push(value);
-        let made = OpBuilder::new(MADE)
+        let made = OpBuilder::new(CONSTANT_OF_SHAPE)
             .operand(shape)
             .attr("value", AttrValue::Tensor(value))
             .result(ty)
@@ -196,7 +196,7 @@ impl Forward<'_> {
             let one = self.single(f, f.dtype(value), &element)?;
             let mut operands: Vec<ValueId> = f.operands(op).collect();
             operands[index] = one;
-            if accept::refusal(f, self.cx, op, &operands).is_some() {
+            if accept::rejection_reason(f, self.cx, op, &operands).is_some() {
                 continue;
             }
             f.set_operand(op, index, one)?;

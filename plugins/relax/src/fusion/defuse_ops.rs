@@ -39,7 +39,7 @@ use std::collections::HashMap;
 
 use passdock_plugin_api::prelude::*;
 
-use crate::fusion::shared::domains::take_back_domains;
+use crate::fusion::shared::domains::remove_domains;
 use crate::fusion::shared::marks::is_primitive;
 use crate::fusion::shared::restore::{Kernel, constants_by_name};
 use crate::shared::call_graph::{graph_functions, optimized_functions};
@@ -89,5 +89,5 @@ pub fn defuse_ops(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     for &kernel in &removed {
         m.remove(kernel)?;
     }
-    take_back_domains(m, &removed)
+    remove_domains(m, &removed)
 }

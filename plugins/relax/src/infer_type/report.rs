@@ -12,9 +12,9 @@ const CODE: &str = "relax::infer-type";
 const HELP: &str = "correct the declared type or the op; the inferred type is used";
 
 /// Returns a diagnostic about an invalid op.
-pub(crate) fn wrong(f: &Function, op: OpId, message: String) -> Diagnostic {
-    let wrong = Diagnostic::warning(message).at(Place::op(op).within(f));
-    wrong.code(CODE)
+pub(crate) fn invalid_op(f: &Function, op: OpId, message: String) -> Diagnostic {
+    let invalid_op = Diagnostic::warning(message).at(Place::op(op).within(f));
+    invalid_op.code(CODE)
 }
 
 /// Returns a diagnostic about a result whose inferred type isn't the declared one.
@@ -53,9 +53,9 @@ fn label_declared(report: Diagnostic, f: &Function, value: ValueId) -> Diagnosti
 /// Returns a diagnostic about an op that violates its definition.
 pub(crate) fn malformed(f: &Function, cx: &PassContext, op: OpId) -> Option<Diagnostic> {
     let error = cx.check_op(f, op).err()?;
-    let wrong = Diagnostic::warning(error.message).at(Place::op(op).within(f));
+    let invalid_op = Diagnostic::warning(error.message).at(Place::op(op).within(f));
     let operator = f.name(op);
-    Some(wrong.code("relax::malformed-op").help(format!(
+    Some(invalid_op.code("relax::malformed-op").help(format!(
         "run `passdock list ops {operator}` to see its operands and attributes"
     )))
 }
@@ -104,7 +104,7 @@ pub(crate) fn first_narrowed(reports: Vec<Diagnostic>) -> Option<Diagnostic> {
 
 /// Sets the declared types of a region's results to the inferred types where they contradict each other. Appends
 /// diagnostics, except for the values in `is_reported`.
-pub(crate) fn given_out(
+pub(crate) fn check_yields(
     f: &mut Function,
     region: RegionId,
     is_reported: &HashSet<ValueId>,
@@ -132,13 +132,13 @@ pub(crate) fn given_out(
         if !is_reported.contains(&value) {
             let message = format!("result has type {is}, but {declared} is declared");
             let place = Place::operand(last, index).within(f);
-            let wrong = Diagnostic::warning(message)
+            let invalid_op = Diagnostic::warning(message)
                 .label(place, format!("declared {declared}"))
                 .code(CODE)
                 .help(HELP);
             reports.push(match made(f, value) {
-                Some(place) => wrong.label(place, format!("has type {is}")),
-                None => wrong,
+                Some(place) => invalid_op.label(place, format!("has type {is}")),
+                None => invalid_op,
             });
         }
         Ok((sort.write(f)?, value))
@@ -146,7 +146,7 @@ pub(crate) fn given_out(
 }
 
 /// Returns a diagnostic about a value that contradicts the declared type of a region's argument.
-pub(crate) fn given_in(f: &Function, op: OpId, inflow: &Inflow) -> Option<Diagnostic> {
+pub(crate) fn check_inflow(f: &Function, op: OpId, inflow: &Inflow) -> Option<Diagnostic> {
     if !inflow.declared.contradicts(&inflow.first) {
         return None;
     }
@@ -155,15 +155,15 @@ pub(crate) fn given_in(f: &Function, op: OpId, inflow: &Inflow) -> Option<Diagno
         "operand of `{}` does not match type {declared}, which its region declares",
         f.name(op)
     );
-    let mut wrong = Diagnostic::warning(message).code(CODE).help(HELP);
-    wrong = match f.operand(op, inflow.operand) {
+    let mut invalid_op = Diagnostic::warning(message).code(CODE).help(HELP);
+    invalid_op = match f.operand(op, inflow.operand) {
         Some(value) => {
             let is = format!("has type {}", f.type_of(value));
-            wrong.label(Place::operand(op, inflow.operand).within(f), is)
+            invalid_op.label(Place::operand(op, inflow.operand).within(f), is)
         }
-        None => wrong.at(Place::op(op).within(f)),
+        None => invalid_op.at(Place::op(op).within(f)),
     };
-    Some(label_declared(wrong, f, inflow.arg))
+    Some(label_declared(invalid_op, f, inflow.arg))
 }
 
 /// Returns diagnostics about the operands of a call that contradict the declared types of the function's parameters.
@@ -178,14 +178,14 @@ pub(crate) fn called_with(caller: &Function, op: OpId, callee: &Function) -> Vec
             "function `@{}` is called with {is}, but {declared} is declared",
             callee.function_name()
         );
-        let wrong = Diagnostic::warning(message)
+        let invalid_op = Diagnostic::warning(message)
             .label(
                 Place::operand(op, index).within(caller),
                 format!("has type {is}"),
             )
             .code(CODE)
             .help("correct the declared type or the call; the declared type is kept");
-        Some(label_declared(wrong, callee, param))
+        Some(label_declared(invalid_op, callee, param))
     };
     callee
         .params()

@@ -13,7 +13,8 @@ use super::calls::{Call, Calls};
 use super::declared::Declared;
 use super::regions::{Inflow, inflows};
 use super::report::{
-    called_with, contradiction, first_narrowed, given_in, given_out, malformed, narrowed, wrong,
+    called_with, check_inflow, check_yields, contradiction, first_narrowed, invalid_op, malformed,
+    narrowed,
 };
 use super::sizes::{Fresh, Symbols};
 use super::sort::{Sort, sorts};
@@ -303,7 +304,7 @@ impl Frame {
                 }
                 Step::Leave(op, mark) => {
                     for region in f.regions(op).to_vec() {
-                        given_out(f, region, &self.contradicted, &mut self.diagnostics)?;
+                        check_yields(f, region, &self.contradicted, &mut self.diagnostics)?;
                     }
                     let inner = self.symbols.since(mark);
                     self.infer(f, cx, fresh, op, &inner)?;
@@ -312,7 +313,7 @@ impl Frame {
             }
         }
         if self.pending.is_none() {
-            given_out(f, f.body(), &self.contradicted, &mut self.diagnostics)?;
+            check_yields(f, f.body(), &self.contradicted, &mut self.diagnostics)?;
         }
         Ok(Pause::Done)
     }
@@ -331,7 +332,7 @@ impl Frame {
             None => {}
             Some(Ok(sorts)) => return self.set_results(f, fresh, op, &sorts, inner),
             Some(Err(message)) => {
-                self.diagnostics.push(wrong(f, op, message));
+                self.diagnostics.push(invalid_op(f, op, message));
                 return Ok(());
             }
         }
@@ -367,7 +368,7 @@ impl Frame {
         let inferred = cx.infer(f, op);
         let is_contradiction = self.compare(f, op, &known);
         if let (Err(error), false) = (inferred, is_contradiction) {
-            self.diagnostics.push(wrong(f, op, error.message));
+            self.diagnostics.push(invalid_op(f, op, error.message));
         }
     }
 
@@ -436,7 +437,7 @@ impl Frame {
             self.record(f, &[inflow.arg]);
             self.symbols.forget(f, &[inflow.arg])?;
             inflow.declared = Sort::from_value(f, inflow.arg);
-            self.diagnostics.extend(given_in(f, op, inflow));
+            self.diagnostics.extend(check_inflow(f, op, inflow));
         }
         let (carried, once): (Vec<_>, Vec<_>) = inflows
             .into_iter()
@@ -498,10 +499,10 @@ impl Frame {
                 let last = f.terminator(region)?;
                 f.operand(last, index)
             });
-            let taken = Sort::from_value(f, inflow.arg);
+            let parameter = Sort::from_value(f, inflow.arg);
             let given = given.map_or(Sort::Unknown, |value| Sort::from_value(f, value));
-            let both = taken.common(&given);
-            holds &= both.over(&inflow.declared, &invented(f)) == taken;
+            let both = parameter.common(&given);
+            holds &= both.over(&inflow.declared, &invented(f)) == parameter;
             inflow.first = match round.round {
                 0 => both,
                 // Invented symbols would take many rounds to disappear.

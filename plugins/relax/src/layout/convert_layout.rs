@@ -52,7 +52,7 @@ use std::collections::HashMap;
 use passdock_plugin_api::op::Layout;
 use passdock_plugin_api::prelude::*;
 
-use crate::layout::walk::{Wishes, lay_out};
+use crate::layout::walk::{LayoutSource, convert_layouts};
 
 options! {
     /// Options of ConvertLayout.
@@ -73,7 +73,7 @@ pub fn convert_layout(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
         return Ok(());
     }
     m.check_operators("desired_layouts", desired.keys())?;
-    lay_out(m, cx, &Wishes::Desired(desired))
+    convert_layouts(m, cx, &LayoutSource::Desired(desired))
 }
 
 /// Parses the list of an operator; `None` means `default`.

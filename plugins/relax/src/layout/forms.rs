@@ -108,7 +108,7 @@ impl<'c> Forms<'c> {
         f: &mut Function,
         value: ValueId,
         layout: &Layout,
-        asking: OpId,
+        user: OpId,
     ) -> Result<ValueId, PassError> {
         let form = self.forms.entry(value).or_default();
         let mut others = form.others.iter();
@@ -131,7 +131,7 @@ impl<'c> Forms<'c> {
                 let next = f.next_op(f.defining_op(own).unwrap_or(op));
                 apply(f, self.cx, own, &steps, op, next)?
             }
-            (None, _, Some(_)) => self.constant(f, value, &steps, asking)?,
+            (None, _, Some(_)) => self.constant(f, value, &steps, user)?,
             (None, _, None) => {
                 let (from, steps) = self.above(f, value, layout, steps);
                 let maker = f.defining_op(from);
@@ -139,7 +139,7 @@ impl<'c> Forms<'c> {
                     Some(maker) => f.next_op(maker),
                     None => f.arg_region(from).and_then(|region| f.first_op(region)),
                 };
-                apply(f, self.cx, from, &steps, maker.unwrap_or(asking), next)?
+                apply(f, self.cx, from, &steps, maker.unwrap_or(user), next)?
             }
         };
         let ty = laid_type(f, value, layout)?;
@@ -184,18 +184,18 @@ impl<'c> Forms<'c> {
         f: &mut Function,
         value: ValueId,
         steps: &[LayoutStep],
-        asking: OpId,
+        user: OpId,
     ) -> Result<ValueId, PassError> {
         self.left.push(value);
         let record = f.constant(value).and_then(|id| f.constant_record(id));
         let bytes = record.map_or(u64::MAX, |record| record.byte_len);
-        let region = f.parent_region(asking);
+        let region = f.parent_region(user);
         if bytes > self.room {
             // Inserted where it dominates all later users.
             let next = f.first_op(record.map_or(region, |record| record.region));
-            return apply(f, self.cx, value, steps, asking, next);
+            return apply(f, self.cx, value, steps, user, next);
         }
-        let last = apply(f, self.cx, value, steps, asking, Some(asking))?;
+        let last = apply(f, self.cx, value, steps, user, Some(user))?;
         let mut made = Vec::new();
         let mut op = f.defining_op(last);
         while let Some(one) = op.filter(|_| made.len() < steps.len()) {

@@ -10,7 +10,7 @@ const OPTIONAL: i64 = 13;
 
 /// Sets the coordinate transformation of earlier versions: the index divided by the scale. The nearest element was the
 /// lower one for axes that grow, and the upper one for axes that shrink.
-pub(super) fn say_places(site: &mut Site<'_>, op: OpId) -> Result<OpId, Stop> {
+pub(super) fn set_coordinate_mode(site: &mut Site<'_>, op: OpId) -> Result<OpId, Stop> {
     let scales = site.f.operand(op, 1).and_then(ValueId::option);
     let scales = scales.ok_or("missing operand `scales`")?;
     let is_nearest = match site.f.attr(op, "mode") {

@@ -38,16 +38,16 @@ impl<'h> Body<'h> {
 
     /// Returns an error if a call can't be inlined. The text completes a sentence.
     pub(crate) fn check(&self, f: &Function, call: OpId) -> Result<(), String> {
-        let (takes, gives) = (self.f.params().len(), self.f.ports(self.f.body()).len());
-        if f.operand_count(call) > takes {
+        let (param_count, yield_count) = (self.f.params().len(), self.f.ports(self.f.body()).len());
+        if f.operand_count(call) > param_count {
             return Err(format!(
-                "too many operands: expected at most {takes}, found {}",
+                "too many operands: expected at most {param_count}, found {}",
                 f.operand_count(call)
             ));
         }
-        if f.result_count(call) > gives {
+        if f.result_count(call) > yield_count {
             return Err(format!(
-                "too many results: expected at most {gives}, found {}",
+                "too many results: expected at most {yield_count}, found {}",
                 f.result_count(call)
             ));
         }
@@ -87,12 +87,12 @@ impl<'h> Body<'h> {
     pub(crate) fn rename_dims(&self, f: &mut Function, copy: &BodyCopy) -> Result<(), EditError> {
         let mut dims: HashMap<i64, Dim> = HashMap::new();
         for (&param, &arg) in self.f.params().iter().zip(&copy.args) {
-            let (Some(own), Some(theirs)) = (self.f.dims(param), f.dims(arg)) else {
+            let (Some(own), Some(other)) = (self.f.dims(param), f.dims(arg)) else {
                 continue;
             };
-            for (own, theirs) in own.zip(theirs) {
-                if own.kind == DimKind::SYMBOL && theirs.kind != DimKind::UNKNOWN {
-                    dims.insert(own.value, theirs);
+            for (own, other) in own.zip(other) {
+                if own.kind == DimKind::SYMBOL && other.kind != DimKind::UNKNOWN {
+                    dims.insert(own.value, other);
                 }
             }
         }
@@ -143,7 +143,7 @@ pub(crate) struct Copied {
 pub(crate) struct Replaced {
     values: HashMap<ValueId, ValueId>,
     /// Results that become results of an outer call, from which they take their names.
-    pub(crate) handed_on: HashSet<ValueId>,
+    pub(crate) forwarded: HashSet<ValueId>,
 }
 
 impl Copied {
@@ -169,7 +169,7 @@ impl Copied {
                 f.set_type(value, f.type_id(result))?;
             }
             let name = f.value_name(result);
-            if let Some(name) = name.filter(|_| !replaced.handed_on.contains(&result)) {
+            if let Some(name) = name.filter(|_| !replaced.forwarded.contains(&result)) {
                 names.push((value, name.to_owned()));
             }
         }

@@ -55,8 +55,8 @@ pub(crate) fn schedule(f: &mut Function, order: Order) -> Result<(), EditError> 
         // In reverse order, so that ops only move down: moving up would require checks of all nested ops.
         let mut next = OpId::NONE;
         for op in order(f, region, &constraints).into_iter().rev() {
-            let is_there = f.next_op(op).unwrap_or(OpId::NONE) == next;
-            if !is_there && f.terminator(region) != Some(op) {
+            let is_in_place = f.next_op(op).unwrap_or(OpId::NONE) == next;
+            if !is_in_place && f.terminator(region) != Some(op) {
                 f.move_op(
                     op,
                     Position {

@@ -64,7 +64,7 @@ impl Graph {
         let mut leaves = Vec::with_capacity(ops.len());
         for (&op, &kind) in ops.iter().zip(&kinds) {
             let first = graph.edges.len();
-            let mut is_given_out = false;
+            let mut is_yielded = false;
             for &value in f.results(op) {
                 for one in f.iter_uses(value) {
                     let place = places.get(ancestor_in(f, one.op, region).index());
@@ -78,11 +78,11 @@ impl Graph {
                             to,
                             kind: Kind::Opaque,
                         }),
-                        None => is_given_out = true,
+                        None => is_yielded = true,
                     }
                 }
             }
-            leaves.push(is_given_out);
+            leaves.push(is_yielded);
             graph.nodes.push(Node {
                 op,
                 kind,

@@ -102,7 +102,7 @@ impl Groups {
         };
         let f = m.edit(holder)?;
         let plan = Plan::new(f, &group.ops, group.most_inside);
-        if plan.outputs.is_empty() || plan.is_torn {
+        if plan.outputs.is_empty() || plan.is_split {
             return Ok(None);
         }
         let key = key(f, &plan, group);

@@ -25,9 +25,9 @@ pub(crate) struct Plan {
     /// Whether an op has regions.
     pub(super) has_regions: bool,
     /// The ops between the group's ops that use its results, in program order.
-    behind: Vec<OpId>,
+    trailing: Vec<OpId>,
     /// Whether a value leaves the group and returns through other ops.
-    pub(super) is_torn: bool,
+    pub(super) is_split: bool,
     most_inside: u64,
 }
 
@@ -62,20 +62,20 @@ impl Plan {
             outputs: Vec::new(),
             params: Vec::new(),
             has_regions: false,
-            behind: Vec::new(),
-            is_torn: false,
+            trailing: Vec::new(),
+            is_split: false,
             most_inside,
         };
         let (mut seen, mut nested) = (HashSet::new(), HashSet::from_iter(region));
         for &op in &ops {
-            plan.takes(f, op, &mut seen, &nested);
+            plan.record_inputs(f, op, &mut seen, &nested);
             for &region in f.regions(op) {
                 plan.has_regions = true;
                 nested.insert(region);
                 let inside: Vec<OpId> = f.iter_in(region).collect();
                 nested.extend(inside.iter().flat_map(|&op| f.regions(op)));
                 for op in inside {
-                    plan.takes(f, op, &mut seen, &nested);
+                    plan.record_inputs(f, op, &mut seen, &nested);
                 }
             }
         }
@@ -87,14 +87,14 @@ impl Plan {
             }
         }
         plan.ops = ops;
-        let behind = plan.between(f);
-        plan.is_torn = behind.is_none();
-        plan.behind = behind.unwrap_or_default();
+        let trailing = plan.between(f);
+        plan.is_split = trailing.is_none();
+        plan.trailing = trailing.unwrap_or_default();
         plan
     }
 
     /// Records the values and attribute parameters that an op needs from outside the group.
-    fn takes(
+    fn record_inputs(
         &mut self,
         f: &Function,
         op: OpId,
@@ -261,17 +261,18 @@ impl Plan {
         let at = after(f, last);
         let call = f.create_op(call, at)?;
         // In reverse order, so that users move before the ops that they use.
-        let mut behind = at;
-        for &op in self.behind.iter().rev() {
-            f.move_op(op, behind)?;
-            behind = Position::before(op);
+        let mut trailing = at;
+        for &op in self.trailing.iter().rev() {
+            f.move_op(op, trailing)?;
+            trailing = Position::before(op);
         }
         let results = f.results(call).iter().copied();
-        let stands: HashMap<ValueId, ValueId> = self.outputs.iter().copied().zip(results).collect();
+        let replacements: HashMap<ValueId, ValueId> =
+            self.outputs.iter().copied().zip(results).collect();
         let mut named = Vec::new();
         for &op in self.ops.iter().rev() {
             for value in f.results(op).to_vec() {
-                if let Some(&result) = stands.get(&value) {
+                if let Some(&result) = replacements.get(&value) {
                     named.extend(f.value_name(value).map(|name| (result, name.to_owned())));
                     f.replace_uses(value, result)?;
                 }

@@ -27,7 +27,7 @@ pub(super) fn groups(
         users: vec![Vec::new(); ops.len()],
     };
     for (at, &op) in ops.iter().enumerate() {
-        graph.add(at, &makers(f, op, region, &places));
+        graph.add(at, &producers(f, op, region, &places));
     }
     graph.deepen();
     graph.groups(&ops)
@@ -49,13 +49,13 @@ impl Depths<'_> {
     }
 
     /// Adds the next op, after the ops that define its operands.
-    fn add(&mut self, at: usize, makers: &[usize]) {
-        let depths = makers
+    fn add(&mut self, at: usize, producers: &[usize]) {
+        let depths = producers
             .iter()
             .map(|&maker| self.depths[maker] + self.step(maker, at));
         let depth = depths.max().unwrap_or(0);
         self.depths.push(depth);
-        for &maker in makers {
+        for &maker in producers {
             self.users[maker].push(at);
             self.join(maker, at);
         }
@@ -132,12 +132,17 @@ impl Depths<'_> {
 }
 
 /// Returns the ops of a region whose results an op, or an op nested in it, uses.
-fn makers(f: &Function, op: OpId, region: RegionId, places: &HashMap<OpId, usize>) -> Vec<usize> {
+fn producers(
+    f: &Function,
+    op: OpId,
+    region: RegionId,
+    places: &HashMap<OpId, usize>,
+) -> Vec<usize> {
     let nested = f.regions(op).iter().flat_map(|&inner| f.iter_in(inner));
     let users = std::iter::once(op).chain(nested);
     let values = users.flat_map(|user| f.operands(user));
-    let makers = values.filter_map(|value| f.defining_op(value));
-    let own = makers.filter(|&maker| f.parent_region(maker) == region);
+    let producers = values.filter_map(|value| f.defining_op(value));
+    let own = producers.filter(|&maker| f.parent_region(maker) == region);
     own.filter_map(|maker| places.get(&maker).copied())
         .collect()
 }

@@ -13,7 +13,7 @@ pub(crate) const OWN: &str = "passdock.";
 /// # Errors
 ///
 /// Fails if the host rejects an edit.
-pub fn take_back_domains(m: &mut Module<'_>, removed: &[SymbolId]) -> PassResult {
+pub fn remove_domains(m: &mut Module<'_>, removed: &[SymbolId]) -> PassResult {
     let domains = removed
         .iter()
         .filter_map(|&name| m.text(name).rsplit_once('.'));

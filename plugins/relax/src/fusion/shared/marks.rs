@@ -33,7 +33,7 @@ pub(crate) fn is_group(f: &Function) -> bool {
 }
 
 /// Returns a function attribute that is a string.
-pub(crate) fn text_of(f: &Function, name: &str) -> Option<String> {
+pub(crate) fn string_attr(f: &Function, name: &str) -> Option<String> {
     match f.function_attr(name)? {
         Attr::String(text) => Some(String::from_utf8_lossy(text).into_owned()),
         _ => None,

@@ -147,14 +147,14 @@ impl<'h> Placeholders<'h> {
         match (&*ops, &*traits) {
             ([], _) => None,
             (&[op], &[traits]) => Some((traits, Some(op))),
-            _ => Some((together(&traits), None)),
+            _ => Some((combined_traits(&traits), None)),
         }
     }
 }
 
 /// Returns the combined traits of several ops: the highest kind. A reduction combined with other kinds, as in a
 /// softmax, is out-fusable.
-fn together(traits: &[OpTraits]) -> OpTraits {
+fn combined_traits(traits: &[OpTraits]) -> OpTraits {
     let is_of = |traits: &OpTraits, kind: OpTraits| traits.0 & kind.0 != 0;
     let kind_of = |traits| KINDS.into_iter().find(|&kind| is_of(traits, kind));
     let Some(kinds) = traits.iter().map(kind_of).collect::<Option<Vec<_>>>() else {

@@ -33,14 +33,14 @@ fn follow(f: &Function, cx: &PassContext, flows: &mut Flows) -> PassResult {
             .iter()
             .map(|flow| &flows.all[*flow as usize]);
         let mut others = all.filter(|flow| flow.from != From::Constant).peekable();
-        let is_low = |flow: &Flow| matches!(flow.from, From::Low(_)) || flows.is_made_low(flow);
-        let wanted = member.role.always || others.peek().is_some() && others.all(is_low);
-        if !wanted {
+        let is_low = |flow: &Flow| matches!(flow.from, From::Low(_)) || flows.is_defined_low(flow);
+        let converts = member.role.always || others.peek().is_some() && others.all(is_low);
+        if !converts {
             continue;
         }
-        let bad = misfit(f, flows, number)?;
+        let bad = out_of_range_operand(f, flows, number)?;
         if let (Some((value, fit)), Kind::Op(op)) = (bad, flows.members[number].kind) {
-            note_misfit(f, cx, flows, op, value, fit);
+            note_out_of_range(f, cx, flows, op, value, fit);
         }
         flows.members[number].low = bad.is_none();
     }
@@ -48,7 +48,7 @@ fn follow(f: &Function, cx: &PassContext, flows: &mut Flows) -> PassResult {
 }
 
 /// Returns an operand of a member that is a constant out of the low-precision type's range.
-fn misfit(
+fn out_of_range_operand(
     f: &Function,
     flows: &mut Flows,
     member: usize,
@@ -125,7 +125,7 @@ fn cost(flows: &Flows, flow: &Flow) -> u32 {
     let rounded = users.clone().any(|user| user.low && user.role.rounds);
     let low = users.clone().any(|user| user.low && !user.role.rounds) || !flow.casts.is_empty();
     let float = users.clone().any(|user| !user.low) || flow.floats;
-    match flows.is_made_low(flow) {
+    match flows.is_defined_low(flow) {
         true => u32::from(float || rounded),
         // A cast to the low-precision type and one back.
         false => u32::from(low || rounded) + u32::from(rounded),
@@ -144,7 +144,7 @@ fn improve(f: &Function, flows: &mut Flows, group: &Group) -> PassResult {
     for &member in &group.members {
         let node = graph.node();
         nodes.insert(member, node);
-        if misfit(f, flows, member as usize)?.is_some() {
+        if out_of_range_operand(f, flows, member as usize)?.is_some() {
             graph.implies(node, SINK);
         }
     }
@@ -197,18 +197,25 @@ fn add(graph: &mut Graph, flows: &Flows, flow: &Flow, nodes: &HashMap<u32, u32>)
     }
 }
 
-fn note_misfit(f: &Function, cx: &PassContext, flows: &Flows, op: OpId, value: ValueId, fit: Fit) {
+fn note_out_of_range(
+    f: &Function,
+    cx: &PassContext,
+    flows: &Flows,
+    op: OpId,
+    value: ValueId,
+    fit: Fit,
+) {
     let (name, low) = (called(f, value), flows.low.name);
     let why = match fit {
         Fit::Overflows(element) => format!("element {element:?} of {name} becomes infinity"),
-        Fit::Vanishes(element) => {
+        Fit::Underflows(element) => {
             format!("all nonzero elements of {name}, such as {element:?}, become zero")
         }
         Fit::Fits { .. } => return,
     };
     let message = format!("`{}` stays in float32: in {low}, {why}", f.name(op));
     let note = Diagnostic::note(message).code("relax::precision-range");
-    cx.emit(&note.at(place_of(f, op, value)));
+    cx.emit(&note.at(operand_location(f, op, value)));
 }
 
 /// Emits notes about constants with many elements that lose precision because they are subnormal.
@@ -231,14 +238,14 @@ fn note_small(f: &Function, cx: &PassContext, flows: &mut Flows) -> PassResult {
                 called(f, flow.value)
             );
             let note = Diagnostic::note(message).code("relax::precision-small");
-            cx.emit(&note.at(place_of(f, op, flow.value)));
+            cx.emit(&note.at(operand_location(f, op, flow.value)));
         }
     }
     Ok(())
 }
 
 /// Returns the place of an operand of an op.
-fn place_of(f: &Function, op: OpId, value: ValueId) -> Place {
+fn operand_location(f: &Function, op: OpId, value: ValueId) -> Place {
     let index = f.operands(op).position(|operand| operand == value);
     Place::operand(op, index.unwrap_or(0)).within(f)
 }

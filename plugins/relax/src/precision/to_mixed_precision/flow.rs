@@ -166,7 +166,7 @@ impl Flows {
     }
 
     /// Whether a value is defined in the low-precision type.
-    pub(super) fn is_made_low(&self, flow: &Flow) -> bool {
+    pub(super) fn is_defined_low(&self, flow: &Flow) -> bool {
         match flow.from {
             From::Member(member) => {
                 let member = &self.members[member as usize];

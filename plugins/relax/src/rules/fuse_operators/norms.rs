@@ -4,9 +4,9 @@ use half::{bf16, f16};
 use passdock_plugin_api::prelude::*;
 
 use super::factors::by_factors;
-use crate::rules::shared::checks::goes;
+use crate::rules::shared::checks::becomes_dead;
 use crate::rules::shared::spread::{Spread, centred, spread};
-use crate::shared::read::{like, made_by, operand, stretches};
+use crate::shared::read::{defined_by, like, operand, stretches};
 
 /// `(x - mean(x)) / √(var(x) + epsilon)` along the last axes, then a scale and a bias.
 pub(super) static LAYER_NORM: Rules = rules! {
@@ -73,7 +73,7 @@ fn norm(r: &mut Rewriter<'_>, m: &Match<'_>, kind: Kind) -> Rewritten {
         Kind::Rms => Some(spread.x),
     };
     let x = x
-        .filter(|_| goes(f, m.root(), spread.mean))
+        .filter(|_| becomes_dead(f, m.root(), spread.mean))
         .ok_or(NoMatch)?;
     let dims = last_dims(f, x, spread.axes.len()).ok_or(NoMatch)?;
     let dtype = f.dtype(x);
@@ -125,16 +125,16 @@ pub(super) fn parameter(
 ) -> Result<ValueId, EditError> {
     let f = r.function();
     let dims = f.shape(value).ok_or(NoMatch)?;
-    let wanted = f.shape(like).ok_or(NoMatch)?;
+    let expected = f.shape(like).ok_or(NoMatch)?;
     NoMatch::unless(f.dtype(value) == f.dtype(like))?;
-    if dims == wanted {
+    if dims == expected {
         return Ok(value);
     }
-    let more = dims.len().saturating_sub(wanted.len());
-    let is_view = dims[..more].iter().all(|dim| *dim == 1) && dims[more..] == wanted[..];
+    let more = dims.len().saturating_sub(expected.len());
+    let is_view = dims[..more].iter().all(|dim| *dim == 1) && dims[more..] == expected[..];
     NoMatch::unless(is_view && f.constant(value).is_some())?;
-    let wanted = r.ints(&wanted)?;
-    let view = r.op(OpBuilder::new("onnx.Reshape").operands([value, wanted]))?;
+    let expected = r.ints(&expected)?;
+    let view = r.op(OpBuilder::new("onnx.Reshape").operands([value, expected]))?;
     NoMatch::unless(r.function().constant(view).is_some())?;
     Ok(view)
 }
@@ -142,7 +142,7 @@ pub(super) fn parameter(
 /// Whether a value is a constant of ones, or an `Expand` of one.
 fn is_ones(r: &Rewriter<'_>, value: ValueId) -> Result<bool, EditError> {
     let f = r.function();
-    let constant = made_by(f, value, "onnx.Expand").map_or(value, |op| operand(f, op, 0));
+    let constant = defined_by(f, value, "onnx.Expand").map_or(value, |op| operand(f, op, 0));
     Ok(f.constant(constant).is_some() && r.number(constant)? == Some(1.0))
 }
 

@@ -3,7 +3,9 @@
 use passdock_plugin_api::prelude::*;
 
 use crate::rules::shared::kernels::ends_gelu;
-use crate::shared::read::{floats, int_or, is, is_any, known_dims, like, made_by, with_constant};
+use crate::shared::read::{
+    defined_by, floats, int_or, is, is_any, known_dims, like, with_constant,
+};
 
 pub(super) static RULES: Rules = rules! {
     rule constants_of_chain { %y = onnx.Add|onnx.Mul(%a, %b) } => at_once;
@@ -19,7 +21,7 @@ fn at_once(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let outer = m.op("y");
     let is_old = int_or(f, outer, "broadcast", 0) != Some(0) || f.opset("") < Some(7);
     let (inner, c) = with_constant(f, outer).filter(|_| !is_old).ok_or(NoMatch)?;
-    let op = made_by(f, inner, f.name(outer))
+    let op = defined_by(f, inner, f.name(outer))
         .filter(|_| f.use_count(inner) == 1)
         .ok_or(NoMatch)?;
     let (x, d) = with_constant(f, op).ok_or(NoMatch)?;

@@ -2,7 +2,7 @@
 
 use passdock_plugin_api::prelude::*;
 
-use crate::shared::read::{int_or, like, made_by, perm};
+use crate::shared::read::{defined_by, int_or, like, perm};
 
 pub(super) static RULES: Rules = rules! {
     rule gemm_of_matmul {
@@ -43,6 +43,6 @@ fn flags(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
 
 /// Returns the matrix whose transpose a value is, if the value has one use.
 fn transposed(f: &Function, value: ValueId) -> Option<ValueId> {
-    let op = made_by(f, value, "onnx.Transpose").filter(|_| f.use_count(value) == 1)?;
+    let op = defined_by(f, value, "onnx.Transpose").filter(|_| f.use_count(value) == 1)?;
     (perm(f, op)? == [1, 0]).then(|| f.operand(op, 0))?
 }

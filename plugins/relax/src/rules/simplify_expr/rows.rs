@@ -8,7 +8,7 @@ use passdock_plugin_api::prelude::*;
 
 use crate::rules::shared::kernels::fused_with_sums;
 use crate::shared::read::{
-    add_tensor, axis_in, int_or, ints_of, is, is_view, known_dims, like, only_use, unless_refused,
+    add_tensor, axis_in, int_or, ints_of, is, is_view, known_dims, like, only_use, unless_no_match,
     viewed,
 };
 use crate::shared::union_find::UnionFind;
@@ -91,7 +91,7 @@ enum Role {
     /// Rows, which become a matrix.
     Rows,
     /// Unchanged.
-    Kept,
+    Unchanged,
     /// A constant, which gets this shape.
     Constant(Vec<i64>),
 }
@@ -102,12 +102,12 @@ fn role(f: &Function, value: ValueId, lead: &[Dim]) -> Option<Role> {
         let is_short = value.is_none() || f.rank(value).is_some_and(|rank| rank < 2);
         return match own {
             Some(_) => Some(Role::Rows),
-            None => is_short.then_some(Role::Kept),
+            None => is_short.then_some(Role::Unchanged),
         };
     };
     let rank = lead.len() + 1;
     if data.len() < 2 || data.len() > rank {
-        return (data.len() < 2).then_some(Role::Kept);
+        return (data.len() < 2).then_some(Role::Unchanged);
     }
     let mut shape = vec![1; rank - data.len()];
     shape.extend(data);
@@ -173,7 +173,7 @@ impl RowOp {
         for (index, value) in f.operands(op).enumerate() {
             let role = match (is_product, index) {
                 (true, 0) => role(f, value, &lead).filter(|role| matches!(role, Role::Rows)),
-                (true, _) => (f.rank(value) == Some(2)).then_some(Role::Kept),
+                (true, _) => (f.rank(value) == Some(2)).then_some(Role::Unchanged),
                 _ => role(f, value, &lead),
             };
             roles.push(role.ok_or(NoMatch)?);
@@ -205,7 +205,7 @@ fn groups(f: &Function, ops: impl Iterator<Item = OpId>) -> Result<Vec<Group>, E
     let mut sets = UnionFind::default();
     let mut of_value: HashMap<ValueId, usize> = HashMap::new();
     for op in ops {
-        let Some(row_op) = unless_refused(RowOp::from_op(f, op))? else {
+        let Some(row_op) = unless_no_match(RowOp::from_op(f, op))? else {
             continue;
         };
         let at = sets.push();
@@ -296,10 +296,10 @@ impl Group {
     }
 
     fn cost_of_entering(&self, f: &Function, value: ValueId) -> i64 {
-        let goes = i64::from(self.is_used_inside_only(f, value));
+        let becomes_dead = i64::from(self.is_used_inside_only(f, value));
         match viewed(f, value) {
-            Some(source) if is_matrix(f, source, value) => -goes,
-            Some(_) => 1 - goes,
+            Some(source) if is_matrix(f, source, value) => -becomes_dead,
+            Some(_) => 1 - becomes_dead,
             None => 1,
         }
     }
@@ -357,7 +357,7 @@ impl Group {
             let mut operands = Vec::new();
             for (value, role) in f.operands(op).zip(&row_op.roles).collect::<Vec<_>>() {
                 operands.push(match role {
-                    Role::Kept => value,
+                    Role::Unchanged => value,
                     Role::Constant(shape) => reshaped(f, value, shape)?,
                     Role::Rows => match matrices.get(&value) {
                         Some(matrix) => *matrix,
@@ -388,7 +388,7 @@ impl Group {
         let mut read: Vec<ValueId> = Vec::new();
         for &op in self.order.iter().rev() {
             for old in f.results(op).to_vec() {
-                self.give_back(f, op, old, matrices[&old])?;
+                self.restore(f, op, old, matrices[&old])?;
             }
             read.extend(f.operands(op));
             f.erase_op(op)?;
@@ -400,7 +400,7 @@ impl Group {
     }
 
     /// Replaces uses outside the group by the matrix, or by a view of it.
-    fn give_back(&self, f: &mut Function, op: OpId, old: ValueId, matrix: ValueId) -> PassResult {
+    fn restore(&self, f: &mut Function, op: OpId, old: ValueId, matrix: ValueId) -> PassResult {
         for view in self.leave(f, old).0 {
             let result = f.result(view, 0);
             if is_matrix(f, result, old) {

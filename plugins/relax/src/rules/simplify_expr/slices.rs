@@ -77,15 +77,15 @@ impl Range {
         };
         if let Some(size) = size {
             let (start, count) = first.places(size)?;
-            let (from, taken) = self.places(count)?;
-            if taken == 0 {
+            let (from, selected) = self.places(count)?;
+            if selected == 0 {
                 return Some(range(0, 0, 1));
             }
             let step = first.step.checked_mul(self.step)?;
             let start = start + from * first.step;
-            let last = start + (taken - 1) * step;
+            let last = start + (selected - 1) * step;
             return Some(match step {
-                _ if taken == 1 => range(start, start + 1, 1),
+                _ if selected == 1 => range(start, start + 1, 1),
                 1.. => range(start, last + 1, step),
                 // An end of -1 would mean the last index.
                 _ if last == 0 => range(start, i64::MIN, step),

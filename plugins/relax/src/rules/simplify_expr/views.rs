@@ -4,7 +4,7 @@ use passdock_plugin_api::DimKind;
 use passdock_plugin_api::prelude::*;
 
 use crate::rules::shared::pads::pad_nothing;
-use crate::shared::read::{int_or, is, known_dims, like, operand, unless_refused};
+use crate::shared::read::{int_or, is, known_dims, like, operand, unless_no_match};
 
 pub(super) static RULES: Rules = rules! {
     rule view_of_same_shape { onnx.Reshape|onnx.Squeeze|onnx.Unsqueeze|onnx.Expand(%x, _) => %x }
@@ -46,8 +46,8 @@ fn same_sizes(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
         others_are_positive &= size == -1 || dim.as_const() > Some(0);
     }
     // With no elements, a size can't be inferred.
-    let is_told = worked_out == 0 || worked_out == 1 && others_are_positive;
-    Ok((is_same && is_told).then(|| vec![x]))
+    let is_known = worked_out == 0 || worked_out == 1 && others_are_positive;
+    Ok((is_same && is_known).then(|| vec![x]))
 }
 
 /// Merges two views into one `Reshape` if its shape can be a constant.
@@ -55,7 +55,7 @@ fn reshape_at_once(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (x, inner, outer) = (m.value(f, "x"), m.value(f, "inner"), m.value(f, "outer"));
     NoMatch::unless(!masks_scores(f, m.op("inner"), m.op("outer")))?;
-    if let Some(shape) = unless_refused(own_shape(f, x, inner, m.op("outer")))? {
+    if let Some(shape) = unless_no_match(own_shape(f, x, inner, m.op("outer")))? {
         let mut reshape = OpBuilder::new("onnx.Reshape").operands([x, shape]);
         if let Some(allow_zero) = f.int(m.op("outer"), "allowzero") {
             reshape = reshape.attr("allowzero", allow_zero);
@@ -149,7 +149,7 @@ fn pad_without_views(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let mut dims = of("x").ok_or(NoMatch)?;
     let viewed = of("first").ok_or(NoMatch)?;
     let padded = of("pad").ok_or(NoMatch)?;
-    let wanted = of("outer").ok_or(NoMatch)?;
+    let expected = of("outer").ok_or(NoMatch)?;
     let pads = f.constant_ints(m.value(f, "pads"))?.ok_or(NoMatch)?;
     let places = |dims: &[Dim]| -> Vec<usize> {
         let is_unit = |at: &usize| dims[*at] == Dim::constant(1);
@@ -169,7 +169,7 @@ fn pad_without_views(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let pads_units = (0..count)
         .filter(|at| !inside.contains(at))
         .any(|at| pads[at] != 0 || pads[count + at] != 0);
-    NoMatch::unless(!pads_units && dims == wanted)?;
+    NoMatch::unless(!pads_units && dims == expected)?;
     let made = like(f, m.op("pad"), &[])?;
     let x = m.value(f, "x");
     let value = m.value(f, "value").option();
@@ -205,7 +205,7 @@ fn constant_shape(f: &Function, from: ValueId, to: ValueId) -> Option<Vec<i64>> 
             None => -1,
         });
     }
-    let count = |wanted: i64| shape.iter().filter(|&&size| size == wanted).count();
-    let is_told = count(-1) == 0 || count(-1) == 1 && count(0) == 0;
-    is_told.then_some(shape)
+    let count = |expected: i64| shape.iter().filter(|&&size| size == expected).count();
+    let is_known = count(-1) == 0 || count(-1) == 1 && count(0) == 0;
+    is_known.then_some(shape)
 }

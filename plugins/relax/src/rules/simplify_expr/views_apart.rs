@@ -7,7 +7,7 @@ use passdock_plugin_api::prelude::*;
 use super::views::reshape;
 use super::views_stretched::{Below, Runs};
 use crate::shared::read::{
-    axes, axes_in, axis_in, is, is_view, known_dims, like, operand, unless_refused, viewed,
+    axes, axes_in, axis_in, is, is_view, known_dims, like, operand, unless_no_match, viewed,
 };
 
 pub(super) static RULES: Rules = rules! {
@@ -45,14 +45,14 @@ struct Between {
     last_stretched: usize,
     /// The number of views without other users.
     last_views: usize,
-    looked: usize,
+    visited: usize,
 }
 
 impl Between {
     /// Collects the ops between a view and the views above it.
     fn above(f: &Function, root: OpId, value: ValueId) -> Option<Between> {
         let mut between = Between::default();
-        between.look(f, value)?;
+        between.search(f, value)?;
         let is_own = |user: OpId| {
             user == root || f.result_count(user) == 1 && between.made.contains(&f.result(user, 0))
         };
@@ -71,17 +71,17 @@ impl Between {
         })
     }
 
-    fn look(&mut self, f: &Function, value: ValueId) -> Option<()> {
+    fn search(&mut self, f: &Function, value: ValueId) -> Option<()> {
         let op = f.defining_op(value)?;
         if self.made.contains(&value) || self.views.contains(&op) {
             return Some(());
         }
-        self.looked += 1;
+        self.visited += 1;
         if is_view(f, op) {
             self.views.push(op);
             return Some(());
         }
-        if self.looked > MOST_BETWEEN || !is_plain(f, op) {
+        if self.visited > MOST_BETWEEN || !is_plain(f, op) {
             return None;
         }
         let is_scalar = |value: &ValueId| value.is_none() || f.rank(*value) == Some(0);
@@ -110,7 +110,7 @@ impl Between {
             return None;
         }
         for operand in passed {
-            self.look(f, operand)?;
+            self.search(f, operand)?;
         }
         self.made.push(value);
         Some(())
@@ -119,18 +119,18 @@ impl Between {
 
 /// Whether an `Unsqueeze` and a `Squeeze` cancel, by their axes.
 fn undoes(f: &Function, inner: OpId, outer: OpId) -> Result<bool, EditError> {
-    let (gives, takes) = ("onnx.Unsqueeze", "onnx.Squeeze");
-    let is_pair =
-        is(f, inner, gives) && is(f, outer, takes) || is(f, inner, takes) && is(f, outer, gives);
+    let (unsqueeze, squeeze) = ("onnx.Unsqueeze", "onnx.Squeeze");
+    let is_pair = is(f, inner, unsqueeze) && is(f, outer, squeeze)
+        || is(f, inner, squeeze) && is(f, outer, unsqueeze);
     if !is_pair {
         return Ok(false);
     }
-    let axes = unless_refused(axes(f, inner))?.zip(unless_refused(axes(f, outer))?);
+    let axes = unless_no_match(axes(f, inner))?.zip(unless_no_match(axes(f, outer))?);
     let Some((a, b)) = axes else {
         return Ok(false);
     };
     // The axes refer to the longer shape: the operand of the op that is a `Squeeze`.
-    let longer = if is(f, inner, takes) { inner } else { outer };
+    let longer = if is(f, inner, squeeze) { inner } else { outer };
     let longer = f.rank(operand(f, longer, 0));
     let placed = |axes: &[i64]| match longer {
         Some(rank) => axes_in(axes, rank),
@@ -155,20 +155,20 @@ fn once(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
         moved.insert(f.result(view, 0), x);
     }
     let is_same = moved.values().all(|x| has_same_dims(f, *x, outer));
-    let goes = between.last_views == between.views.len();
+    let becomes_dead = between.last_views == between.views.len();
     let undoes = match between.views[..] {
         [view] => undoes(f, view, m.root())?,
         _ => false,
     };
     // Without ops between them, the rule `view_of_view` applies.
-    let is_near = between.made.is_empty() && !(undoes && goes);
-    let is_less = undoes || is_same || goes && between.views.len() == 1;
+    let is_near = between.made.is_empty() && !(undoes && becomes_dead);
+    let is_less = undoes || is_same || becomes_dead && between.views.len() == 1;
     NoMatch::unless(!is_near && is_less)?;
     if !between.stretched.is_empty() {
         let below = below(f, inner, &between, &moved).ok_or(NoMatch)?;
-        let gone = 1 + between.last_views + between.last_stretched;
+        let removed = 1 + between.last_views + between.last_stretched;
         let made = below.iter().filter(|(_, one)| one.is_op(f)).count();
-        NoMatch::unless(made + usize::from(!undoes && !is_same) < gone)?;
+        NoMatch::unless(made + usize::from(!undoes && !is_same) < removed)?;
         for (value, below) in below {
             moved.insert(value, below.make(r)?);
         }
@@ -217,13 +217,13 @@ fn concat(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
         .map(|&x| viewed(f, x))
         .collect::<Option<Vec<_>>>()
         .ok_or(NoMatch)?;
-    let mut gone: Vec<ValueId> = xs.to_vec();
-    gone.sort_unstable_by_key(|value| value.0);
-    gone.dedup();
+    let mut removed: Vec<ValueId> = xs.to_vec();
+    removed.sort_unstable_by_key(|value| value.0);
+    removed.dedup();
     let is_own = |&x: &ValueId| f.iter_uses(x).all(|one| one.op == y);
-    gone.retain(|x| f.use_count(*x) <= xs.len() && is_own(x));
+    removed.retain(|x| f.use_count(*x) <= xs.len() && is_own(x));
     let axis = m.int("axis").ok_or(NoMatch)?;
-    NoMatch::unless(gone.len() > 1)?;
+    NoMatch::unless(removed.len() > 1)?;
     let dims = |values: &[ValueId]| -> Option<Vec<Vec<Dim>>> {
         values.iter().map(|&value| known_dims(f, value)).collect()
     };
@@ -249,10 +249,10 @@ fn joined_axis(shapes: &[Vec<Dim>], before: &[Dim]) -> Option<usize> {
     let before = extent(before)?;
     let differs = |at: &usize| others.iter().any(|other| other[*at] != first[*at]);
     let differing: Vec<usize> = (0..first.len()).filter(differs).collect();
-    let is_there = |at: &usize| extent(&first[..*at]).as_ref() == Some(&before);
+    let is_boundary = |at: &usize| extent(&first[..*at]).as_ref() == Some(&before);
     match differing[..] {
-        [] => (0..first.len()).rev().find(is_there),
-        [at] => Some(at).filter(is_there),
+        [] => (0..first.len()).rev().find(is_boundary),
+        [at] => Some(at).filter(is_boundary),
         _ => None,
     }
 }
