@@ -63,8 +63,8 @@ pub(crate) fn decompose_ops(f: &mut Function, cx: &PassContext) -> PassResult {
                          decomposition",
                         f.name(op)
                     );
-                    let place = Place::name(op).within(f);
-                    cx.emit(&Diagnostic::note(note).code("relax::no-body").at(place));
+                    let position = Place::name(op).within(f);
+                    cx.emit(&Diagnostic::note(note).code("relax::no-body").at(position));
                 }
             },
         },

@@ -102,13 +102,13 @@ pub(crate) fn dynamic_to_static(f: &mut Function, cx: &PassContext) -> PassResul
         .filter_map(|(name, slot, rule)| Some((f.find_symbol(name)?, slot, rule)))
         .collect();
     // Cached, because an op may use many constants.
-    let mut refused: HashMap<OpId, bool> = HashMap::new();
+    let mut rejected: HashMap<OpId, bool> = HashMap::new();
     for op in f.ops() {
         let traits = f.traits(op);
         if computes_shape(f, op) && traits.is_defined() && traits.is_pure() {
             // InferType reports invalid ops.
             if cx.infer(f, op).is_ok() {
-                make_known_constant(f, cx, op, &mut refused)?;
+                make_known_constant(f, cx, op, &mut rejected)?;
             }
             continue;
         }
@@ -153,7 +153,7 @@ fn make_known_constant(
     f: &mut Function,
     cx: &PassContext,
     op: OpId,
-    refused: &mut HashMap<OpId, bool>,
+    rejected: &mut HashMap<OpId, bool>,
 ) -> PassResult {
     for result in f.results(op).to_vec() {
         if f.use_count(result) == 0 {
@@ -167,7 +167,7 @@ fn make_known_constant(
         let users: Vec<OpId> = f.users(result).collect();
         if f.type_of(result).element_count() == Some(known.len() as u64)
             && !users.into_iter().any(|user| {
-                *refused
+                *rejected
                     .entry(user)
                     .or_insert_with(|| is_rejected(f, cx, user))
             })

@@ -146,8 +146,12 @@ impl<'h> Plan<'h> {
             };
             if let Err(why) = why {
                 let note = format!("call of `{}` is not inlined: {why}", callee.name());
-                let place = Place::name(op).within(&f);
-                cx.emit(&Diagnostic::note(note).code("relax::not-inlined").at(place));
+                let position = Place::name(op).within(&f);
+                cx.emit(
+                    &Diagnostic::note(note)
+                        .code("relax::not-inlined")
+                        .at(position),
+                );
                 if self.kept.insert(name) {
                     self.growth += self.callees[&name].growth();
                 }

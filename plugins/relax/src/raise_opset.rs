@@ -32,10 +32,10 @@
 
 mod adapter;
 mod operands;
-mod refused;
 mod resize;
 mod softmax;
 mod training;
+mod unsupported;
 mod versions;
 
 use std::collections::HashSet;
@@ -43,7 +43,7 @@ use std::collections::HashSet;
 use passdock_plugin_api::prelude::*;
 
 use adapter::{Site, Stop};
-use refused::Unsupported;
+use unsupported::Unsupported;
 use versions::{Step, Unchanged};
 
 options! {
@@ -65,14 +65,14 @@ pub(crate) fn raise_opset(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     }
     let functions: Vec<_> = m.functions().collect();
     let names: HashSet<SymbolId> = functions.iter().map(|entry| entry.name).collect();
-    let mut refused = Unsupported::new(to);
+    let mut unsupported = Unsupported::new(to);
     warn_of_later(m, cx, to)?;
     for entry in functions {
         if entry.kind == FunctionKind::GRAPH {
-            raise(m, cx, entry.name, &names, &mut refused)?;
+            raise(m, cx, entry.name, &names, &mut unsupported)?;
         }
     }
-    refused.emit(cx);
+    unsupported.emit(cx);
     Ok(())
 }
 
@@ -99,16 +99,16 @@ fn raise(
     cx: &PassContext,
     name: SymbolId,
     functions: &HashSet<SymbolId>,
-    refused: &mut Unsupported,
+    unsupported: &mut Unsupported,
 ) -> PassResult {
     let from = m.snapshot(name)?.opset("");
-    let Some(from) = from.filter(|&from| from < refused.to) else {
+    let Some(from) = from.filter(|&from| from < unsupported.to) else {
         return Ok(());
     };
     let f = m.edit(name)?;
     // Set first, because new ops are inferred by their definitions at the target version.
-    f.set_opset("", refused.to)?;
-    let mut site = Site::new(f, cx, refused.to);
+    f.set_opset("", unsupported.to)?;
+    let mut site = Site::new(f, cx, unsupported.to);
     for op in site.f.ops() {
         let Some(operator) = site.f.name(op).strip_prefix(ONNX_PREFIX).map(str::to_owned) else {
             continue;
@@ -116,12 +116,12 @@ fn raise(
         if functions.contains(&site.f.symbol(op)) {
             let why =
                 "a function of the module has the same name, and a runtime may call it instead";
-            refused.add(site.f, op, from, from, why);
+            unsupported.add(site.f, op, from, from, why);
             continue;
         }
-        let Some(steps) = versions::steps(&operator, from, refused.to) else {
+        let Some(steps) = versions::steps(&operator, from, unsupported.to) else {
             let why = format!("opset {from} has no such operator");
-            refused.add(site.f, op, from, from, &why);
+            unsupported.add(site.f, op, from, from, &why);
             continue;
         };
         let mut current = op;
@@ -129,7 +129,7 @@ fn raise(
             match take(&mut site, &operator, step, current) {
                 Ok(now) => current = now,
                 Err(Stop::Unsupported(why)) => {
-                    refused.add(site.f, current, from, step.version - 1, &why);
+                    unsupported.add(site.f, current, from, step.version - 1, &why);
                     break;
                 }
                 Err(Stop::Failed(error)) => return Err(PassError::from(error).within(site.f)),

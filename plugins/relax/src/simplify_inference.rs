@@ -158,8 +158,8 @@ fn decompose_norm(f: &mut Function, cx: &PassContext, op: OpId, norm: &BatchNorm
     let shape = f.add_ints(&shape)?;
     let (at, loc) = (Position::before(op), f.loc(op));
     let mut make = |name: &str, operands: &[ValueId]| {
-        let made = OpBuilder::new(name).operands(operands.iter().copied());
-        cx.create_value(f, made.loc(loc), at)
+        let created = OpBuilder::new(name).operands(operands.iter().copied());
+        cx.create_value(f, created.loc(loc), at)
     };
     let safe = make("onnx.Add", &[var, epsilon])?;
     let deviation = make("onnx.Sqrt", &[safe])?;

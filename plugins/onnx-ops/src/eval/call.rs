@@ -186,7 +186,7 @@ pub(crate) fn integers(tensor: &Tensor) -> Result<Vec<i64>, NotFolded> {
 }
 
 /// Returns an index counted from the front, or `None` if it is out of range.
-pub(crate) fn place(at: i64, count: usize) -> Option<usize> {
+pub(crate) fn normalized_index(at: i64, count: usize) -> Option<usize> {
     let at = if at < 0 {
         at.checked_add(count as i64)?
     } else {
@@ -198,7 +198,7 @@ pub(crate) fn place(at: i64, count: usize) -> Option<usize> {
 /// Returns an axis counted from the front.
 pub(crate) fn axis(axis: i64, rank: usize) -> Result<usize, NotFolded> {
     let reason = || NotFolded::new(format!("axis {axis} is out of range for rank {rank}"));
-    place(axis, rank).ok_or_else(reason)
+    normalized_index(axis, rank).ok_or_else(reason)
 }
 
 /// Returns axes counted from the front. Each may be listed only once.

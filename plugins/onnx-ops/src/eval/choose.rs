@@ -83,10 +83,10 @@ pub(crate) fn top_k<'a>(call: &Call<'a>) -> FoldedAll<'a> {
         without_nan::<T>(x)?;
         let array = x.array::<T>()?;
         let mut values = ArrayD::from_elem(IxDyn(&shape), T::ZERO);
-        let mut places = ArrayD::from_elem(IxDyn(&shape), 0i64);
+        let mut positions = ArrayD::from_elem(IxDyn(&shape), 0i64);
         let lanes = array.lanes(Axis(at)).into_iter();
-        let results = values.lanes_mut(Axis(at)).into_iter().zip(places.lanes_mut(Axis(at)));
-        for (lane, (mut value, mut place)) in lanes.zip(results) {
+        let results = values.lanes_mut(Axis(at)).into_iter().zip(positions.lanes_mut(Axis(at)));
+        for (lane, (mut value, mut position)) in lanes.zip(results) {
             let mut order: Vec<usize> = (0..lane.len()).collect();
             // The sort is stable, so equal elements stay in order.
             order.sort_by(|&a, &b| {
@@ -95,10 +95,10 @@ pub(crate) fn top_k<'a>(call: &Call<'a>) -> FoldedAll<'a> {
             });
             for (slot, &index) in order[..count].iter().enumerate() {
                 value[slot] = lane[index];
-                place[slot] = index as i64;
+                position[slot] = index as i64;
             }
         }
-        Ok(vec![Tensor::from_array(x.dtype(), values), Tensor::from_array(DType::I64, places)])
+        Ok(vec![Tensor::from_array(x.dtype(), values), Tensor::from_array(DType::I64, positions)])
     })
 }
 

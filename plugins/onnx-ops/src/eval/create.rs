@@ -123,13 +123,13 @@ pub(crate) fn eye_like<'a>(call: &Call<'a>) -> Folded<'a> {
     call.room_for(dtype, x.shape())?;
     let shape = vec![rows, columns];
     let on = |at: usize| (at % columns) as i64 - (at / columns) as i64 == diagonal;
-    let places = 0..rows * columns;
+    let positions = 0..rows * columns;
     if dtype == DType::BOOL {
-        let elements: Vec<bool> = places.map(on).collect();
+        let elements: Vec<bool> = positions.map(on).collect();
         return Ok(Tensor::from_vec(dtype, shape, elements));
     }
     with_number!(dtype, T => {
-        let elements: Vec<T> = places.map(|at| if on(at) { T::ONE } else { T::ZERO }).collect();
+        let elements: Vec<T> = positions.map(|at| if on(at) { T::ONE } else { T::ZERO }).collect();
         Ok(Tensor::from_vec(dtype, shape, elements))
     })
 }
@@ -157,11 +157,12 @@ pub(crate) fn one_hot<'a>(call: &Call<'a>) -> Folded<'a> {
     let from_back = |index: f64| if index < 0.0 { index + depth } else { index };
     let hot = doubles(indices)?.into_iter().map(from_back).enumerate();
     let hot = hot.filter(|(_, index)| (0.0..depth).contains(index));
-    let place = |(at, index)| (at / inner * depth as usize + index as usize) * inner + at % inner;
+    let position =
+        |(at, index)| (at / inner * depth as usize + index as usize) * inner + at % inner;
     rearrange!(call, &[values], cells, T => {
         let values = cells.row::<T>(0)?;
         let mut elements = vec![values[0]; count];
-        hot.map(place).for_each(|place| elements[place] = values[1]);
+        hot.map(position).for_each(|position| elements[position] = values[1]);
         (shape, elements)
     })
 }

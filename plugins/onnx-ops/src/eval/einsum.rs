@@ -79,7 +79,7 @@ pub(crate) fn einsum<'a>(call: &Call<'a>) -> Folded<'a> {
         }
         axes.push(labels);
     }
-    let kept = match result.as_deref() {
+    let output_labels = match result.as_deref() {
         Some(result) if widest > 0 && !result.contains("...") => {
             return reject!("missing `...` in the result of the equation");
         }
@@ -92,17 +92,17 @@ pub(crate) fn einsum<'a>(call: &Call<'a>) -> Folded<'a> {
             [labels("...", widest)?, letters].concat()
         }
     };
-    let is_twice = |at: usize| kept[..at].contains(&kept[at]);
+    let is_twice = |at: usize| output_labels[..at].contains(&output_labels[at]);
     let is_once = !(0..kept.len()).any(is_twice);
-    let fits = is_once && kept.iter().all(|label| sizes.contains_key(label));
+    let fits = is_once && output_labels.iter().all(|label| sizes.contains_key(label));
     if !fits {
         return reject!("duplicate or unknown label in the result of the equation");
     }
-    let added = sizes.keys().filter(|label| !kept.contains(label));
+    let added = sizes.keys().filter(|label| !output_labels.contains(label));
     let added: Vec<Label> = added.copied().collect();
     let dims_of =
         |labels: &[Label]| -> Vec<usize> { labels.iter().map(|label| sizes[label]).collect() };
-    let (shape, summed) = (dims_of(&kept), dims_of(&added));
+    let (shape, summed) = (dims_of(&output_labels), dims_of(&added));
     little_work(&[&shape[..], &summed, &[operands.len(), STEP]].concat())?;
     little_work(&shape)?;
     let count = call.room_for(first.dtype(), &shape)?;
@@ -115,16 +115,16 @@ pub(crate) fn einsum<'a>(call: &Call<'a>) -> Folded<'a> {
         };
         labels.iter().map(step).collect()
     };
-    let (outer, inner) = (steps(&kept), steps(&added));
+    let (outer, inner) = (steps(&output_labels), steps(&added));
     let start = vec![0; operands.len()];
     with_number!(first.dtype(), T => {
         let operands = operands.iter().map(|operand| operand.stored::<T>());
         let operands = operands.collect::<Result<Vec<_>, NotFolded>>()?;
         let (mut results, mut overflows) = (Vec::with_capacity(count), false);
-        walk(&shape, &outer, &start, |places| {
+        walk(&shape, &outer, &start, |indices| {
             let (mut float, mut exact) = (0.0, Some(0i128));
-            walk(&summed, &inner, places, |places| {
-                let elements = || operands.iter().zip(places).map(|(all, &place)| all[place]);
+            walk(&summed, &inner, indices, |indices| {
+                let elements = || operands.iter().zip(indices).map(|(all, &index)| all[index]);
                 match T::IS_FLOAT {
                     true => float += elements().map(T::to_f64).product::<f64>(),
                     false => {
@@ -155,21 +155,21 @@ fn step(labels: &[Label], operand: &Tensor, wanted: Label) -> usize {
 
 /// Calls `show` with the position in each operand, in row-major order, given the operands' strides along each dim.
 fn walk(dims: &[usize], steps: &[Vec<usize>], start: &[usize], mut show: impl FnMut(&[usize])) {
-    let (mut at, mut places) = (vec![0; dims.len()], start.to_vec());
+    let (mut at, mut indices) = (vec![0; dims.len()], start.to_vec());
     if dims.contains(&0) {
         return;
     }
     loop {
-        show(&places);
+        show(&indices);
         // The last dim that isn't at its end advances, and the dims after it restart.
         let Some(next) = (0..dims.len()).rev().find(|&d| at[d] + 1 < dims[d]) else {
             return;
         };
         for d in next..dims.len() {
-            for (place, step) in places.iter_mut().zip(&steps[d]) {
-                *place = match d == next {
-                    true => *place + step,
-                    false => *place - at[d] * step,
+            for (index, step) in indices.iter_mut().zip(&steps[d]) {
+                *index = match d == next {
+                    true => *index + step,
+                    false => *index - at[d] * step,
                 };
             }
             at[d] = if d == next { at[d] + 1 } else { 0 };

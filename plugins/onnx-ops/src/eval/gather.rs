@@ -1,6 +1,6 @@
 //! Operators that select elements by index: Gather, GatherElements, GatherND, Compress, ReverseSequence.
 
-use super::call::{axis, integers, place};
+use super::call::{axis, integers, normalized_index};
 use super::cells::rearrange;
 use super::compare_logic::bools;
 use super::{Call, Folded, NotFolded, Tensor, element_count, ensure, reject};
@@ -8,7 +8,7 @@ use super::{Call, Folded, NotFolded, Tensor, element_count, ensure, reject};
 /// Returns an index into a dim, counted from the front.
 fn index(at: i64, dim: usize) -> Result<usize, NotFolded> {
     let reason = || NotFolded::new(format!("index {at} is out of range for a dim of {dim}"));
-    place(at, dim).ok_or_else(reason)
+    normalized_index(at, dim).ok_or_else(reason)
 }
 
 /// Returns the indices into a dim in a tensor.

@@ -28,7 +28,7 @@ pub(crate) fn dequantize<'a>(call: &Call<'a>) -> Folded<'a> {
         );
     }
     call.room_for(result, x.shape())?;
-    let places = scale_indices(call, x, scale)?;
+    let positions = scale_indices(call, x, scale)?;
     let (scales, values) = (singles(scale)?, singles(x)?);
     let zeros = zero_point.map(singles).transpose()?;
     for operand in [Some(x), zero_point].into_iter().flatten() {
@@ -44,11 +44,11 @@ pub(crate) fn dequantize<'a>(call: &Call<'a>) -> Folded<'a> {
             name_of(DType::I32)
         );
     }
-    let value = |(value, place): (f32, usize)| {
-        let zero = zeros.as_ref().map_or(0.0, |zeros| zeros[place]);
-        f64::from((value - zero) * scales[place])
+    let value = |(value, position): (f32, usize)| {
+        let zero = zeros.as_ref().map_or(0.0, |zeros| zeros[position]);
+        f64::from((value - zero) * scales[position])
     };
-    let values = values.into_iter().zip(places).map(value).collect();
+    let values = values.into_iter().zip(positions).map(value).collect();
     rounded(result, x.shape().to_vec(), values)
 }
 
@@ -83,7 +83,7 @@ pub(crate) fn quantize<'a>(call: &Call<'a>) -> Folded<'a> {
         other => return reject!("unsupported result type {}", name_of(other)),
     };
     call.room_for(result, x.shape())?;
-    let places = scale_indices(call, x, scale)?;
+    let positions = scale_indices(call, x, scale)?;
     let (scales, values) = (singles(scale)?, singles(x)?);
     let zeros = zero_point.map(singles).transpose()?;
     let small = MiniFloat::from_dtype(result);
@@ -95,8 +95,8 @@ pub(crate) fn quantize<'a>(call: &Call<'a>) -> Folded<'a> {
     if is_moved && small.is_some() {
         return reject!("nonzero zero point is undefined for {name}");
     }
-    let code = |(value, place): (f32, usize)| {
-        let scaled = value / scales[place];
+    let code = |(value, position): (f32, usize)| {
+        let scaled = value / scales[position];
         if let Some(small) = &small {
             // ONNX adds a zero point of 0, which turns -0.0 into 0.0; ONNX Runtime doesn't.
             if scaled == 0.0 && scaled.is_sign_negative() && result.bits() == 8 {
@@ -104,11 +104,11 @@ pub(crate) fn quantize<'a>(call: &Call<'a>) -> Folded<'a> {
             }
             return small.encode((scaled + 0.0).into(), overflow).map(u16::from);
         }
-        let zero = zeros.as_ref().map_or(0.0, |zeros| zeros[place]);
+        let zero = zeros.as_ref().map_or(0.0, |zeros| zeros[position]);
         let code = (scaled.round_ties_even() + zero).clamp(low, high);
         (!code.is_nan()).then_some(code as i32 as u16)
     };
-    let codes = values.into_iter().zip(places).map(code);
+    let codes = values.into_iter().zip(positions).map(code);
     let Some(codes) = codes.collect::<Option<Vec<u16>>>() else {
         return reject!("quantization of NaN or -0.0 to {name} is undefined");
     };
@@ -152,9 +152,9 @@ fn scale_indices(call: &Call, x: &Tensor, scale: &Tensor) -> Result<Vec<usize>, 
             "scale of shape {scales:?} does not fit blocks of {block} of operand of shape {dims:?}"
         );
     }
-    let places: ArrayD<usize> =
+    let positions: ArrayD<usize> =
         in_shape(&shape, Vec::from_iter(0..scale.len()).into())?.into_owned();
     let spread_out: Vec<usize> = (0..dims[at]).map(|index| index / shared).collect();
-    let places = places.select(Axis(at - (dims.len() - shape.len())), &spread_out);
-    Ok(in_order(row_by_row(&spread(&places.view(), dims)?)))
+    let positions = positions.select(Axis(at - (dims.len() - shape.len())), &spread_out);
+    Ok(in_order(row_by_row(&spread(&positions.view(), dims)?)))
 }

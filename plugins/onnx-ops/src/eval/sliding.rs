@@ -77,9 +77,9 @@ impl Axis {
     /// Iterates over the kernel's elements in a window that aren't over padding.
     fn taps(&self, window: usize) -> impl Iterator<Item = Tap> {
         (0..self.kernel).filter_map(move |at| {
-            let place = window * self.stride + at * self.dilation;
-            let place = place.checked_sub(self.pads[0])?;
-            (place < self.size).then_some((at, place))
+            let index = window * self.stride + at * self.dilation;
+            let index = index.checked_sub(self.pads[0])?;
+            (index < self.size).then_some((at, index))
         })
     }
 }
@@ -142,9 +142,9 @@ fn each_window(
     for (window, at) in ndarray::indices(IxDyn(&counts)).into_iter().enumerate() {
         let mut taps = vec![(0, 0)];
         for (axis, &at) in axes.iter().zip(at.as_array_view()) {
-            let within = |&(outer, place): &Tap| {
+            let within = |&(outer, index): &Tap| {
                 let taps = axis.taps(at);
-                taps.map(move |(k, x)| (outer * axis.kernel + k, place * axis.size + x))
+                taps.map(move |(k, x)| (outer * axis.kernel + k, index * axis.size + x))
             };
             taps = taps.iter().flat_map(within).collect();
         }
@@ -186,7 +186,7 @@ fn pool<'a, T: Number, R: NoUninit + Copy>(
     let elements = x.stored::<T>()?;
     each_window(axes, |window, taps| {
         for (plane, elements) in elements.chunks_exact(size).enumerate() {
-            let under: Vec<T> = taps.iter().map(|&(_, place)| elements[place]).collect();
+            let under: Vec<T> = taps.iter().map(|&(_, index)| elements[index]).collect();
             match combine(&under, taps, plane * size) {
                 Some(result) if !under.is_empty() => results[plane * windows + window] = result,
                 _ => {
@@ -374,7 +374,7 @@ pub(crate) fn conv<'a>(call: &Call<'a>) -> Folded<'a> {
                 let mut sum = bias.as_ref().map_or(0.0, |bias| bias[kernel]);
                 for channel in 0..deep {
                     let (x, w) = (&planes[channel * size..], &weights[channel * volume..]);
-                    sum += taps.iter().map(|&(k, place)| x[place] * w[k]).sum::<f64>();
+                    sum += taps.iter().map(|&(k, index)| x[index] * w[k]).sum::<f64>();
                 }
                 results[(sample * kernels + kernel) * windows + window] = sum;
             }

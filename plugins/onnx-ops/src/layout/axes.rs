@@ -11,7 +11,7 @@ use crate::infer::{InferResult, Stop, invalid};
 /// Returns the position of an axis that isn't split into blocks.
 pub(super) fn whole(layout: &Layout, axis: usize) -> InferResult<usize> {
     match layout.place(axis) {
-        Some(place) if layout.block(axis) == 1 => Ok(place),
+        Some(position) if layout.block(axis) == 1 => Ok(position),
         _ => invalid!("axis {axis} is split into blocks"),
     }
 }
@@ -24,8 +24,8 @@ fn axis_of(request: &LayoutRequest, layout: &Layout, default: i64) -> InferResul
 /// Rewrites an op along an axis whose operands and results all have the same layout.
 fn along(request: &LayoutRequest, operands: usize, default: i64) -> InferResult<LayoutResult> {
     let layout = common(request, operands)?;
-    let place = whole(&layout, axis_of(request, &layout, default)?)?;
-    request.rewritten(operands, &layout, Change::attr("axis", place))
+    let position = whole(&layout, axis_of(request, &layout, default)?)?;
+    request.rewritten(operands, &layout, Change::attr("axis", position))
 }
 
 /// Returns the first layout that is requested for one of the first operands.
@@ -44,8 +44,8 @@ pub(super) fn softmax(request: &LayoutRequest) -> InferResult<LayoutResult> {
         return along(request, 1, -1);
     }
     let layout = request.layout(0)?;
-    let place = trailing_position(request, &layout, 1)?;
-    request.rewritten(1, &layout, Change::attr("axis", place))
+    let position = trailing_position(request, &layout, 1)?;
+    request.rewritten(1, &layout, Change::attr("axis", position))
 }
 
 /// Returns the position from which on the layout has exactly the axes from `axis` to the last.
@@ -67,18 +67,18 @@ pub(super) fn concat(request: &LayoutRequest) -> InferResult<LayoutResult> {
     let count = request.count();
     let layout = common(request, count)?;
     let axis = axis_of(request, &layout, 1)?;
-    let place = layout.place(axis).ok_or(Stop::Unknown)?;
-    request.rewritten(count, &layout, Change::attr("axis", place))
+    let position = layout.place(axis).ok_or(Stop::Unknown)?;
+    request.rewritten(count, &layout, Change::attr("axis", position))
 }
 
 /// The inverse of [`concat`].
 pub(super) fn split(request: &LayoutRequest) -> InferResult<LayoutResult> {
     let layout = request.layout(0)?;
     let axis = axis_of(request, &layout, 0)?;
-    let place = layout.place(axis).ok_or(Stop::Unknown)?;
+    let position = layout.place(axis).ok_or(Stop::Unknown)?;
     let mut laid = request.with_layout(1, &layout)?;
     let block = layout.block(axis);
-    let mut change = Change::attr("axis", place);
+    let mut change = Change::attr("axis", position);
     if block > 1 {
         let mut sizes = Vec::new();
         for index in 0..laid.results.len() {
@@ -107,17 +107,17 @@ pub(super) fn running(request: &LayoutRequest) -> InferResult<LayoutResult> {
     let Some(&[axis]) = request.known_ints(1).as_deref() else {
         return invalid!("axis is not constant");
     };
-    let place = whole(&layout, request.axis(axis, layout.rank())?)?;
+    let position = whole(&layout, request.axis(axis, layout.rank())?)?;
     let mut laid = request.with_layout(1, &layout)?;
-    let place = laid.int(place as i64);
-    laid.finish_op(request, Change::operand(1, place))
+    let position = laid.int(position as i64);
+    laid.finish_op(request, Change::operand(1, position))
 }
 
 /// A scalar index removes the axis, a list of indices keeps it.
 pub(super) fn gather(request: &LayoutRequest) -> InferResult<LayoutResult> {
     let layout = request.layout(0)?;
     let axis = axis_of(request, &layout, 0)?;
-    let place = whole(&layout, axis)?;
+    let position = whole(&layout, axis)?;
     let result = match request.rank(1)? {
         0 => layout.without(&[axis]),
         1 => layout.clone(),
@@ -125,7 +125,7 @@ pub(super) fn gather(request: &LayoutRequest) -> InferResult<LayoutResult> {
     };
     let mut laid = request.with_layout(1, &layout)?;
     laid.result(0, &result);
-    laid.finish_op(request, Change::attr("axis", place))
+    laid.finish_op(request, Change::attr("axis", position))
 }
 
 /// Indices and updates have the same axes as the data.
@@ -142,8 +142,8 @@ pub(super) fn reverse_sequence(request: &LayoutRequest) -> InferResult<LayoutRes
     let mut change = Change::default();
     for (name, default) in [("batch_axis", 1), ("time_axis", 0)] {
         let axis = request.axis(request.int_or(name, default)?, layout.rank())?;
-        let place = whole(&layout, axis)?;
-        change.attrs.push((name, place.to_string()));
+        let position = whole(&layout, axis)?;
+        change.attrs.push((name, position.to_string()));
     }
     request.rewritten(1, &layout, change)
 }
@@ -172,12 +172,12 @@ pub(super) fn trilu(request: &LayoutRequest) -> InferResult<LayoutResult> {
 /// Along all axes from one on. Scale and bias have these axes.
 pub(super) fn layer_normalization(request: &LayoutRequest) -> InferResult<LayoutResult> {
     let layout = request.layout(0)?;
-    let place = trailing_position(request, &layout, -1)?;
+    let position = trailing_position(request, &layout, -1)?;
     if layout.is_blocked() && (request.has_result(1) || request.has_result(2)) {
         return invalid!("mean has one element along axes that are split into blocks");
     }
     let mut laid = request.with_layout(1, &layout)?;
-    let mut change = Change::attr("axis", place);
+    let mut change = Change::attr("axis", position);
     for index in (1..request.count()).filter(|index| request.has(*index)) {
         lay_out_broadcast(request, &mut laid, &mut change, index, &layout)?;
     }

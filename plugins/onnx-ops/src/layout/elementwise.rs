@@ -37,10 +37,10 @@ pub(super) fn quantize(request: &LayoutRequest) -> InferResult<LayoutResult> {
     if layout.block(axis) > 1 {
         return invalid!("axis {axis} has several scales and is split into blocks");
     }
-    let place = layout.place(axis).ok_or(Stop::Unknown)?;
+    let position = layout.place(axis).ok_or(Stop::Unknown)?;
     // With blocks along the axis, the scales have all axes of the operand.
     let operands = if scales > 1 { request.count() } else { 1 };
-    request.rewritten(operands, &layout, Change::attr("axis", place))
+    request.rewritten(operands, &layout, Change::attr("axis", position))
 }
 
 /// Elementwise with broadcasting. Operands of full rank get the layout, those of lower rank the part of it that applies
@@ -104,20 +104,20 @@ pub(super) fn lay_out_broadcast(
         };
     }
     let is_here = |axis: usize, is_block: bool| axis >= missing && (is_cut[axis] || !is_block);
-    let mut places = Vec::new();
+    let mut positions = Vec::new();
     let mut ones = Vec::new();
-    for place in layout.places() {
-        if is_here(place.axis, place.block.is_some()) {
-            places.push(*place);
-        } else if !places.is_empty() {
-            ones.push((places.len() + ones.len()) as i64);
+    for position in layout.places() {
+        if is_here(position.axis, position.block.is_some()) {
+            positions.push(*position);
+        } else if !positions.is_empty() {
+            ones.push((positions.len() + ones.len()) as i64);
         }
     }
     // The part of the layout for the operand's own axes.
     let remaining: Vec<usize> = (missing..layout.rank()).collect();
     let whole: Vec<usize> = (0..layout.rank()).filter(|axis| !is_cut[*axis]).collect();
     let own_layout = layout.uncut(&whole).only(&remaining);
-    debug_assert_eq!(own_layout.target_rank(), places.len());
+    debug_assert_eq!(own_layout.target_rank(), positions.len());
     laid.operand(index, &own_layout);
     if !ones.is_empty() {
         let name = laid.reshape_at("Unsqueeze", &format!("operand{index}"), &ones);

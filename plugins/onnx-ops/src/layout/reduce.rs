@@ -8,11 +8,11 @@ use super::result::{Change, LayoutResult};
 use crate::infer::{InferResult, Stop, invalid};
 
 /// Returns the sorted positions of axes, including the positions of their blocks.
-pub(super) fn places(layout: &Layout, axes: &[usize]) -> Vec<i64> {
-    let places = axes.iter().flat_map(|axis| layout.places_of(*axis));
-    let mut places: Vec<i64> = places.map(|place| place as i64).collect();
-    places.sort_unstable();
-    places
+pub(super) fn axis_positions(layout: &Layout, axes: &[usize]) -> Vec<i64> {
+    let positions = axes.iter().flat_map(|axis| layout.places_of(*axis));
+    let mut positions: Vec<i64> = positions.map(|position| position as i64).collect();
+    positions.sort_unstable();
+    positions
 }
 
 /// Returns the layout of the result: all axes, or those that aren't reduced.
@@ -49,23 +49,23 @@ pub(super) fn reduce(request: &LayoutRequest) -> InferResult<LayoutResult> {
     };
     let axes = request.listed(&axes, layout.rank())?;
     laid.result(0, &left(&layout, &axes, keepdims)?);
-    let places = places(&layout, &axes);
+    let positions = axis_positions(&layout, &axes);
     if request.version < moved {
-        return laid.finish_op(request, Change::attr("axes", places));
+        return laid.finish_op(request, Change::attr("axes", positions));
     }
-    let places = laid.ints(&places);
-    laid.finish_op(request, Change::operand(1, places))
+    let positions = laid.ints(&positions);
+    laid.finish_op(request, Change::operand(1, positions))
 }
 
 /// `ArgMax` and `ArgMin` along one axis.
 pub(super) fn arg(request: &LayoutRequest) -> InferResult<LayoutResult> {
     let layout = request.layout(0)?;
     let axis = request.axis(request.int_or("axis", 0)?, layout.rank())?;
-    let place = whole(&layout, axis)?;
+    let position = whole(&layout, axis)?;
     let mut laid = request.result();
     laid.operand(0, &layout);
     laid.result(0, &left(&layout, &[axis], request.flag("keepdims", true)?)?);
-    laid.finish_op(request, Change::attr("axis", place))
+    laid.finish_op(request, Change::attr("axis", position))
 }
 
 pub(super) fn mean_variance(request: &LayoutRequest) -> InferResult<LayoutResult> {
@@ -77,6 +77,6 @@ pub(super) fn mean_variance(request: &LayoutRequest) -> InferResult<LayoutResult
     if axes.is_empty() {
         return Err(Stop::Unknown);
     }
-    let places = places(&layout, &request.listed(&axes, layout.rank())?);
-    request.rewritten(1, &layout, Change::attr("axes", places))
+    let positions = axis_positions(&layout, &request.listed(&axes, layout.rank())?);
+    request.rewritten(1, &layout, Change::attr("axes", positions))
 }

@@ -10,8 +10,8 @@ use crate::infer::{InferResult, Stop, as_const, invalid};
 
 /// Returns the positions of axes that aren't split into blocks.
 fn places(layout: &Layout, axes: &[i64], request: &LayoutRequest) -> InferResult<Vec<i64>> {
-    let place = |axis: &i64| Ok(whole(layout, request.axis(*axis, layout.rank())?)? as i64);
-    axes.iter().map(place).collect()
+    let position = |axis: &i64| Ok(whole(layout, request.axis(*axis, layout.rank())?)? as i64);
+    axes.iter().map(position).collect()
 }
 
 /// Along axes that aren't split.
@@ -24,8 +24,8 @@ pub(super) fn slice(request: &LayoutRequest) -> InferResult<LayoutResult> {
             (None, Some(starts)) => (0..starts.len() as i64).collect(),
             (None, None) => return Err(Stop::Unknown),
         };
-        let places = places(&layout, &axes, request)?;
-        return laid.finish_op(request, Change::attr("axes", places));
+        let positions = places(&layout, &axes, request)?;
+        return laid.finish_op(request, Change::attr("axes", positions));
     }
     let axes = match request.ints_if_given(3)? {
         Some(axes) => axes,
@@ -34,9 +34,9 @@ pub(super) fn slice(request: &LayoutRequest) -> InferResult<LayoutResult> {
             _ => return Err(Stop::Unknown),
         },
     };
-    let places = places(&layout, &axes, request)?;
-    let places = axes_like(request, &mut laid, 1, &places)?;
-    laid.finish_op(request, Change::operand(3, places))
+    let positions = places(&layout, &axes, request)?;
+    let positions = axes_like(request, &mut laid, 1, &positions)?;
+    laid.finish_op(request, Change::operand(3, positions))
 }
 
 /// Permutes lists with one number per axis to the order of positions. A block gets the number `of_block`. Several lists
@@ -44,10 +44,10 @@ pub(super) fn slice(request: &LayoutRequest) -> InferResult<LayoutResult> {
 fn permuted(layout: &Layout, numbers: &[i64], of_block: i64) -> Option<Vec<i64>> {
     let mut out = Vec::new();
     for numbers in numbers.chunks(layout.rank().max(1)) {
-        for place in layout.places() {
-            out.push(match place.block {
+        for position in layout.places() {
+            out.push(match position.block {
                 Some(_) => of_block,
-                None => *numbers.get(place.axis)?,
+                None => *numbers.get(position.axis)?,
             });
         }
     }
@@ -65,8 +65,8 @@ fn gathered(
 ) -> InferResult<String> {
     let count = layout.rank() * lists;
     if let Some(known) = request.known_ints(1) {
-        let places = permuted(layout, &known, of_block).filter(|_| known.len() == count);
-        return Ok(laid.ints(&places.ok_or(Stop::Unknown)?));
+        let positions = permuted(layout, &known, of_block).filter(|_| known.len() == count);
+        return Ok(laid.ints(&positions.ok_or(Stop::Unknown)?));
     }
     let all: Vec<i64> = (0..count as i64).collect();
     let all = permuted(layout, &all, of_block).filter(|_| !layout.is_blocked());
@@ -93,8 +93,8 @@ pub(super) fn pad(request: &LayoutRequest) -> InferResult<LayoutResult> {
     }
     if request.has(3) {
         let axes = request.known_ints(3).ok_or(Stop::Unknown)?;
-        let places = places(&layout, &axes, request)?;
-        let axes = axes_like(request, &mut laid, 3, &places)?;
+        let positions = places(&layout, &axes, request)?;
+        let axes = axes_like(request, &mut laid, 3, &positions)?;
         return laid.finish_op(request, Change::operand(3, axes));
     }
     if let Some(pads) = request.known_ints(1) {
@@ -136,8 +136,8 @@ pub(super) fn expand(request: &LayoutRequest) -> InferResult<LayoutResult> {
         Some(shape) if shape.len() < layout.rank() => {
             // Axes that the shape doesn't have keep their size.
             let all = [vec![1; layout.rank() - shape.len()], shape].concat();
-            let places = permuted(&layout, &all, 1).ok_or(Stop::Unknown)?;
-            laid.ints(&places)
+            let positions = permuted(&layout, &all, 1).ok_or(Stop::Unknown)?;
+            laid.ints(&positions)
         }
         _ => gathered(request, &mut laid, &layout, 1, 1)?,
     };
@@ -150,8 +150,8 @@ pub(super) fn center_crop_pad(request: &LayoutRequest) -> InferResult<LayoutResu
         Some(axes) => axes.into_owned(),
         None => (0..layout.rank() as i64).collect(),
     };
-    let places = places(&layout, &axes, request)?;
-    request.rewritten(1, &layout, Change::attr("axes", places))
+    let positions = places(&layout, &axes, request)?;
+    request.rewritten(1, &layout, Change::attr("axes", positions))
 }
 
 /// Returns the sizes in the original order of axes. The size of a split axis is multiplied by its block size.
@@ -165,10 +165,10 @@ pub(super) fn shape(request: &LayoutRequest) -> InferResult<LayoutResult> {
     let mut laid = request.result();
     laid.operand(0, &layout);
     let all = laid.op("Shape", &["operand0"], "");
-    let place = |axis| layout.place(axis).map(|place| place as i64);
-    let places: Option<Vec<i64>> = axes.clone().map(place).collect();
-    let places = laid.ints(&places.ok_or(Stop::Unknown)?);
-    let mut sizes = laid.op("Gather", &[&all, &places], "axis = 0");
+    let position = |axis| layout.place(axis).map(|position| position as i64);
+    let positions: Option<Vec<i64>> = axes.clone().map(position).collect();
+    let positions = laid.ints(&positions.ok_or(Stop::Unknown)?);
+    let mut sizes = laid.op("Gather", &[&all, &positions], "axis = 0");
     let blocks: Vec<i64> = axes.map(|axis| layout.block(axis)).collect();
     if blocks.iter().any(|block| *block > 1) {
         let blocks = laid.ints(&blocks);

@@ -4,7 +4,7 @@
 use passdock_plugin_api::Dim;
 use passdock_plugin_api::op::Layout;
 
-use super::reduce::places;
+use super::reduce::axis_positions;
 use super::request::{LayoutRequest, Sizes, as_sizes};
 use super::result::{Change, LayoutResult};
 use crate::infer::{InferResult, Stop, as_const, invalid, same};
@@ -48,7 +48,7 @@ pub(super) fn squeeze(request: &LayoutRequest) -> InferResult<LayoutResult> {
     let mut laid = request.result();
     laid.operand(0, &layout);
     laid.result(0, &layout.without(&axes));
-    let name = laid.reshape_at("Squeeze", "operand0", &places(&layout, &axes));
+    let name = laid.reshape_at("Squeeze", "operand0", &axis_positions(&layout, &axes));
     Ok(laid.returns(vec![name]))
 }
 
@@ -66,7 +66,7 @@ pub(super) fn unsqueeze(request: &LayoutRequest) -> InferResult<LayoutResult> {
     let mut laid = request.result();
     laid.operand(0, &layout);
     laid.result(0, &result);
-    let name = laid.reshape_at("Unsqueeze", "operand0", &places(&result, &axes));
+    let name = laid.reshape_at("Unsqueeze", "operand0", &axis_positions(&result, &axes));
     Ok(laid.returns(vec![name]))
 }
 
@@ -83,8 +83,9 @@ pub(super) fn flatten(request: &LayoutRequest) -> InferResult<LayoutResult> {
         axis if (-rank..0).contains(&axis) => axis + rank,
         _ => return Err(Stop::Unknown),
     };
-    let mut places = layout.places().iter();
-    let after = places.position(|place| place.axis as i64 >= axis && sizes[place.axis] != Some(1));
+    let mut positions = layout.places().iter();
+    let after = positions
+        .position(|position| position.axis as i64 >= axis && sizes[position.axis] != Some(1));
     let mut laid = request.result();
     laid.operand(0, &layout);
     let axis = after.unwrap_or(layout.target_rank());
@@ -138,7 +139,7 @@ fn shape_text(
             || layout
                 .places()
                 .get(at)
-                .is_some_and(|place| place.axis == at)
+                .is_some_and(|position| position.axis == at)
                 && layout.block(at) == 1;
         let inferred = result.get(at).copied().and_then(as_const);
         match (size, inferred) {
@@ -207,8 +208,8 @@ fn in_layout(layout: &Layout, groups: &[Group], sizes: &Sizes) -> InferResult<Ve
         large.retain(|axis| sizes[*axis] != Some(1));
         let one = from.first().copied().ok_or(Stop::Unknown)?;
         let first = large.first().copied().unwrap_or(one);
-        let place = layout.place(first).ok_or(Stop::Unknown)?;
-        let mut last = place;
+        let position = layout.place(first).ok_or(Stop::Unknown)?;
+        let mut last = position;
         for axis in large.iter().skip(1) {
             let next = layout.place(*axis).ok_or(Stop::Unknown)?;
             let mut between =
@@ -218,9 +219,9 @@ fn in_layout(layout: &Layout, groups: &[Group], sizes: &Sizes) -> InferResult<Ve
             }
             last = next;
         }
-        placed.push((place, to));
+        placed.push((position, to));
     }
-    placed.sort_by_key(|(place, _)| *place);
+    placed.sort_by_key(|(position, _)| *position);
     Ok(placed
         .iter()
         .flat_map(|(_, to)| to.iter().copied())

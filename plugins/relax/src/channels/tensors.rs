@@ -218,18 +218,18 @@ fn create_splat(f: &mut Function, content: &Content, op: OpId) -> Result<ValueId
     };
     let ty = f.add_type(&TypeSpec::shaped(dtype, &content.dims))?;
     let element = add_tensor(f, dtype, &[1], &content.bytes)?;
-    let mut made = OpBuilder::new("onnx.ConstantOfShape")
+    let mut created = OpBuilder::new("onnx.ConstantOfShape")
         .operand(shape)
         .result(ty)
         .loc(f.loc(op));
     if let Some(id) = f.constant(element) {
-        made = made.attr("value", AttrValue::Tensor(id));
+        created = created.attr("value", AttrValue::Tensor(id));
     }
     let at = Position {
         region,
         before: f.first_op(region).unwrap_or(OpId::NONE),
     };
-    let made = f.create_op(made, at)?;
+    let created = f.create_op(created, at)?;
     f.erase_dead(element)?;
-    Ok(f.result(made, 0))
+    Ok(f.result(created, 0))
 }

@@ -192,17 +192,17 @@ impl Group {
 
 /// Returns the groups of parallel ops, in program order, that are worth combining.
 fn parallel(f: &Function, family: &Family, min_num_branches: i64) -> Result<Vec<Group>, EditError> {
-    let mut places: HashMap<Key, usize> = HashMap::new();
+    let mut positions: HashMap<Key, usize> = HashMap::new();
     let mut parallel: Vec<Vec<Branch>> = Vec::new();
     for op in f.ops_named(family.product) {
         let Some((branch, key)) = Branch::new(f, family, op) else {
             continue;
         };
-        let place = *places.entry(key).or_insert_with(|| {
+        let position = *positions.entry(key).or_insert_with(|| {
             parallel.push(Vec::new());
             parallel.len() - 1
         });
-        parallel[place].push(branch);
+        parallel[position].push(branch);
     }
     let kernels = Kernels::new(f)?;
     let is_layer = |value: ValueId| {

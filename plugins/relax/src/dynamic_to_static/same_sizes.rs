@@ -71,14 +71,14 @@ impl SameSizes {
         }
         same.push(result);
         if f.dtype(result) == DType::I64
-            && let Some((shape, places)) = source(f, op, &dims)
+            && let Some((shape, positions)) = source(f, op, &dims)
         {
             let at = same.len() - 1;
             let sizes = f.shape(result).unwrap_or_default();
-            let places: Vec<u8> = places.iter().flat_map(|at| at.to_le_bytes()).collect();
-            let places = add_tensor(f, DType::I64, &sizes, &places)?;
+            let positions: Vec<u8> = positions.iter().flat_map(|at| at.to_le_bytes()).collect();
+            let positions = add_tensor(f, DType::I64, &sizes, &positions)?;
             let gather = OpBuilder::new(GATHER)
-                .operands([shape, places])
+                .operands([shape, positions])
                 .attr("axis", 0)
                 .result(f.type_id(result))
                 .loc(f.loc(op));
@@ -119,9 +119,9 @@ fn gather_at_once(f: &mut Function) -> PassResult {
             if start > 0 {
                 part = part.attr("start", start);
             }
-            let places = operand(f, user, 1);
+            let positions = operand(f, user, 1);
             f.replace_op(user, part)?;
-            f.erase_dead(places)?;
+            f.erase_dead(positions)?;
         }
         if f.use_count(f.result(shape, 0)) == 0 && is_live(&shape) {
             f.erase_op(shape)?;
@@ -137,14 +137,14 @@ fn range(f: &Function, op: OpId, rank: Option<usize>) -> Option<(i64, i64)> {
     if f.name(op) != GATHER || !f.traits(op).is_defined() || !is_list || axis != 0 {
         return None;
     }
-    let places = f.constant_ints(f.operand(op, 1)?).ok()??;
-    let from_front = |&place: &i64| match place {
-        0.. => Some(place),
-        _ => Some(place + rank? as i64),
+    let positions = f.constant_ints(f.operand(op, 1)?).ok()??;
+    let from_front = |&position: &i64| match position {
+        0.. => Some(position),
+        _ => Some(position + rank? as i64),
     };
-    let places: Vec<i64> = places.iter().map(from_front).collect::<Option<_>>()?;
-    let (&first, &last) = (places.first()?, places.last()?);
-    let follow = places.windows(2).all(|two| two[0] + 1 == two[1]);
+    let positions: Vec<i64> = positions.iter().map(from_front).collect::<Option<_>>()?;
+    let (&first, &last) = (positions.first()?, positions.last()?);
+    let follow = positions.windows(2).all(|two| two[0] + 1 == two[1]);
     (follow && first >= 0).then_some((first, last + 1))
 }
 
@@ -198,12 +198,12 @@ fn source(f: &Function, op: OpId, dims: &[Dim]) -> Option<(ValueId, Vec<i64>)> {
         if is_shape(op) {
             let shape = f.result(op, 0);
             let all = elements(f, shape)?;
-            let place = |dim: &Dim| {
+            let position = |dim: &Dim| {
                 let at = all.iter().position(|one| super::same(*one, *dim));
                 at.map(|at| at as i64)
             };
-            match dims.iter().map(place).collect() {
-                Some(places) => return Some((shape, places)),
+            match dims.iter().map(position).collect() {
+                Some(positions) => return Some((shape, positions)),
                 None => continue,
             }
         }

@@ -38,7 +38,7 @@ pub(super) struct Forward<'a> {
     /// Cached results of checking the users of copies of constants.
     pub(super) checked: RejectionCache,
     /// Rejected ops with constant operands, by name and reason. Later steps may remove some of them.
-    pub(super) refused: BTreeMap<(String, String), Vec<OpId>>,
+    pub(super) rejected: BTreeMap<(String, String), Vec<OpId>>,
 }
 
 /// An op, and the scratch constants that its results evaluate to.
@@ -70,7 +70,7 @@ impl<'a> Forward<'a> {
             pinned: HashSet::new(),
             left: Vec::new(),
             checked: RejectionCache::new(),
-            refused: BTreeMap::new(),
+            rejected: BTreeMap::new(),
         }
     }
 
@@ -98,7 +98,7 @@ impl<'a> Forward<'a> {
 
     pub(super) fn reject(&mut self, f: &Function, op: OpId, why: &str) {
         let key = (f.name(op).to_owned(), why.to_owned());
-        self.refused.entry(key).or_default().push(op);
+        self.rejected.entry(key).or_default().push(op);
     }
 }
 

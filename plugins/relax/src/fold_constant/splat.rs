@@ -160,16 +160,16 @@ impl Forward<'_> {
             return Ok(op);
         };
         self.left.push(value);
-        let made = OpBuilder::new(CONSTANT_OF_SHAPE)
+        let created = OpBuilder::new(CONSTANT_OF_SHAPE)
             .operand(shape)
             .attr("value", AttrValue::Tensor(value))
             .result(ty)
             .loc(f.loc(op));
         let useful = self.useful.get(op.index());
-        let made = f.replace_op(op, made)?;
-        self.useful.set(made.index(), useful);
-        self.elements.insert(f.result(made, 0), element);
-        Ok(made)
+        let created = f.replace_op(op, created)?;
+        self.useful.set(created.index(), useful);
+        self.elements.insert(f.result(created, 0), element);
+        Ok(created)
     }
 
     /// Replaces each large splat operand that the op broadcasts by a single element.

@@ -90,8 +90,8 @@ fn axis(f: &Function, user: OpId, value: ValueId) -> Result<Axis, EditError> {
         );
         NoMatch::unless(passes(f, op, true) || is_between)?;
         let operands = f.operands(op);
-        let mut made = operands.filter(|&operand| only_producer(f, op, operand).is_some());
-        (user, value) = (op, made.next().ok_or(NoMatch)?);
+        let mut created = operands.filter(|&operand| only_producer(f, op, operand).is_some());
+        (user, value) = (op, created.next().ok_or(NoMatch)?);
     }
     Err(NoMatch.into())
 }

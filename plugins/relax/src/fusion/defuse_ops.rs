@@ -75,8 +75,12 @@ pub fn defuse_ops(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
                 Err(why) => {
                     let name = f.name(call);
                     let note = format!("cannot restore the ops of `{name}`: {why}");
-                    let place = Place::name(call).within(f);
-                    cx.emit(&Diagnostic::note(note).code("relax::not-defused").at(place));
+                    let position = Place::name(call).within(f);
+                    cx.emit(
+                        &Diagnostic::note(note)
+                            .code("relax::not-defused")
+                            .at(position),
+                    );
                 }
             }
         }

@@ -31,10 +31,10 @@ fn other_type(
         "`{}` has result type {inferred}, but {declared} is declared{why}",
         f.name(op)
     );
-    let place = Place::result(op, index).within(f);
+    let position = Place::result(op, index).within(f);
     Diagnostic::warning(message)
         .at(Place::name(op).within(f))
-        .label(place, format!("declared {declared}"))
+        .label(position, format!("declared {declared}"))
         .code(CODE)
         .help(help)
 }
@@ -131,13 +131,13 @@ pub(crate) fn check_yields(
         let sort = Sort::from_value(f, value).without(&is_invented);
         if !is_reported.contains(&value) {
             let message = format!("result has type {is}, but {declared} is declared");
-            let place = Place::operand(last, index).within(f);
+            let position = Place::operand(last, index).within(f);
             let invalid_op = Diagnostic::warning(message)
-                .label(place, format!("declared {declared}"))
+                .label(position, format!("declared {declared}"))
                 .code(CODE)
                 .help(HELP);
-            reports.push(match made(f, value) {
-                Some(place) => invalid_op.label(place, format!("has type {is}")),
+            reports.push(match definition_location(f, value) {
+                Some(position) => invalid_op.label(position, format!("has type {is}")),
                 None => invalid_op,
             });
         }
@@ -196,7 +196,7 @@ pub(crate) fn called_with(caller: &Function, op: OpId, callee: &Function) -> Vec
 }
 
 /// Returns the place of the op that defines a value, if there is one.
-fn made(f: &Function, value: ValueId) -> Option<Place> {
+fn definition_location(f: &Function, value: ValueId) -> Option<Place> {
     let op = f.defining_op(value)?;
     Some(Place::result(op, f.index(value)).within(f))
 }

@@ -229,11 +229,11 @@ impl Inference {
         caller.set_results(f, &mut self.fresh, pending.op, &sorts, &HashSet::new())?;
         if let Some(first) = frame.diagnostics.first() {
             let callee = f.text(pending.call.callee);
-            let place = Place::op(pending.op).within(f);
+            let position = Place::op(pending.op).within(f);
             let in_call = Diagnostic::warning(format!("in call of `@{callee}`: {}", first.message));
             caller
                 .diagnostics
-                .push(in_call.at(place).code("relax::infer-type"));
+                .push(in_call.at(position).code("relax::infer-type"));
         }
         self.calls.results.insert(pending.call, sorts);
         Ok(())

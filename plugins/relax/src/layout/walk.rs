@@ -35,15 +35,15 @@ pub(crate) fn convert_layouts(
         if is_generated(&f) || !f.iter().any(|op| source.is_about(&f, op)) {
             continue;
         }
-        let mut made = match functions.take() {
-            Some(made) => made,
+        let mut created = match functions.take() {
+            Some(created) => created,
             None => Functions::new(m)?,
         };
         let f = m.edit(name)?;
         let mut walk = Walk {
             cx,
             source,
-            functions: &mut made,
+            functions: &mut created,
             forms: Forms::new(cx),
             replaced: Vec::new(),
         };
@@ -54,8 +54,8 @@ pub(crate) fn convert_layouts(
             forms, replaced, ..
         } = walk;
         forms.finish(f, &replaced)?;
-        made.make(m, cx, name)?;
-        functions = Some(made);
+        created.make(m, cx, name)?;
+        functions = Some(created);
     }
     Ok(())
 }
@@ -192,30 +192,33 @@ impl Walk<'_> {
             Some(answered) => answered.is_empty() && layout.contains(|c: char| c.is_ascii_digit()),
         };
         let requested = requested.iter().enumerate().take(f.operand_count(op));
-        let refused: Vec<&str> = requested
+        let rejected: Vec<&str> = requested
             .filter_map(|(at, layout)| Some((at, layout.as_deref()?)))
             .filter(|(at, layout)| is_rejected(*at, layout))
             .map(|(_, layout)| layout)
             .collect();
-        if refused.is_empty() {
+        if rejected.is_empty() {
             return;
         }
-        let refused = refused.join(", ");
+        let rejected = rejected.join(", ");
         let text = match laid_out {
             None => format!(
-                "`{}` keeps its layout: its definition does not support {refused}, or its types are not sufficiently \
+                "`{}` keeps its layout: its definition does not support {rejected}, or its types are not sufficiently \
                  known",
                 f.name(op)
             ),
             Some(_) => format!(
                 "an operand of `{}` keeps its layout: its sizes are not known to be multiples of the blocks of \
-                 {refused}",
+                 {rejected}",
                 f.name(op)
             ),
         };
-        let place = Place::name(op).within(f);
-        self.cx
-            .emit(&Diagnostic::note(text).code("relax::keeps-layout").at(place));
+        let position = Place::name(op).within(f);
+        self.cx.emit(
+            &Diagnostic::note(text)
+                .code("relax::keeps-layout")
+                .at(position),
+        );
     }
 
     /// Inserts the op in other layouts before the original.
@@ -232,14 +235,14 @@ impl Walk<'_> {
         let before = f.previous_op(op);
         let count = laid.results.len();
         let mut values = self.cx.insert_text(f, op, &laid.body, &args, count)?;
-        let made = between(f, before, op);
+        let created = between(f, before, op);
         let moves = |op: &OpId| matches!(f.name(*op), "onnx.Transpose" | "onnx.Reshape");
-        if made.len() > 1 && made.iter().any(moves) {
-            let params = references(f, &made);
-            self.erase(f, &made, &args)?;
+        if created.len() > 1 && created.iter().any(moves) {
+            let params = references(f, &created);
+            self.erase(f, &created, &args)?;
             values = self.call(f, op, laid, &args, &params)?;
         } else {
-            self.infer_and_fold(f, &made, &mut values)?;
+            self.infer_and_fold(f, &created, &mut values)?;
         }
         for (index, layout) in laid.results.iter().enumerate() {
             let (result, value) = (f.result(op, index), values[index]);
@@ -255,7 +258,7 @@ impl Walk<'_> {
                 Some(layout) => {
                     let ty = laid_type(f, result, layout)?;
                     refine(f, value, ty);
-                    self.forms.made(result, op, layout.clone(), value);
+                    self.forms.add_form(result, op, layout.clone(), value);
                 }
             }
         }
@@ -266,10 +269,10 @@ impl Walk<'_> {
     fn infer_and_fold(
         &mut self,
         f: &mut Function,
-        made: &[OpId],
+        created: &[OpId],
         values: &mut [ValueId],
     ) -> PassResult {
-        for &op in made {
+        for &op in created {
             // InferType has reported errors already.
             _ = self.cx.infer(f, op);
             let is_given = f.results(op).iter().any(|result| values.contains(result));
@@ -288,8 +291,8 @@ impl Walk<'_> {
     }
 
     /// Erases ops that were only inserted for inspection, and their constants.
-    fn erase(&mut self, f: &mut Function, made: &[OpId], args: &[ValueId]) -> PassResult {
-        for &op in made.iter().rev() {
+    fn erase(&mut self, f: &mut Function, created: &[OpId], args: &[ValueId]) -> PassResult {
+        for &op in created.iter().rev() {
             let used: Vec<ValueId> = f.operands(op).collect();
             f.erase_op(op)?;
             for value in used {

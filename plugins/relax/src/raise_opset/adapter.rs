@@ -102,9 +102,9 @@ impl<'s> Site<'s> {
         if let Some(&known) = self.ints.get(ints) {
             return Ok(known);
         }
-        let made = self.f.add_ints(ints)?;
-        self.ints.insert(ints.to_vec(), made);
-        Ok(made)
+        let created = self.f.add_ints(ints)?;
+        self.ints.insert(ints.to_vec(), created);
+        Ok(created)
     }
 
     /// Creates a scalar constant with the element type of an op's first operand.

@@ -13,7 +13,7 @@ pub(super) struct Unsupported {
     pub(super) to: i64,
     /// The first op for each function, operator and reason, and the number of such ops.
     found: Vec<(Diagnostic, usize)>,
-    places: HashMap<(String, String), usize>,
+    positions: HashMap<(String, String), usize>,
     /// The latest opset that all ops can be converted to.
     free: i64,
 }
@@ -23,7 +23,7 @@ impl Unsupported {
         Unsupported {
             to,
             found: Vec::new(),
-            places: HashMap::new(),
+            positions: HashMap::new(),
             free: to,
         }
     }
@@ -38,8 +38,8 @@ impl Unsupported {
         );
         let key = (f.function_name().to_owned(), message.clone());
         let next = self.found.len();
-        let place = *self.places.entry(key).or_insert(next);
-        match self.found.get_mut(place) {
+        let position = *self.positions.entry(key).or_insert(next);
+        match self.found.get_mut(position) {
             Some((_, count)) => *count += 1,
             None => {
                 let error = Diagnostic::error(message).code("relax::opset-not-raised");

@@ -285,7 +285,7 @@ impl<'h> Callee<'h> {
         if self.has_symbols {
             self.body.rename_dims(f, &copy)?;
         }
-        place(f, &copy.all, call)?;
+        place_ops(f, &copy.all, call)?;
         let copies = self.body.f.iter().zip(copy.all);
         let calls = copies.filter_map(|(op, copy)| Some((copy, *self.calls.get(&op)?)));
         Ok(Copied {
@@ -312,13 +312,13 @@ fn sorted(opsets: &HashMap<String, i64>) -> Vec<(&str, i64)> {
 }
 
 /// Prefixes the locations of copies with that of the call.
-fn place(f: &mut Function, made: &[OpId], call: OpId) -> Result<(), EditError> {
+fn place_ops(f: &mut Function, created: &[OpId], call: OpId) -> Result<(), EditError> {
     let at = f.loc(call);
     if at == LocId::NONE {
         return Ok(());
     }
     let Some(prefix) = f.loc_name(call).map(str::to_owned) else {
-        for &op in made {
+        for &op in created {
             let own = f.loc(op);
             if own == LocId::NONE {
                 f.set_loc(op, at)?;
@@ -326,7 +326,7 @@ fn place(f: &mut Function, made: &[OpId], call: OpId) -> Result<(), EditError> {
         }
         return Ok(());
     };
-    for &op in made {
+    for &op in created {
         if f.terminator(f.parent_region(op)) == Some(op) {
             continue;
         }

@@ -265,13 +265,13 @@ pub(crate) fn only_use(f: &Function, value: ValueId) -> Option<Use> {
 
 /// Creates a builder with the operator and the attributes of an op, except these.
 pub(crate) fn like(f: &Function, op: OpId, except: &[&str]) -> Result<OpBuilder<'static>, NoMatch> {
-    let mut made = OpBuilder::new(f.symbol(op));
+    let mut created = OpBuilder::new(f.symbol(op));
     for (name, attr) in f.attrs(op) {
         if !except.contains(&f.text(name)) {
-            made = made.attr(name, attr.to_value().ok_or(NoMatch)?);
+            created = created.attr(name, attr.to_value().ok_or(NoMatch)?);
         }
     }
-    Ok(made)
+    Ok(created)
 }
 
 /// Returns the results of the op whose first result is given.

@@ -44,7 +44,7 @@ impl Graph {
         f: &Function,
         region: RegionId,
         placeholders: &Placeholders<'_>,
-        places: &mut Places,
+        positions: &mut Places,
         most: usize,
     ) -> Graph {
         let terminator = f.terminator(region);
@@ -52,8 +52,8 @@ impl Graph {
             .ops_in(region)
             .filter(|&op| Some(op) != terminator)
             .collect();
-        for (&op, place) in ops.iter().zip(0..) {
-            places.set(op.index(), Some(place));
+        for (&op, position) in ops.iter().zip(0..) {
+            positions.set(op.index(), Some(position));
         }
         let kinds = ops.iter().map(|&op| Kind::from_op(f, op, placeholders));
         let kinds: Vec<Kind> = kinds.collect();
@@ -67,8 +67,8 @@ impl Graph {
             let mut is_yielded = false;
             for &value in f.results(op) {
                 for one in f.iter_uses(value) {
-                    let place = places.get(ancestor_in(f, one.op, region).index());
-                    match place.map(|place| place as usize) {
+                    let position = positions.get(ancestor_in(f, one.op, region).index());
+                    match position.map(|position| position as usize) {
                         Some(to) if ops[to] == one.op => {
                             let kind = Kind::of_use(f, value, one.op, kinds[to]);
                             graph.edges.push(Edge { to, kind });

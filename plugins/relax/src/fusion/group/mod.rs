@@ -43,7 +43,7 @@ pub(crate) struct Group {
     pub(crate) name: String,
     pub(crate) attrs: FunctionAttrs,
     /// The original positions of the ops, in program order, if they must be restored.
-    pub(crate) places: Option<Vec<i64>>,
+    pub(crate) positions: Option<Vec<i64>>,
     /// The maximum number of elements of a constant that moves into the function.
     pub(crate) most_inside: u64,
 }
@@ -56,7 +56,7 @@ impl Group {
             domain: domain.to_owned(),
             name,
             attrs,
-            places: None,
+            positions: None,
             most_inside: MOST_INSIDE,
         }
     }
@@ -111,9 +111,9 @@ impl Groups {
             .and_then(|key| self.functions.get(key))
             .copied();
         let own_names = (shared.is_some()).then(|| (NAMES, AttrValue::Strings(plan.names(f))));
-        let places = group.places.clone();
-        let places = places.map(|places| (PLACES, AttrValue::Ints(places)));
-        let attrs: FunctionAttrs = own_names.into_iter().chain(places).collect();
+        let positions = group.positions.clone();
+        let positions = positions.map(|positions| (PLACES, AttrValue::Ints(positions)));
+        let attrs: FunctionAttrs = own_names.into_iter().chain(positions).collect();
         f.add_domain(&group.domain)?;
         let function = match shared {
             Some(function) => function,

@@ -203,31 +203,31 @@ impl Plan {
     ) -> Result<SymbolId, EditError> {
         let symbol = m.edit(holder)?.intern(name)?;
         m.create(name, FunctionKind::GRAPH, Some(holder.into()))?;
-        let (f, made) = m.edit_both(holder, symbol)?;
-        let body = made.body();
+        let (f, created) = m.edit_both(holder, symbol)?;
+        let body = created.body();
         let mut captures = Vec::with_capacity(self.inputs.len());
         for &value in &self.inputs {
-            let ty = made.type_from(f, f.type_id(value))?;
-            let param = made.add_arg(body, f.value_name(value).unwrap_or(""), ty)?;
+            let ty = created.type_from(f, f.type_id(value))?;
+            let param = created.add_arg(body, f.value_name(value).unwrap_or(""), ty)?;
             captures.push([value, param]);
         }
         for &(param, _) in &self.params {
-            made.add_attr_param(param, None)?;
+            created.add_attr_param(param, None)?;
         }
-        let copies = made.clone_ops_from(f, &self.ops, Position::end_of(body), &captures)?;
+        let copies = created.clone_ops_from(f, &self.ops, Position::end_of(body), &captures)?;
         let originals = self.ops.iter().flat_map(|&op| f.results(op));
         let copies: HashMap<ValueId, ValueId> = originals.copied().zip(copies).collect();
         let mut results = Vec::with_capacity(self.outputs.len());
         for &value in &self.outputs {
             let ty = match f.type_of(value).kind() {
                 TypeKind::UNKNOWN => TypeId::NONE,
-                _ => made.type_from(f, f.type_id(value))?,
+                _ => created.type_from(f, f.type_id(value))?,
             };
             results.push((f.value_name(value).unwrap_or(""), ty, copies[&value]));
         }
-        made.set_named_results(body, &results)?;
+        created.set_named_results(body, &results)?;
         for (name, value) in attrs {
-            made.set_function_attr(*name, value.clone())?;
+            created.set_function_attr(*name, value.clone())?;
         }
         Ok(symbol)
     }
@@ -252,11 +252,11 @@ impl Plan {
         let call = call.loc(f.fused_loc(&self.ops)?);
         let last = self.ops[self.ops.len() - 1];
         if f.results(last) == &self.outputs[..] {
-            let made = f.replace_op(last, call)?;
+            let created = f.replace_op(last, call)?;
             for &op in self.ops.iter().rev().skip(1) {
                 f.erase_op(op)?;
             }
-            return Ok(made);
+            return Ok(created);
         }
         let at = after(f, last);
         let call = f.create_op(call, at)?;

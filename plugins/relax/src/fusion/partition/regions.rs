@@ -19,7 +19,7 @@ pub(super) fn groups(
     targets: &HashMap<SymbolId, String>,
 ) -> Vec<Vec<OpId>> {
     let ops: Vec<OpId> = f.ops_in(region).collect();
-    let places: HashMap<OpId, usize> = ops.iter().copied().zip(0..).collect();
+    let positions: HashMap<OpId, usize> = ops.iter().copied().zip(0..).collect();
     let mut graph = Depths {
         targets: ops.iter().map(|&op| targets.get(&f.symbol(op))).collect(),
         depths: Vec::with_capacity(ops.len()),
@@ -27,7 +27,7 @@ pub(super) fn groups(
         users: vec![Vec::new(); ops.len()],
     };
     for (at, &op) in ops.iter().enumerate() {
-        graph.add(at, &producers(f, op, region, &places));
+        graph.add(at, &producers(f, op, region, &positions));
     }
     graph.deepen();
     graph.groups(&ops)
@@ -136,13 +136,13 @@ fn producers(
     f: &Function,
     op: OpId,
     region: RegionId,
-    places: &HashMap<OpId, usize>,
+    positions: &HashMap<OpId, usize>,
 ) -> Vec<usize> {
     let nested = f.regions(op).iter().flat_map(|&inner| f.iter_in(inner));
     let users = std::iter::once(op).chain(nested);
     let values = users.flat_map(|user| f.operands(user));
     let producers = values.filter_map(|value| f.defining_op(value));
     let own = producers.filter(|&maker| f.parent_region(maker) == region);
-    own.filter_map(|maker| places.get(&maker).copied())
+    own.filter_map(|maker| positions.get(&maker).copied())
         .collect()
 }

@@ -103,26 +103,26 @@ impl<'h> Placeholders<'h> {
         // Calls with other shapes may share the body, so it is inferred again in a scratch function.
         let name = &*self.scratch;
         m.create(name, FunctionKind::GRAPH, Some(holder.into()))?;
-        let made = m.edit(name)?;
-        let (body, mut args) = (made.body(), Vec::new());
+        let created = m.edit(name)?;
+        let (body, mut args) = (created.body(), Vec::new());
         for value in f.operands(call) {
-            let ty = made.type_from(&f, f.type_id(value))?;
-            args.push(made.add_arg(body, "", ty)?);
+            let ty = created.type_from(&f, f.type_id(value))?;
+            args.push(created.add_arg(body, "", ty)?);
         }
         args.resize(found.body.params().len(), ValueId::NONE);
-        made.set_results(body, &[])?;
-        let end = made
+        created.set_results(body, &[])?;
+        let end = created
             .terminator(body)
             .ok_or("a new function has no terminator (bug in passdock; please report it)")?;
         let at = Position::before(end);
-        made.clone_region_from(&found.body, found.body.body(), at, &args, &[])?;
+        created.clone_region_from(&found.body, found.body.body(), at, &args, &[])?;
         let name_of = found.body.name(inner);
         let mut support = Support::Unsaid;
-        for op in made.ops() {
+        for op in created.ops() {
             // InferType has reported errors already.
-            _ = cx.infer(made, op);
-            if made.name(op) == name_of {
-                support = cx.supports(made, op, target)?;
+            _ = cx.infer(created, op);
+            if created.name(op) == name_of {
+                support = cx.supports(created, op, target)?;
             }
         }
         m.remove(name)?;

@@ -33,7 +33,7 @@ impl FastFunction {
 /// The functions that were created or found so far.
 #[derive(Default)]
 pub(super) struct Functions {
-    made: HashMap<FastFunction, SymbolId>,
+    created: HashMap<FastFunction, SymbolId>,
 }
 
 impl Functions {
@@ -44,8 +44,8 @@ impl Functions {
         cx: &PassContext,
         requested: FastFunction,
     ) -> Result<SymbolId, PassError> {
-        if let Some(&made) = self.made.get(&requested) {
-            return Ok(made);
+        if let Some(&created) = self.created.get(&requested) {
+            return Ok(created);
         }
         let inner = match requested.kind {
             Kind::SIGMOID | Kind::SOFTMAX => {
@@ -61,7 +61,7 @@ impl Functions {
         let base = requested.name();
         let mut name = base.clone();
         let mut number = 0;
-        let made = loop {
+        let created = loop {
             match m.function(&*name) {
                 None => break make(m, cx, requested, &name, inner)?,
                 // An earlier run created it, or a back end replaced its body.
@@ -75,8 +75,8 @@ impl Functions {
                 }
             }
         };
-        self.made.insert(requested, made);
-        Ok(made)
+        self.created.insert(requested, created);
+        Ok(created)
     }
 }
 

@@ -66,15 +66,15 @@ impl Constants {
         let region = record.map_or(RegionId::NONE, |record| record.region);
         let bytes = f.constant_data(value)?.unwrap_or_default();
         let count = if is_splat { 1 } else { usize::MAX };
-        let mut made = Vec::with_capacity(bytes.len().min(count.saturating_mul(4)) / 2);
+        let mut created = Vec::with_capacity(bytes.len().min(count.saturating_mul(4)) / 2);
         for number in elements(bytes).take(count) {
-            element::push(self.low.dtype, number.into(), &mut made);
+            element::push(self.low.dtype, number.into(), &mut created);
         }
         let shape = f.shape(value).unwrap_or_default();
         let ty = f.add_type(&TypeSpec::shaped(self.low.dtype, &shape))?;
         let spec = match is_splat {
-            true => ConstantSpec::splat(ty, &made),
-            false => ConstantSpec::new(ty, &made),
+            true => ConstantSpec::splat(ty, &created),
+            false => ConstantSpec::new(ty, &created),
         };
         f.add_constant(&spec.in_region(region))
     }

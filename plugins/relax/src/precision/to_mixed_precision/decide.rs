@@ -80,25 +80,25 @@ fn groups(flows: &Flows) -> Vec<Group> {
             ends.for_each(|other| sets.merge(first as usize, other as usize));
         }
     }
-    let mut places: HashMap<usize, usize> = HashMap::new();
+    let mut positions: HashMap<usize, usize> = HashMap::new();
     let mut groups: Vec<Group> = Vec::new();
     for (number, member) in flows.members.iter().enumerate() {
         if !member.role.always {
             let root = sets.root(number);
-            let place = *places.entry(root).or_insert(groups.len());
-            if place == groups.len() {
+            let position = *positions.entry(root).or_insert(groups.len());
+            if position == groups.len() {
                 groups.push(Group {
                     members: Vec::new(),
                     flows: Vec::new(),
                 });
             }
-            groups[place].members.push(number as u32);
+            groups[position].members.push(number as u32);
         }
     }
     for (number, flow) in flows.all.iter().enumerate() {
         if let Some(end) = ends(flows, flow).next() {
             let root = sets.root(end as usize);
-            groups[places[&root]].flows.push(number as u32);
+            groups[positions[&root]].flows.push(number as u32);
         }
     }
     groups

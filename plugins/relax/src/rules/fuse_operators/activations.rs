@@ -91,12 +91,12 @@ fn gated(r: &mut Rewriter<'_>, m: &Match<'_>, gates: &[(&str, Gate)]) -> Rewritt
             };
             for &x in all[1..].iter().filter(|x| **x != g) {
                 let read = || {
-                    let (expected, made) = gate(r, op, x)?;
+                    let (expected, new_op) = gate(r, op, x)?;
                     let is_it = polynomial(f, y, x, g)?.is_about(expected, f.dtype(x));
-                    Ok(is_it.then_some(made).ok_or(NoMatch)?)
+                    Ok(is_it.then_some(new_op).ok_or(NoMatch)?)
                 };
-                if let Some(made) = unless_no_match(read())? {
-                    return Ok(Some(vec![r.op(made.operand(x))?]));
+                if let Some(new_op) = unless_no_match(read())? {
+                    return Ok(Some(vec![r.op(new_op.operand(x))?]));
                 }
             }
         }
@@ -114,24 +114,24 @@ fn gelu(r: &Rewriter<'_>, op: OpId, x: ValueId) -> Result<Gated, EditError> {
     let is_erf = is(f, op, "onnx.Erf");
     let expected = Polynomial::gelu_gate(is_erf);
     NoMatch::unless(inside(f, op, x)?.is_about(expected, f.dtype(x)))?;
-    let made = OpBuilder::new("onnx.Gelu");
-    let made = match is_erf {
-        true => made,
-        false => made.attr("approximate", "tanh"),
+    let new_op = OpBuilder::new("onnx.Gelu");
+    let new_op = match is_erf {
+        true => new_op,
+        false => new_op.attr("approximate", "tanh"),
     };
-    Ok((Polynomial::halves(), made))
+    Ok((Polynomial::halves(), new_op))
 }
 
 fn swish(r: &Rewriter<'_>, op: OpId, x: ValueId) -> Result<Gated, EditError> {
     let found = inside(r.function(), op, x)?;
     let alpha = found.at(1, 0);
     NoMatch::unless(found == Polynomial::term(1, 0, alpha))?;
-    let made = OpBuilder::new("onnx.Swish");
-    let made = match alpha == 1.0 {
-        true => made,
-        false => made.attr("alpha", alpha as f32),
+    let new_op = OpBuilder::new("onnx.Swish");
+    let new_op = match alpha == 1.0 {
+        true => new_op,
+        false => new_op.attr("alpha", alpha as f32),
     };
-    Ok((Polynomial::term(1, 1, 1.0), made))
+    Ok((Polynomial::term(1, 1, 1.0), new_op))
 }
 
 fn hard_swish(r: &Rewriter<'_>, op: OpId, x: ValueId) -> Result<Gated, EditError> {
@@ -209,11 +209,11 @@ fn line(r: &mut Rewriter<'_>, m: &Match<'_>, clip: OpId, factor: f64) -> Rewritt
             .defining_op(top)
             .is_some_and(|op| becomes_dead(f, m.root(), op));
         if found == line && alpha != 0.0 && becomes_dead && is(f, clip, "onnx.Clip") {
-            let made = OpBuilder::new("onnx.HardSigmoid")
+            let new_op = OpBuilder::new("onnx.HardSigmoid")
                 .operand(x)
                 .attr("alpha", (alpha * factor) as f32)
                 .attr("beta", (beta * factor) as f32);
-            return Ok(Some(vec![r.op(made)?]));
+            return Ok(Some(vec![r.op(new_op)?]));
         }
     }
     Ok(None)

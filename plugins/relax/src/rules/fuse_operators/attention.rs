@@ -70,15 +70,15 @@ fn attention(r: &mut Rewriter<'_>, m: &Match<'_>, is_masked: bool) -> Rewritten 
     let queries = outer(f, q, rank).ok_or(NoMatch)?;
     let is_same = |value| outer(f, value, rank).as_ref() == Some(&queries);
     NoMatch::unless(is_same(k) && is_same(v))?;
-    let made = OpBuilder::new("onnx.Attention")
+    let new_op = OpBuilder::new("onnx.Attention")
         .operands([q, k, v])
         .operands(mask)
         .attr("scale", scale as f32);
-    let made = match rank {
-        3 => made.attr("q_num_heads", 1).attr("kv_num_heads", 1),
-        _ => made,
+    let new_op = match rank {
+        3 => new_op.attr("q_num_heads", 1).attr("kv_num_heads", 1),
+        _ => new_op,
     };
-    Ok(Some(vec![r.op(made)?]))
+    Ok(Some(vec![r.op(new_op)?]))
 }
 
 /// Returns all dims except the last two, if they are known.

@@ -101,6 +101,6 @@ fn with_parameters(
         None => ones,
     };
     let bias = bias.map(|bias| parameter(r, bias, ones)).transpose()?;
-    let made = make("onnx.LayerNormalization", dtype, spread).operands([x, scale]);
-    r.op(made.operands(bias))
+    let new_op = make("onnx.LayerNormalization", dtype, spread).operands([x, scale]);
+    r.op(new_op.operands(bias))
 }

@@ -138,6 +138,6 @@ fn flatten(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
         }
     }
     NoMatch::unless(seen != xs && all.len() <= MOST)?;
-    let made = OpBuilder::new(f.symbol(y)).operands(seen);
-    Ok(Some(vec![r.op(made)?]))
+    let new_op = OpBuilder::new(f.symbol(y)).operands(seen);
+    Ok(Some(vec![r.op(new_op)?]))
 }

@@ -94,9 +94,9 @@ fn without_expand(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
         };
         // Leading dims of 1 are dims of the result, too.
         if rank <= dims.len() && dims.iter().rev().enumerate().all(is_free) {
-            let made = like(f, y, &[])?;
+            let new_op = like(f, y, &[])?;
             operands[at] = source;
-            return Ok(Some(vec![r.op(made.operands(operands))?]));
+            return Ok(Some(vec![r.op(new_op.operands(operands))?]));
         }
     }
     Ok(None)

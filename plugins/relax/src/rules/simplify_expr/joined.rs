@@ -182,8 +182,8 @@ fn gather(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
         true => r.scalar(dtype, index as f64)?.ok_or(NoMatch)?,
         false => r.ints(&[index])?,
     };
-    let made = like(r.function(), m.op("y"), &[])?;
-    Ok(Some(vec![r.op(made.operands([xs[found], at]))?]))
+    let new_op = like(r.function(), m.op("y"), &[])?;
+    Ok(Some(vec![r.op(new_op.operands([xs[found], at]))?]))
 }
 
 /// Removes operands that are empty along the axis.

@@ -23,7 +23,7 @@ fn flags(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let y = m.op("y");
     let mut operands = [m.value(f, "a"), m.value(f, "b")];
-    let mut made = like(f, y, &["transA", "transB"])?;
+    let mut new_op = like(f, y, &["transA", "transB"])?;
     let mut found = false;
     for (operand, name) in operands.iter_mut().zip(["transA", "transB"]) {
         let mut flag = int_or(f, y, name, 0).ok_or(NoMatch)?;
@@ -33,12 +33,14 @@ fn flags(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
             flag = i64::from(flag == 0);
         }
         if flag != 0 {
-            made = made.attr(name, flag);
+            new_op = new_op.attr(name, flag);
         }
     }
-    let made = made.operands(operands).operands(m.values("rest").to_vec());
+    let new_op = new_op
+        .operands(operands)
+        .operands(m.values("rest").to_vec());
     NoMatch::unless(found)?;
-    Ok(Some(vec![r.op(made)?]))
+    Ok(Some(vec![r.op(new_op)?]))
 }
 
 /// Returns the matrix whose transpose a value is, if the value has one use.

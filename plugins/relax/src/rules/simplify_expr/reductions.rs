@@ -24,11 +24,11 @@ fn keep_or_drop(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     NoMatch::unless(
         restores_axes(f, &axes, keeps, outer)? || has_shape(f, x, &axes, keeps, f.result(outer, 0)),
     )?;
-    let made = like(f, inner, &["keepdims"])?;
-    let made = made
+    let new_op = like(f, inner, &["keepdims"])?;
+    let new_op = new_op
         .operands(f.operands(inner).collect::<Vec<_>>())
         .attr("keepdims", i64::from(keeps == 0));
-    Ok(Some(vec![r.op(made)?]))
+    Ok(Some(vec![r.op(new_op)?]))
 }
 
 /// Returns the axes of a reduction, if it lists any.

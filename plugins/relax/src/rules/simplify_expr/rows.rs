@@ -369,21 +369,21 @@ impl Group {
                     },
                 });
             }
-            let mut made = like(f, op, row_op.axis.as_slice()).map_err(EditError::from)?;
+            let mut new_op = like(f, op, row_op.axis.as_slice()).map_err(EditError::from)?;
             match row_op.axis {
                 Some("axes") if operands.len() > 1 => operands[1] = f.add_ints(&[-1])?,
-                Some("axes") => made = made.attr("axes", [-1_i64]),
-                Some(axis) => made = made.attr(axis, -1_i64),
+                Some("axes") => new_op = new_op.attr("axes", [-1_i64]),
+                Some(axis) => new_op = new_op.attr(axis, -1_i64),
                 None => {}
             }
-            let made = made
+            let new_op = new_op
                 .operands(operands)
                 .untyped_results(f.result_count(op))
                 .loc(f.loc(op));
-            let made = f.create_op(made, Position::before(op))?;
-            cx.infer(f, made)?;
+            let new_op = f.create_op(new_op, Position::before(op))?;
+            cx.infer(f, new_op)?;
             let results = f.results(op).iter().copied();
-            matrices.extend(results.zip(f.results(made).iter().copied()));
+            matrices.extend(results.zip(f.results(new_op).iter().copied()));
         }
         let mut read: Vec<ValueId> = Vec::new();
         for &op in self.order.iter().rev() {
@@ -405,15 +405,15 @@ impl Group {
             let result = f.result(view, 0);
             if is_matrix(f, result, old) {
                 f.replace_op_with(view, &[matrix])?;
-            } else if let Some(made) = reshape_like(f, matrix, result)? {
-                f.replace_op(view, made.loc(f.loc(view)))?;
+            } else if let Some(new_op) = reshape_like(f, matrix, result)? {
+                f.replace_op(view, new_op.loc(f.loc(view)))?;
             }
         }
         if f.use_count(old) > 0
-            && let Some(made) = reshape_like(f, matrix, old)?
+            && let Some(new_op) = reshape_like(f, matrix, old)?
         {
-            let made = f.create_op(made.loc(f.loc(op)), Position::before(op))?;
-            f.replace_uses(old, f.result(made, 0))?;
+            let new_op = f.create_op(new_op.loc(f.loc(op)), Position::before(op))?;
+            f.replace_uses(old, f.result(new_op, 0))?;
         }
         Ok(())
     }

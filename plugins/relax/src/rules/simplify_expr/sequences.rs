@@ -144,8 +144,8 @@ fn construct(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
         .filter(|_| f.use_count(m.value(f, "s")) == 1 && xs.len() < MOST)
         .ok_or(NoMatch)?;
     xs.insert(at, x);
-    let made = OpBuilder::new("onnx.SequenceConstruct").operands(xs);
-    Ok(Some(vec![r.op(made)?]))
+    let new_op = OpBuilder::new("onnx.SequenceConstruct").operands(xs);
+    Ok(Some(vec![r.op(new_op)?]))
 }
 
 /// Returns the number of operands of a `SequenceConstruct`.

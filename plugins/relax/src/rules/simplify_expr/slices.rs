@@ -44,7 +44,7 @@ impl Range {
     }
 
     /// Returns the first index of a range in a dim of this size, and the number of indices.
-    fn places(self, size: i64) -> Option<(i64, i64)> {
+    fn bounds(self, size: i64) -> Option<(i64, i64)> {
         let (least, most) = match self.step {
             0 | i64::MIN => return None,
             _ if size == 0 => return Some((0, 0)),
@@ -76,8 +76,8 @@ impl Range {
             ..self
         };
         if let Some(size) = size {
-            let (start, count) = first.places(size)?;
-            let (from, selected) = self.places(count)?;
+            let (start, count) = first.bounds(size)?;
+            let (from, selected) = self.bounds(count)?;
             if selected == 0 {
                 return Some(range(0, 0, 1));
             }

@@ -47,9 +47,9 @@ pub(super) fn transpose(
 
 /// Returns the inverse of a permutation.
 pub(super) fn inverse(perm: &[i64]) -> Result<Vec<i64>, NoMatch> {
-    let place = |axis: usize| perm.iter().position(|from| *from == axis as i64);
-    let places = (0..perm.len()).map(|axis| Some(place(axis)? as i64));
-    places.collect::<Option<_>>().ok_or(NoMatch)
+    let position = |axis: usize| perm.iter().position(|from| *from == axis as i64);
+    let positions = (0..perm.len()).map(|axis| Some(position(axis)? as i64));
+    positions.collect::<Option<_>>().ok_or(NoMatch)
 }
 
 /// Returns the operand and the permutation of the `Transpose` that defines a value.

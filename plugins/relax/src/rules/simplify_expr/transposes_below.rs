@@ -145,9 +145,9 @@ fn after(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let left: Vec<i64> = (0..rank as i64)
         .filter(|axis| !reduced_axes.contains(axis))
         .collect();
-    let place = |from: &Option<i64>| left.iter().position(|axis| Some(*axis) == *from);
-    let places = outer.iter().map(|from| Some(place(from)? as i64));
-    let perm = places.collect::<Option<Vec<i64>>>().ok_or(NoMatch)?;
+    let position = |from: &Option<i64>| left.iter().position(|axis| Some(*axis) == *from);
+    let positions = outer.iter().map(|from| Some(position(from)? as i64));
+    let perm = positions.collect::<Option<Vec<i64>>>().ok_or(NoMatch)?;
     let value = match is_reduction {
         true => reduce(r, op, source, &reduced_axes)?,
         false => {
@@ -187,7 +187,7 @@ fn move_below(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let first = perms.next().ok_or(NoMatch)?;
     NoMatch::unless(tops.len() > 1 && perms.all(|perm| perm == first))?;
     let back = inverse(&first)?;
-    let made = like(f, y, &[])?;
+    let new_op = like(f, y, &[])?;
     let mut operands = Vec::new();
     for (&x, above) in xs.iter().zip(&found) {
         operands.push(match above {
@@ -199,7 +199,7 @@ fn move_below(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
             }
         });
     }
-    let value = r.op(made.operands(operands))?;
+    let value = r.op(new_op.operands(operands))?;
     let value = transpose(r, value, &first)?;
     let f = r.function();
     let moved = found.iter().flatten().flat_map(|above| above.ops(f));
@@ -209,8 +209,9 @@ fn move_below(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
 
 /// Returns the number of Transposes created between `before` and the root.
 fn created_since(f: &Function, root: OpId, before: Option<OpId>) -> usize {
-    let made = std::iter::successors(f.previous_op(root), |op| f.previous_op(*op));
-    made.take_while(|op| Some(*op) != before)
+    let new_op = std::iter::successors(f.previous_op(root), |op| f.previous_op(*op));
+    new_op
+        .take_while(|op| Some(*op) != before)
         .filter(|op| is(f, *op, "onnx.Transpose"))
         .count()
 }

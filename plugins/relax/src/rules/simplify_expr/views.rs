@@ -151,11 +151,11 @@ fn pad_without_views(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let padded = of("pad").ok_or(NoMatch)?;
     let expected = of("outer").ok_or(NoMatch)?;
     let pads = f.constant_ints(m.value(f, "pads"))?.ok_or(NoMatch)?;
-    let places = |dims: &[Dim]| -> Vec<usize> {
+    let positions = |dims: &[Dim]| -> Vec<usize> {
         let is_unit = |at: &usize| dims[*at] == Dim::constant(1);
         (0..dims.len()).filter(|at| !is_unit(at)).collect()
     };
-    let (own, inside) = (places(&dims), places(&viewed));
+    let (own, inside) = (positions(&dims), positions(&viewed));
     let (rank, count) = (dims.len(), viewed.len());
     let is_same =
         own.len() == inside.len() && own.iter().zip(&inside).all(|(a, b)| dims[*a] == viewed[*b]);
@@ -170,12 +170,12 @@ fn pad_without_views(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
         .filter(|at| !inside.contains(at))
         .any(|at| pads[at] != 0 || pads[count + at] != 0);
     NoMatch::unless(!pads_units && dims == expected)?;
-    let made = like(f, m.op("pad"), &[])?;
+    let new_op = like(f, m.op("pad"), &[])?;
     let x = m.value(f, "x");
     let value = m.value(f, "value").option();
     let moved = r.ints(&moved)?;
-    let made = made.operands([x, moved]).operands(value);
-    Ok(Some(vec![r.op(made)?]))
+    let new_op = new_op.operands([x, moved]).operands(value);
+    Ok(Some(vec![r.op(new_op)?]))
 }
 
 /// Builds a `Reshape` of a value to the shape of another one.

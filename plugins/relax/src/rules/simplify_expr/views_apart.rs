@@ -38,7 +38,7 @@ fn is_plain(f: &Function, op: OpId) -> bool {
 #[derive(Default)]
 struct Between {
     /// The results of the ops, in program order.
-    made: Vec<ValueId>,
+    created: Vec<ValueId>,
     views: Vec<OpId>,
     /// The operands that the ops broadcast, and how many of those are views without other users.
     stretched: Vec<ValueId>,
@@ -54,7 +54,8 @@ impl Between {
         let mut between = Between::default();
         between.search(f, value)?;
         let is_own = |user: OpId| {
-            user == root || f.result_count(user) == 1 && between.made.contains(&f.result(user, 0))
+            user == root
+                || f.result_count(user) == 1 && between.created.contains(&f.result(user, 0))
         };
         let is_all = |value: &ValueId| {
             f.use_count(*value) <= MOST_USES && f.iter_uses(*value).all(|one| is_own(one.op))
@@ -63,7 +64,7 @@ impl Between {
         let last_views = views.filter(is_all).count();
         let is_last = |value: &&ValueId| viewed(f, **value).is_some() && is_all(value);
         let last_stretched = between.stretched.iter().filter(is_last).count();
-        let is_alone = between.made.iter().all(is_all);
+        let is_alone = between.created.iter().all(is_all);
         is_alone.then_some(Between {
             last_views,
             last_stretched,
@@ -73,7 +74,7 @@ impl Between {
 
     fn search(&mut self, f: &Function, value: ValueId) -> Option<()> {
         let op = f.defining_op(value)?;
-        if self.made.contains(&value) || self.views.contains(&op) {
+        if self.created.contains(&value) || self.views.contains(&op) {
             return Some(());
         }
         self.visited += 1;
@@ -112,7 +113,7 @@ impl Between {
         for operand in passed {
             self.search(f, operand)?;
         }
-        self.made.push(value);
+        self.created.push(value);
         Some(())
     }
 }
@@ -161,25 +162,25 @@ fn once(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
         _ => false,
     };
     // Without ops between them, the rule `view_of_view` applies.
-    let is_near = between.made.is_empty() && !(undoes && becomes_dead);
+    let is_near = between.created.is_empty() && !(undoes && becomes_dead);
     let is_less = undoes || is_same || becomes_dead && between.views.len() == 1;
     NoMatch::unless(!is_near && is_less)?;
     if !between.stretched.is_empty() {
         let below = below(f, inner, &between, &moved).ok_or(NoMatch)?;
         let removed = 1 + between.last_views + between.last_stretched;
-        let made = below.iter().filter(|(_, one)| one.is_op(f)).count();
-        NoMatch::unless(made + usize::from(!undoes && !is_same) < removed)?;
+        let new_op = below.iter().filter(|(_, one)| one.is_op(f)).count();
+        NoMatch::unless(new_op + usize::from(!undoes && !is_same) < removed)?;
         for (value, below) in below {
             moved.insert(value, below.make(r)?);
         }
     }
-    for result in between.made {
+    for result in between.created {
         let f = r.function();
         let op = f.defining_op(result).ok_or(NoMatch)?;
         let own = |value| moved.get(&value).copied().unwrap_or(value);
         let operands: Vec<ValueId> = f.operands(op).map(own).collect();
-        let made = like(f, op, &[])?;
-        moved.insert(result, r.op(made.operands(operands))?);
+        let new_op = like(f, op, &[])?;
+        moved.insert(result, r.op(new_op.operands(operands))?);
     }
     let &value = (moved.get(&inner)).ok_or(NoMatch)?;
     match undoes || is_same {
