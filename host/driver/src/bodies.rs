@@ -45,7 +45,7 @@ fn part_of(module: &Module, name: &str) -> Result<Module, EditFailure> {
     }
     if wanted.is_empty() {
         let message = format!("the module has no function `{name}`");
-        return Err(EditFailure::refused(message));
+        return Err(EditFailure::rejected(message));
     }
     part.retain(|f| wanted.contains(&f.name()));
     Ok(part)

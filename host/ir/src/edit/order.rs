@@ -99,32 +99,38 @@ mod tests {
     use crate::{Function, NewOp, Position, Symbols};
 
     /// Inserts 20,000 ops at positions chosen by `place`, and checks that labels follow the list.
-    fn check(place: impl Fn(&[OpId]) -> OpId) {
+    fn check(position: impl Fn(&[OpId]) -> OpId) {
         let symbols = Symbols::new();
         let name = symbols.intern("t.x");
         let mut f = Function::new(symbols.clone(), FunctionKind::GRAPH, SymbolId(0));
-        let mut made = Vec::new();
+        let mut created = Vec::new();
         for _ in 0..20_000 {
-            let before = place(&made);
+            let before = position(&created);
             let at = Position {
                 region: f.body(),
                 before,
             };
-            made.push(f.create_op(&NewOp::new(name), at).unwrap());
+            created.push(f.create_op(&NewOp::new(name), at).unwrap());
         }
         let orders: Vec<u64> = f.ops_in(f.body()).map(|op| f.op(op).order).collect();
-        assert_eq!(orders.len(), made.len());
+        assert_eq!(orders.len(), created.len());
         assert!(orders.is_sorted_by(|a, b| a < b));
     }
 
     #[test]
     fn labels_follow_the_list_wherever_ops_go() {
         check(|_| OpId::NONE);
-        check(|made| made.last().copied().unwrap_or(OpId::NONE));
-        check(|made| made.first().copied().unwrap_or(OpId::NONE));
-        check(|made| made.get(made.len() / 2).copied().unwrap_or(OpId::NONE));
-        check(|made| {
-            made.get(made.len() * 7919 % 10_007)
+        check(|created| created.last().copied().unwrap_or(OpId::NONE));
+        check(|created| created.first().copied().unwrap_or(OpId::NONE));
+        check(|created| {
+            created
+                .get(created.len() / 2)
+                .copied()
+                .unwrap_or(OpId::NONE)
+        });
+        check(|created| {
+            created
+                .get(created.len() * 7919 % 10_007)
                 .copied()
                 .unwrap_or(OpId::NONE)
         });

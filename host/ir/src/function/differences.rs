@@ -101,9 +101,9 @@ mod tests {
         let x = copy.operand(ops[0], 0);
         edit(&mut copy, [ops[0], ops[1]], x);
         let found = copy.differences(original).expect("ids that are the same");
-        let said = found.iter().map(|(what, n)| format!("{what} {n}"));
-        let said: Vec<String> = said.collect();
-        expected.assert_eq(&said.join(", "));
+        let parts = found.iter().map(|(what, n)| format!("{what} {n}"));
+        let parts: Vec<String> = parts.collect();
+        expected.assert_eq(&parts.join(", "));
     }
 
     #[test]
@@ -135,10 +135,10 @@ mod tests {
                     result_types: &[ty],
                     ..NewOp::new(f.symbols().intern("onnx.Sub"))
                 };
-                let made = f.create_op(&new, Position::before(second)).expect("an op");
-                let made = f.result(made, 0).expect("its result");
+                let created = f.create_op(&new, Position::before(second)).expect("an op");
+                let created = f.result(created, 0).expect("its result");
                 let old = f.result(first, 0).expect("its result");
-                f.replace_uses(old, made).expect("one type");
+                f.replace_uses(old, created).expect("one type");
                 f.erase_op(first).expect("no uses");
             },
             expect!["operands 1, ops 1"],

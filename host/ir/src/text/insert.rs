@@ -24,9 +24,9 @@ pub fn insert_body(
 ) -> Edit<Vec<ValueId>> {
     let body = super::parse_body(text, function.symbols().clone()).map_err(|error| {
         let name = function.describe_op(op);
-        EditFailure::refused(format!("could not parse the body of {name}: {error}"))
+        EditFailure::rejected(format!("could not parse the body of {name}: {error}"))
     })?;
-    let mut names = body.walk(body.body()).map(|made| body.op(made).name);
+    let mut names = body.walk(body.body()).map(|created| body.op(created).name);
     if let Some(name) = names.find(|&name| is_taken(body.symbols(), name)) {
         return Err(EditFailure::not_found(format!(
             "cannot insert the body of {}: `{}` is the name of a function of the module",
@@ -43,7 +43,7 @@ pub fn insert_body(
     });
     let needed = fits.map_err(|why| {
         let name = function.describe_op(op);
-        EditFailure::refused(format!("the body of {name} does not match the op: {why}"))
+        EditFailure::rejected(format!("the body of {name} does not match the op: {why}"))
     })?;
     let before = function.op(op).prev;
     let values = function.clone_region(&CloneRegion {
@@ -54,7 +54,7 @@ pub fn insert_body(
         captures: &[],
     })?;
     function.add_imports(&needed);
-    name_place(function, before, op)?;
+    set_missing_locs(function, before, op)?;
     Ok(values)
 }
 
@@ -74,8 +74,8 @@ fn check_body(function: &Function, body: &Function, args: &[ValueId]) -> Result<
         }
     }
     if !function.opsets().is_empty() {
-        for made in body.walk(body.body()) {
-            let name = body.text(body.op(made).name);
+        for created in body.walk(body.body()) {
+            let name = body.text(body.op(created).name);
             let domain = OpName::parse(name).and_then(|name| name.domain);
             let Some(domain) = domain else { continue };
             let known = function.symbols().find(&domain);
@@ -91,7 +91,7 @@ fn check_body(function: &Function, body: &Function, args: &[ValueId]) -> Result<
 }
 
 /// Sets the location of copies without one to that of the replaced op, for messages.
-fn name_place(function: &mut Function, before: OpId, op: OpId) -> Edit {
+fn set_missing_locs(function: &mut Function, before: OpId, op: OpId) -> Edit {
     let loc = function.op(op).loc;
     let region = function.op(op).parent;
     let mut next = match before.option() {

@@ -22,7 +22,7 @@ impl Question<'_> {
             }
             match wrong.is_empty() {
                 true => Ok(()),
-                false => Err(EditFailure::refused(wrong.join("; "))),
+                false => Err(EditFailure::rejected(wrong.join("; "))),
             }
         })
     }

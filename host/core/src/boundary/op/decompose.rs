@@ -13,7 +13,7 @@ const MAX_BODY: usize = 1 << 24;
 impl OpCall<'_> {
     pub(in crate::boundary) unsafe fn set_body(&mut self, text: Str) -> Edit {
         if matches!(self.query, OpQuery::Nothing | OpQuery::Support(_)) {
-            return Err(EditFailure::refused(
+            return Err(EditFailure::rejected(
                 "only `decompose`, `legalize`, `layout` and `alter_layout` of a definition can set a body",
             ));
         }

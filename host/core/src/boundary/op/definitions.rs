@@ -149,7 +149,7 @@ impl QueriedDefinition<'_> {
                 self.describe()
             ),
         };
-        self.blame(EditFailure::refused(message))
+        self.blame(EditFailure::rejected(message))
     }
 
     /// Makes a call of the definition, and returns it with its results. The message of a `NOT_FOUND` error is the

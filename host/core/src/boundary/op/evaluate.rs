@@ -64,7 +64,7 @@ impl Question<'_> {
         match (status, call.refusal.take()) {
             (Status::OK, None) | (Status::NOT_FOUND, _) => Ok(()),
             (Status::PANICKED, reason) => Err(queried.wrong(status, reason)),
-            (_, Some(why)) => Err(queried.blame(EditFailure::refused(why))),
+            (_, Some(why)) => Err(queried.blame(EditFailure::rejected(why))),
             (_, None) => Err(queried.wrong(status, None)),
         }
     }
@@ -129,7 +129,7 @@ impl Question<'_> {
         }
         let definition = queried.describe();
         let message = format!("{definition} evaluates {value} to {would}, but its type is {is}");
-        Err(queried.blame(EditFailure::refused(message)))
+        Err(queried.blame(EditFailure::rejected(message)))
     }
 }
 

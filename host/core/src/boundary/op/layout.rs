@@ -136,5 +136,5 @@ impl OpCall<'_> {
 }
 
 fn not_asked() -> EditFailure {
-    EditFailure::refused("only `layout` and `alter_layout` of a definition have layouts")
+    EditFailure::rejected("only `layout` and `alter_layout` of a definition have layouts")
 }

@@ -19,7 +19,7 @@ use passdock_abi::{
 };
 use passdock_crash::{CallKind, Callee};
 use passdock_ir::function::MAX_LIST;
-use passdock_ir::{Edit, EditFailure, Function, OutgrownPools};
+use passdock_ir::{Edit, EditFailure, Function, ReplacedPools};
 use passdock_loader::library::LoadedOp;
 use shape_data::constant_dims;
 
@@ -64,7 +64,7 @@ pub(in crate::boundary) struct OpCall<'c> {
     operand_dims: Vec<Box<[Dim]>>,
     /// The old buffers of pools that grew when types and expressions were added. The definition may hold slices of
     /// them.
-    outgrown: Vec<OutgrownPools>,
+    outgrown: Vec<ReplacedPools>,
     pub(in crate::boundary) results: Vec<(u32, TypeId, Box<[u8]>)>,
     /// The query, which determines which of the results below are allowed.
     pub(in crate::boundary) query: OpQuery<'c>,
@@ -156,7 +156,7 @@ impl<'c> OpCall<'c> {
     /// valid.
     fn may_add(&self) -> Edit {
         match self.query {
-            OpQuery::Support(_) => Err(EditFailure::refused(
+            OpQuery::Support(_) => Err(EditFailure::rejected(
                 "`supports` of a definition cannot edit the function",
             )),
             _ => Ok(()),
@@ -399,7 +399,7 @@ impl OpCall<'_> {
     ) -> Edit<*mut u8> {
         let Some(budget) = self.budget else {
             let message = "only an evaluation has results to fill";
-            return Err(EditFailure::refused(message));
+            return Err(EditFailure::rejected(message));
         };
         self.check_result(index)?;
         let Some(left) = budget.checked_sub(len as u64) else {
@@ -407,7 +407,7 @@ impl OpCall<'_> {
             return Err(EditFailure::not_found(""));
         };
         if self.results.iter().any(|(at, ..)| *at == index) {
-            return Err(EditFailure::refused("the result is already allocated"));
+            return Err(EditFailure::rejected("the result is already allocated"));
         }
         // SAFETY: see above.
         let ty = unsafe { self.intern(desc)? };

@@ -30,7 +30,7 @@ impl Question<'_> {
                 (Status::OK, None) => Some(Ok(())),
                 (Status::NOT_FOUND, None) => None,
                 (status, Some(why)) if status != Status::PANICKED => {
-                    Some(Err(EditFailure::refused(why)))
+                    Some(Err(EditFailure::rejected(why)))
                 }
                 (status, reason) => Some(Err(EditFailure {
                     status: Status::PANICKED,

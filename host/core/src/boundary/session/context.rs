@@ -312,7 +312,7 @@ impl ContextSession<'_> {
     pub(in crate::boundary) fn may_rewrite(&self, rule: &str) -> Edit {
         match self.frame.may_rewrite(rule) {
             true => Ok(()),
-            false => Err(EditFailure::refused(format!("rule `{rule}` is disabled"))),
+            false => Err(EditFailure::rejected(format!("rule `{rule}` is disabled"))),
         }
     }
 

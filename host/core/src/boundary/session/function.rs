@@ -187,7 +187,7 @@ impl FunctionState {
             Access::Edit => {}
             Access::Read => {
                 let message = "cannot edit a snapshot of a function";
-                return Err(EditFailure::refused(message));
+                return Err(EditFailure::rejected(message));
             }
             Access::Ended => return Err(ended()),
             Access::Broken => return Err(broken()),
@@ -240,7 +240,7 @@ impl FunctionState {
     pub(in crate::boundary) fn bring(&mut self, function: Function) -> Edit {
         self.edit()?;
         if !matches!(self.shared, Shared::Slot(_)) {
-            return Err(EditFailure::refused(
+            return Err(EditFailure::rejected(
                 "only a function pass can import functions",
             ));
         }
@@ -289,7 +289,7 @@ fn ended() -> EditFailure {
 
 #[cold]
 fn broken() -> EditFailure {
-    EditFailure::refused(
+    EditFailure::rejected(
         "the host failed in an earlier edit of this function; this is a bug in passdock, please \
          report it",
     )

@@ -150,7 +150,7 @@ fn host_failed(payload: Box<dyn Any + Send>) -> EditFailure {
     let text = util::panic_text(&*payload);
     // Dropping the payload may panic again. That panic is ignored.
     let _ = catch_unwind(AssertUnwindSafe(|| drop(payload)));
-    EditFailure::refused(format!(
+    EditFailure::rejected(format!(
         "the host failed: {text}; this is a bug in passdock, please report it"
     ))
 }

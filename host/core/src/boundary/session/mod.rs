@@ -371,7 +371,7 @@ impl FunctionSession {
 
 #[cold]
 fn busy() -> EditFailure {
-    EditFailure::refused("the function is already being edited")
+    EditFailure::rejected("the function is already being edited")
 }
 
 /// A function that several passes run on, with the header of its view. The header is written when the function changes,

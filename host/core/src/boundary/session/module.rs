@@ -106,7 +106,7 @@ impl<'a> ModuleSession<'a> {
     }
 
     pub(super) fn with<T>(&self, body: impl FnOnce(&mut ModuleState<'a>) -> Edit<T>) -> Edit<T> {
-        let busy = |_| EditFailure::refused("the module is already being edited");
+        let busy = |_| EditFailure::rejected("the module is already being edited");
         body(&mut *self.state.try_borrow_mut().map_err(busy)?)
     }
 
@@ -200,7 +200,7 @@ impl ModuleState<'_> {
     pub(super) fn editable(&mut self) -> Edit<&mut Module> {
         match &mut self.module {
             Held::Edit(module) => Ok(module),
-            Held::Read(_) => Err(EditFailure::refused(
+            Held::Read(_) => Err(EditFailure::rejected(
                 "only a module pass can edit the module",
             )),
         }

@@ -24,7 +24,7 @@ impl ModuleSession<'_> {
             Ok((name, state.open(desc.function)?))
         })?;
         let domain = self.with(|state| Ok(state.domain_of(name)))?;
-        let mut outlined = Err(EditFailure::refused(
+        let mut outlined = Err(EditFailure::rejected(
             "the host failed to outline ops; this is a bug in passdock, please report it",
         ));
         // The gate of the function refreshes its view, and marks it as broken after a panic.
@@ -81,7 +81,7 @@ impl ModuleState<'_> {
             return Err(EditFailure::invalid(message));
         };
         if base.domain.as_deref() == Some("") {
-            return Err(EditFailure::refused(format!(
+            return Err(EditFailure::rejected(format!(
                 "function name `{text}` needs a domain to differ from ONNX operators, as in `acme.{}`",
                 base.name
             )));

@@ -162,7 +162,7 @@ fn unknown(name: &[u8]) -> EditFailure {
 
 #[cold]
 fn full(key: &CacheKey<'_>) -> EditFailure {
-    EditFailure::refused(format!(
+    EditFailure::rejected(format!(
         "cannot keep analysis `{}`: the function has {MAX_KEPT} analyses; keep related data under one key",
         String::from_utf8_lossy(&key.name)
     ))

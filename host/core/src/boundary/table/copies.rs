@@ -130,7 +130,7 @@ unsafe fn with_source<T>(
         let other = other.read()?;
         if !std::ptr::eq(other.symbols().as_ref(), state.read()?.symbols().as_ref()) {
             let message = "cannot copy from another module";
-            return Err(EditFailure::refused(message));
+            return Err(EditFailure::rejected(message));
         }
         copy(state, Some(other))
     })

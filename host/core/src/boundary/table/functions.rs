@@ -145,12 +145,12 @@ impl FunctionState {
             )),
             _ if version == 0 => function.remove_opset(domain),
             Some(current) if current == version => Ok(()),
-            Some(current) if current > version => Err(EditFailure::refused(format!(
+            Some(current) if current > version => Err(EditFailure::rejected(format!(
                 "cannot lower the function's version of domain `{}` from {current} to {version}: its \
                  ops may need the later version",
                 if text.is_empty() { "onnx" } else { text }
             ))),
-            None if function.opsets().len() >= MAX_OPSETS => Err(EditFailure::refused(format!(
+            None if function.opsets().len() >= MAX_OPSETS => Err(EditFailure::rejected(format!(
                 "cannot add domain `{text}`: the function has the maximum of {MAX_OPSETS} domains"
             ))),
             _ => {

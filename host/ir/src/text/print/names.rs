@@ -52,7 +52,7 @@ impl ValueNames {
             bound: FxHashSet::default(),
             log: Vec::new(),
             next: 0,
-            made: FxHashSet::default(),
+            created: FxHashSet::default(),
             tried: FxHashMap::default(),
             numbers_all,
         };
@@ -208,7 +208,7 @@ struct Binder<'f> {
     log: Vec<SymbolId>,
     next: u32,
     /// The generated names, and the last suffix tried per name.
-    made: FxHashSet<String>,
+    created: FxHashSet<String>,
     tried: FxHashMap<SymbolId, u32>,
     /// Whether values are numbered, except for parameters with short names.
     numbers_all: bool,
@@ -290,7 +290,7 @@ impl Binder<'_> {
         let fresh = loop {
             *number += 1;
             let text = format!("{base}_{number}");
-            if self.f.symbols().find(&text).is_none() && self.made.insert(text.clone()) {
+            if self.f.symbols().find(&text).is_none() && self.created.insert(text.clone()) {
                 break text;
             }
         };

@@ -40,10 +40,10 @@ impl ParseError {
     /// Adds "did you mean" if one of the words is similar.
     pub(crate) fn suggest<'a>(
         self,
-        word: &str,
+        ident: &str,
         known: impl IntoIterator<Item = &'a str>,
     ) -> ParseError {
-        match nearest(word, known) {
+        match nearest(ident, known) {
             Some(name) => self.help(format!("did you mean `{name}`?")),
             None => self,
         }
@@ -51,11 +51,14 @@ impl ParseError {
 }
 
 /// Returns the most similar of the known words, if any is similar enough.
-pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(
+    ident: &str,
+    known: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
     let distances = known
         .into_iter()
-        .map(|name| (strsim::damerau_levenshtein(word, name), name));
-    let near = distances.filter(|&(distance, _)| distance <= word.len().div_ceil(3));
+        .map(|name| (strsim::damerau_levenshtein(ident, name), name));
+    let near = distances.filter(|&(distance, _)| distance <= ident.len().div_ceil(3));
     near.min().map(|(_, name)| name)
 }
 
