@@ -20,7 +20,7 @@ pub mod util;
 pub mod verify;
 
 pub use boundary::handles::{
-    FunctionSnapshot, adopted, bring, constant_data, look_at, module_now, replace_module,
+    FunctionSnapshot, add_callee, adopted, constant_data, module_now, replace_module, with_function,
 };
 pub use boundary::{Endings, Rewrites};
 pub use config::{ConfigError, ConfigInfo, ConfigValue, IntoConfig, OptionSource, Wrong};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use passdock_abi::symbol;
 use passdock_core::{
-    ErrorKind, FunctionSnapshot, PassContext, PassError, Sequential, adopted, bring, sdk,
+    ErrorKind, FunctionSnapshot, PassContext, PassError, Sequential, add_callee, adopted, sdk,
 };
 use passdock_ir::{EditFailure, Function, Module};
 use rustc_hash::FxHashSet;
@@ -129,5 +129,5 @@ pub fn replace_body(
     let mut callees = part
         .functions()
         .filter(|callee| callee.name() != source.name());
-    callees.try_for_each(|callee| bring(f, callee).map_err(refused))
+    callees.try_for_each(|callee| add_callee(f, callee).map_err(refused))
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use expect_test::expect;
 use passdock::ir::{PrintOptions, print_with};
-use passdock::judge::Verdict;
+use passdock::oracle::Verdict;
 use passdock::pipeline::{PipelineText, Request};
 use passdock::sdk::{Function, PassContext, PassResult, Rules, rules};
 use passdock::{
@@ -86,7 +86,7 @@ fn found(pipeline: &str, is_bad: fn(&str) -> bool) -> Bisection {
     let registry = Registry::new();
     registry.load_static(PLUGIN).expect("a good plugin");
     registry
-        .register_instrument(InstrumentSpec::judging(
+        .register_instrument(InstrumentSpec::checking(
             "results",
             "Fails when what a model computes is another thing.",
             |results: Results, _| Ok(Arc::new(results)),

@@ -86,7 +86,7 @@ fn is_defined(f: &sdk::Function, name: &str) -> bool {
 
 /// Whether a function of the module may have the name, so that the op is a call.
 fn may_call(f: &sdk::Function, name: &str) -> bool {
-    let named = ir::look_at(f, |f| {
+    let named = ir::with_function(f, |f| {
         let symbols = f.symbols();
         let named = symbols.find(name);
         named.is_some_and(|symbol| symbols.may_name_function(symbol))

@@ -176,7 +176,7 @@ impl Function {
 
     /// Reads the function in the host's representation.
     pub(crate) fn look<R: Send>(&self, body: impl FnOnce(&ir::Function) -> R) -> PyResult<R> {
-        let seen = self.read(|f| ir::look_at(f, body))?;
+        let seen = self.read(|f| ir::with_function(f, body))?;
         seen.map_err(|refused| error::edit_error(&refused.message))
     }
 }

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use passdock::judge::{Judge, Verdict};
 use passdock::model_file::{Format, Output, WriteOptions, is_standard};
+use passdock::oracle::{Oracle, Verdict};
 use passdock::{Module, PassError};
 use passdock_tools::reduce::{self, ReduceOptions, ReduceStep, Reduction};
 use serde::Serialize;
@@ -65,7 +65,7 @@ fn shrink(args: ReduceArgs) -> Result<Reduced, PassError> {
         let check = |before: &Module, after: &Module| -> Result<Verdict, PassError> {
             command.check(after, before)
         };
-        Box::new(check) as Box<Judge<'_>>
+        Box::new(check) as Box<Oracle<'_>>
     });
     let reduction = worker::trials(&request, &process, |trials| {
         reduce::reduce(trials, &module, check, options, &mut note)

@@ -1,6 +1,6 @@
 //! `passdock replay`: runs a failed pass again and reports whether it fails the same way.
 
-use passdock::judge::Verdict;
+use passdock::oracle::Verdict;
 use passdock::pipeline::Request;
 use passdock::replay::{Replay, ReplayResult, Reproducer};
 use passdock::{Module, PassError};
@@ -24,7 +24,7 @@ pub(crate) fn replay(args: ReplayArgs) -> Result<u8, PassError> {
         let model = reproducer.model().unwrap_or("before.ir");
         command = Some(TestCommand::new(&test, model.as_ref())?);
     }
-    let mut judge = |before: &Module, after: &Module| match &mut command {
+    let mut oracle = |before: &Module, after: &Module| match &mut command {
         Some(command) => command.check(after, before),
         None => Ok(Verdict::Unknown),
     };
@@ -34,7 +34,7 @@ pub(crate) fn replay(args: ReplayArgs) -> Result<u8, PassError> {
     };
     let watch = progress.watch(args.json);
     let registry = plugins::registry();
-    let replay = reproducer.replay(&registry, request, args.locked, &mut judge, watch);
+    let replay = reproducer.replay(&registry, request, args.locked, &mut oracle, watch);
     drop(progress);
     for diagnostic in &replay.report.diagnostics {
         show::diagnostic(diagnostic);

@@ -12,8 +12,8 @@ use std::time::Duration;
 use self::numerics::{ComparedModels, NUMERICS};
 
 use passdock::files::TemporaryDirectory;
-use passdock::judge::Verdict;
 use passdock::model_file::{self, Format, WriteOptions};
+use passdock::oracle::Verdict;
 use passdock::reproducer::shell_word;
 use passdock::{ErrorKind, Module, PassError, waiting};
 
@@ -100,7 +100,7 @@ impl TestCommand {
             return Ok(Verdict::Good);
         }
         let place = self.directory.path().join("candidate");
-        let judgement = self.judge(&place, module, input);
+        let judgement = self.run_test(&place, module, input);
         // Removal fails if a descendant of the command still writes there. Creating the next candidate reports that.
         _ = fs::remove_dir_all(&place);
         let judgement = judgement?;
@@ -113,7 +113,12 @@ impl TestCommand {
     }
 
     /// Writes the models to a directory and runs the command.
-    fn judge(&self, place: &Path, module: &Module, input: &Module) -> Result<Judgement, PassError> {
+    fn run_test(
+        &self,
+        place: &Path,
+        module: &Module,
+        input: &Module,
+    ) -> Result<Judgement, PassError> {
         let mut shell = self.command.clone();
         let mut paths = Vec::new();
         for (mark, name, module) in [("{in}", "in", input), ("{}", "model", module)] {

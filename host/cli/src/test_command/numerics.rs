@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use passdock::judge::Verdict;
+use passdock::oracle::Verdict;
 use passdock::{Module, PassError};
 use serde_json::Value;
 

@@ -59,7 +59,7 @@ impl Deref for FunctionSnapshot {
 /// # Errors
 /// If the function has no such constant, or its handle has ended.
 pub fn constant_data(function: &sdk::Function, constant: ConstId) -> Edit<Arc<ConstantData>> {
-    look_at(function, |function| {
+    with_function(function, |function| {
         function.live_constant(constant)?;
         Ok(function.constant_data(constant).clone())
     })?
@@ -69,10 +69,10 @@ pub fn constant_data(function: &sdk::Function, constant: ConstId) -> Edit<Arc<Co
 ///
 /// # Errors
 /// If its handle has ended.
-pub fn look_at<T>(function: &sdk::Function, look: impl FnOnce(&Function) -> T) -> Edit<T> {
+pub fn with_function<T>(function: &sdk::Function, body: impl FnOnce(&Function) -> T) -> Edit<T> {
     // SAFETY: every handle that a program can borrow comes from this host, and its session lives.
     let session = unsafe { FunctionSession::of(function.as_raw().handle) }?;
-    session.with(|state| Ok(look(state.read()?)))
+    session.with(|state| Ok(body(state.read()?)))
 }
 
 /// Copies a function of any module into the symbols of another function's module, so that the latter can copy from it.
@@ -80,7 +80,7 @@ pub fn look_at<T>(function: &sdk::Function, look: impl FnOnce(&Function) -> T) -
 /// # Errors
 /// If the handle has ended.
 pub fn adopted(function: &sdk::Function, other: &Function) -> Edit<FunctionSnapshot> {
-    let symbols = look_at(function, |own| own.symbols().clone())?;
+    let symbols = with_function(function, |own| own.symbols().clone())?;
     Ok(FunctionSnapshot::new(Arc::new(other.copied_to(&symbols))))
 }
 
@@ -89,12 +89,12 @@ pub fn adopted(function: &sdk::Function, other: &Function) -> Edit<FunctionSnaps
 ///
 /// # Errors
 /// If no function pass edits the function.
-pub fn bring(function: &sdk::Function, callee: &Function) -> Edit {
+pub fn add_callee(function: &sdk::Function, callee: &Function) -> Edit {
     // SAFETY: as above.
     let session = unsafe { FunctionSession::of(function.as_raw().handle) }?;
     session.with(|state| {
         let copy = callee.copied_to(state.read()?.symbols());
-        state.bring(copy)
+        state.add_callee(copy)
     })
 }
 

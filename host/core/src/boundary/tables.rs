@@ -668,9 +668,9 @@ mod context {
         desc: *const RewriteDesc,
     ) -> Status {
         unsafe {
-            op::ask(context, f, |question| {
+            op::query(context, f, |queries| {
                 let desc = &input::described(desc)?;
-                question.rewrite(desc)
+                queries.rewrite(desc)
             })
         }
     }
@@ -717,7 +717,7 @@ mod ops {
         f: *mut Function,
         op: OpId,
     ) -> Status {
-        unsafe { op::ask(context, f, |question| question.infer(op)) }
+        unsafe { op::query(context, f, |queries| queries.infer(op)) }
     }
 
     pub(super) unsafe extern "C" fn evaluate(
@@ -729,12 +729,12 @@ mod ops {
         count: usize,
     ) -> Status {
         unsafe {
-            op::ask(context, f, |question| {
+            op::query(context, f, |queries| {
                 let desc = &input::described(desc)?;
                 if count > 0 {
                     input::check_out(out)?;
                 }
-                input::write_all(out, question.evaluate(op, desc, count)?);
+                input::write_all(out, queries.evaluate(op, desc, count)?);
                 Ok(())
             })
         }
@@ -748,11 +748,11 @@ mod ops {
         count: usize,
     ) -> Status {
         unsafe {
-            op::ask(context, f, |question| {
+            op::query(context, f, |queries| {
                 if count > 0 {
                     input::check_out(out)?;
                 }
-                input::write_all(out, question.decompose(op, count)?);
+                input::write_all(out, queries.decompose(op, count)?);
                 Ok(())
             })
         }
@@ -769,13 +769,13 @@ mod ops {
         count: usize,
     ) -> Status {
         unsafe {
-            op::ask(context, f, |question| {
+            op::query(context, f, |queries| {
                 let operands = input::list(operands, operand_count, "operands")?;
                 let desc = &input::described(desc)?;
                 if count > 0 {
                     input::check_out(out)?;
                 }
-                input::write_all(out, question.evaluate_with(op, operands, desc, count)?);
+                input::write_all(out, queries.evaluate_with(op, operands, desc, count)?);
                 Ok(())
             })
         }
@@ -804,7 +804,7 @@ mod ops {
         f: *const Function,
         op: OpId,
     ) -> Status {
-        unsafe { op::ask_to_read(context, f, |question| question.check_op(op)) }
+        unsafe { op::query_read(context, f, |queries| queries.check_op(op)) }
     }
 
     pub(super) unsafe extern "C" fn infer_with(
@@ -815,9 +815,9 @@ mod ops {
         count: usize,
     ) -> Status {
         unsafe {
-            op::ask(context, f, |question| {
+            op::query(context, f, |queries| {
                 let operands = input::list(operands, count, "operands")?;
-                question.infer_with(op, operands)
+                queries.infer_with(op, operands)
             })
         }
     }
@@ -831,11 +831,11 @@ mod ops {
         stride: *mut u32,
     ) -> Status {
         unsafe {
-            op::ask_to_read(context, f, |question| {
+            op::query_read(context, f, |queries| {
                 input::check_out(out)?;
                 input::check_out(count)?;
                 input::check_out(stride)?;
-                let results = question.attributes(op)?;
+                let results = queries.attributes(op)?;
                 out.write(results.0);
                 count.write(results.1);
                 stride.write(results.2);
@@ -852,11 +852,11 @@ mod ops {
         count: usize,
     ) -> Status {
         unsafe {
-            op::ask(context, f, |question| {
+            op::query(context, f, |queries| {
                 if count > 0 {
                     input::check_out(out)?;
                 }
-                input::write_all(out, question.legalize(op, count)?);
+                input::write_all(out, queries.legalize(op, count)?);
                 Ok(())
             })
         }
@@ -871,9 +871,9 @@ mod ops {
         out: *mut LaidOut,
     ) -> Status {
         unsafe {
-            op::ask(context, f, |question| {
+            op::query(context, f, |queries| {
                 let wanted = input::list(wanted, count, "wanted")?;
-                input::fill(out, question.layout(op, wanted)?)
+                input::fill(out, queries.layout(op, wanted)?)
             })
         }
     }
@@ -887,9 +887,9 @@ mod ops {
         out: *mut LaidOut,
     ) -> Status {
         unsafe {
-            op::ask(context, f, |question| {
+            op::query(context, f, |queries| {
                 let given = input::list(given, count, "given")?;
-                input::fill(out, question.alter_layout(op, given)?)
+                input::fill(out, queries.alter_layout(op, given)?)
             })
         }
     }
@@ -900,9 +900,9 @@ mod ops {
         desc: *const TextDesc,
     ) -> Status {
         unsafe {
-            op::ask(context, f, |question| {
+            op::query(context, f, |queries| {
                 let desc = &input::described(desc)?;
-                question.insert_text(desc)
+                queries.insert_text(desc)
             })
         }
     }
@@ -913,7 +913,7 @@ mod ops {
         op: OpId,
         target: Str,
     ) -> Status {
-        unsafe { op::ask_to_read(context, f, |question| question.supports(op, target)) }
+        unsafe { op::query_read(context, f, |queries| queries.supports(op, target)) }
     }
 }
 
@@ -943,7 +943,7 @@ mod definitions {
         desc: *const TypeDesc,
     ) -> Status {
         unsafe {
-            op::answer(call, |call| {
+            op::with_call(call, |call| {
                 let desc = &input::described(desc)?;
                 call.set_result_type(index, desc)
             })
@@ -957,7 +957,7 @@ mod definitions {
         count: usize,
     ) -> Status {
         unsafe {
-            op::answer(call, |call| {
+            op::with_call(call, |call| {
                 let dims = input::list(dims, count, "dims")?;
                 call.set_result_dims(index, dims)
             })
@@ -971,7 +971,7 @@ mod definitions {
         count: *mut usize,
     ) -> Status {
         unsafe {
-            op::answer(call, |call| {
+            op::with_call(call, |call| {
                 input::check_out(out)?;
                 input::check_out(count)?;
                 let elements = call.operand_dims(index)?;
@@ -990,7 +990,7 @@ mod definitions {
         out: *mut Dim,
     ) -> Status {
         unsafe {
-            op::answer(call, |call| {
+            op::with_call(call, |call| {
                 input::write_with(out, || call.add_expr(kind, lhs, rhs))
             })
         }
@@ -1002,7 +1002,7 @@ mod definitions {
         out: *mut TypeId,
     ) -> Status {
         unsafe {
-            op::answer(call, |call| {
+            op::with_call(call, |call| {
                 let desc = &input::described(desc)?;
                 input::write_with(out, || call.add_type(desc))
             })
@@ -1017,7 +1017,7 @@ mod definitions {
         out: *mut *mut u8,
     ) -> Status {
         unsafe {
-            op::answer(call, |call| {
+            op::with_call(call, |call| {
                 let desc = &input::described(desc)?;
                 input::write_with(out, || call.allocate_result(index, desc, len))
             })
@@ -1026,12 +1026,12 @@ mod definitions {
 
     pub(super) unsafe extern "C" fn refuse(call: *mut OpCall, reason: Str) {
         unsafe {
-            op::answer(call, |call| call.refuse(reason));
+            op::with_call(call, |call| call.refuse(reason));
         }
     }
 
     pub(super) unsafe extern "C" fn set_body(call: *mut OpCall, text: Str) -> Status {
-        unsafe { op::answer(call, |call| call.set_body(text)) }
+        unsafe { op::with_call(call, |call| call.set_body(text)) }
     }
 
     pub(super) unsafe extern "C" fn wanted_layout(
@@ -1040,7 +1040,7 @@ mod definitions {
         out: *mut Str,
     ) -> Status {
         unsafe {
-            op::answer(call, |call| {
+            op::with_call(call, |call| {
                 input::write_with(out, || call.wanted_layout(index))
             })
         }
@@ -1051,7 +1051,7 @@ mod definitions {
         index: u32,
         layout: Str,
     ) -> Status {
-        unsafe { op::answer(call, |call| call.set_operand_layout(index, layout)) }
+        unsafe { op::with_call(call, |call| call.set_operand_layout(index, layout)) }
     }
 
     pub(super) unsafe extern "C" fn set_result_layout(
@@ -1059,11 +1059,11 @@ mod definitions {
         index: u32,
         layout: Str,
     ) -> Status {
-        unsafe { op::answer(call, |call| call.set_result_layout(index, layout)) }
+        unsafe { op::with_call(call, |call| call.set_result_layout(index, layout)) }
     }
 
     pub(super) unsafe extern "C" fn target(call: *mut OpCall, out: *mut Str) -> Status {
-        unsafe { op::answer(call, |call| input::write_with(out, || call.target())) }
+        unsafe { op::with_call(call, |call| input::write_with(out, || call.target())) }
     }
 }
 

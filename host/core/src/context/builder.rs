@@ -21,7 +21,7 @@ pub struct ContextBuilder {
     settings: ContextSettings,
     registry: Option<Registry>,
     instruments: Vec<InstrumentRef>,
-    judges: Vec<toml::Table>,
+    checking_instruments: Vec<toml::Table>,
     renderer: Option<Arc<Renderer>>,
     recorder: Option<Arc<Recorder>>,
     /// Whether the context becomes a thread's default one.
@@ -143,8 +143,8 @@ impl ContextBuilder {
     }
 
     /// Adds the `[[instruments]]` table of an instrument that judges the passes.
-    pub fn judge(mut self, table: toml::Table) -> ContextBuilder {
-        self.judges.push(table);
+    pub fn checking_instrument(mut self, table: toml::Table) -> ContextBuilder {
+        self.checking_instruments.push(table);
         self
     }
 
@@ -204,7 +204,7 @@ impl ContextBuilder {
             given,
             registry,
             instruments: Mutex::new(Instruments::new(self.instruments.into())),
-            judges: self.judges,
+            checking_instruments: self.checking_instruments,
             is_default: self.is_default,
             pool,
             renderer: self.renderer,

@@ -79,7 +79,7 @@ impl PassContext {
             watches_input: inner.watches_input,
             registry: inner.registry.clone(),
             instruments: Mutex::new(Instruments::new(self.instrument_list())),
-            judges: inner.judges.clone(),
+            checking_instruments: inner.checking_instruments.clone(),
             is_default: false,
             // Rewrites are counted in the order of the functions.
             pool: None,

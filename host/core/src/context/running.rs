@@ -333,7 +333,7 @@ pub(crate) fn pushed(context: &PassContext) -> Pushed {
 impl Drop for Pushed {
     fn drop(&mut self) {
         // Contexts that the pass entered and didn't exit stay on the stack: programs in other languages may do that.
-        let taken = STACK.with_borrow_mut(|stack| stack.remove(self.depth));
-        drop(taken);
+        let removed = STACK.with_borrow_mut(|stack| stack.remove(self.depth));
+        drop(removed);
     }
 }

@@ -31,7 +31,7 @@ pub struct InstrumentSpec {
     /// Whether the instrument judges passes or selects those that run. If it fails, the run fails, and reproducers
     /// include it. Instruments that only observe don't affect the result of a run.
     #[serde(skip)]
-    pub judges: bool,
+    pub checks_passes: bool,
     /// The options of the instrument.
     pub options: Vec<Field>,
     /// The plugin that provides it, or `None` for the host and the program itself.
@@ -109,7 +109,7 @@ impl InstrumentSpec {
     /// let limit = registry.get_instrument("limit", &options, &InstrumentSetup::new(&registry));
     /// assert_eq!(limit.unwrap().name(), "limit");
     /// ```
-    pub fn judging<T: Options>(
+    pub fn checking<T: Options>(
         name: &str,
         summary: &str,
         make: impl Fn(T, &InstrumentSetup<'_>) -> Result<InstrumentRef, PassError>
@@ -126,7 +126,7 @@ impl InstrumentSpec {
         )
     }
 
-    /// Creates the spec of an instrument that only observes passes, otherwise as [`InstrumentSpec::judging`].
+    /// Creates the spec of an instrument that only observes passes, otherwise as [`InstrumentSpec::checking`].
     pub fn watching<T: Options>(
         name: &str,
         summary: &str,
@@ -136,8 +136,8 @@ impl InstrumentSpec {
         + 'static,
     ) -> InstrumentSpec {
         InstrumentSpec {
-            judges: false,
-            ..InstrumentSpec::judging(name, summary, make)
+            checks_passes: false,
+            ..InstrumentSpec::checking(name, summary, make)
         }
     }
 
@@ -159,7 +159,7 @@ impl InstrumentSpec {
             name: name.to_owned(),
             aliases: Vec::new(),
             summary: summary.to_owned(),
-            judges: true,
+            checks_passes: true,
             options,
             plugin: None,
             origin: None,

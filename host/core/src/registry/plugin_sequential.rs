@@ -30,7 +30,7 @@ impl Inner {
             return Err(self.unknown(name));
         };
         let pass: PassRef = match entry {
-            Entry::Own(pass) => pass.clone(),
+            Entry::Program(pass) => pass.clone(),
             Entry::Plugin { plugin, item, .. } => match *item {
                 Item::Pass(at) => Arc::new(PluginPass::new(plugin.clone(), at)),
                 Item::Sequential(at) => {

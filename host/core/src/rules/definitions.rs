@@ -111,23 +111,23 @@ impl Check<'_> {
     fn fit(&self, op: &mut RuleOp<'_>) -> Result<(), RuleError> {
         let (first, last) = self.version_range(&op.domain);
         let mention = op.mention;
-        let (mut wrong, mut is_there) = (None, false);
+        let (mut rule_error, mut is_defined) = (None, false);
         for (at, definition) in op.definitions.iter().enumerate() {
             let next = op
                 .definitions
                 .get(at + 1)
                 .map_or(i64::MAX, |next| next.since);
-            let is_asked = definition.since <= last && next > first;
-            let refused = self.refused(mention, definition);
-            op.fits.push(is_asked && refused.is_none());
-            is_there |= is_asked;
-            if is_asked && refused.is_some() {
+            let applies = definition.since <= last && next > first;
+            let mismatch = self.mismatch(mention, definition);
+            op.fits.push(applies && mismatch.is_none());
+            is_defined |= applies;
+            if applies && mismatch.is_some() {
                 // The newest version is the most useful one in an error.
-                wrong = refused;
+                rule_error = mismatch;
             }
         }
         let since = op.definitions.first().map(|first| first.since);
-        if let (false, Some(since), Some(opset)) = (is_there, since, self.opset(&op.domain)) {
+        if let (false, Some(since), Some(opset)) = (is_defined, since, self.opset(&op.domain)) {
             let name = mention.operator();
             let message = format!(
                 "`{}` requires version {} or later, but the rule allows at most {}",
@@ -135,8 +135,8 @@ impl Check<'_> {
             );
             return Err(RuleError::new(opset.at.clone(), message));
         }
-        match wrong.filter(|_| !op.fits.contains(&true)) {
-            Some(wrong) => Err(wrong),
+        match rule_error.filter(|_| !op.fits.contains(&true)) {
+            Some(rule_error) => Err(rule_error),
             None => Ok(()),
         }
     }
@@ -181,12 +181,12 @@ impl Check<'_> {
     }
 
     /// Returns the reason why no op of this definition matches the rule, if any.
-    fn refused(&self, mention: Mention<'_>, definition: &OpInfo) -> Option<RuleError> {
+    fn mismatch(&self, mention: Mention<'_>, definition: &OpInfo) -> Option<RuleError> {
         self.operands(mention, definition).or_else(|| {
             let attrs = definition.attributes.as_ref()?;
             let given = mention.node.attrs.iter();
-            let wrong = given.filter_map(|given| attr(mention, given, attrs)).next();
-            wrong.or_else(|| missing(mention, attrs))
+            let rule_error = given.filter_map(|given| attr(mention, given, attrs)).next();
+            rule_error.or_else(|| missing(mention, attrs))
         })
     }
 

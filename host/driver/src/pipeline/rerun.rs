@@ -85,7 +85,7 @@ impl Rerun {
         let watched = Watched {
             recorder: Some(recorder.clone()),
             on_diagnostic: Some(Box::new(|_| ())),
-            only_judges: true,
+            only_checks: true,
             ..Watched::default()
         };
         let mut prepared = Prepared::new(registry, request, watched)?;

@@ -89,7 +89,7 @@ pub fn run_staged(
         sink: watch.sink,
         recorder: Some(recorder.clone()),
         on_diagnostic: Some(Box::new(move |diagnostic| handler.add(diagnostic))),
-        only_judges: false,
+        only_checks: false,
     };
     let mut run = Run {
         registry,

@@ -207,17 +207,17 @@ mod tests {
         }
     }
 
-    struct Judge;
+    struct Oracle;
 
-    impl PassInstrument for Judge {
+    impl PassInstrument for Oracle {
         fn name(&self) -> &str {
             "judge"
         }
     }
 
-    fn judge() -> InstrumentSpec {
+    fn oracle() -> InstrumentSpec {
         let summary = "Judges what passes make.";
-        InstrumentSpec::judging("judge", summary, |_: Judged, _| Ok(Arc::new(Judge)))
+        InstrumentSpec::checking("judge", summary, |_: Judged, _| Ok(Arc::new(Oracle)))
             .paths(["inputs", "library"])
     }
 
@@ -241,11 +241,11 @@ mod tests {
             ..Request::default()
         };
         let registry = Registry::new();
-        registry.register_instrument(judge()).unwrap();
+        registry.register_instrument(oracle()).unwrap();
         let prepared = Prepared::new(&registry, &request, Watched::default()).unwrap();
-        let judges = prepared
+        let checks_passes = prepared
             .context
-            .judges()
+            .checks_passes()
             .iter()
             .map(|table| table.to_string());
         expect![[r#"
@@ -259,7 +259,7 @@ mod tests {
             name = "judge"
         "#]]
         .assert_eq(
-            &judges
+            &checks_passes
                 .collect::<Vec<_>>()
                 .join("\n")
                 .replace(&there, "/there"),

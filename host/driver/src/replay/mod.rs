@@ -6,8 +6,8 @@ use std::sync::Arc;
 use passdock_ir::Module;
 use serde::{Deserialize, Serialize};
 
-use crate::judge::{Judge, Verdict};
 use crate::model_file::ReadOptions;
+use crate::oracle::{Oracle, Verdict};
 use crate::pipeline::{self, PipelineText, Report, Request, Watch};
 use crate::prepare::{TRUST, is_inside};
 use crate::reproducer::{
@@ -143,7 +143,7 @@ impl Reproducer {
         registry: &Registry,
         request: Request,
         locked: bool,
-        judge: &mut Judge<'_>,
+        oracle: &mut Oracle<'_>,
         watch: Watch,
     ) -> Replay {
         let request = self.request(request);
@@ -155,7 +155,7 @@ impl Reproducer {
                 let error = match made {
                     Err(error) => Some(error),
                     Ok(after) if self.test().is_some() => {
-                        let judged = self.judge(&request, &after, judge);
+                        let judged = self.check_output(&request, &after, oracle);
                         if let Err(error) = &judged {
                             report.ok = false;
                             report.exit_status = error.exit_status();
@@ -203,15 +203,15 @@ impl Reproducer {
     }
 
     /// Returns an error unless the oracle accepts the result.
-    fn judge(
+    fn check_output(
         &self,
         request: &Request,
         after: &Module,
-        judge: &mut Judge<'_>,
+        oracle: &mut Oracle<'_>,
     ) -> Result<(), PassError> {
         let before = request.read_model()?;
         let error = |message: &str| PassError::new(ErrorKind::Check, message);
-        match judge(&before, after)? {
+        match oracle(&before, after)? {
             Verdict::Good => Ok(()),
             Verdict::Bad => {
                 let mut error = error(&self.about.failure.message);

@@ -28,9 +28,9 @@ pub fn command(
     };
     let mut options = site
         .context
-        .judges()
+        .checking_instruments()
         .iter()
-        .flat_map(|judge| judge.values());
+        .flat_map(|oracle| oracle.values());
     if about.is_some_and(|about| about.test.is_some() || !about.data.is_empty())
         || options.any(reaches_out)
     {

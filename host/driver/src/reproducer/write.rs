@@ -76,9 +76,11 @@ fn fill(
         .collect();
     let culprit = (error.termination.as_ref()).and_then(|termination| termination.culprit.as_ref());
     let instruments = match error.kind {
-        ErrorKind::Instrument | ErrorKind::Numerics | ErrorKind::Verify => site.context.judges(),
+        ErrorKind::Instrument | ErrorKind::Numerics | ErrorKind::Verify => {
+            site.context.checking_instruments()
+        }
         ErrorKind::Crashed if culprit.is_some_and(|by| by.kind == CallKind::Instrument) => {
-            site.context.judges()
+            site.context.checking_instruments()
         }
         _ => &[],
     };

@@ -42,7 +42,7 @@ pub(super) struct Narrowed {
 pub(super) fn narrow(
     pass: &PassRun,
     context: &PassContext,
-    judge: &mut dyn FnMut(String, &Module) -> Result<Verdict, PassError>,
+    oracle: &mut dyn FnMut(String, &Module) -> Result<Verdict, PassError>,
 ) -> Result<Option<Narrowed>, PassError> {
     let again = LimitedPass {
         context,
@@ -64,7 +64,7 @@ pub(super) fn narrow(
         match again.run(number).0 {
             // The module without rewrites was tested before.
             Ok(module) if module.is_same(again.before) => Ok(Verdict::Good),
-            Ok(module) => judge(candidate, &module),
+            Ok(module) => oracle(candidate, &module),
             Err(_) => Ok(Verdict::Unknown),
         }
     })?;
@@ -94,8 +94,8 @@ pub(super) fn narrow_failed(error: &PassError, site: &FailureSite) -> Option<Nar
         return None;
     }
     // The pass may fail in a rewrite that isn't counted yet.
-    let mut judge = |number| Ok(verdict(again.run_watched(number).0));
-    let number = again.search(done + 1, &mut judge).ok()??;
+    let mut oracle = |number| Ok(verdict(again.run_watched(number).0));
+    let number = again.search(done + 1, &mut oracle).ok()??;
     again.narrowed(number, done)
 }
 
@@ -136,12 +136,12 @@ impl LimitedPass<'_> {
     pub(crate) fn search(
         &self,
         bad: u64,
-        judge: &mut dyn FnMut(u64) -> Result<Verdict, PassError>,
+        oracle: &mut dyn FnMut(u64) -> Result<Verdict, PassError>,
     ) -> Result<Option<u64>, PassError> {
-        if self.context.settings().rewrite_limit.is_some() || judge(0)? != Verdict::Good {
+        if self.context.settings().rewrite_limit.is_some() || oracle(0)? != Verdict::Good {
             return Ok(None);
         }
-        let (good, bad) = first_bad((0, bad as usize), &mut |number| judge(number as u64))?;
+        let (good, bad) = first_bad((0, bad as usize), &mut |number| oracle(number as u64))?;
         Ok((bad - good == 1).then_some(bad as u64))
     }
 

@@ -2,7 +2,7 @@
 
 use passdock_abi::OpId;
 use passdock_core::{PassError, PassRun};
-use passdock_driver::judge::Verdict;
+use passdock_driver::oracle::Verdict;
 use passdock_driver::pipeline::Rerun;
 use passdock_ir::{Function, Module};
 use rustc_hash::FxHashSet;

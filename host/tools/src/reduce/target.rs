@@ -1,7 +1,7 @@
 //! The failure that a reduction preserves.
 
 use passdock_core::{ErrorKind, PassError};
-use passdock_driver::judge::{Judge, Verdict};
+use passdock_driver::oracle::{Oracle, Verdict};
 use passdock_driver::pipeline::{Trial, Trials};
 use passdock_driver::reproducer::Failure;
 use passdock_ir::Module;
@@ -13,7 +13,7 @@ pub(super) enum Target<'c> {
     /// A pass fails in this way.
     Fails(Failure),
     /// The check finds a module good, and the pipeline's result bad.
-    Judged(Box<Judge<'c>>),
+    Judged(Box<Oracle<'c>>),
 }
 
 impl<'c> Target<'c> {
@@ -21,7 +21,7 @@ impl<'c> Target<'c> {
     pub(super) fn new(
         trials: &mut dyn Trials,
         module: &Module,
-        check: Option<Box<Judge<'c>>>,
+        check: Option<Box<Oracle<'c>>>,
     ) -> Result<Target<'c>, PassError> {
         let after = match trials.run(module, check.is_some())? {
             Trial::Failed {

@@ -7,7 +7,7 @@
 //! have random elements. Values of unknown type aren't replaced, nor are integers, which may be shapes or indices.
 
 use passdock_abi::{OpId, SymbolId, ValueId};
-use passdock_driver::judge::Verdict;
+use passdock_driver::oracle::Verdict;
 use passdock_ir::{Function, Module};
 use rustc_hash::FxHashSet;
 
@@ -69,8 +69,8 @@ struct Search<'s> {
 impl Search<'_> {
     /// Returns the shortest prefix of the body that fails.
     fn first<'o>(&self, r: &mut Reducer<'_>, body: &'o [OpId]) -> Result<&'o [OpId], Stop> {
-        let mut judge = |count: usize| Ok(verdict(self.offer(r, &body[..count])?));
-        let (_, count) = first_bad((0, body.len()), &mut judge)?;
+        let mut oracle = |count: usize| Ok(verdict(self.offer(r, &body[..count])?));
+        let (_, count) = first_bad((0, body.len()), &mut oracle)?;
         Ok(&body[..count])
     }
 
@@ -87,8 +87,8 @@ impl Search<'_> {
         while count < ops.len() && !self.offer(r, &kept(count))? {
             (too_few, count) = (count, count * 2);
         }
-        let mut judge = |count: usize| Ok(verdict(self.offer(r, &kept(count))?));
-        first_bad((too_few, count.min(ops.len())), &mut judge).map(drop)
+        let mut oracle = |count: usize| Ok(verdict(self.offer(r, &kept(count))?));
+        first_bad((too_few, count.min(ops.len())), &mut oracle).map(drop)
     }
 
     /// Whether the function with these ops alone fails.

@@ -4,7 +4,7 @@ use passdock_abi as abi;
 use passdock_abi::{OpId, Status, Str, SymbolId, TextDesc, ValueId};
 use passdock_ir::{Edit, EditFailure, Function, Symbols, text};
 
-use super::{OpCall, OpQuery, Question, no_answer};
+use super::{OpCall, OpQueries, OpQuery, no_result};
 use crate::boundary::session::{ContextSession, input};
 
 /// The maximum length of an op's body, in bytes.
@@ -23,7 +23,7 @@ impl OpCall<'_> {
     }
 }
 
-impl Question<'_> {
+impl OpQueries<'_> {
     pub(in crate::boundary) fn decompose(&self, op: OpId, count: usize) -> Edit<Vec<ValueId>> {
         self.body(op, count, |entry| entry.decompose)
     }
@@ -42,15 +42,15 @@ impl Question<'_> {
     ) -> Edit<Vec<ValueId>> {
         let name = self.check_results(op, count)?;
         let none = "its definition has none";
-        let values = self.first_answer(name, none, |definition| {
+        let values = self.first_result(name, none, |definition| {
             let function = which(&definition.entry)?;
             let queried = self.queried(op, definition);
             let call = OpCall {
                 query: OpQuery::Body,
                 ..OpCall::new(self.session, op)
             };
-            let answers = queried.answers(call, function);
-            let body = answers.and_then(|call| call.body.ok_or_else(no_answer));
+            let called = queried.called(call, function);
+            let body = called.and_then(|call| call.body.ok_or_else(no_result));
             Some(body.and_then(|body| {
                 let session = self.session;
                 let copied =
@@ -62,11 +62,11 @@ impl Question<'_> {
                 })
             }))
         });
-        values.map_err(|error| self.lacking(op, "has no body", error))
+        values.map_err(|error| self.without_result(op, "has no body", error))
     }
 
     pub(in crate::boundary) unsafe fn insert_text(&self, desc: &TextDesc) -> Edit {
-        let Question { context, session } = *self;
+        let OpQueries { context, session } = *self;
         // SAFETY: all pointers in the description are valid during the call, by the plugin ABI.
         let (given_text, args) = unsafe {
             (
@@ -128,15 +128,17 @@ fn replace_op(
     let operands = function.operands(op).iter();
     let args: Vec<ValueId> = operands.map(|slot| slot.value).collect();
     let results: Vec<ValueId> = function.results(op).collect();
-    let wanted = results.len();
+    let expected_count = results.len();
     let is_taken = |symbols: &Symbols, name| context.names_function(symbols, name);
     let since = |symbols: &Symbols, name, version: i64| context.since(symbols, name, version);
     let check = |given| match given {
-        given if given < wanted => Err(format!("expected {wanted} results, found {given}")),
+        given if given < expected_count => {
+            Err(format!("expected {expected_count} results, found {given}"))
+        }
         _ => Ok(()),
     };
     let mut values = text::insert_body(function, op, body, &args, is_taken, since, check)?;
-    values.truncate(wanted);
+    values.truncate(expected_count);
     for (&result, &value) in results.iter().zip(&values) {
         // The known type of a result is merged into that of the value that replaces it. A contradiction is reported
         // when the value replaces the result.

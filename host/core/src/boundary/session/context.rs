@@ -234,12 +234,12 @@ impl<'a> ContextSession<'a> {
         // SAFETY: `enter` got a session that lives until the pass returns.
         let current = unsafe { self.function.get().as_ref() };
         let shown = current.and_then(|session| {
-            let is_meant = |f: &Function| function == symbol::EMPTY || f.name() == function;
+            let is_named = |f: &Function| function == symbol::EMPTY || f.name() == function;
             let shown =
-                session.with(|state| Ok(Some(state.function()).filter(|f| is_meant(f)).map(show)));
+                session.with(|state| Ok(Some(state.function()).filter(|f| is_named(f)).map(show)));
             shown.ok().flatten()
         });
-        let shown = shown.or_else(|| self.module()?.look_at(function, show));
+        let shown = shown.or_else(|| self.module()?.with_function(function, show));
         shown.unwrap_or_else(|| Excerpt {
             op: op.option().map(|op| op.to_string()),
             ..Excerpt::default()
@@ -382,10 +382,10 @@ unsafe fn described(session: &ContextSession<'_>, desc: &abi::Diagnostic) -> Edi
     }
     for (what, count) in [("notes", notes.len()), ("labels", labels.len())] {
         if count > MAX_PARTS {
-            let left_out = count - MAX_PARTS;
+            let omitted = count - MAX_PARTS;
             diagnostic
                 .notes
-                .push(format!("{left_out} more {what} are omitted"));
+                .push(format!("{omitted} more {what} are omitted"));
         }
     }
     for label in labels.iter().take(MAX_PARTS) {

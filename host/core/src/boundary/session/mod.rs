@@ -59,8 +59,8 @@ impl SessionBase {
 
 #[inline]
 fn this_thread() -> usize {
-    thread_local!(static OWN: u8 = const { 0 });
-    OWN.with(|own| ptr::from_ref(own).addr())
+    thread_local!(static THREAD_MARKER: u8 = const { 0 });
+    THREAD_MARKER.with(|own| ptr::from_ref(own).addr())
 }
 
 /// The object that a `*mut abi::Context` points to.

@@ -29,7 +29,7 @@ pub(super) struct ModuleExtras {
     entries: Vec<FunctionEntry>,
     /// The indices of entries by name, and the number of entries without a name. Built when the first function is
     /// removed.
-    places: Option<(FxHashMap<SymbolId, u32>, usize)>,
+    positions: Option<(FxHashMap<SymbolId, u32>, usize)>,
     /// The valid handles for editing, by function.
     edits: FxHashMap<SymbolId, Fixed<FunctionSession>>,
     /// The snapshots that haven't been released.
@@ -48,14 +48,14 @@ impl<'a> ModuleSession<'a> {
     }
 
     /// Calls `look` with a function in its current state.
-    pub(in crate::boundary) fn look_at<T>(
+    pub(in crate::boundary) fn with_function<T>(
         &self,
         name: SymbolId,
-        look: impl FnOnce(&Function) -> T,
+        body: impl FnOnce(&Function) -> T,
     ) -> Option<T> {
         let result = self.with(|state| match state.edited(name) {
-            Some(session) => session.with(|state| Ok(Some(look(state.function())))),
-            None => Ok(state.module.get().function(name).map(|f| look(f))),
+            Some(session) => session.with(|state| Ok(Some(body(state.function())))),
+            None => Ok(state.module.get().function(name).map(|f| body(f))),
         });
         result.ok().flatten()
     }
@@ -153,7 +153,7 @@ impl ModuleState<'_> {
         if let Held::Edit(module) = &self.module {
             let entries = entries(module);
             let extras = self.extras();
-            (extras.entries, extras.places) = (entries, None);
+            (extras.entries, extras.positions) = (entries, None);
         }
     }
 
@@ -163,25 +163,25 @@ impl ModuleState<'_> {
             return;
         };
         let extras = self.extras();
-        let place = extras.entries.len() as u32;
+        let position = extras.entries.len() as u32;
         extras.entries.push(new);
-        if let Some((places, _)) = &mut extras.places {
-            places.insert(name, place);
+        if let Some((positions, _)) = &mut extras.positions {
+            positions.insert(name, position);
         }
     }
 
     /// Removes a function from the list. Its entry stays as a gap, so removing n functions doesn't take n² steps.
     fn unlist(&mut self, name: SymbolId) {
         let extras = self.extras();
-        let (places, gaps) = extras.places.get_or_insert_with(|| {
+        let (positions, gaps) = extras.positions.get_or_insert_with(|| {
             let each = extras.entries.iter().zip(0..);
             (each.map(|(entry, at)| (entry.name, at)).collect(), 0)
         });
-        if let Some(place) = places.remove(&name) {
-            extras.entries[place as usize].name = SymbolId::NONE;
+        if let Some(position) = positions.remove(&name) {
+            extras.entries[position as usize].name = SymbolId::NONE;
             *gaps += 1;
         }
-        if *gaps > places.len() {
+        if *gaps > positions.len() {
             self.relist();
         }
     }

@@ -87,9 +87,9 @@ impl ModuleState<'_> {
             )));
         }
         let symbols = self.editable()?.symbols().clone();
-        let wanted = symbols.intern(text);
-        let mut name = wanted;
-        let mut next = self.naming().next.get(&wanted).copied().unwrap_or(1);
+        let requested = symbols.intern(text);
+        let mut name = requested;
+        let mut next = self.naming().next.get(&requested).copied().unwrap_or(1);
         while self.is_taken(name) {
             let numbered = OpName {
                 name: Cow::Owned(format!("{}_{next}", base.name)),
@@ -99,7 +99,7 @@ impl ModuleState<'_> {
             // An unused name stays available if the ops can't be outlined.
             next += u32::from(self.is_taken(name));
         }
-        self.naming().next.insert(wanted, next);
+        self.naming().next.insert(requested, next);
         Ok(name)
     }
 

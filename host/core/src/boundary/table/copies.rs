@@ -25,7 +25,7 @@ impl FunctionState {
                 let copies = state.edit()?.clone_region(&CloneRegion {
                     region: desc.region,
                     source,
-                    at: describe::place(&desc.at),
+                    at: describe::position(&desc.at),
                     args,
                     captures,
                 })?;
@@ -51,7 +51,7 @@ impl FunctionState {
                 let copies = state.edit()?.clone_ops(&CloneOps {
                     ops,
                     source,
-                    at: describe::place(&desc.at),
+                    at: describe::position(&desc.at),
                     captures,
                 })?;
                 Ok((needed, copies))

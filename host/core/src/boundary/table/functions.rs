@@ -40,7 +40,7 @@ impl FunctionState {
     ) -> Edit<OpId> {
         let function = self.edit()?;
         // SAFETY: see above.
-        unsafe { describe::with_op(desc, |new| function.create_op(new, describe::place(at))) }
+        unsafe { describe::with_op(desc, |new| function.create_op(new, describe::position(at))) }
     }
 
     pub(in crate::boundary) unsafe fn replace_op(
@@ -54,7 +54,7 @@ impl FunctionState {
     }
 
     pub(in crate::boundary) fn move_op(&mut self, op: OpId, at: &abi::Position) -> Edit {
-        self.edit()?.move_op(op, describe::place(at))
+        self.edit()?.move_op(op, describe::position(at))
     }
 
     pub(in crate::boundary) fn set_operand(

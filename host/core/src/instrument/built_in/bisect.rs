@@ -21,7 +21,7 @@ passdock_plugin_api::options! {
 pub(super) fn spec() -> InstrumentSpec {
     let summary = "Vetoes all passes after the first `limit`, and numbers them: to find the one that \
                    breaks something.";
-    InstrumentSpec::judging("bisect", summary, |options: Options, setup| {
+    InstrumentSpec::checking("bisect", summary, |options: Options, setup| {
         let bisect = Bisect::new(options.limit, setup.sink.clone());
         Ok(Arc::new(bisect.uncounted(setup.sequentials())))
     })
