@@ -164,12 +164,17 @@ fn fields(heading: &'static str, fields: &[Field]) -> String {
             "" => "(the value)",
             name => name,
         };
-        let takes = match field.rest {
+        let accepted_values = match field.rest {
             true => format!("{} (any names)", field.ty.name()),
-            false => field.takes(),
+            false => field.accepted_values(),
         };
         let meaning = field.doc.replace('\n', " ");
-        table.row([format!("  {name}"), takes, default(field), meaning]);
+        table.row([
+            format!("  {name}"),
+            accepted_values,
+            default(field),
+            meaning,
+        ]);
     }
     table.within(show::columns()).render()
 }

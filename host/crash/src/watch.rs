@@ -28,7 +28,7 @@ const STACK_STEP: u64 = 1 << 16;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Then {
     /// Record the crash and terminate by the signal. A supervisor reports it.
-    Die,
+    Terminate,
     /// Print an error message to standard error, and exit with this status.
     Exit(i32),
     /// Print an error message to standard error if the thread is in a call into a plugin. Then run the previous handler
@@ -173,7 +173,7 @@ extern "C" fn on_signal(signal: c_int, info: *mut siginfo_t, context: *mut c_voi
     if (!chains || call::is_any()) && !ENDS.swap(true, Ordering::SeqCst) {
         let cause = cause(signal, info, context);
         match watch.then {
-            Then::Die => {
+            Then::Terminate => {
                 if let Some(record) = in_use() {
                     record.set_signal(&cause, call::current());
                 }

@@ -78,8 +78,8 @@ pub fn excerpt(
     excerpt.op = Some(f.describe_op(op));
     excerpt.location = location(f, record.loc);
     let mut lines = locs(f, record.loc).filter_map(|loc| {
-        let place = line_of(f, loc, text?)?;
-        Some((written(f, loc)?, place))
+        let location = line_of(f, loc, text?)?;
+        Some((written(f, loc)?, location))
     });
     match lines.next() {
         Some((_, (number, line, start))) => {
@@ -99,10 +99,10 @@ pub fn excerpt(
                 .collect();
         }
         None => {
-            let place = excerpt.location.as_deref().unwrap_or_default();
+            let location = excerpt.location.as_deref().unwrap_or_default();
             let line = printed(f, op, &mut numbering.borrow_mut());
             excerpt.snippet =
-                line.map(|line| Snippet::of_line(place, 0, &line, span(&line, 0, part)));
+                line.map(|line| Snippet::of_line(location, 0, &line, span(&line, 0, part)));
         }
     }
     excerpt

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use tempfile::TempPath;
 
-use crate::temporary::{TemporaryDirectory, placing};
+use crate::temporary::{TemporaryDirectory, placement_lock};
 use crate::{directory_of, lock_directory};
 
 /// The name of the main file in its staging directory.
@@ -17,7 +17,7 @@ const MAIN: &str = "0";
 /// A staging directory next to the final path of a file. The file and its companions are written there.
 #[derive(Default)]
 pub struct Staging {
-    place: PathBuf,
+    target: PathBuf,
     directory: PathBuf,
     owned: Option<TemporaryDirectory>,
     files: usize,
@@ -61,15 +61,15 @@ impl Staging {
     ///
     /// # Errors
     /// The system's error.
-    pub fn new(place: &Path, given: Option<&str>) -> io::Result<Staging> {
+    pub fn new(target: &Path, given: Option<&str>) -> io::Result<Staging> {
         let mut staging = Staging {
-            place: place.to_path_buf(),
+            target: target.to_path_buf(),
             ..Staging::default()
         };
         match given {
-            Some(name) => staging.directory = directory_of(place).join(name),
+            Some(name) => staging.directory = directory_of(target).join(name),
             None => {
-                let own = TemporaryDirectory::beside(directory_of(place))?;
+                let own = TemporaryDirectory::in_directory(directory_of(target))?;
                 File::create_new(own.path().join(MAIN))?;
                 staging.directory = own.path().to_path_buf();
                 staging.owned = Some(own);
@@ -146,8 +146,8 @@ impl Staged {
     /// If a file was changed by something else, or the system's error. Existing files are then unchanged. Only one
     /// error is returned after the commit: that the new name may be lost if power fails.
     pub fn commit(mut self) -> io::Result<()> {
-        let place = &self.staging.place;
-        let dir = directory_of(place);
+        let target = &self.staging.target;
+        let dir = directory_of(target);
         let main = self.staging.directory.join(MAIN);
         let rights = main.symlink_metadata()?.permissions();
         self.check(&main, self.len)?;
@@ -157,19 +157,19 @@ impl Staged {
             self.check(&path, file.len)?;
         }
         #[cfg(unix)]
-        if let Ok(known) = place.symlink_metadata()
+        if let Ok(known) = target.symlink_metadata()
             && known.is_file()
         {
             fs::set_permissions(&main, known.permissions())?;
         }
         let _lock = self.lock.take().or_else(|| lock_directory(dir));
-        let _placing = placing();
+        let _guard = placement_lock();
         // Opened before the commit, because the process may be out of descriptors.
         let directory = self.open_directory(dir)?;
         let mut placed: Vec<PathBuf> = Vec::new();
         let put = self
             .place_new(dir, &mut placed)
-            .and_then(|()| fs::rename(&main, place));
+            .and_then(|()| fs::rename(&main, target));
         if let Err(error) = put {
             // The first error is returned; errors of the rollback are ignored.
             placed.iter().rev().for_each(|path| _ = remove(path));

@@ -289,7 +289,13 @@ fn instruments(registry: &Registry, name: Option<&str>) -> Shown {
 /// Returns the row of an option or a config field.
 fn field_row(name: String, field: &Field, plugin: &str) -> [String; 5] {
     let doc = field.doc.replace('\n', " ");
-    [name, field.takes(), default(field), plugin.to_owned(), doc]
+    [
+        name,
+        field.accepted_values(),
+        default(field),
+        plugin.to_owned(),
+        doc,
+    ]
 }
 
 /// Lists the config keys, or the one with a given name or with a field of that name.

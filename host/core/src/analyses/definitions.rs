@@ -134,7 +134,7 @@ fn make_slot(defs: &OpDefs, function: &Function, name: SymbolId) -> Slot {
     let version = function.opset(domain);
     let definition = defs.find(text, version);
     let own = match definition {
-        Some(d) => d.entry.traits | OpEntry::DEFINED | d.answers(),
+        Some(d) => d.entry.traits | OpEntry::DEFINED | d.function_traits(),
         None => match version.zip(defs.first_version(text)) {
             Some((version, first)) if version < first => OpEntry::LATER,
             _ => 0,
@@ -145,7 +145,7 @@ fn make_slot(defs: &OpDefs, function: &Function, name: SymbolId) -> Slot {
         domain,
         version,
         definition,
-        traits: extensions.fold(own, |all, added| all | added.answers()),
+        traits: extensions.fold(own, |all, added| all | added.function_traits()),
     }
 }
 

@@ -8,7 +8,7 @@ use passdock_diagnostic::{Diagnostic, Severity};
 use super::pool::Pool;
 use super::{ContextSettings, Inner, Instruments, PassContext, Recorder, Renderer, get_renderer};
 use crate::boundary::Endings;
-use crate::config::{ConfigError, IMMUTABLE_MODULE, IntoConfig, Wrong};
+use crate::config::{ConfigError, IMMUTABLE_MODULE, IntoConfig, InvalidPart};
 use crate::error::PassError;
 use crate::instrument::{InstrumentRef, PassInstrument};
 use crate::pass::check_name;
@@ -170,7 +170,7 @@ impl ContextBuilder {
             let schema = registry.config_schema(key)?;
             if config.contains_key(&schema.key) {
                 let message = format!("`{key}` is an alias of `{}`, which is also set", schema.key);
-                return Err(ConfigError::new(Wrong::Key, key, None, message).into());
+                return Err(ConfigError::new(InvalidPart::Key, key, None, message).into());
             }
             given.insert(schema.key.clone(), schema.accept_part(value)?);
             config.insert(schema.key.clone(), schema.accept(value)?);

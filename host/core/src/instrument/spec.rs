@@ -12,7 +12,7 @@ use passdock_plugin_api::Options;
 use serde::Serialize;
 
 use super::{InstrumentRef, PassFilter, Sink, stdout};
-use crate::config::{ConfigError, ConfigValue, Field, Schema, Wrong};
+use crate::config::{ConfigError, ConfigValue, Field, InvalidPart, Schema};
 use crate::error::{ErrorKind, PassError};
 use passdock_files::Target;
 
@@ -102,7 +102,7 @@ impl InstrumentSpec {
     /// }
     ///
     /// let summary = "Lets passes run on small modules only.";
-    /// let spec = InstrumentSpec::judging("limit", summary, |options: Limit, _| Ok(Arc::new(options)));
+    /// let spec = InstrumentSpec::checking("limit", summary, |options: Limit, _| Ok(Arc::new(options)));
     /// let registry = Registry::new();
     /// registry.register_instrument(spec).unwrap();
     /// let options = "ops = 8".parse().unwrap();
@@ -278,7 +278,7 @@ impl<'a> InstrumentSetup<'a> {
         let path = self.path(path);
         match self.check_new_file(&path) {
             Ok(()) => Ok(path),
-            Err(error) => Err(wrong(instrument, field, error.to_string())),
+            Err(error) => Err(option_error(instrument, field, error.to_string())),
         }
     }
 
@@ -318,12 +318,12 @@ impl<'a> InstrumentSetup<'a> {
         };
         let near = suggest::help(name, candidates().map(String::as_str));
         let list = || "run `passdock list passes` to list the passes".to_owned();
-        let error = wrong(instrument, field, format!("no pass is named `{name}`"));
+        let error = option_error(instrument, field, format!("no pass is named `{name}`"));
         Err(error.help(near.unwrap_or_else(list)))
     }
 }
 
 /// Returns an error about the value of an instrument's option, which is underlined in the pipeline.
-pub fn wrong(instrument: &str, field: &str, message: impl Into<String>) -> ConfigError {
-    ConfigError::new(Wrong::Value, instrument, Some(field), message)
+pub fn option_error(instrument: &str, field: &str, message: impl Into<String>) -> ConfigError {
+    ConfigError::new(InvalidPart::Value, instrument, Some(field), message)
 }

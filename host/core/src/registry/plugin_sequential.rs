@@ -35,7 +35,7 @@ impl Inner {
                 Item::Pass(at) => Arc::new(PluginPass::new(plugin.clone(), at)),
                 Item::Sequential(at) => {
                     check_path(name, path)?;
-                    plugin.ask();
+                    plugin.mark_used();
                     path.push(name.to_owned());
                     let spec = &plugin.manifest().sequentials[at];
                     let sequential = self.sequential(plugin, spec, path)?;

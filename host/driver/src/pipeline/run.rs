@@ -348,7 +348,7 @@ pub fn failed(panic: &Panic) -> PassError {
     let mut error = PassError::new(ErrorKind::Panicked, message);
     error
         .notes
-        .extend(panic.place.iter().map(|place| format!("at {place}")));
+        .extend(panic.location.iter().map(|place| format!("at {place}")));
     error.help(
         "pass `--verify all` to check whether a plugin wrote to read-only memory; if none did, this is a bug in \
          passdock, please report it",

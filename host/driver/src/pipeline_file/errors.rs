@@ -85,7 +85,7 @@ pub(super) fn invalid_shape(
         InvalidShape::UnknownKey(_, valid) => unknown_key(source, entry, &valid),
         // A value in `[plugins]` that isn't a table can't be a plugin's.
         _ if is_plugin => unknown_key(source, entry, &PLUGINS),
-        InvalidShape::UnknownWord(word, valid) => {
+        InvalidShape::UnknownVariant(word, valid) => {
             let message = format!("unknown {name} `{word}`");
             let error = source.error(span, &format!("unknown {name}"), message);
             let valid = || valid.iter().copied();
@@ -100,7 +100,7 @@ pub(super) fn invalid_shape(
                 None => source.error(span, "", format!("missing key `{key}` in `[[{name}]]`")),
             }
         }
-        InvalidShape::WrongType { got, expected } => {
+        InvalidShape::TypeMismatch { got, expected } => {
             let text = &source.text[span.clone()];
             let help = match (expected, got.starts_with("string")) {
                 ("a list", true) => Some(format!("did you mean `{name} = [{text}]`?")),

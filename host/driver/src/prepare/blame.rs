@@ -24,8 +24,9 @@ pub(crate) fn locate(error: PassError, request: &Request, registry: &Registry) -
     }
     // Errors of the pipeline file itself were reported before.
     let file = request.pipeline_file().unwrap_or_default();
-    let wrong = config_error(&error).and_then(|wrong| Some((&wrong.key, wrong.field.as_ref()?)));
-    let place = match (wrong, &error.pass) {
+    let option_error = config_error(&error)
+        .and_then(|option_error| Some((&option_error.key, option_error.field.as_ref()?)));
+    let place = match (option_error, &error.pass) {
         (Some((key, field)), _) => of_instrument(&error, key, field, &file, request),
         (None, Some(pass))
             if matches!(error.kind, ErrorKind::Failed | ErrorKind::Config) || error.is_inner =>
@@ -177,7 +178,7 @@ mod tests {
 
     use super::*;
     use crate::prepare::PipelineText;
-    use passdock_core::instrument::wrong;
+    use passdock_core::instrument::option_error;
 
     /// Checks the location of an error that `numerics` reports when it knows the model.
     #[track_caller]
@@ -191,7 +192,7 @@ mod tests {
             ..Request::default()
         };
         let message = "`dims` binds `bach`, which isn't among the symbols.";
-        let cause = wrong("numerics", "dims", message);
+        let cause = option_error("numerics", "dims", message);
         let error = PassError::new(ErrorKind::Config, message).caused_by(Arc::new(cause));
         let error = locate(error, &request, &Registry::new());
         expected.assert_eq(&error.to_diagnostic().render(false));

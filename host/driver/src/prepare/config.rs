@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use passdock_core::config::canonical_key;
 use passdock_core::{
-    ConfigError, ContextSettings, ErrorKind, FieldType, PassError, Registry, Schema, Sequential,
-    Wrong,
+    ConfigError, ContextSettings, ErrorKind, FieldType, InvalidPart, PassError, Registry, Schema,
+    Sequential,
 };
 
 use toml::Spanned;
@@ -102,10 +102,10 @@ pub(super) fn locate(
         .filter(|field| *field != key.get_ref());
     let mut inner = source.spans_in(value.span()).into_iter();
     let inner = inner.find(|entry| field == Some(&*entry.name));
-    let span = match (error.wrong, inner) {
-        (Wrong::Value, Some(inner)) => inner.value,
-        (Wrong::Value, None) => value.span(),
-        (Wrong::Field, Some(inner)) => inner.key,
+    let span = match (error.part, inner) {
+        (InvalidPart::Value, Some(inner)) => inner.value,
+        (InvalidPart::Value, None) => value.span(),
+        (InvalidPart::Field, Some(inner)) => inner.key,
         _ => key.span(),
     };
     source.locate(error.into(), span)
@@ -121,7 +121,7 @@ fn check_config(
         .config_schema(key.get_ref())
         .and_then(|schema| schema.accept(value.get_ref()).map(drop));
     checked.map_err(|mut error| {
-        if error.wrong == Wrong::Key {
+        if error.part == InvalidPart::Key {
             error.help = as_table(key.get_ref(), value.get_ref(), registry).or(error.help);
         }
         locate(source, error, key, value)
@@ -198,7 +198,10 @@ fn set(
                 format!("put the string in quotes: `--config '{path}=\"{text}\"'`")
             }
             Some((setting_field, _)) => {
-                format!("expected {}", setting_field.takes().replace("NAME = ", ""))
+                format!(
+                    "expected {}",
+                    setting_field.accepted_values().replace("NAME = ", "")
+                )
             }
         };
         return Err(shown(wrong("invalid TOML value").help(help), value_span));
@@ -213,9 +216,9 @@ fn set(
         _ => schema.accept_part(&given).map(drop),
     };
     checked.map_err(|error| {
-        let span = match (error.wrong, field) {
-            (Wrong::Field, Some(field)) => path_span.end - field.len()..path_span.end,
-            (Wrong::Key, _) => path_span,
+        let span = match (error.part, field) {
+            (InvalidPart::Field, Some(field)) => path_span.end - field.len()..path_span.end,
+            (InvalidPart::Key, _) => path_span,
             _ => value_span,
         };
         shown(error.into(), span)

@@ -56,7 +56,7 @@ pub fn write(error: &PassError, dir: &Path, options: &ReproducerOptions) -> Resu
     fs::create_dir_all(parent).map_err(failed)?;
     // Constants refer to their file by absolute path, so that the printer can make it relative to the text.
     let parent = std::path::absolute(parent).map_err(failed)?;
-    let unfinished = TemporaryDirectory::beside(&parent).map_err(failed)?;
+    let unfinished = TemporaryDirectory::in_directory(&parent).map_err(failed)?;
     fill(error, site, unfinished.path(), options, &failed)?;
     put(unfinished, dir).map_err(failed)
 }

@@ -43,7 +43,7 @@ impl Worker {
         let task: Task<J> = receive(&mut channel)?;
         end_with_parent(&channel)?;
         skip_terminated(task.terminations);
-        watch(Then::Die);
+        watch(Then::Terminate);
         let channel = Arc::new(Mutex::new(channel));
         let to = channel.clone();
         children::report_to(move |child| tell(&to, &WorkerMessage::Waits(child)));

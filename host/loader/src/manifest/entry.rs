@@ -15,7 +15,7 @@ use crate::names;
 /// The reason why an entry of a manifest can't be used.
 pub(super) enum EntryError {
     /// The entry is invalid, and therefore the manifest.
-    Wrong(Kind),
+    Invalid(Kind),
     /// The entry has an unknown enum value, such as "kind `shader`", so only this entry is skipped. The second string
     /// is help, if a known value is near.
     Unknown(String, Option<String>),
@@ -23,7 +23,7 @@ pub(super) enum EntryError {
 
 impl From<Kind> for EntryError {
     fn from(kind: Kind) -> EntryError {
-        EntryError::Wrong(kind)
+        EntryError::Invalid(kind)
     }
 }
 
@@ -59,13 +59,13 @@ impl<'t> Entry<'t> {
     }
 
     /// Returns the suffix for keys in messages, such as " of pass `acme.transform.Fuse`".
-    fn place(&self) -> String {
+    fn location(&self) -> String {
         let Some((kind, parent)) = self.parent else {
             return String::new();
         };
         match self.name().as_str() {
-            "" => format!(" of one {kind}{}", parent.place()),
-            name => format!(" of {kind} `{name}`{}", parent.place()),
+            "" => format!(" of one {kind}{}", parent.location()),
+            name => format!(" of {kind} `{name}`{}", parent.location()),
         }
     }
 
@@ -79,7 +79,7 @@ impl<'t> Entry<'t> {
         self.read.borrow_mut().push(key);
         let value = self.table.get(key);
         let convert =
-            |value| convert(value).ok_or_else(|| self.wrong_type(key, &shown(value), expected));
+            |value| convert(value).ok_or_else(|| self.type_mismatch(key, &shown(value), expected));
         value.map(convert).transpose()
     }
 
@@ -93,28 +93,30 @@ impl<'t> Entry<'t> {
         let value = self.value(key, "another value", undated)?;
         let value = value.map(Value::try_into).transpose();
         value.map_err(|error| match InvalidShape::parse(error.message()) {
-            InvalidShape::WrongType { got, expected } => self.wrong_type(key, got, expected).into(),
+            InvalidShape::TypeMismatch { got, expected } => {
+                self.type_mismatch(key, got, expected).into()
+            }
             _ => self
-                .wrong_type(key, error.message(), "another value")
+                .type_mismatch(key, error.message(), "another value")
                 .into(),
         })
     }
 
     /// Reads the enum value of a key, if the entry has it.
-    pub(super) fn word<T: DeserializeOwned>(
+    pub(super) fn enum_value<T: DeserializeOwned>(
         &self,
         key: &'static str,
     ) -> Result<Option<T>, EntryError> {
-        let word = self.get::<String>(key)?;
-        let read = word.map(|word| T::deserialize(word.into_deserializer()));
+        let enum_value = self.get::<String>(key)?;
+        let read = enum_value.map(|enum_value| T::deserialize(enum_value.into_deserializer()));
         read.transpose().map_err(|error: de::value::Error| {
             let message = error.to_string();
-            let (word, valid) = match InvalidShape::parse(&message) {
-                InvalidShape::UnknownWord(word, valid) => (word, valid),
+            let (enum_value, valid) = match InvalidShape::parse(&message) {
+                InvalidShape::UnknownVariant(enum_value, valid) => (enum_value, valid),
                 _ => ("", Vec::new()),
             };
-            let what = format!("{key} `{}`", names::shown(word));
-            EntryError::Unknown(what, suggest::help(word, valid))
+            let what = format!("{key} `{}`", names::shown(enum_value));
+            EntryError::Unknown(what, suggest::help(enum_value, valid))
         })
     }
 
@@ -131,17 +133,17 @@ impl<'t> Entry<'t> {
     }
 
     /// Reads the enum value of a required key.
-    pub(super) fn required_word<T: DeserializeOwned>(
+    pub(super) fn required_enum_value<T: DeserializeOwned>(
         &self,
         key: &'static str,
     ) -> Result<T, EntryError> {
-        Ok(self.word(key)?.ok_or_else(|| self.missing(key))?)
+        Ok(self.enum_value(key)?.ok_or_else(|| self.missing(key))?)
     }
 
     /// Returns the error about a missing key.
     pub(super) fn missing(&self, key: &'static str) -> Kind {
-        let place = self.place();
-        Kind::ManifestMissing { key, place }
+        let location = self.location();
+        Kind::ManifestMissing { key, location }
     }
 
     /// Reads the value of a key, or returns the default if the entry doesn't have it.
@@ -153,9 +155,9 @@ impl<'t> Entry<'t> {
     }
 
     /// Returns the error about a value of the wrong type.
-    fn wrong_type(&self, key: &str, got: &str, expected: &str) -> Kind {
+    fn type_mismatch(&self, key: &str, got: &str, expected: &str) -> Kind {
         Kind::ManifestType {
-            what: format!("`{key}`{}", self.place()),
+            what: format!("`{key}`{}", self.location()),
             got: names::shown(got),
             expected: expected.to_owned(),
         }
@@ -168,9 +170,9 @@ impl<'t> Entry<'t> {
         let Some((key, text)) = hidden.next() else {
             return Ok(());
         };
-        let what = format!("`{}`{}", names::shown(key), self.place());
+        let what = format!("`{}`{}", names::shown(key), self.location());
         let rule = "no control characters other than newline and tab";
-        Err(read::refused(what, names::shown(text), rule))
+        Err(read::invalid_value(what, names::shown(text), rule))
     }
 
     /// Reads a nested table with `read`.
@@ -201,7 +203,7 @@ impl<'t> Entry<'t> {
             .keys()
             .filter(|key| !read.contains(&key.as_str()));
         let unknown = unread.map(|key| ManifestWarning {
-            message: format!("unknown key `{key}`{}", self.place()),
+            message: format!("unknown key `{key}`{}", self.location()),
             help: suggest::help(key, read.iter().copied()),
         });
         unknown.chain(self.warnings.take()).collect()

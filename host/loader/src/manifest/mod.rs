@@ -21,7 +21,7 @@ use crate::error::{PluginErrorKind as Kind, Ver};
 use crate::names;
 pub use declaration::{PassDeclaration, PassInfo};
 pub use field::{FieldType, overlay, toml_text};
-pub use schema::{ConfigError, ConfigValue, Field, Schema, Wrong};
+pub use schema::{ConfigError, ConfigValue, Field, InvalidPart, Schema};
 pub use setting::setting;
 pub use typed::toml_value;
 
@@ -317,7 +317,7 @@ impl Manifest {
             if config.fields.len() > 1 && config.fields.iter().any(|f| f.name.is_empty()) {
                 let what = format!("field name of config key `{}`", config.key);
                 let rule = "a name, because the key has several fields";
-                return Err(read::refused(what, "", rule));
+                return Err(read::invalid_value(what, "", rule));
             }
         }
         let instruments = self.instruments.iter();
@@ -347,7 +347,7 @@ impl Manifest {
             let Some(schema) = self.configs.iter().find(|schema| schema.key == *key) else {
                 let what = format!("`config` of `{name}`");
                 let rule = "the `key` of a `[[config]]` table with fields for the pass's options";
-                return Err(read::refused(what, key, rule));
+                return Err(read::invalid_value(what, key, rule));
             };
             for option in &declared.options {
                 let mut fields = schema.fields.iter();
@@ -373,7 +373,7 @@ fn check_fields(what: &'static str, owner: &str, fields: &[Field]) -> Result<(),
         Some(second) => {
             let what = format!("`rest` of `{}` of `{owner}`", second.name);
             let rule = "`false`, because another option has `rest`";
-            Err(read::refused(what, "true", rule))
+            Err(read::invalid_value(what, "true", rule))
         }
     }
 }
@@ -389,7 +389,7 @@ impl ManifestPlugin {
             });
         }
         if self.abi.minor < abi::OLDEST_MINOR {
-            return Err(Kind::Broken {
+            return Err(Kind::AbiTooOld {
                 got: self.abi,
                 host: host_abi,
                 oldest: abi::OLDEST_MINOR,

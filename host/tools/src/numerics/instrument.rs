@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, ThreadId};
 
 use passdock_abi::DType;
-use passdock_core::instrument::wrong;
+use passdock_core::instrument::option_error;
 use passdock_core::sdk::Table;
 use passdock_core::table;
 use passdock_core::util;
@@ -272,7 +272,7 @@ impl Numerics {
                 Ok(_) => "set the options `inputs` and `dims` to inputs that the model runs with",
             };
             not_checked = runner.as_ref().err().map(|reason| match reason.option {
-                Some(option) => wrong(NAME, option, reason.text.as_str()).into(),
+                Some(option) => option_error(NAME, option, reason.text.as_str()).into(),
                 None => {
                     let message = format!("the model's results are not checked: {}", reason.text);
                     PassError::new(ErrorKind::NotChecked, message).help(help)

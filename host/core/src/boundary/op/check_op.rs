@@ -3,7 +3,7 @@
 use passdock_abi::{Attr, AttrKind, OpEntry, OpId};
 use passdock_diagnostic::suggest;
 use passdock_ir::{Edit, EditFailure, Function};
-use passdock_loader::{AttrInfo, kind_name, takes};
+use passdock_loader::{AttrInfo, kind_name, operand_range};
 
 use super::OpQueries;
 
@@ -34,7 +34,7 @@ fn check_operands(f: &Function, op: OpId, definition: &OpEntry, problems: &mut V
     if (fewest as usize..=most as usize).contains(&count) {
         return;
     }
-    let (operator, allowed) = (f.text(f.op(op).name), takes(fewest, most));
+    let (operator, allowed) = (f.text(f.op(op).name), operand_range(fewest, most));
     problems.push(format!("{operator} expects {allowed}, found {count}"));
 }
 
