@@ -39,7 +39,7 @@ impl ReadOptions {
     fn reach(self) -> Reach {
         match self.outside_data {
             true => Reach::Anywhere,
-            false => Reach::Beside,
+            false => Reach::ModelDirectory,
         }
     }
 }
@@ -198,7 +198,7 @@ fn parse_within(path: &Path, source: &str, reach: Reach) -> Result<Module, PassE
         failure.help = error.help.clone();
         failure.caused_by(Arc::new(error))
     })?;
-    files.give_to(&mut module);
+    files.attach_to(&mut module);
     module.set_text_source(Some(Arc::new(text::TextSource::new(name, source))));
     Ok(module)
 }

@@ -212,7 +212,7 @@ impl<'f> Stripper<'f> {
             let field = field?;
             let name = string_of(field.body(), tensor::NAME)?;
             match live.get(&field.body().at) {
-                Some(&id) if layout.is_own_value(f.constant(id).value) => {
+                Some(&id) if layout.is_constant_value(f.constant(id).value) => {
                     constants.insert(name, id);
                 }
                 Some(_) => {}

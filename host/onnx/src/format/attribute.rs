@@ -221,8 +221,11 @@ pub(crate) fn read_floats(attribute: Attribute<'_>) -> Result<Vec<f32>> {
     for item in attribute.items() {
         push_fixed(item?, 4, &mut bytes)?;
     }
-    let words = bytes.as_chunks::<4>().0;
-    Ok(words.iter().map(|&word| f32::from_le_bytes(word)).collect())
+    let chunks = bytes.as_chunks::<4>().0;
+    Ok(chunks
+        .iter()
+        .map(|&chunk| f32::from_le_bytes(chunk))
+        .collect())
 }
 
 /// Appends the `sparse_value` attribute of a `Constant` with a sparse initializer.

@@ -87,7 +87,7 @@ impl<'c, 'a> Importer<'c, 'a> {
                     Err(error) => {
                         let at = frame.current.map(|node| node.at);
                         let error = at.map_or(error.clone(), |at| error.near(at));
-                        Err(error.inside(frame.place()))
+                        Err(error.inside(frame.describe_position()))
                     }
                 },
             };
@@ -211,7 +211,7 @@ impl<'c, 'a> Importer<'c, 'a> {
         let middle = ENDS..frames.len().saturating_sub(ENDS);
         for (depth, frame) in frames.iter().enumerate().rev() {
             if !middle.contains(&depth) {
-                error = error.inside(frame.place());
+                error = error.inside(frame.describe_position());
             } else if depth == middle.start {
                 error = error.inside(format!("({} more)", middle.len()));
             }

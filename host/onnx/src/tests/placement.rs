@@ -89,7 +89,7 @@ fn places(directory: &Path) -> Vec<(String, Vec<u8>)> {
         .map(|(id, record)| {
             let data: &ConstantData = f.constant_data(id);
             let name = f.text(f.value(record.value).name);
-            let place = match data.payload() {
+            let position = match data.payload() {
                 Payload::External(FileRange { source, offset, .. }) => {
                     let root = directory.display().to_string() + "/";
                     let file = source.name().strip_prefix(&root).unwrap_or("?");
@@ -97,17 +97,23 @@ fn places(directory: &Path) -> Vec<(String, Vec<u8>)> {
                 }
                 _ => format!("{name}: inline"),
             };
-            (place, data.bytes().unwrap().to_vec())
+            (position, data.bytes().unwrap().to_vec())
         })
         .collect()
 }
 
-fn names(places: &[(String, Vec<u8>)]) -> Vec<&str> {
-    places.iter().map(|place| place.0.as_str()).collect()
+fn names(positions: &[(String, Vec<u8>)]) -> Vec<&str> {
+    positions
+        .iter()
+        .map(|position| position.0.as_str())
+        .collect()
 }
 
-fn bytes(places: &[(String, Vec<u8>)]) -> Vec<&[u8]> {
-    places.iter().map(|place| place.1.as_slice()).collect()
+fn bytes(positions: &[(String, Vec<u8>)]) -> Vec<&[u8]> {
+    positions
+        .iter()
+        .map(|position| position.1.as_slice())
+        .collect()
 }
 
 /// Replaces the operand `x` of `y` with a new constant.
@@ -358,9 +364,9 @@ fn a_copy_of_a_constant_points_to_the_same_data() {
     let copy = f.add_constant(ty, data, f.body(), "copy").unwrap();
     f.set_operand(op(f, "y"), 0, copy).unwrap();
     save(&module, directory.path(), ExternalData::Keep).unwrap();
-    let places = places(directory.path());
-    assert_eq!(places[3].0, "copy: data/w.bin 4096");
-    assert_eq!(places[3].1, places[0].1);
+    let positions = places(directory.path());
+    assert_eq!(positions[3].0, "copy: data/w.bin 4096");
+    assert_eq!(positions[3].1, positions[0].1);
 }
 
 #[test]

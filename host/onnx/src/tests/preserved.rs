@@ -148,13 +148,13 @@ fn a_constant_stays_before_the_op_that_is_replaced() {
 /// The storage of a sparse initializer doesn't matter to its users.
 #[test]
 fn a_sparse_initializer_is_a_plain_tensor() {
-    let places = Msg::new()
+    let positions = Msg::new()
         .int(tensor::DIMS, 1)
         .int(tensor::DATA_TYPE, 7)
         .int(7, 2);
     let sparse = Msg::new()
         .msg(1, &floats("s", &[1.0]))
-        .msg(2, &places)
+        .msg(2, &positions)
         .int(3, 4);
     let body = graph(&[node("y = Identity(s)")], &[], &["y: 4"]);
     let bytes = model(10, &body.msg(graphs::SPARSE_INITIALIZER, &sparse)).0;

@@ -115,12 +115,12 @@ impl FunctionWriter<'_> {
     /// Rejects an attribute in ONNX's form that the reader would reject or read differently.
     fn check_opaque(&self, op: OpId, attr: &Attr) -> Result {
         let name = self.f.text(attr.name);
-        let wrong =
+        let invalid =
             |what: &str| OnnxError::new(format!("invalid `opaque` attribute `{name}`: {what}"));
         let message = Message::detached(self.f.bytes_in(attr.list));
-        let read = Attribute::read(message).map_err(|_| wrong("not a valid `AttributeProto`"))?;
+        let read = Attribute::read(message).map_err(|_| invalid("not a valid `AttributeProto`"))?;
         if read.name != name {
-            return Err(wrong(&format!("its bytes have the name {:?}", read.name)));
+            return Err(invalid(&format!("its bytes have the name {:?}", read.name)));
         }
         // The reader keeps a default in this form unless it consists of numbers or strings.
         let plain = match read.kind {
@@ -130,7 +130,7 @@ impl FunctionWriter<'_> {
             _ => op.is_some(),
         };
         match plain {
-            true => Err(wrong("its value has a regular attribute kind")),
+            true => Err(invalid("its value has a regular attribute kind")),
             false => Ok(()),
         }
     }

@@ -207,7 +207,7 @@ impl<'w> FunctionWriter<'w> {
             let may_be_new =
                 self.ir_version >= 4 && (is_imported(f, id) || f.value(value).use_count > 0);
             f.origins().get(Entity::Constant(id)).is_some()
-                || !self.layout.is_own_value(value)
+                || !self.layout.is_constant_value(value)
                 || self.layout.is_old_initializer(id)
                 || may_be_new
         });
@@ -445,7 +445,7 @@ impl<'w> FunctionWriter<'w> {
             match attributes.at(field.body())? {
                 EntryChange::Stays => self.store.copy(field.record),
                 EntryChange::Becomes(pair) => self.store.field(number, &pair),
-                EntryChange::Goes => {}
+                EntryChange::Removed => {}
             }
         }
         let pairs = message.metadata.iter();

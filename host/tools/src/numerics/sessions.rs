@@ -56,7 +56,7 @@ impl Sessions {
             // The data files of the original model don't change from pass to pass.
             if !to.exists() {
                 fs::create_dir_all(passdock_files::directory_of(&to)).map_err(not_written)?;
-                data.place(&to).map_err(not_written)?;
+                data.create_at(&to).map_err(not_written)?;
             }
         }
         let path = directory.join(format!("{number}.onnx"));
