@@ -53,13 +53,13 @@ impl Fingerprint {
     }
 
     /// Returns the fingerprint of the result of a model file, as ``passdock batch`` computes it.
-    fn of_file(&self, model: PathBuf) -> String {
-        self.0.of_file(&model)
+    fn for_file(&self, model: PathBuf) -> String {
+        self.0.for_file(&model)
     }
 
     /// Returns the fingerprint of the result of a model at an address. ``state`` has to change when the model does.
-    fn of_address(&self, address: &str, state: &str) -> String {
-        self.0.of_address(address, state)
+    fn for_address(&self, address: &str, state: &str) -> String {
+        self.0.for_address(address, state)
     }
 }
 

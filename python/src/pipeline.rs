@@ -242,7 +242,7 @@ pub(crate) fn run(
     let (page, report, output) = gil::detach(py, || {
         // The output is moved to its final path after the HTML report is written.
         let page = page.write(&mut finished.report)?;
-        let (report, output) = finished.place();
+        let (report, output) = finished.commit();
         Ok::<_, PassError>((page, report, output))
     })?;
     let (json, remarks) = json_report(&report, page)?;

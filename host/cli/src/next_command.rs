@@ -3,7 +3,7 @@
 use clap::CommandFactory;
 use clap::parser::ValueSource;
 use passdock::Diagnostic;
-use passdock::reproducer::shell_word;
+use passdock::reproducer::shell_quoted;
 
 use crate::args::{Cli, RunArgs};
 
@@ -13,13 +13,13 @@ const DIFFERENT: [&str; 2] = ["output", "json"];
 /// Returns the `bisect` command that finds the pass which changed the outputs of a run.
 pub(crate) fn bisect(args: &RunArgs) -> String {
     let inputs = args.inputs.iter();
-    let inputs = inputs.map(|input| shell_word(&input.to_string_lossy()));
+    let inputs = inputs.map(|input| shell_quoted(&input.to_string_lossy()));
     let mut words: Vec<String> = inputs.collect();
     let mut before = String::new();
     if let (Some(model), false) = (words.last_mut(), args.bind.is_empty()) {
         // `bisect` has no `--bind`.
         let bindings = args.bind.iter();
-        let bindings = bindings.map(|binding| format!(" --bind {}", shell_word(binding)));
+        let bindings = bindings.map(|binding| format!(" --bind {}", shell_quoted(binding)));
         let bindings: String = bindings.collect();
         before =
             format!("`passdock run {model}{bindings} --passes InferType -o bound.onnx`, then ");
@@ -52,7 +52,7 @@ fn common_options() -> Option<Vec<String>> {
             continue;
         }
         let values = run.get_raw(id).into_iter().flatten();
-        let values = values.map(|value| shell_word(&value.to_string_lossy()));
+        let values = values.map(|value| shell_quoted(&value.to_string_lossy()));
         words.extend(values.map(|value| format!("{flag} {value}")));
     }
     Some(words)

@@ -89,7 +89,7 @@ pub(crate) fn inputs(
             let error = usage(format!(
                 "`{shown}` is not a pipeline; the first of two files is the pipeline"
             ));
-            Err(error.help(match Format::of(second) {
+            Err(error.help(match Format::from_path(second) {
                 Ok(_) if command != "bisect" => format!(
                     "pass the output with `-o`: `passdock {command} {shown} -o {}`",
                     second.display()
@@ -121,7 +121,7 @@ fn names_pipeline(path: &Path) -> bool {
     has_extension(path, "toml")
         || is_rules(path)
         || word(path).is_some()
-        || path.components().count() > 1 && Format::of(path).is_err()
+        || path.components().count() > 1 && Format::from_path(path).is_err()
 }
 
 /// Returns `true` if the path is a .rules file, which runs as a pass.
@@ -180,5 +180,5 @@ fn read_pipeline(path: &Path) -> Result<PipelineText, PassError> {
         }
         _ => unreadable(&error),
     })?;
-    Ok(PipelineText::of_file(path, text))
+    Ok(PipelineText::from_file(path, text))
 }

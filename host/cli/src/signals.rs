@@ -56,7 +56,7 @@ pub(crate) fn catch_large_files() {
 fn stop() {
     supervised::stop();
     let _ = low_level::emulate_default_handler(SIGTSTP);
-    supervised::go_on();
+    supervised::resume();
 }
 
 /// Returns the signals that this process was started to ignore, as a bit mask. Returns 0 if the system doesn't report

@@ -158,7 +158,7 @@ pub mod ir {
     };
     pub use passdock_core::{build_module, edit_module};
     pub use passdock_driver::model_file::parse_text;
-    pub use passdock_driver::pipeline::{RefusedOperator, check_new_op};
+    pub use passdock_driver::pipeline::{InvalidOperator, check_new_op};
     pub use passdock_driver::{body_for, put_functions, raise_opset, replace_body};
     pub use passdock_ir::constant::string_elements;
     pub use passdock_ir::text::{

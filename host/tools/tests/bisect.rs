@@ -93,7 +93,7 @@ fn found(pipeline: &str, is_bad: fn(&str) -> bool) -> Bisection {
         ))
         .expect("a new name");
     let request = Request {
-        pipeline: Some(PipelineText::of_file("p.toml", pipeline)),
+        pipeline: Some(PipelineText::from_file("p.toml", pipeline)),
         ..Request::default()
     };
     let module = model_file::parse_text("m.ir", MODEL).expect("a module");

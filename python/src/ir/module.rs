@@ -246,7 +246,10 @@ fn read(
     path: &Path,
     options: model_file::ReadOptions,
 ) -> Result<passdock::Module, passdock::PassError> {
-    let is_onnx = matches!(model_file::Format::of(path), Ok(model_file::Format::Onnx));
+    let is_onnx = matches!(
+        model_file::Format::from_path(path),
+        Ok(model_file::Format::Onnx)
+    );
     let metadata = path.metadata();
     let is_small = metadata.is_ok_and(|found| found.is_file() && found.len() <= SMALL);
     if is_onnx && is_small && !options.outside_data

@@ -289,7 +289,7 @@ impl PassHandle {
     #[staticmethod]
     fn of_pipeline(py: Python<'_>, path: PathBuf, text: String, trust: bool) -> Result<PassHandle> {
         let pass = gil::detach(py, || {
-            let read = Pipeline::new(PipelineText::of_file(path, text))?;
+            let read = Pipeline::new(PipelineText::from_file(path, text))?;
             let pipeline = if trust { read.trusted() } else { read };
             pipeline.into_pass(Registry::global())
         })?;

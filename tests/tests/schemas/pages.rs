@@ -237,7 +237,7 @@ fn the_pipelines_on_their_page_are_right_or_wrong_as_it_says() {
         .filter(|(_, block)| block.language == "toml")
     {
         let request = Request {
-            pipeline: Some(PipelineText::of_file(
+            pipeline: Some(PipelineText::from_file(
                 directory.join("pipeline.toml"),
                 block.text,
             )),

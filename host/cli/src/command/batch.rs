@@ -160,7 +160,7 @@ pub(crate) fn work() -> anyhow::Result<u8> {
         };
         let (mut report, output) = worker::run(&request, &process, watch);
         // The report has the error.
-        _ = pipeline::place(&mut report, output);
+        _ = pipeline::commit(&mut report, output);
         show::print(&show::json_line(&report));
         IS_RUNNING.store(false, Ordering::SeqCst);
     }

@@ -28,7 +28,7 @@ pub(crate) fn convert(args: ConvertArgs) -> Result<u8, PassError> {
 }
 
 fn check_is_text(to: &Path) -> Result<(), PassError> {
-    if Format::of(to)? == Format::Text {
+    if Format::from_path(to)? == Format::Text {
         return Ok(());
     }
     let to = to.display();

@@ -33,7 +33,7 @@ pub(crate) fn reduce(args: ReduceArgs) -> Result<u8, PassError> {
 
 fn shrink(args: ReduceArgs) -> Result<Reduced, PassError> {
     let output = args.output.as_deref();
-    output.map(Format::of).transpose()?;
+    output.map(Format::from_path).transpose()?;
     let to_stdout = output.is_some_and(is_standard);
     let json = args.search.json;
     request::check_output(output, json)?;

@@ -112,9 +112,9 @@ mod supervised {
         files: &Files<'_>,
     ) -> Result<(u8, Option<StagedModel>), PassError> {
         let place = files.output;
-        let place = place.and_then(|output| StagedModel::place_for(output, false));
+        let place = place.and_then(|output| StagedModel::staging_for(output, false));
         let job = Job::Whole(place.as_ref().map(Staging::name));
-        let input = files.model.map_or(Ok(None), supervised::kept_input);
+        let input = files.model.map_or(Ok(None), supervised::seekable_input);
         let answer = supervisor.run(&job, input?, Watch::default())?;
         let (status, output): (u8, Option<StagedModel>) = answer;
         Ok((status, output.map(|output| output.at(place)).transpose()?))
@@ -139,7 +139,7 @@ mod supervised {
                     ..worker.watch()
                 };
                 let finished = pipeline::run_staged(&plugins::registry(), &request, None, watch);
-                worker.answer(&(&finished.report, &finished.output))
+                worker.respond(&(&finished.report, &finished.output))
             }
             Job::Trials(request) => worker.try_all(&plugins::registry(), &request),
             Job::Whole(staging) => {
@@ -147,7 +147,7 @@ mod supervised {
                     _ = show::STAGING.set(staging);
                 }
                 let status = command(args);
-                worker.answer(&(status, show::take_output()))
+                worker.respond(&(status, show::take_output()))
             }
         }
         .map_err(wrong)

@@ -14,7 +14,7 @@ use self::numerics::{ComparedModels, NUMERICS};
 use passdock::files::TemporaryDirectory;
 use passdock::model_file::{self, Format, WriteOptions};
 use passdock::oracle::Verdict;
-use passdock::reproducer::shell_word;
+use passdock::reproducer::shell_quoted;
 use passdock::{ErrorKind, Module, PassError, waiting};
 
 use crate::args::search::TestCommandArgs;
@@ -66,7 +66,7 @@ impl TestCommand {
                  compare outputs in ONNX Runtime",
             ));
         }
-        let extension = match Format::of(model)? {
+        let extension = match Format::from_path(model)? {
             Format::Onnx => "onnx",
             Format::Text => "ir",
         };
@@ -140,7 +140,7 @@ impl TestCommand {
                     rejected: false,
                 });
             }
-            shell = shell.replace(mark, &shell_word(&path.to_string_lossy()));
+            shell = shell.replace(mark, &shell_quoted(&path.to_string_lossy()));
             paths.push(path);
         }
         let out = place.join("out");

@@ -26,8 +26,13 @@ fn said(dir: &Path, found: Result<Vec<BatchItem>, PassError>) -> String {
     let text = match found {
         Ok(items) => {
             let lines = items.iter();
-            let lines =
-                lines.map(|item| format!("{} → {}", shown(&item.model), shown(&item.output)));
+            let lines = lines.map(|item| {
+                format!(
+                    "{} → {}",
+                    display_path(&item.model),
+                    display_path(&item.output)
+                )
+            });
             lines.collect::<Vec<_>>().join("\n")
         }
         Err(error) => error.to_string(),
@@ -195,7 +200,7 @@ fn a_link_has_to_lead_to_results() {
 fn files_of_rules_count_by_their_texts() {
     let dir = dir();
     let dir = dir.path();
-    let name = |file: &str| shown(&dir.join(file));
+    let name = |file: &str| display_path(&dir.join(file));
     let text = "
         passes = [{ rules = \"entry.rules\" }, { name = \"group\", passes = [{ name = \"P\", options = { rules = \
           [\"option.rules\"] } }] }]
@@ -218,7 +223,7 @@ fn files_of_rules_count_by_their_texts() {
         ..Request::default()
     };
     let model = write(dir, "a.onnx", "a");
-    let now = || Fingerprint::new(&request, &[]).of_file(&model);
+    let now = || Fingerprint::new(&request, &[]).for_file(&model);
     for file in ["entry", "option", "config", "argument", "field", "fields"] {
         let file = format!("{file}.rules");
         let path = write(dir, &file, "1");

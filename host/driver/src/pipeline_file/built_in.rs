@@ -93,7 +93,7 @@ mod tests {
     #[test]
     fn one_that_is_not_there_is_told_from_those_that_are() {
         assert_eq!(BuiltInPipeline::named(DEFAULT).unwrap(), BUILT_IN[0]);
-        let said = |name: &str| {
+        let rendered = |name: &str| {
             let error = BuiltInPipeline::named(name).unwrap_err();
             error.to_diagnostic().render(false)
         };
@@ -101,12 +101,12 @@ mod tests {
             error[usage]: no built-in pipeline is named `defualt`
              |
              = help: did you mean `default`?"#]]
-        .assert_eq(&said("defualt"));
+        .assert_eq(&rendered("defualt"));
         expect![[r#"
             error[usage]: no built-in pipeline is named `quantize`
              |
              = help: built-in pipelines: `default`, `deploy`, `simplify`"#]]
-        .assert_eq(&said("quantize"));
+        .assert_eq(&rendered("quantize"));
     }
 
     #[test]

@@ -13,7 +13,7 @@ use toml::Spanned;
 
 use super::request::Request;
 use super::{bind, blame, passes, rules};
-use crate::pipeline_file::{Options, PipelineFile, SourceText, lone_value};
+use crate::pipeline_file::{Options, PipelineFile, SourceText, parse_value};
 
 /// Merges the settings of a file with those of the request, which take precedence.
 pub(super) fn settings(
@@ -29,9 +29,9 @@ pub(super) fn settings(
     for (key, value) in &file.context.config {
         if let Some(given) = settings.config.get_mut(key.get_ref()) {
             let schema = registry.config_schema(key.get_ref())?;
-            let beside = |path: &str| request.beside_pipeline(path);
-            rules::put_texts(given, &schema, beside, registry)
-                .and_then(|()| rules::place_tensors(given, request))
+            let path_in_pipeline_dir = |path: &str| request.path_in_pipeline_dir(path);
+            rules::put_texts(given, &schema, path_in_pipeline_dir, registry)
+                .and_then(|()| rules::resolve_tensors(given, request))
                 .map_err(file.source.at(value.span()))?;
         }
     }
@@ -161,9 +161,9 @@ fn set(
 ) -> Result<(), PassError> {
     let shown =
         |error: PassError, span: Range<usize>| blame::in_argument(error, "--config", setting, span);
-    let wrong = |message: &str| PassError::new(ErrorKind::Config, message);
+    let config_error = |message: &str| PassError::new(ErrorKind::Config, message);
     let Some((path, text)) = setting.split_once('=') else {
-        let error = wrong("missing value for `--config`").help("write `--config KEY=VALUE`");
+        let error = config_error("missing value for `--config`").help("write `--config KEY=VALUE`");
         return Err(shown(error, 0..setting.len()));
     };
     let value_span = path.len() + 1..setting.len();
@@ -183,7 +183,7 @@ fn set(
     };
     let schema = registry.config_schema(&key)?;
     let field = own[key.len()..].strip_prefix('.');
-    let Some(value) = lone_value(text) else {
+    let Some(value) = parse_value(text) else {
         let setting_field = match field {
             None if !schema.is_scalar() => None,
             field => schema.settable(field.unwrap_or("")).ok(),
@@ -204,7 +204,10 @@ fn set(
                 )
             }
         };
-        return Err(shown(wrong("invalid TOML value").help(help), value_span));
+        return Err(shown(
+            config_error("invalid TOML value").help(help),
+            value_span,
+        ));
     };
     let mut given = match field {
         None => value,

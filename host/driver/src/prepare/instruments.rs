@@ -44,11 +44,11 @@ pub(super) fn make(
     }
     let mut instruments = Vec::new();
     for table in &file.instruments {
-        instruments.push(of_file(table, request, &file.source, registry, &setup)?);
+        instruments.push(from_table(table, request, &file.source, registry, &setup)?);
     }
     setup.base = Path::new("");
     for requested in &request.instruments {
-        instruments.push(of_request(requested, registry, &setup)?);
+        instruments.push(from_request(requested, registry, &setup)?);
     }
     Ok(instruments)
 }
@@ -70,7 +70,7 @@ impl PreparedInstrument {
     }
 }
 
-fn of_file(
+fn from_table(
     table: &InstrumentTable,
     request: &Request,
     source: &SourceText,
@@ -91,7 +91,7 @@ fn of_file(
             toml::Value::Array(items) => {
                 let items = items.iter().filter_map(toml::Value::as_str);
                 let mut files = items.filter(|item| rules::is_file(item));
-                files.try_for_each(|file| request.beside_pipeline(file).map(drop))
+                files.try_for_each(|file| request.path_in_pipeline_dir(file).map(drop))
             }
             _ => Ok(()),
         };
@@ -99,22 +99,22 @@ fn of_file(
     }
     PreparedInstrument::new(spec, table_of(&table.options), setup, registry).map_err(|error| {
         // The option in the file that the error refers to, if there is one.
-        let field = blame::config_error(&error).and_then(|wrong| {
-            let field = wrong.field.as_ref()?;
+        let field = blame::config_error(&error).and_then(|config_error| {
+            let field = config_error.field.as_ref()?;
             let given = table
                 .options
                 .iter()
                 .find(|(key, _)| key.get_ref() == field)?;
-            Some((wrong.clone(), given))
+            Some((config_error.clone(), given))
         });
         match field {
-            Some((wrong, (key, value))) => locate(source, wrong, key, value),
+            Some((config_error, (key, value))) => locate(source, config_error, key, value),
             None => source.locate(error, name.span()),
         }
     })
 }
 
-fn of_request(
+fn from_request(
     requested: &RequestedInstrument,
     registry: &Registry,
     setup: &InstrumentSetup<'_>,
@@ -150,10 +150,10 @@ mod tests {
     }
 
     #[track_caller]
-    fn check_asked(asked: &str, expected: Expect) {
-        let text = match RequestedInstrument::parse(asked).and_then(|asked| {
+    fn check_requested(flag: &str, expected: Expect) {
+        let text = match RequestedInstrument::parse(flag).and_then(|flag| {
             let request = Request {
-                instruments: vec![asked],
+                instruments: vec![flag],
                 ..Request::default()
             };
             Prepared::new(&Registry::new(), &request, Watched::default())
@@ -166,16 +166,16 @@ mod tests {
 
     #[test]
     fn instruments_of_the_command_line() {
-        check_asked("memory", expect!["memory"]);
-        check_asked("dump={dir='d', refresh=true}", expect!["dump"]);
-        check_asked(
+        check_requested("memory", expect!["memory"]);
+        check_requested("dump={dir='d', refresh=true}", expect!["dump"]);
+        check_requested(
             "memmory",
             expect![[r#"
                 error[unknown-instrument]: no instrument is named `memmory`
                  |
                  = help: did you mean `memory`?"#]],
         );
-        check_asked(
+        check_requested(
             "bisect={limit='3'}",
             expect![[r#"
                 error[config]: invalid value for `limit` of `bisect`: expected an int, found "3"
@@ -186,7 +186,7 @@ mod tests {
                  |
                  = help: remove the quotes: 3"#]],
         );
-        check_asked(
+        check_requested(
             "bisect=3",
             expect![[r#"
                 error[config]: invalid options in `--instrument bisect=3`: not a TOML table
@@ -230,7 +230,7 @@ mod tests {
         let text = "passes = []\n[[instruments]]\nname = 'timing'\n[[instruments]]\n\
                     name = 'judge'\ninputs = 'samples'\nsamples = 3\n";
         let request = Request {
-            pipeline: Some(PipelineText::of_file(
+            pipeline: Some(PipelineText::from_table(
                 format!("{there}/pipeline.toml"),
                 text,
             )),

@@ -126,7 +126,7 @@ impl Prepared {
     pub(crate) fn bind(&mut self, request: &Request, module: &Module) -> Result<(), PassError> {
         if !request.bind.is_empty() {
             let registry = self.context.registry();
-            self.sequential = bind::ahead_of(&self.sequential, request, module, registry)?;
+            self.sequential = bind::with_bindings(&self.sequential, request, module, registry)?;
             self.load()?;
         }
         Ok(())

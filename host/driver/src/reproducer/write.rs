@@ -30,7 +30,7 @@ pub struct ReproducerOptions {
 
 /// Returns the failure site of a reproducible failure of a pass. Errors of plugin loading and of the user aren't
 /// reproducible. Corrupt IR can't be written.
-pub(crate) fn site_of(error: &PassError) -> Option<&FailureSite> {
+pub(crate) fn failure_site(error: &PassError) -> Option<&FailureSite> {
     let is_failure = error.exit_status() == 1
         && !matches!(error.kind, ErrorKind::NotChecked | ErrorKind::Broken);
     error.site().filter(|_| is_failure)
@@ -93,7 +93,7 @@ fn fill(
 
     let other = |error| failed(io::Error::other(error));
     let mut module = passdock_onnx::detach(&site.before).map_err(other)?;
-    let data = data::place(&mut module, dir, options.self_contained).map_err(failed)?;
+    let data = data::write_data(&mut module, dir, options.self_contained).map_err(failed)?;
     let file = fs::File::create_new(dir.join(BEFORE)).map_err(failed)?;
     let mut out = BufWriter::new(file);
     let print = text::PrintOptions {

@@ -130,7 +130,7 @@ pub(crate) fn export_names(f: &Function) -> Vec<SymbolId> {
 
 /// Returns the region in which a value is defined.
 fn region_or_body(f: &Function, value: ValueId) -> RegionId {
-    let region_or_body = f.defining_region(value);
+    let region = f.defining_region(value);
     if region_or_body.is_none() {
         f.body()
     } else {
@@ -451,8 +451,8 @@ impl Planner<'_> {
         if record.constant.is_some() {
             self.plan.dirty_constants.insert(record.constant);
         }
-        let region_or_body = region_or_body(f, value);
-        self.dirty_region(region_or_body);
+        let region = region_or_body(f, value);
+        self.dirty_region(region);
         for (_, slot) in f.uses(value) {
             self.plan.dirty_ops.insert(slot.user);
             self.dirty_region(f.op(slot.user).parent);
@@ -461,7 +461,7 @@ impl Planner<'_> {
 
     /// Marks the records with the location of a constant's data as dirty.
     fn moved(&mut self, id: ConstId) {
-        let region_or_body = self.f.constant(id).region;
+        let region = self.f.constant(id).region;
         self.plan.dirty_constants.insert(id);
         self.dirty_region(if region_or_body.is_none() {
             self.f.body()

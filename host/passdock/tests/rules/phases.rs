@@ -159,7 +159,7 @@ fn a_run_says_which_passes_have_no_place() {
     let model = dir.path().join("m.ir");
     std::fs::write(&model, module().to_string()).unwrap();
     let request = pipeline::Request {
-        pipeline: Some(pipeline::PipelineText::of_file(
+        pipeline: Some(pipeline::PipelineText::from_file(
             "p.toml",
             "passes = [{ phase = 'lower' }, 'x.transform.A']",
         )),

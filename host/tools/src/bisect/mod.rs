@@ -93,7 +93,7 @@ pub fn bisect(
     log: &mut dyn FnMut(&BisectCheck),
 ) -> Result<Bisection, PassError> {
     let rerun = Rerun::new(registry, request)?;
-    let (result, mut runs) = rerun.run_kept(module.clone());
+    let (result, mut runs) = rerun.run_recorded(module.clone());
     let passes_run = runs.len();
     runs.retain(|run| !run.after.is_same(&run.before));
     let mut bisection = Bisection {

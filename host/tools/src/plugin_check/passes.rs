@@ -13,7 +13,7 @@ pub(super) fn passes(subject: &Subject<'_>) -> CheckResult {
     let definitions = subject.registry.op_defs();
     let undefined = |sample: &Sample, output: &Module| {
         let used = UsedOperators::new(&sample.fresh());
-        let first = used.wrong_in(output, &definitions).into_iter().next();
+        let first = used.invalid_ops(output, &definitions).into_iter().next();
         first.map(|(_, message)| message)
     };
     let verified = |context: ContextBuilder| context.verify(Verify::All);

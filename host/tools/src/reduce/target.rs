@@ -29,7 +29,7 @@ impl<'c> Target<'c> {
                 of_pass: true,
             } => return Ok(Target::Fails(Failure::from(&error))),
             Trial::Failed { error, .. } => return Err(error),
-            Trial::Made(after) => after,
+            Trial::Succeeded(after) => after,
         };
         let Some(mut check) = check else {
             let message = "the pipeline succeeds, so there is no failure to reduce";
@@ -52,7 +52,7 @@ impl<'c> Target<'c> {
             (Target::Fails(failure), Trial::Failed { error, .. }) => {
                 Ok(failure.is_same(&Failure::from(&error)))
             }
-            (Target::Judged(check), Trial::Made(after)) => Ok(!after.is_same(candidate)
+            (Target::Judged(check), Trial::Succeeded(after)) => Ok(!after.is_same(candidate)
                 && check(candidate, &after)? == Verdict::Bad
                 && check(candidate, candidate)? == Verdict::Good),
             _ => Ok(false),

@@ -65,7 +65,7 @@ impl Model {
         let file = metadata.filter(|metadata| metadata.is_file() && !is_standard(input));
         Model {
             input: input.display().to_string(),
-            format: match Format::of(input) {
+            format: match Format::from_path(input) {
                 Ok(Format::Onnx) => Some("onnx"),
                 Ok(Format::Text) => Some("ir"),
                 Err(_) => None,

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use anyhow::Context;
 use passdock::files::directory_of;
-use passdock::reproducer::shell_word;
+use passdock::reproducer::shell_quoted;
 use passdock::{ErrorKind, PassError};
 
 use crate::args::plugin::NewArgs;
@@ -84,7 +84,7 @@ pub(in crate::command) fn new(args: NewArgs) -> anyhow::Result<u8> {
     show::print(&format!(
         "created plugin `{name}` in {dir}; next: `cd {typed} && {next}`\n",
         dir = args.dir.display(),
-        typed = shell_word(&args.dir.to_string_lossy()),
+        typed = shell_quoted(&args.dir.to_string_lossy()),
     ));
     Ok(0)
 }
