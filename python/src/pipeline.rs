@@ -229,7 +229,7 @@ pub(crate) fn run(
     let (request, asked) = request(fields)?;
     let input = module.map(|module| module.get().now()).transpose()?;
     let page = RunPage {
-        asked,
+        requested: asked,
         program: format!("passdock {}", env!("CARGO_PKG_VERSION")),
         command: Vec::new(),
     };

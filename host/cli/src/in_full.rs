@@ -134,7 +134,7 @@ fn ops(ops: &[OpSpec], extends: bool) -> Option<String> {
         versions.entry(&op.name).or_default().insert(op.since);
     }
     let what = if extends { "extends" } else { "defines" };
-    let count = show::count_of(versions.len() as u64, "operator");
+    let count = show::counted(versions.len() as u64, "operator");
     let lines = versions.iter().map(|(name, versions)| {
         let versions: Vec<String> = versions.iter().map(i64::to_string).collect();
         format!("{name} since {}", versions.join(", "))

@@ -27,7 +27,7 @@ impl Progress {
     }
 
     /// Replaces the text.
-    pub(crate) fn say(&self, what: &str) {
+    pub(crate) fn update(&self, what: &str) {
         if let Some(bar) = &self.0 {
             bar.set_message(show::safe(what));
         }

@@ -8,7 +8,7 @@ use passdock::{Module, PassError};
 use crate::args::ReplayArgs;
 use crate::args::search::TestCommandArgs;
 use crate::progress::Progress;
-use crate::report::{self, Shown};
+use crate::report::{self, ReportStyle};
 use crate::test_command::TestCommand;
 use crate::{plugins, request, show};
 
@@ -30,7 +30,7 @@ pub(crate) fn replay(args: ReplayArgs) -> Result<u8, PassError> {
     };
     let request = Request {
         jobs: args.jobs,
-        ..request::of_plugins(args.plugins)
+        ..request::from_plugin_args(args.plugins)
     };
     let watch = progress.watch(args.json);
     let registry = plugins::registry();
@@ -47,11 +47,11 @@ pub(crate) fn replay(args: ReplayArgs) -> Result<u8, PassError> {
 }
 
 fn render(replay: &Replay) -> String {
-    let shown = Shown {
+    let style = ReportStyle {
         in_full: false,
         width: show::width(),
     };
-    let mut text = report::passes(&replay.report.passes, shown);
+    let mut text = report::passes(&replay.report.passes, style);
     let expected = &replay.expected;
     text.push_str(&match (replay.result, &replay.failure) {
         (ReplayResult::Same, Some(failure)) if failure.message != expected.message => format!(

@@ -7,13 +7,13 @@ use crate::args::{SchemaArgs, SchemaOf};
 use crate::show;
 
 /// The schema of `--json` output, with a definition for each command.
-const ANSWERS: &str = include_str!("../../../../docs/schemas/answers.schema.json");
+const OUTPUTS_SCHEMA: &str = include_str!("../../../../docs/schemas/answers.schema.json");
 
 pub(crate) fn schema(args: &SchemaArgs) -> u8 {
     show::print(match args.what {
         SchemaOf::Pipeline => pipeline::SCHEMA,
         SchemaOf::Manifest => manifest::SCHEMA,
-        SchemaOf::Answers => ANSWERS,
+        SchemaOf::Answers => OUTPUTS_SCHEMA,
     });
     0
 }
@@ -22,26 +22,26 @@ pub(crate) fn schema(args: &SchemaArgs) -> u8 {
 mod tests {
     use clap::{Command, CommandFactory};
 
-    use super::ANSWERS;
+    use super::OUTPUTS_SCHEMA;
     use crate::args::Cli;
 
     /// Collects the full names of the commands that take `--json`.
-    fn with_json(command: &Command, words: &str, found: &mut Vec<String>) {
+    fn with_json(command: &Command, path: &str, found: &mut Vec<String>) {
         for inner in command.get_subcommands() {
-            let words = format!("{words} {}", inner.get_name());
+            let path = format!("{path} {}", inner.get_name());
             if inner
                 .get_arguments()
                 .any(|one| one.get_long() == Some("json"))
             {
-                found.push(words.clone());
+                found.push(path.clone());
             }
-            with_json(inner, &words, found);
+            with_json(inner, &path, found);
         }
     }
 
     #[test]
     fn each_command_that_prints_json_has_a_definition() {
-        let schema: serde_json::Value = serde_json::from_str(ANSWERS).expect("JSON");
+        let schema: serde_json::Value = serde_json::from_str(OUTPUTS_SCHEMA).expect("JSON");
         let listed = schema["anyOf"].as_array().expect("a list").iter();
         let about: Vec<&str> = listed
             .filter_map(|one| one["$ref"].as_str()?.strip_prefix("#/definitions/"))

@@ -14,7 +14,7 @@ use super::recorder::{NAME, Recorded};
 #[derive(Clone)]
 pub struct RunPage {
     /// The file that `--html-report` names; `None`: that of the pipeline's instrument `page`, if it has one.
-    pub asked: Option<PathBuf>,
+    pub requested: Option<PathBuf>,
     /// The program's name and version.
     pub program: String,
     /// The command line.
@@ -29,7 +29,7 @@ impl RunPage {
     pub fn write(&self, report: &mut Report) -> Result<Option<PathBuf>, PassError> {
         let recorded = take_recorded(report);
         let recorded_file = recorded.as_ref().map(|recorded| recorded.file.clone());
-        let Some(file) = self.asked.clone().or(recorded_file) else {
+        let Some(file) = self.requested.clone().or(recorded_file) else {
             return Ok(None);
         };
         // A usage error has no HTML report.

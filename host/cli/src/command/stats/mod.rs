@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use crate::args::StatsArgs;
 use crate::progress::Progress;
-use crate::show::{self, Answer};
+use crate::show::{self, CommandOutput};
 
 /// The output of `--json`.
 #[derive(Serialize)]
@@ -42,7 +42,11 @@ pub(crate) fn stats(args: StatsArgs) -> u8 {
     let status = error.map_or(0, show::fail);
     let model = Model::new(&args.model);
     if args.json {
-        show::print_json(&Answer::new(status, StatsOutput { model, stats }, error));
+        show::print_json(&CommandOutput::new(
+            status,
+            StatsOutput { model, stats },
+            error,
+        ));
     } else if let Some(stats) = stats {
         let mut sections = vec![summary::render(&model, stats)];
         sections.extend(table::render(&model, stats));

@@ -21,16 +21,17 @@ mod tests {
         let files = files().expect("files");
         assert!(files.len() > 60, "{}", files.len());
         for (path, text) in &files {
-            let place = match path.strip_prefix("share/") {
+            let path_in_repository = match path.strip_prefix("share/") {
                 Some(path) => format!("{root}/plugin-share/{path}"),
                 None if path.starts_with("LICENSE") => format!("{root}/{path}"),
                 None => format!("{root}/plugin-api/{path}"),
             };
-            let mut there = std::fs::read_to_string(&place).expect("a file of the repository");
+            let mut packed =
+                std::fs::read_to_string(&path_in_repository).expect("a file of the repository");
             if path == "share/Cargo.toml" {
-                there = there.replace("\"../plugin-api\"", "\"..\"");
+                packed = packed.replace("\"../plugin-api\"", "\"..\"");
             }
-            assert_eq!(&there.replace("\r\n", "\n"), text, "{path}");
+            assert_eq!(&packed.replace("\r\n", "\n"), text, "{path}");
         }
         assert!(PACKED.len() < 330_000, "{} bytes", PACKED.len());
     }
