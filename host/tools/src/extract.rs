@@ -67,7 +67,7 @@ pub fn extract(module: &Module, bounds: &Bounds) -> Result<ModelPart, PassError>
     for (value, _, ty) in outputs.iter_mut().filter(|output| output.2.is_none()) {
         *ty = f.value(*value).ty;
     }
-    let refused = |error: EditFailure| {
+    let edit_error = |error: EditFailure| {
         let message = format!("could not extract the part: {error}");
         PassError::new(ErrorKind::Write, message)
     };
@@ -78,7 +78,7 @@ pub fn extract(module: &Module, bounds: &Bounds) -> Result<ModelPart, PassError>
     if !inputs.is_empty() {
         check_dependence(f, &names, &inputs, &outputs)?;
     }
-    let params = cut(edited, &inputs, &outputs).map_err(refused)?;
+    let params = cut(edited, &inputs, &outputs).map_err(edit_error)?;
     check_params(edited, &params, bounds, &outputs)?;
     let unused_inputs = inputs.iter().zip(&params);
     let unused_inputs = unused_inputs.filter(|(_, param)| edited.value(**param).use_count == 0);

@@ -65,9 +65,9 @@ fn each_op_says_which_pass_made_changed_or_removed_it() {
         let lines = each.map(|op| {
             let name = |pass: &u32| recorded.passes[*pass as usize].name.as_str();
             let said = [
-                op.fate.made.iter().map(name).collect::<Vec<_>>(),
-                op.fate.changed.iter().map(name).collect(),
-                op.fate.removed.iter().map(name).collect(),
+                op.history.made.iter().map(name).collect::<Vec<_>>(),
+                op.history.changed.iter().map(name).collect(),
+                op.history.removed.iter().map(name).collect(),
             ];
             format!(
                 "{} {:?}: made {:?}, changed {:?}, removed {:?}\n",

@@ -25,7 +25,7 @@ use super::interface;
 use super::options;
 use super::ort::{self, ModelOutput, ModelPorts, Runtime};
 use super::outputs;
-use super::precision::brought_in;
+use super::precision::introduced_dtype;
 use super::row::{Row, RowResult};
 use super::samples::{self, Sample};
 use super::sessions::{Sessions, run_all};
@@ -199,8 +199,8 @@ impl Chain {
                 return;
             }
         };
-        row.together = std::mem::take(&mut self.pending);
-        row.compute_dtype = brought_in(&self.first, module);
+        row.merged_passes = std::mem::take(&mut self.pending);
+        row.compute_dtype = introduced_dtype(&self.first, module);
         let overrides = options.overrides(row.compute_dtype);
         let opaque = |name: &str| {
             let mut outputs = after.iter().flatten();

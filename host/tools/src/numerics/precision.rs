@@ -4,7 +4,7 @@ use passdock_abi::{DType, ValueId};
 use passdock_ir::Module;
 
 /// Returns the coarsest float type below `f32` that occurs in the module after, but not in the one before.
-pub(super) fn brought_in(before: &Module, after: &Module) -> Option<DType> {
+pub(super) fn introduced_dtype(before: &Module, after: &Module) -> Option<DType> {
     let mut types = [DType::BF16, DType::F16].into_iter();
     types.find(|&dtype| has(after, dtype) && !has(before, dtype))
 }
@@ -41,17 +41,21 @@ mod tests {
     #[test]
     fn the_coarsest_type_that_was_not_there_counts() {
         let plain = cast_to("f32", "f32");
-        let of = |before: &Module, after: &Module| brought_in(before, after).and_then(DType::name);
-        assert_eq!(of(&plain, &cast_to("f16", "f32")), Some("f16"));
-        assert_eq!(of(&plain, &cast_to("f32", "f16")), Some("f16"));
-        assert_eq!(of(&plain, &cast_to("bf16", "f16")), Some("bf16"));
+        let introduced =
+            |before: &Module, after: &Module| introduced_dtype(before, after).and_then(DType::name);
+        assert_eq!(introduced(&plain, &cast_to("f16", "f32")), Some("f16"));
+        assert_eq!(introduced(&plain, &cast_to("f32", "f16")), Some("f16"));
+        assert_eq!(introduced(&plain, &cast_to("bf16", "f16")), Some("bf16"));
         assert_eq!(
-            of(&cast_to("f16", "f32"), &cast_to("bf16", "f16")),
+            introduced(&cast_to("f16", "f32"), &cast_to("bf16", "f16")),
             Some("bf16")
         );
         // The model before already computed in this type, or the new one isn't smaller.
-        assert_eq!(of(&cast_to("f32", "f16"), &cast_to("f16", "f32")), None);
-        assert_eq!(of(&plain, &cast_to("f64", "f32")), None);
-        assert_eq!(of(&cast_to("f16", "f32"), &plain), None);
+        assert_eq!(
+            introduced(&cast_to("f32", "f16"), &cast_to("f16", "f32")),
+            None
+        );
+        assert_eq!(introduced(&plain, &cast_to("f64", "f32")), None);
+        assert_eq!(introduced(&cast_to("f16", "f32"), &plain), None);
     }
 }

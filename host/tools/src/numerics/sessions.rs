@@ -95,7 +95,7 @@ pub(super) fn run_all(
 /// Shortens a message to one line.
 fn short(message: &str) -> String {
     const LONGEST: usize = 400;
-    let words: Vec<&str> = message.split_whitespace().collect();
-    let line = words.join(" ");
+    let parts: Vec<&str> = message.split_whitespace().collect();
+    let line = parts.join(" ");
     terminal::shortened(line.trim_end_matches('.').to_owned(), LONGEST)
 }

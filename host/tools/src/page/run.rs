@@ -38,8 +38,10 @@ impl RunPage {
         }
         // The instrument found before the run that the file can't be written.
         let name = format!("`{}`", file.display());
-        let is_refusal = |said: &Diagnostic| said.code == "write" && said.message.contains(&name);
-        if recorded.is_none() && report.diagnostics.iter().any(is_refusal) {
+        let is_write_error = |diagnostic: &Diagnostic| {
+            diagnostic.code == "write" && diagnostic.message.contains(&name)
+        };
+        if recorded.is_none() && report.diagnostics.iter().any(is_write_error) {
             return Ok(None);
         }
         let facts = RunFacts {

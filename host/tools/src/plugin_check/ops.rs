@@ -226,14 +226,14 @@ mod tests {
             attributes: None,
             plugin: "acme".to_owned(),
         };
-        let made = calls(&info);
-        assert_eq!(made.len(), 8);
-        for text in &made {
+        let modules = calls(&info);
+        assert_eq!(modules.len(), 8);
+        for text in &modules {
             let read = model_file::parse_text("a call", text);
             assert!(read.is_ok(), "{text}");
         }
-        assert!(made[1].contains("(%x: f32[2,3])"));
-        assert!(made[1].contains("opset(\"\" = 17, \"acme\" = 2)"));
-        assert!(made[4].contains("acme.Sum(%x, %x, %x, %x)"));
+        assert!(modules[1].contains("(%x: f32[2,3])"));
+        assert!(modules[1].contains("opset(\"\" = 17, \"acme\" = 2)"));
+        assert!(modules[4].contains("acme.Sum(%x, %x, %x, %x)"));
     }
 }

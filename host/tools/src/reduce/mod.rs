@@ -165,7 +165,7 @@ impl Reducer<'_> {
 
     /// Finds a minimal subset of `all` that has to be kept. `without` builds the candidate with only that subset from
     /// the best module.
-    fn keep_fewest<T: Clone>(
+    fn minimize<T: Clone>(
         &mut self,
         all: Vec<T>,
         what: &str,

@@ -13,7 +13,7 @@ pub(super) enum Target<'c> {
     /// A pass fails in this way.
     Fails(Failure),
     /// The check finds a module good, and the pipeline's result bad.
-    Judged(Box<Oracle<'c>>),
+    Oracle(Box<Oracle<'c>>),
 }
 
 impl<'c> Target<'c> {
@@ -38,7 +38,7 @@ impl<'c> Target<'c> {
         };
         let before = check(module, module)?;
         require_broken(before, || check(module, &after))?;
-        Ok(Target::Judged(check))
+        Ok(Target::Oracle(check))
     }
 
     /// Whether another module has the failure.
@@ -47,12 +47,12 @@ impl<'c> Target<'c> {
         trials: &mut dyn Trials,
         candidate: &Module,
     ) -> Result<bool, PassError> {
-        let needs_result = matches!(self, Target::Judged(_));
+        let needs_result = matches!(self, Target::Oracle(_));
         match (self, trials.run(candidate, needs_result)?) {
             (Target::Fails(failure), Trial::Failed { error, .. }) => {
                 Ok(failure.is_same(&Failure::from(&error)))
             }
-            (Target::Judged(check), Trial::Succeeded(after)) => Ok(!after.is_same(candidate)
+            (Target::Oracle(check), Trial::Succeeded(after)) => Ok(!after.is_same(candidate)
                 && check(candidate, &after)? == Verdict::Bad
                 && check(candidate, candidate)? == Verdict::Good),
             _ => Ok(false),
@@ -63,7 +63,7 @@ impl<'c> Target<'c> {
     pub(super) fn into_failure(self) -> Option<Failure> {
         match self {
             Target::Fails(failure) => Some(failure),
-            Target::Judged(_) => None,
+            Target::Oracle(_) => None,
         }
     }
 }

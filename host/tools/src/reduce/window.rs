@@ -114,13 +114,13 @@ impl Search<'_> {
 /// become results of the function.
 fn cut_out(f: &mut Function, kept: &[OpId]) -> Option<()> {
     let kept: FxHashSet<OpId> = kept.iter().copied().collect();
-    let is_kept = |f: &Function, value: ValueId| {
+    let is_defined_in_window = |f: &Function, value: ValueId| {
         let defined = f.defining_op(value);
         defined.is_some_and(|op| kept.contains(&op))
     };
     // Results of kept ops stay results, even if they have users.
     let mut results = function_results(f)?;
-    results.retain(|(value, ..)| is_kept(f, *value));
+    results.retain(|(value, ..)| is_defined_in_window(f, *value));
     set_results(f, &results).ok()?;
     let kept_results = kept.iter().flat_map(|&op| f.results(op));
     let used = kept_results.filter(|&value| f.value(value).use_count > 0);
