@@ -46,7 +46,10 @@ impl Module<'_> {
             }
             functions[caller].callees = callees;
         }
-        Ok(CallGraph { functions, places })
+        Ok(CallGraph {
+            functions,
+            indices: places,
+        })
     }
 }
 
@@ -71,7 +74,7 @@ impl Module<'_> {
 #[derive(Clone, Debug)]
 pub struct CallGraph {
     functions: Vec<CalledFunction>,
-    places: HashMap<SymbolId, usize>,
+    indices: HashMap<SymbolId, usize>,
 }
 
 #[derive(Clone, Debug)]
@@ -90,7 +93,7 @@ impl CallGraph {
 
     /// Returns the function with this name, if the module has it.
     pub fn function(&self, name: SymbolId) -> Option<FunctionEntry> {
-        let at = self.places.get(&name)?;
+        let at = self.indices.get(&name)?;
         Some(self.functions[*at].entry)
     }
 
@@ -106,7 +109,7 @@ impl CallGraph {
 
     /// Returns the names that a function uses: of its ops, and of its `callee` attributes.
     pub fn names(&self, function: SymbolId) -> &[NameUse] {
-        match self.places.get(&function) {
+        match self.indices.get(&function) {
             Some(at) => &self.functions[*at].names,
             None => &[],
         }
@@ -117,7 +120,7 @@ impl CallGraph {
         function: SymbolId,
         list: impl Fn(&'g CalledFunction) -> &'g [usize] + 'g,
     ) -> impl Iterator<Item = SymbolId> + 'g {
-        let at = self.places.get(&function);
+        let at = self.indices.get(&function);
         let places = at.map_or(&[][..], |at| list(&self.functions[*at]));
         places.iter().map(move |at| self.functions[*at].entry.name)
     }

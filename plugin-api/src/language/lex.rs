@@ -6,7 +6,7 @@ use super::rule::RuleError;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Token {
-    Word(String),
+    Ident(String),
     /// A number, and whether it has a decimal point or an exponent.
     Number(f64, bool),
     Text(String),
@@ -42,7 +42,7 @@ pub(crate) fn tokens(text: &str) -> Result<Vec<(Token, Range<usize>)>, RuleError
         let token = if first == '_' || first.is_ascii_alphabetic() {
             let end = rest.find(|c: char| c != '_' && !c.is_ascii_alphanumeric());
             at += end.unwrap_or(rest.len());
-            Token::Word(text[start..at].to_owned())
+            Token::Ident(text[start..at].to_owned())
         } else if first.is_ascii_digit() {
             let (token, len) =
                 number(rest).ok_or_else(|| RuleError::new(start..start + 1, "invalid number"))?;

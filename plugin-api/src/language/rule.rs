@@ -154,7 +154,7 @@ pub enum Literal {
     /// Numbers in brackets.
     Floats(Vec<f64>),
     /// An identifier: a dtype.
-    Word(String),
+    Ident(String),
 }
 
 impl Literal {
@@ -197,7 +197,7 @@ pub enum Test {
     /// The value's dtype is a float type.
     Float(Operand),
     /// The first value broadcasts to the shape of the second without changing it.
-    StretchesTo(Operand, Operand),
+    BroadcastsTo(Operand, Operand),
     /// The attribute is the identity permutation.
     Identity(AttrTerm),
 }

@@ -304,7 +304,7 @@ fn kinds(value: &AttrTerm, is_replacement: bool) -> &'static [&'static str] {
         Literal::Ints(ints) if is_replacement && !ints.is_empty() => &["ints"],
         Literal::Ints(_) => &["ints", "floats"],
         Literal::Floats(_) => &["floats"],
-        Literal::Word(_) => &[],
+        Literal::Ident(_) => &[],
     }
 }
 

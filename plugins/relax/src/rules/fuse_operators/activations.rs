@@ -45,13 +45,13 @@ pub(super) static SOFTPLUS: Rules = rules! {
     rule softplus {
         %e = onnx.Exp(%x)
         %s = onnx.Add(%e, 1)
-        onnx.Log(%s) => onnx.Softplus(%x) where dtype(%x) == f32, stretches_to(%s, %x), uses(%e) == 1, uses(%s) == 1
+        onnx.Log(%s) => onnx.Softplus(%x) where dtype(%x) == f32, broadcasts_to(%s, %x), uses(%e) == 1, uses(%s) == 1
     }
     rule softplus_of_halves {
         %e = onnx.Exp(%x)
         %s = onnx.Add(%e, 1)
         onnx.Log(%s) => onnx.Softplus(%x)
-            where opset >= 22, dtype(%x) in [f16, bf16], stretches_to(%s, %x), uses(%e) == 1, uses(%s) == 1
+            where opset >= 22, dtype(%x) in [f16, bf16], broadcasts_to(%s, %x), uses(%e) == 1, uses(%s) == 1
     }
 };
 

@@ -11,7 +11,7 @@ pub(super) static SUM_SQUARE: Rules = rules! {
     } => |r, m| reduce(r, m, "onnx.ReduceSumSquare");
     rule reduce_sum_square_of_power {
         %q = onnx.Pow(%x, 2)
-        %s = onnx.ReduceSum(%q, %axes...) where float(%x), uses(%q) == 1, stretches_to(%q, %x)
+        %s = onnx.ReduceSum(%q, %axes...) where float(%x), uses(%q) == 1, broadcasts_to(%q, %x)
     } => |r, m| reduce(r, m, "onnx.ReduceSumSquare");
 };
 
@@ -28,7 +28,7 @@ pub(super) static L2: Rules = rules! {
     rule reduce_l2_of_power {
         %q = onnx.Pow(%x, 2)
         %s = onnx.ReduceSum(%q, %axes...)
-        onnx.Sqrt(%s) where float(%x), uses(%q) == 1, uses(%s) == 1, stretches_to(%q, %x)
+        onnx.Sqrt(%s) where float(%x), uses(%q) == 1, uses(%s) == 1, broadcasts_to(%q, %x)
     } => |r, m| reduce(r, m, "onnx.ReduceL2");
 };
 

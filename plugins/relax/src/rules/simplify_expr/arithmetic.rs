@@ -15,11 +15,11 @@ pub(super) static NEUTRAL: Rules = rules! {
     rule where_not { onnx.Where(onnx.Not(%c), %a, %b) => onnx.Where(%c, %b, %a) }
     rule where_of_same_condition {
         %inner = onnx.Where(%c, %lost, %b)
-        onnx.Where(%c, %a, %inner) => onnx.Where(%c, %a, %b) where stretches_to(%lost, %c)
+        onnx.Where(%c, %a, %inner) => onnx.Where(%c, %a, %b) where broadcasts_to(%lost, %c)
     }
     rule where_in_same_condition {
         %inner = onnx.Where(%c, %a, %lost)
-        onnx.Where(%c, %inner, %b) => onnx.Where(%c, %a, %b) where stretches_to(%lost, %c)
+        onnx.Where(%c, %inner, %b) => onnx.Where(%c, %a, %b) where broadcasts_to(%lost, %c)
     }
     rule where_one_zero { onnx.Where(%c, 1, 0) => %c }
     rule where_same { onnx.Where(_, %x, %x) => %x }

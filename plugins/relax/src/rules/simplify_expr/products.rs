@@ -8,12 +8,12 @@ pub(super) static RULES: Rules = rules! {
     rule gemm_of_matmul {
         %product = onnx.MatMul(%a, %b)
         onnx.Add(%product, %c) => onnx.Gemm(%a, %b, %c)
-            where opset >= 7, rank(%a) == 2, rank(%b) == 2, float(%a), uses(%product) == 1, stretches_to(%c, %product)
+            where opset >= 7, rank(%a) == 2, rank(%b) == 2, float(%a), uses(%product) == 1, broadcasts_to(%c, %product)
     }
     rule sum_with_gemm {
         %product = onnx.Gemm(%a, %b) {beta = 1.0}
         onnx.Add(%product, %c) => onnx.Gemm(%a, %b, %c) {..%product}
-            where opset >= 7, uses(%product) == 1, stretches_to(%c, %product)
+            where opset >= 7, uses(%product) == 1, broadcasts_to(%c, %product)
     }
     rule gemm_of_transposes { %y = onnx.Gemm(%a, %b, %rest...) } => flags;
 };
