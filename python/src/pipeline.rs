@@ -22,7 +22,7 @@ use crate::crossing::convert;
 use crate::crossing::error::{self, Exception, Result};
 use crate::crossing::gil;
 use crate::crossing::streams;
-use crate::crossing::words::{in_python, is_of_command};
+use crate::crossing::terms::{in_python, is_of_command};
 use crate::ir::call::Call;
 use crate::ir::module::Module;
 use crate::pass::instrument;
@@ -129,11 +129,11 @@ fn mark_names(report: &Report) {
 }
 
 /// Translates the strings of a report to Python's terms.
-pub(crate) fn in_python_words(value: &mut Json) {
+pub(crate) fn in_python_terms(value: &mut Json) {
     match value {
         Json::String(text) => *text = in_python(text),
-        Json::Array(items) => items.iter_mut().for_each(in_python_words),
-        Json::Object(fields) => fields.values_mut().for_each(in_python_words),
+        Json::Array(items) => items.iter_mut().for_each(in_python_terms),
+        Json::Object(fields) => fields.values_mut().for_each(in_python_terms),
         _ => {}
     }
 }
@@ -164,7 +164,7 @@ fn json_report(report: &Report, page: Option<PathBuf>) -> Result<(String, Vec<Re
     if is_of_command(&json) && is_of_command(&texts()?) {
         let mut value = serde_json::from_str::<Json>(&json)?;
         for part in ["diagnostics", "passes"] {
-            value.get_mut(part).into_iter().for_each(in_python_words);
+            value.get_mut(part).into_iter().for_each(in_python_terms);
         }
         json = value.to_string();
     }
@@ -226,10 +226,10 @@ pub(crate) fn run(
     on_pass: Option<Py<PyAny>>,
     instruments: Option<&Bound<'_, PyAny>>,
 ) -> Result<RunResult> {
-    let (request, asked) = request(fields)?;
+    let (request, requested) = request(fields)?;
     let input = module.map(|module| module.get().now()).transpose()?;
     let page = RunPage {
-        requested: asked,
+        requested,
         program: format!("passdock {}", env!("CARGO_PKG_VERSION")),
         command: Vec::new(),
     };
