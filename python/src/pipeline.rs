@@ -206,7 +206,7 @@ where
     NESTED.set(around + 1);
     let ran = gil::detach(py, body);
     NESTED.set(around);
-    match error::take_stop() {
+    match error::pending_stop() {
         Some(raised) => Err(raised),
         None => Ok(ran),
     }

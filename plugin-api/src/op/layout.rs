@@ -409,7 +409,7 @@ impl Layout {
         let at = match axis {
             axis if axis < self.rank() => self.place(axis)?,
             0 => 0,
-            axis => behind(axis - 1)?,
+            axis => after(axis - 1)?,
         };
         let mut axes = self.axes.clone();
         axes.insert(axis, letter);

@@ -81,7 +81,7 @@ fn declaration(info: &PassInfoFields) -> PassDeclaration {
 
 /// Creates the context of a Python pass.
 fn context(run: &borrow::BorrowScope<sdk::PassContext>) -> PassContext {
-    PassContext::of_run(passdock::PassContext::current(), run.handle())
+    PassContext::in_run(passdock::PassContext::current(), run.handle())
 }
 
 /// Runs the code of a pass; an exception becomes the failure of the pass.

@@ -81,10 +81,10 @@ pub(crate) fn batch(args: BatchArgs) -> anyhow::Result<u8> {
         timeout: process.timeout,
     };
     let (count, mut done) = (batch.left.len(), 0);
-    progress.say(&format!("0 of {count} models"));
+    progress.update(&format!("0 of {count} models"));
     batch.run(&command, &Arc::default(), job, None, &mut |result| {
         done += 1;
-        progress.say(&format!("{done} of {count} models, {} failed", sum.failed));
+        progress.update(&format!("{done} of {count} models, {} failed", sum.failed));
         display.result(&result, &progress);
         sum.add(&result);
     })?;

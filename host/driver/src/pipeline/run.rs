@@ -13,7 +13,7 @@ use super::remarks::{self, UsedOperators};
 use super::report::{self, ModelReport, PipelineReport, Report};
 use super::watch::{Reproduces, Watch};
 use super::{reproduce, types};
-use crate::model_file::{Format, Output, StagedModel, data_files_of};
+use crate::model_file::{Format, Output, StagedModel, referenced_data_files};
 use crate::prepare::{Prepared, Request, Watched, blame};
 use passdock_core::{
     Diagnostic, Endings, ErrorKind, PassContext, PassError, Recorder, Registry, Severity, Verify,
@@ -357,7 +357,7 @@ pub fn failed(panic: &Panic) -> PassError {
 
 /// Returns the total size in bytes of a model's file and its data files.
 fn bytes_of(model: &Path, module: &Module) -> Option<u64> {
-    let files = data_files_of(module);
+    let files = referenced_data_files(module);
     let files = files.iter().map(PathBuf::as_path);
     let sizes = files.chain([model]).map(|file| {
         let metadata = file.metadata().ok()?;

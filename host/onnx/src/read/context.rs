@@ -81,7 +81,7 @@ impl<'a> Context<'a> {
     pub(super) fn external_file(&mut self, location: &'a str) -> Arc<dyn ByteSource> {
         let (model, reach) = (self.source.path(), self.reach);
         let file = self.external.entry(location);
-        file.or_insert_with(|| Arc::new(ExternalFile::beside(model, location, reach)))
+        file.or_insert_with(|| Arc::new(ExternalFile::in_directory(model, location, reach)))
             .clone()
     }
 

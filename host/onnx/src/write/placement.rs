@@ -33,17 +33,17 @@ pub(super) enum DataPlacement {
     /// In the model file.
     Inline,
     /// In a data file.
-    At(FileRange),
+    At(ExternalRange),
 }
 
 /// A range in a data file.
-pub(super) struct FileRange {
+pub(super) struct ExternalRange {
     location: Arc<str>,
     offset: u64,
     len: u64,
 }
 
-impl FileRange {
+impl ExternalRange {
     /// Appends the fields of a tensor that reference the range.
     pub(super) fn put(&self, to: &mut Vec<u8>) {
         let values = [
@@ -187,7 +187,7 @@ impl Placement {
     /// Places a constant's data in a range of a data file.
     fn put(&mut self, id: ConstId, location: impl Into<Arc<str>>, offset: u64, len: u64) {
         let location = location.into();
-        let file_range = FileRange {
+        let file_range = ExternalRange {
             location,
             offset,
             len,

@@ -100,7 +100,7 @@ fn axis(f: &Function, user: OpId, value: ValueId) -> Result<Axis, EditError> {
 fn find(f: &Function, mut plan: Plan, affine: Affine, axis: Axis) -> Result<Plan, EditError> {
     let is_positive = affine.factor.all(|factor| factor > 0.0);
     let mut affine = affine;
-    let mut pending = vec![(plan.going, operand(f, plan.going, plan.data))];
+    let mut pending = vec![(plan.erased, operand(f, plan.erased, plan.data))];
     let mut steps = 0;
     while let Some((user, value)) = pending.pop() {
         steps += 1;

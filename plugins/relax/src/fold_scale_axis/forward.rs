@@ -88,7 +88,7 @@ fn axis(f: &Function, value: ValueId) -> Result<Axis, EditError> {
 fn find(f: &Function, mut plan: Plan, affine: &Affine, axis: Axis) -> Result<Plan, EditError> {
     let Affine { factor, offset } = affine;
     let is_positive = factor.all(|factor| factor > 0.0);
-    let mut pending = vec![f.result(plan.going, 0)];
+    let mut pending = vec![f.result(plan.erased, 0)];
     let mut steps = 0;
     while let Some(value) = pending.pop() {
         for one in f.iter_uses(value) {

@@ -163,7 +163,7 @@ fn unknown(name: &[u8]) -> EditFailure {
 #[cold]
 fn full(key: &CacheKey<'_>) -> EditFailure {
     EditFailure::rejected(format!(
-        "cannot keep analysis `{}`: the function has {MAX_KEPT} analyses; keep related data under one key",
+        "cannot keep analysis `{}`: the function has {MAX_ANALYSES} analyses; keep related data under one key",
         String::from_utf8_lossy(&key.name)
     ))
 }
