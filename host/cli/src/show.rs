@@ -255,17 +255,17 @@ pub(crate) fn set_color(color: Color) {
 
 /// Returns `true` if output on standard output is coloured.
 pub(crate) fn has_color() -> bool {
-    takes_color(StandardOutput::is_terminal())
+    supports_color(StandardOutput::is_terminal())
 }
 
 /// Returns `true` if output on standard error is coloured.
 pub(crate) fn error_has_color() -> bool {
-    takes_color(io::stderr().is_terminal())
+    supports_color(io::stderr().is_terminal())
 }
 
-fn takes_color(is_terminal: bool) -> bool {
+fn supports_color(is_terminal: bool) -> bool {
     match COLOR.get().unwrap_or(&Color::Auto) {
-        Color::Auto => terminal::takes_color(is_terminal),
+        Color::Auto => terminal::supports_color(is_terminal),
         Color::Always => true,
         Color::Never => false,
     }

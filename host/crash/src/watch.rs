@@ -301,7 +301,7 @@ fn report(cause: &TerminationCause) -> fmt::Result {
                 kind => kind.name(),
             };
             writeln!(out, "error[crashed]: {what} `{}` {cause}", call.name)?;
-            write_place(&mut out, &call.function, &call.plugin)?;
+            write_location(&mut out, &call.function, &call.plugin)?;
             let pass = calls.find(|call| call.kind() == Some(CallKind::Pass));
             if let Some(pass) = pass.filter(|_| kind != CallKind::Pass) {
                 let how = match kind {
@@ -309,7 +309,7 @@ fn report(cause: &TerminationCause) -> fmt::Result {
                     _ => "in",
                 };
                 writeln!(out, "  = {how} pass `{}`", pass.name)?;
-                write_place(&mut out, &pass.function, &pass.plugin)?;
+                write_location(&mut out, &pass.function, &pass.plugin)?;
             }
         }
     }
@@ -317,7 +317,7 @@ fn report(cause: &TerminationCause) -> fmt::Result {
 }
 
 /// Prints the recorded function and plugin of a call.
-fn write_place(out: &mut StandardError, function: &Text<31>, plugin: &Text<63>) -> fmt::Result {
+fn write_location(out: &mut StandardError, function: &Text<31>, plugin: &Text<63>) -> fmt::Result {
     if !function.is_empty() {
         writeln!(out, "  = in function @{function}")?;
     }

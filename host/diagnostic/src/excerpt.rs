@@ -85,14 +85,14 @@ pub fn excerpt(
         Some((_, (number, line, start))) => {
             let under = span(line, start, part);
             let file = text.map_or("", TextSource::name);
-            excerpt.snippet = Some(Snippet::of_line(file, number, line, under));
+            excerpt.snippet = Some(Snippet::from_line(file, number, line, under));
             excerpt.others = lines
                 .map(|(location, (number, line, start))| Label {
                     text: "and from here".to_owned(),
                     location: Some(location),
                     snippet: Some(Snippet {
                         label: "and from here".to_owned(),
-                        ..Snippet::of_line(file, number, line, span(line, start, Part::WHOLE))
+                        ..Snippet::from_line(file, number, line, span(line, start, Part::WHOLE))
                     }),
                     ..Label::default()
                 })
@@ -102,7 +102,7 @@ pub fn excerpt(
             let location = excerpt.location.as_deref().unwrap_or_default();
             let line = printed(f, op, &mut numbering.borrow_mut());
             excerpt.snippet =
-                line.map(|line| Snippet::of_line(location, 0, &line, span(&line, 0, part)));
+                line.map(|line| Snippet::from_line(location, 0, &line, span(&line, 0, part)));
         }
     }
     excerpt

@@ -227,7 +227,7 @@ mod tests {
     fn any_numbers_are_shown() {
         let text = "ä€\r";
         for (start, end) in (0..9).flat_map(|start| (0..9).map(move |end| (start, end))) {
-            let mut snippet = Snippet::of_line("f", 1, text, start..end);
+            let mut snippet = Snippet::from_line("f", 1, text, start..end);
             snippet.label = "here".to_owned();
             let mut diagnostic = Diagnostic::new(Severity::Error, "config", "odd");
             diagnostic.snippet = Some(snippet);

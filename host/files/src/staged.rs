@@ -166,13 +166,13 @@ impl Staged {
         let _guard = placement_lock();
         // Opened before the commit, because the process may be out of descriptors.
         let directory = self.open_directory(dir)?;
-        let mut placed: Vec<PathBuf> = Vec::new();
+        let mut committed: Vec<PathBuf> = Vec::new();
         let put = self
-            .place_new(dir, &mut placed)
+            .commit_new(dir, &mut committed)
             .and_then(|()| fs::rename(&main, target));
         if let Err(error) = put {
             // The first error is returned; errors of the rollback are ignored.
-            placed.iter().rev().for_each(|path| _ = remove(path));
+            committed.iter().rev().for_each(|path| _ = remove(path));
             return Err(error);
         }
         let synced = directory.as_ref().map_or(Ok(()), sync);
@@ -201,7 +201,7 @@ impl Staged {
     }
 
     /// Renames the companions to their final paths, and creates their directories.
-    fn place_new(&self, dir: &Path, placed: &mut Vec<PathBuf>) -> io::Result<()> {
+    fn commit_new(&self, dir: &Path, committed: &mut Vec<PathBuf>) -> io::Result<()> {
         for file in &self.new {
             let to = dir.join(&file.to);
             let parents: Vec<&Path> = file.to.ancestors().skip(1).collect();
@@ -209,19 +209,19 @@ impl Staged {
                 let parent = dir.join(parent);
                 if parent.symlink_metadata().is_err() {
                     fs::create_dir(&parent)?;
-                    placed.push(parent);
+                    committed.push(parent);
                 }
             }
             let staged = TempPath::try_from_path(self.staging.directory.join(&file.name))?;
             match staged.persist_noclobber(&to) {
-                Ok(()) => placed.push(to),
+                Ok(()) => committed.push(to),
                 // Another run has already committed the same file.
                 Err(error) if error.error.kind() == AlreadyExists && is_same(&error.path, &to)? => {
                 }
                 Err(error) => return Err(error.error),
             }
         }
-        for path in placed {
+        for path in committed {
             self.open_directory(directory_of(path))?
                 .as_ref()
                 .map_or(Ok(()), sync)?;

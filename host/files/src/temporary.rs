@@ -124,8 +124,8 @@ fn remove_stale(parent: &Path) {
     for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let name = name.to_str().unwrap_or_default();
-        let is_ours = name.starts_with(NAME.0) && name.ends_with(NAME.1);
-        if is_ours
+        let is_own_file = name.starts_with(NAME.0) && name.ends_with(NAME.1);
+        if is_own_file
             && entry.file_type().is_ok_and(|kind| kind.is_dir())
             && let Ok(directory) = File::open(entry.path())
             && directory.try_lock().is_ok()

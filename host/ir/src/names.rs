@@ -47,7 +47,7 @@ impl NameTable {
     }
 
     /// Reserves a name if only ports have it; returns `true` if so.
-    pub(crate) fn take_of_port(&mut self, name: SymbolId) -> bool {
+    pub(crate) fn take_port_name(&mut self, name: SymbolId) -> bool {
         let held = self.held.get_mut(&name).filter(|held| held.values == 0);
         held.map(|held| held.values = 1).is_some()
     }

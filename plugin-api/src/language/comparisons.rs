@@ -60,7 +60,9 @@ impl Parser<'_> {
         };
         let error = self.error(at.at.clone(), message);
         Err(match &at.value {
-            Term::Literal(Literal::Text(text)) if other == Sort::Number || other == Sort::DType => {
+            Term::Literal(Literal::String(text))
+                if other == Sort::Number || other == Sort::DType =>
+            {
                 error.help(format!("remove the quotes: `{}`", text))
             }
             _ => error,
@@ -77,7 +79,7 @@ impl Parser<'_> {
         };
         Ok(match literal {
             Literal::Int(_) | Literal::Float(_) => Sort::Number,
-            Literal::Text(_) => Sort::Text,
+            Literal::String(_) => Sort::Text,
             Literal::Ints(_) | Literal::Floats(_) => Sort::List,
             Literal::Ident(ident) => {
                 let is_attr = matches!(other, Term::Attr(_));

@@ -142,7 +142,7 @@ impl Parser<'_> {
             let mut domain = String::new();
             if self.eat("(") {
                 match self.advance() {
-                    Token::Text(text) => domain = text,
+                    Token::String(text) => domain = text,
                     _ => return Err(self.error(at, "`opset(\"…\")` expects a domain in quotes")),
                 }
                 self.expect(")")?;

@@ -9,7 +9,7 @@ pub(crate) enum Token {
     Ident(String),
     /// A number, and whether it has a decimal point or an exponent.
     Number(f64, bool),
-    Text(String),
+    String(String),
     /// Punctuation, of one or two characters.
     Mark(&'static str),
     End,
@@ -106,7 +106,7 @@ fn quoted(text: &str) -> Option<(Token, usize)> {
     let mut chars = text.char_indices().skip(1);
     while let Some((at, c)) = chars.next() {
         match c {
-            '"' => return Some((Token::Text(value), at + 1)),
+            '"' => return Some((Token::String(value), at + 1)),
             '\\' => match chars.next()?.1 {
                 'n' => value.push('\n'),
                 't' => value.push('\t'),

@@ -199,7 +199,7 @@ impl<'t> Parser<'t> {
         let token = match self.peek() {
             Token::Ident(ident) => format!("`{}`", ident),
             Token::Number(..) => format!("`{}`", &self.text[self.at()]),
-            Token::Text(_) => "a string".to_owned(),
+            Token::String(_) => "a string".to_owned(),
             Token::Mark(mark) => format!("`{}`", mark),
             Token::End => "end of input".to_owned(),
         };
@@ -459,9 +459,9 @@ impl<'t> Parser<'t> {
                     false => Literal::Int((sign * value) as i64),
                 })
             }
-            Token::Text(text) if !negative => {
+            Token::String(text) if !negative => {
                 self.advance();
-                Ok(Literal::Text(text))
+                Ok(Literal::String(text))
             }
             Token::Ident(ident) if !negative => {
                 self.advance();

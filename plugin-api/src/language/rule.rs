@@ -148,7 +148,7 @@ pub enum Literal {
     /// A number with a decimal point.
     Float(f64),
     /// A string in quotes.
-    Text(String),
+    String(String),
     /// Integers in brackets.
     Ints(Vec<i64>),
     /// Numbers in brackets.

@@ -171,7 +171,7 @@ pub(super) fn attr(matched: &Match<'_>, term: &AttrTerm) -> Option<AttrValue> {
         AttrTerm::Bound(at) => matched.attrs[*at].clone()??,
         AttrTerm::Literal(Literal::Int(int)) => AttrValue::Int(*int),
         AttrTerm::Literal(Literal::Float(float)) => AttrValue::Float(*float as f32),
-        AttrTerm::Literal(Literal::Text(text)) => AttrValue::String(text.clone().into_bytes()),
+        AttrTerm::Literal(Literal::String(text)) => AttrValue::String(text.clone().into_bytes()),
         AttrTerm::Literal(Literal::Ints(ints)) => AttrValue::Ints(ints.clone()),
         AttrTerm::Literal(Literal::Floats(floats)) => {
             AttrValue::Floats(floats.iter().map(|x| *x as f32).collect())

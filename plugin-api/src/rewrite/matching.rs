@@ -401,7 +401,7 @@ pub(super) fn is_literal(value: &AttrValue, literal: &Literal) -> bool {
         (AttrValue::Int(value), Literal::Int(expected)) => value == expected,
         (AttrValue::Float(value), Literal::Float(expected)) => *value == *expected as f32,
         (AttrValue::Float(value), Literal::Int(expected)) => *value == *expected as f32,
-        (AttrValue::String(value), Literal::Text(expected)) => value == expected.as_bytes(),
+        (AttrValue::String(value), Literal::String(expected)) => value == expected.as_bytes(),
         (AttrValue::Ints(value), Literal::Ints(expected)) => value == expected,
         (AttrValue::Floats(value), Literal::Floats(expected)) => {
             let same = |(value, expected): (&f32, &f64)| *value == *expected as f32;

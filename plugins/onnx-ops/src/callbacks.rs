@@ -34,7 +34,7 @@ pub(crate) fn infer(host: &OpCall) -> OpResult {
     }
     // Facts inferred before the error are still valid.
     match result {
-        Err(Stop::Wrong(reason)) => Err(Refusal::new(reason)),
+        Err(Stop::InvalidOp(reason)) => Err(Refusal::new(reason)),
         _ => Ok(()),
     }
 }
@@ -96,7 +96,7 @@ impl From<Stop> for Refusal {
     fn from(stop: Stop) -> Refusal {
         match stop {
             Stop::Unknown => Refusal::new("a required type, shape or attribute is unknown"),
-            Stop::Wrong(reason) => Refusal::new(reason),
+            Stop::InvalidOp(reason) => Refusal::new(reason),
         }
     }
 }

@@ -67,7 +67,7 @@ pub(crate) struct PassContext {
 
 impl PassContext {
     /// Wraps a context of the host.
-    pub(crate) fn of(core: passdock::PassContext) -> PassContext {
+    pub(crate) fn from_core(core: passdock::PassContext) -> PassContext {
         PassContext {
             // A running pass has the level of its run.
             level: core.diag_ctx().map(|_| core.opt_level()),
@@ -81,7 +81,7 @@ impl PassContext {
     pub(crate) fn in_run(core: passdock::PassContext, run: Arc<BorrowedContext>) -> PassContext {
         PassContext {
             run: Some(run),
-            ..PassContext::of(core)
+            ..PassContext::from_core(core)
         }
     }
 
@@ -178,7 +178,7 @@ fn unentered(py: Python<'_>, core: passdock::PassContext) -> PyResult<Py<PassCon
     if let Some(found) = known.iter().filter_map(upgrade).find(is_same) {
         return Ok(found.unbind());
     }
-    let created = Bound::new(py, PassContext::of(core))?;
+    let created = Bound::new(py, PassContext::from_core(core))?;
     known.retain(|known| upgrade(known).is_some());
     known.push(PyWeakrefReference::new(&created)?.unbind());
     let before = UNENTERED.replace(known);
@@ -232,7 +232,7 @@ impl PassContext {
         Ok(PassContext {
             renderer: code,
             level,
-            ..PassContext::of(core)
+            ..PassContext::from_core(core)
         })
     }
 
@@ -274,7 +274,7 @@ impl PassContext {
             None => entered.exit(),
             Some(_) => entered.exit_failed(),
         };
-        if !entered.is_left() {
+        if !entered.is_exited() {
             ENTERED.with_borrow_mut(|all| all.insert(at.min(all.len()), (entered, object)));
         }
         match (exited, in_flight) {

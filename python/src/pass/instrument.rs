@@ -236,8 +236,8 @@ pub(crate) fn list(object: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<Instrument
     let Some(object) = object.filter(|object| !object.is_none()) else {
         return Ok(Vec::new());
     };
-    let wrong = || PyTypeError::new_err("instruments: expected a list of instruments");
-    let all = object.try_iter().map_err(|_| wrong())?;
+    let invalid = || PyTypeError::new_err("instruments: expected a list of instruments");
+    let all = object.try_iter().map_err(|_| invalid())?;
     all.map(|each| from_python(&each?)).collect()
 }
 

@@ -54,7 +54,7 @@ impl RuleSet {
 
 impl Rules {
     /// Creates rules from one set; an error if its rules can never apply.
-    fn of(py: Python<'_>, rules: sdk::Rules, code: Option<Arc<Code>>) -> PyResult<Rules> {
+    fn from_rules(py: Python<'_>, rules: sdk::Rules, code: Option<Arc<Code>>) -> PyResult<Rules> {
         check(py, &rules)?;
         Ok(Rules {
             sets: vec![Py::new(py, RuleSet { rules, code })?],
@@ -83,7 +83,7 @@ impl Rules {
     #[new]
     fn new(py: Python<'_>, text: &str) -> PyResult<Rules> {
         let rules = sdk::Rules::parse(text).map_err(|error| to_exception(py, &error))?;
-        Rules::of(py, rules, None)
+        Rules::from_rules(py, rules, None)
     }
 
     /// Creates a rule whose replacement is built by a function. ``code(rewriter, match)`` returns a value for each
@@ -101,7 +101,7 @@ impl Rules {
             apply(&own, rewriter, found)
         });
         let created = created.map_err(|error| to_exception(py, &error))?;
-        Rules::of(py, created, Some(code))
+        Rules::from_rules(py, created, Some(code))
     }
 
     /// The names of the rules, in order.

@@ -24,15 +24,15 @@ pub struct FunctionSnapshot {
 impl FunctionSnapshot {
     /// Creates a snapshot of a function.
     pub fn new(function: Arc<Function>) -> FunctionSnapshot {
-        FunctionSnapshot::of(FunctionSession::held(function, Access::Read))
+        FunctionSnapshot::from_session(FunctionSession::held(function, Access::Read))
     }
 
     /// Creates a snapshot of a function of a module. The module determines which ops are calls, whatever pass runs.
     pub fn in_module(function: Arc<Function>, module: Module) -> FunctionSnapshot {
-        FunctionSnapshot::of(FunctionSession::held_in(function, module))
+        FunctionSnapshot::from_session(FunctionSession::held_in(function, module))
     }
 
-    fn of(session: FunctionSession) -> FunctionSnapshot {
+    fn from_session(session: FunctionSession) -> FunctionSnapshot {
         let session = Fixed::new(session);
         let Some(tables) = tables() else {
             unreachable!("the host's own tables are of its own version");
@@ -71,7 +71,7 @@ pub fn constant_data(function: &sdk::Function, constant: ConstId) -> Edit<Arc<Co
 /// If its handle has ended.
 pub fn with_function<T>(function: &sdk::Function, body: impl FnOnce(&Function) -> T) -> Edit<T> {
     // SAFETY: every handle that a program can borrow comes from this host, and its session lives.
-    let session = unsafe { FunctionSession::of(function.as_raw().handle) }?;
+    let session = unsafe { FunctionSession::from_handle(function.as_raw().handle) }?;
     session.with(|state| Ok(body(state.read()?)))
 }
 
@@ -91,7 +91,7 @@ pub fn adopted(function: &sdk::Function, other: &Function) -> Edit<FunctionSnaps
 /// If no function pass edits the function.
 pub fn add_callee(function: &sdk::Function, callee: &Function) -> Edit {
     // SAFETY: as above.
-    let session = unsafe { FunctionSession::of(function.as_raw().handle) }?;
+    let session = unsafe { FunctionSession::from_handle(function.as_raw().handle) }?;
     session.with(|state| {
         let copy = callee.copied_to(state.read()?.symbols());
         state.add_callee(copy)
@@ -104,7 +104,7 @@ pub fn add_callee(function: &sdk::Function, callee: &Function) -> Edit {
 /// If one of its functions is being edited, or the host panicked during an edit of it.
 pub fn module_now(module: &sdk::Module<'_>) -> Edit<Module> {
     // SAFETY: as above.
-    let session = unsafe { ModuleSession::of(module.as_raw().handle) }?;
+    let session = unsafe { ModuleSession::from_handle(module.as_raw().handle) }?;
     session.now()
 }
 
@@ -114,6 +114,6 @@ pub fn module_now(module: &sdk::Module<'_>) -> Edit<Module> {
 /// If the module is read-only.
 pub fn replace_module(module: &mut sdk::Module<'_>, by: Module) -> Edit {
     // SAFETY: as above.
-    let session = unsafe { ModuleSession::of(module.as_raw().handle) }?;
+    let session = unsafe { ModuleSession::from_handle(module.as_raw().handle) }?;
     session.replace(by)
 }

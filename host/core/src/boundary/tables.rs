@@ -67,7 +67,7 @@ mod functions {
     use super::*;
 
     pub(super) unsafe extern "C" fn last_error(f: *const Function) -> Str {
-        gate::last_error(unsafe { FunctionSession::of(f) })
+        gate::last_error(unsafe { FunctionSession::from_handle(f) })
     }
 
     pub(super) unsafe extern "C" fn constant_data(
@@ -434,7 +434,7 @@ mod functions {
     }
 
     pub(super) unsafe extern "C" fn names_function(f: *const Function, name: SymbolId) -> u32 {
-        gate::guard(0, || match unsafe { FunctionSession::of(f) } {
+        gate::guard(0, || match unsafe { FunctionSession::from_handle(f) } {
             Ok(session) => session.names_function(name),
             Err(_) => 0,
         })
@@ -464,7 +464,7 @@ mod modules {
     use super::*;
 
     pub(super) unsafe extern "C" fn last_error(m: *const Module) -> Str {
-        gate::last_error(unsafe { ModuleSession::of(m) })
+        gate::last_error(unsafe { ModuleSession::from_handle(m) })
     }
 
     pub(super) unsafe extern "C" fn snapshot(
@@ -473,7 +473,7 @@ mod modules {
         out: *mut FunctionRef,
     ) -> Status {
         unsafe {
-            gate::call(ModuleSession::of(m), |session| {
+            gate::call(ModuleSession::from_handle(m), |session| {
                 input::write_with(out, || session.snapshot(name))
             })
         }
@@ -481,7 +481,9 @@ mod modules {
 
     pub(super) unsafe extern "C" fn release(m: *const Module, function: FunctionRef) {
         unsafe {
-            gate::call(ModuleSession::of(m), |session| session.release(function));
+            gate::call(ModuleSession::from_handle(m), |session| {
+                session.release(function)
+            });
         }
     }
 
@@ -491,7 +493,7 @@ mod modules {
         out: *mut FunctionRef,
     ) -> Status {
         unsafe {
-            gate::call(ModuleSession::of(m), |session| {
+            gate::call(ModuleSession::from_handle(m), |session| {
                 input::write_with(out, || session.edit(name))
             })
         }
@@ -503,7 +505,7 @@ mod modules {
         out: *mut FunctionRef,
     ) -> Status {
         unsafe {
-            gate::call(ModuleSession::of(m), |session| {
+            gate::call(ModuleSession::from_handle(m), |session| {
                 let desc = &input::described(desc)?;
                 input::write_with(out, || session.create_function(desc))
             })
@@ -512,7 +514,7 @@ mod modules {
 
     pub(super) unsafe extern "C" fn remove_function(m: *mut Module, name: SymbolId) -> Status {
         unsafe {
-            gate::call(ModuleSession::of(m), |session| {
+            gate::call(ModuleSession::from_handle(m), |session| {
                 session.remove_function(name)
             })
         }
@@ -524,8 +526,8 @@ mod modules {
         desc: *const RunDesc,
     ) -> Status {
         unsafe {
-            gate::call(ModuleSession::of(m), |session| {
-                let context = ContextSession::of(context)?;
+            gate::call(ModuleSession::from_handle(m), |session| {
+                let context = ContextSession::from_handle(context)?;
                 let desc = &input::described(desc)?;
                 session.run_pass(context, desc)
             })
@@ -539,7 +541,7 @@ mod modules {
         call: *mut OpId,
     ) -> Status {
         unsafe {
-            gate::call(ModuleSession::of(m), |session| {
+            gate::call(ModuleSession::from_handle(m), |session| {
                 let desc = &input::described(desc)?;
                 input::check_out(function)?;
                 input::check_out(call)?;
@@ -572,9 +574,11 @@ mod context {
     use super::*;
 
     pub(super) unsafe extern "C" fn opt_level(context: *const Context) -> u32 {
-        gate::guard(0, || match unsafe { ContextSession::of(context) } {
-            Ok(session) => session.opt_level(),
-            Err(_) => 0,
+        gate::guard(0, || {
+            match unsafe { ContextSession::from_handle(context) } {
+                Ok(session) => session.opt_level(),
+                Err(_) => 0,
+            }
         })
     }
 
@@ -584,7 +588,7 @@ mod context {
         out: *mut Setting,
     ) -> Status {
         unsafe {
-            gate::call(ContextSession::of(context), |session| {
+            gate::call(ContextSession::from_handle(context), |session| {
                 let name = input::text(name, "name")?;
                 input::fill(out, session.option(name)?)
             })
@@ -598,7 +602,7 @@ mod context {
         out: *mut Setting,
     ) -> Status {
         unsafe {
-            gate::call(ContextSession::of(context), |session| {
+            gate::call(ContextSession::from_handle(context), |session| {
                 let key = input::text(key, "key")?;
                 let field = input::text(field, "field")?;
                 input::fill(out, session.config(key, field)?)
@@ -611,7 +615,7 @@ mod context {
         diagnostic: *const Diagnostic,
     ) -> Status {
         unsafe {
-            gate::call(ContextSession::of(context), |session| {
+            gate::call(ContextSession::from_handle(context), |session| {
                 let diagnostic = &input::described(diagnostic)?;
                 session.emit(diagnostic)
             })
@@ -620,7 +624,7 @@ mod context {
 
     pub(super) unsafe extern "C" fn fail(context: *mut Context, failure: *const Failure) {
         unsafe {
-            gate::call(ContextSession::of(context), |session| {
+            gate::call(ContextSession::from_handle(context), |session| {
                 let failure = &input::described(failure)?;
                 session.fail(failure)
             });
@@ -633,7 +637,7 @@ mod context {
         out: *mut PassKind,
     ) -> Status {
         unsafe {
-            gate::call(ContextSession::of(context), |session| {
+            gate::call(ContextSession::from_handle(context), |session| {
                 let name = input::text(name, "name")?;
                 input::write_with(out, || session.find_pass(name))
             })
@@ -641,12 +645,12 @@ mod context {
     }
 
     pub(super) unsafe extern "C" fn last_error(context: *const Context) -> Str {
-        gate::last_error(unsafe { ContextSession::of(context) })
+        gate::last_error(unsafe { ContextSession::from_handle(context) })
     }
 
     pub(super) unsafe extern "C" fn may_rewrite(context: *const Context, rule: Str) -> Status {
         unsafe {
-            gate::call(ContextSession::of(context), |session| {
+            gate::call(ContextSession::from_handle(context), |session| {
                 let rule = input::text(rule, "rule")?;
                 session.may_rewrite(rule)
             })
@@ -655,7 +659,7 @@ mod context {
 
     pub(super) unsafe extern "C" fn rewrote(context: *mut Context, rule: Str) {
         unsafe {
-            gate::call(ContextSession::of(context), |session| {
+            gate::call(ContextSession::from_handle(context), |session| {
                 let rule = input::text(rule, "rule")?;
                 session.rewrote(rule)
             });
@@ -677,7 +681,7 @@ mod context {
 
     pub(super) unsafe extern "C" fn host_version(context: *const Context, out: *mut Str) -> Status {
         unsafe {
-            gate::call(ContextSession::of(context), |session| {
+            gate::call(ContextSession::from_handle(context), |session| {
                 input::write_with(out, || session.host_version())
             })
         }
@@ -706,7 +710,7 @@ mod ops {
     use super::*;
 
     pub(super) unsafe extern "C" fn traits(f: *const Function, name: SymbolId) -> u64 {
-        gate::guard(0, || match unsafe { FunctionSession::of(f) } {
+        gate::guard(0, || match unsafe { FunctionSession::from_handle(f) } {
             Ok(session) => session.traits(name),
             Err(_) => 0,
         })

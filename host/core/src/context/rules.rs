@@ -48,7 +48,7 @@ impl PassContext {
     }
 
     /// Resets the count, for a call from outside of passes.
-    pub(crate) fn count_rewrites_anew(&self) {
+    pub(crate) fn reset_rewrite_count(&self) {
         if self.settings().rewrite_limit.is_some() {
             *util::lock(&self.0.rewritten) = Rewritten::default();
         }

@@ -262,7 +262,7 @@ pub fn get_renderer() -> Arc<Renderer> {
 /// Writes diagnostics to standard error, with colour if it is a terminal.
 fn to_stderr(diagnostics: &[Diagnostic]) {
     let mut out = std::io::stderr().lock();
-    let color = terminal::takes_color(out.is_terminal());
+    let color = terminal::supports_color(out.is_terminal());
     for diagnostic in diagnostics {
         // An error is ignored: it could only be reported to standard error.
         let _ = writeln!(out, "{}", diagnostic.render(color));

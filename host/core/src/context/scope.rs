@@ -198,8 +198,8 @@ impl PassContext {
     }
 
     /// Shows the failures of destructors since the context was exited, so that they don't fail a new scope or call.
-    fn show_endings(&self, was_left: bool) {
-        if was_left && let Some(ending) = self.0.endings.take() {
+    fn show_endings(&self, was_exited: bool) {
+        if was_exited && let Some(ending) = self.0.endings.take() {
             self.emit(ending.to_diagnostic());
         }
     }
@@ -238,7 +238,7 @@ impl Entered {
     }
 
     /// Whether the context is exited.
-    pub fn is_left(&self) -> bool {
+    pub fn is_exited(&self) -> bool {
         self.state == EnteredState::Exited
     }
 

@@ -207,8 +207,8 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(told: &[String], expected: Expect) {
-        expected.assert_eq(&told.join("\n"));
+    fn check(described: &[String], expected: Expect) {
+        expected.assert_eq(&described.join("\n"));
     }
 
     #[test]

@@ -508,7 +508,7 @@ impl Inner {
                 };
                 format!("pass `{name}` is already {is} by {}", entry.origin())
             }
-            None => match self.aliases.of_program(name) {
+            None => match self.aliases.program_name(name) {
                 Some(pass) => format!("name `{name}` is already an alias of `{pass}`"),
                 None => return Ok(()),
             },

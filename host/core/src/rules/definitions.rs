@@ -300,7 +300,7 @@ fn kinds(value: &AttrTerm, is_replacement: bool) -> &'static [&'static str] {
         Literal::Int(_) if is_replacement => &["int"],
         Literal::Int(_) => &["int", "float"],
         Literal::Float(_) => &["float"],
-        Literal::Text(_) => &["string"],
+        Literal::String(_) => &["string"],
         Literal::Ints(ints) if is_replacement && !ints.is_empty() => &["ints"],
         Literal::Ints(_) => &["ints", "floats"],
         Literal::Floats(_) => &["floats"],

@@ -124,7 +124,7 @@ fn call_planned(
         verify::all(module).map_err(|error| error.note("before any pass ran"))?;
     }
     if cx.diag_ctx().is_none() && watched {
-        cx.count_rewrites_anew();
+        cx.reset_rewrite_count();
     }
     let mut run = Run {
         cx,

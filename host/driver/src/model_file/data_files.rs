@@ -79,13 +79,13 @@ impl Plan {
             let read = output.dropped().iter().filter(|file| !file.stays);
             let read = read.map(|file| &*file.location);
             replaceable
-                .extend(read.filter(|file| passdock_onnx::place_external(dir, file).is_ok()));
+                .extend(read.filter(|file| passdock_onnx::resolve_external(dir, file).is_ok()));
         }
         let mut locations: Vec<String> = Vec::new();
         for data in output.data_files() {
             let location = data.location();
             replaceable.push(location);
-            let to = passdock_onnx::place_external(dir, location).map_err(PlanError::Location)?;
+            let to = passdock_onnx::resolve_external(dir, location).map_err(PlanError::Location)?;
             if data.is_at(&to)? {
                 locations.push(location.to_owned());
                 continue;
@@ -179,7 +179,7 @@ fn replaced(
             && new_locations
                 .iter()
                 .all(|new_locations| new_locations != location)
-            && !is_used_beside(dir, &name, model)?
+            && !is_used_by_other_model(dir, &name, model)?
         {
             names.push(name);
         }
@@ -221,7 +221,7 @@ fn read(path: &Path) -> io::Result<Option<Module>> {
 
 /// Returns `true` if a file other than `model` refers to a data file: a model of any name, IR text, or the files of a
 /// reproducer. Directories between `dir` and the data file are searched, too.
-fn is_used_beside(dir: &Path, name: &Path, model: &Path) -> io::Result<bool> {
+fn is_used_by_other_model(dir: &Path, name: &Path, model: &Path) -> io::Result<bool> {
     /// Maximum size of a model file. Larger files aren't models.
     const LARGEST: u64 = 1 << 31;
     let inner = name.ancestors().skip(1).map(|inner| dir.join(inner));

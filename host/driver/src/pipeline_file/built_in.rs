@@ -83,8 +83,8 @@ mod tests {
     #[test]
     fn each_has_a_name_that_is_a_word_and_a_summary() {
         for known in BUILT_IN {
-            let is_word = |c: char| c.is_ascii_lowercase() || c == '-';
-            assert!(known.name.chars().all(is_word), "{}", known.name);
+            let is_identifier = |c: char| c.is_ascii_lowercase() || c == '-';
+            assert!(known.name.chars().all(is_identifier), "{}", known.name);
             assert!(known.text.starts_with("# "), "{}", known.name);
             assert!(known.summary().ends_with('.'), "{}", known.summary());
         }

@@ -62,7 +62,8 @@ fn find_in_instruments<'r>(
     let mut options = tables.flat_map(|table| &table.options);
     if let Some((_, option)) = options.find(|(name, _)| name.get_ref() == field) {
         let text = &file.source.text;
-        let entry = quoted(&error.message).find_map(|name| find_word(text, &option.span(), name));
+        let entry =
+            quoted(&error.message).find_map(|name| find_identifier(text, &option.span(), name));
         return Some(OptionLocation::File(entry.unwrap_or(option.span())));
     }
     let mut requested = request.instruments.iter();
@@ -81,7 +82,7 @@ fn in_request<'r>(
     let options = argument.find('=').map_or(argument.len(), |at| at + 1)..argument.len();
     let entries = quoted(&error.message).filter(|name| *name != field);
     let mut names = entries.chain([field]);
-    let span = names.find_map(|name| find_word(argument, &options, name))?;
+    let span = names.find_map(|name| find_identifier(argument, &options, name))?;
     Some(OptionLocation::Argument("--instrument", argument, span))
 }
 
@@ -103,7 +104,7 @@ pub(super) fn in_argument(
     span: Range<usize>,
 ) -> PassError {
     error.location = Some(flag.to_owned());
-    error.snippet = Some(Snippet::of_line(flag, 0, argument, span));
+    error.snippet = Some(Snippet::from_line(flag, 0, argument, span));
     error
 }
 
@@ -131,7 +132,7 @@ fn find_in_passes<'r>(
         quoted.iter().find_map(|name| match key.get_ref() == *name {
             true => Some(key.span()),
             false if value.get_ref().is_table() => {
-                find_word(&file.source.text, &value.span(), name)
+                find_identifier(&file.source.text, &value.span(), name)
             }
             false => None,
         })
@@ -160,13 +161,13 @@ fn quoted(sentence: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Returns the span of the first whole-word occurrence of a name in a part of a text.
-pub(super) fn find_word(text: &str, part: &Range<usize>, name: &str) -> Option<Range<usize>> {
-    let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+pub(super) fn find_identifier(text: &str, part: &Range<usize>, name: &str) -> Option<Range<usize>> {
+    let is_identifier = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
     let part_text = text.get(part.clone())?;
     let mut candidates = part_text.match_indices(name).filter(|_| !name.is_empty());
     let (at, _) = candidates.find(|(at, _)| {
         let (before, after) = (&part_text[..*at], &part_text[at + name.len()..]);
-        !before.ends_with(is_word) && !after.starts_with(is_word)
+        !before.ends_with(is_identifier) && !after.starts_with(is_identifier)
     })?;
     let start = part.start + at;
     Some(start..start + name.len())

@@ -207,9 +207,9 @@ mod tests {
         }
     }
 
-    struct Oracle;
+    struct TestOracle;
 
-    impl PassInstrument for Oracle {
+    impl PassInstrument for TestOracle {
         fn name(&self) -> &str {
             "judge"
         }
@@ -217,26 +217,27 @@ mod tests {
 
     fn oracle() -> InstrumentSpec {
         let summary = "Judges what passes make.";
-        InstrumentSpec::checking("judge", summary, |_: Judged, _| Ok(Arc::new(Oracle)))
+        InstrumentSpec::checking("judge", summary, |_: Judged, _| Ok(Arc::new(TestOracle)))
             .paths(["inputs", "library"])
     }
 
     #[test]
     fn those_that_judge_are_kept_with_paths_that_hold_anywhere() {
-        let there = tempfile::tempdir().unwrap();
-        std::fs::create_dir(there.path().join("samples")).unwrap();
-        std::fs::write(there.path().join("ort.so"), "").unwrap();
-        let there = there.path().display().to_string();
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::create_dir(directory.path().join("samples")).unwrap();
+        std::fs::write(directory.path().join("ort.so"), "").unwrap();
+        let directory = directory.path().display().to_string();
         let text = "passes = []\n[[instruments]]\nname = 'timing'\n[[instruments]]\n\
                     name = 'judge'\ninputs = 'samples'\nsamples = 3\n";
         let request = Request {
             pipeline: Some(PipelineText::from_table(
-                format!("{there}/pipeline.toml"),
+                format!("{directory}/pipeline.toml"),
                 text,
             )),
             instruments: vec![
                 RequestedInstrument::parse("verify").unwrap(),
-                RequestedInstrument::parse(&format!("judge={{library='{there}/ort.so'}}")).unwrap(),
+                RequestedInstrument::parse(&format!("judge={{library='{directory}/ort.so'}}"))
+                    .unwrap(),
             ],
             ..Request::default()
         };
@@ -262,7 +263,7 @@ mod tests {
             &checks_passes
                 .collect::<Vec<_>>()
                 .join("\n")
-                .replace(&there, "/there"),
+                .replace(&directory, "/there"),
         );
     }
 

@@ -51,7 +51,7 @@ pub fn write(error: &PassError, dir: &Path, options: &ReproducerOptions) -> Resu
         let message = format!("could not write reproducer `{dir}`: {error}");
         PassError::new(ErrorKind::Write, message).caused_by(Arc::new(error))
     };
-    check_place(dir).map_err(failed)?;
+    check_destination(dir).map_err(failed)?;
     let parent = directory_of(dir);
     fs::create_dir_all(parent).map_err(failed)?;
     // Constants refer to their file by absolute path, so that the printer can make it relative to the text.
@@ -119,7 +119,7 @@ fn fill(
 }
 
 /// Rejects an existing path that isn't a reproducer.
-fn check_place(dir: &Path) -> io::Result<()> {
+fn check_destination(dir: &Path) -> io::Result<()> {
     if dir.symlink_metadata().is_err() || dir.join(ABOUT).is_file() {
         return Ok(());
     }

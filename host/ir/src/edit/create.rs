@@ -133,7 +133,7 @@ impl Function {
                 invalid!("`{name}` would have {len} {what}; the limit is {MAX_LIST}");
             }
         }
-        self.check_room(lists.iter().map(|(_, len)| len).sum())?;
+        self.check_capacity(lists.iter().map(|(_, len)| len).sum())?;
         self.check_operands(new.operands, region, before)?;
         self.check_types(new.result_types.iter().copied())?;
         self.check_loc(new.loc)?;
@@ -153,7 +153,7 @@ impl Function {
     }
 
     /// Rejects records that might exceed the capacity of the arenas.
-    pub(crate) fn check_room(&self, needed: usize) -> Edit {
+    pub(crate) fn check_capacity(&self, needed: usize) -> Edit {
         let used = self.uses.len().max(self.ids.len()).max(self.values.len());
         if used.saturating_add(needed) > MAX_RECORDS {
             reject!("the function is full: an arena holds at most 2^32 - 2 records");

@@ -91,7 +91,7 @@ impl Function {
             let mut given = self.operands(end).iter().zip(ports);
             given.any(|(slot, port)| slot.value == value && port.name == name)
         });
-        (is_port && self.name_table().take_of_port(name)).then_some(name)
+        (is_port && self.name_table().take_port_name(name)).then_some(name)
     }
 
     /// Marks the records that contain a value's name as changed.

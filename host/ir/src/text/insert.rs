@@ -6,7 +6,7 @@ use crate::edit::CloneRegion;
 use crate::{Edit, EditFailure, Function, OpName, Position, Symbols};
 
 /// Copies the ops of a body given as text before an op, with the op's location; returns the body's results. `check`
-/// checks the number of results. An op whose name `is_taken` (in the body's symbols) is rejected, because it would call
+/// checks the number of results. An op whose name `is_used` (in the body's symbols) is rejected, because it would call
 /// a function of the module. A domain that only the body imports is imported; `since` is that of
 /// [`Function::imports_of`].
 ///
@@ -18,7 +18,7 @@ pub fn insert_body(
     op: OpId,
     text: &str,
     args: &[ValueId],
-    is_taken: impl Fn(&Symbols, SymbolId) -> bool,
+    is_used: impl Fn(&Symbols, SymbolId) -> bool,
     since: impl Fn(&Symbols, SymbolId, i64) -> Option<i64>,
     check: impl FnOnce(usize) -> Result<(), String>,
 ) -> Edit<Vec<ValueId>> {
@@ -27,7 +27,7 @@ pub fn insert_body(
         EditFailure::rejected(format!("could not parse the body of {name}: {error}"))
     })?;
     let mut names = body.walk(body.body()).map(|created| body.op(created).name);
-    if let Some(name) = names.find(|&name| is_taken(body.symbols(), name)) {
+    if let Some(name) = names.find(|&name| is_used(body.symbols(), name)) {
         return Err(EditFailure::not_found(format!(
             "cannot insert the body of {}: `{}` is the name of a function of the module",
             function.describe_op(op),

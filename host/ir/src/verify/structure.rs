@@ -5,7 +5,7 @@ use passdock_abi::{Constant, LocId, Op, OpId, Region, RegionId, SymbolId, Value,
 use super::tables::entries;
 use super::{Checker, Invariant};
 use crate::function::{MAX_DEPTH, MAX_LIST};
-use crate::pool::of_region;
+use crate::pool::in_region;
 use crate::symbols::is_terminator;
 
 /// A region on the stack of the walk.
@@ -167,7 +167,7 @@ impl<'f> Checker<'f> {
             None => self.outside(Invariant::Regions, record.parent, "arguments", region),
         }
         self.ports(region, record);
-        for &(_, value) in of_region(scope.constants, region) {
+        for &(_, value) in in_region(scope.constants, region) {
             let record = f.values.get(value.index());
             let constant = record.map_or(0, |value| value.constant.0);
             self.define(value, (Value::CONST, constant, 0), OpId::NONE, scope);

@@ -129,7 +129,7 @@ fn find_manifest(data: &[u8], accepts: fn(&Target) -> bool) -> Result<&[u8], Kin
         }
         _ => data,
     };
-    manifest_of(&parse(part, accepts)?)
+    manifest_bytes(&parse(part, accepts)?)
 }
 
 /// Selects the part of a universal library that is for an accepted machine.
@@ -197,7 +197,7 @@ fn parse<'d>(data: &'d [u8], accepts: fn(&Target) -> bool) -> Result<read::File<
 }
 
 /// Finds the manifest through the exported symbols. It may extend beyond its NUL terminator.
-fn manifest_of<'d>(file: &read::File<'d>) -> Result<&'d [u8], Kind> {
+fn manifest_bytes<'d>(file: &read::File<'d>) -> Result<&'d [u8], Kind> {
     let (mut entry, mut manifest) = (None, None);
     for export in file.exports().map_err(damaged)? {
         let export = export.map_err(damaged)?;

@@ -261,7 +261,7 @@ impl Plugin {
             Source::Static(entry) => *entry,
             Source::File { identity } => {
                 let path = self.origin.path().ok_or(Kind::Changed)?;
-                self.check_again(path, identity)?;
+                self.recheck(path, identity)?;
                 load_entry(path)?
             }
         };
@@ -273,7 +273,7 @@ impl Plugin {
     }
 
     /// Rejects a file that changed since it was checked, unless its manifest is the same.
-    fn check_again(&self, path: &Path, identity: &Identity) -> Result<(), Kind> {
+    fn recheck(&self, path: &Path, identity: &Identity) -> Result<(), Kind> {
         if file::identity(path)? == *identity {
             return Ok(());
         }

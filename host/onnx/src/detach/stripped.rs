@@ -8,7 +8,7 @@ use passdock_ir::{Extras, Function};
 use rustc_hash::FxHashSet;
 
 use crate::extras::importer_data::ImporterData;
-use crate::format::attribute::{Attribute, is_list, is_value, of_kind};
+use crate::format::attribute::{Attribute, is_list, is_value, type_and_field};
 use crate::format::error::Result;
 use crate::format::fields::bodies;
 use crate::format::header::{METADATA, read_metadata};
@@ -281,7 +281,7 @@ pub(crate) fn constant_node(message: Message<'_>) -> Result<StrippedMessage<'_>>
 /// its value if that isn't a tensor.
 fn constant_attr(message: Message<'_>) -> Result<(Option<Vec<u8>>, Option<u32>)> {
     let attribute = Attribute::read(message)?;
-    let number = of_kind(attribute.kind).map_or(0, |(_, number)| number);
+    let number = type_and_field(attribute.kind).map_or(0, |(_, number)| number);
     let form = PLAIN_VALUES.iter().find(|form| form.1 == number);
     let mut plain = attribute.name == form.map_or("value", |form| form.0);
     let (mut rest, mut typed, mut marked) = (Vec::new(), false, false);
@@ -356,7 +356,7 @@ impl<'a> Attrs<'a> {
 /// Strips an `AttributeProto`. Also returns whether the writer would encode it in the same way.
 fn attr(f: &mut Function, attribute: Attribute<'_>) -> Result<(Vec<u8>, bool)> {
     let (kind, message) = (attribute.kind, attribute.message);
-    let number = of_kind(kind).map_or(attr::REF_ATTR_NAME, |(_, number)| number);
+    let number = type_and_field(kind).map_or(attr::REF_ATTR_NAME, |(_, number)| number);
     let types = matches!(kind, AttrKind::TYPE | AttrKind::TYPES);
     let (mut rest, mut plain) = (Vec::new(), true);
     let (mut names, mut kinds, mut values) = (0, 0, 0);

@@ -201,7 +201,7 @@ pub(crate) fn inside(directory: &Path, location: &str) -> io::Result<PathBuf> {
 ///
 /// # Errors
 /// If the path leaves the directory.
-pub fn place_external(directory: &Path, location: &str) -> Result<PathBuf> {
+pub fn resolve_external(directory: &Path, location: &str) -> Result<PathBuf> {
     let directory = or_here(directory);
     let path = directory.join(location);
     let failed = |error: io::Error| OnnxError::io(&path, "write", &error);

@@ -85,7 +85,7 @@ fn read_item(f: &mut Function, message: Message<'_>, number: u32, depth: u32) ->
 fn read_opaque(f: &mut Function, message: Message<'_>) -> Result<TypeId> {
     let [domain, name] = message.lasts([ty_opaque::DOMAIN, ty_opaque::NAME])?;
     let (domain, name) = (domain.map_or(Ok(""), text)?, name.map_or(Ok(""), text)?);
-    let name = OpName::of_domain(domain, name, "").to_string();
+    let name = OpName::in_domain(domain, name, "").to_string();
     let name = f.symbols().intern(&name);
     Ok(f.add_type(TypeData::Opaque(name)))
 }

@@ -73,7 +73,7 @@ impl<'a> Context<'a> {
         let (domain, name, overload) = (text(domain)?, text(name)?, text(overload)?);
         let id = self
             .symbols
-            .intern(&OpName::of_domain(domain, name, overload).to_string());
+            .intern(&OpName::in_domain(domain, name, overload).to_string());
         self.names.insert(key, id);
         Ok(id)
     }

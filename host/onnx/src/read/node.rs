@@ -9,7 +9,7 @@ use super::frame::{Frame, named};
 use super::importer::Importer;
 use crate::extras::importer_data::ImporterDataBuilder;
 use crate::format::attribute::{
-    Attribute, MAX_ATTRS, of_kind, put_sparse_value, read_floats, read_ints,
+    Attribute, MAX_ATTRS, put_sparse_value, read_floats, read_ints, type_and_field,
 };
 use crate::format::error::{OnnxError, Result, Within};
 use crate::format::fields::text;
@@ -367,7 +367,7 @@ type PlainConstant = (DType, Option<usize>, Vec<u8>);
 
 /// Reads the plain attribute of a `Constant`; `None` if its kind isn't the one that its name requires.
 fn plain_constant(attribute: Attribute<'_>) -> Result<Option<PlainConstant>> {
-    let field = of_kind(attribute.kind).map(|(_, field)| field);
+    let field = type_and_field(attribute.kind).map(|(_, field)| field);
     let mut known = PLAIN_VALUES.iter();
     if !known.any(|form| form.0 == attribute.name && Some(form.1) == field) {
         return Ok(None);

@@ -119,7 +119,7 @@ impl Store {
             for (index, record) in records.iter_mut().enumerate() {
                 let at = match matches.next_if(|&(new, _)| new == index) {
                     Some((_, at)) => {
-                        record.pieces = vec![Piece::of_source(fields[at].record)];
+                        record.pieces = vec![Piece::from_source(fields[at].record)];
                         Some(at)
                     }
                     None => {
@@ -148,8 +148,8 @@ impl Store {
         for (index, record) in records.iter().enumerate() {
             // The record itself, or its value with another tag and length.
             let is_span_of = |field: &WireField<'_>| match record.pieces[..] {
-                [span] => span == Piece::of_source(field.record),
-                [_, span] => span == Piece::of_source(field.body()),
+                [span] => span == Piece::from_source(field.record),
+                [_, span] => span == Piece::from_source(field.body()),
                 _ => false,
             };
             let start = record.pieces.last().map_or(0, |piece| piece.start);

@@ -44,7 +44,7 @@ pub(super) struct Piece {
 
 impl Piece {
     /// Returns the piece for a span of the input file.
-    pub(super) fn of_source(span: Message<'_>) -> Piece {
+    pub(super) fn from_source(span: Message<'_>) -> Piece {
         Piece {
             piece_source: PieceSource::Source,
             start: span.at,

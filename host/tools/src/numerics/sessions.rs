@@ -51,7 +51,7 @@ impl Sessions {
             .map_err(|error| format!("could not write the model as ONNX: {error}"))?;
         let directory = self.directory.path();
         for data in written.data_files() {
-            let to = passdock_onnx::place_external(directory, data.location())
+            let to = passdock_onnx::resolve_external(directory, data.location())
                 .map_err(|error| error.to_string())?;
             // The data files of the original model don't change from pass to pass.
             if !to.exists() {

@@ -180,8 +180,8 @@ fn steps_along(dim: usize, start: i64, end: i64, step: i64) -> Result<SliceInfoE
 /// Broadcasts to a shape.
 pub(crate) fn expand<'a>(call: &Call<'a>) -> Folded<'a> {
     let x = call.input(0)?;
-    let wanted = dims(&call.ints_in(1)?)?;
-    let shape = shape_of(&[x.shape(), &wanted])?;
+    let expected = dims(&call.ints_in(1)?)?;
+    let shape = shape_of(&[x.shape(), &expected])?;
     call.room_for(x.dtype(), &shape)?;
     rearrange!(call, &[x], cells, T => {
         flat(row_by_row(&spread(&cells.array::<T>(0)?.view(), &shape)?))

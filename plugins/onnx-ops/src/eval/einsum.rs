@@ -146,9 +146,9 @@ pub(crate) fn einsum<'a>(call: &Call<'a>) -> Folded<'a> {
 }
 
 /// Returns the stride of a label in an operand: the sum of the strides of all axes with this label.
-fn step(labels: &[Label], operand: &Tensor, wanted: Label) -> usize {
+fn step(labels: &[Label], operand: &Tensor, expected: Label) -> usize {
     let shape = operand.shape();
-    let of_label = |&at: &usize| labels[at] == wanted && shape[at] != 1;
+    let of_label = |&at: &usize| labels[at] == expected && shape[at] != 1;
     let stride = |at: usize| shape[at + 1..].iter().product::<usize>();
     (0..shape.len()).filter(of_label).map(stride).sum()
 }

@@ -23,7 +23,7 @@ pub(crate) enum Stop {
     /// Not enough is known about the operands. This isn't an error.
     Unknown,
     /// The op is invalid.
-    Wrong(String),
+    InvalidOp(String),
 }
 
 impl From<NotFolded> for Stop {
@@ -33,9 +33,9 @@ impl From<NotFolded> for Stop {
     }
 }
 
-/// Returns [`Stop::Wrong`] with a formatted reason.
+/// Returns [`Stop::InvalidOp`] with a formatted reason.
 macro_rules! invalid {
-    ($($text:tt)*) => { Err($crate::infer::Stop::Wrong(format!($($text)*))) };
+    ($($text:tt)*) => { Err($crate::infer::Stop::InvalidOp(format!($($text)*))) };
 }
 pub(crate) use invalid;
 
@@ -188,17 +188,17 @@ impl<'a> Infer<'a> {
 
     /// Returns an axis counted from the front.
     pub(crate) fn axis(&self, axis: i64, rank: usize) -> InferResult<usize> {
-        axis_of(axis, rank).map_err(|error| Stop::Wrong(error.to_string()))
+        axis_of(axis, rank).map_err(|error| Stop::InvalidOp(error.to_string()))
     }
 
     /// Returns the axes counted from the front.
     pub(crate) fn axes(&self, axes: &[i64], rank: usize) -> InferResult<Vec<usize>> {
-        axes_of(axes, rank).map_err(|error| Stop::Wrong(error.to_string()))
+        axes_of(axes, rank).map_err(|error| Stop::InvalidOp(error.to_string()))
     }
 
     /// Returns for each axis of a rank whether the list has it.
     pub(crate) fn listed_axes(&self, axes: &[i64], rank: usize) -> InferResult<Vec<bool>> {
-        listed_axes(axes, rank).map_err(|error| Stop::Wrong(error.to_string()))
+        listed_axes(axes, rank).map_err(|error| Stop::InvalidOp(error.to_string()))
     }
 
     /// Sets the type of a result to a tensor, without dims if its rank is unknown.

@@ -16,7 +16,7 @@ pub(super) fn axis_positions(layout: &Layout, axes: &[usize]) -> Vec<i64> {
 }
 
 /// Returns the layout of the result: all axes, or those that aren't reduced.
-fn left(layout: &Layout, axes: &[usize], keepdims: bool) -> InferResult<Layout> {
+fn remaining_layout(layout: &Layout, axes: &[usize], keepdims: bool) -> InferResult<Layout> {
     if !keepdims {
         return Ok(layout.without(axes));
     }
@@ -43,12 +43,12 @@ pub(super) fn reduce(request: &LayoutRequest) -> InferResult<LayoutResult> {
             laid.result(0, &layout);
         } else if keepdims {
             let all: Vec<usize> = (0..layout.rank()).collect();
-            laid.result(0, &left(&layout, &all, true)?);
+            laid.result(0, &remaining_layout(&layout, &all, true)?);
         }
         return laid.finish_op(request, Change::default());
     };
     let axes = request.listed(&axes, layout.rank())?;
-    laid.result(0, &left(&layout, &axes, keepdims)?);
+    laid.result(0, &remaining_layout(&layout, &axes, keepdims)?);
     let positions = axis_positions(&layout, &axes);
     if request.version < moved {
         return laid.finish_op(request, Change::attr("axes", positions));
@@ -64,7 +64,10 @@ pub(super) fn arg(request: &LayoutRequest) -> InferResult<LayoutResult> {
     let position = whole(&layout, axis)?;
     let mut laid = request.result();
     laid.operand(0, &layout);
-    laid.result(0, &left(&layout, &[axis], request.flag("keepdims", true)?)?);
+    laid.result(
+        0,
+        &remaining_layout(&layout, &[axis], request.flag("keepdims", true)?)?,
+    );
     laid.finish_op(request, Change::attr("axis", position))
 }
 

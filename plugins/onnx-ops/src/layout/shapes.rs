@@ -9,7 +9,7 @@ use crate::eval::shape::shape_range;
 use crate::infer::{InferResult, Stop, as_const, invalid};
 
 /// Returns the positions of axes that aren't split into blocks.
-fn places(layout: &Layout, axes: &[i64], request: &LayoutRequest) -> InferResult<Vec<i64>> {
+fn axis_indices(layout: &Layout, axes: &[i64], request: &LayoutRequest) -> InferResult<Vec<i64>> {
     let position = |axis: &i64| Ok(whole(layout, request.axis(*axis, layout.rank())?)? as i64);
     axes.iter().map(position).collect()
 }
@@ -24,7 +24,7 @@ pub(super) fn slice(request: &LayoutRequest) -> InferResult<LayoutResult> {
             (None, Some(starts)) => (0..starts.len() as i64).collect(),
             (None, None) => return Err(Stop::Unknown),
         };
-        let positions = places(&layout, &axes, request)?;
+        let positions = axis_indices(&layout, &axes, request)?;
         return laid.finish_op(request, Change::attr("axes", positions));
     }
     let axes = match request.ints_if_given(3)? {
@@ -34,7 +34,7 @@ pub(super) fn slice(request: &LayoutRequest) -> InferResult<LayoutResult> {
             _ => return Err(Stop::Unknown),
         },
     };
-    let positions = places(&layout, &axes, request)?;
+    let positions = axis_indices(&layout, &axes, request)?;
     let positions = axes_like(request, &mut laid, 1, &positions)?;
     laid.finish_op(request, Change::operand(3, positions))
 }
@@ -44,7 +44,7 @@ pub(super) fn slice(request: &LayoutRequest) -> InferResult<LayoutResult> {
 fn permuted(layout: &Layout, numbers: &[i64], of_block: i64) -> Option<Vec<i64>> {
     let mut out = Vec::new();
     for numbers in numbers.chunks(layout.rank().max(1)) {
-        for position in layout.places() {
+        for position in layout.axis_indices() {
             out.push(match position.block {
                 Some(_) => of_block,
                 None => *numbers.get(position.axis)?,
@@ -93,7 +93,7 @@ pub(super) fn pad(request: &LayoutRequest) -> InferResult<LayoutResult> {
     }
     if request.has(3) {
         let axes = request.known_ints(3).ok_or(Stop::Unknown)?;
-        let positions = places(&layout, &axes, request)?;
+        let positions = axis_indices(&layout, &axes, request)?;
         let axes = axes_like(request, &mut laid, 3, &positions)?;
         return laid.finish_op(request, Change::operand(3, axes));
     }
@@ -150,7 +150,7 @@ pub(super) fn center_crop_pad(request: &LayoutRequest) -> InferResult<LayoutResu
         Some(axes) => axes.into_owned(),
         None => (0..layout.rank() as i64).collect(),
     };
-    let positions = places(&layout, &axes, request)?;
+    let positions = axis_indices(&layout, &axes, request)?;
     request.rewritten(1, &layout, Change::attr("axes", positions))
 }
 

@@ -10,11 +10,11 @@ use crate::infer::{Infer, InferResult, as_const, as_consts, invalid, sizes};
 pub(super) const OPERATORS: &[Operator] = &[
     AVERAGE_POOL.any_attrs(),
     FOLDED_AVERAGE_POOL,
-    FOLDED_AVERAGE_POOL.again(10).attrs(attrs![
+    FOLDED_AVERAGE_POOL.since_version(10).attrs(attrs![
         auto_pad: string = "NOTSET", ceil_mode: int = 0, count_include_pad: int = 0,
         kernel_shape: required ints, pads: ints, strides: ints,
     ]),
-    FOLDED_AVERAGE_POOL.again(19).attrs(attrs![
+    FOLDED_AVERAGE_POOL.since_version(19).attrs(attrs![
         auto_pad: string = "NOTSET", ceil_mode: int = 0, count_include_pad: int = 0,
         dilations: ints, kernel_shape: required ints, pads: ints, strides: ints,
     ]),
@@ -33,16 +33,16 @@ pub(super) const OPERATORS: &[Operator] = &[
     global("onnx.GlobalLpPool", 2, sliding::global_lp_pool).attrs(attrs![p: int = 2]),
     global("onnx.GlobalMaxPool", 1, sliding::global_max_pool),
     LP_POOL,
-    LP_POOL.again(18).attrs(attrs![
+    LP_POOL.since_version(18).attrs(attrs![
         auto_pad: string = "NOTSET", ceil_mode: int = 0, dilations: ints,
         kernel_shape: required ints, p: int = 2, pads: ints, strides: ints,
     ]),
     MAX_POOL,
-    MAX_POOL.again(8).attrs(attrs![
+    MAX_POOL.since_version(8).attrs(attrs![
         auto_pad: string = "NOTSET", kernel_shape: required ints, pads: ints,
         storage_order: int = 0, strides: ints,
     ]),
-    MAX_POOL.again(10).attrs(attrs![
+    MAX_POOL.since_version(10).attrs(attrs![
         auto_pad: string = "NOTSET", ceil_mode: int = 0, dilations: ints,
         kernel_shape: required ints, pads: ints, storage_order: int = 0, strides: ints,
     ]),
@@ -71,14 +71,13 @@ const AVERAGE_POOL: Operator = Operator::new("onnx.AveragePool", 1, (1, 1))
     .with(OpTraits::OUT_FUSABLE)
     .infers(pool);
 
-const FOLDED_AVERAGE_POOL: Operator =
-    AVERAGE_POOL
-        .again(7)
-        .folds(sliding::average_pool)
-        .attrs(attrs![
-            auto_pad: string = "NOTSET", count_include_pad: int = 0, kernel_shape: required ints,
-            pads: ints, strides: ints,
-        ]);
+const FOLDED_AVERAGE_POOL: Operator = AVERAGE_POOL
+    .since_version(7)
+    .folds(sliding::average_pool)
+    .attrs(attrs![
+        auto_pad: string = "NOTSET", count_include_pad: int = 0, kernel_shape: required ints,
+        pads: ints, strides: ints,
+    ]);
 
 const LP_POOL: Operator = Operator::new("onnx.LpPool", 2, (1, 1))
     .with(OpTraits::OUT_FUSABLE)

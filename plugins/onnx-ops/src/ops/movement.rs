@@ -25,7 +25,7 @@ pub(super) const OPERATORS: &[Operator] = &[
         .moves(Moves::All),
     DEPTH_TO_SPACE,
     DEPTH_TO_SPACE
-        .again(11)
+        .since_version(11)
         .attrs(attrs![blocksize: required int, mode: string = "DCR"]),
     Operator::new("onnx.Expand", 8, (2, 2))
         .with(OpTraits::GROWS)
@@ -43,16 +43,18 @@ pub(super) const OPERATORS: &[Operator] = &[
         .folds(gather::gather_elements)
         .moves(DATA),
     GATHER_ND,
-    GATHER_ND.again(12).attrs(attrs![batch_dims: int = 0]),
+    GATHER_ND
+        .since_version(12)
+        .attrs(attrs![batch_dims: int = 0]),
     Operator::new("onnx.NonZero", 9, (1, 1))
         .infers(non_zero)
         .folds(compare_logic::non_zero),
     PAD,
-    PAD.again(11)
-        .takes((2, 3))
+    PAD.since_version(11)
+        .operand_range((2, 3))
         .attrs(attrs![mode: string = "constant"]),
-    PAD.again(18)
-        .takes((2, 4))
+    PAD.since_version(18)
+        .operand_range((2, 4))
         .attrs(attrs![mode: string = "constant"]),
     Operator::new("onnx.ReverseSequence", 10, (2, 2))
         .with(OpTraits::INJECTIVE)
@@ -65,23 +67,26 @@ pub(super) const OPERATORS: &[Operator] = &[
         .folds(scatter::scatter_elements),
     SCATTER_ELEMENTS,
     SCATTER_ELEMENTS
-        .again(16)
+        .since_version(16)
         .attrs(attrs![axis: int = 0, reduction: string = "none"]),
     SCATTER_ND,
     SCATTER_ND
-        .again(16)
+        .since_version(16)
         .attrs(attrs![reduction: string = "none"]),
     SLICE,
-    SLICE.again(10).takes((3, 5)).attrs(&[]),
+    SLICE.since_version(10).operand_range((3, 5)).attrs(&[]),
     SPACE_TO_DEPTH,
     SPACE_TO_DEPTH
-        .again(28)
+        .since_version(28)
         .attrs(attrs![blocksize: required int, mode: string = "DCR"]),
     SPLIT,
-    SPLIT.again(13).takes((1, 2)).attrs(attrs![axis: int = 0]),
     SPLIT
-        .again(18)
-        .takes((1, 2))
+        .since_version(13)
+        .operand_range((1, 2))
+        .attrs(attrs![axis: int = 0]),
+    SPLIT
+        .since_version(18)
+        .operand_range((1, 2))
         .attrs(attrs![axis: int = 0, num_outputs: int]),
     Operator::new("onnx.Tile", 6, (2, 2))
         .with(OpTraits::GROWS)

@@ -8,25 +8,29 @@ use crate::infer::{Infer, InferResult, as_const};
 
 pub(super) const OPERATORS: &[Operator] = &[
     DEQUANTIZE_LINEAR,
-    DEQUANTIZE_LINEAR.again(13).attrs(attrs![axis: int = 1]),
     DEQUANTIZE_LINEAR
-        .again(21)
+        .since_version(13)
+        .attrs(attrs![axis: int = 1]),
+    DEQUANTIZE_LINEAR
+        .since_version(21)
         .attrs(attrs![axis: int = 1, block_size: int = 0]),
     DEQUANTIZE_LINEAR
-        .again(23)
+        .since_version(23)
         .attrs(attrs![axis: int = 1, block_size: int = 0, output_dtype: int = 0]),
     Operator::new("onnx.DynamicQuantizeLinear", 11, (1, 1))
         .infers(dynamic)
         .decomposes(body!("DynamicQuantizeLinear")),
     QUANTIZE_LINEAR,
-    QUANTIZE_LINEAR.again(13).attrs(attrs![axis: int = 1]),
     QUANTIZE_LINEAR
-        .again(19)
+        .since_version(13)
+        .attrs(attrs![axis: int = 1]),
+    QUANTIZE_LINEAR
+        .since_version(19)
         .attrs(attrs![axis: int = 1, saturate: int = 1]),
-    QUANTIZE_LINEAR.again(21).attrs(attrs![
+    QUANTIZE_LINEAR.since_version(21).attrs(attrs![
         axis: int = 1, block_size: int = 0, output_dtype: int = 0, saturate: int = 1,
     ]),
-    QUANTIZE_LINEAR.again(23).attrs(attrs![
+    QUANTIZE_LINEAR.since_version(23).attrs(attrs![
         axis: int = 1, block_size: int = 0, output_dtype: int = 0, precision: int = 0,
         saturate: int = 1,
     ]),

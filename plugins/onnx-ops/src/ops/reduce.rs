@@ -72,10 +72,13 @@ pub(super) const OPERATORS: &[Operator] = &[
     reduction_by("onnx.ReduceSumSquare", 18, reduce::sum_square)
         .decomposes(body!("ReduceSumSquare")),
     TOP_K,
-    TOP_K.again(10).takes((2, 2)).attrs(attrs![axis: int = -1]),
     TOP_K
-        .again(11)
-        .takes((2, 2))
+        .since_version(10)
+        .operand_range((2, 2))
+        .attrs(attrs![axis: int = -1]),
+    TOP_K
+        .since_version(11)
+        .operand_range((2, 2))
         .attrs(attrs![axis: int = -1, largest: int = 1, sorted: int = 1]),
 ];
 

@@ -10,8 +10,8 @@ use crate::infer::{Infer, InferResult, as_const, as_consts, invalid};
 pub(super) const OPERATORS: &[Operator] = &[
     RESIZE,
     RESIZE_11,
-    RESIZE_11.again(13).takes((1, 4)),
-    RESIZE.again(18).takes((1, 4)).attrs(attrs![
+    RESIZE_11.since_version(13).operand_range((1, 4)),
+    RESIZE.since_version(18).operand_range((1, 4)).attrs(attrs![
         antialias: int = 0, axes: ints, coordinate_transformation_mode: string = "half_pixel",
         cubic_coeff_a: float = -0.75, exclude_outside: int = 0,
         extrapolation_value: float = 0.0, keep_aspect_ratio_policy: string = "stretch",
@@ -19,14 +19,14 @@ pub(super) const OPERATORS: &[Operator] = &[
     ]),
     UPSAMPLE,
     UPSAMPLE
-        .again(7)
+        .since_version(7)
         .folds(eval::resize::resize)
-        .takes((1, 1))
+        .operand_range((1, 1))
         .attrs(attrs![mode: string = "nearest", scales: required floats]),
     UPSAMPLE
-        .again(9)
+        .since_version(9)
         .folds(eval::resize::resize)
-        .takes((2, 2))
+        .operand_range((2, 2))
         .attrs(attrs![mode: string = "nearest"]),
 ];
 
@@ -36,7 +36,7 @@ const RESIZE: Operator = Operator::new("onnx.Resize", 10, (2, 2))
     .infers(resize)
     .folds(eval::resize::resize);
 
-const RESIZE_11: Operator = RESIZE.again(11).takes((3, 4)).attrs(attrs![
+const RESIZE_11: Operator = RESIZE.since_version(11).operand_range((3, 4)).attrs(attrs![
     coordinate_transformation_mode: string = "half_pixel", cubic_coeff_a: float = -0.75,
     exclude_outside: int = 0, extrapolation_value: float = 0.0, mode: string = "nearest",
     nearest_mode: string = "round_prefer_floor",

@@ -21,17 +21,19 @@ pub(super) const OPERATORS: &[Operator] = &[
         .folds(shape::identity)
         .moves(DATA),
     RESHAPE,
-    RESHAPE.again(14).attrs(attrs![allowzero: int = 0]),
+    RESHAPE.since_version(14).attrs(attrs![allowzero: int = 0]),
     SHAPE,
-    SHAPE.again(15).attrs(attrs![end: int, start: int = 0]),
+    SHAPE
+        .since_version(15)
+        .attrs(attrs![end: int, start: int = 0]),
     Operator::new("onnx.Size", 1, (1, 1))
         .with(OpTraits::SHAPE_ONLY)
         .infers(size_of)
         .folds(shape::size),
     SQUEEZE,
-    SQUEEZE.again(13).takes((1, 2)).attrs(&[]),
+    SQUEEZE.since_version(13).operand_range((1, 2)).attrs(&[]),
     UNSQUEEZE,
-    UNSQUEEZE.again(13).takes((2, 2)).attrs(&[]),
+    UNSQUEEZE.since_version(13).operand_range((2, 2)).attrs(&[]),
 ];
 
 const RESHAPE: Operator = Operator::new("onnx.Reshape", 5, (2, 2))
@@ -128,8 +130,8 @@ fn reshape(op: &Infer) -> InferResult {
             Some(..=-2) => return invalid!("negative dim {} in the shape", dim.value),
             None if keeps && op.may_be_zero(*dim) => {
                 // If it were 0, it would copy the operand's dim at this index.
-                let stands = old.as_ref().and_then(|old| old.get(at));
-                if !stands.is_some_and(|&old| same(old, *dim)) {
+                let replaced = old.as_ref().and_then(|old| old.get(at));
+                if !replaced.is_some_and(|&old| same(old, *dim)) {
                     *dim = Dim::UNKNOWN;
                 }
             }

@@ -29,7 +29,7 @@ pub(super) const OPERATORS: &[Operator] = &[
         ])
         .infers(convolution::deform_conv),
     GRID_SAMPLE,
-    GRID_SAMPLE.again(20).attrs(attrs![
+    GRID_SAMPLE.since_version(20).attrs(attrs![
         align_corners: int = 0, mode: string = "linear", padding_mode: string = "zeros",
     ]),
     Operator::new("onnx.ImageDecoder", 20, (1, 1))
@@ -46,7 +46,7 @@ pub(super) const OPERATORS: &[Operator] = &[
         .attrs(attrs![center_point_box: int = 0])
         .infers(non_max_suppression),
     ROI_ALIGN,
-    ROI_ALIGN.again(16).attrs(attrs![
+    ROI_ALIGN.since_version(16).attrs(attrs![
         coordinate_transformation_mode: string = "half_pixel", mode: string = "avg",
         output_height: int = 1, output_width: int = 1, sampling_ratio: int = 0,
         spatial_scale: float = 1.0,

@@ -158,12 +158,12 @@ fn elements(f: &Function, value: ValueId) -> Option<Vec<Dim>> {
 
 /// Whether the definition of an earlier value is live and dominates an op.
 fn is_visible(f: &Function, value: ValueId, op: OpId) -> bool {
-    let Some(maker) = f.defining_op(value).filter(|&maker| f.is_live(maker)) else {
+    let Some(producer) = f.defining_op(value).filter(|&producer| f.is_live(producer)) else {
         return false;
     };
-    let home = f.parent_region(maker);
+    let defining_region = f.parent_region(producer);
     let mut region = f.parent_region(op);
-    while region != home {
+    while region != defining_region {
         match f.parent_op(region) {
             Some(around) => region = f.parent_region(around),
             None => return false,
@@ -208,7 +208,7 @@ fn source(f: &Function, op: OpId, dims: &[Dim]) -> Option<(ValueId, Vec<i64>)> {
             }
         }
         let producers = f.operands(op).filter_map(|value| f.defining_op(value));
-        open.extend(producers.filter(|&maker| computes_shape(f, maker)));
+        open.extend(producers.filter(|&producer| computes_shape(f, producer)));
     }
     None
 }

@@ -164,7 +164,7 @@ fn axes(f: &Function, op: OpId) -> Option<i64> {
 }
 
 /// Returns the subset of ranks of a value that an op accepts, according to its type rule.
-fn taken(
+fn accepted_ranks(
     f: &mut Function,
     cx: &PassContext,
     op: OpId,
@@ -175,17 +175,17 @@ fn taken(
     let operands: Vec<ValueId> = f.operands(op).collect();
     // ONNX Runtime accepts a scalar in reductions, whatever the axis.
     let reduces = ["onnx.Reduce", "onnx.Arg"].map(|prefix| f.name(op).starts_with(prefix));
-    let mut taken = ranks;
+    let mut accepted = ranks;
     for rank in ranks.list().filter(|rank| *rank <= MOST_TRIED) {
         let tried = f.add_type(&TypeSpec::tensor(dtype, vec![Dim::UNKNOWN; rank]))?;
         retype(f, value, tried)?;
         let is_scalar_reduced = rank == 0 && reduces.contains(&true);
         if cx.infer_with(f, op, &operands).is_err() && !is_scalar_reduced {
-            taken.0 &= !(1 << rank);
+            accepted.0 &= !(1 << rank);
         }
     }
     retype(f, value, ty)?;
-    Ok(taken)
+    Ok(accepted)
 }
 
 /// Whether an operand has a known length.
@@ -303,8 +303,8 @@ impl Search {
                     Relation::Equal => self.narrow(f, value, self.common(f, op).both(result)),
                     _ => {}
                 }
-                let taken = taken(f, cx, op, value, self.ranks(f, value))?;
-                self.narrow(f, value, taken);
+                let accepted = accepted_ranks(f, cx, op, value, self.ranks(f, value))?;
+                self.narrow(f, value, accepted);
             }
         }
         Ok(())
@@ -353,12 +353,12 @@ impl Search {
 
     /// Whether an op always runs if a value is computed.
     fn runs_with(&self, f: &Function, op: OpId, value: ValueId) -> bool {
-        let home = match f.defining_op(value) {
-            Some(maker) => f.parent_region(maker),
+        let defining_region = match f.defining_op(value) {
+            Some(producer) => f.parent_region(producer),
             None => return false,
         };
         let mut region = f.parent_region(op);
-        while region != home {
+        while region != defining_region {
             match self.sure.get(&region) {
                 Some(&around) => region = around,
                 None => return false,

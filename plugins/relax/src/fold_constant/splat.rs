@@ -118,8 +118,8 @@ impl Forward<'_> {
             Evaluated::Constants(values) => {
                 self.left
                     .extend(values.iter().filter_map(|&v| f.constant(v)));
-                let of_type = |&&value: &&ValueId| f.dtype(value) == f.dtype(f.result(op, 0));
-                let value = values.first().filter(of_type);
+                let from_type = |&&value: &&ValueId| f.dtype(value) == f.dtype(f.result(op, 0));
+                let value = values.first().filter(from_type);
                 value.and_then(|&value| Some(f.constant_data(value).ok()??.to_vec()))
             }
             _ => None,
@@ -186,11 +186,11 @@ impl Forward<'_> {
             let Some(element) = self.elements.get(&value).cloned() else {
                 continue;
             };
-            let says_shape = |other: usize| {
+            let is_shape = |other: usize| {
                 let other = f.operand(op, other);
                 other.is_some_and(|other| other != value && stretches(f, value, other))
             };
-            if !(0..f.operand_count(op)).any(says_shape) {
+            if !(0..f.operand_count(op)).any(is_shape) {
                 continue;
             }
             let one = self.single(f, f.dtype(value), &element)?;
@@ -200,13 +200,13 @@ impl Forward<'_> {
                 continue;
             }
             f.set_operand(op, index, one)?;
-            if let Some(maker) = f.defining_op(value)
+            if let Some(producer) = f.defining_op(value)
                 && f.use_count(value) == 0
                 && self.known(value).is_none()
             {
                 self.left
-                    .extend(f.operands(maker).filter_map(|v| f.constant(v)));
-                f.erase_op(maker)?;
+                    .extend(f.operands(producer).filter_map(|v| f.constant(v)));
+                f.erase_op(producer)?;
             }
         }
         Ok(())

@@ -120,8 +120,8 @@ fn find(f: &Function, mut plan: Plan, affine: Affine, axis: Axis) -> Result<Plan
                 for index in [1, 0] {
                     match numbers(index)? {
                         Some(numbers) => {
-                            let is_taken_away = name == "onnx.Sub" && index == 1;
-                            let sign = if is_taken_away { -1.0 } else { 1.0 };
+                            let is_moved = name == "onnx.Sub" && index == 1;
+                            let sign = if is_moved { -1.0 } else { 1.0 };
                             let more = offset.take().unwrap_or(Numbers::every(0.0));
                             let numbers =
                                 numbers.with(&affine.factor, |number, factor| number * factor);

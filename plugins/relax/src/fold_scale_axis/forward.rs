@@ -97,10 +97,10 @@ fn find(f: &Function, mut plan: Plan, affine: &Affine, axis: Axis) -> Result<Pla
             NoMatch::unless(steps <= DEEPEST)?;
             if let Some(linear) = unless_no_match(Linear::from_op(f, op))? {
                 let is_new = plan.linears.iter().all(|(other, _, _)| other.op != op);
-                let takes = offset.are(0.0) || can_move_offset(f, &linear);
+                let can_move = offset.are(0.0) || can_move_offset(f, &linear);
                 let is_data = one.index == linear.data_at();
                 let has_axis = linear.axis(f, Side::Input) == axis;
-                NoMatch::unless(is_data && has_axis && is_new && takes)?;
+                NoMatch::unless(is_data && has_axis && is_new && can_move)?;
                 plan.linears.push((linear, Side::Input, affine.clone()));
                 continue;
             }

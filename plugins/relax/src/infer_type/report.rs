@@ -69,7 +69,7 @@ pub(crate) fn contradiction(
     let results = f.results(op).iter().zip(known);
     let is_other = |(&value, &known): (&ValueId, &TypeId)| {
         f.type_id(value) != known
-            && Sort::of_type(f, known).contradicts(&Sort::from_value(f, value))
+            && Sort::from_type(f, known).contradicts(&Sort::from_value(f, value))
     };
     let index = results.clone().position(is_other)?;
     let value = f.results(op)[index];
@@ -80,7 +80,7 @@ pub(crate) fn contradiction(
 pub(crate) fn narrowed(f: &Function, op: OpId, known: &[TypeId], reports: &mut Vec<Diagnostic>) {
     for (index, (&value, &known)) in f.results(op).iter().zip(known).enumerate() {
         let is = f.type_id(value);
-        if is == known || !Sort::of_type(f, known).narrows(&Sort::of_type(f, is)) {
+        if is == known || !Sort::from_type(f, known).narrows(&Sort::from_type(f, is)) {
             continue;
         }
         let why = ", which does not hold for all inputs";
@@ -114,11 +114,11 @@ pub(crate) fn check_yields(
         return Ok(());
     };
     let contradicts = |f: &Function, ty: TypeId, value: ValueId| {
-        Sort::of_type(f, ty).contradicts(&Sort::from_value(f, value))
+        Sort::from_type(f, ty).contradicts(&Sort::from_value(f, value))
     };
-    let is_wrong =
+    let is_invalid =
         (f.ports(region).zip(f.operands(last))).any(|(port, value)| contradicts(f, port.ty, value));
-    if !is_wrong {
+    if !is_invalid {
         return Ok(());
     }
     redeclare(f, region, |f, index, ty, value| {

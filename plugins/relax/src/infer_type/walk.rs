@@ -48,7 +48,7 @@ struct Frame {
     /// The values whose declared types were reported as contradictions.
     contradicted: HashSet<ValueId>,
     /// For the second walk, which reports nothing, the number of diagnostics of the first one.
-    again: Option<usize>,
+    restarted: Option<usize>,
     symbols: Symbols,
     declared: Declared,
     /// The call whose callee is walked.
@@ -179,7 +179,7 @@ impl Inference {
             return Ok(());
         };
         let given = callee.ports(callee.body());
-        let declared = given.map(|port| Sort::of_type(&callee, port.ty).without_symbols());
+        let declared = given.map(|port| Sort::from_type(&callee, port.ty).without_symbols());
         self.open.insert(call.callee);
         let pending = PendingCall {
             op,
@@ -199,15 +199,15 @@ impl Inference {
             return Ok(());
         };
         let Some(pending) = frame.pending else {
-            if frame.again.is_none() && !frame.narrowed.is_empty() {
+            if frame.restarted.is_none() && !frame.narrowed.is_empty() {
                 let f = m.edit(frame.function)?;
-                self.frames.push(frame.again(f));
+                self.frames.push(frame.restarted(f));
                 return Ok(());
             }
             let diagnostics = frame
                 .diagnostics
                 .into_iter()
-                .take(frame.again.unwrap_or(usize::MAX));
+                .take(frame.restarted.unwrap_or(usize::MAX));
             let diagnostics = diagnostics.chain(first_narrowed(frame.narrowed));
             diagnostics.for_each(|diagnostic| cx.emit(&diagnostic));
             return Ok(());
@@ -255,7 +255,7 @@ impl Frame {
             diagnostics: Vec::new(),
             narrowed: Vec::new(),
             contradicted: HashSet::new(),
-            again: None,
+            restarted: None,
             symbols: Symbols::new(f),
             declared: Declared::new(f, false),
             pending,
@@ -263,9 +263,9 @@ impl Frame {
     }
 
     /// Returns the frame of a second walk that trusts no `value_info`, as one of them was wrong.
-    fn again(self, f: &Function) -> Frame {
+    fn restarted(self, f: &Function) -> Frame {
         Frame {
-            again: Some(self.diagnostics.len()),
+            restarted: Some(self.diagnostics.len()),
             diagnostics: self.diagnostics,
             narrowed: self.narrowed,
             declared: Declared::new(f, true),

@@ -134,12 +134,12 @@ impl<'c> Forms<'c> {
             (None, _, Some(_)) => self.constant(f, value, &steps, user)?,
             (None, _, None) => {
                 let (from, steps) = self.above(f, value, layout, steps);
-                let maker = f.defining_op(from);
-                let next = match maker {
-                    Some(maker) => f.next_op(maker),
+                let producer = f.defining_op(from);
+                let next = match producer {
+                    Some(producer) => f.next_op(producer),
                     None => f.arg_region(from).and_then(|region| f.first_op(region)),
                 };
-                apply(f, self.cx, from, &steps, maker.unwrap_or(user), next)?
+                apply(f, self.cx, from, &steps, producer.unwrap_or(user), next)?
             }
         };
         let ty = laid_type(f, value, layout)?;

@@ -58,8 +58,8 @@ pub(super) fn sizes_or_scales(site: &mut Site<'_>, op: OpId) -> Result<OpId, Sto
                 .into(),
         );
     }
-    let there = |index: usize| site.f.operand(op, index).filter(|value| value.is_some());
-    if let (Some(scales), Some(_)) = (there(2), there(3)) {
+    let existing = |index: usize| site.f.operand(op, index).filter(|value| value.is_some());
+    if let (Some(scales), Some(_)) = (existing(2), existing(3)) {
         if site.f.shape(scales).as_deref() != Some(&[0]) {
             return Err("it has both scales and sizes".into());
         }

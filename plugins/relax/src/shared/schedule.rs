@@ -25,14 +25,14 @@ impl Constraints {
         let mut reached: HashMap<RegionId, OpId> = HashMap::new();
         for op in f.iter() {
             reached.insert(f.parent_region(op), op);
-            for maker in f.operands(op).filter_map(|value| f.defining_op(value)) {
-                let Some(user) = reached.get(&f.parent_region(maker)) else {
+            for producer in f.operands(op).filter_map(|value| f.defining_op(value)) {
+                let Some(user) = reached.get(&f.parent_region(producer)) else {
                     continue;
                 };
                 if needed.len() <= user.index() {
                     needed.resize_with(user.index() + 1, Vec::new);
                 }
-                needed[user.index()].push(maker);
+                needed[user.index()].push(producer);
             }
         }
         Ok(Constraints { fixed, needed })

@@ -36,7 +36,7 @@ struct Model {
 
 pub(crate) fn stats(args: StatsArgs) -> u8 {
     let progress = Progress::start(&format!("reading {}", args.model.display()));
-    let result = look(&args);
+    let result = collect(&args);
     drop(progress);
     let (stats, error) = (result.as_ref().ok(), result.as_ref().err());
     let status = error.map_or(0, show::fail);
@@ -55,7 +55,7 @@ pub(crate) fn stats(args: StatsArgs) -> u8 {
     status
 }
 
-fn look(args: &StatsArgs) -> Result<Stats, PassError> {
+fn collect(args: &StatsArgs) -> Result<Stats, PassError> {
     let options = ReadOptions {
         outside_data: args.allow_outside_data,
     };

@@ -77,7 +77,7 @@ impl OpQueries<'_> {
         if desc.result_count > 0 {
             input::check_out(desc.results)?;
         }
-        let is_taken = |symbols: &Symbols, name| context.names_function(symbols, name);
+        let is_used = |symbols: &Symbols, name| context.names_function(symbols, name);
         let values = session.with(|state| {
             state.read()?.live_op(desc.op)?;
             text::insert_body(
@@ -85,7 +85,7 @@ impl OpQueries<'_> {
                 desc.op,
                 given_text,
                 args,
-                is_taken,
+                is_used,
                 |symbols, name, version| context.since(symbols, name, version),
                 |given| {
                     if given == desc.result_count {
@@ -129,7 +129,7 @@ fn replace_op(
     let args: Vec<ValueId> = operands.map(|slot| slot.value).collect();
     let results: Vec<ValueId> = function.results(op).collect();
     let expected_count = results.len();
-    let is_taken = |symbols: &Symbols, name| context.names_function(symbols, name);
+    let is_used = |symbols: &Symbols, name| context.names_function(symbols, name);
     let since = |symbols: &Symbols, name, version: i64| context.since(symbols, name, version);
     let check = |given| match given {
         given if given < expected_count => {
@@ -137,7 +137,7 @@ fn replace_op(
         }
         _ => Ok(()),
     };
-    let mut values = text::insert_body(function, op, body, &args, is_taken, since, check)?;
+    let mut values = text::insert_body(function, op, body, &args, is_used, since, check)?;
     values.truncate(expected_count);
     for (&result, &value) in results.iter().zip(&values) {
         // The known type of a result is merged into that of the value that replaces it. A contradiction is reported

@@ -128,7 +128,7 @@ impl<'c> OpCall<'c> {
     ///
     /// # Safety
     /// The handle is null or that of a call that hasn't returned, and no other code uses the call.
-    unsafe fn of(handle: *mut Handle) -> Edit<&'c mut OpCall<'c>> {
+    unsafe fn from_handle(handle: *mut Handle) -> Edit<&'c mut OpCall<'c>> {
         let call = handle.cast::<OpCall<'c>>();
         if call.is_null() || !call.is_aligned() {
             return Err(EditFailure::invalid("the handle of the op's call is null"));
@@ -201,7 +201,7 @@ pub(in crate::boundary) unsafe fn query(
     // SAFETY: the caller's promise.
     unsafe {
         gate::change(f, |session| {
-            let context = ContextSession::of(cx)?;
+            let context = ContextSession::from_handle(cx)?;
             body(&OpQueries { context, session })
         })
     }
@@ -218,8 +218,8 @@ pub(in crate::boundary) unsafe fn query_read(
 ) -> Status {
     // SAFETY: the caller's promise.
     unsafe {
-        gate::call(FunctionSession::of(f), |session| {
-            let context = ContextSession::of(cx)?;
+        gate::call(FunctionSession::from_handle(f), |session| {
+            let context = ContextSession::from_handle(cx)?;
             body(&OpQueries { context, session })
         })
     }
@@ -455,7 +455,8 @@ fn check_len(f: &Function, ty: TypeId, len: usize) -> Edit {
 /// `DefinitionApi::last_error`.
 pub(in crate::boundary) unsafe extern "C" fn last_error(call: *const Handle) -> Str {
     // SAFETY: by the plugin ABI, the handle is that of a call that hasn't returned.
-    unsafe { OpCall::of(call.cast_mut()) }.map_or(Str::EMPTY, |call| Str::new(&call.last_error))
+    unsafe { OpCall::from_handle(call.cast_mut()) }
+        .map_or(Str::EMPTY, |call| Str::new(&call.last_error))
 }
 
 /// Runs a call from a definition: checks the handle, catches panics and stores the error's message.
@@ -464,7 +465,7 @@ pub(in crate::boundary) fn with_call(
     body: impl FnOnce(&mut OpCall<'_>) -> Edit,
 ) -> Status {
     // SAFETY: by the plugin ABI, the handle is that of a call that hasn't returned.
-    let call = match unsafe { OpCall::of(handle) } {
+    let call = match unsafe { OpCall::from_handle(handle) } {
         Ok(call) => call,
         Err(error) => return error.status,
     };

@@ -16,8 +16,8 @@ impl OpQueries<'_> {
         let name = self.name(op)?;
         // The first definition for the target decides. A rejection is a decision, too.
         self.first_result(name, "", |definition| {
-            let asks = definition.entry.supports;
-            let function = asks.filter(|_| definition.targets.contains(&target))?;
+            let supports_fn = definition.entry.supports;
+            let function = supports_fn.filter(|_| definition.targets.contains(&target))?;
             let mut call = OpCall {
                 query: OpQuery::Support(target),
                 ..OpCall::new(self.session, op)

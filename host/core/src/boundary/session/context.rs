@@ -93,7 +93,7 @@ impl<'a> ContextSession<'a> {
 
     /// Returns the op definitions of the run, and records that the session used them.
     pub(in crate::boundary) fn op_defs(&self) -> &'a OpDefs {
-        self.asked_ops.set(true);
+        self.queried_ops.set(true);
         self.frame.op_defs()
     }
 
@@ -131,7 +131,7 @@ impl<'a> ContextSession<'a> {
     /// Returns the error of a definition that couldn't be loaded, or `None` if this session used no definitions. Other
     /// sessions of the frame may have used them.
     pub(in crate::boundary) fn missing_definition(&self) -> Option<MissingDefinition> {
-        let frame = self.asked_ops.get().then_some(self.frame);
+        let frame = self.queried_ops.get().then_some(self.frame);
         frame?.missing_definition()
     }
 

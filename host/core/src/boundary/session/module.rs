@@ -64,7 +64,7 @@ impl<'a> ModuleSession<'a> {
     pub(super) fn shared_names(&self, defs: &OpDefs) -> SharedNames {
         let mut cached = self.shared_names.borrow_mut();
         match &*cached {
-            Some(cached) if cached.is_of(defs) => cached.clone(),
+            Some(cached) if cached.is_for(defs) => cached.clone(),
             _ => match self.with(|state| Ok(SharedNames::new(defs, state.module()))) {
                 Ok(names) => cached.insert(names).clone(),
                 // No definitions are looked up while the host changes the module.

@@ -90,21 +90,21 @@ impl ModuleState<'_> {
         let requested = symbols.intern(text);
         let mut name = requested;
         let mut next = self.naming().next.get(&requested).copied().unwrap_or(1);
-        while self.is_taken(name) {
+        while self.is_used(name) {
             let numbered = OpName {
                 name: Cow::Owned(format!("{}_{next}", base.name)),
                 ..base.clone()
             };
             name = symbols.intern(&numbered.to_string());
             // An unused name stays available if the ops can't be outlined.
-            next += u32::from(self.is_taken(name));
+            next += u32::from(self.is_used(name));
         }
         self.naming().next.insert(requested, next);
         Ok(name)
     }
 
     /// Whether a function of the module has the name, or an op had it before ops were outlined.
-    fn is_taken(&mut self, name: SymbolId) -> bool {
+    fn is_used(&mut self, name: SymbolId) -> bool {
         if self.naming().ops.is_none() {
             let functions = self.module().functions();
             let ops = functions.flat_map(|f| f.ops()).map(|(_, op)| op.name);

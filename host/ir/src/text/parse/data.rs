@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use passdock_abi::{ConstId, DType, RegionId, TypeId, ValueId};
 
-use super::super::syntax::element::{numbers_of, push_element};
+use super::super::syntax::element::{number_count, push_element};
 use super::super::syntax::is_single;
 use super::super::syntax::lex::Number;
 use super::parser::{BlobUse, Parse, Parser};
@@ -109,7 +109,7 @@ impl<'t> Parser<'t, '_> {
             return Ok(string_data(&[self.cur.string()?]));
         }
         let mut bytes = Vec::new();
-        for at in 0..numbers_of(dtype, 1) {
+        for at in 0..number_count(dtype, 1) {
             if at > 0 {
                 self.cur
                     .expect(",", "between the parts of a complex number")?;
@@ -140,7 +140,7 @@ impl<'t> Parser<'t, '_> {
             }
             count += 1;
         }
-        let expected = numbers_of(dtype, elements);
+        let expected = number_count(dtype, elements);
         if count != expected {
             let what = match dtype {
                 DType::STRING => "strings",

@@ -4,7 +4,7 @@ use passdock_abi::{
     FunctionKind, Loc, LocId, LocKind, OpId, Port, RegionId, SymbolId, TypeId, Value, ValueId,
 };
 
-use super::super::syntax::error::{count, line_of};
+use super::super::syntax::error::{count, line_number};
 use super::super::syntax::lex::ValueName;
 use super::parser::{Parse, Parser, Ports};
 use super::scope::Key;
@@ -282,7 +282,7 @@ impl<'t> Parser<'t, '_> {
         let Err(known) = self.scope.define(key, value, start) else {
             return Ok(());
         };
-        let line = line_of(self.cur.text(), known);
+        let line = line_number(self.cur.text(), known);
         let message = format!("`{}` is already defined on line {line}", spell(&name));
         let error = self.cur.error_at(start..start + self.width(start), message);
         Err(error.help("rename one of them; values that are visible together have unique names"))

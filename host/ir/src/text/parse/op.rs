@@ -6,7 +6,7 @@ use passdock_abi::{
 };
 
 use super::super::syntax::LOOP_KINDS;
-use super::super::syntax::error::{ParseError, count, line_of, nearest};
+use super::super::syntax::error::{ParseError, count, line_number, nearest};
 use super::super::syntax::lex::ValueName;
 use super::function::spell;
 use super::parser::{Owner, Parse, Parser, ResultName};
@@ -113,7 +113,7 @@ impl<'t> Parser<'t, '_> {
         else {
             return Ok(());
         };
-        let line = line_of(self.cur.text(), position);
+        let line = line_number(self.cur.text(), position);
         let message = format!(
             "`{}` is already defined in a nested region on line {line}",
             value_text(self.f.text(name))
@@ -283,7 +283,7 @@ impl<'t> Parser<'t, '_> {
         types: &[TypeId],
         start: usize,
     ) -> Parse<OpId> {
-        let room = self.f.check_room(operands.len() + types.len());
+        let room = self.f.check_capacity(operands.len() + types.len());
         room.map_err(|error| self.cur.error_since(start, error.message))?;
         if types.len() > MAX_LIST {
             let message = format!("op has more than {MAX_LIST} results");
@@ -408,7 +408,7 @@ impl<'t> Parser<'t, '_> {
             .filter_map(|ident| rest.find(ident));
         let end = self.cur.end() + after.min().unwrap_or(rest.len());
         if let Some(at) = definition(text, written, self.cur.end()..end) {
-            let line = line_of(text, at);
+            let line = line_number(text, at);
             return fail(format!(
                 "`{shown}` is used before its definition on line {line}"
             ))
@@ -419,7 +419,7 @@ impl<'t> Parser<'t, '_> {
             return fail(format!("`{shown}` is used by the op that defines it"));
         }
         if let Some(at) = known {
-            let line = line_of(text, at);
+            let line = line_number(text, at);
             return fail(format!(
                 "`{shown}` is not visible here: it is defined in a region that has ended, on line {line}"
             ));

@@ -13,7 +13,7 @@ use super::super::syntax::write_number;
 use crate::function::Function;
 use crate::function::walk::{Event, Events};
 use crate::origin::Entity;
-use crate::pool::of_region;
+use crate::pool::in_region;
 use crate::quote::write_name;
 
 const NO_NUMBER: u32 = u32::MAX;
@@ -45,7 +45,7 @@ impl ValueNames {
             top: Vec::new(),
             anchored: FxHashMap::default(),
         };
-        names.place_constants(f);
+        names.assign_constants(f);
         let mut binder = Binder {
             f,
             names: &mut names,
@@ -76,7 +76,7 @@ impl ValueNames {
 
     /// Returns the constants at the start of a region.
     pub(super) fn top(&self, region: RegionId) -> &[(RegionId, ConstId)] {
-        of_region(&self.top, region)
+        in_region(&self.top, region)
     }
 
     /// Returns the constants right before an op.
@@ -117,7 +117,7 @@ impl ValueNames {
         }
     }
 
-    fn place_constants(&mut self, f: &Function) {
+    fn assign_constants(&mut self, f: &Function) {
         let is_value = |constant: &Constant| {
             let value = constant
                 .value

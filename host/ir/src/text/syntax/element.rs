@@ -72,7 +72,7 @@ pub(crate) fn write_elements(out: &mut String, dtype: DType, bytes: &[u8], count
 /// `None` if the value has no literal.
 pub(crate) fn literal(dtype: DType, bytes: &[u8]) -> Option<String> {
     // Elements of less than a byte and complex elements have no literal.
-    let whole = dtype.bits().is_multiple_of(8) && numbers_of(dtype, 1) == 1;
+    let whole = dtype.bits().is_multiple_of(8) && number_count(dtype, 1) == 1;
     let mut text = String::new();
     if !whole || !write_elements(&mut text, dtype, bytes, 1) {
         return None;
@@ -88,7 +88,7 @@ pub(crate) fn literal(dtype: DType, bytes: &[u8]) -> Option<String> {
 }
 
 /// Returns the number of numbers in the text of `elements` elements.
-pub(crate) fn numbers_of(dtype: DType, elements: u64) -> u64 {
+pub(crate) fn number_count(dtype: DType, elements: u64) -> u64 {
     match dtype {
         DType::C64 | DType::C128 => elements.saturating_mul(2),
         _ => elements,

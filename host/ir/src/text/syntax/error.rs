@@ -25,7 +25,7 @@ impl ParseError {
         let line_start = before.rfind('\n').map_or(0, |at| at + 1);
         ParseError {
             message: message.into(),
-            line: line_of(text, span.start),
+            line: line_number(text, span.start),
             column: before[line_start..].chars().count() as u32 + 1,
             span,
             help: None,
@@ -68,7 +68,7 @@ pub(crate) fn count(n: usize, what: &str) -> String {
 }
 
 /// Returns the 1-based line of a byte.
-pub(crate) fn line_of(text: &str, at: usize) -> u32 {
+pub(crate) fn line_number(text: &str, at: usize) -> u32 {
     let before = &text.as_bytes()[..at.min(text.len())];
     before.iter().filter(|&&byte| byte == b'\n').count() as u32 + 1
 }

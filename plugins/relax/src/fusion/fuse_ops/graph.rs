@@ -35,7 +35,7 @@ pub(super) struct Edge {
 }
 
 /// The position of each op in its region.
-pub(super) type Places = Column<Option<u32>>;
+pub(super) type Positions = Column<Option<u32>>;
 
 impl Graph {
     /// Builds the graph of a region. The search for a post-dominator stops after `most` steps, as no group has more
@@ -44,7 +44,7 @@ impl Graph {
         f: &Function,
         region: RegionId,
         placeholders: &Placeholders<'_>,
-        positions: &mut Places,
+        positions: &mut Positions,
         most: usize,
     ) -> Graph {
         let terminator = f.terminator(region);
@@ -70,7 +70,7 @@ impl Graph {
                     let position = positions.get(ancestor_in(f, one.op, region).index());
                     match position.map(|position| position as usize) {
                         Some(to) if ops[to] == one.op => {
-                            let kind = Kind::of_use(f, value, one.op, kinds[to]);
+                            let kind = Kind::for_use(f, value, one.op, kinds[to]);
                             graph.edges.push(Edge { to, kind });
                         }
                         // The use is in a region of that op.

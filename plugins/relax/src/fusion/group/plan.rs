@@ -102,9 +102,9 @@ impl Plan {
         nested: &HashSet<RegionId>,
     ) {
         for value in f.operands(op) {
-            let maker = f.defining_op(value);
-            let is_inside = maker.is_some_and(|maker| {
-                self.members.contains_key(&maker) || nested.contains(&f.parent_region(maker))
+            let producer = f.defining_op(value);
+            let is_inside = producer.is_some_and(|producer| {
+                self.members.contains_key(&producer) || nested.contains(&f.parent_region(producer))
             });
             let region = f.arg_region(value);
             if value.is_none()
@@ -145,11 +145,11 @@ impl Plan {
         let mut found = HashSet::new();
         let mut pending = self.outputs.clone();
         while let Some(value) = pending.pop() {
-            let maker = f.defining_op(value);
+            let producer = f.defining_op(value);
             for one in f.iter_uses(value) {
                 let user = ancestor_in(f, one.op, region);
                 if self.members.contains_key(&user) {
-                    if maker.is_some_and(|op| !self.members.contains_key(&op)) {
+                    if producer.is_some_and(|op| !self.members.contains_key(&op)) {
                         return None;
                     }
                 } else if f.is_before(user, last) && found.insert(user) {

@@ -43,8 +43,8 @@ struct Depths<'t> {
 
 impl Depths<'_> {
     /// Returns the minimum difference in depth between an op and its user.
-    fn step(&self, maker: usize, user: usize) -> usize {
-        let target = self.targets[maker];
+    fn step(&self, producer: usize, user: usize) -> usize {
+        let target = self.targets[producer];
         usize::from(target.is_some() && target != self.targets[user])
     }
 
@@ -52,12 +52,12 @@ impl Depths<'_> {
     fn add(&mut self, at: usize, producers: &[usize]) {
         let depths = producers
             .iter()
-            .map(|&maker| self.depths[maker] + self.step(maker, at));
+            .map(|&producer| self.depths[producer] + self.step(producer, at));
         let depth = depths.max().unwrap_or(0);
         self.depths.push(depth);
-        for &maker in producers {
-            self.users[maker].push(at);
-            self.join(maker, at);
+        for &producer in producers {
+            self.users[producer].push(at);
+            self.join(producer, at);
         }
     }
 
@@ -88,14 +88,14 @@ impl Depths<'_> {
         });
         for at in roots {
             let mut ways = Vec::new();
-            for &maker in &members[at] {
-                let users = self.users[maker].iter().copied();
-                ways.extend(users.map(|user| (maker, user)));
+            for &producer in &members[at] {
+                let users = self.users[producer].iter().copied();
+                ways.extend(users.map(|user| (producer, user)));
             }
             ways.retain(|&(_, user)| self.sets.root(user) != at);
             let least = ways
                 .iter()
-                .map(|&(maker, user)| self.depths[user] - self.step(maker, user));
+                .map(|&(producer, user)| self.depths[user] - self.step(producer, user));
             let Some(depth) = least.min().filter(|&depth| depth > self.depths[at]) else {
                 continue;
             };
@@ -106,8 +106,8 @@ impl Depths<'_> {
                 for &member in &members[at] {
                     self.depths[member] = depth;
                 }
-                for (maker, user) in ways {
-                    self.join(maker, user);
+                for (producer, user) in ways {
+                    self.join(producer, user);
                 }
             }
         }
@@ -142,7 +142,7 @@ fn producers(
     let users = std::iter::once(op).chain(nested);
     let values = users.flat_map(|user| f.operands(user));
     let producers = values.filter_map(|value| f.defining_op(value));
-    let own = producers.filter(|&maker| f.parent_region(maker) == region);
-    own.filter_map(|maker| positions.get(&maker).copied())
+    let own = producers.filter(|&producer| f.parent_region(producer) == region);
+    own.filter_map(|producer| positions.get(&producer).copied())
         .collect()
 }

@@ -106,13 +106,13 @@ fn groups(flows: &Flows) -> Vec<Group> {
 
 /// Returns the members that follow and define or use a value.
 fn ends<'f>(flows: &'f Flows, flow: &'f Flow) -> impl Iterator<Item = u32> + 'f {
-    let maker = match flow.from {
+    let producer = match flow.from {
         From::Member(member) => Some(member),
         _ => None,
     };
     // Constants don't connect members, as they can exist in both types.
     let users = flow.to.iter().filter(|_| flow.from != From::Constant);
-    let all = maker.into_iter().chain(users.copied());
+    let all = producer.into_iter().chain(users.copied());
     all.filter(|member| !flows.members[*member as usize].role.always)
 }
 
@@ -172,7 +172,7 @@ fn add(graph: &mut Graph, flows: &Flows, flow: &Flow, nodes: &HashMap<u32, u32>)
             None => SINK,
         }
     };
-    let maker = match flow.from {
+    let producer = match flow.from {
         From::Constant | From::Low(_) => return,
         From::Float => SINK,
         From::Member(number) if flows.members[number as usize].role.rounds => SINK,
@@ -184,13 +184,13 @@ fn add(graph: &mut Graph, flows: &Flows, flow: &Flow, nodes: &HashMap<u32, u32>)
     let mut of_users = flow.to.iter().map(|user| &flows.members[*user as usize]);
     if of_users.any(|user| user.low && user.role.rounds) {
         users.push(SINK);
-        graph.costs(SOURCE, maker);
+        graph.costs(SOURCE, producer);
     }
     users.sort_unstable();
     users.dedup();
     let (up, down) = (graph.node(), graph.node());
-    graph.costs(maker, up);
-    graph.costs(down, maker);
+    graph.costs(producer, up);
+    graph.costs(down, producer);
     for user in users {
         graph.implies(up, user);
         graph.implies(user, down);

@@ -182,7 +182,7 @@ impl Writer<'_> {
             .attr("to", to)
             .result(ty);
         let (cast, at) = match self.f.defining_op(value) {
-            Some(maker) => (cast.loc(self.f.loc(maker)), after(self.f, maker)),
+            Some(producer) => (cast.loc(self.f.loc(producer)), after(self.f, producer)),
             None => (cast, self.at_start(value)),
         };
         let cast = self.f.create_op(cast, at)?;

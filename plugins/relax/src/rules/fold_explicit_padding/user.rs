@@ -96,8 +96,8 @@ fn has_elements(f: &Function, value: ValueId) -> bool {
 /// Whether all elements of a value are known to be at least 0.
 fn is_not_negative(f: &Function, value: ValueId) -> Result<bool, EditError> {
     const NAMES: &str = "Relu Abs Exp HardSigmoid Sigmoid Softmax Softplus";
-    let maker = value.option().and_then(|value| f.defining_op(value));
-    let name = maker.and_then(|op| operator(f, op).strip_prefix("onnx."));
+    let producer = value.option().and_then(|value| f.defining_op(value));
+    let name = producer.and_then(|op| operator(f, op).strip_prefix("onnx."));
     if name.is_some_and(|name| NAMES.split(' ').any(|one| one == name)) {
         return Ok(true);
     }

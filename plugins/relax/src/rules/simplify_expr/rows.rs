@@ -280,11 +280,11 @@ impl Group {
         let entered = self.enter(f).into_iter();
         let mut cost: i64 = entered.map(|value| self.cost_of_entering(f, value)).sum();
         for value in self.order.iter().flat_map(|op| f.results(*op)).copied() {
-            let (views, is_given_back) = self.leave(f, value);
+            let (views, is_restored) = self.leave(f, value);
             let matrix = views
                 .iter()
                 .filter(|view| is_matrix(f, f.result(**view, 0), value));
-            cost += i64::from(is_given_back) - matrix.count() as i64;
+            cost += i64::from(is_restored) - matrix.count() as i64;
         }
         cost
     }
@@ -308,7 +308,7 @@ impl Group {
     /// need the original value.
     fn leave(&self, f: &Function, value: ValueId) -> (Vec<OpId>, bool) {
         let mut views: Vec<OpId> = Vec::new();
-        let mut is_given_back = false;
+        let mut is_restored = false;
         let others = f
             .iter_uses(value)
             .filter(|used| !self.ops.contains_key(&used.op));
@@ -319,10 +319,10 @@ impl Group {
             };
             match is_view(f, used.op) && used.index == 0 && has_shape() {
                 true => views.push(used.op),
-                false => is_given_back = true,
+                false => is_restored = true,
             }
         }
-        (views, is_given_back)
+        (views, is_restored)
     }
 
     /// Removes leading ops that combine several row values into one, where that saves views.

@@ -197,9 +197,9 @@ fn below(
     sources: &HashMap<ValueId, ValueId>,
 ) -> Option<Vec<(ValueId, Below)>> {
     let own = known_dims(f, inner)?;
-    let mut there = sources.values().map(|&x| known_dims(f, x));
-    let first = there.next()??;
-    let is_even = there.all(|dims| dims.as_ref() == Some(&first));
+    let mut existing = sources.values().map(|&x| known_dims(f, x));
+    let first = existing.next()??;
+    let is_even = existing.all(|dims| dims.as_ref() == Some(&first));
     let mut views = sources.keys();
     let fits = is_even && views.all(|&view| known_dims(f, view).as_ref() == Some(&own));
     let runs = Runs::between(own, first).filter(|_| fits)?;
@@ -231,9 +231,9 @@ fn concat(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let views = dims(xs).ok_or(NoMatch)?;
     let shapes = dims(&sources).ok_or(NoMatch)?;
     let axis = axis_in(axis, views[0].len()).ok_or(NoMatch)?;
-    let there = joined_axis(&shapes, &views[0][..axis]).ok_or(NoMatch)?;
+    let existing = joined_axis(&shapes, &views[0][..axis]).ok_or(NoMatch)?;
     let concat = OpBuilder::new("onnx.Concat").operands(sources);
-    let value = r.op(concat.attr("axis", there as i64))?;
+    let value = r.op(concat.attr("axis", existing as i64))?;
     match has_same_dims(r.function(), value, whole) {
         true => Ok(Some(vec![value])),
         false => reshape(r, value, whole),
