@@ -491,7 +491,7 @@ impl Function {
             true => Ok(()),
             false => Err(
                 EditError::described(status, self.raw_last_error(), call, op)
-                    .within(self.raw.name()),
+                    .in_function(self.raw.name()),
             ),
         }
     }

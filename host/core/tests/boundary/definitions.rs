@@ -197,7 +197,7 @@ fn a_chain_is_evaluated_beside_the_function() {
         let two = f.create_op(OpBuilder::new("t.Two").result(ty), at)?;
         let twice = f.create_op(OpBuilder::new("t.Twice").operand(operand).result(ty), at)?;
         let before = f.version();
-        let refused = |why: &str| sdk::Evaluated::Refused(why.to_owned());
+        let refused = |why: &str| sdk::Evaluated::Rejected(why.to_owned());
         let done = cx.evaluate_with(f, twice, &[operand], 8)?;
         assert_eq!(done, refused("operand 0 is not constant"));
         let done = cx.evaluate_with(f, two, &[], 7)?;
@@ -256,7 +256,7 @@ fn a_trial_leaves_nothing_in_the_analyses() {
         };
         for _ in 0..2 {
             let done = cx.evaluate_with(f, keeps, &constants, 8)?;
-            assert_eq!(done, sdk::Evaluated::Refused("it was asked".to_owned()));
+            assert_eq!(done, sdk::Evaluated::Rejected("it was asked".to_owned()));
             assert_eq!(kept_operand(f), None);
         }
         Ok(())
@@ -271,7 +271,7 @@ fn a_definition_answers_for_results_that_there_are() {
         let ty = f.add_type(&sdk::TypeSpec::unknown())?;
         let beyond = f.create_op(OpBuilder::new("t.Beyond").result(ty), at)?;
         let inferred = cx.infer(f, beyond).expect_err("it has one result");
-        let sdk::Evaluated::Refused(evaluated) = cx.evaluate_with(f, beyond, &[], 8)? else {
+        let sdk::Evaluated::Rejected(evaluated) = cx.evaluate_with(f, beyond, &[], 8)? else {
             return Err("it has one result".into());
         };
         Err(format!("{}\n{evaluated}", inferred.message).into())

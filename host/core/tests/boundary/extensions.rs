@@ -167,7 +167,7 @@ fn traits_tell_what_somebody_adds() {
 #[test]
 fn the_first_that_speaks_for_a_target_decides_whether_it_takes_an_op() {
     let (definition, npu) = (of!("d": DEFINITION), of!("n": NPU));
-    let refused = |why: &str| Support::Refused(why.to_owned());
+    let refused = |why: &str| Support::Unsupported(why.to_owned());
     check(
         &[definition],
         says("npu", refused("the definition says so")),
@@ -175,7 +175,7 @@ fn the_first_that_speaks_for_a_target_decides_whether_it_takes_an_op() {
     );
     check(
         &[definition, npu],
-        says("npu", Support::Taken),
+        says("npu", Support::Supported),
         expect!["unchanged"],
     );
     check(
@@ -185,16 +185,16 @@ fn the_first_that_speaks_for_a_target_decides_whether_it_takes_an_op() {
     );
     check(
         &[definition, npu],
-        says("gpu", Support::Unsaid),
+        says("gpu", Support::Unknown),
         expect!["unchanged"],
     );
-    check(&[], says("npu", Support::Unsaid), expect!["unchanged"]);
+    check(&[], says("npu", Support::Unknown), expect!["unchanged"]);
 }
 
 #[test]
 fn one_definition_speaks_for_several_targets() {
     let both = of!("b": BOTH);
-    let refused = |why: &str| Support::Refused(why.to_owned());
+    let refused = |why: &str| Support::Unsupported(why.to_owned());
     check(
         &[both],
         says("npu", refused("npu doesn't take it")),
@@ -205,7 +205,7 @@ fn one_definition_speaks_for_several_targets() {
         says("gpu", refused("gpu doesn't take it")),
         expect!["unchanged"],
     );
-    check(&[both], says("dsp", Support::Unsaid), expect!["unchanged"]);
+    check(&[both], says("dsp", Support::Unknown), expect!["unchanged"]);
 }
 
 #[test]
@@ -213,7 +213,7 @@ fn who_is_asked_whether_a_target_takes_an_op_adds_nothing_to_its_function() {
     let only_reads = ["`supports` of a definition cannot edit the function"; 3].join(" ");
     check(
         &[of!("a": ADDS)],
-        says("npu", Support::Refused(only_reads)),
+        says("npu", Support::Unsupported(only_reads)),
         expect!["unchanged"],
     );
 }
@@ -243,7 +243,7 @@ fn the_plugin_that_extends_a_definition_is_blamed_for_its_own_mistakes() {
     );
     check(
         &[definition, panics],
-        says("gpu", Support::Unsaid),
+        says("gpu", Support::Unknown),
         expect![
             "failed: the definition of op0 (t.Op) of plugin `guilty` (built in) failed: panicked at \
                 host/core/tests/boundary/extensions.rs:41:29: oh [main, op0 (t.Op)]"

@@ -93,7 +93,7 @@ pub(crate) fn einsum<'a>(call: &Call<'a>) -> Folded<'a> {
         }
     };
     let is_twice = |at: usize| output_labels[..at].contains(&output_labels[at]);
-    let is_once = !(0..kept.len()).any(is_twice);
+    let is_once = !(0..output_labels.len()).any(is_twice);
     let fits = is_once && output_labels.iter().all(|label| sizes.contains_key(label));
     if !fits {
         return reject!("duplicate or unknown label in the result of the equation");

@@ -139,7 +139,7 @@ fn reshape(op: &Infer) -> InferResult {
         }
     }
     let is_open = |&at: &usize| as_const(requested[at]) == Some(-1);
-    let open: Vec<usize> = (0..wanted.len()).filter(is_open).collect();
+    let open: Vec<usize> = (0..requested.len()).filter(is_open).collect();
     match open[..] {
         [] => {}
         [at] => {

@@ -103,7 +103,7 @@ impl Forward<'_> {
         }
         match self.cx.evaluate_with(f, op, &operands, self.room)? {
             Evaluated::Constants(values) => self.know(f, op, values),
-            Evaluated::Refused(why) if all_constant => {
+            Evaluated::Rejected(why) if all_constant => {
                 let is_large =
                     |&value: &ValueId| static_len(f, value).is_some_and(|bytes| bytes > self.room);
                 match self.may_grow && f.results(op).iter().any(is_large) {

@@ -108,12 +108,12 @@ pub fn annotate_target(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
             let traits = placeholders.traits(&f, op);
             let is_named = placeholders.is_named(&f, op, &options.ops) || filter.has(traits);
             let support = match cx.supports(&f, op, &options.target)? {
-                Support::Unsaid => placeholders.supports(m, cx, holder, op, &options.target)?,
+                Support::Unknown => placeholders.supports(m, cx, holder, op, &options.target)?,
                 support => support,
             };
             let why = match support {
-                Support::Refused(why) => Some(why),
-                Support::Taken => None,
+                Support::Unsupported(why) => Some(why),
+                Support::Supported => None,
                 _ if !is_named => continue,
                 _ => None,
             };

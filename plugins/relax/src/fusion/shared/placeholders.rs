@@ -95,10 +95,10 @@ impl<'h> Placeholders<'h> {
     ) -> Result<Support, PassError> {
         let f = m.snapshot(holder)?;
         let Some((found, inner)) = self.get(&f, call).and_then(|one| Some((one, one.op?))) else {
-            return Ok(Support::Unsaid);
+            return Ok(Support::Unknown);
         };
-        if cx.supports(&found.body, inner, target)? == Support::Unsaid {
-            return Ok(Support::Unsaid);
+        if cx.supports(&found.body, inner, target)? == Support::Unknown {
+            return Ok(Support::Unknown);
         }
         // Calls with other shapes may share the body, so it is inferred again in a scratch function.
         let name = &*self.scratch;
@@ -117,7 +117,7 @@ impl<'h> Placeholders<'h> {
         let at = Position::before(end);
         created.clone_region_from(&found.body, found.body.body(), at, &args, &[])?;
         let name_of = found.body.name(inner);
-        let mut support = Support::Unsaid;
+        let mut support = Support::Unknown;
         for op in created.ops() {
             // InferType has reported errors already.
             _ = cx.infer(created, op);
