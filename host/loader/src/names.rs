@@ -63,6 +63,6 @@ pub(super) fn is_text(text: &str) -> bool {
 }
 
 /// Prepares a string from a manifest for a message: shortens it, and escapes control characters.
-pub(super) fn shown(text: &str) -> String {
+pub(super) fn escaped(text: &str) -> String {
     terminal::safe_line(&terminal::shortened(text.to_owned(), 120)).into_owned()
 }

@@ -203,7 +203,7 @@ impl BatchDisplay {
         progress.line(&line(result));
         if !result.ok {
             for diagnostic in &result.diagnostics {
-                progress.apart(|| show::diagnostic(diagnostic));
+                progress.suspended(|| show::diagnostic(diagnostic));
             }
         }
     }

@@ -214,7 +214,7 @@ impl Drop for PluginInstrument {
         let endings = util::lock(&self.endings).take();
         if let (Some(failure), Some(endings)) = (failure, endings) {
             let error = CallbackError(Box::new(failure));
-            let message = calls::sentence(self, error.verb(), "destroy", &error.to_string());
+            let message = calls::error_message(self, error.verb(), "destroy", &error.to_string());
             let error = PassError::new(ErrorKind::Instrument, message).caused_by(Arc::new(error));
             endings.add(error);
         }

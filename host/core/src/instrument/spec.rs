@@ -66,7 +66,7 @@ pub struct InstrumentSetup<'a> {
     names: &'a dyn PassNames,
     /// A function that describes the file of the run at a path, if there is one. Instruments must not overwrite such
     /// files.
-    pub taken: &'a dyn Fn(&Path) -> Option<String>,
+    pub file_in_use: &'a dyn Fn(&Path) -> Option<String>,
     /// The names of the Sequentials of the run.
     sequentials: BTreeSet<String>,
 }
@@ -240,7 +240,7 @@ impl<'a> InstrumentSetup<'a> {
             base: Path::new(""),
             sink: stdout(),
             color: false,
-            taken: &|_| None,
+            file_in_use: &|_| None,
             names,
             sequentials: BTreeSet::new(),
         }
@@ -287,7 +287,7 @@ impl<'a> InstrumentSetup<'a> {
     /// # Errors
     /// If the path is a file of the run, or no file can be created there.
     pub fn check_new_file(&self, path: &Path) -> Result<(), PassError> {
-        let (kind, message) = match (self.taken)(path) {
+        let (kind, message) = match (self.file_in_use)(path) {
             Some(what) => (ErrorKind::Usage, format!("the file is {what}")),
             None => match Target::new(path) {
                 Ok(_) => return Ok(()),

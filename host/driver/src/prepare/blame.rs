@@ -156,8 +156,8 @@ fn find_in_passes<'r>(
 }
 
 /// Returns the texts between backticks in a message.
-fn quoted(sentence: &str) -> impl Iterator<Item = &str> {
-    sentence.split('`').skip(1).step_by(2)
+fn quoted(message: &str) -> impl Iterator<Item = &str> {
+    message.split('`').skip(1).step_by(2)
 }
 
 /// Returns the span of the first whole-word occurrence of a name in a part of a text.

@@ -35,8 +35,8 @@ pub(super) fn make(
     let mut setup = InstrumentSetup::new(registry).with_sequentials(sequentials);
     setup.base = base.unwrap_or(Path::new(""));
     setup.color = request.print.color;
-    let taken = |path: &Path| protected_file(path, request, registry);
-    setup.taken = &taken;
+    let file_in_use = |path: &Path| protected_file(path, request, registry);
+    setup.file_in_use = &file_in_use;
     match &watched.sink {
         Some(sink) => setup.sink = sink.clone(),
         None if request.print.to_stderr => setup.sink = stderr(),

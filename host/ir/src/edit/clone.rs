@@ -156,11 +156,11 @@ impl Function {
                 Some(source) if source.as_constant(value).is_some() => {}
                 Some(source) => {
                     let name = source.describe(value);
-                    let who = match root.is_none() {
+                    let subject = match root.is_none() {
                         true => "the ops use",
                         false => "the region captures",
                     };
-                    reject!("{who} {name}, which has no entry in the list of captures");
+                    reject!("{subject} {name}, which has no entry in the list of captures");
                 }
             }
         }

@@ -336,7 +336,7 @@ impl LoadedPlugin {
             let is_known = manifest.passes.iter().any(|pass| pass.name() == *name);
             return Err(Kind::TableMismatch(match is_known {
                 true => "duplicate pass in the table".to_owned(),
-                false => format!("missing pass `{}` in the manifest", names::shown(name)),
+                false => format!("missing pass `{}` in the manifest", names::escaped(name)),
             }));
         }
         let same_ops = ops.len() == manifest.ops.len()
@@ -460,7 +460,7 @@ fn message(error: &libloading::Error) -> String {
         Some(source) => source.to_string(),
         None => error.to_string(),
     };
-    names::shown(&text)
+    names::escaped(&text)
 }
 
 fn find_entry(library: libloading::Library) -> Result<abi::Entry, Kind> {

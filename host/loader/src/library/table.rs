@@ -119,7 +119,7 @@ pub(super) fn call(entry: abi::Entry, host: HostTable, path: &str) -> Result<Tab
 fn reason(reason: abi::Str) -> String {
     match text(reason) {
         Ok("") => "no reason given; it may support only one host per process".to_owned(),
-        Ok(text) => names::shown(text.trim_end_matches('.')),
+        Ok(text) => names::escaped(text.trim_end_matches('.')),
         Err(_) => "the reason is not UTF-8".to_owned(),
     }
 }

@@ -7,7 +7,7 @@ use passdock_diagnostic::{InvalidShape, suggest};
 use serde::de::{self, DeserializeOwned, IntoDeserializer};
 use toml::{Table, Value};
 
-use super::schema::shown;
+use super::schema::value_text;
 use super::{ManifestWarning, read};
 use crate::error::PluginErrorKind as Kind;
 use crate::names;
@@ -55,7 +55,7 @@ impl<'t> Entry<'t> {
     /// Returns the name of the entry, or its key, for messages.
     pub(super) fn name(&self) -> String {
         let name = self.table.get("name").or_else(|| self.table.get("key"));
-        names::shown(name.and_then(Value::as_str).unwrap_or_default())
+        names::escaped(name.and_then(Value::as_str).unwrap_or_default())
     }
 
     /// Returns the suffix for keys in messages, such as " of pass `acme.transform.Fuse`".
@@ -78,8 +78,9 @@ impl<'t> Entry<'t> {
     ) -> Result<Option<T>, Kind> {
         self.read.borrow_mut().push(key);
         let value = self.table.get(key);
-        let convert =
-            |value| convert(value).ok_or_else(|| self.type_mismatch(key, &shown(value), expected));
+        let convert = |value| {
+            convert(value).ok_or_else(|| self.type_mismatch(key, &value_text(value), expected))
+        };
         value.map(convert).transpose()
     }
 
@@ -115,7 +116,7 @@ impl<'t> Entry<'t> {
                 InvalidShape::UnknownVariant(enum_value, valid) => (enum_value, valid),
                 _ => ("", Vec::new()),
             };
-            let what = format!("{key} `{}`", names::shown(enum_value));
+            let what = format!("{key} `{}`", names::escaped(enum_value));
             EntryError::Unknown(what, suggest::help(enum_value, valid))
         })
     }
@@ -158,7 +159,7 @@ impl<'t> Entry<'t> {
     fn type_mismatch(&self, key: &str, got: &str, expected: &str) -> Kind {
         Kind::ManifestType {
             what: format!("`{key}`{}", self.location()),
-            got: names::shown(got),
+            got: names::escaped(got),
             expected: expected.to_owned(),
         }
     }
@@ -170,9 +171,9 @@ impl<'t> Entry<'t> {
         let Some((key, text)) = hidden.next() else {
             return Ok(());
         };
-        let what = format!("`{}`{}", names::shown(key), self.location());
+        let what = format!("`{}`{}", names::escaped(key), self.location());
         let rule = "no control characters other than newline and tab";
-        Err(read::invalid_value(what, names::shown(text), rule))
+        Err(read::invalid_value(what, names::escaped(text), rule))
     }
 
     /// Reads a nested table with `read`.

@@ -435,7 +435,7 @@ fn unique<'a>(what: &'static str, names: impl Iterator<Item = &'a str>) -> Resul
         if !seen.insert(name) {
             return Err(Kind::ManifestDuplicate {
                 what,
-                name: names::shown(name),
+                name: names::escaped(name),
             });
         }
     }
@@ -444,14 +444,17 @@ fn unique<'a>(what: &'static str, names: impl Iterator<Item = &'a str>) -> Resul
 
 /// Returns the parser's message with its line on one line, since the user has no file to look at.
 fn located(text: &str, error: &toml::de::Error) -> String {
-    let message = names::shown(&error.message().replace('\n', ", "));
+    let message = names::escaped(&error.message().replace('\n', ", "));
     let Some(span) = error.span() else {
         return message;
     };
     let before = &text[..text.floor_char_boundary(span.start)];
     let number = before.matches('\n').count() + 1;
     let line = text.split('\n').nth(number - 1).unwrap_or_default();
-    format!("line {number}, `{}`: {message}", names::shown(line.trim()))
+    format!(
+        "line {number}, `{}`: {message}",
+        names::escaped(line.trim())
+    )
 }
 
 fn serialize_info<S: serde::Serializer>(

@@ -9,7 +9,7 @@ use toml::{Table, Value};
 use super::declaration::{PassDeclaration, PassInfo};
 use super::entry::{Entry, EntryError, has_date};
 use super::field::{FieldType, toml_text};
-use super::schema::{Field, Schema, shown};
+use super::schema::{Field, Schema, value_text};
 use super::{
     InstrumentDeclaration, Manifest, ManifestChild, ManifestPass, ManifestPlugin,
     ManifestSequential, OpSpec, PanicStrategy, Skipped,
@@ -161,7 +161,7 @@ fn sequential(entry: &Entry<'_>) -> Result<ManifestSequential, EntryError> {
         Value::Table(table) => entry.nested("child", table, |child| child_in(&name, child)),
         _ => Err(EntryError::Invalid(Kind::ManifestType {
             what: format!("child in `passes` of `{name}`"),
-            got: names::shown(&shown(value)),
+            got: names::escaped(&value_text(value)),
             expected: "a pass name, or a table with `name` and `options`".to_owned(),
         })),
     });
@@ -249,7 +249,7 @@ fn field(entry: &Entry<'_>, owner: &str, may_be_empty: bool) -> Result<Field, En
     let name: String = entry.required("name")?;
     let ty: FieldType = match entry.required_enum_value("type") {
         Err(EntryError::Unknown(what, help)) => {
-            let what = format!("{what} of field `{}`", names::shown(&name));
+            let what = format!("{what} of field `{}`", names::escaped(&name));
             return Err(EntryError::Unknown(what, help));
         }
         ty => ty?,
@@ -333,7 +333,7 @@ fn version(key: &str, value: String) -> Result<Ver, Kind> {
         Some(Ver { major, minor })
     });
     let rule = "`major.minor`";
-    parsed.ok_or_else(|| invalid_value(format!("`{key}`"), names::shown(&value), rule))
+    parsed.ok_or_else(|| invalid_value(format!("`{key}`"), names::escaped(&value), rule))
 }
 
 fn pass_name(what: impl fmt::Display, name: String) -> Result<String, Kind> {
@@ -362,7 +362,7 @@ fn require(
 ) -> Result<String, Kind> {
     match is_valid(&value) {
         true => Ok(value),
-        false => Err(invalid_value(what, names::shown(&value), rule)),
+        false => Err(invalid_value(what, names::escaped(&value), rule)),
     }
 }
 

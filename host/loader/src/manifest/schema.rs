@@ -206,7 +206,7 @@ impl Schema {
                 "invalid value for `{}`: expected {}, found {}",
                 self.key,
                 self.type_name(),
-                shown(value)
+                value_text(value)
             );
             return Err(ConfigError::new(
                 InvalidPart::Value,
@@ -301,7 +301,7 @@ impl Field {
         let message = format!(
             "invalid value for `{name}` of `{key}`: expected {}, found {}",
             self.entry_rule(),
-            shown(value)
+            value_text(value)
         );
         let mut error = ConfigError::new(InvalidPart::Value, key, Some(name), message);
         error.help = quoted.map(|text| format!("remove the quotes: {text}"));
@@ -363,7 +363,7 @@ impl Field {
         };
         let message = format!(
             "invalid value for {what}: expected {rule}, found {}",
-            shown(value)
+            value_text(value)
         );
         let mut error = ConfigError::new(InvalidPart::Value, key, field, message);
         error.help = help;
@@ -381,7 +381,7 @@ fn range_text(range: (i64, i64)) -> String {
 }
 
 /// Formats a value for messages.
-pub(super) fn shown(value: &Value) -> String {
+pub(super) fn value_text(value: &Value) -> String {
     match value {
         Value::String(s) => format!("{s:?}"),
         Value::Integer(i) => i.to_string(),

@@ -21,7 +21,7 @@ pub(crate) fn resize<'a>(call: &Call<'a>) -> Folded<'a> {
         mode: call.enum_value("mode", &["nearest", "linear", "cubic"])?,
         coordinate: match is_first {
             true => "asymmetric",
-            false => call.enum_value("coordinate_transformation_mode", &PLACES)?,
+            false => call.enum_value("coordinate_transformation_mode", &COORDINATE_MODES)?,
         },
         rounding: match is_first {
             true => "floor",
@@ -217,7 +217,7 @@ fn given<'a>(call: &Call<'a>, index: usize) -> Option<&'a Tensor<'a>> {
     call.optional(index).filter(|list| list.shape() != [0])
 }
 
-const PLACES: [&str; 7] = [
+const COORDINATE_MODES: [&str; 7] = [
     "half_pixel",
     "asymmetric",
     "align_corners",

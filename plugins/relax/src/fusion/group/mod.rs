@@ -27,7 +27,7 @@ pub(crate) const MOST_INSIDE: u64 = 64;
 pub(crate) const NAMES: &str = "names";
 
 /// The attribute of a call that has the original positions of its ops: the number of ops before each in its region.
-pub(crate) const PLACES: &str = "places";
+pub(crate) const POSITIONS: &str = "places";
 
 /// Attributes of a function.
 pub(crate) type FunctionAttrs = Vec<(&'static str, AttrValue)>;
@@ -112,7 +112,7 @@ impl Groups {
             .copied();
         let own_names = (shared.is_some()).then(|| (NAMES, AttrValue::Strings(plan.names(f))));
         let positions = group.positions.clone();
-        let positions = positions.map(|positions| (PLACES, AttrValue::Ints(positions)));
+        let positions = positions.map(|positions| (POSITIONS, AttrValue::Ints(positions)));
         let attrs: FunctionAttrs = own_names.into_iter().chain(positions).collect();
         f.add_domain(&group.domain)?;
         let function = match shared {

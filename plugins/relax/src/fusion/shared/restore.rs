@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::{DimKind, LocId, Snapshot};
 
-use crate::fusion::group::{NAMES, PLACES};
+use crate::fusion::group::{NAMES, POSITIONS};
 use crate::shared::callee::Body;
 use crate::shared::operators::check_opsets;
 
@@ -90,7 +90,7 @@ impl<'h> Kernel<'h> {
             f.set_opset(&domain, version)?;
         }
         let names = self.names(f, call);
-        let positions: Vec<i64> = f.ints(call, PLACES).unwrap_or_default().to_vec();
+        let positions: Vec<i64> = f.ints(call, POSITIONS).unwrap_or_default().to_vec();
         let captures = self.captures(f, call, &names, constants)?;
         let copy = self.body.copy(f, call, &captures)?;
         if !self.has_dims_of(f, &copy.args) {

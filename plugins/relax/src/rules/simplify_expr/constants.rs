@@ -71,8 +71,8 @@ fn without_expand(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let dims = known_dims(f, f.result(y, 0)).ok_or(NoMatch)?;
     let mut operands: Vec<ValueId> = f.operands(y).collect();
     for at in 0..operands.len() {
-        let stretched = operands[at];
-        let Some(source) = repeated(f, stretched) else {
+        let broadcast = operands[at];
+        let Some(source) = repeated(f, broadcast) else {
             continue;
         };
         // Axes count from the last one.
@@ -84,7 +84,7 @@ fn without_expand(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
             own == Some(dim)
         };
         let others_have = |axis: usize, dim: Dim| {
-            let mut others = operands.iter().filter(|other| **other != stretched);
+            let mut others = operands.iter().filter(|other| **other != broadcast);
             others.any(|other| has(*other, axis, dim))
         };
         let rank = f.rank(source).unwrap_or(usize::MAX);

@@ -29,7 +29,7 @@ pub(super) static RULES: Rules = rules! {
         %y = onnx.Add|onnx.Sub|onnx.Mul|onnx.Div|onnx.Pow|onnx.Min|onnx.Max|onnx.Where|onnx.And|onnx.Or|onnx.Equal
             |onnx.Less|onnx.Greater(%xs...)
     } => move_below;
-    rule matmul_of_transposes { %y = onnx.MatMul(%a, %b) } => other_way_round;
+    rule matmul_of_transposes { %y = onnx.MatMul(%a, %b) } => commute_transpose;
 };
 
 /// Moves equal Transposes of all operands of a `Concat` below it.
@@ -225,7 +225,7 @@ fn only_used_by(f: &Function, ops: HashSet<OpId>) -> usize {
 }
 
 /// Rewrites `Aᵀ Bᵀ` to `(B A)ᵀ`.
-fn other_way_round(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+fn commute_transpose(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (a, b) = (m.value(f, "a"), m.value(f, "b"));
     let turned = |value: ValueId| {

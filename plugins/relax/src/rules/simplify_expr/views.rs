@@ -25,7 +25,7 @@ pub(super) static RULES: Rules = rules! {
     rule slice_all { onnx.Slice(%x, _, _) => %x }
     rule slice_all_of_axes { onnx.Slice(%x, _, _, _) => %x }
     rule slice_all_by_ones { onnx.Slice(%x, _, _, _, 1) => %x }
-    rule resize_nothing { %y = onnx.Resize|onnx.Upsample(%x, %rest...) } => nothing_resized;
+    rule resize_nothing { %y = onnx.Resize|onnx.Upsample(%x, %rest...) } => remove_resize;
     rule tile_once { onnx.Tile(%x, 1) => %x }
 };
 
@@ -120,7 +120,7 @@ fn reshape_if_order_stays(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
 
 /// Removes a `Resize` whose scales are all 1, or whose sizes are those of its operand. Two coordinate transformations
 /// resample even then.
-fn nothing_resized(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+fn remove_resize(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (y, rest) = (m.root(), m.values("rest"));
     let finds_others = match f.attr(y, "coordinate_transformation_mode") {

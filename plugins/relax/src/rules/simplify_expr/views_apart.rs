@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use passdock_plugin_api::prelude::*;
 
+use super::broadcast_views::{Below, Runs};
 use super::views::reshape;
-use super::views_stretched::{Below, Runs};
 use crate::shared::read::{
     axes, axes_in, axis_in, is, is_view, known_dims, like, operand, unless_no_match, viewed,
 };
@@ -41,8 +41,8 @@ struct Between {
     created: Vec<ValueId>,
     views: Vec<OpId>,
     /// The operands that the ops broadcast, and how many of those are views without other users.
-    stretched: Vec<ValueId>,
-    last_stretched: usize,
+    broadcast: Vec<ValueId>,
+    last_broadcast: usize,
     /// The number of views without other users.
     last_views: usize,
     visited: usize,
@@ -63,11 +63,11 @@ impl Between {
         let views = between.views.iter().map(|view| f.result(*view, 0));
         let last_views = views.filter(is_all).count();
         let is_last = |value: &&ValueId| viewed(f, **value).is_some() && is_all(value);
-        let last_stretched = between.stretched.iter().filter(is_last).count();
+        let last_broadcast = between.broadcast.iter().filter(is_last).count();
         let is_alone = between.created.iter().all(is_all);
         is_alone.then_some(Between {
             last_views,
-            last_stretched,
+            last_broadcast,
             ..between
         })
     }
@@ -96,12 +96,12 @@ impl Between {
             // Before opset 7, an attribute controls broadcasting.
             let whole = dims(&value).filter(|_| f.opset("") >= Some(7))?;
             let is_whole = |one: &ValueId| !is_constant(one) && dims(one).as_ref() == Some(&whole);
-            let stretched = passed.iter().copied().filter(|one| !is_whole(one));
-            for one in stretched {
-                if !self.stretched.contains(&one) {
-                    self.stretched.push(one);
+            let broadcast = passed.iter().copied().filter(|one| !is_whole(one));
+            for one in broadcast {
+                if !self.broadcast.contains(&one) {
+                    self.broadcast.push(one);
                 }
-                if self.stretched.len() > MOST_BETWEEN {
+                if self.broadcast.len() > MOST_BETWEEN {
                     return None;
                 }
             }
@@ -165,9 +165,9 @@ fn once(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let is_near = between.created.is_empty() && !(undoes && becomes_dead);
     let is_less = undoes || is_same || becomes_dead && between.views.len() == 1;
     NoMatch::unless(!is_near && is_less)?;
-    if !between.stretched.is_empty() {
+    if !between.broadcast.is_empty() {
         let below = below(f, inner, &between, &moved).ok_or(NoMatch)?;
-        let removed = 1 + between.last_views + between.last_stretched;
+        let removed = 1 + between.last_views + between.last_broadcast;
         let new_op = below.iter().filter(|(_, one)| one.is_op(f)).count();
         NoMatch::unless(new_op + usize::from(!undoes && !is_same) < removed)?;
         for (value, below) in below {
@@ -203,7 +203,7 @@ fn below(
     let mut views = sources.keys();
     let fits = is_even && views.all(|&view| known_dims(f, view).as_ref() == Some(&own));
     let runs = Runs::between(own, first).filter(|_| fits)?;
-    let values = between.stretched.iter();
+    let values = between.broadcast.iter();
     let below = values.map(|&value| Some((value, Below::from_value(f, value, &runs)?)));
     below.collect()
 }
