@@ -282,7 +282,7 @@ impl PassContext {
             (Err(failed), None) => Err(failed.into()),
             (Err(failed), Some(value)) => {
                 // The error of the body is raised, with the other one as a note.
-                let description = error::description(py, &Exception::from(failed).into());
+                let description = error::describe(py, &Exception::from(failed).into());
                 let note = format!("could not leave the pass context: {description}");
                 let _ = value.call_method1("add_note", (note,));
                 Ok(false)

@@ -22,7 +22,7 @@ use crate::{plugins, request};
 type ListOutput = Result<(Value, String), PassError>;
 
 pub(crate) fn list(args: ListArgs) -> Result<u8, PassError> {
-    let request = request::needs_plugins(args.plugins);
+    let request = request::from_plugin_args(args.plugins);
     let registry = plugins::registry();
     let conflicts = pipeline::load_plugins(&registry, &request)?;
     registry.unreadable().into_iter().for_each(show::warn);

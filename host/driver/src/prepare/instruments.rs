@@ -230,7 +230,7 @@ mod tests {
         let text = "passes = []\n[[instruments]]\nname = 'timing'\n[[instruments]]\n\
                     name = 'judge'\ninputs = 'samples'\nsamples = 3\n";
         let request = Request {
-            pipeline: Some(PipelineText::from_table(
+            pipeline: Some(PipelineText::from_file(
                 format!("{directory}/pipeline.toml"),
                 text,
             )),
@@ -244,9 +244,9 @@ mod tests {
         let registry = Registry::new();
         registry.register_instrument(oracle()).unwrap();
         let prepared = Prepared::new(&registry, &request, Watched::default()).unwrap();
-        let checks_passes = prepared
+        let checking = prepared
             .context
-            .checks_passes()
+            .checking_instruments()
             .iter()
             .map(|table| table.to_string());
         expect![[r#"
@@ -260,7 +260,7 @@ mod tests {
             name = "judge"
         "#]]
         .assert_eq(
-            &checks_passes
+            &checking
                 .collect::<Vec<_>>()
                 .join("\n")
                 .replace(&directory, "/there"),

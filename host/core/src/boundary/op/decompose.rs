@@ -49,7 +49,7 @@ impl OpQueries<'_> {
                 query: OpQuery::Body,
                 ..OpCall::new(self.session, op)
             };
-            let called = queried.called(call, function);
+            let called = queried.call_for_result(call, function);
             let body = called.and_then(|call| call.body.ok_or_else(no_result));
             Some(body.and_then(|body| {
                 let session = self.session;

@@ -66,7 +66,7 @@ impl OpQueries<'_> {
             match try_definition(definition) {
                 None => {}
                 Some(Err(error)) if error.status == Status::NOT_FOUND => rejection = error,
-                Some(with_call) => return with_call,
+                Some(result) => return result,
             }
         }
         Err(rejection)

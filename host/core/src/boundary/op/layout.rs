@@ -58,26 +58,26 @@ impl OpQueries<'_> {
             return Err(EditFailure::invalid(message));
         }
         let none = "the definition has no other layouts";
-        let with_call = self.first_result(name, none, |definition| {
+        let result = self.first_result(name, none, |definition| {
             let function = which(&definition.entry)?;
             let call = OpCall {
                 query: OpQuery::Layouts(&layouts),
                 ..OpCall::new(self.session, op)
             };
-            let called = self.queried(op, definition).called(call, function);
+            let called = self.queried(op, definition).call_for_result(call, function);
             Some(called.and_then(|OpCall { body, layouts, .. }| {
                 let body = body.ok_or_else(no_result)?;
-                let (result_layouts, given) = (layouts.operands, layouts.results);
+                let (operand_layouts, result_layouts) = (layouts.operands, layouts.results);
                 Ok(LaidOutBuffers::new(
                     body,
-                    (operands, result_layouts),
-                    (results, given),
+                    (operands, operand_layouts),
+                    (results, result_layouts),
                 ))
             }))
         })?;
-        let shown = with_call.shown();
+        let shown = result.shown();
         self.session.with(|state| {
-            state.extras().laid_out = Some(with_call);
+            state.extras().laid_out = Some(result);
             Ok(shown)
         })
     }

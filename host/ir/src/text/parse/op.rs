@@ -312,7 +312,7 @@ impl<'t> Parser<'t, '_> {
         if loc.is_some() || self.file.is_none() {
             return loc;
         }
-        let (a, b) = self.place(start);
+        let (a, b) = self.line_column(start);
         self.f.add_loc(Loc {
             kind: LocKind::TEXT,
             name: self.file,
