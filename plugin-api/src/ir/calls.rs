@@ -22,8 +22,8 @@ impl Module<'_> {
     /// If the host has no analyses.
     pub fn call_graph(&self) -> Result<CallGraph, EditError> {
         let entries: Vec<FunctionEntry> = self.functions().collect();
-        let places = entries.iter().enumerate();
-        let places: HashMap<SymbolId, usize> = places.map(|(at, one)| (one.name, at)).collect();
+        let indices = entries.iter().enumerate();
+        let indices: HashMap<SymbolId, usize> = indices.map(|(at, one)| (one.name, at)).collect();
         let mut functions = Vec::with_capacity(entries.len());
         for entry in entries {
             functions.push(CalledFunction {
@@ -36,7 +36,7 @@ impl Module<'_> {
         for caller in 0..functions.len() {
             let names = functions[caller].names.iter();
             let mut callees: Vec<usize> = names
-                .filter_map(|used| places.get(&used.name).copied())
+                .filter_map(|used| indices.get(&used.name).copied())
                 .collect();
             // A function may be called in both ways.
             callees.sort_unstable();
@@ -46,10 +46,7 @@ impl Module<'_> {
             }
             functions[caller].callees = callees;
         }
-        Ok(CallGraph {
-            functions,
-            indices: places,
-        })
+        Ok(CallGraph { functions, indices })
     }
 }
 
@@ -121,8 +118,8 @@ impl CallGraph {
         list: impl Fn(&'g CalledFunction) -> &'g [usize] + 'g,
     ) -> impl Iterator<Item = SymbolId> + 'g {
         let at = self.indices.get(&function);
-        let places = at.map_or(&[][..], |at| list(&self.functions[*at]));
-        places.iter().map(move |at| self.functions[*at].entry.name)
+        let indices = at.map_or(&[][..], |at| list(&self.functions[*at]));
+        indices.iter().map(move |at| self.functions[*at].entry.name)
     }
 }
 

@@ -55,7 +55,7 @@ pub(crate) fn decompose_ops(f: &mut Function, cx: &PassContext) -> PassResult {
         cx,
         &Bodies {
             is_selected: &|f, op| options.is_selected(f.name(op)) && f.traits(op).decomposes(),
-            give: PassContext::decompose,
+            body_of: PassContext::decompose,
             without: &|f, cx, op| {
                 if !options.ops.is_empty() {
                     let note = format!(
