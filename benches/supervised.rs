@@ -49,7 +49,7 @@ mod supervised {
         let alone = |request: &Request| {
             let job = |request: Request, staging: Option<String>| (request, staging);
             let (mut report, output) = supervised::run(&supervisor, request, job, Watch::default());
-            pipeline::place(&mut report, output).expect("a place");
+            pipeline::commit(&mut report, output).expect("a place");
             report
         };
         let here = |request: &Request| pipeline::run(&registry(&[]), request, Watch::default()).0;

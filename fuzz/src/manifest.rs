@@ -69,7 +69,7 @@ fn check_read(manifest: &Manifest, text: &str) {
     let passes = manifest.passes.iter();
     let options = passes.flat_map(|pass| &pass.declaration.options);
     for field in options.chain(manifest.configs.iter().flat_map(|schema| &schema.fields)) {
-        assert_shown(&field.takes());
+        assert_shown(&field.accepted_values());
         assert_shown(&toml_text(&field.default));
         assert_toml(&field.default);
     }

@@ -80,7 +80,7 @@ fn written(module: &Module, drop_spans: bool) -> Result<Vec<u8>, String> {
 
 /// Messages about modules that edits can create and ONNX can't express, and about parts of the file that are only
 /// decoded when it is written without spans.
-const UNSAYABLE: [&str; 4] = [
+const INEXPRESSIBLE: [&str; 4] = [
     "ONNX has no element type",
     "ONNX functions cannot be recursive",
     "but are different values",
@@ -92,12 +92,12 @@ const UNSAYABLE: [&str; 4] = [
 fn reread(module: &Module, drop_spans: bool) -> Option<Module> {
     let written = written(module, drop_spans);
     if let Err(error) = &written {
-        let is_unsayable = UNSAYABLE.iter().any(|part| error.contains(part));
+        let is_inexpressible = INEXPRESSIBLE.iter().any(|part| error.contains(part));
         let mut constants = module
             .functions()
             .flat_map(|f| f.live_constants().map(|(id, _)| f.constant_data(id)));
         let is_unreadable = constants.any(|data| data.bytes().is_err());
-        assert!(is_unsayable || is_unreadable, "not written: {error}");
+        assert!(is_inexpressible || is_unreadable, "not written: {error}");
     }
     let again = load(&written.ok()?).expect("what was written is read");
     verified(&again, "what was written and read");

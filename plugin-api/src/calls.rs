@@ -14,7 +14,7 @@ use crate::ffi::descriptions::{
     CloneDesc, CloneOpsDesc, ConstantDesc, EvaluateDesc, FunctionDesc, OpDesc, OutlineDesc,
     PortDesc, ResultsDesc, RunDesc, TextDesc, TypeDesc,
 };
-use crate::ffi::{bytes, elements, text, there, zeroed, Borrowed};
+use crate::ffi::{bytes, elements, host_function, text, zeroed, Borrowed};
 use crate::ir::{Function, Module};
 use crate::op::OpCall;
 use crate::pass::PassContext;
@@ -24,7 +24,7 @@ impl Function {
     /// belongs to the host and is valid until the next call on the handle.
     pub(crate) fn raw_last_error(&self) -> &str {
         match self.tables().functions.last_error {
-            Some(ask) => unsafe { text(ask(self.raw.handle)) },
+            Some(host_fn) => unsafe { text(host_fn(self.raw.handle)) },
             None => "",
         }
     }
@@ -35,9 +35,9 @@ impl Function {
     ///
     /// If the constant is stale, or the file that stores its bytes can't be read.
     pub fn constant_bytes(&self, constant: ConstId) -> Result<&[u8], EditError> {
-        let ask = there(self.tables().functions.constant_data, "constant_data", None)?;
+        let host_fn = host_function(self.tables().functions.constant_data, "constant_data", None)?;
         let mut out = unsafe { zeroed::<Bytes>() };
-        let status = unsafe { ask(self.raw.handle, constant, &mut out) };
+        let status = unsafe { host_fn(self.raw.handle, constant, &mut out) };
         self.done(status, "constant_data", None)?;
         Ok(unsafe { bytes(out) })
     }
@@ -50,9 +50,9 @@ impl Function {
         desc: OpDesc<'_>,
         at: Position,
     ) -> Result<OpId, EditError> {
-        let ask = there(self.tables().functions.create_op, "create_op", None)?;
+        let host_fn = host_function(self.tables().functions.create_op, "create_op", None)?;
         let mut out = unsafe { zeroed::<OpId>() };
-        let status = unsafe { ask(self.raw.handle, desc.borrowed().get(), &at, &mut out) };
+        let status = unsafe { host_fn(self.raw.handle, desc.borrowed().get(), &at, &mut out) };
         self.done(status, "create_op", None)?;
         Ok(out)
     }
@@ -67,13 +67,13 @@ impl Function {
         old: OpId,
         desc: OpDesc<'_>,
     ) -> Result<OpId, EditError> {
-        let ask = there(
+        let host_fn = host_function(
             self.tables().functions.replace_op,
             "replace_op",
             old.option(),
         )?;
         let mut out = unsafe { zeroed::<OpId>() };
-        let status = unsafe { ask(self.raw.handle, old, desc.borrowed().get(), &mut out) };
+        let status = unsafe { host_fn(self.raw.handle, old, desc.borrowed().get(), &mut out) };
         self.done(status, "replace_op", old.option())?;
         Ok(out)
     }
@@ -86,12 +86,12 @@ impl Function {
     /// If `old` is stale, if the number of values differs, or if a value isn't visible to a user or contradicts the
     /// declared type.
     pub fn replace_op_with(&mut self, old: OpId, values: &[ValueId]) -> Result<(), EditError> {
-        let ask = there(
+        let host_fn = host_function(
             self.tables().functions.replace_op_with,
             "replace_op_with",
             old.option(),
         )?;
-        let status = unsafe { ask(self.raw.handle, old, values.as_ptr(), values.len()) };
+        let status = unsafe { host_fn(self.raw.handle, old, values.as_ptr(), values.len()) };
         self.done(status, "replace_op_with", old.option())
     }
 
@@ -101,8 +101,8 @@ impl Function {
     ///
     /// If a result has a user, or the op is a terminator or stale.
     pub fn erase_op(&mut self, op: OpId) -> Result<(), EditError> {
-        let ask = there(self.tables().functions.erase_op, "erase_op", op.option())?;
-        let status = unsafe { ask(self.raw.handle, op) };
+        let host_fn = host_function(self.tables().functions.erase_op, "erase_op", op.option())?;
+        let status = unsafe { host_fn(self.raw.handle, op) };
         self.done(status, "erase_op", op.option())
     }
 
@@ -112,8 +112,8 @@ impl Function {
     ///
     /// If the position is in another region, before the definition of an operand, or after a user.
     pub fn move_op(&mut self, op: OpId, at: Position) -> Result<(), EditError> {
-        let ask = there(self.tables().functions.move_op, "move_op", op.option())?;
-        let status = unsafe { ask(self.raw.handle, op, &at) };
+        let host_fn = host_function(self.tables().functions.move_op, "move_op", op.option())?;
+        let status = unsafe { host_fn(self.raw.handle, op, &at) };
         self.done(status, "move_op", op.option())
     }
 
@@ -123,13 +123,13 @@ impl Function {
     ///
     /// If there is no such operand, or the value isn't visible to the op.
     pub fn set_operand(&mut self, op: OpId, index: usize, value: ValueId) -> Result<(), EditError> {
-        let ask = there(
+        let host_fn = host_function(
             self.tables().functions.set_operand,
             "set_operand",
             op.option(),
         )?;
         let index = u32::try_from(index).unwrap_or(u32::MAX);
-        let status = unsafe { ask(self.raw.handle, op, index, value) };
+        let status = unsafe { host_fn(self.raw.handle, op, index, value) };
         self.done(status, "set_operand", op.option())
     }
 
@@ -139,8 +139,8 @@ impl Function {
     ///
     /// If `to` isn't visible to a user of `from`.
     pub fn replace_uses(&mut self, from: ValueId, to: ValueId) -> Result<(), EditError> {
-        let ask = there(self.tables().functions.replace_uses, "replace_uses", None)?;
-        let status = unsafe { ask(self.raw.handle, from, to) };
+        let host_fn = host_function(self.tables().functions.replace_uses, "replace_uses", None)?;
+        let status = unsafe { host_fn(self.raw.handle, from, to) };
         self.done(status, "replace_uses", None)
     }
 
@@ -151,20 +151,20 @@ impl Function {
         op: OpId,
         desc: &Borrowed<'_, AttrDesc>,
     ) -> Result<(), EditError> {
-        let ask = there(self.tables().functions.set_attr, "set_attr", op.option())?;
-        let status = unsafe { ask(self.raw.handle, op, desc.get()) };
+        let host_fn = host_function(self.tables().functions.set_attr, "set_attr", op.option())?;
+        let status = unsafe { host_fn(self.raw.handle, op, desc.get()) };
         self.done(status, "set_attr", op.option())
     }
 
     /// Removes an attribute of an op, or of the function if `op` is NONE. Returns NOT_FOUND if there is no attribute
     /// of that name, and REFUSED if the attribute is a region.
     pub(crate) fn raw_remove_attr(&mut self, op: OpId, name: SymbolId) -> Result<(), EditError> {
-        let ask = there(
+        let host_fn = host_function(
             self.tables().functions.remove_attr,
             "remove_attr",
             op.option(),
         )?;
-        let status = unsafe { ask(self.raw.handle, op, name) };
+        let status = unsafe { host_fn(self.raw.handle, op, name) };
         self.done(status, "remove_attr", op.option())
     }
 
@@ -175,12 +175,12 @@ impl Function {
     ///
     /// If `ty` contradicts the current type.
     pub fn set_type(&mut self, value: ValueId, ty: TypeId) -> Result<(), EditError> {
-        let ask = there(
+        let host_fn = host_function(
             self.tables().functions.set_value_type,
             "set_value_type",
             None,
         )?;
-        let status = unsafe { ask(self.raw.handle, value, ty) };
+        let status = unsafe { host_fn(self.raw.handle, value, ty) };
         self.done(status, "set_value_type", None)
     }
 
@@ -190,20 +190,20 @@ impl Function {
     ///
     /// If the value is stale.
     pub fn set_value_name(&mut self, value: ValueId, name: &str) -> Result<(), EditError> {
-        let ask = there(
+        let host_fn = host_function(
             self.tables().functions.set_value_name,
             "set_value_name",
             None,
         )?;
-        let status = unsafe { ask(self.raw.handle, value, Str::new(name)) };
+        let status = unsafe { host_fn(self.raw.handle, value, Str::new(name)) };
         self.done(status, "set_value_name", None)
     }
 
     /// Interns a type. `out` receives its id.
     pub(crate) fn raw_add_type(&mut self, desc: TypeDesc<'_>) -> Result<TypeId, EditError> {
-        let ask = there(self.tables().functions.add_type, "add_type", None)?;
+        let host_fn = host_function(self.tables().functions.add_type, "add_type", None)?;
         let mut out = unsafe { zeroed::<TypeId>() };
-        let status = unsafe { ask(self.raw.handle, desc.borrowed().get(), &mut out) };
+        let status = unsafe { host_fn(self.raw.handle, desc.borrowed().get(), &mut out) };
         self.done(status, "add_type", None)?;
         Ok(out)
     }
@@ -214,9 +214,9 @@ impl Function {
     ///
     /// If a side refers to an unknown symbol or expression.
     pub fn add_expr(&mut self, kind: ExprKind, lhs: Dim, rhs: Dim) -> Result<Dim, EditError> {
-        let ask = there(self.tables().functions.add_expr, "add_expr", None)?;
+        let host_fn = host_function(self.tables().functions.add_expr, "add_expr", None)?;
         let mut out = unsafe { zeroed::<Dim>() };
-        let status = unsafe { ask(self.raw.handle, kind, lhs, rhs, &mut out) };
+        let status = unsafe { host_fn(self.raw.handle, kind, lhs, rhs, &mut out) };
         self.done(status, "add_expr", None)?;
         Ok(out)
     }
@@ -228,9 +228,9 @@ impl Function {
         &mut self,
         desc: ConstantDesc<'_>,
     ) -> Result<ValueId, EditError> {
-        let ask = there(self.tables().functions.add_constant, "add_constant", None)?;
+        let host_fn = host_function(self.tables().functions.add_constant, "add_constant", None)?;
         let mut out = unsafe { zeroed::<ValueId>() };
-        let status = unsafe { ask(self.raw.handle, desc.borrowed().get(), &mut out) };
+        let status = unsafe { host_fn(self.raw.handle, desc.borrowed().get(), &mut out) };
         self.done(status, "add_constant", None)?;
         Ok(out)
     }
@@ -241,12 +241,12 @@ impl Function {
     ///
     /// If it has a user.
     pub fn erase_constant(&mut self, constant: ConstId) -> Result<(), EditError> {
-        let ask = there(
+        let host_fn = host_function(
             self.tables().functions.erase_constant,
             "erase_constant",
             None,
         )?;
-        let status = unsafe { ask(self.raw.handle, constant) };
+        let status = unsafe { host_fn(self.raw.handle, constant) };
         self.done(status, "erase_constant", None)
     }
 
@@ -255,8 +255,8 @@ impl Function {
     /// Returns REFUSED if a captured value is missing, if a region would be copied into itself, or if an op would
     /// have another meaning with the opsets of the function. Returns INVALID if `result_count` doesn't match.
     pub(crate) fn raw_clone_region(&mut self, desc: CloneDesc<'_>) -> Result<(), EditError> {
-        let ask = there(self.tables().functions.clone_region, "clone_region", None)?;
-        let status = unsafe { ask(self.raw.handle, desc.borrowed().get()) };
+        let host_fn = host_function(self.tables().functions.clone_region, "clone_region", None)?;
+        let status = unsafe { host_fn(self.raw.handle, desc.borrowed().get()) };
         self.done(status, "clone_region", None)
     }
 
@@ -267,9 +267,9 @@ impl Function {
         region: RegionId,
         desc: PortDesc<'_>,
     ) -> Result<ValueId, EditError> {
-        let ask = there(self.tables().functions.add_arg, "add_arg", None)?;
+        let host_fn = host_function(self.tables().functions.add_arg, "add_arg", None)?;
         let mut out = unsafe { zeroed::<ValueId>() };
-        let status = unsafe { ask(self.raw.handle, region, desc.borrowed().get(), &mut out) };
+        let status = unsafe { host_fn(self.raw.handle, region, desc.borrowed().get(), &mut out) };
         self.done(status, "add_arg", None)?;
         Ok(out)
     }
@@ -284,8 +284,8 @@ impl Function {
         region: RegionId,
         desc: ResultsDesc<'_>,
     ) -> Result<(), EditError> {
-        let ask = there(self.tables().functions.set_results, "set_results", None)?;
-        let status = unsafe { ask(self.raw.handle, region, desc.borrowed().get()) };
+        let host_fn = host_function(self.tables().functions.set_results, "set_results", None)?;
+        let status = unsafe { host_fn(self.raw.handle, region, desc.borrowed().get()) };
         self.done(status, "set_results", None)
     }
 
@@ -298,8 +298,8 @@ impl Function {
     ///
     /// If the version is lower than the current one, if a domain to remove has ops, or if the domain is the 1,025th.
     pub fn set_opset(&mut self, domain: &str, version: i64) -> Result<(), EditError> {
-        let ask = there(self.tables().functions.set_opset, "set_opset", None)?;
-        let status = unsafe { ask(self.raw.handle, Str::new(domain), version) };
+        let host_fn = host_function(self.tables().functions.set_opset, "set_opset", None)?;
+        let status = unsafe { host_fn(self.raw.handle, Str::new(domain), version) };
         self.done(status, "set_opset", None)
     }
 
@@ -310,9 +310,9 @@ impl Function {
     ///
     /// If a location is invalid.
     pub fn fused_locs(&mut self, locs: &[LocId]) -> Result<LocId, EditError> {
-        let ask = there(self.tables().functions.fuse_locs, "fuse_locs", None)?;
+        let host_fn = host_function(self.tables().functions.fuse_locs, "fuse_locs", None)?;
         let mut out = unsafe { zeroed::<LocId>() };
-        let status = unsafe { ask(self.raw.handle, locs.as_ptr(), locs.len(), &mut out) };
+        let status = unsafe { host_fn(self.raw.handle, locs.as_ptr(), locs.len(), &mut out) };
         self.done(status, "fuse_locs", None)?;
         Ok(out)
     }
@@ -328,8 +328,8 @@ impl Function {
         region: RegionId,
         args: &[ValueId],
     ) -> Result<(), EditError> {
-        let ask = there(self.tables().functions.inline_region, "inline_region", None)?;
-        let status = unsafe { ask(self.raw.handle, region, args.as_ptr(), args.len()) };
+        let host_fn = host_function(self.tables().functions.inline_region, "inline_region", None)?;
+        let status = unsafe { host_fn(self.raw.handle, region, args.as_ptr(), args.len()) };
         self.done(status, "inline_region", None)
     }
 
@@ -339,8 +339,8 @@ impl Function {
     ///
     /// If the op is stale, or the location is invalid.
     pub fn set_loc(&mut self, op: OpId, loc: LocId) -> Result<(), EditError> {
-        let ask = there(self.tables().functions.set_loc, "set_loc", op.option())?;
-        let status = unsafe { ask(self.raw.handle, op, loc) };
+        let host_fn = host_function(self.tables().functions.set_loc, "set_loc", op.option())?;
+        let status = unsafe { host_fn(self.raw.handle, op, loc) };
         self.done(status, "set_loc", op.option())
     }
 
@@ -351,9 +351,9 @@ impl Function {
     ///
     /// If the file that stores the bytes can't be read, or the host is older than this function.
     pub fn constant_hash(&self, constant: ConstId) -> Result<u64, EditError> {
-        let ask = there(self.tables().functions.constant_hash, "constant_hash", None)?;
+        let host_fn = host_function(self.tables().functions.constant_hash, "constant_hash", None)?;
         let mut out = unsafe { zeroed::<u64>() };
-        let status = unsafe { ask(self.raw.handle, constant, &mut out) };
+        let status = unsafe { host_fn(self.raw.handle, constant, &mut out) };
         self.done(status, "constant_hash", None)?;
         Ok(out)
     }
@@ -365,13 +365,13 @@ impl Function {
         constant: ConstId,
         other: ConstId,
     ) -> Result<u32, EditError> {
-        let ask = there(
+        let host_fn = host_function(
             self.tables().functions.constants_equal,
             "constants_equal",
             None,
         )?;
         let mut out = unsafe { zeroed::<u32>() };
-        let status = unsafe { ask(self.raw.handle, constant, other, &mut out) };
+        let status = unsafe { host_fn(self.raw.handle, constant, other, &mut out) };
         self.done(status, "constants_equal", None)?;
         Ok(out)
     }
@@ -382,9 +382,9 @@ impl Function {
     ///
     /// If the host rejects the name.
     pub fn name_loc(&mut self, name: &str) -> Result<LocId, EditError> {
-        let ask = there(self.tables().functions.name_loc, "name_loc", None)?;
+        let host_fn = host_function(self.tables().functions.name_loc, "name_loc", None)?;
         let mut out = unsafe { zeroed::<LocId>() };
-        let status = unsafe { ask(self.raw.handle, Str::new(name), &mut out) };
+        let status = unsafe { host_fn(self.raw.handle, Str::new(name), &mut out) };
         self.done(status, "name_loc", None)?;
         Ok(out)
     }
@@ -399,13 +399,14 @@ impl Function {
         symbols: &[SymbolId],
         dims: &[Dim],
     ) -> Result<(), EditError> {
-        let ask = there(
+        let host_fn = host_function(
             self.tables().functions.replace_symbols,
             "replace_symbols",
             None,
         )?;
         assert_eq!(symbols.len(), dims.len());
-        let status = unsafe { ask(self.raw.handle, symbols.as_ptr(), dims.as_ptr(), dims.len()) };
+        let status =
+            unsafe { host_fn(self.raw.handle, symbols.as_ptr(), dims.as_ptr(), dims.len()) };
         self.done(status, "replace_symbols", None)
     }
 
@@ -415,8 +416,8 @@ impl Function {
     ///
     /// If one of them has a user, or isn't an argument.
     pub fn remove_args(&mut self, args: &[ValueId]) -> Result<(), EditError> {
-        let ask = there(self.tables().functions.remove_args, "remove_args", None)?;
-        let status = unsafe { ask(self.raw.handle, args.as_ptr(), args.len()) };
+        let host_fn = host_function(self.tables().functions.remove_args, "remove_args", None)?;
+        let status = unsafe { host_fn(self.raw.handle, args.as_ptr(), args.len()) };
         self.done(status, "remove_args", None)
     }
 
@@ -427,8 +428,8 @@ impl Function {
     ///
     /// If one of them isn't a parameter with a default.
     pub fn freeze_args(&mut self, args: &[ValueId]) -> Result<(), EditError> {
-        let ask = there(self.tables().functions.freeze_args, "freeze_args", None)?;
-        let status = unsafe { ask(self.raw.handle, args.as_ptr(), args.len()) };
+        let host_fn = host_function(self.tables().functions.freeze_args, "freeze_args", None)?;
+        let status = unsafe { host_fn(self.raw.handle, args.as_ptr(), args.len()) };
         self.done(status, "freeze_args", None)
     }
 
@@ -441,8 +442,8 @@ impl Function {
     /// Returns REFUSED if a captured value is missing, if the ops aren't in one region, or if an op would have
     /// another meaning with the opsets of the function.
     pub(crate) fn raw_clone_ops(&mut self, desc: CloneOpsDesc<'_>) -> Result<(), EditError> {
-        let ask = there(self.tables().functions.clone_ops, "clone_ops", None)?;
-        let status = unsafe { ask(self.raw.handle, desc.borrowed().get()) };
+        let host_fn = host_function(self.tables().functions.clone_ops, "clone_ops", None)?;
+        let status = unsafe { host_fn(self.raw.handle, desc.borrowed().get()) };
         self.done(status, "clone_ops", None)
     }
 
@@ -454,10 +455,10 @@ impl Function {
     ///
     /// If the other function has no such type, or belongs to another module.
     pub fn type_from(&mut self, source: &Function, ty: TypeId) -> Result<TypeId, EditError> {
-        let ask = there(self.tables().functions.type_from, "type_from", None)?;
+        let host_fn = host_function(self.tables().functions.type_from, "type_from", None)?;
         self.tables().expect(source.tables(), "the function")?;
         let mut out = unsafe { zeroed::<TypeId>() };
-        let status = unsafe { ask(self.raw.handle, source.raw.handle, ty, &mut out) };
+        let status = unsafe { host_fn(self.raw.handle, source.raw.handle, ty, &mut out) };
         self.done(status, "type_from", None)?;
         Ok(out)
     }
@@ -466,8 +467,8 @@ impl Function {
     /// If an operator has the same name, its traits include AMBIGUOUS. `name` may be any symbol of the module.
     #[inline]
     pub(crate) fn raw_names_function(&self, name: SymbolId) -> Option<u32> {
-        let ask = self.tables().functions.names_function?;
-        Some(unsafe { ask(self.raw.handle, name) })
+        let host_fn = self.tables().functions.names_function?;
+        Some(unsafe { host_fn(self.raw.handle, name) })
     }
 
     /// Replaces the body with a copy of the body of another function of the module. Parameters are matched by
@@ -479,9 +480,9 @@ impl Function {
     /// If the numbers of parameters or results differ, if their types are incompatible, or if an op would have
     /// another meaning with the opsets of this function. Nothing is changed then.
     pub fn replace_body(&mut self, source: &Function) -> Result<(), EditError> {
-        let ask = there(self.tables().functions.replace_body, "replace_body", None)?;
+        let host_fn = host_function(self.tables().functions.replace_body, "replace_body", None)?;
         self.tables().expect(source.tables(), "the function")?;
-        let status = unsafe { ask(self.raw.handle, source.raw.handle) };
+        let status = unsafe { host_fn(self.raw.handle, source.raw.handle) };
         self.done(status, "replace_body", None)
     }
 
@@ -490,7 +491,7 @@ impl Function {
             true => Ok(()),
             false => Err(
                 EditError::described(status, self.raw_last_error(), call, op)
-                    .within(self.raw.name()),
+                    .in_function(self.raw.name()),
             ),
         }
     }
@@ -501,7 +502,7 @@ impl Module<'_> {
     /// belongs to the host and is valid until the next call on the handle.
     pub(crate) fn raw_last_error(&self) -> &str {
         match self.tables().modules.last_error {
-            Some(ask) => unsafe { text(ask(self.handle)) },
+            Some(host_fn) => unsafe { text(host_fn(self.handle)) },
             None => "",
         }
     }
@@ -509,9 +510,9 @@ impl Module<'_> {
     /// Returns a read-only handle to the current state of a function. The handle is valid until `release`, or until
     /// the handle of the module ends. Returns NOT_FOUND if there is no function of that name.
     pub(crate) fn raw_snapshot(&self, name: SymbolId) -> Result<FunctionRef, EditError> {
-        let ask = there(self.tables().modules.snapshot, "snapshot", None)?;
+        let host_fn = host_function(self.tables().modules.snapshot, "snapshot", None)?;
         let mut out = unsafe { zeroed::<FunctionRef>() };
-        let status = unsafe { ask(self.handle, name, &mut out) };
+        let status = unsafe { host_fn(self.handle, name, &mut out) };
         self.done(status, "snapshot", None)?;
         Ok(out)
     }
@@ -519,9 +520,9 @@ impl Module<'_> {
     /// Returns a handle to edit a function in place, the same one for each call. It is valid until the function is
     /// removed, or until the next `run_pass` on this module. Returns NOT_FOUND if there is no function of that name.
     pub(crate) fn raw_edit(&mut self, name: SymbolId) -> Result<FunctionRef, EditError> {
-        let ask = there(self.tables().modules.edit, "edit", None)?;
+        let host_fn = host_function(self.tables().modules.edit, "edit", None)?;
         let mut out = unsafe { zeroed::<FunctionRef>() };
-        let status = unsafe { ask(self.handle, name, &mut out) };
+        let status = unsafe { host_fn(self.handle, name, &mut out) };
         self.done(status, "edit", None)?;
         Ok(out)
     }
@@ -533,25 +534,25 @@ impl Module<'_> {
         &mut self,
         desc: FunctionDesc<'_>,
     ) -> Result<FunctionRef, EditError> {
-        let ask = there(
+        let host_fn = host_function(
             self.tables().modules.create_function,
             "create_function",
             None,
         )?;
         let mut out = unsafe { zeroed::<FunctionRef>() };
-        let status = unsafe { ask(self.handle, desc.borrowed().get(), &mut out) };
+        let status = unsafe { host_fn(self.handle, desc.borrowed().get(), &mut out) };
         self.done(status, "create_function", None)?;
         Ok(out)
     }
 
     /// Removes a function. Its handles end. Returns STALE if there is no function of that name.
     pub(crate) fn raw_remove_function(&mut self, name: SymbolId) -> Result<(), EditError> {
-        let ask = there(
+        let host_fn = host_function(
             self.tables().modules.remove_function,
             "remove_function",
             None,
         )?;
-        let status = unsafe { ask(self.handle, name) };
+        let status = unsafe { host_fn(self.handle, name) };
         self.done(status, "remove_function", None)
     }
 
@@ -567,9 +568,9 @@ impl Module<'_> {
         context: &PassContext,
         desc: RunDesc<'_>,
     ) -> Result<(), EditError> {
-        let ask = there(self.tables().modules.run_pass, "run_pass", None)?;
+        let host_fn = host_function(self.tables().modules.run_pass, "run_pass", None)?;
         self.tables().expect(context.tables(), "the context")?;
-        let status = unsafe { ask(self.handle, context.handle, desc.borrowed().get()) };
+        let status = unsafe { host_fn(self.handle, context.handle, desc.borrowed().get()) };
         self.done(status, "run_pass", None)
     }
 
@@ -588,10 +589,11 @@ impl Module<'_> {
         &mut self,
         desc: OutlineDesc<'_>,
     ) -> Result<(SymbolId, OpId), EditError> {
-        let ask = there(self.tables().modules.outline, "outline", None)?;
+        let host_fn = host_function(self.tables().modules.outline, "outline", None)?;
         let mut function = unsafe { zeroed::<SymbolId>() };
         let mut call = unsafe { zeroed::<OpId>() };
-        let status = unsafe { ask(self.handle, desc.borrowed().get(), &mut function, &mut call) };
+        let status =
+            unsafe { host_fn(self.handle, desc.borrowed().get(), &mut function, &mut call) };
         self.done(status, "outline", None)?;
         Ok((function, call))
     }
@@ -613,17 +615,17 @@ impl PassContext {
     /// Returns the optimization level of the context.
     #[inline]
     pub(crate) fn raw_opt_level(&self) -> Option<u32> {
-        let ask = self.tables().context.opt_level?;
-        Some(unsafe { ask(self.handle) })
+        let host_fn = self.tables().context.opt_level?;
+        Some(unsafe { host_fn(self.handle) })
     }
 
     /// Returns an option of the running pass in `out`. The pipeline's value overrides that of the config, which
     /// overrides the default. The value is valid as long as the context. Returns NOT_FOUND if the manifest doesn't
     /// declare the option.
     pub(crate) fn raw_option(&self, name: &str) -> Result<Setting, EditError> {
-        let ask = there(self.tables().context.option, "option", None)?;
+        let host_fn = host_function(self.tables().context.option, "option", None)?;
         let mut out = Setting::EMPTY;
-        let status = unsafe { ask(self.handle, Str::new(name), &mut out) };
+        let status = unsafe { host_fn(self.handle, Str::new(name), &mut out) };
         self.done(status, "option", None)?;
         Ok(out)
     }
@@ -631,9 +633,9 @@ impl PassContext {
     /// Returns a registered config value in `out`, or its default if it isn't set. `field` is the name of a field, or
     /// empty for a key without fields. Returns NOT_FOUND if the key or field isn't registered.
     pub(crate) fn raw_config(&self, key: &str, field: &str) -> Result<Setting, EditError> {
-        let ask = there(self.tables().context.config, "config", None)?;
+        let host_fn = host_function(self.tables().context.config, "config", None)?;
         let mut out = Setting::EMPTY;
-        let status = unsafe { ask(self.handle, Str::new(key), Str::new(field), &mut out) };
+        let status = unsafe { host_fn(self.handle, Str::new(key), Str::new(field), &mut out) };
         self.done(status, "config", None)?;
         Ok(out)
     }
@@ -646,25 +648,25 @@ impl PassContext {
         &self,
         diagnostic: &Borrowed<'_, abi::Diagnostic>,
     ) -> Result<(), EditError> {
-        let ask = there(self.tables().context.emit, "emit", None)?;
-        let status = unsafe { ask(self.handle, diagnostic.get()) };
+        let host_fn = host_function(self.tables().context.emit, "emit", None)?;
+        let status = unsafe { host_fn(self.handle, diagnostic.get()) };
         self.done(status, "emit", None)
     }
 
     /// Sets the reason for a following status FAILED, PANICKED or CONFIG. The host copies it. If the pass calls it
     /// several times, the last one counts.
     pub(crate) fn raw_fail(&self, failure: &Borrowed<'_, abi::Failure>) {
-        if let Some(ask) = self.tables().context.fail {
-            unsafe { ask(self.handle, failure.get()) }
+        if let Some(host_fn) = self.tables().context.fail {
+            unsafe { host_fn(self.handle, failure.get()) }
         }
     }
 
     /// Looks up a pass or Sequential by name. `out` receives its kind; a Sequential has the kind MODULE. Returns
     /// NOT_FOUND if no pass has that name.
     pub(crate) fn raw_find_pass(&self, name: &str) -> Result<PassKind, EditError> {
-        let ask = there(self.tables().context.find_pass, "find_pass", None)?;
+        let host_fn = host_function(self.tables().context.find_pass, "find_pass", None)?;
         let mut out = unsafe { zeroed::<PassKind>() };
-        let status = unsafe { ask(self.handle, Str::new(name), &mut out) };
+        let status = unsafe { host_fn(self.handle, Str::new(name), &mut out) };
         self.done(status, "find_pass", None)?;
         Ok(out)
     }
@@ -673,7 +675,7 @@ impl PassContext {
     /// belongs to the host and is valid until the next call on the handle.
     pub(crate) fn raw_last_error(&self) -> &str {
         match self.tables().context.last_error {
-            Some(ask) => unsafe { text(ask(self.handle)) },
+            Some(host_fn) => unsafe { text(host_fn(self.handle)) },
             None => "",
         }
     }
@@ -681,24 +683,24 @@ impl PassContext {
     /// Checks whether a rule may do a rewrite; a pass calls it before each one. Returns REFUSED if the user disabled
     /// the rule, or limited the number of rewrites to bisect a failure.
     pub(crate) fn raw_may_rewrite(&self, rule: &str) -> Result<(), EditError> {
-        let ask = there(self.tables().context.may_rewrite, "may_rewrite", None)?;
-        let status = unsafe { ask(self.handle, Str::new(rule)) };
+        let host_fn = host_function(self.tables().context.may_rewrite, "may_rewrite", None)?;
+        let status = unsafe { host_fn(self.handle, Str::new(rule)) };
         self.done(status, "may_rewrite", None)
     }
 
     /// Counts a rewrite by a rule of this name. The report lists the counts below the pass.
     pub fn rewrote(&self, rule: &str) {
-        if let Some(ask) = self.tables().context.rewrote {
-            unsafe { ask(self.handle, Str::new(rule)) }
+        if let Some(host_fn) = self.tables().context.rewrote {
+            unsafe { host_fn(self.handle, Str::new(rule)) }
         }
     }
 
     /// Returns the name and version of the host in `out`, for reports: "passdock 0.1.0". The string is valid as long
     /// as the host.
     pub(crate) fn raw_host_version(&self) -> Result<&str, EditError> {
-        let ask = there(self.tables().context.host_version, "host_version", None)?;
+        let host_fn = host_function(self.tables().context.host_version, "host_version", None)?;
         let mut out = unsafe { zeroed::<Str>() };
-        let status = unsafe { ask(self.handle, &mut out) };
+        let status = unsafe { host_fn(self.handle, &mut out) };
         self.done(status, "host_version", None)?;
         Ok(unsafe { text(out) })
     }
@@ -720,8 +722,8 @@ impl Function {
     /// Returns the traits of an op's name in this function as PASSDOCK_TRAIT_*, or 0 if there is no definition.
     #[inline]
     pub(crate) fn raw_traits(&self, name: SymbolId) -> Option<u64> {
-        let ask = self.tables().ops.traits?;
-        Some(unsafe { ask(self.raw.handle, name) })
+        let host_fn = self.tables().ops.traits?;
+        Some(unsafe { host_fn(self.raw.handle, name) })
     }
 
     /// Returns the known elements of a small integer tensor in row-major order, as inferred by `infer` during this
@@ -729,9 +731,9 @@ impl Function {
     ///
     /// The dims are valid until the next call on the function. Returns NOT_FOUND if nothing is known.
     pub(crate) fn raw_known_dims(&self, value: ValueId) -> Result<&[Dim], EditError> {
-        let ask = there(self.tables().ops.known_dims, "known_dims", None)?;
+        let host_fn = host_function(self.tables().ops.known_dims, "known_dims", None)?;
         let (mut out, mut count) = (std::ptr::null(), 0);
-        let status = unsafe { ask(self.raw.handle, value, &mut out, &mut count) };
+        let status = unsafe { host_fn(self.raw.handle, value, &mut out, &mut count) };
         self.done(status, "known_dims", None)?;
         Ok(unsafe { elements(out, count) })
     }
@@ -744,9 +746,9 @@ impl PassContext {
     ///
     /// If the definition rejects the op, or infers a type that contradicts a known one.
     pub fn infer(&self, f: &mut Function, op: OpId) -> Result<(), EditError> {
-        let ask = there(self.tables().ops.infer, "infer", op.option())?;
+        let host_fn = host_function(self.tables().ops.infer, "infer", op.option())?;
         self.tables().expect(f.tables(), "the function")?;
-        let status = unsafe { ask(self.handle, f.raw.handle, op) };
+        let status = unsafe { host_fn(self.handle, f.raw.handle, op) };
         f.done(status, "infer", op.option())
     }
 
@@ -762,10 +764,10 @@ impl PassContext {
         desc: EvaluateDesc,
         out: &mut [ValueId],
     ) -> Result<(), EditError> {
-        let ask = there(self.tables().ops.evaluate, "evaluate", op.option())?;
+        let host_fn = host_function(self.tables().ops.evaluate, "evaluate", op.option())?;
         self.tables().expect(f.tables(), "the function")?;
         let status = unsafe {
-            ask(
+            host_fn(
                 self.handle,
                 f.raw.handle,
                 op,
@@ -787,9 +789,9 @@ impl PassContext {
         op: OpId,
         out: &mut [ValueId],
     ) -> Result<(), EditError> {
-        let ask = there(self.tables().ops.decompose, "decompose", op.option())?;
+        let host_fn = host_function(self.tables().ops.decompose, "decompose", op.option())?;
         self.tables().expect(f.tables(), "the function")?;
-        let status = unsafe { ask(self.handle, f.raw.handle, op, out.as_mut_ptr(), out.len()) };
+        let status = unsafe { host_fn(self.handle, f.raw.handle, op, out.as_mut_ptr(), out.len()) };
         f.done(status, "decompose", op.option())
     }
 
@@ -810,14 +812,14 @@ impl PassContext {
         desc: EvaluateDesc,
         out: &mut [ValueId],
     ) -> Result<(), EditError> {
-        let ask = there(
+        let host_fn = host_function(
             self.tables().ops.evaluate_with,
             "evaluate_with",
             op.option(),
         )?;
         self.tables().expect(f.tables(), "the function")?;
         let status = unsafe {
-            ask(
+            host_fn(
                 self.handle,
                 f.raw.handle,
                 op,
@@ -834,9 +836,9 @@ impl PassContext {
     /// Checks the number of operands and the attributes of an op against its definition. Returns REFUSED if they
     /// don't match; `last_error` of the function has the reason. Also returns OK if there is no definition.
     pub(crate) fn raw_check_op(&self, f: &Function, op: OpId) -> Result<(), EditError> {
-        let ask = there(self.tables().ops.check_op, "check_op", op.option())?;
+        let host_fn = host_function(self.tables().ops.check_op, "check_op", op.option())?;
         self.tables().expect(f.tables(), "the function")?;
-        let status = unsafe { ask(self.handle, f.raw.handle, op) };
+        let status = unsafe { host_fn(self.handle, f.raw.handle, op) };
         f.done(status, "check_op", op.option())
     }
 
@@ -851,10 +853,10 @@ impl PassContext {
         op: OpId,
         operands: &[ValueId],
     ) -> Result<(), EditError> {
-        let ask = there(self.tables().ops.infer_with, "infer_with", op.option())?;
+        let host_fn = host_function(self.tables().ops.infer_with, "infer_with", op.option())?;
         self.tables().expect(f.tables(), "the function")?;
         let status = unsafe {
-            ask(
+            host_fn(
                 self.handle,
                 f.raw.handle,
                 op,
@@ -872,13 +874,13 @@ impl PassContext {
         f: &Function,
         op: OpId,
     ) -> Result<(*const AttrEntry, u32, u32), EditError> {
-        let ask = there(self.tables().ops.attributes, "attributes", op.option())?;
+        let host_fn = host_function(self.tables().ops.attributes, "attributes", op.option())?;
         self.tables().expect(f.tables(), "the function")?;
         let mut out = unsafe { zeroed::<*const AttrEntry>() };
         let mut count = unsafe { zeroed::<u32>() };
         let mut stride = unsafe { zeroed::<u32>() };
         let status = unsafe {
-            ask(
+            host_fn(
                 self.handle,
                 f.raw.handle,
                 op,
@@ -899,9 +901,9 @@ impl PassContext {
         op: OpId,
         out: &mut [ValueId],
     ) -> Result<(), EditError> {
-        let ask = there(self.tables().ops.legalize, "legalize", op.option())?;
+        let host_fn = host_function(self.tables().ops.legalize, "legalize", op.option())?;
         self.tables().expect(f.tables(), "the function")?;
-        let status = unsafe { ask(self.handle, f.raw.handle, op, out.as_mut_ptr(), out.len()) };
+        let status = unsafe { host_fn(self.handle, f.raw.handle, op, out.as_mut_ptr(), out.len()) };
         f.done(status, "legalize", op.option())
     }
 
@@ -916,11 +918,11 @@ impl PassContext {
         op: OpId,
         wanted: &[Str],
     ) -> Result<LaidOut, EditError> {
-        let ask = there(self.tables().ops.layout, "layout", op.option())?;
+        let host_fn = host_function(self.tables().ops.layout, "layout", op.option())?;
         self.tables().expect(f.tables(), "the function")?;
         let mut out = LaidOut::EMPTY;
         let status = unsafe {
-            ask(
+            host_fn(
                 self.handle,
                 f.raw.handle,
                 op,
@@ -941,11 +943,11 @@ impl PassContext {
         op: OpId,
         given: &[Str],
     ) -> Result<LaidOut, EditError> {
-        let ask = there(self.tables().ops.alter_layout, "alter_layout", op.option())?;
+        let host_fn = host_function(self.tables().ops.alter_layout, "alter_layout", op.option())?;
         self.tables().expect(f.tables(), "the function")?;
         let mut out = LaidOut::EMPTY;
         let status = unsafe {
-            ask(
+            host_fn(
                 self.handle,
                 f.raw.handle,
                 op,
@@ -965,9 +967,9 @@ impl PassContext {
         f: &mut Function,
         desc: TextDesc<'_>,
     ) -> Result<(), EditError> {
-        let ask = there(self.tables().ops.insert_text, "insert_text", None)?;
+        let host_fn = host_function(self.tables().ops.insert_text, "insert_text", None)?;
         self.tables().expect(f.tables(), "the function")?;
-        let status = unsafe { ask(self.handle, f.raw.handle, desc.borrowed().get()) };
+        let status = unsafe { host_fn(self.handle, f.raw.handle, desc.borrowed().get()) };
         f.done(status, "insert_text", None)
     }
 
@@ -982,9 +984,9 @@ impl PassContext {
         op: OpId,
         target: &str,
     ) -> Result<(), EditError> {
-        let ask = there(self.tables().ops.supports, "supports", op.option())?;
+        let host_fn = host_function(self.tables().ops.supports, "supports", op.option())?;
         self.tables().expect(f.tables(), "the function")?;
-        let status = unsafe { ask(self.handle, f.raw.handle, op, Str::new(target)) };
+        let status = unsafe { host_fn(self.handle, f.raw.handle, op, Str::new(target)) };
         f.done(status, "supports", op.option())
     }
 }
@@ -994,7 +996,7 @@ impl OpCall {
     /// belongs to the host and is valid until the next call on the handle.
     pub(crate) fn raw_last_error(&self) -> &str {
         match self.tables().definitions.last_error {
-            Some(ask) => unsafe { text(ask(self.handle)) },
+            Some(host_fn) => unsafe { text(host_fn(self.handle)) },
             None => "",
         }
     }
@@ -1006,13 +1008,13 @@ impl OpCall {
         index: usize,
         desc: TypeDesc<'_>,
     ) -> Result<(), EditError> {
-        let ask = there(
+        let host_fn = host_function(
             self.tables().definitions.set_result_type,
             "set_result_type",
             Some(self.op()),
         )?;
         let index = u32::try_from(index).unwrap_or(u32::MAX);
-        let status = unsafe { ask(self.handle, index, desc.borrowed().get()) };
+        let status = unsafe { host_fn(self.handle, index, desc.borrowed().get()) };
         self.done(status, "set_result_type", Some(self.op()))
     }
 
@@ -1023,27 +1025,27 @@ impl OpCall {
     ///
     /// If there is no such result, or a dim is invalid.
     pub fn set_result_dims(&self, index: usize, dims: &[Dim]) -> Result<(), EditError> {
-        let ask = there(
+        let host_fn = host_function(
             self.tables().definitions.set_result_dims,
             "set_result_dims",
             Some(self.op()),
         )?;
         let index = u32::try_from(index).unwrap_or(u32::MAX);
-        let status = unsafe { ask(self.handle, index, dims.as_ptr(), dims.len()) };
+        let status = unsafe { host_fn(self.handle, index, dims.as_ptr(), dims.len()) };
         self.done(status, "set_result_dims", Some(self.op()))
     }
 
     /// Returns the known elements of an operand in row-major order, as dims. They are valid until the definition
     /// returns. Returns NOT_FOUND if nothing is known.
     pub(crate) fn raw_operand_dims(&self, index: usize) -> Result<&[Dim], EditError> {
-        let ask = there(
+        let host_fn = host_function(
             self.tables().definitions.operand_dims,
             "operand_dims",
             Some(self.op()),
         )?;
         let index = u32::try_from(index).unwrap_or(u32::MAX);
         let (mut out, mut count) = (std::ptr::null(), 0);
-        let status = unsafe { ask(self.handle, index, &mut out, &mut count) };
+        let status = unsafe { host_fn(self.handle, index, &mut out, &mut count) };
         self.done(status, "operand_dims", Some(self.op()))?;
         Ok(unsafe { elements(out, count) })
     }
@@ -1054,26 +1056,26 @@ impl OpCall {
     ///
     /// If a side is invalid, and in `supports`, which only reads.
     pub fn add_expr(&self, kind: ExprKind, lhs: Dim, rhs: Dim) -> Result<Dim, EditError> {
-        let ask = there(
+        let host_fn = host_function(
             self.tables().definitions.add_expr,
             "add_expr",
             Some(self.op()),
         )?;
         let mut out = unsafe { zeroed::<Dim>() };
-        let status = unsafe { ask(self.handle, kind, lhs, rhs, &mut out) };
+        let status = unsafe { host_fn(self.handle, kind, lhs, rhs, &mut out) };
         self.done(status, "add_expr", Some(self.op()))?;
         Ok(out)
     }
 
     /// Interns a type, to use it in another type.
     pub(crate) fn raw_add_type(&self, desc: TypeDesc<'_>) -> Result<TypeId, EditError> {
-        let ask = there(
+        let host_fn = host_function(
             self.tables().definitions.add_type,
             "add_type",
             Some(self.op()),
         )?;
         let mut out = unsafe { zeroed::<TypeId>() };
-        let status = unsafe { ask(self.handle, desc.borrowed().get(), &mut out) };
+        let status = unsafe { host_fn(self.handle, desc.borrowed().get(), &mut out) };
         self.done(status, "add_type", Some(self.op()))?;
         Ok(out)
     }
@@ -1088,14 +1090,14 @@ impl OpCall {
         desc: TypeDesc<'_>,
         len: usize,
     ) -> Result<*mut u8, EditError> {
-        let ask = there(
+        let host_fn = host_function(
             self.tables().definitions.allocate_result,
             "allocate_result",
             Some(self.op()),
         )?;
         let index = u32::try_from(index).unwrap_or(u32::MAX);
         let mut out = unsafe { zeroed::<*mut u8>() };
-        let status = unsafe { ask(self.handle, index, desc.borrowed().get(), len, &mut out) };
+        let status = unsafe { host_fn(self.handle, index, desc.borrowed().get(), len, &mut out) };
         self.done(status, "allocate_result", Some(self.op()))?;
         Ok(out)
     }
@@ -1103,8 +1105,8 @@ impl OpCall {
     /// Sets the reason for a following status REFUSED: `evaluate` has no result, or `infer` found the op to be
     /// invalid. Types that `infer` set before stay.
     pub(crate) fn raw_refuse(&self, reason: &str) {
-        if let Some(ask) = self.tables().definitions.refuse {
-            unsafe { ask(self.handle, Str::new(reason)) }
+        if let Some(host_fn) = self.tables().definitions.refuse {
+            unsafe { host_fn(self.handle, Str::new(reason)) }
         }
     }
 
@@ -1129,12 +1131,12 @@ impl OpCall {
     ///
     /// If the text isn't one function in IR text.
     pub fn set_body(&self, text: &str) -> Result<(), EditError> {
-        let ask = there(
+        let host_fn = host_function(
             self.tables().definitions.set_body,
             "set_body",
             Some(self.op()),
         )?;
-        let status = unsafe { ask(self.handle, Str::new(text)) };
+        let status = unsafe { host_fn(self.handle, Str::new(text)) };
         self.done(status, "set_body", Some(self.op()))
     }
 
@@ -1142,14 +1144,14 @@ impl OpCall {
     /// passdock_laid_out. The string is valid until the definition returns. Returns NOT_FOUND if the operand keeps
     /// its layout.
     pub(crate) fn raw_wanted_layout(&self, index: usize) -> Result<&str, EditError> {
-        let ask = there(
+        let host_fn = host_function(
             self.tables().definitions.wanted_layout,
             "wanted_layout",
             Some(self.op()),
         )?;
         let index = u32::try_from(index).unwrap_or(u32::MAX);
         let mut out = unsafe { zeroed::<Str>() };
-        let status = unsafe { ask(self.handle, index, &mut out) };
+        let status = unsafe { host_fn(self.handle, index, &mut out) };
         self.done(status, "wanted_layout", Some(self.op()))?;
         Ok(unsafe { text(out) })
     }
@@ -1161,13 +1163,13 @@ impl OpCall {
     ///
     /// If there is no such operand.
     pub fn set_operand_layout(&self, index: usize, layout: &str) -> Result<(), EditError> {
-        let ask = there(
+        let host_fn = host_function(
             self.tables().definitions.set_operand_layout,
             "set_operand_layout",
             Some(self.op()),
         )?;
         let index = u32::try_from(index).unwrap_or(u32::MAX);
-        let status = unsafe { ask(self.handle, index, Str::new(layout)) };
+        let status = unsafe { host_fn(self.handle, index, Str::new(layout)) };
         self.done(status, "set_operand_layout", Some(self.op()))
     }
 
@@ -1178,21 +1180,21 @@ impl OpCall {
     ///
     /// If there is no such result.
     pub fn set_result_layout(&self, index: usize, layout: &str) -> Result<(), EditError> {
-        let ask = there(
+        let host_fn = host_function(
             self.tables().definitions.set_result_layout,
             "set_result_layout",
             Some(self.op()),
         )?;
         let index = u32::try_from(index).unwrap_or(u32::MAX);
-        let status = unsafe { ask(self.handle, index, Str::new(layout)) };
+        let status = unsafe { host_fn(self.handle, index, Str::new(layout)) };
         self.done(status, "set_result_layout", Some(self.op()))
     }
 
     /// In `supports`: returns the target in question. The string is valid until the definition returns.
     pub(crate) fn raw_target(&self) -> Result<&str, EditError> {
-        let ask = there(self.tables().definitions.target, "target", Some(self.op()))?;
+        let host_fn = host_function(self.tables().definitions.target, "target", Some(self.op()))?;
         let mut out = unsafe { zeroed::<Str>() };
-        let status = unsafe { ask(self.handle, &mut out) };
+        let status = unsafe { host_fn(self.handle, &mut out) };
         self.done(status, "target", Some(self.op()))?;
         Ok(unsafe { text(out) })
     }
@@ -1217,9 +1219,9 @@ impl Function {
     /// `name` is one of PASSDOCK_ANALYSIS_*. The records in `out` belong to the host. They are valid until the next
     /// edit of the function or until its handle ends. Returns NOT_FOUND if this host has no analysis of that name.
     pub(crate) fn raw_column(&self, name: &str) -> Result<Column, EditError> {
-        let ask = there(self.tables().analyses.column, "column", None)?;
+        let host_fn = host_function(self.tables().analyses.column, "column", None)?;
         let mut out = unsafe { zeroed::<Column>() };
-        let status = unsafe { ask(self.raw.handle, Str::new(name), &mut out) };
+        let status = unsafe { host_fn(self.raw.handle, Str::new(name), &mut out) };
         self.done(status, "column", None)?;
         Ok(out)
     }
@@ -1238,9 +1240,9 @@ impl Function {
         owner: *const c_void,
         key: &str,
     ) -> Result<*mut c_void, EditError> {
-        let ask = there(self.tables().analyses.get, "get", None)?;
+        let host_fn = host_function(self.tables().analyses.get, "get", None)?;
         let mut out = unsafe { zeroed::<*mut c_void>() };
-        let status = unsafe { ask(self.raw.handle, owner, Str::new(key), &mut out) };
+        let status = unsafe { host_fn(self.raw.handle, owner, Str::new(key), &mut out) };
         self.done(status, "get", None)?;
         Ok(out)
     }
@@ -1260,9 +1262,10 @@ impl Function {
         data: *mut c_void,
         drop: Option<DropAnalysis>,
     ) -> Result<*mut c_void, EditError> {
-        let ask = there(self.tables().analyses.put, "put", None)?;
+        let host_fn = host_function(self.tables().analyses.put, "put", None)?;
         let mut out = unsafe { zeroed::<*mut c_void>() };
-        let status = unsafe { ask(self.raw.handle, owner, Str::new(key), data, drop, &mut out) };
+        let status =
+            unsafe { host_fn(self.raw.handle, owner, Str::new(key), data, drop, &mut out) };
         self.done(status, "put", None)?;
         Ok(out)
     }
@@ -1276,8 +1279,8 @@ impl Function {
         owner: *const c_void,
         key: &str,
     ) -> Result<(), EditError> {
-        let ask = there(self.tables().analyses.preserve, "preserve", None)?;
-        let status = unsafe { ask(self.raw.handle, owner, Str::new(key)) };
+        let host_fn = host_function(self.tables().analyses.preserve, "preserve", None)?;
+        let status = unsafe { host_fn(self.raw.handle, owner, Str::new(key)) };
         self.done(status, "preserve", None)
     }
 }

@@ -19,18 +19,18 @@ const INNER: [&str; 2] = ["abi_stable", "std"];
 
 /// Checks that data of the layout `published` may be read as `ours`. An error is the difference.
 pub(crate) fn compare(
-    ours: &'static TypeLayout,
+    own: &'static TypeLayout,
     published: &'static TypeLayout,
 ) -> Result<(), String> {
     let address = |layout: &'static TypeLayout| layout as *const TypeLayout as usize;
-    let pair = (address(ours), address(published));
+    let pair = (address(own), address(published));
     let compared = || COMPARED.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(known) = compared().get(&pair) {
         return known.clone();
     }
     // Without the lock: two threads may compare the same pair, with the same result.
-    let answer = check_layout_compatibility(ours, published).map_err(|errors| describe(&errors));
-    compared().entry(pair).or_insert(answer).clone()
+    let comparison = check_layout_compatibility(own, published).map_err(|errors| describe(&errors));
+    compared().entry(pair).or_insert(comparison).clone()
 }
 
 /// A difference, and the path of fields to it.
@@ -95,16 +95,16 @@ impl Difference<'_> {
                 types.found, types.expected
             ),
             AbiInstability::FieldCountMismatch(_) => {
-                let (ours, published) = self.layouts(errors);
-                let (ours, published) = (names(ours), names(published));
-                let lacks = |of: &[&str], others: &[&str]| {
+                let (own, published) = self.layouts(errors);
+                let (own, published) = (names(own), names(published));
+                let missing_field = |of: &[&str], others: &[&str]| {
                     let missing = others.iter().find(|name| !of.contains(name));
                     missing.map(|name| format!("{whose} lacks field `{name}`"))
                 };
-                let surplus = published.iter().find(|name| !ours.contains(name));
+                let surplus = published.iter().find(|name| !own.contains(name));
                 let surplus =
                     || surplus.map(|name| format!("{whose} has an unexpected field `{name}`"));
-                lacks(&published, &ours)
+                missing_field(&published, &own)
                     .or_else(surplus)
                     .unwrap_or_else(|| format!("{whose} has a different number of fields"))
             }
@@ -144,9 +144,9 @@ impl Difference<'_> {
     fn layouts(&self, errors: &AbiInstabilityErrors) -> (&'static TypeLayout, &'static TypeLayout) {
         match self.path.last() {
             Some(ExpectedFound {
-                expected: TLFieldOrFunction::Field(ours),
+                expected: TLFieldOrFunction::Field(own),
                 found: TLFieldOrFunction::Field(published),
-            }) => (ours.layout(), published.layout()),
+            }) => (own.layout(), published.layout()),
             _ => (errors.interface, errors.implementation),
         }
     }

@@ -792,7 +792,7 @@ class PassHandle:
     """A pass, wrapped by the classes of ``passdock.transform``."""
 
     @staticmethod
-    def of_function(kind: str, info: PassInfo, run: Callable[..., Any]) -> PassHandle:
+    def from_function(kind: str, info: PassInfo, run: Callable[..., Any]) -> PassHandle:
         """Creates a pass from a Python function.
 
         Args:
@@ -805,7 +805,7 @@ class PassHandle:
     def registered(name: str, options: Mapping[str, Any] | None = None) -> PassHandle:
         """Returns the registered pass of a name, with options."""
     @staticmethod
-    def of_pipeline(path: _Path, text: str, trust: bool) -> PassHandle:
+    def from_pipeline(path: _Path, text: str, trust: bool) -> PassHandle:
         """Creates the pass of a pipeline, given its name or path, its text, and whether it is trusted."""
     def register(self, overrides: bool = False) -> None:
         """Registers the pass under its name.

@@ -310,7 +310,7 @@ def get_pipeline(source: PathLike = "default", trust: bool = False) -> Sequentia
     if record is None:
         raise TypeError(_no_pipeline(source))
     made = _PipelinePass._of(
-        _passdock.PassHandle.of_pipeline(record["path"], record["text"], _check_bool("trust", trust))
+        _passdock.PassHandle.from_pipeline(record["path"], record["text"], _check_bool("trust", trust))
     )
     made._said = source, trust
     return made

@@ -410,7 +410,7 @@ def _make(
         check_arity(target, count, f"a {article}", form)
         called = name if name is not None else str(getattr(target, "__name__", type(target).__name__))
         info = PassInfo(opt_level, called, required)
-        made = base._of(_passdock.PassHandle.of_function(kind, info, target))
+        made = base._of(_passdock.PassHandle.from_function(kind, info, target))
         functools.update_wrapper(made, target, updated=())
         return made
 
@@ -449,7 +449,7 @@ def _decorated_class(
             run = self.__dict__.get("_pass_run")
             if run is None or run.pass_ is not self:
                 run = _Run(self, method)
-                run.handle = _passdock.PassHandle.of_function(kind, info, run)
+                run.handle = _passdock.PassHandle.from_function(kind, info, run)
                 self.__dict__["_pass_run"] = run
             handle: _passdock.PassHandle = run.handle
             return handle

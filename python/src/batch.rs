@@ -20,7 +20,7 @@ use serde_json::{Value as Json, json};
 
 use crate::crossing::error::Result;
 use crate::crossing::gil;
-use crate::pipeline::{in_python_words, request};
+use crate::pipeline::{in_python_terms, request};
 
 /// The interval at which a call that waits for a result checks for signals.
 const SIGNALS: Duration = Duration::from_millis(100);
@@ -44,8 +44,8 @@ pub(crate) struct Fingerprint(Arc<batch::Fingerprint>);
 #[pymethods]
 impl Fingerprint {
     #[new]
-    fn new(py: Python<'_>, said: &Bound<'_, PyDict>, files: Vec<PathBuf>) -> Result<Fingerprint> {
-        let (request, _) = request(said)?;
+    fn new(py: Python<'_>, fields: &Bound<'_, PyDict>, files: Vec<PathBuf>) -> Result<Fingerprint> {
+        let (request, _) = request(fields)?;
         let plugins = gil::detach(py, || plugin_files(Registry::global(), &request))?;
         let own = batch::Fingerprint::new(&request, &plugins)
             .with_files(files.iter().map(PathBuf::as_path));
@@ -53,13 +53,13 @@ impl Fingerprint {
     }
 
     /// Returns the fingerprint of the result of a model file, as ``passdock batch`` computes it.
-    fn of_file(&self, model: PathBuf) -> String {
-        self.0.of_file(&model)
+    fn for_file(&self, model: PathBuf) -> String {
+        self.0.for_file(&model)
     }
 
     /// Returns the fingerprint of the result of a model at an address. ``state`` has to change when the model does.
-    fn of_address(&self, address: &str, state: &str) -> String {
-        self.0.of_address(address, state)
+    fn for_address(&self, address: &str, state: &str) -> String {
+        self.0.for_address(address, state)
     }
 }
 
@@ -131,10 +131,10 @@ impl Jobs {
             jobs,
             ..Request::default()
         };
-        let mut of_model = serde_json::to_value(request).unwrap_or_default();
+        let mut model_request = serde_json::to_value(request).unwrap_or_default();
         let mut job = self.template.clone();
         for name in ["model", "output", "replaces_links", "jobs"] {
-            job["request"][name] = of_model[name].take();
+            job["request"][name] = model_request[name].take();
         }
         job
     }
@@ -168,9 +168,9 @@ pub(crate) struct Worker {
 #[pymethods]
 impl Worker {
     #[new]
-    #[pyo3(signature = (said, command, environment, job = None, timeout = None))]
+    #[pyo3(signature = (fields, command, environment, job = None, timeout = None))]
     fn new(
-        said: &Bound<'_, PyDict>,
+        fields: &Bound<'_, PyDict>,
         command: Vec<OsString>,
         environment: Vec<(OsString, OsString)>,
         job: Option<&str>,
@@ -179,7 +179,7 @@ impl Worker {
         let template = match job {
             Some(job) => serde_json::from_str(job)?,
             None => {
-                let (mut request, _) = request(said)?;
+                let (mut request, _) = request(fields)?;
                 request.print = Print {
                     to_stderr: true,
                     color: false,
@@ -316,7 +316,7 @@ impl Batch {
             match gil::detach(py, || lock(&self.results).recv_timeout(SIGNALS)) {
                 Ok(result) => {
                     let mut result = serde_json::to_value(result?)?;
-                    in_python_words(&mut result["diagnostics"]);
+                    in_python_terms(&mut result["diagnostics"]);
                     return Ok(Some(result.to_string()));
                 }
                 Err(RecvTimeoutError::Disconnected) => return Ok(None),

@@ -22,7 +22,7 @@ use crate::crossing::convert;
 use crate::crossing::error::{self, Exception, Result};
 use crate::crossing::gil;
 use crate::crossing::streams;
-use crate::crossing::words::{in_python, is_of_command};
+use crate::crossing::terms::{in_python, is_of_command};
 use crate::ir::call::Call;
 use crate::ir::module::Module;
 use crate::pass::instrument;
@@ -129,11 +129,11 @@ fn mark_names(report: &Report) {
 }
 
 /// Translates the strings of a report to Python's terms.
-pub(crate) fn in_python_words(value: &mut Json) {
+pub(crate) fn in_python_terms(value: &mut Json) {
     match value {
         Json::String(text) => *text = in_python(text),
-        Json::Array(items) => items.iter_mut().for_each(in_python_words),
-        Json::Object(fields) => fields.values_mut().for_each(in_python_words),
+        Json::Array(items) => items.iter_mut().for_each(in_python_terms),
+        Json::Object(fields) => fields.values_mut().for_each(in_python_terms),
         _ => {}
     }
 }
@@ -164,7 +164,7 @@ fn json_report(report: &Report, page: Option<PathBuf>) -> Result<(String, Vec<Re
     if is_of_command(&json) && is_of_command(&texts()?) {
         let mut value = serde_json::from_str::<Json>(&json)?;
         for part in ["diagnostics", "passes"] {
-            value.get_mut(part).into_iter().for_each(in_python_words);
+            value.get_mut(part).into_iter().for_each(in_python_terms);
         }
         json = value.to_string();
     }
@@ -206,7 +206,7 @@ where
     NESTED.set(around + 1);
     let ran = gil::detach(py, body);
     NESTED.set(around);
-    match error::take_stop() {
+    match error::pending_stop() {
         Some(raised) => Err(raised),
         None => Ok(ran),
     }
@@ -226,10 +226,10 @@ pub(crate) fn run(
     on_pass: Option<Py<PyAny>>,
     instruments: Option<&Bound<'_, PyAny>>,
 ) -> Result<RunResult> {
-    let (request, asked) = request(fields)?;
+    let (request, requested) = request(fields)?;
     let input = module.map(|module| module.get().now()).transpose()?;
     let page = RunPage {
-        asked,
+        requested,
         program: format!("passdock {}", env!("CARGO_PKG_VERSION")),
         command: Vec::new(),
     };
@@ -242,7 +242,7 @@ pub(crate) fn run(
     let (page, report, output) = gil::detach(py, || {
         // The output is moved to its final path after the HTML report is written.
         let page = page.write(&mut finished.report)?;
-        let (report, output) = finished.place();
+        let (report, output) = finished.commit();
         Ok::<_, PassError>((page, report, output))
     })?;
     let (json, remarks) = json_report(&report, page)?;

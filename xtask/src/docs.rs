@@ -60,8 +60,8 @@ fn linked(text: &str, has: impl Fn(&str) -> bool) -> Result<String> {
     let link = Regex::new(r"\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\(([^\s)]+)\)")?;
     let replaced = link.replace_all(text, |found: &Captures<'_>| {
         let target = &found[2];
-        let is_there = is_elsewhere(target) || target.starts_with('#') || has(target);
-        found[usize::from(!is_there)].to_owned()
+        let exists = is_elsewhere(target) || target.starts_with('#') || has(target);
+        found[usize::from(!exists)].to_owned()
     });
     Ok(replaced.into_owned())
 }

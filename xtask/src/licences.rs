@@ -56,15 +56,15 @@ pub(crate) fn write(project: &Project, file: &Path, packages: &[&str]) -> Result
         .to_owned();
     let mut packages_of: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for package in others {
-        let word = |key: &str| package[key].as_str().unwrap_or_default();
-        let (name, version) = (word("name"), word("version"));
+        let field = |key: &str| package[key].as_str().unwrap_or_default();
+        let (name, version) = (field("name"), field("version"));
         writeln!(
             text,
             "  {name} {version}: {}, {}",
-            word("license"),
-            word("repository")
+            field("license"),
+            field("repository")
         )?;
-        let directory = Path::new(word("manifest_path")).parent();
+        let directory = Path::new(field("manifest_path")).parent();
         for licence in texts(directory.context("manifest has no parent directory")?)? {
             packages_of.entry(licence).or_default().push(name);
         }

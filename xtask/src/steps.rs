@@ -42,7 +42,7 @@ pub(crate) struct Step {
 }
 
 /// A finished step.
-struct Done<'t> {
+struct StepResult<'t> {
     step: &'t Step,
     time: Duration,
     outcome: Outcome,
@@ -62,12 +62,12 @@ impl Table {
         toml::from_str(&text).context(".ci/steps.toml")
     }
 
-    /// Runs the steps of `cargo xtask test` whose names contain a word. Returns whether all passed; with `all`, a
+    /// Runs the steps of `cargo xtask test` whose names contain a filter. Returns whether all passed; with `all`, a
     /// skipped step counts as failed.
-    pub(crate) fn test(&self, project: &Project, all: bool, word: &str) -> Result<bool> {
+    pub(crate) fn test(&self, project: &Project, all: bool, filter: &str) -> Result<bool> {
         run_all(
             project,
-            self.test.iter().filter(|step| step.name.contains(word)),
+            self.test.iter().filter(|step| step.name.contains(filter)),
             all,
         )
     }
@@ -157,21 +157,21 @@ impl Step {
     }
 
     /// Runs the step. Prints its output immediately if `live`, otherwise after the step has finished.
-    fn run(&self, project: &Project, git_status: &str, live: bool) -> Done<'_> {
+    fn run(&self, project: &Project, git_status: &str, live: bool) -> StepResult<'_> {
         let start = Instant::now();
         let title = format!("\n── {}\n", self.name);
-        let mut kept = String::new();
+        let mut buffered = String::new();
         if live {
             print!("{title}");
         } else {
-            kept = title;
+            buffered = title;
         }
         let mut last = String::new();
         let status = self.piped(project, git_status, |line| {
             if live {
                 print!("{line}");
             } else {
-                kept.push_str(line);
+                buffered.push_str(line);
             }
             if !line.trim().is_empty() {
                 line.trim().clone_into(&mut last);
@@ -179,14 +179,14 @@ impl Step {
         });
         let outcome = outcome(status, last);
         let mut out = stdout().lock();
-        let told = match &outcome {
+        let result_line = match &outcome {
             Outcome::Passed => String::new(),
             Outcome::Failed(why) => format!("FAILED: {why}\n"),
             Outcome::Skipped(why) => format!("skipped: {why}\n"),
         };
         // A closed output isn't an error: the exit status still reports the result.
-        _ = write!(out, "{kept}{told}").and_then(|()| out.flush());
-        Done {
+        _ = write!(out, "{buffered}{result_line}").and_then(|()| out.flush());
+        StepResult {
             step: self,
             time: start.elapsed(),
             outcome,
@@ -269,8 +269,8 @@ fn run_all<'t>(
 }
 
 /// Returns how many steps failed.
-fn failures(done: &[Done<'_>], all: bool) -> usize {
-    let fails = |done: &&Done<'_>| match done.outcome {
+fn failures(done: &[StepResult<'_>], all: bool) -> usize {
+    let fails = |done: &&StepResult<'_>| match done.outcome {
         Outcome::Passed => false,
         Outcome::Failed(_) => true,
         Outcome::Skipped(_) => all && !done.step.optional,
@@ -279,10 +279,10 @@ fn failures(done: &[Done<'_>], all: bool) -> usize {
 }
 
 /// Returns a line for each step, the slowest steps and the totals.
-fn summary(done: &[Done<'_>], all: bool) -> String {
+fn summary(done: &[StepResult<'_>], all: bool) -> String {
     let mut lines = Vec::new();
     let [mut passed, mut skipped, mut not_here] = [0; 3];
-    for Done {
+    for StepResult {
         step,
         time,
         outcome,
@@ -309,7 +309,7 @@ fn summary(done: &[Done<'_>], all: bool) -> String {
             step.name
         ));
     }
-    let mut slowest: Vec<&Done<'_>> = done.iter().collect();
+    let mut slowest: Vec<&StepResult<'_>> = done.iter().collect();
     slowest.sort_by_key(|done| std::cmp::Reverse(done.time));
     let slowest = slowest.iter().take(5).map(|done| done.step.name.as_str());
     lines.push(format!(
@@ -325,7 +325,7 @@ fn summary(done: &[Done<'_>], all: bool) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Done, Outcome, Step, Table, failures, run_all, summary};
+    use super::{Outcome, Step, StepResult, Table, failures, run_all, summary};
     use crate::project::Project;
     use std::time::Duration;
 
@@ -358,7 +358,7 @@ mod tests {
             step("elsewhere", "skip 'not on this system'", true),
         ];
         let project = project();
-        let done: Vec<Done<'_>> = steps
+        let done: Vec<StepResult<'_>> = steps
             .iter()
             .map(|step| step.run(&project, "", false))
             .collect();
@@ -387,7 +387,7 @@ mod tests {
     #[test]
     fn summary_lists_slowest_steps_first() {
         let steps = ["a", "b"].map(|name| step(name, "", false));
-        let done = |step, time| Done {
+        let done = |step, time| StepResult {
             step,
             time: Duration::from_secs(time),
             outcome: Outcome::Passed,

@@ -134,7 +134,7 @@ fn ops(ops: &[OpSpec], extends: bool) -> Option<String> {
         versions.entry(&op.name).or_default().insert(op.since);
     }
     let what = if extends { "extends" } else { "defines" };
-    let count = show::count_of(versions.len() as u64, "operator");
+    let count = show::counted(versions.len() as u64, "operator");
     let lines = versions.iter().map(|(name, versions)| {
         let versions: Vec<String> = versions.iter().map(i64::to_string).collect();
         format!("{name} since {}", versions.join(", "))
@@ -164,12 +164,17 @@ fn fields(heading: &'static str, fields: &[Field]) -> String {
             "" => "(the value)",
             name => name,
         };
-        let takes = match field.rest {
+        let accepted_values = match field.rest {
             true => format!("{} (any names)", field.ty.name()),
-            false => field.takes(),
+            false => field.accepted_values(),
         };
         let meaning = field.doc.replace('\n', " ");
-        table.row([format!("  {name}"), takes, default(field), meaning]);
+        table.row([
+            format!("  {name}"),
+            accepted_values,
+            default(field),
+            meaning,
+        ]);
     }
     table.within(show::columns()).render()
 }

@@ -63,7 +63,7 @@ fn start() -> ExitCode {
     #[cfg(unix)]
     {
         allow_many_files();
-        if let Some(args) = worker_args::WorkerArgs::of_process() {
+        if let Some(args) = worker_args::WorkerArgs::from_process() {
             // The supervisor handles the other signals.
             signals::catch_large_files();
             files::set_output_apart();
@@ -72,11 +72,11 @@ fn start() -> ExitCode {
             crash::finish(status);
             return ExitCode::from(status);
         }
-        signals::listen();
+        signals::watch_signals();
     }
     if std::env::args_os()
         .nth(1)
-        .is_some_and(|word| word == WORKER)
+        .is_some_and(|argument| argument == WORKER)
     {
         files::set_output_apart();
         let work =
@@ -101,7 +101,7 @@ fn start() -> ExitCode {
             watchdog::start(limit, json);
         }
     }
-    let status = done(|| show::place_output(command::run(cli.command)));
+    let status = done(|| show::commit_output(command::run(cli.command)));
     #[cfg(unix)]
     crash::finish(status);
     ExitCode::from(status)

@@ -41,7 +41,7 @@ impl<'r> ShortNames<'r> {
     }
 
     /// Returns the shortest name that pipelines accept.
-    pub(crate) fn taken(&self, name: &str) -> String {
+    pub(crate) fn accepted(&self, name: &str) -> String {
         match without_namespace(name) {
             Some(_) => self.short(name),
             None => name.to_owned(),
@@ -100,11 +100,11 @@ impl Counted {
     }
 
     /// Returns the names with their counts, such as `InferType ×6`.
-    pub(crate) fn words(&self) -> Vec<String> {
-        let word = |(name, count): &(String, usize)| match count {
+    pub(crate) fn items(&self) -> Vec<String> {
+        let item = |(name, count): &(String, usize)| match count {
             1 => name.clone(),
             count => format!("{name} ×{count}"),
         };
-        self.0.iter().map(word).collect()
+        self.0.iter().map(item).collect()
     }
 }

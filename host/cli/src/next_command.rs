@@ -3,7 +3,7 @@
 use clap::CommandFactory;
 use clap::parser::ValueSource;
 use passdock::Diagnostic;
-use passdock::reproducer::shell_word;
+use passdock::reproducer::shell_quoted;
 
 use crate::args::{Cli, RunArgs};
 
@@ -13,21 +13,21 @@ const DIFFERENT: [&str; 2] = ["output", "json"];
 /// Returns the `bisect` command that finds the pass which changed the outputs of a run.
 pub(crate) fn bisect(args: &RunArgs) -> String {
     let inputs = args.inputs.iter();
-    let inputs = inputs.map(|input| shell_word(&input.to_string_lossy()));
-    let mut words: Vec<String> = inputs.collect();
+    let inputs = inputs.map(|input| shell_quoted(&input.to_string_lossy()));
+    let mut arguments: Vec<String> = inputs.collect();
     let mut before = String::new();
-    if let (Some(model), false) = (words.last_mut(), args.bind.is_empty()) {
+    if let (Some(model), false) = (arguments.last_mut(), args.bind.is_empty()) {
         // `bisect` has no `--bind`.
         let bindings = args.bind.iter();
-        let bindings = bindings.map(|binding| format!(" --bind {}", shell_word(binding)));
+        let bindings = bindings.map(|binding| format!(" --bind {}", shell_quoted(binding)));
         let bindings: String = bindings.collect();
         before =
             format!("`passdock run {model}{bindings} --passes InferType -o bound.onnx`, then ");
         "bound.onnx".clone_into(model);
     }
-    words.extend(common_options().into_iter().flatten());
-    let words = words.join(" ");
-    format!("{before}`passdock bisect {words} --test numerics` finds the pass")
+    arguments.extend(common_options().into_iter().flatten());
+    let arguments = arguments.join(" ");
+    format!("{before}`passdock bisect {arguments} --test numerics` finds the pass")
 }
 
 /// Returns the options on this process's command line that `bisect` accepts, too.
@@ -35,7 +35,7 @@ fn common_options() -> Option<Vec<String>> {
     let cli = Cli::command();
     let matches = cli.clone().try_get_matches().ok()?;
     let (_, run) = matches.subcommand()?;
-    let mut words = Vec::new();
+    let mut arguments = Vec::new();
     for option in cli.find_subcommand("bisect")?.get_arguments() {
         let id = option.get_id().as_str();
         let flag = match (option.get_long(), option.get_short()) {
@@ -48,18 +48,18 @@ fn common_options() -> Option<Vec<String>> {
             continue;
         }
         if !option.get_action().takes_values() {
-            words.push(flag);
+            arguments.push(flag);
             continue;
         }
         let values = run.get_raw(id).into_iter().flatten();
-        let values = values.map(|value| shell_word(&value.to_string_lossy()));
-        words.extend(values.map(|value| format!("{flag} {value}")));
+        let values = values.map(|value| shell_quoted(&value.to_string_lossy()));
+        arguments.extend(values.map(|value| format!("{flag} {value}")));
     }
-    Some(words)
+    Some(arguments)
 }
 
 /// Adds the command to the diagnostic about different outputs.
-pub(crate) fn tell(diagnostics: &mut [Diagnostic], command: &str) {
+pub(crate) fn add_help(diagnostics: &mut [Diagnostic], command: &str) {
     let about = diagnostics
         .iter_mut()
         .find(|diagnostic| diagnostic.code == "numerics");

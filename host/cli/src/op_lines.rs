@@ -10,10 +10,10 @@ const LONGEST: usize = 200;
 const HEAD: usize = 60;
 const TAIL: usize = 50;
 const CHANGED: usize = 50;
-const BESIDE: usize = 15;
+const CONTEXT_OPS: usize = 15;
 
 /// Returns the lines of ops before and after a change, shortened.
-pub(crate) fn shown(before: &[String], after: &[String]) -> (Vec<String>, Vec<String>) {
+pub(crate) fn excerpt(before: &[String], after: &[String]) -> (Vec<String>, Vec<String>) {
     if let ([old], [new]) = (before, after) {
         let (old, new) = changed(old, new);
         return (vec![old], vec![new]);
@@ -42,7 +42,10 @@ fn cut(line: &[char], changed: Option<Range<usize>>) -> String {
         return line.iter().collect();
     }
     let ends_of_change = changed.map(|changed| {
-        let (from, to) = (changed.start.saturating_sub(BESIDE), changed.end + BESIDE);
+        let (from, to) = (
+            changed.start.saturating_sub(CONTEXT_OPS),
+            changed.end + CONTEXT_OPS,
+        );
         let first = from..to.min(changed.start + CHANGED);
         [first, from.max(changed.end.saturating_sub(CHANGED))..to]
     });
@@ -83,7 +86,7 @@ mod tests {
         let lines =
             ["%a = onnx.Relu(%x) : f32[2]", "%a = onnx.Relu(%y) : f32[2]"].map(str::to_owned);
         assert_eq!(
-            shown(&lines[..1], &lines[1..]),
+            excerpt(&lines[..1], &lines[1..]),
             (vec![lines[0].clone()], vec![lines[1].clone()])
         );
     }

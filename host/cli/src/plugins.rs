@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use passdock::Registry;
 
 /// Description of `PrintIR`, the pass of the command itself.
-pub(crate) const OWN_PASS: &str = "Prints the module under a heading.";
+pub(crate) const HOST_PASS_SUMMARY: &str = "Prints the module under a heading.";
 
 /// Returns a registry with the command's instruments and pass, in addition to those of the library.
 pub(crate) fn registry() -> Registry {
@@ -20,12 +20,12 @@ pub(crate) fn standard_dirs() -> Vec<PathBuf> {
     let paths = std::env::var_os("PASSDOCK_PLUGIN_PATH").unwrap_or_default();
     let dirs = std::env::split_paths(&paths).filter(|dir| !dir.as_os_str().is_empty());
     let mut dirs: Vec<PathBuf> = dirs.collect();
-    if let Some(beside) = program_dir() {
+    if let Some(program) = program_dir() {
         // Normalized, because messages show paths of files in it.
-        if let Some(prefix) = beside.parent() {
+        if let Some(prefix) = program.parent() {
             dirs.push(prefix.join("lib/passdock/plugins"));
         }
-        dirs.push(beside);
+        dirs.push(program);
     }
     dirs
 }

@@ -27,7 +27,7 @@ impl Progress {
     }
 
     /// Replaces the text.
-    pub(crate) fn say(&self, what: &str) {
+    pub(crate) fn update(&self, what: &str) {
         if let Some(bar) = &self.0 {
             bar.set_message(show::safe(what));
         }
@@ -35,11 +35,11 @@ impl Progress {
 
     /// Writes a line to standard output, above the progress line.
     pub(crate) fn line(&self, line: &str) {
-        self.apart(|| show::print(line));
+        self.suspended(|| show::print(line));
     }
 
     /// Calls a function that writes to the terminal, above the progress line.
-    pub(crate) fn apart(&self, write: impl FnOnce()) {
+    pub(crate) fn suspended(&self, write: impl FnOnce()) {
         match &self.0 {
             Some(bar) => bar.suspend(write),
             None => write(),

@@ -13,7 +13,7 @@ use crate::show::{self, TextTable};
 
 /// How much of a report is shown.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Shown {
+pub(crate) struct ReportStyle {
     /// Whether each pass has a row.
     pub(crate) in_full: bool,
     /// The terminal's width in columns.
@@ -34,16 +34,16 @@ pub(crate) enum Notes {
 /// Maximum number of op kinds in a report.
 const MAX_KINDS: usize = 12;
 
-pub(crate) fn render(report: &Report, shown: Shown) -> String {
-    let mut text = passes(&report.passes, shown);
+pub(crate) fn render(report: &Report, style: ReportStyle) -> String {
+    let mut text = passes(&report.passes, style);
     for instrument in &report.instruments {
         // The text of a plugin may lack the final newline.
         let report = instrument.text.trim_end();
         text.push_str(&format!("\n{}:\n{report}\n", instrument.name));
     }
     if report.ok {
-        text += &kinds(&report.model.kinds, shown.width);
-        text += &summary(report, shown.width);
+        text += &kinds(&report.model.kinds, style.width);
+        text += &summary(report, style.width);
     }
     text
 }
@@ -76,25 +76,25 @@ fn built_in(pipeline: &PipelineReport) -> String {
 /// Renders the op kinds whose counts changed.
 fn kinds(kinds: &[KindReport], width: usize) -> String {
     let changed = kinds.iter().filter(|kind| kind.before != kind.after);
-    let mut words: Vec<String> = changed
+    let mut parts: Vec<String> = changed
         .map(|kind| {
             let op = kind.op.strip_prefix("onnx.").unwrap_or(&kind.op);
             format!("{} {} → {}", show::safe(op), kind.before, kind.after)
         })
         .collect();
-    if words.is_empty() {
+    if parts.is_empty() {
         return String::new();
     }
-    if words.len() > MAX_KINDS {
-        let more = words.len() - MAX_KINDS + 1;
-        words.truncate(MAX_KINDS - 1);
-        words.push(format!("{more} more kinds"));
+    if parts.len() > MAX_KINDS {
+        let more = parts.len() - MAX_KINDS + 1;
+        parts.truncate(MAX_KINDS - 1);
+        parts.push(format!("{more} more kinds"));
     }
-    show::wrapped("ops: ", &words, "     ", width)
+    show::wrapped("ops: ", &parts, "     ", width)
 }
 
 /// Renders the table of passes.
-pub(crate) fn passes(passes: &[PassRecord], shown: Shown) -> String {
+pub(crate) fn passes(passes: &[PassRecord], style: ReportStyle) -> String {
     let required = passes.iter();
     let required = required.filter_map(|pass| pass.requested_by.as_deref());
     let names = ShortNames::new(passes.iter().map(|pass| &*pass.name).chain(required));
@@ -102,13 +102,13 @@ pub(crate) fn passes(passes: &[PassRecord], shown: Shown) -> String {
     let mut at = 0;
     while let Some(pass) = passes.get(at) {
         at += 1;
-        if is_quiet(pass) && !shown.in_full {
+        if is_quiet(pass) && !style.in_full {
             continue;
         }
-        add(&mut table, pass, &names, shown.width);
+        add(&mut table, pass, &names, style.width);
         let (inner, hidden) = recursion(&passes[at - 1..]);
         for pass in &passes[at..at + inner] {
-            add(&mut table, pass, &names, shown.width);
+            add(&mut table, pass, &names, style.width);
         }
         at += inner + hidden;
         if hidden > 0 {
@@ -117,10 +117,10 @@ pub(crate) fn passes(passes: &[PassRecord], shown: Shown) -> String {
             table.line(&line);
         }
     }
-    if !shown.in_full {
-        quiet(&mut table, passes, &names, shown.width);
+    if !style.in_full {
+        quiet(&mut table, passes, &names, style.width);
     }
-    table.render() + &names.files(passes.iter().map(provided), shown.width)
+    table.render() + &names.files(passes.iter().map(provided), style.width)
 }
 
 /// Returns the file or the plugin that provides a pass, and the pass's name.
@@ -159,14 +159,14 @@ fn quiet(table: &mut TextTable<3>, passes: &[PassRecord], names: &ShortNames<'_>
     }
     if !unchanged.is_empty() {
         table.line(&format!("no change, {}:", show::seconds(seconds)));
-        table.line(&show::wrapped("  ", &unchanged.words(), "  ", width));
+        table.line(&show::wrapped("  ", &unchanged.items(), "  ", width));
     }
     for (reason, passes) in skipped {
         let head = match reason {
             "" => "skipped: ".to_owned(),
             reason => format!("skipped, {reason}: "),
         };
-        table.line(&show::wrapped(&head, &passes.words(), "  ", width));
+        table.line(&show::wrapped(&head, &passes.items(), "  ", width));
     }
 }
 
@@ -184,7 +184,7 @@ fn recursion(passes: &[PassRecord]) -> (usize, usize) {
         before.any(|pass| pass.name == passes[at].name)
     };
     match (1..=inside).find(is_again) {
-        Some(again) => (again - 1, inside + 1 - again),
+        Some(last_run) => (last_run - 1, inside + 1 - last_run),
         None => (0, 0),
     }
 }
@@ -208,8 +208,8 @@ fn add(table: &mut TextTable<3>, pass: &PassRecord, names: &ShortNames<'_>, widt
         table.line(&show::wrapped(&below, &[&pass.reason], &below, width));
     }
     if !pass.changes.is_empty() {
-        let words: Vec<String> = pass.changes.iter().map(changed).collect();
-        table.line(&show::wrapped(&below, &words, &below, width));
+        let parts: Vec<String> = pass.changes.iter().map(changed).collect();
+        table.line(&show::wrapped(&below, &parts, &below, width));
     }
     if !pass.rewrites.is_empty() {
         let rules = pass.rewrites.iter();
@@ -221,7 +221,7 @@ fn add(table: &mut TextTable<3>, pass: &PassRecord, names: &ShortNames<'_>, widt
 
 /// Renders a change that left the number of ops as it was.
 fn changed((what, &count): (&String, &usize)) -> String {
-    let items = |noun| show::count_of(count as u64, noun);
+    let items = |noun| show::counted(count as u64, noun);
     match &**what {
         "ops" => format!("recreated {}", items("op")),
         "constants" => format!("added {}", items("constant")),
@@ -240,8 +240,8 @@ pub(crate) fn diagnostics(diagnostics: &[Diagnostic], notes: Notes) {
     let is_note = |diagnostic: &&Diagnostic| diagnostic.severity == Severity::Note;
     // Notes are similar if they have the same code, and the same message except for numbers.
     let kind = |note: &Diagnostic| {
-        let words = note.message.split(|c: char| c.is_ascii_digit());
-        (note.code.clone(), words.collect::<String>())
+        let parts = note.message.split(|c: char| c.is_ascii_digit());
+        (note.code.clone(), parts.collect::<String>())
     };
     let mut alike: BTreeMap<(String, String), usize> = BTreeMap::new();
     for note in diagnostics.iter().filter(is_note) {

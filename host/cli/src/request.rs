@@ -13,7 +13,7 @@ use crate::args::{PassArgs, PluginArgs};
 use crate::{plugins, watchdog};
 
 /// Returns a request with the directories and files of plugins.
-pub(crate) fn of_plugins(plugins: PluginArgs) -> Request {
+pub(crate) fn from_plugin_args(plugins: PluginArgs) -> Request {
     Request {
         plugin_files: plugins.plugin,
         plugin_dirs: plugins.plugin_dir,
@@ -25,7 +25,10 @@ pub(crate) fn of_plugins(plugins: PluginArgs) -> Request {
 
 /// Returns a request that also selects passes: those of the pipeline, then those of `--passes`. Without either, the
 /// passes are those of the default pipeline.
-pub(crate) fn of_passes(pipeline: Option<&Path>, args: PassArgs) -> Result<Request, PassError> {
+pub(crate) fn from_pass_args(
+    pipeline: Option<&Path>,
+    args: PassArgs,
+) -> Result<Request, PassError> {
     let mut passes = args.passes;
     let pipeline = match pipeline {
         // A .rules file is a pipeline with one pass.
@@ -47,12 +50,12 @@ pub(crate) fn of_passes(pipeline: Option<&Path>, args: PassArgs) -> Result<Reque
         raise_opset: args.raise_opset,
         config: args.config,
         trust: args.trust,
-        ..of_plugins(args.plugins)
+        ..from_plugin_args(args.plugins)
     })
 }
 
 /// Returns the request of `command [PIPELINE] MODEL` for repeated runs.
-pub(crate) fn of_search(command: &str, search: SearchArgs) -> Result<Request, PassError> {
+pub(crate) fn from_search_args(command: &str, search: SearchArgs) -> Result<Request, PassError> {
     let (pipeline, model) = inputs(&search.inputs, command)?;
     Ok(Request {
         model,
@@ -61,7 +64,7 @@ pub(crate) fn of_search(command: &str, search: SearchArgs) -> Result<Request, Pa
         read: ReadOptions {
             outside_data: search.allow_outside_data,
         },
-        ..of_passes(pipeline.as_deref(), search.passes)?
+        ..from_pass_args(pipeline.as_deref(), search.passes)?
     })
 }
 
@@ -89,7 +92,7 @@ pub(crate) fn inputs(
             let error = usage(format!(
                 "expected a pipeline before the model, found `{shown}`"
             ));
-            Err(error.help(match Format::of(second) {
+            Err(error.help(match Format::from_path(second) {
                 Ok(_) if command != "bisect" => format!(
                     "pass the output with `-o`: `passdock {command} {shown} -o {}`",
                     second.display()
@@ -120,8 +123,8 @@ pub(crate) fn inputs(
 fn names_pipeline(path: &Path) -> bool {
     has_extension(path, "toml")
         || is_rules(path)
-        || word(path).is_some()
-        || path.components().count() > 1 && Format::of(path).is_err()
+        || pipeline_name(path).is_some()
+        || path.components().count() > 1 && Format::from_path(path).is_err()
 }
 
 /// Returns `true` if the path is a .rules file, which runs as a pass.
@@ -134,51 +137,54 @@ fn has_extension(path: &Path, extension: &str) -> bool {
 }
 
 fn is_built_in(path: &Path) -> bool {
-    word(path).is_some_and(|word| BuiltInPipeline::named(word).is_ok())
+    pipeline_name(path).is_some_and(|pipeline_name| BuiltInPipeline::named(pipeline_name).is_ok())
 }
 
 /// Returns the name of a built-in pipeline: a path without directories and extension.
-fn word(path: &Path) -> Option<&str> {
+fn pipeline_name(path: &Path) -> Option<&str> {
     let mut components = path.components();
     match (components.next(), components.next()) {
-        (Some(Component::Normal(word)), None) => word
+        (Some(Component::Normal(pipeline_name)), None) => pipeline_name
             .to_str()
-            .filter(|word| !word.contains('.') && *word != "-"),
+            .filter(|pipeline_name| !pipeline_name.contains('.') && *pipeline_name != "-"),
         _ => None,
     }
 }
 
 fn read_pipeline(path: &Path) -> Result<PipelineText, PassError> {
     let shown = path.display();
-    let wrong = |message: String| PassError::new(ErrorKind::Usage, message);
-    if let Some(word) = word(path) {
-        let pipeline = BuiltInPipeline::named(word).map_err(|error| match path.exists() {
-            true => error.help(format!("for the file of that name, write `./{word}`")),
-            false => error,
-        })?;
+    let usage_error = |message: String| PassError::new(ErrorKind::Usage, message);
+    if let Some(pipeline_name) = pipeline_name(path) {
+        let pipeline =
+            BuiltInPipeline::named(pipeline_name).map_err(|error| match path.exists() {
+                true => error.help(format!(
+                    "for the file of that name, write `./{pipeline_name}`"
+                )),
+                false => error,
+            })?;
         return Ok(pipeline.into());
     }
     let extension = path.extension().and_then(|extension| extension.to_str());
     if let Some("onnx" | "ir") = extension {
-        let error = wrong(format!("`{shown}` is a model, not a pipeline"));
+        let error = usage_error(format!("`{shown}` is a model, not a pipeline"));
         return Err(error
             .help("a pipeline is a .toml file; for a summary of a model, run `passdock stats`"));
     }
-    watchdog::doing(&format!("reading the pipeline `{shown}`"));
+    watchdog::set_activity(&format!("reading the pipeline `{shown}`"));
     let unreadable =
-        |why: &dyn Display| wrong(format!("could not read the pipeline `{shown}`: {why}"));
+        |why: &dyn Display| usage_error(format!("could not read the pipeline `{shown}`: {why}"));
     let text = files::read_to_string(path).map_err(|error| match error.kind() {
         IoErrorKind::InvalidData => unreadable(&"it is not UTF-8"),
         IoErrorKind::NotFound => {
-            let is_meant = |known: &&BuiltInPipeline| path.file_stem() == Some(known.name.as_ref());
+            let is_stem = |known: &&BuiltInPipeline| path.file_stem() == Some(known.name.as_ref());
             let mut missing = unreadable(&error);
             missing.help = BUILT_IN
                 .iter()
-                .find(is_meant)
+                .find(is_stem)
                 .map(|known| format!("the built-in pipeline is `{}`", known.name));
             missing
         }
         _ => unreadable(&error),
     })?;
-    Ok(PipelineText::of_file(path, text))
+    Ok(PipelineText::from_file(path, text))
 }

@@ -35,7 +35,7 @@ pub(crate) fn print_diff(text: &str) {
 }
 
 /// Writes text to standard output, or to standard error if standard output has the model.
-pub(crate) fn print_beside(text: &str, to_stderr: bool) {
+pub(crate) fn print_summary(text: &str, to_stderr: bool) {
     match to_stderr {
         true => print_error(text),
         false => print(text),
@@ -54,12 +54,12 @@ pub(crate) fn print_json(value: &impl Serialize) {
 
 /// Returns a versioned JSON object on one line.
 pub(crate) fn json_line(value: &impl Serialize) -> String {
-    text_of(serde_json::to_string(&versioned(value)))
+    or_report_error(serde_json::to_string(&versioned(value)))
 }
 
 /// Returns a versioned JSON object, pretty-printed.
 pub(crate) fn json(value: &impl Serialize) -> String {
-    text_of(serde_json::to_string_pretty(&versioned(value)))
+    or_report_error(serde_json::to_string_pretty(&versioned(value)))
 }
 
 /// A value with the version of its JSON format.
@@ -78,7 +78,7 @@ fn versioned<T>(value: &T) -> Versioned<'_, T> {
 }
 
 /// Returns JSON escaped for terminals, with a newline.
-fn text_of(json: serde_json::Result<String>) -> String {
+fn or_report_error(json: serde_json::Result<String>) -> String {
     match json {
         Ok(text) => json_safe(&text) + "\n",
         Err(error) => {
@@ -90,29 +90,29 @@ fn text_of(json: serde_json::Result<String>) -> String {
 
 /// The JSON of a command: its result, exit status and error.
 #[derive(Serialize)]
-pub(crate) struct Answer<T> {
+pub(crate) struct CommandOutput<T> {
     ok: bool,
     #[serde(flatten)]
-    answer: T,
+    result: T,
     exit_status: u8,
     diagnostics: Vec<Diagnostic>,
 }
 
-impl<T> Answer<T> {
-    pub(crate) fn new(status: u8, answer: T, error: Option<&PassError>) -> Answer<T> {
-        Answer {
+impl<T> CommandOutput<T> {
+    pub(crate) fn new(status: u8, result: T, error: Option<&PassError>) -> CommandOutput<T> {
+        CommandOutput {
             ok: status == 0,
-            answer,
+            result,
             exit_status: status,
             diagnostics: error.iter().map(|error| error.to_diagnostic()).collect(),
         }
     }
 }
 
-impl Answer<serde_json::Value> {
+impl CommandOutput<serde_json::Value> {
     /// Returns the JSON of a command that failed without a result.
-    pub(crate) fn failed(error: &PassError) -> Answer<serde_json::Value> {
-        Answer::new(error.exit_status(), serde_json::json!({}), Some(error))
+    pub(crate) fn failed(error: &PassError) -> CommandOutput<serde_json::Value> {
+        CommandOutput::new(error.exit_status(), serde_json::json!({}), Some(error))
     }
 }
 
@@ -141,10 +141,10 @@ pub(crate) fn create_dir(dir: &Path) -> anyhow::Result<()> {
 }
 
 /// Prints the result of a command that succeeded, as JSON or with `render`.
-pub(crate) fn answer<T: Serialize>(answer: &T, json: bool, render: impl FnOnce(&T)) {
+pub(crate) fn print_result<T: Serialize>(result: &T, json: bool, render: impl FnOnce(&T)) {
     match json {
-        true => print_json(&Answer::new(0, answer, None)),
-        false => render(answer),
+        true => print_json(&CommandOutput::new(0, result, None)),
+        false => render(result),
     }
 }
 
@@ -181,7 +181,7 @@ pub(crate) fn write_model(
 ) -> Result<(), PassError> {
     let emit = &mut |warning| diagnostic(&warning);
     let staging = STAGING.get().map(String::as_str);
-    place(Some(output.stage(module, options, staging, emit)?));
+    set_output(Some(output.stage(module, options, staging, emit)?));
     Ok(())
 }
 
@@ -192,18 +192,18 @@ pub(crate) static STAGING: OnceLock<String> = OnceLock::new();
 static OUTPUT: Mutex<Option<StagedModel>> = Mutex::new(None);
 
 /// Registers an output to commit when the command ends without an error.
-pub(crate) fn place(output: Option<StagedModel>) {
+pub(crate) fn set_output(output: Option<StagedModel>) {
     *OUTPUT.lock().unwrap_or_else(PoisonError::into_inner) = output;
 }
 
-/// Takes the output registered by [`place`].
+/// Takes the output registered by [`set_output`].
 pub(crate) fn take_output() -> Option<StagedModel> {
     OUTPUT.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 
 /// Commits the output of a command that ends with `status`, if it succeeded. Returns the final status. A worker leaves
 /// this to its supervisor, which has taken the output.
-pub(crate) fn place_output(status: u8) -> u8 {
+pub(crate) fn commit_output(status: u8) -> u8 {
     let output = take_output().filter(|_| status == 0);
     match output.map(StagedModel::commit) {
         Some(Err(error)) => fail(&error),
@@ -213,13 +213,13 @@ pub(crate) fn place_output(status: u8) -> u8 {
 
 /// Returns the final exit status of a command. If standard output couldn't be written, reports that and returns at
 /// least `trouble`.
-pub(crate) fn finish(status: u8, trouble: u8) -> u8 {
+pub(crate) fn finish(status: u8, minimum: u8) -> u8 {
     let Some(error) = FAILED.get() else {
         return status;
     };
     let message = format!("could not write standard output: {error}");
     diagnostic(&PassError::new(ErrorKind::Write, message).to_diagnostic());
-    status.max(trouble)
+    status.max(minimum)
 }
 
 /// Writes text to standard error without escaping it. Errors are ignored: they can't be reported.
@@ -255,17 +255,17 @@ pub(crate) fn set_color(color: Color) {
 
 /// Returns `true` if output on standard output is coloured.
 pub(crate) fn has_color() -> bool {
-    takes_color(StandardOutput::is_terminal())
+    supports_color(StandardOutput::is_terminal())
 }
 
 /// Returns `true` if output on standard error is coloured.
 pub(crate) fn error_has_color() -> bool {
-    takes_color(io::stderr().is_terminal())
+    supports_color(io::stderr().is_terminal())
 }
 
-fn takes_color(is_terminal: bool) -> bool {
+fn supports_color(is_terminal: bool) -> bool {
     match COLOR.get().unwrap_or(&Color::Auto) {
-        Color::Auto => terminal::takes_color(is_terminal),
+        Color::Auto => terminal::supports_color(is_terminal),
         Color::Always => true,
         Color::Never => false,
     }
@@ -295,12 +295,12 @@ pub(crate) fn columns() -> Option<usize> {
 }
 
 /// Wraps a comma-separated list at a given width. `head` starts the first line, `indent` the others.
-pub(crate) fn wrapped(head: &str, words: &[impl AsRef<str>], indent: &str, width: usize) -> String {
-    let words = words.iter().enumerate().map(|(at, word)| {
-        let comma = if at + 1 < words.len() { "," } else { "" };
-        safe(word.as_ref()) + comma
+pub(crate) fn wrapped(head: &str, items: &[impl AsRef<str>], indent: &str, width: usize) -> String {
+    let items = items.iter().enumerate().map(|(at, item)| {
+        let comma = if at + 1 < items.len() { "," } else { "" };
+        safe(item.as_ref()) + comma
     });
-    wrap(&safe(head), words, indent, width).join("\n") + "\n"
+    wrap(&safe(head), items, indent, width).join("\n") + "\n"
 }
 
 /// Formats a duration in seconds, as `1.5 ms`.
@@ -332,7 +332,7 @@ pub(crate) fn count(number: u64) -> String {
 }
 
 /// Formats a number of items: `1 tensor`, `2,048 tensors`.
-pub(crate) fn count_of(number: u64, noun: &str) -> String {
+pub(crate) fn counted(number: u64, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{} {noun}{plural}", count(number))
 }
@@ -394,8 +394,8 @@ mod tests {
             assert_eq!(bytes(number), size);
             assert_eq!(count(number), digits);
         }
-        assert_eq!(count_of(1, "tensor"), "1 tensor");
-        assert_eq!(count_of(0, "tensor"), "0 tensors");
+        assert_eq!(counted(1, "tensor"), "1 tensor");
+        assert_eq!(counted(0, "tensor"), "0 tensors");
     }
 
     #[test]

@@ -12,7 +12,7 @@ use signal_hook::iterator::Signals;
 use signal_hook::{flag, low_level};
 
 /// Installs the handlers. If that fails, signals have their default effect.
-pub(crate) fn listen() {
+pub(crate) fn watch_signals() {
     catch_large_files();
     // `nohup`, and shells that start a background job, let the command ignore some signals.
     let ignored = ignored();
@@ -21,29 +21,29 @@ pub(crate) fn listen() {
         .filter(|signal| ignored & (1 << (signal - 1)) == 0)
         .collect();
     // A second signal terminates the command immediately.
-    let again = Arc::new(AtomicBool::new(false));
+    let was_interrupted = Arc::new(AtomicBool::new(false));
     for &signal in signals.iter().filter(|signal| **signal != SIGTSTP) {
-        let _ = flag::register_conditional_default(signal, again.clone());
+        let _ = flag::register_conditional_default(signal, was_interrupted.clone());
     }
     let Ok(signals) = Signals::new(signals) else {
         return;
     };
     // Never dropped: a plugin may have closed the descriptors, and their numbers may be in use again.
     let mut signals = ManuallyDrop::new(signals);
-    let listen = move || {
+    let watch_signals = move || {
         for signal in signals.forever() {
             if signal == SIGTSTP {
                 stop();
                 continue;
             }
-            again.store(true, Ordering::SeqCst);
+            was_interrupted.store(true, Ordering::SeqCst);
             supervised::give_up();
             files::give_up();
             let _ = low_level::emulate_default_handler(signal);
         }
     };
     // The iterator panics if the descriptors are closed.
-    thread::spawn(|| crash::caught(listen).ok());
+    thread::spawn(|| crash::caught(watch_signals).ok());
 }
 
 /// Makes a write that exceeds the file size limit fail instead of terminating the process.
@@ -56,7 +56,7 @@ pub(crate) fn catch_large_files() {
 fn stop() {
     supervised::stop();
     let _ = low_level::emulate_default_handler(SIGTSTP);
-    supervised::go_on();
+    supervised::resume();
 }
 
 /// Returns the signals that this process was started to ignore, as a bit mask. Returns 0 if the system doesn't report

@@ -10,7 +10,7 @@ fn activity() -> MutexGuard<'static, String> {
 }
 
 /// Sets the current activity.
-pub(crate) fn doing(what: &str) {
+pub(crate) fn set_activity(what: &str) {
     what.clone_into(&mut activity());
 }
 
@@ -25,22 +25,22 @@ mod limit {
     use passdock::waiting::is_waiting;
     use passdock::{ErrorKind, PassError, crash, files, supervised};
 
-    use super::{activity, doing};
+    use super::{activity, set_activity};
     use crate::show;
 
     /// The polling interval.
-    const LOOK: Duration = Duration::from_millis(20);
+    const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
     /// Terminates the command with status 1 once it has been busy for `limit`. `json` renders the error as JSON.
     pub(crate) fn start(limit: Duration, json: Option<fn(&PassError) -> String>) {
-        doing("reading its input");
+        set_activity("reading its input");
         thread::spawn(move || {
-            let look = LOOK.min(limit);
+            let interval = POLL_INTERVAL.min(limit);
             let mut busy = Duration::ZERO;
             while busy < limit {
-                thread::sleep(look);
+                thread::sleep(interval);
                 // Counts only time in which the command isn't stopped.
-                busy += look;
+                busy += interval;
                 if is_waiting() {
                     busy = Duration::ZERO;
                 }
@@ -52,8 +52,8 @@ mod limit {
     fn end(limit: Duration, json: Option<fn(&PassError) -> String>) -> ! {
         supervised::give_up();
         files::give_up();
-        let (doing, limit) = (activity().clone(), limit.as_secs_f64());
-        let message = format!("the command was still {doing} after {limit} s");
+        let (set_activity, limit) = (activity().clone(), limit.as_secs_f64());
+        let message = format!("the command was still {set_activity} after {limit} s");
         let error = PassError::new(ErrorKind::Crashed, message)
             .help("if a path is a pipe, check that the other end is open and is closed in time");
         let status = show::fail(&error);

@@ -18,15 +18,15 @@ pub(crate) struct WorkerArgs {
 impl WorkerArgs {
     /// Returns the arguments of this process if it is a worker. Parsing them here is faster than with clap, and hides
     /// them from users.
-    pub(crate) fn of_process() -> Option<WorkerArgs> {
-        let mut words = std::env::args_os().skip(1);
-        words.next().filter(|word| word == OsStr::new(WORKER))?;
-        let mut number = || words.next()?.to_str()?.parse().ok();
+    pub(crate) fn from_process() -> Option<WorkerArgs> {
+        let mut args = std::env::args_os().skip(1);
+        args.next().filter(|arg| arg == OsStr::new(WORKER))?;
+        let mut number = || args.next()?.to_str()?.parse().ok();
         let (channel, record) = (number()?, number()?);
         Some(WorkerArgs {
             channel,
             record,
-            command: words.collect(),
+            command: args.collect(),
         })
     }
 }

@@ -20,10 +20,10 @@ pub mod util;
 pub mod verify;
 
 pub use boundary::handles::{
-    FunctionSnapshot, adopted, bring, constant_data, look_at, module_now, replace_module,
+    FunctionSnapshot, add_callee, adopted, constant_data, module_now, replace_module, with_function,
 };
 pub use boundary::{Endings, Rewrites};
-pub use config::{ConfigError, ConfigInfo, ConfigValue, IntoConfig, OptionSource, Wrong};
+pub use config::{ConfigError, ConfigInfo, ConfigValue, IntoConfig, InvalidPart, OptionSource};
 pub use context::{
     ContextBuilder, ContextSettings, DeviceType, DiagnosticContext, Entered, OnPass, PassContext,
     PassRecord, PassRun, PassStatus, Recorder, Renderer, get_renderer, override_renderer,
@@ -45,7 +45,7 @@ pub use passdock_diagnostic::{
 pub use passdock_loader::manifest::InstrumentDeclaration;
 pub use passdock_loader::{
     Field, FieldType, ManifestPass, MissingDefinition, OpDefs, OpInfo, Origin, PanicStrategy,
-    PassKind, Phase, Plugin, PluginError, Schema, SearchDir, takes,
+    PassKind, Phase, Plugin, PluginError, Schema, SearchDir, operand_range,
 };
 pub use passdock_plugin_api as sdk;
 pub use registry::{LoadOptions, Registry};

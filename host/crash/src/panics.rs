@@ -11,14 +11,14 @@ pub struct Panic {
     /// The payload of the panic.
     pub payload: Box<dyn Any + Send>,
     /// The source location, if [`keep_quiet`] was called.
-    pub place: Option<String>,
+    pub location: Option<String>,
 }
 
 thread_local! {
     /// The number of calls on this thread's stack that catch panics.
     static CATCHING: Cell<u32> = const { Cell::new(0) };
     /// The source location of the last panic.
-    static PLACE: RefCell<Option<String>> = const { RefCell::new(None) };
+    static LOCATION: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
 /// Calls `body` and catches its panic.
@@ -31,7 +31,7 @@ pub fn caught<T>(body: impl FnOnce() -> T) -> Result<T, Panic> {
     CATCHING.set(CATCHING.get() - 1);
     result.map_err(|payload| Panic {
         payload,
-        place: PLACE.take(),
+        location: LOCATION.take(),
     })
 }
 
@@ -47,9 +47,9 @@ pub fn keep_quiet() {
         if !is_caught {
             return before(info);
         }
-        let place = info.location().map(ToString::to_string);
+        let location = info.location().map(ToString::to_string);
         // The thread-local is already destroyed in a thread that exits.
-        _ = PLACE.try_with(|kept| kept.replace(place));
+        _ = LOCATION.try_with(|last| last.replace(location));
     }));
 }
 

@@ -28,7 +28,7 @@ const STACK_STEP: u64 = 1 << 16;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Then {
     /// Record the crash and terminate by the signal. A supervisor reports it.
-    Die,
+    Terminate,
     /// Print an error message to standard error, and exit with this status.
     Exit(i32),
     /// Print an error message to standard error if the thread is in a call into a plugin. Then run the previous handler
@@ -173,7 +173,7 @@ extern "C" fn on_signal(signal: c_int, info: *mut siginfo_t, context: *mut c_voi
     if (!chains || call::is_any()) && !ENDS.swap(true, Ordering::SeqCst) {
         let cause = cause(signal, info, context);
         match watch.then {
-            Then::Die => {
+            Then::Terminate => {
                 if let Some(record) = in_use() {
                     record.set_signal(&cause, call::current());
                 }
@@ -301,7 +301,7 @@ fn report(cause: &TerminationCause) -> fmt::Result {
                 kind => kind.name(),
             };
             writeln!(out, "error[crashed]: {what} `{}` {cause}", call.name)?;
-            write_place(&mut out, &call.function, &call.plugin)?;
+            write_location(&mut out, &call.function, &call.plugin)?;
             let pass = calls.find(|call| call.kind() == Some(CallKind::Pass));
             if let Some(pass) = pass.filter(|_| kind != CallKind::Pass) {
                 let how = match kind {
@@ -309,7 +309,7 @@ fn report(cause: &TerminationCause) -> fmt::Result {
                     _ => "in",
                 };
                 writeln!(out, "  = {how} pass `{}`", pass.name)?;
-                write_place(&mut out, &pass.function, &pass.plugin)?;
+                write_location(&mut out, &pass.function, &pass.plugin)?;
             }
         }
     }
@@ -317,7 +317,7 @@ fn report(cause: &TerminationCause) -> fmt::Result {
 }
 
 /// Prints the recorded function and plugin of a call.
-fn write_place(out: &mut StandardError, function: &Text<31>, plugin: &Text<63>) -> fmt::Result {
+fn write_location(out: &mut StandardError, function: &Text<31>, plugin: &Text<63>) -> fmt::Result {
     if !function.is_empty() {
         writeln!(out, "  = in function @{function}")?;
     }

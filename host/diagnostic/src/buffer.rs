@@ -24,8 +24,8 @@ impl DiagnosticBuffer {
             let message = format!(
                 "the pass emitted more than {MAX_DIAGNOSTICS} diagnostics; the rest is omitted"
             );
-            let left_out = Diagnostic::new(Severity::Warning, "too-many", message);
-            self.diagnostics.push(left_out);
+            let omitted = Diagnostic::new(Severity::Warning, "too-many", message);
+            self.diagnostics.push(omitted);
         }
         if one.severity.is_failure() && !self.has_late_failure {
             self.has_late_failure = true;

@@ -174,7 +174,7 @@ impl Snippet {
     }
 
     /// Creates a snippet of a given line. `span` is the range of bytes to underline.
-    pub fn of_line(file: &str, line: usize, text: &str, span: Range<usize>) -> Snippet {
+    pub fn from_line(file: &str, line: usize, text: &str, span: Range<usize>) -> Snippet {
         let column = match line {
             0 => 0,
             _ => text[..floor(text, span.start)].chars().count() + 1,

@@ -78,31 +78,31 @@ pub fn excerpt(
     excerpt.op = Some(f.describe_op(op));
     excerpt.location = location(f, record.loc);
     let mut lines = locs(f, record.loc).filter_map(|loc| {
-        let place = line_of(f, loc, text?)?;
-        Some((written(f, loc)?, place))
+        let location = line_of(f, loc, text?)?;
+        Some((written(f, loc)?, location))
     });
     match lines.next() {
         Some((_, (number, line, start))) => {
             let under = span(line, start, part);
             let file = text.map_or("", TextSource::name);
-            excerpt.snippet = Some(Snippet::of_line(file, number, line, under));
+            excerpt.snippet = Some(Snippet::from_line(file, number, line, under));
             excerpt.others = lines
                 .map(|(location, (number, line, start))| Label {
                     text: "and from here".to_owned(),
                     location: Some(location),
                     snippet: Some(Snippet {
                         label: "and from here".to_owned(),
-                        ..Snippet::of_line(file, number, line, span(line, start, Part::WHOLE))
+                        ..Snippet::from_line(file, number, line, span(line, start, Part::WHOLE))
                     }),
                     ..Label::default()
                 })
                 .collect();
         }
         None => {
-            let place = excerpt.location.as_deref().unwrap_or_default();
+            let location = excerpt.location.as_deref().unwrap_or_default();
             let line = printed(f, op, &mut numbering.borrow_mut());
             excerpt.snippet =
-                line.map(|line| Snippet::of_line(place, 0, &line, span(&line, 0, part)));
+                line.map(|line| Snippet::from_line(location, 0, &line, span(&line, 0, part)));
         }
     }
     excerpt

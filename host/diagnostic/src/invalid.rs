@@ -6,11 +6,11 @@ pub enum InvalidShape<'m> {
     /// An unknown key, and the struct's keys.
     UnknownKey(&'m str, Vec<&'m str>),
     /// An unknown variant, and the enum's variants.
-    UnknownWord(&'m str, Vec<&'m str>),
+    UnknownVariant(&'m str, Vec<&'m str>),
     /// A missing key.
     MissingKey(&'m str),
     /// A value of an unexpected type.
-    WrongType {
+    TypeMismatch {
         /// The value, or its type.
         got: &'m str,
         /// The expected type.
@@ -49,13 +49,13 @@ impl<'m> InvalidShape<'m> {
         if message.starts_with("unknown field") {
             InvalidShape::UnknownKey(name, valid())
         } else if message.starts_with("unknown variant") {
-            InvalidShape::UnknownWord(name, valid())
+            InvalidShape::UnknownVariant(name, valid())
         } else if message.starts_with("missing field") {
             InvalidShape::MissingKey(name)
         } else if !expected.is_empty()
             && let Some((_, got)) = fact.split_once(": ")
         {
-            InvalidShape::WrongType {
+            InvalidShape::TypeMismatch {
                 got: type_name(got),
                 expected: type_name(expected),
             }

@@ -22,31 +22,35 @@ impl Diagnostic {
             title = title.id(safe_line(&self.code));
         }
         let mut group = Group::with_title(title);
-        let mut left: Vec<&Label> = self.labels.iter().collect();
+        let mut remaining: Vec<&Label> = self.labels.iter().collect();
         if let Some(snippet) = &self.snippet {
             let same_line;
-            (same_line, left) = left.into_iter().partition(|label| label.is_on(snippet));
+            (same_line, remaining) = remaining
+                .into_iter()
+                .partition(|label| label.is_on(snippet));
             group = with_source(group, snippet, AnnotationKind::Primary, &same_line);
         }
-        while let Some(first) = left.first().copied() {
+        while let Some(first) = remaining.first().copied() {
             let Some(snippet) = &first.snippet else {
                 group = group.element(
                     Level::NOTE
                         .no_name()
-                        .message(safe_line(&first.place()).into_owned()),
+                        .message(safe_line(&first.location_text()).into_owned()),
                 );
-                left.remove(0);
+                remaining.remove(0);
                 continue;
             };
             let same_line: Vec<&Label>;
-            (same_line, left) = left.into_iter().partition(|label| label.is_on(snippet));
+            (same_line, remaining) = remaining
+                .into_iter()
+                .partition(|label| label.is_on(snippet));
             group = with_source(group, snippet, AnnotationKind::Context, &same_line[1..]);
         }
-        if let Some(place) = self.place() {
+        if let Some(location_text) = self.location_text() {
             group = group.element(
                 Level::NOTE
                     .no_name()
-                    .message(safe_line(&place).into_owned()),
+                    .message(safe_line(&location_text).into_owned()),
             );
         }
         let definition = self.definition.as_ref();
@@ -63,11 +67,11 @@ impl Diagnostic {
             true => Renderer::styled(),
             false => Renderer::plain(),
         };
-        without_empty_places(renderer.render(&[group]))
+        without_empty_locations(renderer.render(&[group]))
     }
 
     /// Returns the location in words: `in pass …, function @…, op …, at …`.
-    fn place(&self) -> Option<String> {
+    fn location_text(&self) -> Option<String> {
         let mut parts = Vec::new();
         if let Some(pass) = &self.pass {
             parts.push(match (&self.plugin, &self.file) {
@@ -79,7 +83,7 @@ impl Diagnostic {
         }
         // The header of the snippet has the location.
         let location = self.location.as_ref().filter(|_| self.snippet.is_none());
-        parts.extend(places(&self.function, &self.op, location));
+        parts.extend(location_parts(&self.function, &self.op, location));
         (!parts.is_empty()).then(|| format!("in {}", parts.join(", ")))
     }
 }
@@ -109,8 +113,9 @@ impl Label {
     }
 
     /// Returns the location in words, `at …: text`, for a label without a source line.
-    fn place(&self) -> String {
-        let parts: Vec<String> = places(&self.function, &self.op, self.location.as_ref()).collect();
+    fn location_text(&self) -> String {
+        let parts: Vec<String> =
+            location_parts(&self.function, &self.op, self.location.as_ref()).collect();
         match self.text.is_empty() {
             true => parts.join(", "),
             false => format!("{}: {}", parts.join(", "), self.text),
@@ -119,7 +124,7 @@ impl Label {
 }
 
 /// Returns the known parts of a location in words: function, op, source location.
-fn places(
+fn location_parts(
     function: &Option<String>,
     op: &Option<String>,
     location: Option<&String>,
@@ -159,7 +164,7 @@ fn with_source<'a>(
 }
 
 /// Removes headers without a location, which consist of `:::` only.
-fn without_empty_places(text: String) -> String {
+fn without_empty_locations(text: String) -> String {
     if !text.contains(":::") {
         return text;
     }
@@ -222,7 +227,7 @@ mod tests {
     fn snippet_with_invalid_offsets_is_rendered() {
         let text = "ä€\r";
         for (start, end) in (0..9).flat_map(|start| (0..9).map(move |end| (start, end))) {
-            let mut snippet = Snippet::of_line("f", 1, text, start..end);
+            let mut snippet = Snippet::from_line("f", 1, text, start..end);
             snippet.label = "here".to_owned();
             let mut diagnostic = Diagnostic::new(Severity::Error, "config", "odd");
             diagnostic.snippet = Some(snippet);

@@ -8,16 +8,16 @@ const NEAR: f64 = 0.6;
 /// Names with dots are compared mainly by their last part. So `FoldConstants` finds `relax.transform.FoldConstant`, and
 /// an equal namespace alone makes no name similar. If the last parts are equal, the namespaces may differ.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let wanted = name.to_ascii_lowercase();
+    let name_lower = name.to_ascii_lowercase();
     let mut best: Option<(f64, &str)> = None;
     for candidate in candidates {
         let have = candidate.to_ascii_lowercase();
-        let last = strsim::normalized_damerau_levenshtein(last_part(&wanted), last_part(&have));
+        let last = strsim::normalized_damerau_levenshtein(last_part(&name_lower), last_part(&have));
         if last < NEAR {
             continue;
         }
         // The whole name breaks ties between namespaces.
-        let whole = strsim::normalized_damerau_levenshtein(&wanted, &have);
+        let whole = strsim::normalized_damerau_levenshtein(&name_lower, &have);
         let score = last * 0.9 + whole * 0.1;
         let better = match best {
             Some((top, text)) => score > top || (score == top && candidate < text),
@@ -73,7 +73,7 @@ mod tests {
             "relax.transform.DeadCodeElimination",
             "tir.transform.UnrollLoop",
         ];
-        for (typed, meant) in [
+        for (typed, expected) in [
             ("relax.transform.FoldConstants", Some(names[0])),
             ("FoldConstant", Some(names[0])),
             ("foldconstant", Some(names[0])),
@@ -85,7 +85,7 @@ mod tests {
             ("acme.transform.Xyzzy", None),
             ("", None),
         ] {
-            assert_eq!(nearest(typed, names), meant, "{typed}");
+            assert_eq!(nearest(typed, names), expected, "{typed}");
         }
     }
 }

@@ -94,7 +94,7 @@ impl<const N: usize> TextTable<N> {
                 let cells = self.rows.iter().map(|row| measure(&row.cells[at]));
                 cells.max().unwrap_or(0)
             };
-            (widest(longest_word), widest(char_count))
+            (widest(longest_token), widest(char_count))
         });
         let bounds: Vec<(usize, usize)> = bounds.collect();
         let mut counts = (1..=columns.len()).rev();
@@ -153,7 +153,7 @@ fn char_count(cell: &str) -> usize {
 }
 
 /// Returns the width of a cell's indentation and longest word.
-fn longest_word(cell: &str) -> usize {
+fn longest_token(cell: &str) -> usize {
     indent(cell).len() + cell.split(' ').map(char_count).max().unwrap_or(0)
 }
 
@@ -301,7 +301,7 @@ mod tests {
         assert_eq!(cell_lines("one two three", 7), ["one two", "three"]);
         assert_eq!(cell_lines("  a bb ccc", 6), ["  a bb", "  ccc"]);
         assert_eq!(cell_lines("longest of all", 3), ["longest", "of", "all"]);
-        assert_eq!(longest_word("  a bb ccc"), 5);
+        assert_eq!(longest_token("  a bb ccc"), 5);
         let words = ["4 ops,", "2 kB"];
         assert_eq!(
             wrap("model: ", words, "  ", 14),

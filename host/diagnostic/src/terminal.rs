@@ -54,7 +54,7 @@ pub fn shortened(mut text: String, longest: usize) -> String {
 }
 
 /// Returns `true` if a stream supports colours: a terminal that isn't dumb, unless `NO_COLOR` is set.
-pub fn takes_color(is_terminal: bool) -> bool {
+pub fn supports_color(is_terminal: bool) -> bool {
     let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
     is_terminal && !dumb && std::env::var_os("NO_COLOR").is_none()
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use passdock_abi::symbol;
 use passdock_core::{
-    ErrorKind, FunctionSnapshot, PassContext, PassError, Sequential, adopted, bring, sdk,
+    ErrorKind, FunctionSnapshot, PassContext, PassError, Sequential, add_callee, adopted, sdk,
 };
 use passdock_ir::{EditFailure, Function, Module};
 use rustc_hash::FxHashSet;
@@ -17,8 +17,8 @@ const RAISE_OPSET: &str = "relax.transform.RaiseOpset";
 /// # Errors
 /// If there is no such function, or an op can't be raised.
 pub fn body_for(module: &Module, name: &str, opset: Option<i64>) -> Result<Module, PassError> {
-    let part =
-        part_of(module, name).map_err(|error| PassError::new(ErrorKind::Failed, error.message))?;
+    let part = callees_only(module, name)
+        .map_err(|error| PassError::new(ErrorKind::Failed, error.message))?;
     let earlier = opset.filter(|&to| opsets(&part).any(|version| version < to));
     let Some(opset) = earlier else {
         return Ok(part);
@@ -31,23 +31,23 @@ pub fn body_for(module: &Module, name: &str, opset: Option<i64>) -> Result<Modul
 }
 
 /// Returns a module with one function of another module and its callees.
-fn part_of(module: &Module, name: &str) -> Result<Module, EditFailure> {
+fn callees_only(module: &Module, name: &str) -> Result<Module, EditFailure> {
     let mut part = module.clone();
-    let mut wanted = FxHashSet::default();
+    let mut reachable = FxHashSet::default();
     let mut pending: Vec<_> = part.function_named(name).into_iter().collect();
     while let Some(f) = pending.pop() {
-        if !wanted.insert(f.name()) {
+        if !reachable.insert(f.name()) {
             continue;
         }
         let held = FunctionSnapshot::in_module(f.clone(), part.clone());
         let callees = held.iter().filter_map(|op| held.callee(op));
         pending.extend(callees.filter_map(|callee| part.function(callee)));
     }
-    if wanted.is_empty() {
+    if reachable.is_empty() {
         let message = format!("the module has no function `{name}`");
-        return Err(EditFailure::refused(message));
+        return Err(EditFailure::rejected(message));
     }
-    part.retain(|f| wanted.contains(&f.name()));
+    part.retain(|f| reachable.contains(&f.name()));
     Ok(part)
 }
 
@@ -95,7 +95,7 @@ pub fn put_functions(
         .into_iter()
         .collect();
     for (name, source, own_name) in given {
-        let part = part_of(source, own_name)?;
+        let part = callees_only(source, own_name)?;
         versions.extend(opsets(&part));
         for function in part.functions() {
             let called = function.text(function.name());
@@ -121,13 +121,13 @@ pub fn replace_body(
     part: &Module,
     name: &str,
 ) -> Result<(), sdk::EditError> {
-    let refused = |error: EditFailure| sdk::EditError::failed(error.message);
+    let to_sdk_error = |error: EditFailure| sdk::EditError::failed(error.message);
     let missing = || sdk::EditError::failed(format!("the module has no function `{name}`"));
     let source = part.function_named(name).ok_or_else(missing)?;
-    let copy = adopted(f, source).map_err(refused)?;
+    let copy = adopted(f, source).map_err(to_sdk_error)?;
     f.replace_body(&copy)?;
     let mut callees = part
         .functions()
         .filter(|callee| callee.name() != source.name());
-    callees.try_for_each(|callee| bring(f, callee).map_err(refused))
+    callees.try_for_each(|callee| add_callee(f, callee).map_err(to_sdk_error))
 }

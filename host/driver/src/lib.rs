@@ -9,8 +9,8 @@
 
 pub mod batch;
 mod bodies;
-pub mod judge;
 pub mod model_file;
+pub mod oracle;
 pub mod pipeline;
 mod pipeline_file;
 mod prepare;

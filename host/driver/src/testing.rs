@@ -3,7 +3,7 @@
 use passdock_ir::text;
 
 use crate::model_file;
-use crate::pipeline_file::lone_value;
+use crate::pipeline_file::parse_value;
 use passdock_core::{ContextBuilder, ErrorKind, PassContext, PassError, PassRef, Registry};
 
 /// Runs passes by name, in order, on IR text, at the highest level and with full verification. Returns the resulting
@@ -25,14 +25,14 @@ pub fn run_on_text(
             configure,
         )
     };
-    shown(run())
+    rendered(run())
 }
 
 /// Like [`run_on_text`], for one pass with options such as `batch = 1, height = 640`, in the syntax of an inline TOML
 /// table.
 pub fn run_with_options(registry: &Registry, pass: &str, options: &str, source: &str) -> String {
     let run = || {
-        let options = lone_value(&format!("{{ {options} }}"));
+        let options = parse_value(&format!("{{ {options} }}"));
         let Some(toml::Value::Table(options)) = options else {
             let message = "invalid options: not a TOML table";
             return Err(PassError::new(ErrorKind::Config, message));
@@ -40,7 +40,7 @@ pub fn run_with_options(registry: &Registry, pass: &str, options: &str, source: 
         let pass = registry.get_pass_with_options(pass, &options)?;
         run(registry, vec![pass], source, |context| context)
     };
-    shown(run())
+    rendered(run())
 }
 
 fn run(
@@ -57,6 +57,6 @@ fn run(
     Ok(text::print(&module))
 }
 
-fn shown(result: Result<String, PassError>) -> String {
+fn rendered(result: Result<String, PassError>) -> String {
     result.unwrap_or_else(|error| error.to_diagnostic().render(false))
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use tempfile::TempPath;
 
-use crate::temporary::{TemporaryDirectory, placing};
+use crate::temporary::{TemporaryDirectory, placement_lock};
 use crate::{directory_of, lock_directory};
 
 /// The name of the main file in its staging directory.
@@ -17,7 +17,7 @@ const MAIN: &str = "0";
 /// A staging directory next to the final path of a file. The file and its companions are written there.
 #[derive(Default)]
 pub struct Staging {
-    place: PathBuf,
+    target: PathBuf,
     directory: PathBuf,
     owned: Option<TemporaryDirectory>,
     files: usize,
@@ -61,15 +61,15 @@ impl Staging {
     ///
     /// # Errors
     /// The system's error.
-    pub fn new(place: &Path, given: Option<&str>) -> io::Result<Staging> {
+    pub fn new(target: &Path, given: Option<&str>) -> io::Result<Staging> {
         let mut staging = Staging {
-            place: place.to_path_buf(),
+            target: target.to_path_buf(),
             ..Staging::default()
         };
         match given {
-            Some(name) => staging.directory = directory_of(place).join(name),
+            Some(name) => staging.directory = directory_of(target).join(name),
             None => {
-                let own = TemporaryDirectory::beside(directory_of(place))?;
+                let own = TemporaryDirectory::in_directory(directory_of(target))?;
                 File::create_new(own.path().join(MAIN))?;
                 staging.directory = own.path().to_path_buf();
                 staging.owned = Some(own);
@@ -146,8 +146,8 @@ impl Staged {
     /// If a file was changed by something else, or the system's error. Existing files are then unchanged. Only one
     /// error is returned after the commit: that the new name may be lost if power fails.
     pub fn commit(mut self) -> io::Result<()> {
-        let place = &self.staging.place;
-        let dir = directory_of(place);
+        let target = &self.staging.target;
+        let dir = directory_of(target);
         let main = self.staging.directory.join(MAIN);
         let rights = main.symlink_metadata()?.permissions();
         self.check(&main, self.len)?;
@@ -157,22 +157,22 @@ impl Staged {
             self.check(&path, file.len)?;
         }
         #[cfg(unix)]
-        if let Ok(known) = place.symlink_metadata()
+        if let Ok(known) = target.symlink_metadata()
             && known.is_file()
         {
             fs::set_permissions(&main, known.permissions())?;
         }
         let _lock = self.lock.take().or_else(|| lock_directory(dir));
-        let _placing = placing();
+        let _guard = placement_lock();
         // Opened before the commit, because the process may be out of descriptors.
         let directory = self.open_directory(dir)?;
-        let mut placed: Vec<PathBuf> = Vec::new();
+        let mut committed: Vec<PathBuf> = Vec::new();
         let put = self
-            .place_new(dir, &mut placed)
-            .and_then(|()| fs::rename(&main, place));
+            .commit_new(dir, &mut committed)
+            .and_then(|()| fs::rename(&main, target));
         if let Err(error) = put {
             // The first error is returned; errors of the rollback are ignored.
-            placed.iter().rev().for_each(|path| _ = remove(path));
+            committed.iter().rev().for_each(|path| _ = remove(path));
             return Err(error);
         }
         let synced = directory.as_ref().map_or(Ok(()), sync);
@@ -201,7 +201,7 @@ impl Staged {
     }
 
     /// Renames the companions to their final paths, and creates their directories.
-    fn place_new(&self, dir: &Path, placed: &mut Vec<PathBuf>) -> io::Result<()> {
+    fn commit_new(&self, dir: &Path, committed: &mut Vec<PathBuf>) -> io::Result<()> {
         for file in &self.new {
             let to = dir.join(&file.to);
             let parents: Vec<&Path> = file.to.ancestors().skip(1).collect();
@@ -209,19 +209,19 @@ impl Staged {
                 let parent = dir.join(parent);
                 if parent.symlink_metadata().is_err() {
                     fs::create_dir(&parent)?;
-                    placed.push(parent);
+                    committed.push(parent);
                 }
             }
             let staged = TempPath::try_from_path(self.staging.directory.join(&file.name))?;
             match staged.persist_noclobber(&to) {
-                Ok(()) => placed.push(to),
+                Ok(()) => committed.push(to),
                 // Another run has already committed the same file.
                 Err(error) if error.error.kind() == AlreadyExists && is_same(&error.path, &to)? => {
                 }
                 Err(error) => return Err(error.error),
             }
         }
-        for path in placed {
+        for path in committed {
             self.open_directory(directory_of(path))?
                 .as_ref()
                 .map_or(Ok(()), sync)?;

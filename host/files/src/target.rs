@@ -24,20 +24,20 @@ impl Target {
     pub fn new(path: &Path) -> io::Result<Target> {
         // Absolute, because a pass may change the current directory.
         let whole = std::path::absolute(path)?;
-        let place = match fs::metadata(&whole) {
+        let resolved = match fs::metadata(&whole) {
             Ok(known) if known.is_dir() => return Err(io::Error::other("is a directory")),
             Ok(known) if known.is_file() => dunce::canonicalize(&whole)?,
             Ok(_) => return Ok(Target::Special(whole)),
             Err(_) => end_of_links(&whole)?,
         };
-        if !directory_of(&place).is_dir() {
+        if !directory_of(&resolved).is_dir() {
             // Show the path as the user wrote it, unless a link leads elsewhere.
-            let given = if place == whole { path } else { &place };
+            let given = if resolved == whole { path } else { &resolved };
             let dir = directory_of(given).display();
             let message = format!("directory `{dir}` does not exist");
             return Err(io::Error::new(io::ErrorKind::NotFound, message));
         }
-        Target::file(place)
+        Target::file(resolved)
     }
 
     /// Resolves a path that the user didn't choose. An existing file is replaced, and links aren't followed: another
@@ -53,8 +53,8 @@ impl Target {
         Target::file(dir.join(path.file_name().unwrap_or_default()))
     }
 
-    fn file(place: PathBuf) -> io::Result<Target> {
-        if place
+    fn file(resolved: PathBuf) -> io::Result<Target> {
+        if resolved
             .metadata()
             .is_ok_and(|file| file.permissions().readonly())
         {
@@ -63,8 +63,8 @@ impl Target {
                 "the file is read-only",
             ));
         }
-        tempfile::tempfile_in(directory_of(&place)).map_err(plain)?;
-        Ok(Target::File(place))
+        tempfile::tempfile_in(directory_of(&resolved)).map_err(plain)?;
+        Ok(Target::File(resolved))
     }
 
     /// Writes the file, and renames it to its path when it is complete. With `durable`, it is synced to disk first.
@@ -77,8 +77,8 @@ impl Target {
         fill: impl FnOnce(&mut File) -> io::Result<()>,
     ) -> io::Result<()> {
         match self {
-            Target::File(place) => {
-                let staging = Staging::new(&place, None)?;
+            Target::File(resolved) => {
+                let staging = Staging::new(&resolved, None)?;
                 fill(&mut staging.main_file()?)?;
                 let staged = staging.finish(Vec::new(), Vec::new(), durable, None)?;
                 staged.commit()

@@ -17,12 +17,12 @@ const NAME: (&str, &str) = (".passdock-", ".part");
 static DIRECTORIES: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
 /// A lock that is held during commits, so that a signal doesn't interrupt them.
-static PLACING: Mutex<()> = Mutex::new(());
+static PLACEMENT_LOCK: Mutex<()> = Mutex::new(());
 
 /// Removes all temporary directories of this process and prevents further commits. Waits for a commit in progress.
 /// Called by a thread that is about to terminate the process because of a signal.
 pub fn give_up() {
-    std::mem::forget(placing());
+    std::mem::forget(placement_lock());
     for path in locked(&DIRECTORIES).iter() {
         // Errors are ignored: the process is about to terminate.
         let _ = fs::remove_dir_all(path);
@@ -30,8 +30,8 @@ pub fn give_up() {
 }
 
 /// Returns a guard that makes [`give_up`] wait until it is dropped.
-pub(crate) fn placing() -> MutexGuard<'static, ()> {
-    locked(&PLACING)
+pub(crate) fn placement_lock() -> MutexGuard<'static, ()> {
+    locked(&PLACEMENT_LOCK)
 }
 
 /// A directory that is removed with its contents on drop. If the process is killed, the next run that creates one in
@@ -55,17 +55,17 @@ impl TemporaryDirectory {
     ///
     /// # Errors
     /// The system's error.
-    pub fn beside(place: &Path) -> io::Result<TemporaryDirectory> {
+    pub fn in_directory(parent: &Path) -> io::Result<TemporaryDirectory> {
         let mut builder = Builder::new();
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o777));
-        TemporaryDirectory::make(place, &mut builder)
+        TemporaryDirectory::make(parent, &mut builder)
     }
 
-    fn make(place: &Path, builder: &mut Builder<'_, '_>) -> io::Result<TemporaryDirectory> {
-        remove_leftovers(place);
+    fn make(parent: &Path, builder: &mut Builder<'_, '_>) -> io::Result<TemporaryDirectory> {
+        remove_stale(parent);
         loop {
-            let dir = builder.prefix(NAME.0).suffix(NAME.1).tempdir_in(place)?;
+            let dir = builder.prefix(NAME.0).suffix(NAME.1).tempdir_in(parent)?;
             locked(&DIRECTORIES).insert(dir.path().to_owned());
             // Some systems can't lock directories. Leftovers aren't removed there.
             let lock = lock_directory(dir.path());
@@ -87,7 +87,7 @@ impl TemporaryDirectory {
     /// # Errors
     /// The system's error.
     pub fn rename(mut self, to: &Path) -> io::Result<()> {
-        let _placing = placing();
+        let _guard = placement_lock();
         fs::rename(self.path(), to)?;
         self.dir.disable_cleanup(true);
         Ok(())
@@ -98,7 +98,7 @@ impl TemporaryDirectory {
     /// # Errors
     /// The system's error. The other directory is then unchanged.
     pub fn replace(self, other: &Path) -> io::Result<()> {
-        let aside = TemporaryDirectory::beside(directory_of(other))?;
+        let aside = TemporaryDirectory::in_directory(directory_of(other))?;
         let old = aside.path().join("old");
         fs::rename(other, &old)?;
         self.rename(other)
@@ -114,18 +114,18 @@ impl Drop for TemporaryDirectory {
 
 /// Removes directories that killed runs left: hidden ones that no process has locked. This is done once per parent,
 /// because listing it for each file would be slow.
-fn remove_leftovers(place: &Path) {
+fn remove_stale(parent: &Path) {
     static SEEN: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
-    let place = std::path::absolute(place).unwrap_or_else(|_| place.to_owned());
-    if !locked(&SEEN).insert(place.clone()) {
+    let parent = std::path::absolute(parent).unwrap_or_else(|_| parent.to_owned());
+    if !locked(&SEEN).insert(parent.clone()) {
         return;
     }
     // Entries that can't be listed or removed are left for a later run.
-    for entry in fs::read_dir(place).into_iter().flatten().flatten() {
+    for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let name = name.to_str().unwrap_or_default();
-        let is_ours = name.starts_with(NAME.0) && name.ends_with(NAME.1);
-        if is_ours
+        let is_own_file = name.starts_with(NAME.0) && name.ends_with(NAME.1);
+        if is_own_file
             && entry.file_type().is_ok_and(|kind| kind.is_dir())
             && let Ok(directory) = File::open(entry.path())
             && directory.try_lock().is_ok()

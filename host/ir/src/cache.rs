@@ -102,28 +102,28 @@ impl CachedValues {
     /// Returns the value cached under a key for a version.
     #[inline]
     pub(crate) fn find(&self, key: &CacheKey<'_>, version: u64) -> Option<&CachedValue> {
-        let mut place = &self.root;
+        let mut slot = &self.root;
         // With a single cached value, the key needs no hash.
         let mut path = None;
-        while let Some(entry) = place.get() {
+        while let Some(entry) = slot.get() {
             if entry.version == version && entry.is(key) {
                 return Some(&entry.value);
             }
             let path: &mut Path = path.get_or_insert_with(|| Path::to(key));
-            place = &entry.next[path.step()];
+            slot = &entry.next[path.step()];
         }
         None
     }
 
     /// Returns the entry of a key for any version of a trial depth.
     pub(crate) fn find_mut(&mut self, key: &CacheKey<'_>, of: u64) -> Option<&mut CacheEntry> {
-        let mut place = &mut self.root;
+        let mut slot = &mut self.root;
         let mut path = Path::to(key);
-        while let Some(entry) = place.get_mut() {
+        while let Some(entry) = slot.get_mut() {
             if depth(entry.version) == of && entry.is(key) {
                 return Some(entry);
             }
-            place = &mut entry.next[path.step()];
+            slot = &mut entry.next[path.step()];
         }
         None
     }
@@ -142,15 +142,15 @@ impl CachedValues {
             value,
             next: Default::default(),
         });
-        let mut place = &self.root;
+        let mut slot = &self.root;
         loop {
-            let there = match place.get() {
-                Some(there) => there,
-                None => match place.set(entry) {
-                    Ok(()) => match place.get() {
-                        Some(there) => {
+            let existing = match slot.get() {
+                Some(existing) => existing,
+                None => match slot.set(entry) {
+                    Ok(()) => match slot.get() {
+                        Some(existing) => {
                             self.len.fetch_add(1, Ordering::Relaxed);
-                            return &there.value;
+                            return &existing.value;
                         }
                         None => unreachable!("it was set just now"),
                     },
@@ -161,10 +161,10 @@ impl CachedValues {
                     }
                 },
             };
-            if there.version == entry.version && there.is(&entry.key) {
-                return &there.value;
+            if existing.version == entry.version && existing.is(&entry.key) {
+                return &existing.value;
             }
-            place = &there.next[path.step()];
+            slot = &existing.next[path.step()];
         }
     }
 

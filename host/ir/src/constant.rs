@@ -98,7 +98,7 @@ pub enum Payload {
 /// The data of a constant.
 pub struct ConstantData {
     payload: Payload,
-    made: OnceLock<Result<Box<[u8]>, String>>,
+    created: OnceLock<Result<Box<[u8]>, String>>,
 }
 
 impl ConstantData {
@@ -106,7 +106,7 @@ impl ConstantData {
     pub fn new(payload: Payload) -> Arc<ConstantData> {
         Arc::new(ConstantData {
             payload,
-            made: OnceLock::new(),
+            created: OnceLock::new(),
         })
     }
 
@@ -169,18 +169,18 @@ impl ConstantData {
     /// # Errors
     /// If the bytes can't be decoded or read.
     pub fn bytes(&self) -> Result<&[u8], String> {
-        let made = match &self.payload {
+        let created = match &self.payload {
             Payload::Inline(bytes) => return Ok(bytes),
             Payload::Mapped(range) | Payload::External(range) => {
                 return range.source.read(range.offset, range.len);
             }
-            Payload::Deferred { load, .. } => self.made.get_or_init(|| Ok(load.load()?.into())),
+            Payload::Deferred { load, .. } => self.created.get_or_init(|| Ok(load.load()?.into())),
             Payload::Splat { .. } => {
                 let spread = || self.splat().map_or(Ok(Box::default()), spread);
-                self.made.get_or_init(spread)
+                self.created.get_or_init(spread)
             }
         };
-        made.as_deref().map_err(String::clone)
+        created.as_deref().map_err(String::clone)
     }
 
     /// Returns a hash of the bytes. Large constants are hashed by their first, middle and last part only, and a splat

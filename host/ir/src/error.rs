@@ -25,7 +25,7 @@ impl EditFailure {
 
     /// The edit would break an invariant.
     #[cold]
-    pub fn refused(message: impl Into<String>) -> EditFailure {
+    pub fn rejected(message: impl Into<String>) -> EditFailure {
         EditFailure::new(Status::REFUSED, message.into())
     }
 
@@ -47,13 +47,13 @@ impl EditFailure {
     }
 }
 
-/// Returns an [`EditFailure::refused`] with a formatted message.
-macro_rules! refuse {
+/// Returns an [`EditFailure::rejected`] with a formatted message.
+macro_rules! reject {
     ($($message:tt)*) => {
-        return Err($crate::error::EditFailure::refused(format!($($message)*)))
+        return Err($crate::error::EditFailure::rejected(format!($($message)*)))
     };
 }
-pub(crate) use refuse;
+pub(crate) use reject;
 
 /// Returns an [`EditFailure::invalid`] with a formatted message.
 macro_rules! invalid {

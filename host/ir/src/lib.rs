@@ -33,7 +33,7 @@ pub use error::{Edit, EditFailure};
 pub use function::differences::Differences;
 pub use function::expr::MAX_DIM_TERMS;
 pub use function::premises::Premises;
-pub use function::reserve::OutgrownPools;
+pub use function::reserve::ReplacedPools;
 pub use function::types::{BufferSpec, TypeData};
 pub use function::{Function, column};
 pub use module::Module;

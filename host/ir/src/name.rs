@@ -21,7 +21,7 @@ pub struct OpName<'a> {
 
 impl<'a> OpName<'a> {
     /// Creates the name of an op or function of a domain, with the domain as an ONNX file spells it.
-    pub fn of_domain(domain: &'a str, name: &'a str, overload: &'a str) -> OpName<'a> {
+    pub fn in_domain(domain: &'a str, name: &'a str, overload: &'a str) -> OpName<'a> {
         OpName {
             domain: Some(self::domain(domain).into()),
             name: name.into(),
@@ -86,12 +86,12 @@ pub fn check_canonical(text: &str) -> Result<(), String> {
     let spelled = match OpName::parse(text) {
         Some(name) => {
             let domain = name.domain.as_deref().unwrap_or("");
-            OpName::of_domain(domain, &name.name, &name.overload).to_string()
+            OpName::in_domain(domain, &name.name, &name.overload).to_string()
         }
         // Probably a domain, the last dot, and a name.
         None => match text.rsplit_once('.') {
             Some((domain, name)) if !text.contains(['"', '#']) && !name.is_empty() => {
-                OpName::of_domain(domain, name, "").to_string()
+                OpName::in_domain(domain, name, "").to_string()
             }
             _ => {
                 return Err(format!(
@@ -205,7 +205,7 @@ mod tests {
             ("a b", "q\"\\", "", "\"a b\".\"q\\\"\\\\\""),
             ("x", "", "", "x.\"\""),
         ] {
-            let op = OpName::of_domain(domain, name, overload);
+            let op = OpName::in_domain(domain, name, overload);
             assert_eq!(op.to_string(), text);
             assert_eq!(OpName::parse(text), Some(op));
         }

@@ -35,10 +35,10 @@ impl NameTable {
 
     /// Reserves a name that no value has yet: `base`, or `base` with a number.
     pub(crate) fn take(&mut self, base: &str, symbols: &Symbols) -> SymbolId {
-        let wanted = symbols.intern(base);
-        let mut name = wanted;
+        let requested = symbols.intern(base);
+        let mut name = requested;
         while self.held.contains_key(&name) {
-            let number = self.next.entry(wanted).or_insert(1);
+            let number = self.next.entry(requested).or_insert(1);
             name = symbols.intern(&format!("{base}_{number}"));
             *number += 1;
         }
@@ -47,7 +47,7 @@ impl NameTable {
     }
 
     /// Reserves a name if only ports have it; returns `true` if so.
-    pub(crate) fn take_of_port(&mut self, name: SymbolId) -> bool {
+    pub(crate) fn take_port_name(&mut self, name: SymbolId) -> bool {
         let held = self.held.get_mut(&name).filter(|held| held.values == 0);
         held.map(|held| held.values = 1).is_some()
     }

@@ -80,7 +80,7 @@ const KINDS: [fn(u32) -> Entity; 6] = [
 
 impl Entity {
     /// Returns the column of the entity's kind, and its index there.
-    fn place(self) -> (usize, usize) {
+    fn table_index(self) -> (usize, usize) {
         match self {
             Entity::Function => (0, 0),
             Entity::Op(id) => (1, id.index()),
@@ -103,14 +103,14 @@ pub struct Origins {
 impl Origins {
     /// Returns the origin of an entity.
     pub fn get(&self, entity: Entity) -> SourceSpan {
-        let (column, at) = entity.place();
+        let (column, at) = entity.table_index();
         let known = self.spans[column].get(at);
         known.copied().unwrap_or(SourceSpan::NONE)
     }
 
     /// Sets the origin of an entity.
     pub fn set(&mut self, entity: Entity, origin: SourceSpan) {
-        let (column, at) = entity.place();
+        let (column, at) = entity.table_index();
         let column = &mut self.spans[column];
         if column.len() <= at {
             column.resize(at + 1, SourceSpan::NONE);

@@ -18,7 +18,7 @@ pub(crate) fn slice<T>(pool: &[T], range: Range) -> &[T] {
 }
 
 /// Returns the entries of a region in a list sorted by region.
-pub(crate) fn of_region<T>(sorted: &[(RegionId, T)], region: RegionId) -> &[(RegionId, T)] {
+pub(crate) fn in_region<T>(sorted: &[(RegionId, T)], region: RegionId) -> &[(RegionId, T)] {
     let start = sorted.partition_point(|entry| entry.0 < region);
     let len = sorted[start..].partition_point(|entry| entry.0 == region);
     &sorted[start..start + len]

@@ -71,7 +71,7 @@ impl Symbols {
             return id;
         }
         let id = SymbolId(index.len);
-        let (chunk, slot) = place(id);
+        let (chunk, slot) = chunk_slot(id);
         let cells = self.chunks[chunk]
             .get_or_init(|| (0..FIRST_CHUNK << chunk).map(|_| Cell::default()).collect());
         // Only this id uses the slot, and ids are assigned under the lock.
@@ -121,7 +121,7 @@ impl Symbols {
         if id.is_none() {
             return None;
         }
-        let (chunk, slot) = place(id);
+        let (chunk, slot) = chunk_slot(id);
         self.chunks.get(chunk)?.get()?.get(slot)
     }
 
@@ -145,7 +145,7 @@ impl std::fmt::Debug for Symbols {
 }
 
 /// Returns the chunk and slot of a symbol: chunk `k` starts at `FIRST_CHUNK * (2^k - 1)`.
-fn place(id: SymbolId) -> (usize, usize) {
+fn chunk_slot(id: SymbolId) -> (usize, usize) {
     let shifted = u64::from(id.0) + u64::from(FIRST_CHUNK);
     let chunk = (shifted / u64::from(FIRST_CHUNK)).ilog2();
     let start = u64::from(FIRST_CHUNK) << chunk;

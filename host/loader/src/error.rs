@@ -85,7 +85,7 @@ pub enum PluginErrorKind {
         expected: &'static str,
     },
     #[error("expected {expected}, found {found}; build it for this machine")]
-    WrongTarget { found: String, expected: String },
+    TargetMismatch { found: String, expected: String },
     #[error(
         "the file is truncated: a segment ends at byte {needed}, but the file has {len} bytes; copy or build it again"
     )]
@@ -100,7 +100,7 @@ pub enum PluginErrorKind {
     )]
     MissingSymbol { symbol: &'static str },
     #[error("expected symbol `{symbol}` to be {expected}, found {found}")]
-    WrongSymbol {
+    InvalidSymbol {
         symbol: &'static str,
         found: &'static str,
         expected: &'static str,
@@ -131,8 +131,8 @@ pub enum PluginErrorKind {
         got: String,
         expected: String,
     },
-    #[error("missing `{key}`{place} in the manifest")]
-    ManifestMissing { key: &'static str, place: String },
+    #[error("missing `{key}`{location} in the manifest")]
+    ManifestMissing { key: &'static str, location: String },
     #[error("duplicate {what} `{name}` in the manifest; rename or remove one")]
     ManifestDuplicate { what: &'static str, name: String },
 
@@ -146,7 +146,7 @@ pub enum PluginErrorKind {
         "unsupported plugin ABI {got}, expected at least {}.{oldest}; build the plugin against the \
          passdock-plugin-api of ABI {host}, or use a passdock of ABI {got}", host.major
     )]
-    Broken { got: Ver, host: Ver, oldest: u32 },
+    AbiTooOld { got: Ver, host: Ver, oldest: u32 },
     #[error(
         "requires plugin ABI {needed}, but this passdock has {host}; update passdock, or build the \
          plugin without the newer features"
@@ -171,15 +171,15 @@ pub enum PluginErrorKind {
 
     // Loading.
     #[error("the system's loader failed: {0}")]
-    Refused(String),
+    LoaderFailed(String),
     #[error("the plugin rejected the host (ABI {abi}, IR {ir}): {reason}")]
-    RefusesHost { reason: String, abi: Ver, ir: Ver },
+    HostRejected { reason: String, abi: Ver, ir: Ver },
     #[error("malformed table of the entry function: {0}; build the plugin again")]
     Table(String),
     #[error(
         "the table differs from the manifest: {0}; generate both with `plugin!`, or in C keep them equal"
     )]
-    Disagree(String),
+    TableMismatch(String),
 
     // Among plugins.
     #[error("duplicate {what} `{name}`, also in plugin {other}; rename or remove one")]

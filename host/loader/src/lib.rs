@@ -19,11 +19,11 @@ pub use discover::{Discovered, SearchDir, discover};
 pub use error::{DirError, Origin, PluginError, PluginErrorKind, Ver};
 pub use library::{
     AttrInfo, HostTable, MissingDefinition, OpAttrDefault, OpDefs, OpInfo, kind_name, loading_time,
-    takes,
+    operand_range,
 };
 pub use library::{LoadedInstrument, LoadedOp, LoadedPass, LoadedPlugin, Plugin};
 pub use manifest::{
-    ConfigError, ConfigValue, Field, FieldType, Manifest, ManifestChild, ManifestPass,
+    ConfigError, ConfigValue, Field, FieldType, InvalidPart, Manifest, ManifestChild, ManifestPass,
     ManifestPlugin, ManifestSequential, OpSpec, PanicStrategy, PassDeclaration, PassInfo, PassKind,
-    Phase, Schema, Wrong, overlay, setting, toml_text, toml_value,
+    Phase, Schema, overlay, setting, toml_text, toml_value,
 };

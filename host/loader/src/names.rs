@@ -35,11 +35,11 @@ pub(super) fn is_namespaced(name: &str) -> bool {
 
 /// Whether a name consists of words joined by dots.
 pub(super) fn is_dotted(name: &str) -> bool {
-    name.len() <= MAX_LEN && name.split('.').all(is_word)
+    name.len() <= MAX_LEN && name.split('.').all(is_identifier)
 }
 
 /// Whether a name is one word.
-pub(super) fn is_word(name: &str) -> bool {
+pub(super) fn is_identifier(name: &str) -> bool {
     name.len() <= MAX_LEN
         && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && name
@@ -63,6 +63,6 @@ pub(super) fn is_text(text: &str) -> bool {
 }
 
 /// Prepares a string from a manifest for a message: shortens it, and escapes control characters.
-pub(super) fn shown(text: &str) -> String {
+pub(super) fn escaped(text: &str) -> String {
     terminal::safe_line(&terminal::shortened(text.to_owned(), 120)).into_owned()
 }

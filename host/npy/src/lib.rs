@@ -130,7 +130,7 @@ fn unpacked(
 /// Reads a tensor from a reader, as [`read`] does.
 pub fn read_from(mut file: impl Read) -> Result<Array, Error> {
     let header = Header::read(&mut file)?;
-    let wrong_size = |found| Error::Size {
+    let size_mismatch = |found| Error::Size {
         shape: header.shape.clone(),
         expected: header.byte_len,
         found,
@@ -141,7 +141,7 @@ pub fn read_from(mut file: impl Read) -> Result<Array, Error> {
         .take(header.byte_len.saturating_add(1))
         .read_to_end(&mut data)?;
     if found as u64 != header.byte_len {
-        return Err(wrong_size(found as u64));
+        return Err(size_mismatch(found as u64));
     }
     let len = header.dtype.byte_len(1).unwrap_or(1) as usize;
     if header.is_big_endian {

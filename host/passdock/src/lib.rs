@@ -66,7 +66,7 @@
 //! - Providers of passes: [`Registry`], [`plugin`].
 //! - Runs: [`PassContext`], [`config`]; [`PassInstrument`], [`instruments`]; [`PassError`], [`Diagnostic`],
 //!   [`diagnostic`].
-//! - Pipelines in TOML, as the command runs them: [`pipeline`]. Failures: [`reproducer`], [`replay`], [`judge`].
+//! - Pipelines in TOML, as the command runs them: [`pipeline`]. Failures: [`reproducer`], [`replay`], [`oracle`].
 //! - Tests of passes on IR text: [`testing`].
 //!
 //! **Invariant:** a pass that fails changes nothing, and results don't depend on the number of threads.
@@ -106,7 +106,7 @@ pub use passdock_diagnostic::terminal;
 #[cfg(unix)]
 pub use passdock_driver::supervised;
 pub use passdock_driver::{
-    batch, judge, model_file, pipeline, replay, reproducer, testing, waiting,
+    batch, model_file, oracle, pipeline, replay, reproducer, testing, waiting,
 };
 pub use passdock_files as files;
 
@@ -154,11 +154,11 @@ pub mod sdk {
 /// ```
 pub mod ir {
     pub use passdock_core::{
-        FunctionSnapshot, adopted, constant_data, look_at, module_now, replace_module,
+        FunctionSnapshot, adopted, constant_data, module_now, replace_module, with_function,
     };
     pub use passdock_core::{build_module, edit_module};
     pub use passdock_driver::model_file::parse_text;
-    pub use passdock_driver::pipeline::{RefusedOperator, check_new_op};
+    pub use passdock_driver::pipeline::{InvalidOperator, check_new_op};
     pub use passdock_driver::{body_for, put_functions, raise_opset, replace_body};
     pub use passdock_ir::constant::string_elements;
     pub use passdock_ir::text::{

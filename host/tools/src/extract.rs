@@ -67,7 +67,7 @@ pub fn extract(module: &Module, bounds: &Bounds) -> Result<ModelPart, PassError>
     for (value, _, ty) in outputs.iter_mut().filter(|output| output.2.is_none()) {
         *ty = f.value(*value).ty;
     }
-    let refused = |error: EditFailure| {
+    let edit_error = |error: EditFailure| {
         let message = format!("could not extract the part: {error}");
         PassError::new(ErrorKind::Write, message)
     };
@@ -78,7 +78,7 @@ pub fn extract(module: &Module, bounds: &Bounds) -> Result<ModelPart, PassError>
     if !inputs.is_empty() {
         check_dependence(f, &names, &inputs, &outputs)?;
     }
-    let params = cut(edited, &inputs, &outputs).map_err(refused)?;
+    let params = cut(edited, &inputs, &outputs).map_err(edit_error)?;
     check_params(edited, &params, bounds, &outputs)?;
     let unused_inputs = inputs.iter().zip(&params);
     let unused_inputs = unused_inputs.filter(|(_, param)| edited.value(**param).use_count == 0);
@@ -281,7 +281,8 @@ impl<'f> Names<'f> {
     fn new(module: &'f Module, f: &'f Function) -> Names<'f> {
         let results = f.ops_in(f.body()).flat_map(|op| f.results(op));
         let constants = f.live_constants().map(|(_, constant)| constant.value);
-        let constants = constants.filter(|value| value.is_some() && f.home(*value) == f.body());
+        let constants =
+            constants.filter(|value| value.is_some() && f.defining_region(*value) == f.body());
         let all = f.args(f.body()).chain(results).chain(constants);
         let mut values: FxHashMap<String, ValueId> = FxHashMap::default();
         for value in all.filter(|value| f.value(*value).name.is_some()) {
@@ -345,7 +346,7 @@ impl<'f> Names<'f> {
             if f.name() != self.f.name() {
                 return Some(format!("function `@{}`", f.text(f.name())));
             }
-            let region = f.live_region(f.home(value)).ok()?;
+            let region = f.live_region(f.defining_region(value)).ok()?;
             let kind = f.text(f.op(region.parent.option()?).name);
             Some(match region.name.option() {
                 Some(name) => format!("region `{}` of `{kind}`", f.text(name)),

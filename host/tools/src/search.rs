@@ -1,7 +1,7 @@
 //! The binary search of bisect, blame and reduce for the first bad state.
 
 use passdock_core::{ErrorKind, PassError};
-use passdock_driver::judge::Verdict;
+use passdock_driver::oracle::Verdict;
 use rustc_hash::FxHashSet;
 
 /// Checks that a pipeline turns a good model into a bad one.
@@ -40,7 +40,7 @@ pub(crate) fn require_broken(
 /// verdict on the state with an index.
 pub(crate) fn first_bad<E>(
     (mut good, mut bad): (usize, usize),
-    judge: &mut dyn FnMut(usize) -> Result<Verdict, E>,
+    oracle: &mut dyn FnMut(usize) -> Result<Verdict, E>,
 ) -> Result<(usize, usize), E> {
     let mut unknown: FxHashSet<usize> = FxHashSet::default();
     loop {
@@ -52,7 +52,7 @@ pub(crate) fn first_bad<E>(
         let Some(at) = below.into_iter().chain(above).min_by_key(distance) else {
             return Ok((good, bad));
         };
-        match judge(at)? {
+        match oracle(at)? {
             Verdict::Good => good = at,
             Verdict::Bad => bad = at,
             Verdict::Unknown => _ = unknown.insert(at),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use expect_test::expect;
 use passdock::ir::{PrintOptions, print_with};
-use passdock::judge::Verdict;
+use passdock::oracle::Verdict;
 use passdock::pipeline::{PipelineText, Request};
 use passdock::sdk::{Function, PassContext, PassResult, Rules, rules};
 use passdock::{
@@ -86,14 +86,14 @@ fn run_bisect(pipeline: &str, is_bad: fn(&str) -> bool) -> Bisection {
     let registry = Registry::new();
     registry.load_static(PLUGIN).expect("a valid plugin");
     registry
-        .register_instrument(InstrumentSpec::judging(
+        .register_instrument(InstrumentSpec::checking(
             "results",
             "Fails if the model computes different results.",
             |results: Results, _| Ok(Arc::new(results)),
         ))
         .expect("a new name");
     let request = Request {
-        pipeline: Some(PipelineText::of_file("p.toml", pipeline)),
+        pipeline: Some(PipelineText::from_file("p.toml", pipeline)),
         ..Request::default()
     };
     let module = model_file::parse_text("m.ir", MODEL).expect("a module");

@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use passdock::judge::Verdict;
+use passdock::oracle::Verdict;
 use passdock::pipeline::{Trial, Trials};
 use passdock::{Module, PassError, model_file};
 use passdock_tools::reduce::{self, ReduceOptions, Reduction};

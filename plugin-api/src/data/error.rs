@@ -51,7 +51,7 @@ impl EditError {
         EditError::new(Status::FAILED, message, None)
     }
 
-    pub(crate) fn within(mut self, function: SymbolId) -> EditError {
+    pub(crate) fn in_function(mut self, function: SymbolId) -> EditError {
         self.function = function.option();
         self
     }

@@ -147,6 +147,6 @@ pub(super) unsafe extern "C" fn run_op<const FUNCTION: usize>(
         None => Status::UNSUPPORTED,
     };
     ffi::enter(bound.tables, body, |panic| {
-        call.raw_refuse(&panic.sentence())
+        call.raw_refuse(&panic.to_message())
     })
 }

@@ -36,7 +36,7 @@ pub struct Panicked {
 
 impl Panicked {
     /// Returns message and location as one line.
-    pub(crate) fn sentence(&self) -> String {
+    pub(crate) fn to_message(&self) -> String {
         if self.file.is_empty() {
             return format!("panicked: {}", self.message);
         }

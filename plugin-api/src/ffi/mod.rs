@@ -22,4 +22,6 @@ pub use gate::{end, enter, Panicked};
 pub(crate) use gate::{install_hook, running};
 pub(crate) use setting::setting;
 pub use tables::Tables;
-pub(crate) use tables::{bytes, elements, prefix, strided, text, there, zeroed, RawSymbols, Texts};
+pub(crate) use tables::{
+    bytes, elements, host_function, prefix, strided, text, zeroed, RawSymbols, Texts,
+};

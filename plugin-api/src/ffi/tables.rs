@@ -59,11 +59,11 @@ impl Tables {
         if self.host == other.host {
             return Ok(());
         }
-        Err(Tables::strange(what))
+        Err(Tables::unknown_version(what))
     }
 
     #[cold]
-    fn strange(what: &str) -> EditError {
+    fn unknown_version(what: &str) -> EditError {
         let message = format!("{} belongs to another host in this process", what);
         EditError::new(Status::INVALID, message, None)
     }
@@ -142,8 +142,8 @@ pub(crate) unsafe fn prefix<T: abi::Grows>(table: *const T) -> T {
     if !table.is_null() {
         // SAFETY: reads at most the bytes of the struct and writes at most a `T`; they don't overlap.
         unsafe {
-            let there = *table.cast::<u32>() as usize;
-            let size = there.min(std::mem::size_of::<T>());
+            let table_size = *table.cast::<u32>() as usize;
+            let size = table_size.min(std::mem::size_of::<T>());
             std::ptr::copy_nonoverlapping(table.cast::<u8>(), copy.as_mut_ptr().cast::<u8>(), size);
         }
     }
@@ -238,7 +238,7 @@ impl<'a> RawSymbols<'a> {
 
     /// Interns a string and returns its symbol.
     pub(crate) fn intern(self, name: &str) -> Result<SymbolId, EditError> {
-        let intern = there(self.tables.symbols.intern, "intern", None)?;
+        let intern = host_function(self.tables.symbols.intern, "intern", None)?;
         // SAFETY: as above; `name` lives until the call returns.
         let symbol = unsafe { intern(self.handle, abi::Str::new(name)) };
         symbol.option().ok_or_else(|| {
@@ -273,6 +273,10 @@ impl fmt::Debug for Texts<'_> {
 }
 
 /// Returns a function of the host. Fails if the host is too old to have it.
-pub(crate) fn there<F>(function: Option<F>, name: &str, op: Option<OpId>) -> Result<F, EditError> {
+pub(crate) fn host_function<F>(
+    function: Option<F>,
+    name: &str,
+    op: Option<OpId>,
+) -> Result<F, EditError> {
     function.ok_or_else(|| EditError::unsupported(name, op))
 }

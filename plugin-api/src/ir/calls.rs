@@ -22,8 +22,8 @@ impl Module<'_> {
     /// If the host has no analyses.
     pub fn call_graph(&self) -> Result<CallGraph, EditError> {
         let entries: Vec<FunctionEntry> = self.functions().collect();
-        let places = entries.iter().enumerate();
-        let places: HashMap<SymbolId, usize> = places.map(|(at, one)| (one.name, at)).collect();
+        let indices = entries.iter().enumerate();
+        let indices: HashMap<SymbolId, usize> = indices.map(|(at, one)| (one.name, at)).collect();
         let mut functions = Vec::with_capacity(entries.len());
         for entry in entries {
             functions.push(CalledFunction {
@@ -36,7 +36,7 @@ impl Module<'_> {
         for caller in 0..functions.len() {
             let names = functions[caller].names.iter();
             let mut callees: Vec<usize> = names
-                .filter_map(|used| places.get(&used.name).copied())
+                .filter_map(|used| indices.get(&used.name).copied())
                 .collect();
             // A function may be called in both ways.
             callees.sort_unstable();
@@ -46,7 +46,7 @@ impl Module<'_> {
             }
             functions[caller].callees = callees;
         }
-        Ok(CallGraph { functions, places })
+        Ok(CallGraph { functions, indices })
     }
 }
 
@@ -71,7 +71,7 @@ impl Module<'_> {
 #[derive(Clone, Debug)]
 pub struct CallGraph {
     functions: Vec<CalledFunction>,
-    places: HashMap<SymbolId, usize>,
+    indices: HashMap<SymbolId, usize>,
 }
 
 #[derive(Clone, Debug)]
@@ -90,7 +90,7 @@ impl CallGraph {
 
     /// Returns the function with this name, if the module has it.
     pub fn function(&self, name: SymbolId) -> Option<FunctionEntry> {
-        let at = self.places.get(&name)?;
+        let at = self.indices.get(&name)?;
         Some(self.functions[*at].entry)
     }
 
@@ -106,7 +106,7 @@ impl CallGraph {
 
     /// Returns the names that a function uses: of its ops, and of its `callee` attributes.
     pub fn names(&self, function: SymbolId) -> &[NameUse] {
-        match self.places.get(&function) {
+        match self.indices.get(&function) {
             Some(at) => &self.functions[*at].names,
             None => &[],
         }
@@ -117,9 +117,9 @@ impl CallGraph {
         function: SymbolId,
         list: impl Fn(&'g CalledFunction) -> &'g [usize] + 'g,
     ) -> impl Iterator<Item = SymbolId> + 'g {
-        let at = self.places.get(&function);
-        let places = at.map_or(&[][..], |at| list(&self.functions[*at]));
-        places.iter().map(move |at| self.functions[*at].entry.name)
+        let at = self.indices.get(&function);
+        let indices = at.map_or(&[][..], |at| list(&self.functions[*at]));
+        indices.iter().map(move |at| self.functions[*at].entry.name)
     }
 }
 

@@ -4,39 +4,39 @@
 #[derive(Clone, Debug)]
 pub(crate) enum Few<T> {
     /// The items, and their number.
-    Here([T; 4], usize),
+    Inline([T; 4], usize),
     /// All items.
-    There(Vec<T>),
+    Heap(Vec<T>),
 }
 
 impl<T: Copy> Few<T> {
     /// Creates an empty list. `filler` fills unused elements.
     pub(crate) const fn new(filler: T) -> Few<T> {
-        Few::Here([filler; 4], 0)
+        Few::Inline([filler; 4], 0)
     }
 
     #[inline]
     pub(crate) fn push(&mut self, item: T) {
         match self {
-            Few::Here(items, len) if *len < items.len() => {
+            Few::Inline(items, len) if *len < items.len() => {
                 items[*len] = item;
                 *len += 1;
             }
-            Few::Here(items, _) => {
+            Few::Inline(items, _) => {
                 let mut all = Vec::with_capacity(2 * items.len());
                 all.extend_from_slice(&items[..]);
                 all.push(item);
-                *self = Few::There(all);
+                *self = Few::Heap(all);
             }
-            Few::There(items) => items.push(item),
+            Few::Heap(items) => items.push(item),
         }
     }
 
     #[inline]
     pub(crate) fn as_slice(&self) -> &[T] {
         match self {
-            Few::Here(items, len) => &items[..*len],
-            Few::There(items) => items,
+            Few::Inline(items, len) => &items[..*len],
+            Few::Heap(items) => items,
         }
     }
 }

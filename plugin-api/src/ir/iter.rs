@@ -66,7 +66,7 @@ pub struct IterUses<'a> {
     function: &'a Function,
     next: UseId,
     /// The maximum number of remaining uses: a list that a faulty plugin has written to may be cyclic.
-    left: u32,
+    remaining: u32,
 }
 
 impl Iterator for IterUses<'_> {
@@ -75,7 +75,7 @@ impl Iterator for IterUses<'_> {
     #[inline]
     fn next(&mut self) -> Option<Use> {
         let slot = self.function.raw.use_(self.next.0)?;
-        self.left = self.left.checked_sub(1)?;
+        self.remaining = self.remaining.checked_sub(1)?;
         let first = self.function.op_record(slot.user).operands.start;
         let index = (self.next.0 - first) as usize;
         self.next = slot.next;
@@ -178,7 +178,7 @@ impl Function {
         IterUses {
             function: self,
             next: record.map_or(UseId::NONE, |record| record.first_use),
-            left: record.map_or(0, |record| record.use_count),
+            remaining: record.map_or(0, |record| record.use_count),
         }
     }
 
@@ -205,7 +205,7 @@ pub struct Walk<'a> {
     /// The ops to continue at, innermost last.
     pending: Vec<OpId>,
     /// The maximum number of remaining ops: a list that a faulty plugin has written to may be cyclic.
-    left: usize,
+    remaining: usize,
 }
 
 impl<'a> Walk<'a> {
@@ -214,7 +214,7 @@ impl<'a> Walk<'a> {
             function,
             next: function.region_record(region).first,
             pending: Vec::new(),
-            left: function.op_count(),
+            remaining: function.op_count(),
         }
     }
 }
@@ -229,7 +229,7 @@ impl Iterator for Walk<'_> {
         }
         let op = self.next;
         let record = self.function.raw.op(op.0)?;
-        self.left = self.left.checked_sub(1)?;
+        self.remaining = self.remaining.checked_sub(1)?;
         self.next = record.next;
         if record.regions.len > 0 {
             self.pending.extend(self.next.option());

@@ -84,7 +84,7 @@ impl From<SymbolId> for Name<'_> {
 #[derive(Clone, Debug)]
 pub struct FreeNames {
     domain: String,
-    taken: HashSet<String>,
+    reserved: HashSet<String>,
     /// The next number to try, by base name.
     next: HashMap<String, usize>,
 }
@@ -95,19 +95,19 @@ impl FreeNames {
     /// # Errors
     /// If the host can't list the names that a function uses.
     pub fn of(m: &Module<'_>, domain: &str) -> Result<FreeNames, EditError> {
-        let mut taken = HashSet::new();
+        let mut reserved = HashSet::new();
         for entry in m.functions() {
-            taken.insert(m.text(entry.name).to_owned());
+            reserved.insert(m.text(entry.name).to_owned());
             for used in m.snapshot(entry.name)?.names()?.iter() {
                 let name = m.text(used.name);
                 if name.starts_with(domain) {
-                    taken.insert(name.to_owned());
+                    reserved.insert(name.to_owned());
                 }
             }
         }
         Ok(FreeNames {
             domain: domain.to_owned(),
-            taken,
+            reserved,
             next: HashMap::new(),
         })
     }
@@ -121,7 +121,7 @@ impl FreeNames {
     pub fn take(&mut self, base: &str) -> String {
         let base = format!("{}.{}", self.domain, base);
         let mut name = base.clone();
-        while !self.taken.insert(name.clone()) {
+        while !self.reserved.insert(name.clone()) {
             let number = self.next.entry(base.clone()).or_insert(1);
             name = format!("{}_{}", base, number);
             *number += 1;

@@ -41,12 +41,12 @@ impl Parser<'_> {
             self.sort(right, &left.value)?,
         );
         let is_order = !matches!(relation, Relation::Equal | Relation::Unequal);
-        let wrong = match sorts {
+        let is_mismatch = match sorts {
             (Sort::Number, Sort::Any) | (Sort::Any, Sort::Number) | (Sort::Any, Sort::Any) => false,
             (Sort::Any, other) | (other, Sort::Any) => is_order || other == Sort::DType,
             (a, b) => a != b || (is_order && a != Sort::Number),
         };
-        if !wrong {
+        if !is_mismatch {
             return Ok(());
         }
         // The error points to the literal, because the user can change it.
@@ -60,7 +60,9 @@ impl Parser<'_> {
         };
         let error = self.error(at.at.clone(), message);
         Err(match &at.value {
-            Term::Literal(Literal::Text(text)) if other == Sort::Number || other == Sort::DType => {
+            Term::Literal(Literal::String(text))
+                if other == Sort::Number || other == Sort::DType =>
+            {
                 error.help(format!("remove the quotes: `{}`", text))
             }
             _ => error,
@@ -77,18 +79,18 @@ impl Parser<'_> {
         };
         Ok(match literal {
             Literal::Int(_) | Literal::Float(_) => Sort::Number,
-            Literal::Text(_) => Sort::Text,
+            Literal::String(_) => Sort::Text,
             Literal::Ints(_) | Literal::Floats(_) => Sort::List,
-            Literal::Word(word) => {
+            Literal::Ident(ident) => {
                 let is_attr = matches!(other, Term::Attr(_));
-                if !is_attr && DType::from_name(word).is_some() {
+                if !is_attr && DType::from_name(ident).is_some() {
                     return Ok(Sort::DType);
                 }
                 if is_attr {
-                    return Err(self.no_attribute(term.at.clone(), word));
+                    return Err(self.no_attribute(term.at.clone(), ident));
                 }
-                let error = self.error(term.at.clone(), format!("unknown dtype `{}`", word));
-                return Err(match here(word) {
+                let error = self.error(term.at.clone(), format!("unknown dtype `{}`", ident));
+                return Err(match standard_name(ident) {
                     Some(name) => error.help(format!("use `{}`", name)),
                     None => {
                         let names = DType::ALL.iter().filter_map(|dtype| dtype.name());
@@ -103,15 +105,15 @@ impl Parser<'_> {
 }
 
 /// Returns the name of a dtype in rules, given its name elsewhere.
-fn here(word: &str) -> Option<&'static str> {
-    let word = word.to_ascii_lowercase();
-    let short = match word.as_str() {
+fn standard_name(ident: &str) -> Option<&'static str> {
+    let ident = ident.to_ascii_lowercase();
+    let short = match ident.as_str() {
         "float" => "f32".to_owned(),
         "half" => "f16".to_owned(),
         "double" => "f64".to_owned(),
         "int" => "i64".to_owned(),
         "string" => "str".to_owned(),
-        _ => word
+        _ => ident
             .replace("float", "f")
             .replace("uint", "u")
             .replace("int", "i"),

@@ -19,15 +19,15 @@ const PREDICATES: [(&str, Predicate); 6] = [
     ("same_type", Predicate::Two(Test::SameType)),
     ("same_shape", Predicate::Two(Test::SameShape)),
     ("same_dtype", Predicate::Two(Test::SameDType)),
-    ("stretches_to", Predicate::Two(Test::StretchesTo)),
+    ("broadcasts_to", Predicate::Two(Test::BroadcastsTo)),
 ];
 
 impl Parser<'_> {
     pub(crate) fn condition(&mut self) -> Parsed<Condition> {
         let start = self.at().start;
-        let negated = self.eat_word("not") || self.eat("!");
+        let negated = self.eat_keyword("not") || self.eat("!");
         let test = match (self.peek().clone(), self.peek_second()) {
-            (Token::Word(word), Token::Mark("(")) => self.predicate(&word)?,
+            (Token::Ident(ident), Token::Mark("(")) => self.predicate(&ident)?,
             _ => None,
         };
         let test = match test {
@@ -38,19 +38,19 @@ impl Parser<'_> {
         Ok(Condition { negated, test, at })
     }
 
-    pub(crate) fn predicate(&mut self, word: &str) -> Parsed<Option<Test>> {
-        if TERMS.contains(&word) || word == "compose" {
+    pub(crate) fn predicate(&mut self, ident: &str) -> Parsed<Option<Test>> {
+        if TERMS.contains(&ident) || ident == "compose" {
             return Ok(None);
         }
         let at = self.at();
         self.advance();
         self.expect("(")?;
-        if word == "identity" {
+        if ident == "identity" {
             let term = self.attr_term()?;
             self.expect(")")?;
             return Ok(Some(Test::Identity(term)));
         }
-        let predicate = match PREDICATES.iter().find(|(name, _)| *name == word) {
+        let predicate = match PREDICATES.iter().find(|(name, _)| *name == ident) {
             Some((_, predicate)) => predicate,
             None => {
                 let names: Vec<&str> = PREDICATES.iter().map(|(name, _)| *name).collect();
@@ -59,9 +59,9 @@ impl Parser<'_> {
                     names.join(", "),
                     TERMS.join(", ")
                 );
-                let words = [&names[..], &["identity"], &TERMS[..]].concat();
-                let error = self.error(at, format!("unknown condition `{}`", word));
-                return Err(error.help(help).candidates(words));
+                let known = [&names[..], &["identity"], &TERMS[..]].concat();
+                let error = self.error(at, format!("unknown condition `{}`", ident));
+                return Err(error.help(help).candidates(known));
             }
         };
         let operands = self.list(")", Parser::known_operand)?;
@@ -73,7 +73,7 @@ impl Parser<'_> {
                     Predicate::One(_) => "1 value",
                     Predicate::Two(_) => "2 values",
                 };
-                let message = format!("`{}` expects {}, found {}", word, count, operands.len());
+                let message = format!("`{}` expects {}, found {}", ident, count, operands.len());
                 Err(self.error(at, message))
             }
         }
@@ -81,7 +81,7 @@ impl Parser<'_> {
 
     /// Parses a value of the pattern.
     pub(crate) fn known_operand(&mut self) -> Parsed<Operand> {
-        let Spanned { value: name, at } = self.place(Parser::value_name)?;
+        let Spanned { value: name, at } = self.spanned(Parser::value_name)?;
         match self.find(&name) {
             Some(Operand::List(_)) => {
                 Err(self.error(at, format!("expected a value, found list `%{}...`", name)))
@@ -92,10 +92,10 @@ impl Parser<'_> {
     }
 
     pub(crate) fn comparison(&mut self) -> Parsed<Test> {
-        let left = self.place(Parser::term)?;
-        if self.eat_word("in") {
+        let left = self.spanned(Parser::term)?;
+        if self.eat_keyword("in") {
             self.expect("[")?;
-            let literals = self.list("]", |parser| parser.place(Parser::literal))?;
+            let literals = self.list("]", |parser| parser.spanned(Parser::literal))?;
             for literal in &literals {
                 let term = Spanned {
                     value: Term::Literal(literal.value.clone()),
@@ -118,7 +118,7 @@ impl Parser<'_> {
         match relation {
             Some((_, relation)) => {
                 self.advance();
-                let right = self.place(Parser::term)?;
+                let right = self.spanned(Parser::term)?;
                 self.check_comparison(&left, *relation, &right)?;
                 Ok(Test::Compare(left.value, *relation, right.value))
             }
@@ -127,22 +127,22 @@ impl Parser<'_> {
     }
 
     pub(crate) fn term(&mut self) -> Parsed<Term> {
-        let word = match (self.peek().clone(), self.peek_second()) {
-            (Token::Word(word), Token::Mark("(")) => word,
-            (Token::Word(word), _) if word == "opset" => word,
+        let ident = match (self.peek().clone(), self.peek_second()) {
+            (Token::Ident(ident), Token::Mark("(")) => ident,
+            (Token::Ident(ident), _) if ident == "opset" => ident,
             (Token::Mark("$"), _) => return Ok(Term::Attr(self.attr_term()?)),
             _ => return Ok(Term::Literal(self.literal()?)),
         };
-        if word == "compose" {
+        if ident == "compose" {
             return Ok(Term::Attr(self.attr_term()?));
         }
         let at = self.at();
         self.advance();
-        if word == "opset" {
+        if ident == "opset" {
             let mut domain = String::new();
             if self.eat("(") {
                 match self.advance() {
-                    Token::Text(text) => domain = text,
+                    Token::String(text) => domain = text,
                     _ => return Err(self.error(at, "`opset(\"…\")` expects a domain in quotes")),
                 }
                 self.expect(")")?;
@@ -151,7 +151,7 @@ impl Parser<'_> {
         }
         self.expect("(")?;
         let operand = self.known_operand()?;
-        let term = match word.as_str() {
+        let term = match ident.as_str() {
             "rank" => Term::Rank(operand),
             "size" => Term::Size(operand),
             "uses" => Term::Uses(operand),
@@ -164,7 +164,7 @@ impl Parser<'_> {
                 }
             }
             _ => {
-                let message = format!("unknown term `{}`", word);
+                let message = format!("unknown term `{}`", ident);
                 let help = format!("the terms are {}", TERMS.join(", "));
                 return Err(self.error(at, message).help(help).candidates(TERMS));
             }
@@ -174,7 +174,7 @@ impl Parser<'_> {
     }
 
     pub(crate) fn attr_term(&mut self) -> Parsed<AttrTerm> {
-        if self.eat_word("compose") {
+        if self.eat_keyword("compose") {
             self.expect("(")?;
             let (first, second) = self.nested(|parser| {
                 let first = parser.attr_term()?;
@@ -187,7 +187,7 @@ impl Parser<'_> {
         if self.is("$") {
             let start = self.at().start;
             self.advance();
-            let name = self.word("an attribute name")?;
+            let name = self.ident("an attribute name")?;
             let at = self.since(start);
             let attr = self.rule.attrs.iter().position(|attr| *attr == name);
             return attr.map(AttrTerm::Bound).ok_or_else(|| {

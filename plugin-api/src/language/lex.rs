@@ -6,10 +6,10 @@ use super::rule::RuleError;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Token {
-    Word(String),
+    Ident(String),
     /// A number, and whether it has a decimal point or an exponent.
     Number(f64, bool),
-    Text(String),
+    String(String),
     /// Punctuation, of one or two characters.
     Mark(&'static str),
     End,
@@ -42,7 +42,7 @@ pub(crate) fn tokens(text: &str) -> Result<Vec<(Token, Range<usize>)>, RuleError
         let token = if first == '_' || first.is_ascii_alphabetic() {
             let end = rest.find(|c: char| c != '_' && !c.is_ascii_alphanumeric());
             at += end.unwrap_or(rest.len());
-            Token::Word(text[start..at].to_owned())
+            Token::Ident(text[start..at].to_owned())
         } else if first.is_ascii_digit() {
             let (token, len) =
                 number(rest).ok_or_else(|| RuleError::new(start..start + 1, "invalid number"))?;
@@ -106,7 +106,7 @@ fn quoted(text: &str) -> Option<(Token, usize)> {
     let mut chars = text.char_indices().skip(1);
     while let Some((at, c)) = chars.next() {
         match c {
-            '"' => return Some((Token::Text(value), at + 1)),
+            '"' => return Some((Token::String(value), at + 1)),
             '\\' => match chars.next()?.1 {
                 'n' => value.push('\n'),
                 't' => value.push('\t'),

@@ -22,7 +22,7 @@ impl Parser<'_> {
     /// Parses the replacement.
     pub(crate) fn replacement(&mut self, end: &str) -> Parsed<()> {
         let root = self.rule.nodes.len() - 1;
-        let wanted = self.rule.nodes[root].results.clone();
+        let expected = self.rule.nodes[root].results.clone();
         let start = self.at();
         self.rule.after = Some(After::default());
         let mut results = Vec::new();
@@ -32,11 +32,11 @@ impl Parser<'_> {
             if names.is_empty() {
                 // A value without a name is the result.
                 results.push(self.result()?);
-                if results.len() > 1 || wanted.len() > 1 {
+                if results.len() > 1 || expected.len() > 1 {
                     let message = "expected `%name = …` for each result of the pattern's last op";
                     return Err(self.error(at, message));
                 }
-            } else if matches!(self.peek(), Token::Word(_)) {
+            } else if matches!(self.peek(), Token::Ident(_)) {
                 let node = self.node(names.clone())?;
                 let results = names.into_iter().enumerate();
                 let results = results.map(|(index, name)| (name, Operand::Created { node, index }));
@@ -49,15 +49,15 @@ impl Parser<'_> {
             }
         }
         if results.is_empty() {
-            results = self.named_results(&wanted, &start)?;
+            results = self.named_results(&expected, &start)?;
         }
         self.after().results = results;
         Ok(())
     }
 
     /// Returns the values of the replacement that have the names of the root's results.
-    fn named_results(&self, wanted: &[String], at: &Range<usize>) -> Parsed<Vec<Operand>> {
-        let has_names = wanted.iter().any(|name| !name.is_empty());
+    fn named_results(&self, expected: &[String], at: &Range<usize>) -> Parsed<Vec<Operand>> {
+        let has_names = expected.iter().any(|name| !name.is_empty());
         let result = |name: &String| match self.named.iter().rev().find(|(other, _)| other == name)
         {
             Some((_, value)) if !name.is_empty() => Ok(value.clone()),
@@ -72,12 +72,12 @@ impl Parser<'_> {
                 Err(self.error(at.clone(), message))
             }
         };
-        wanted.iter().map(result).collect()
+        expected.iter().map(result).collect()
     }
 
     /// Parses the replacement of one result.
     fn result(&mut self) -> Parsed<Operand> {
-        let result = self.place(Parser::operand)?;
+        let result = self.spanned(Parser::operand)?;
         let message = match &result.value {
             Operand::List(_) => "cannot replace a result with a list of values",
             Operand::Number(_) => {
@@ -98,7 +98,7 @@ impl Parser<'_> {
         }
         self.begin_operands(&operators[operators.len() - 1])?;
         let operands =
-            self.nested(|parser| parser.list(")", |parser| parser.place(Parser::operand)))?;
+            self.nested(|parser| parser.list(")", |parser| parser.spanned(Parser::operand)))?;
         let is_list = |one: &Spanned<Operand>| matches!(one.value, Operand::List(_));
         let before_last = &operands[..operands.len().saturating_sub(1)];
         if !is_replacement && before_last.iter().any(is_list) {
@@ -134,8 +134,8 @@ impl Parser<'_> {
         let start = self.at().start;
         let is_replacement = self.rule.after.is_some();
         match self.peek() {
-            Token::Word(word) if word == "_" || word == "none" => {
-                let is_any = word == "_" && !is_replacement;
+            Token::Ident(ident) if ident == "_" || ident == "none" => {
+                let is_any = ident == "_" && !is_replacement;
                 self.advance();
                 Ok(if is_any {
                     Operand::Any
@@ -143,7 +143,7 @@ impl Parser<'_> {
                     Operand::Absent
                 })
             }
-            Token::Word(_) => {
+            Token::Ident(_) => {
                 let (node, index) = (self.node(Vec::new())?, 0);
                 Ok(match is_replacement {
                     true => Operand::Created { node, index },
@@ -168,7 +168,7 @@ impl Parser<'_> {
 
     /// Parses a value of the pattern, and binds its name if it is new.
     fn pattern_value(&mut self) -> Parsed<Operand> {
-        let Spanned { value: name, at } = self.place(Parser::value_name)?;
+        let Spanned { value: name, at } = self.spanned(Parser::value_name)?;
         let (is_list, is_optional) = (self.eat("..."), self.eat("?"));
         match self.find(&name) {
             Some(Operand::List(_)) => Err(self.error(at, "cannot match a list of operands twice")),
@@ -193,7 +193,7 @@ impl Parser<'_> {
 
     /// Parses a value that the replacement or the pattern defines.
     fn replacement_value(&mut self) -> Parsed<Operand> {
-        let Spanned { value: name, at } = self.place(Parser::value_name)?;
+        let Spanned { value: name, at } = self.spanned(Parser::value_name)?;
         let (_, _) = (self.eat("..."), self.eat("?"));
         let created = self.named.iter().rev().find(|(other, _)| *other == name);
         let created = created.map(|(_, value)| value.clone());
@@ -206,7 +206,7 @@ impl Parser<'_> {
     fn node_attr(&mut self, node: &mut Node) -> Parsed<()> {
         let is_replacement = self.rule.after.is_some();
         if is_replacement && self.eat("..") {
-            let Spanned { value: name, at } = self.place(Parser::value_name)?;
+            let Spanned { value: name, at } = self.spanned(Parser::value_name)?;
             return match self.find(&name) {
                 Some(Operand::Result { node: like, .. }) => {
                     node.like = Some(like);
@@ -215,9 +215,9 @@ impl Parser<'_> {
                 _ => Err(self.error(at, format!("`%{}` is not an op of the pattern", name))),
             };
         }
-        let name = self.place(|parser| parser.word("an attribute name"))?;
+        let name = self.spanned(|parser| parser.ident("an attribute name"))?;
         self.expect("=")?;
-        let value = self.place(match is_replacement {
+        let value = self.spanned(match is_replacement {
             true => Parser::attr_term,
             false => Parser::pattern_attr,
         })?;
@@ -230,7 +230,7 @@ impl Parser<'_> {
         if !self.eat("$") {
             return Ok(AttrTerm::Literal(self.attr_literal()?));
         }
-        let name = self.word("an attribute name")?;
+        let name = self.ident("an attribute name")?;
         let attrs = &mut self.rule.attrs;
         let bound = attrs.iter().position(|attr| *attr == name);
         Ok(AttrTerm::Bound(bound.unwrap_or_else(|| {
@@ -243,14 +243,17 @@ impl Parser<'_> {
     pub(crate) fn attr_literal(&mut self) -> Parsed<Literal> {
         let at = self.at();
         match self.literal()? {
-            Literal::Word(word) => Err(self.no_attribute(at, &word)),
+            Literal::Ident(ident) => Err(self.no_attribute(at, &ident)),
             literal => Ok(literal),
         }
     }
 
     /// Returns the error for an identifier instead of an attribute's value.
-    pub(crate) fn no_attribute(&self, at: Range<usize>, word: &str) -> RuleError {
-        let error = self.error(at, format!("expected an attribute value, found `{}`", word));
-        error.help(format!("write a string in quotes: `\"{}\"`", word))
+    pub(crate) fn no_attribute(&self, at: Range<usize>, ident: &str) -> RuleError {
+        let error = self.error(
+            at,
+            format!("expected an attribute value, found `{}`", ident),
+        );
+        error.help(format!("write a string in quotes: `\"{}\"`", ident))
     }
 }

@@ -13,7 +13,7 @@ use super::lex::{tokens, Token, COMMENTS};
 use super::rule::{Literal, Operand, Rule, RuleError, Spanned};
 
 /// The maximum nesting depth of ops, terms and lists, which limits the recursion.
-const MOST_NESTED: usize = 100;
+const MAX_NESTED: usize = 100;
 
 /// A parsed item, or the error in the text.
 pub type Parsed<T> = Result<T, RuleError>;
@@ -25,7 +25,7 @@ pub enum Extent {
     /// The pattern, the arrow, and the replacement.
     Whole,
     /// The pattern; the rest is optional and ignored.
-    AnyBehind,
+    PatternFirst,
     /// Only the pattern.
     Pattern,
 }
@@ -37,14 +37,14 @@ pub fn file(text: &str, extent: Extent) -> Parsed<Vec<Rule>> {
     while parser.peek() != &Token::End {
         parser.rule_name = String::new();
         let doc = doc_above(text, parser.at().start);
-        if !parser.eat_word("rule") {
+        if !parser.eat_keyword("rule") {
             return Err(parser.expected("`rule NAME { … }`"));
         }
         let start = parser.at().start;
-        let mut name = parser.word("a rule name")?;
+        let mut name = parser.ident("a rule name")?;
         while parser.eat(".") {
             name.push('.');
-            name += &parser.word("an identifier after `.`")?;
+            name += &parser.ident("an identifier after `.`")?;
         }
         let at = parser.since(start);
         if rules.iter().any(|rule| rule.name == name) {
@@ -53,9 +53,9 @@ pub fn file(text: &str, extent: Extent) -> Parsed<Vec<Rule>> {
         parser.rule_name = name;
         let (mut grows, mut keeps_type) = (false, false);
         loop {
-            if parser.eat_word("grows") {
+            if parser.eat_keyword("grows") {
                 grows = true;
-            } else if parser.eat_word("keeps_type") {
+            } else if parser.eat_keyword("keeps_type") {
                 keeps_type = true;
             } else {
                 break;
@@ -168,8 +168,8 @@ impl<'t> Parser<'t> {
         is
     }
 
-    pub(crate) fn eat_word(&mut self, word: &str) -> bool {
-        let is = matches!(self.peek(), Token::Word(token) if token == word);
+    pub(crate) fn eat_keyword(&mut self, ident: &str) -> bool {
+        let is = matches!(self.peek(), Token::Ident(token) if token == ident);
         if is {
             self.advance();
         }
@@ -197,18 +197,18 @@ impl<'t> Parser<'t> {
 
     pub(crate) fn expected(&self, what: &str) -> RuleError {
         let token = match self.peek() {
-            Token::Word(word) => format!("`{}`", word),
+            Token::Ident(ident) => format!("`{}`", ident),
             Token::Number(..) => format!("`{}`", &self.text[self.at()]),
-            Token::Text(_) => "a string".to_owned(),
+            Token::String(_) => "a string".to_owned(),
             Token::Mark(mark) => format!("`{}`", mark),
             Token::End => "end of input".to_owned(),
         };
         let message = format!("expected {}, found {}", what, token);
-        self.error(self.at(), message).help(self.habit())
+        self.error(self.at(), message).help(self.syntax_help())
     }
 
     /// Returns the help for syntax of other languages.
-    fn habit(&self) -> String {
+    fn syntax_help(&self) -> String {
         let before = self
             .next
             .checked_sub(1)
@@ -226,10 +226,10 @@ impl<'t> Parser<'t> {
         }
     }
 
-    pub(crate) fn word(&mut self, what: &str) -> Parsed<String> {
+    pub(crate) fn ident(&mut self, what: &str) -> Parsed<String> {
         match self.peek() {
-            Token::Word(_) => match self.advance() {
-                Token::Word(word) => Ok(word),
+            Token::Ident(_) => match self.advance() {
+                Token::Ident(ident) => Ok(ident),
                 _ => unreachable!("it was peeked at"),
             },
             _ => Err(self.expected(what)),
@@ -244,17 +244,17 @@ impl<'t> Parser<'t> {
                 self.advance();
                 Ok(number.to_string())
             }
-            _ => self.word("a value name"),
+            _ => self.ident("a value name"),
         }
     }
 
     /// Parses an operator: `onnx.Add`, `com.microsoft.Gelu`.
     pub(crate) fn operator(&mut self) -> Parsed<Spanned<String>> {
-        self.place(|parser| {
-            let mut name = parser.word("an operator name")?;
+        self.spanned(|parser| {
+            let mut name = parser.ident("an operator name")?;
             while parser.eat(".") {
                 name.push('.');
-                name += &parser.word("an identifier after `.`")?;
+                name += &parser.ident("an identifier after `.`")?;
             }
             Ok(name)
         })
@@ -265,8 +265,8 @@ impl<'t> Parser<'t> {
         &mut self,
         read: impl FnOnce(&mut Parser<'t>) -> Parsed<T>,
     ) -> Parsed<T> {
-        if self.depth >= MOST_NESTED {
-            let message = format!("nesting exceeds {} levels", MOST_NESTED);
+        if self.depth >= MAX_NESTED {
+            let message = format!("nesting exceeds {} levels", MAX_NESTED);
             return Err(self.error(self.at(), message));
         }
         self.depth += 1;
@@ -290,7 +290,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Parses an item and returns it with its span.
-    pub(crate) fn place<T>(
+    pub(crate) fn spanned<T>(
         &mut self,
         item: impl FnOnce(&mut Parser<'t>) -> Parsed<T>,
     ) -> Parsed<Spanned<T>> {
@@ -328,13 +328,13 @@ impl<'t> Parser<'t> {
         }
         self.check_connected(start)?;
         let has_arrow = self.is("=>") || self.is("→");
-        if extent == Extent::Whole || extent == Extent::AnyBehind && has_arrow {
+        if extent == Extent::Whole || extent == Extent::PatternFirst && has_arrow {
             if !self.eat("=>") && !self.eat("→") {
                 return Err(self.expected("`=>` and a replacement"));
             }
             self.replacement(end)?;
         }
-        if self.eat_word("where") {
+        if self.eat_keyword("where") {
             while !self.is(end) && self.peek() != &Token::End {
                 let condition = self.condition()?;
                 self.rule.conditions.push(condition);
@@ -349,7 +349,7 @@ impl<'t> Parser<'t> {
     }
 
     pub(crate) fn ends_before(&self, end: &str) -> bool {
-        let is_where = matches!(self.peek(), Token::Word(word) if word == "where");
+        let is_where = matches!(self.peek(), Token::Ident(ident) if ident == "where");
         is_where || self.is("=>") || self.is("→") || self.is(end) || self.peek() == &Token::End
     }
 
@@ -384,7 +384,7 @@ impl<'t> Parser<'t> {
         let start = self.next;
         let mut names = Vec::new();
         loop {
-            if self.eat_word("_") {
+            if self.eat_keyword("_") {
                 names.push(String::new());
             } else if self.is("%") {
                 names.push(self.value_name()?);
@@ -459,13 +459,13 @@ impl<'t> Parser<'t> {
                     false => Literal::Int((sign * value) as i64),
                 })
             }
-            Token::Text(text) if !negative => {
+            Token::String(text) if !negative => {
                 self.advance();
-                Ok(Literal::Text(text))
+                Ok(Literal::String(text))
             }
-            Token::Word(word) if !negative => {
+            Token::Ident(ident) if !negative => {
                 self.advance();
-                Ok(Literal::Word(word))
+                Ok(Literal::Ident(ident))
             }
             _ => Err(self.expected("a number, a string or a list of numbers")),
         }

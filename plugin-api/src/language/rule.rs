@@ -148,13 +148,13 @@ pub enum Literal {
     /// A number with a decimal point.
     Float(f64),
     /// A string in quotes.
-    Text(String),
+    String(String),
     /// Integers in brackets.
     Ints(Vec<i64>),
     /// Numbers in brackets.
     Floats(Vec<f64>),
     /// An identifier: a dtype.
-    Word(String),
+    Ident(String),
 }
 
 impl Literal {
@@ -197,7 +197,7 @@ pub enum Test {
     /// The value's dtype is a float type.
     Float(Operand),
     /// The first value broadcasts to the shape of the second without changing it.
-    StretchesTo(Operand, Operand),
+    BroadcastsTo(Operand, Operand),
     /// The attribute is the identity permutation.
     Identity(AttrTerm),
 }

@@ -150,7 +150,7 @@ impl Layout {
             }
             axes.push(letter);
         }
-        let mut places = Vec::new();
+        let mut positions = Vec::new();
         let mut number: Option<i64> = None;
         for letter in target.chars() {
             if let Some(digit) = letter.to_digit(10) {
@@ -190,21 +190,24 @@ impl Layout {
                     ));
                 }
             };
-            let place = LayoutPlace { axis, block };
-            if block.is_none() && places.contains(&place) {
+            let position = LayoutPlace { axis, block };
+            if block.is_none() && positions.contains(&position) {
                 return twice(upper);
             }
-            places.push(place);
+            positions.push(position);
         }
         if number.is_some() {
             return error("unexpected number at the end".to_owned());
         }
         for (axis, letter) in axes.iter().enumerate() {
-            if !places.contains(&LayoutPlace { axis, block: None }) {
+            if !positions.contains(&LayoutPlace { axis, block: None }) {
                 return error(format!("missing axis `{}`", letter));
             }
         }
-        Ok(Layout { axes, places })
+        Ok(Layout {
+            axes,
+            places: positions,
+        })
     }
 
     /// Returns the layout of rank `rank` that changes nothing.
@@ -223,10 +226,10 @@ impl Layout {
         if perm.len() > LETTERS.len() || sorted.iter().enumerate().any(|(at, axis)| at != *axis) {
             return None;
         }
-        let places = perm.iter().map(|&axis| LayoutPlace { axis, block: None });
+        let positions = perm.iter().map(|&axis| LayoutPlace { axis, block: None });
         Some(Layout {
             axes: LETTERS.chars().take(perm.len()).collect(),
-            places: places.collect(),
+            places: positions.collect(),
         })
     }
 
@@ -247,13 +250,14 @@ impl Layout {
 
     /// Whether the layout changes nothing.
     pub fn is_identity(&self) -> bool {
-        let mut places = self.places.iter().enumerate();
-        places.all(|(at, place)| place.axis == at && place.block.is_none())
+        let mut positions = self.places.iter().enumerate();
+        positions.all(|(at, position)| position.axis == at && position.block.is_none())
     }
 
     /// Returns the `perm` of the `Transpose` to this layout; `None` if axes are split into blocks.
     pub fn perm(&self) -> Option<Vec<usize>> {
-        let whole = |place: &LayoutPlace| Some(place.axis).filter(|_| place.block.is_none());
+        let whole =
+            |position: &LayoutPlace| Some(position.axis).filter(|_| position.block.is_none());
         self.places.iter().map(whole).collect()
     }
 
@@ -264,8 +268,8 @@ impl Layout {
 
     /// Returns the product of the block sizes of an axis; 1 if it isn't split.
     pub fn block(&self, axis: usize) -> i64 {
-        let blocks = self.places.iter().filter(|place| place.axis == axis);
-        let blocks = blocks.filter_map(|place| place.block);
+        let blocks = self.places.iter().filter(|position| position.axis == axis);
+        let blocks = blocks.filter_map(|position| position.block);
         blocks.fold(1, |product, block| product.saturating_mul(block))
     }
 
@@ -273,13 +277,13 @@ impl Layout {
     pub fn place(&self, axis: usize) -> Option<usize> {
         self.places
             .iter()
-            .position(|place| *place == LayoutPlace { axis, block: None })
+            .position(|position| *position == LayoutPlace { axis, block: None })
     }
 
     /// Returns the positions of an axis and its blocks, outermost first.
     pub fn places_of(&self, axis: usize) -> Vec<usize> {
         let own = self.places.iter().enumerate();
-        let blocks = own.filter(|(_, place)| place.axis == axis && place.block.is_some());
+        let blocks = own.filter(|(_, position)| position.axis == axis && position.block.is_some());
         self.place(axis)
             .into_iter()
             .chain(blocks.map(|(at, _)| at))
@@ -299,9 +303,9 @@ impl Layout {
             return None;
         }
         let mut out = Vec::with_capacity(self.places.len());
-        for place in &self.places {
-            let count = self.block(place.axis);
-            out.push(match (place.block, sizes[place.axis]) {
+        for position in &self.places {
+            let count = self.block(position.axis);
+            out.push(match (position.block, sizes[position.axis]) {
                 (Some(block), Some(_)) => Some(block),
                 (None, size) if count == 1 => size,
                 (None, Some(size)) if size % count == 0 => Some(size / count),
@@ -327,29 +331,32 @@ impl Layout {
         if next.rank() != self.target_rank() {
             return None;
         }
-        let mut places = Vec::with_capacity(next.places.len());
-        for place in &next.places {
-            let own = self.places[place.axis];
-            let is_cut = next.block(place.axis) > 1;
+        let mut positions = Vec::with_capacity(next.places.len());
+        for position in &next.places {
+            let own = self.places[position.axis];
+            let is_cut = next.block(position.axis) > 1;
             if is_cut && (own.block.is_some() || self.block(own.axis) > 1) {
                 return None;
             }
-            places.push(match place.block {
+            positions.push(match position.block {
                 Some(_) => LayoutPlace {
                     axis: own.axis,
-                    ..*place
+                    ..*position
                 },
                 None => own,
             });
         }
         let layout = Layout {
             axes: self.axes.clone(),
-            places,
+            places: positions,
         };
         // Blocks of one axis are distinguished by their order.
         let blocks = |layout: &Layout, axis| -> Vec<Option<i64>> {
-            let own = layout.places.iter().filter(|place| place.axis == axis);
-            own.map(|place| place.block)
+            let own = layout
+                .places
+                .iter()
+                .filter(|position| position.axis == axis);
+            own.map(|position| position.block)
                 .filter(Option::is_some)
                 .collect()
         };
@@ -362,11 +369,12 @@ impl Layout {
 
     /// Returns the layout without the blocks of some axes.
     pub fn uncut(&self, axes: &[usize]) -> Layout {
-        let stays = |place: &LayoutPlace| place.block.is_none() || !axes.contains(&place.axis);
-        let places = self.places.iter().copied().filter(stays);
+        let stays =
+            |position: &LayoutPlace| position.block.is_none() || !axes.contains(&position.axis);
+        let positions = self.places.iter().copied().filter(stays);
         Layout {
             axes: self.axes.clone(),
-            places: places.collect(),
+            places: positions.collect(),
         }
     }
 
@@ -374,13 +382,13 @@ impl Layout {
     pub fn only(&self, axes: &[usize]) -> Layout {
         let axes_kept = (0..self.rank()).filter(|axis| axes.contains(axis));
         let axes_kept: Vec<usize> = axes_kept.collect();
-        let places = self.places.iter().filter_map(|place| {
-            let axis = axes_kept.binary_search(&place.axis).ok()?;
-            Some(LayoutPlace { axis, ..*place })
+        let positions = self.places.iter().filter_map(|position| {
+            let axis = axes_kept.binary_search(&position.axis).ok()?;
+            Some(LayoutPlace { axis, ..*position })
         });
         Layout {
             axes: axes_kept.iter().map(|axis| self.axes[*axis]).collect(),
-            places: places.collect(),
+            places: positions.collect(),
         }
     }
 
@@ -397,21 +405,24 @@ impl Layout {
     pub fn with_axis(&self, axis: usize) -> Option<Layout> {
         let letter = LETTERS.chars().find(|letter| !self.axes.contains(letter))?;
         let axis = axis.min(self.rank());
-        let behind = |axis: usize| Some(*self.places_of(axis).iter().max()? + 1);
+        let after = |axis: usize| Some(*self.places_of(axis).iter().max()? + 1);
         let at = match axis {
             axis if axis < self.rank() => self.place(axis)?,
             0 => 0,
-            axis => behind(axis - 1)?,
+            axis => after(axis - 1)?,
         };
         let mut axes = self.axes.clone();
         axes.insert(axis, letter);
-        let moved = |place: &LayoutPlace| LayoutPlace {
-            axis: place.axis + usize::from(place.axis >= axis),
-            ..*place
+        let moved = |position: &LayoutPlace| LayoutPlace {
+            axis: position.axis + usize::from(position.axis >= axis),
+            ..*position
         };
-        let mut places: Vec<LayoutPlace> = self.places.iter().map(moved).collect();
-        places.insert(at, LayoutPlace { axis, block: None });
-        Some(Layout { axes, places })
+        let mut positions: Vec<LayoutPlace> = self.places.iter().map(moved).collect();
+        positions.insert(at, LayoutPlace { axis, block: None });
+        Some(Layout {
+            axes,
+            places: positions,
+        })
     }
 
     /// Returns the number of positions of these axes, if they are the innermost ones; `None` if other axes are between
@@ -420,21 +431,21 @@ impl Layout {
         let count = self
             .places
             .iter()
-            .filter(|place| axes.contains(&place.axis))
+            .filter(|position| axes.contains(&position.axis))
             .count();
         let mut last = self.places[self.places.len() - count..].iter();
-        last.all(|place| axes.contains(&place.axis))
+        last.all(|position| axes.contains(&position.axis))
             .then_some(count)
     }
 
     /// Whether the layout keeps the order of elements of a tensor of this shape: only axes of size 1 move.
     pub fn keeps_order(&self, sizes: &[Option<i64>]) -> bool {
         let mut seen = (0, false);
-        for place in &self.places {
-            if sizes.get(place.axis) == Some(&Some(1)) {
+        for position in &self.places {
+            if sizes.get(position.axis) == Some(&Some(1)) {
                 continue;
             }
-            let now = (place.axis, place.block.is_some());
+            let now = (position.axis, position.block.is_some());
             if now < seen {
                 return false;
             }
@@ -446,9 +457,9 @@ impl Layout {
     /// Returns the target: `NCHW4c`.
     pub fn target(&self) -> String {
         let mut text = String::new();
-        for place in &self.places {
-            let letter = self.axes[place.axis];
-            match place.block {
+        for position in &self.places {
+            let letter = self.axes[position.axis];
+            match position.block {
                 Some(size) => text += &format!("{}{}", size, letter.to_ascii_lowercase()),
                 None => text.push(letter),
             }

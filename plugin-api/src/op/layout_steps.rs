@@ -48,7 +48,7 @@ impl Layout {
         transpose(&mut steps, order);
         steps.push(LayoutStep::Reshape(shape));
         let perm = self.places.iter().enumerate();
-        let perm = perm.map(|(at, _)| apart.iter().position(|place| *place == at));
+        let perm = perm.map(|(at, _)| apart.iter().position(|position| *position == at));
         transpose(&mut steps, perm.collect::<Option<_>>()?);
         Some(steps)
     }
@@ -99,9 +99,9 @@ impl Layout {
     fn apart(&self, order: &[usize], sizes: &[Option<i64>]) -> Option<(Vec<usize>, Vec<i64>)> {
         let (mut apart, mut shape) = (Vec::new(), Vec::new());
         for (at, &axis) in order.iter().enumerate() {
-            for place in self.places_of(axis) {
-                apart.push(place);
-                shape.push(match (self.places[place].block, sizes[axis]) {
+            for position in self.places_of(axis) {
+                apart.push(position);
+                shape.push(match (self.places[position].block, sizes[axis]) {
                     (Some(block), _) => block,
                     (None, Some(size)) => size / self.block(axis),
                     (None, None) if is_in_place(order, at, self) => 0,

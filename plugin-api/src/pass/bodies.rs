@@ -50,13 +50,13 @@ impl PassContext {
         &self,
         function: &mut Function,
         op: OpId,
-        wanted: &[&str],
+        requested: &[&str],
     ) -> Result<Option<LaidOut>, EditError> {
-        let wanted: Vec<abi::Str> = wanted.iter().map(|text| abi::Str::new(text)).collect();
+        let requested: Vec<abi::Str> = requested.iter().map(|text| abi::Str::new(text)).collect();
         // SAFETY: the strings live until the call returns.
-        let answer = optional(unsafe { self.raw_layout(function, op, &wanted) })?;
+        let result = optional(unsafe { self.raw_layout(function, op, &requested) })?;
         // SAFETY: the host's data lives until the next such call.
-        Ok(answer.map(|answer| unsafe { laid_out(&answer) }))
+        Ok(result.map(|result| unsafe { laid_out(&result) }))
     }
 
     /// Returns the form of an op in the layouts that its definition prefers, as [`PassContext::layout`]. `given` has
@@ -72,9 +72,9 @@ impl PassContext {
     ) -> Result<Option<LaidOut>, EditError> {
         let given: Vec<abi::Str> = given.iter().map(|text| abi::Str::new(text)).collect();
         // SAFETY: the strings live until the call returns.
-        let answer = optional(unsafe { self.raw_alter_layout(function, op, &given) })?;
+        let result = optional(unsafe { self.raw_alter_layout(function, op, &given) })?;
         // SAFETY: the host's data lives until the next such call.
-        Ok(answer.map(|answer| unsafe { laid_out(&answer) }))
+        Ok(result.map(|result| unsafe { laid_out(&result) }))
     }
 
     /// Inserts ops before an op, given as IR text of one function. They get the location of `op`. `args` replace the
@@ -159,14 +159,14 @@ impl PassContext {
 ///
 /// # Safety
 /// The pointers are valid.
-unsafe fn laid_out(answer: &abi::LaidOut) -> LaidOut {
+unsafe fn laid_out(result: &abi::LaidOut) -> LaidOut {
     let all = |texts: Texts<'_>| texts.iter().map(str::to_owned).collect();
     // SAFETY: the caller guarantees it.
     unsafe {
         LaidOut {
-            operands: all(Texts::new(answer.operands, answer.operand_count)),
-            results: all(Texts::new(answer.results, answer.result_count)),
-            body: text(answer.body).to_owned(),
+            operands: all(Texts::new(result.operands, result.operand_count)),
+            results: all(Texts::new(result.results, result.result_count)),
+            body: text(result.body).to_owned(),
         }
     }
 }

@@ -18,7 +18,7 @@ pub enum Evaluated {
     /// A constant for each result.
     Constants(Vec<ValueId>),
     /// The reason why there is none: `its definition has no evaluation`.
-    Refused(String),
+    Rejected(String),
 }
 
 /// Whether a target supports an op, according to op definitions.
@@ -26,11 +26,11 @@ pub enum Evaluated {
 #[non_exhaustive]
 pub enum Support {
     /// The target supports the op.
-    Taken,
+    Supported,
     /// The reason why it doesn't: `its kernel is larger than 7`.
-    Refused(String),
+    Unsupported(String),
     /// No definition of the operator applies to the target.
-    Unsaid,
+    Unknown,
 }
 
 /// The context of the running pass: level, options, config, diagnostics, op definitions.
@@ -270,7 +270,7 @@ impl PassContext {
         match self.raw_evaluate_with(function, op, operands, desc, &mut values) {
             Ok(()) => Ok(Evaluated::Constants(values)),
             Err(error) if error.status == abi::Status::NOT_FOUND => {
-                Ok(Evaluated::Refused(error.message))
+                Ok(Evaluated::Rejected(error.message))
             }
             Err(error) => Err(error),
         }
@@ -317,10 +317,10 @@ impl PassContext {
         target: &str,
     ) -> Result<Support, EditError> {
         match self.raw_supports(function, op, target) {
-            Ok(()) => Ok(Support::Taken),
+            Ok(()) => Ok(Support::Supported),
             Err(error) => match error.status {
-                abi::Status::NOT_FOUND | abi::Status::UNSUPPORTED => Ok(Support::Unsaid),
-                abi::Status::REFUSED => Ok(Support::Refused(error.message)),
+                abi::Status::NOT_FOUND | abi::Status::UNSUPPORTED => Ok(Support::Unknown),
+                abi::Status::REFUSED => Ok(Support::Unsupported(error.message)),
                 _ => Err(error),
             },
         }

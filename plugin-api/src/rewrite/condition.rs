@@ -37,7 +37,7 @@ fn test(f: &Function, matched: &Match<'_>, test: &Test) -> Result<Option<bool>, 
             Some(true) => same_shape(f, value(a), value(b)),
             other => other,
         },
-        Test::StretchesTo(a, b) => stretches_to(f, value(a), value(b)),
+        Test::BroadcastsTo(a, b) => broadcasts_to(f, value(a), value(b)),
         Test::Identity(term) => match attr(matched, term) {
             Some(AttrValue::Ints(perm)) => {
                 Some(perm.iter().enumerate().all(|(at, from)| at as i64 == *from))
@@ -112,8 +112,8 @@ fn compare(
         (TermValue::Attr(a), TermValue::Attr(b)) => Some(a == b),
         (TermValue::Attr(value), TermValue::Literal(literal))
         | (TermValue::Literal(literal), TermValue::Attr(value)) => Some(is_literal(value, literal)),
-        (TermValue::DType(dtype), TermValue::Literal(Literal::Word(name)))
-        | (TermValue::Literal(Literal::Word(name)), TermValue::DType(dtype)) => {
+        (TermValue::DType(dtype), TermValue::Literal(Literal::Ident(name)))
+        | (TermValue::Literal(Literal::Ident(name)), TermValue::DType(dtype)) => {
             Some(dtype.name() == Some(name.as_str()))
         }
         (TermValue::DType(a), TermValue::DType(b)) => Some(a == b),
@@ -171,12 +171,12 @@ pub(super) fn attr(matched: &Match<'_>, term: &AttrTerm) -> Option<AttrValue> {
         AttrTerm::Bound(at) => matched.attrs[*at].clone()??,
         AttrTerm::Literal(Literal::Int(int)) => AttrValue::Int(*int),
         AttrTerm::Literal(Literal::Float(float)) => AttrValue::Float(*float as f32),
-        AttrTerm::Literal(Literal::Text(text)) => AttrValue::String(text.clone().into_bytes()),
+        AttrTerm::Literal(Literal::String(text)) => AttrValue::String(text.clone().into_bytes()),
         AttrTerm::Literal(Literal::Ints(ints)) => AttrValue::Ints(ints.clone()),
         AttrTerm::Literal(Literal::Floats(floats)) => {
             AttrValue::Floats(floats.iter().map(|x| *x as f32).collect())
         }
-        AttrTerm::Literal(Literal::Word(_)) => return None,
+        AttrTerm::Literal(Literal::Ident(_)) => return None,
         AttrTerm::Compose(first, second) => match (attr(matched, first)?, attr(matched, second)?) {
             (AttrValue::Ints(first), AttrValue::Ints(second)) => {
                 AttrValue::Ints(compose(&first, &second)?)
@@ -248,7 +248,7 @@ pub(super) fn same_shape(f: &Function, a: ValueId, b: ValueId) -> Option<bool> {
 }
 
 /// Whether `a` broadcasts to the shape of `b` without changing it; `None` if unknown.
-pub(super) fn stretches_to(f: &Function, a: ValueId, b: ValueId) -> Option<bool> {
+pub(super) fn broadcasts_to(f: &Function, a: ValueId, b: ValueId) -> Option<bool> {
     let a = f.dims(a)?;
     if a.is_empty() {
         // A scalar broadcasts to any shape.

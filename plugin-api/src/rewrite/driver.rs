@@ -204,8 +204,9 @@ impl Driver<'_> {
         // A rewrite with copies must reduce the number of ops; without copies, the number may stay the same.
         let copies = self.needs_copy(rewriter.f, root, &values);
         let created = rewriter.created().len() + copies.len();
-        let dying = dying(rewriter.f, root, &values, created + 1);
-        let is_worth = one.rule.grows || created < dying || created == dying && copies.is_empty();
+        let dead_ops = dead_ops(rewriter.f, root, &values, created + 1);
+        let is_worth =
+            one.rule.grows || created < dead_ops || created == dead_ops && copies.is_empty();
         if !is_worth {
             rewriter.take_back()?;
             return Ok(false);
@@ -233,26 +234,26 @@ impl Driver<'_> {
     ) -> Result<bool, EditError> {
         let f = &*rewriter.f;
         let root = matched.root();
-        let mut again: Vec<OpId> = Vec::new();
+        let mut requeued: Vec<OpId> = Vec::new();
         let around = matched.values.iter().chain(matched.lists.iter().flatten());
         let around: Vec<ValueId> = around.copied().filter(|value| !value.is_none()).collect();
-        again.extend(matched.ops.iter().rev());
-        again.extend(around.iter().filter_map(|value| f.defining_op(*value)));
+        requeued.extend(matched.ops.iter().rev());
+        requeued.extend(around.iter().filter_map(|value| f.defining_op(*value)));
         for result in f.results(root) {
-            again.extend(f.iter_uses(*result).map(|one| one.op));
+            requeued.extend(f.iter_uses(*result).map(|one| one.op));
         }
-        again.extend(rewriter.created());
+        requeued.extend(rewriter.created());
         let from = matched.ops.iter().rev().map(|op| (*op, f.loc(*op)));
         let mut from: Vec<(OpId, LocId)> = from.collect();
         let results = f.results(root).to_vec();
         // The ops that replace the root: new ones, and ops of an earlier rewrite whose result has no name yet.
-        let stands = values.iter().filter_map(|value| {
+        let replacements = values.iter().filter_map(|value| {
             let op = f.defining_op(*value)?;
             let is_earlier =
                 self.locations.rewrite_of(op).is_some() && f.value_name(*value).is_none();
             (rewriter.created().contains(&op) || is_earlier).then_some(op)
         });
-        let stands: Vec<OpId> = stands.collect();
+        let replacements: Vec<OpId> = replacements.collect();
         let used = f.used_by(root);
         match rewriter.f.replace_op_with(root, values) {
             Ok(()) => from.extend(rewriter.f.erase_all_dead(used)?),
@@ -263,7 +264,7 @@ impl Driver<'_> {
             }
             Err(error) => return Err(error),
         }
-        self.locations.note(&from, &stands);
+        self.locations.note(&from, &replacements);
         if let Some(region_results) = &mut self.region_results {
             for (from, to) in results.iter().zip(values) {
                 region_results.replace(*from, *to);
@@ -272,11 +273,11 @@ impl Driver<'_> {
         let f = &*rewriter.f;
         for value in around {
             if f.is_live_value(value) && f.use_count(value) <= FEW {
-                again.extend(f.iter_uses(value).map(|one| one.op));
+                requeued.extend(f.iter_uses(value).map(|one| one.op));
             }
         }
         rewriter.finish()?;
-        for op in again.into_iter().rev() {
+        for op in requeued.into_iter().rev() {
             self.push(op);
         }
         Ok(true)
@@ -340,29 +341,30 @@ fn is_stretched_by_all(f: &Function, op: OpId, operand: ValueId) -> bool {
     f.traits(op).is_elementwise()
         && operands.any(|other| other == operand)
         && f.operands(op).all(|other| {
-            other == operand || condition::stretches_to(f, other, operand) == Some(true)
+            other == operand || condition::broadcasts_to(f, other, operand) == Some(true)
         })
 }
 
 /// Returns the number of ops that become dead when these values replace the root, at most `enough`.
-fn dying(f: &Function, root: OpId, values: &[ValueId], enough: usize) -> usize {
-    let mut dying = vec![root];
+fn dead_ops(f: &Function, root: OpId, values: &[ValueId], enough: usize) -> usize {
+    let mut dead_ops = vec![root];
     let mut next = 0;
-    while next < dying.len() && dying.len() < enough {
-        for operand in f.operands(dying[next]) {
+    while next < dead_ops.len() && dead_ops.len() < enough {
+        for operand in f.operands(dead_ops[next]) {
             let def = match operand.option().and_then(|operand| f.defining_op(operand)) {
-                Some(def) if !dying.contains(&def) && f.traits(def).is_pure() => def,
+                Some(def) if !dead_ops.contains(&def) && f.traits(def).is_pure() => def,
                 _ => continue,
             };
             let is_unused = f.results(def).iter().all(|result| {
-                !values.contains(result) && f.iter_uses(*result).all(|one| dying.contains(&one.op))
+                !values.contains(result)
+                    && f.iter_uses(*result).all(|one| dead_ops.contains(&one.op))
             });
             // An op with other users is visited again when the last of them is dead.
             if is_unused {
-                dying.push(def);
+                dead_ops.push(def);
             }
         }
         next += 1;
     }
-    dying.len()
+    dead_ops.len()
 }

@@ -61,16 +61,16 @@ impl PassContext {
             for at in 0..count {
                 let index = operators.get(function, root).rules[at];
                 let rule = &rules[index].rule;
-                let place = matching::find(function, self, &mut operators, (index, rule), root);
-                let place = match place.map_err(|error| PassError::from(error).at(root))? {
-                    Some(place) => place,
+                let matched = matching::find(function, self, &mut operators, (index, rule), root);
+                let matched = match matched.map_err(|error| PassError::from(error).at(root))? {
+                    Some(matched) => matched,
                     None => continue,
                 };
-                let declared = Declared::put_aside(function, self, &place)?;
-                let holds = condition::hold(function, &place);
+                let declared = Declared::put_aside(function, self, &matched)?;
+                let holds = condition::hold(function, &matched);
                 declared.put_back(function)?;
                 if holds? && self.may_rewrite(&rule.name) {
-                    on_match(function, &place)?;
+                    on_match(function, &matched)?;
                 }
             }
         }

@@ -32,8 +32,8 @@ impl SourceLocations {
     /// by an earlier rewrite keeps its locations.
     pub(super) fn note(&mut self, from: &[(OpId, LocId)], created: &[OpId]) {
         let start = self.parts.len();
-        let stand = created.iter().map(|op| (*op, LocId::NONE));
-        for (op, loc) in stand.chain(from.iter().copied()) {
+        let created_ops = created.iter().map(|op| (*op, LocId::NONE));
+        for (op, loc) in created_ops.chain(from.iter().copied()) {
             let rewrite = self.rewrite_of(op).map(Part::Rewrite);
             self.parts.push(rewrite.unwrap_or(Part::Loc(loc)));
         }

@@ -180,8 +180,8 @@ pub(super) fn find<'r>(
         goals: Vec::new(),
         choices: Vec::new(),
     };
-    let is_there = search.run(root)?;
-    Ok(if is_there { Some(search.matched) } else { None })
+    let is_match = search.run(root)?;
+    Ok(if is_match { Some(search.matched) } else { None })
 }
 
 /// A remaining subgoal: an operand of the pattern with a value.
@@ -202,12 +202,12 @@ struct Search<'s, 'r> {
 
 impl<'r> Search<'_, 'r> {
     fn run(&mut self, root: OpId) -> Result<bool, EditError> {
-        let mut going = self.node(self.rule.nodes.len() - 1, root)?;
+        let mut proceeds = self.node(self.rule.nodes.len() - 1, root)?;
         loop {
-            while going {
+            while proceeds {
                 match self.goals.pop() {
                     None => return Ok(true),
-                    Some((operand, value)) => going = self.operand(operand, value)?,
+                    Some((operand, value)) => proceeds = self.operand(operand, value)?,
                 }
             }
             match self.choices.pop() {
@@ -216,7 +216,7 @@ impl<'r> Search<'_, 'r> {
                     self.matched = matched;
                     self.bound = bound;
                     self.goals = goals;
-                    going = true;
+                    proceeds = true;
                 }
             }
         }
@@ -321,13 +321,13 @@ impl<'r> Search<'_, 'r> {
     /// Whether an op has the results of the pattern. Results without a name, and additional ones, must have no users.
     fn has_results(&self, pattern: &Node, op: OpId) -> bool {
         let results = self.f.results(op);
-        let wanted = pattern.results.len();
-        let is_named = |at: usize| wanted == 1 || !pattern.results[at].is_empty();
-        results.len() >= wanted
+        let expected = pattern.results.len();
+        let is_named = |at: usize| expected == 1 || !pattern.results[at].is_empty();
+        results.len() >= expected
             && results
                 .iter()
                 .enumerate()
-                .all(|(at, result)| at < wanted && is_named(at) || self.f.use_count(*result) == 0)
+                .all(|(at, result)| at < expected && is_named(at) || self.f.use_count(*result) == 0)
     }
 
     /// Whether a value may match an operand, judged by the names of ops only.
@@ -353,7 +353,7 @@ impl<'r> Search<'_, 'r> {
     fn attrs(&mut self, pattern: &Node, op: OpId) -> Result<bool, EditError> {
         for NodeAttr {
             name,
-            value: wanted,
+            value: expected,
         } in &pattern.attrs
         {
             let name = name.value.as_str();
@@ -365,7 +365,7 @@ impl<'r> Search<'_, 'r> {
                 },
                 None => self.cx.attr_default(self.f, op, name)?,
             };
-            let fits = match &wanted.value {
+            let fits = match &expected.value {
                 AttrTerm::Literal(literal) => {
                     given.map_or(false, |given| is_literal(&given, literal))
                 }
@@ -398,18 +398,18 @@ fn is_of(pattern: &Node, operator: &str) -> bool {
 /// Whether an attribute equals a literal.
 pub(super) fn is_literal(value: &AttrValue, literal: &Literal) -> bool {
     match (value, literal) {
-        (AttrValue::Int(value), Literal::Int(wanted)) => value == wanted,
-        (AttrValue::Float(value), Literal::Float(wanted)) => *value == *wanted as f32,
-        (AttrValue::Float(value), Literal::Int(wanted)) => *value == *wanted as f32,
-        (AttrValue::String(value), Literal::Text(wanted)) => value == wanted.as_bytes(),
-        (AttrValue::Ints(value), Literal::Ints(wanted)) => value == wanted,
-        (AttrValue::Floats(value), Literal::Floats(wanted)) => {
-            let same = |(value, wanted): (&f32, &f64)| *value == *wanted as f32;
-            value.len() == wanted.len() && value.iter().zip(wanted).all(same)
+        (AttrValue::Int(value), Literal::Int(expected)) => value == expected,
+        (AttrValue::Float(value), Literal::Float(expected)) => *value == *expected as f32,
+        (AttrValue::Float(value), Literal::Int(expected)) => *value == *expected as f32,
+        (AttrValue::String(value), Literal::String(expected)) => value == expected.as_bytes(),
+        (AttrValue::Ints(value), Literal::Ints(expected)) => value == expected,
+        (AttrValue::Floats(value), Literal::Floats(expected)) => {
+            let same = |(value, expected): (&f32, &f64)| *value == *expected as f32;
+            value.len() == expected.len() && value.iter().zip(expected).all(same)
         }
-        (AttrValue::Floats(value), Literal::Ints(wanted)) => {
-            let same = |(value, wanted): (&f32, &i64)| *value == *wanted as f32;
-            value.len() == wanted.len() && value.iter().zip(wanted).all(same)
+        (AttrValue::Floats(value), Literal::Ints(expected)) => {
+            let same = |(value, expected): (&f32, &i64)| *value == *expected as f32;
+            value.len() == expected.len() && value.iter().zip(expected).all(same)
         }
         _ => false,
     }

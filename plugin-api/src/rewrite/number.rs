@@ -73,14 +73,14 @@ fn element_is(dtype: DType, element: &[u8], number: Number) -> bool {
 
 /// Whether a number of a dtype is approximately another one, as exporters write it: with six digits, or a few rounding
 /// errors. ONNX Runtime's fusions compare `f32` constants with the same tolerance.
-pub fn is_about(found: f64, wanted: f64, dtype: DType) -> bool {
+pub fn is_about(found: f64, expected: f64, dtype: DType) -> bool {
     let precision = match dtype {
         DType::F64 | DType::F32 => 1e-5,
         DType::F16 => 4.0 / 1024.0,
         DType::BF16 => 4.0 / 128.0,
         _ => 0.0,
     };
-    found == wanted || (found - wanted).abs() <= precision * wanted.abs()
+    found == expected || (found - expected).abs() <= precision * expected.abs()
 }
 
 /// Returns a number as an element; `None` if the dtype can't represent it.

@@ -141,7 +141,7 @@ impl Rules {
     /// # Errors
     /// If the text is invalid; the error has the location.
     pub fn parse_patterns(text: &str) -> Result<Vec<Rules>, RuleError> {
-        let rules = language::file(text, Extent::AnyBehind)?;
+        let rules = language::file(text, Extent::PatternFirst)?;
         let patterns = rules
             .into_iter()
             .map(|rule| Rules::from_rules(vec![rule], None));

@@ -228,19 +228,19 @@ fn find_plugin() -> Result<PathBuf, String> {
         env::consts::DLL_SUFFIX
     );
     // target/<profile>/deps/<test>: cargo puts the library next to the test, and links or copies it one level up.
-    let places: Vec<PathBuf> = test
+    let candidates: Vec<PathBuf> = test
         .ancestors()
         .skip(1)
         .take(2)
         .map(|dir| dir.join(&name))
         .collect();
-    let plugin = places.iter().find(|place| place.is_file());
+    let plugin = candidates.iter().find(|candidate| candidate.is_file());
     plugin.cloned().ok_or_else(|| {
-        let places: Vec<String> = places.iter().map(|p| p.display().to_string()).collect();
+        let candidates: Vec<String> = candidates.iter().map(|p| p.display().to_string()).collect();
         format!(
             "could not find the plugin at {}; set `crate-type = [\"cdylib\", \"rlib\"]` in its Cargo.toml, \
              or set the plugin with `Check::plugin` if its library is not named after the package",
-            places.join(" or ")
+            candidates.join(" or ")
         )
     })
 }

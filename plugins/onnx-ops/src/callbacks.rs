@@ -10,7 +10,8 @@ use crate::attributes;
 use crate::decompose::render;
 use crate::eval::{Attrs, Call, EvalAttr, NotFolded, Tensor, name_of};
 use crate::infer::{
-    Answer, Infer, Moves, ResultFacts, Stop, Ty, as_consts, carry, compute_known, integer_tensor,
+    Infer, InferResult, Moves, ResultFacts, Stop, Ty, as_consts, carry, compute_known,
+    integer_tensor,
 };
 use crate::layout::{self, LayoutRequest};
 use crate::operands;
@@ -21,7 +22,7 @@ pub(crate) fn infer(host: &OpCall) -> OpResult {
     let Ok((operator, call)) = row(host) else {
         return Ok(());
     };
-    let (facts, answer) = facts(host, operator, &call);
+    let (facts, result) = facts(host, operator, &call);
     for (index, facts) in facts.into_iter().enumerate() {
         if let Some(ty) = facts.ty {
             host.set_result_type(index, &ty.spec())?;
@@ -32,8 +33,8 @@ pub(crate) fn infer(host: &OpCall) -> OpResult {
         }
     }
     // Facts inferred before the error are still valid.
-    match answer {
-        Err(Stop::Wrong(reason)) => Err(Refusal::new(reason)),
+    match result {
+        Err(Stop::InvalidOp(reason)) => Err(Refusal::new(reason)),
         _ => Ok(()),
     }
 }
@@ -75,9 +76,9 @@ pub(crate) fn layout(host: &OpCall) -> OpResult {
         return Err(Refusal::new("definition has no layout rule"));
     };
     let op = Infer::new(host, &call);
-    let wanted = (0..host.operand_count()).map(|index| host.wanted_layout(index));
-    let wanted = wanted.map(|text| text.map(str::to_owned)).collect();
-    let laid = rule(&LayoutRequest::new(&op, wanted))?;
+    let requested = (0..host.operand_count()).map(|index| host.wanted_layout(index));
+    let requested = requested.map(|text| text.map(str::to_owned)).collect();
+    let laid = rule(&LayoutRequest::new(&op, requested))?;
     for (index, layout) in laid.operands.iter().enumerate() {
         if let Some(layout) = layout {
             host.set_operand_layout(index, &layout.to_string())?;
@@ -95,7 +96,7 @@ impl From<Stop> for Refusal {
     fn from(stop: Stop) -> Refusal {
         match stop {
             Stop::Unknown => Refusal::new("a required type, shape or attribute is unknown"),
-            Stop::Wrong(reason) => Refusal::new(reason),
+            Stop::InvalidOp(reason) => Refusal::new(reason),
         }
     }
 }
@@ -135,7 +136,7 @@ fn checked_row(host: &OpCall) -> Result<(&'static Operator, Call<'_>), Refusal> 
 }
 
 /// Runs the operator's rule. Returns the facts of the results, and why the rule stopped early.
-fn facts(host: &OpCall, operator: &Operator, call: &Call) -> (Vec<ResultFacts>, Answer) {
+fn facts(host: &OpCall, operator: &Operator, call: &Call) -> (Vec<ResultFacts>, InferResult) {
     let Some(rule) = operator.rule else {
         return (Vec::new(), Err(Stop::Unknown));
     };
@@ -152,9 +153,9 @@ fn facts(host: &OpCall, operator: &Operator, call: &Call) -> (Vec<ResultFacts>, 
             })
         }
     };
-    let answer = attributes::check(operator, &op);
-    let answer = answer.and_then(|()| operands::check(&op)).and(ruled);
-    (op.finish(), answer)
+    let result = attributes::check(operator, &op);
+    let result = result.and_then(|()| operands::check(&op)).and(ruled);
+    (op.finish(), result)
 }
 
 /// Returns the operands as tensors if all are constant.
@@ -194,9 +195,9 @@ fn fold(host: &OpCall, operator: &Operator, call: &Call, facts: &[ResultFacts]) 
     let room = |index, dtype, shape: &[i64], length| {
         host.allocate_result(index, &api::TypeSpec::shaped(dtype, shape), length)
     };
-    let mut rooms = Vec::new();
+    let mut buffers = Vec::new();
     for index in 0..host.result_count() {
-        rooms.push(match facts.get(index).and_then(expected) {
+        buffers.push(match facts.get(index).and_then(expected) {
             Some((dtype, shape, length)) => {
                 Some((room(index, dtype, &shape, length)?, dtype, shape))
             }
@@ -204,12 +205,12 @@ fn fold(host: &OpCall, operator: &Operator, call: &Call, facts: &[ResultFacts]) 
         });
     }
     let results = evaluate.results(call)?;
-    if results.len() < rooms.len() {
+    if results.len() < buffers.len() {
         return Err(Refusal::new(
             "evaluation computes fewer results than the op has",
         ));
     }
-    for (index, (given, result)) in rooms.into_iter().zip(&results).enumerate() {
+    for (index, (given, result)) in buffers.into_iter().zip(&results).enumerate() {
         let shape: Vec<i64> = result.shape().iter().map(|&dim| dim as i64).collect();
         let room = match given {
             Some((room, dtype, dims)) if dtype == result.dtype() && dims == shape => room,

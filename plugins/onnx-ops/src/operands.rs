@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use passdock_plugin_api::DType;
 
-use crate::infer::{Answer, Infer, wrong};
+use crate::infer::{Infer, InferResult, invalid};
 
 /// The operands of an operator since one version of its domain.
 struct Row {
@@ -28,7 +28,7 @@ impl Row {
 }
 
 /// Rejects an op with operands of unsupported element types, or of different types for one type variable.
-pub(crate) fn check(op: &Infer) -> Answer {
+pub(crate) fn check(op: &Infer) -> InferResult {
     let Some(row) = row(op.name, op.version) else {
         return Ok(());
     };
@@ -43,7 +43,7 @@ pub(crate) fn check(op: &Infer) -> Answer {
         let name = |dtype: DType| dtype.name().unwrap_or("unknown");
         if dtype.name().is_some() && !types.contains(&dtype) {
             let types: Vec<&str> = types.iter().map(|&dtype| name(dtype)).collect();
-            return wrong!(
+            return invalid!(
                 "operand {index} has unsupported element type {}; supported: {}",
                 name(dtype),
                 types.join(", ")
@@ -51,7 +51,7 @@ pub(crate) fn check(op: &Infer) -> Answer {
         }
         let &mut (other, known) = first.entry(letter).or_insert((index, dtype));
         if known != dtype {
-            return wrong!(
+            return invalid!(
                 "operand {index} has element type {}, but operand {other} has {}",
                 name(dtype),
                 name(known)
@@ -97,7 +97,7 @@ fn operator<'a>(line: &'a str, sets: &HashMap<&str, Vec<DType>>) -> Option<(&'a 
     let (head, types) = line.split_once(';')?;
     let mut head = head.split_whitespace();
     let (name, since) = (head.next()?, head.next()?.parse().ok()?);
-    let operand = |word: &str| Some((*word.as_bytes().first()?, word.as_bytes().get(1).copied()));
+    let operand = |pair: &str| Some((*pair.as_bytes().first()?, pair.as_bytes().get(1).copied()));
     let pattern = head.map(operand).collect::<Option<Vec<_>>>()?;
     let words: Vec<&str> = types.split_whitespace().collect();
     let of_letter = |pair: &[&str]| {
@@ -125,6 +125,6 @@ mod tests {
         assert_eq!(rows.values().map(Vec::len).sum::<usize>(), lines);
         let words = text.lines().filter_map(|line| line.split_once('='));
         let mut words = words.flat_map(|(_, types)| types.split_whitespace());
-        assert_eq!(words.find(|word| DType::from_name(word).is_none()), None);
+        assert_eq!(words.find(|pair| DType::from_name(pair).is_none()), None);
     }
 }

@@ -125,14 +125,14 @@ fn literal_for(
     let ty = f.type_of(param);
     if !ty.is_tensor() || ty.dtype() == DType::NONE {
         let why = "only tensors with a known element type can be bound".to_owned();
-        return Err(wrong(f, param, value, why));
+        return Err(mismatch(f, param, value, why));
     }
     let read = match value {
         // A string is only valid for string parameters; for others it is a path.
         OptionValue::String(path) if ty.dtype() != DType::STRING => from_file(path, ty.dtype()),
         value => literal(value, ty.dtype()),
     };
-    let literal = read.map_err(|why| wrong(f, param, value, why))?;
+    let literal = read.map_err(|why| mismatch(f, param, value, why))?;
     check_shape(f, param, value, &literal.shape)?;
     Ok((ty.dtype(), literal))
 }
@@ -145,12 +145,12 @@ fn check_shape(f: &Function, param: ValueId, value: &OptionValue, shape: &[i64])
     let fits = |(dim, &size): (Dim, &i64)| dim.as_const().is_none_or(|known| known == size);
     if dims.len() != shape.len() || !dims.by_ref().zip(shape).all(fits) {
         let why = format!("the value has shape {shape:?}");
-        return Err(wrong(f, param, value, why));
+        return Err(mismatch(f, param, value, why));
     }
     Ok(())
 }
 
-fn wrong(f: &Function, param: ValueId, value: &OptionValue, why: String) -> PassError {
+fn mismatch(f: &Function, param: ValueId, value: &OptionValue, why: String) -> PassError {
     let (name, ty) = (f.value_name(param).unwrap_or_default(), f.type_of(param));
     let message = format!("cannot bind parameter `{name}` of type {ty} to {value}: {why}");
     PassError::config(message).within(f)

@@ -113,10 +113,10 @@ pub(crate) fn bind(f: &mut Function, cx: &PassContext, sizes: Vec<(SymbolId, i64
             .map(|(symbol, size)| format!("`{}` to {size}", f.text(*symbol)));
         each.collect::<Vec<_>>().join(", ")
     };
-    let mut wrong_before = HashSet::new();
+    let mut mismatch_before = HashSet::new();
     for op in f.ops() {
         if f.traits(op).is_defined() && cx.infer(f, op).is_err() {
-            wrong_before.insert(op);
+            mismatch_before.insert(op);
         }
     }
     let dims: Vec<(SymbolId, Dim)> = sizes
@@ -130,7 +130,7 @@ pub(crate) fn bind(f: &mut Function, cx: &PassContext, sizes: Vec<(SymbolId, i64
     for op in f.ops() {
         if f.traits(op).is_defined()
             && let Err(error) = cx.infer(f, op)
-            && !wrong_before.contains(&op)
+            && !mismatch_before.contains(&op)
         {
             let message = format!("cannot bind {}: {}", bindings(f), error.message);
             return Err(PassError::config(message).at(op).within(f));

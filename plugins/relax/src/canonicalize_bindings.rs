@@ -31,14 +31,14 @@ use passdock_plugin_api::DimKind;
 use passdock_plugin_api::prelude::*;
 
 use crate::shared::accept;
-use crate::shared::read::unless_refused;
+use crate::shared::read::unless_no_match;
 
 pub(crate) fn canonicalize_bindings(f: &mut Function, cx: &PassContext) -> PassResult {
     let mut given = RegionResults::new(f);
     let copies = copies(f);
     let of_constants = of_constants(f, &copies);
     let needed = accept::needed_copies(f, cx, &of_constants);
-    hear_from_copies(f, &copies)?;
+    refine_from_copies(f, &copies)?;
     for op in f.walk(f.body()) {
         if let Some(original) = original(f, op)
             && !given.needs_copy(f, f.result(op, 0), original)
@@ -47,7 +47,7 @@ pub(crate) fn canonicalize_bindings(f: &mut Function, cx: &PassContext) -> PassR
         {
             let copy = f.result(op, 0);
             // The declared type of the copy may contradict that of the original.
-            if unless_refused(f.replace_op_with(op, &[original]))?.is_some() {
+            if unless_no_match(f.replace_op_with(op, &[original]))?.is_some() {
                 given.replace(copy, original);
             }
         }
@@ -64,7 +64,7 @@ fn original(f: &Function, op: OpId) -> Option<ValueId> {
         return f.operand(op, 0);
     }
     if f.name(op) == "tuple" {
-        return taken_apart(f, op);
+        return rebuilt_tuple(f, op);
     }
     if f.name(op) != "tuple_get" {
         return None;
@@ -75,7 +75,7 @@ fn original(f: &Function, op: OpId) -> Option<ValueId> {
 }
 
 /// Returns the tuple that a `tuple` op rebuilds: its operands are all fields of that tuple, in order.
-fn taken_apart(f: &Function, op: OpId) -> Option<ValueId> {
+fn rebuilt_tuple(f: &Function, op: OpId) -> Option<ValueId> {
     let field = |(at, value)| {
         let get = f
             .defining_op(value)
@@ -92,12 +92,12 @@ fn taken_apart(f: &Function, op: OpId) -> Option<ValueId> {
 
 /// Refines the types of originals by those that are declared for their copies. This runs before any copy is removed:
 /// the type of a copy in a branch may contradict that of a later copy.
-fn hear_from_copies(f: &mut Function, copies: &[(OpId, ValueId)]) -> PassResult {
+fn refine_from_copies(f: &mut Function, copies: &[(OpId, ValueId)]) -> PassResult {
     for &(op, original) in copies {
-        let home = f.defining_op(original).map(|def| f.parent_region(def));
-        if home == Some(f.parent_region(op)) && declares_more(f, op, original) {
+        let defining_region = f.defining_op(original).map(|def| f.parent_region(def));
+        if defining_region == Some(f.parent_region(op)) && declares_more(f, op, original) {
             // If the types contradict each other, the copy stays.
-            unless_refused(f.set_type(original, f.type_id(f.result(op, 0))))?;
+            unless_no_match(f.set_type(original, f.type_id(f.result(op, 0))))?;
         }
     }
     Ok(())
@@ -113,12 +113,12 @@ fn declares_more(f: &Function, op: OpId, original: ValueId) -> bool {
     };
     f.traits(op).is_identity()
         && f.use_count(copy) > 0
-        && says_more(f, f.type_id(original), f.type_id(copy))
+        && is_refined_by(f, f.type_id(original), f.type_id(copy))
         && !is_output()
 }
 
 /// Whether `declared` refines `own`, where both are types of one value. Invented names don't count.
-fn says_more(f: &Function, own: TypeId, declared: TypeId) -> bool {
+fn is_refined_by(f: &Function, own: TypeId, declared: TypeId) -> bool {
     if own == declared {
         return false;
     }

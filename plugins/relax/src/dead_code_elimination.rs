@@ -29,7 +29,7 @@
 
 use std::collections::HashSet;
 
-use crate::fusion::take_back_domains;
+use crate::fusion::remove_domains;
 use passdock_plugin_api::ConstId;
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::record::Constant;
@@ -57,7 +57,7 @@ pub(crate) fn dead_code_elimination(m: &mut Module<'_>, cx: &PassContext) -> Pas
 }
 
 fn erase_dead_ops(f: &mut Function, purity: &Purity) -> PassResult {
-    let kept = kept_for_effects(f, purity)?;
+    let kept = ops_with_effects(f, purity)?;
     for op in f.walk(f.body()).rev() {
         let is_used = |&result: &ValueId| f.use_count(result) > 0;
         if !f.results(op).iter().any(is_used)
@@ -71,7 +71,7 @@ fn erase_dead_ops(f: &mut Function, purity: &Purity) -> PassResult {
 }
 
 /// Returns the ops that stay even if their results are unused: ops with effects, and the ops around them.
-fn kept_for_effects(f: &Function, purity: &Purity) -> Result<HashSet<OpId>, EditError> {
+fn ops_with_effects(f: &Function, purity: &Purity) -> Result<HashSet<OpId>, EditError> {
     let impure = purity.impure_names(f)?;
     let mut kept = HashSet::new();
     let is_impure = |&op: &OpId| impure.contains(&callee_or_name(f, op));
@@ -111,5 +111,5 @@ fn erase_dead_functions(m: &mut Module<'_>, options: &DeadCodeElimination) -> Pa
             removed.push(entry.name);
         }
     }
-    take_back_domains(m, &removed)
+    remove_domains(m, &removed)
 }

@@ -54,8 +54,8 @@ pub(crate) fn decompose_ops(f: &mut Function, cx: &PassContext) -> PassResult {
         f,
         cx,
         &Bodies {
-            is_meant: &|f, op| options.is_meant(f.name(op)) && f.traits(op).decomposes(),
-            give: PassContext::decompose,
+            is_selected: &|f, op| options.is_selected(f.name(op)) && f.traits(op).decomposes(),
+            body_of: PassContext::decompose,
             without: &|f, cx, op| {
                 if !options.ops.is_empty() {
                     let note = format!(
@@ -63,8 +63,8 @@ pub(crate) fn decompose_ops(f: &mut Function, cx: &PassContext) -> PassResult {
                          decomposition",
                         f.name(op)
                     );
-                    let place = Place::name(op).within(f);
-                    cx.emit(&Diagnostic::note(note).code("relax::no-body").at(place));
+                    let position = Place::name(op).within(f);
+                    cx.emit(&Diagnostic::note(note).code("relax::no-body").at(position));
                 }
             },
         },
@@ -72,7 +72,7 @@ pub(crate) fn decompose_ops(f: &mut Function, cx: &PassContext) -> PassResult {
 }
 
 impl DecomposeOps {
-    fn is_meant(&self, name: &str) -> bool {
+    fn is_selected(&self, name: &str) -> bool {
         let names = |list: &[String]| list.iter().any(|one| one == name);
         (self.ops.is_empty() || names(&self.ops)) && !names(&self.except)
     }

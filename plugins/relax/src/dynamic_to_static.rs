@@ -102,13 +102,13 @@ pub(crate) fn dynamic_to_static(f: &mut Function, cx: &PassContext) -> PassResul
         .filter_map(|(name, slot, rule)| Some((f.find_symbol(name)?, slot, rule)))
         .collect();
     // Cached, because an op may use many constants.
-    let mut refused: HashMap<OpId, bool> = HashMap::new();
+    let mut rejected: HashMap<OpId, bool> = HashMap::new();
     for op in f.ops() {
         let traits = f.traits(op);
-        if gives_shape(f, op) && traits.is_defined() && traits.is_pure() {
+        if computes_shape(f, op) && traits.is_defined() && traits.is_pure() {
             // InferType reports invalid ops.
             if cx.infer(f, op).is_ok() {
-                make_known_constant(f, cx, op, &mut refused)?;
+                make_known_constant(f, cx, op, &mut rejected)?;
             }
             continue;
         }
@@ -120,7 +120,7 @@ pub(crate) fn dynamic_to_static(f: &mut Function, cx: &PassContext) -> PassResul
             continue;
         };
         if let Some(sizes) = rule(f, op, operand)
-            && !is_refused(f, cx, op)
+            && !is_rejected(f, cx, op)
             && f.shape(operand) == Some(vec![sizes.len() as i64])
             && let Some(constant) = add_constant(f, f.type_id(operand), &sizes)?
         {
@@ -137,15 +137,15 @@ pub(crate) fn dynamic_to_static(f: &mut Function, cx: &PassContext) -> PassResul
 type Rule = fn(&Function, OpId, ValueId) -> Option<Vec<i64>>;
 
 /// Whether an op computes shape data: small integers, or values derived from them.
-fn gives_shape(f: &Function, op: OpId) -> bool {
+fn computes_shape(f: &Function, op: OpId) -> bool {
     !f.results(op).is_empty() && is_shape_data(f, op)
 }
 
 /// Whether type inference rejects an op with its operands as they are known. As constants, these operands would make
 /// the model invalid instead of failing at run time.
-fn is_refused(f: &mut Function, cx: &PassContext, op: OpId) -> bool {
+fn is_rejected(f: &mut Function, cx: &PassContext, op: OpId) -> bool {
     let operands: Vec<ValueId> = f.operands(op).collect();
-    accept::refusal(f, cx, op, &operands).is_some()
+    accept::rejection_reason(f, cx, op, &operands).is_some()
 }
 
 /// Replaces uses of results whose elements are all known by constants.
@@ -153,7 +153,7 @@ fn make_known_constant(
     f: &mut Function,
     cx: &PassContext,
     op: OpId,
-    refused: &mut HashMap<OpId, bool>,
+    rejected: &mut HashMap<OpId, bool>,
 ) -> PassResult {
     for result in f.results(op).to_vec() {
         if f.use_count(result) == 0 {
@@ -167,9 +167,9 @@ fn make_known_constant(
         let users: Vec<OpId> = f.users(result).collect();
         if f.type_of(result).element_count() == Some(known.len() as u64)
             && !users.into_iter().any(|user| {
-                *refused
+                *rejected
                     .entry(user)
-                    .or_insert_with(|| is_refused(f, cx, user))
+                    .or_insert_with(|| is_rejected(f, cx, user))
             })
             && let Some(constant) = add_constant(f, f.type_id(result), &known)?
         {
@@ -208,13 +208,13 @@ fn static_reshape(f: &Function, op: OpId, shape: ValueId) -> Option<Vec<i64>> {
     if let Some(known) = known.filter(|known| known.iter().all(|&size| size > 0)) {
         return Some(known);
     }
-    let wanted = f.known_dims(shape)?;
+    let expected = f.known_dims(shape)?;
     let dims = |value: ValueId| f.dims(value).into_iter().flatten().collect::<Vec<Dim>>();
     let (old, new) = (dims(f.operand(op, 0)?), dims(f.result(op, 0)));
     let copies_at_zero = int_or(f, op, "allowzero", 0)? == 0;
     let mut open = None;
     let mut sizes = Vec::new();
-    for (at, &dim) in wanted.iter().enumerate() {
+    for (at, &dim) in expected.iter().enumerate() {
         let stays = copies_at_zero && old.get(at).is_some_and(|&old| same(old, dim));
         sizes.push(match dim.as_const() {
             Some(size) => size,
@@ -231,10 +231,10 @@ fn static_reshape(f: &Function, op: OpId, shape: ValueId) -> Option<Vec<i64>> {
     };
     // Replaces a -1 of the original shape by the known size. If the open size is 0, it is now taken from the copied
     // dim. If no dim is copied, ONNX doesn't define a -1 next to a 0.
-    let vanishes = |copied: &Dim| vanishes_with(f, *copied, wanted[open]);
-    if copies_at_zero && old.get(open).is_none_or(vanishes) {
+    let is_zero = |copied: &Dim| is_zero_with(f, *copied, expected[open]);
+    if copies_at_zero && old.get(open).is_none_or(is_zero) {
         let known = |at: usize| new.get(at).and_then(|dim| dim.as_const());
-        for at in (0..sizes.len()).filter(|&at| at != open && wanted[at] == Dim::constant(-1)) {
+        for at in (0..sizes.len()).filter(|&at| at != open && expected[at] == Dim::constant(-1)) {
             sizes[at] = known(at).unwrap_or(-1);
         }
     }
@@ -248,7 +248,7 @@ fn static_reshape(f: &Function, op: OpId, shape: ValueId) -> Option<Vec<i64>> {
 }
 
 /// Whether a size is 0 whenever `other` is 0: all factors of `other` are factors of the size.
-fn vanishes_with(f: &Function, size: Dim, other: Dim) -> bool {
+fn is_zero_with(f: &Function, size: Dim, other: Dim) -> bool {
     let own = factors(f, size);
     let is_own = |factor: &Dim| match factor.as_const() {
         Some(number) => number != 0,
@@ -271,13 +271,13 @@ fn factors(f: &Function, size: Dim) -> Vec<Dim> {
 
 /// Returns the shape operand of an Expand: known sizes, 1 for dims that already have the requested size.
 fn static_expand(f: &Function, op: OpId, shape: ValueId) -> Option<Vec<i64>> {
-    let wanted = f.known_dims(shape)?;
+    let expected = f.known_dims(shape)?;
     let old: Vec<Dim> = f.dims(f.operand(op, 0)?)?.collect();
     let new: Vec<Dim> = f.dims(f.result(op, 0))?.collect();
     // Both are aligned at the last dim.
     let from_back = |dims: &[Dim], at: usize| {
-        let behind = wanted.len() - at;
-        let at = dims.len().checked_sub(behind)?;
+        let from_end = expected.len() - at;
+        let at = dims.len().checked_sub(from_end)?;
         Some(dims[at])
     };
     let size = |(at, &dim): (usize, &Dim)| match dim.as_const() {
@@ -285,7 +285,7 @@ fn static_expand(f: &Function, op: OpId, shape: ValueId) -> Option<Vec<i64>> {
         None if from_back(&old, at).is_some_and(|old| same(old, dim)) => Some(1),
         None => from_back(&new, at)?.as_const(),
     };
-    wanted.iter().enumerate().map(size).collect()
+    expected.iter().enumerate().map(size).collect()
 }
 
 /// Returns the `ends` operand of a Slice: known indices, the maximum integer for the end of an axis.

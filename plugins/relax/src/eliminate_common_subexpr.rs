@@ -33,7 +33,7 @@ use std::collections::{BTreeMap, HashMap};
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::{LocId, record};
 
-use crate::shared::read::unless_refused;
+use crate::shared::read::unless_no_match;
 use crate::shared::signature::Signatures;
 
 /// The maximum number of candidates with the same hash that are compared. Hashes of large constants cover only a part
@@ -80,7 +80,7 @@ struct Merger {
     constants: Scoped<ConstId>,
     /// The constants of each region that may equal another one.
     candidates: HashMap<RegionId, Vec<ConstId>>,
-    given_out: RegionResults,
+    yielded: RegionResults,
     /// The locations of the ops that were merged into each op.
     merged: BTreeMap<OpId, Vec<LocId>>,
 }
@@ -105,7 +105,7 @@ impl Merger {
             ops: Scoped::new(),
             constants: Scoped::new(),
             candidates,
-            given_out: RegionResults::new(f),
+            yielded: RegionResults::new(f),
             merged: BTreeMap::new(),
         })
     }
@@ -128,7 +128,7 @@ impl Merger {
                 continue;
             };
             // Export would add it again as a copy.
-            if self.given_out.contains(record.value) || !f.constants_equal(constant, known)? {
+            if self.yielded.contains(record.value) || !f.constants_equal(constant, known)? {
                 continue;
             }
             f.replace_uses(record.value, other.value)?;
@@ -159,7 +159,7 @@ impl Merger {
         let pairs: Vec<[ValueId; 2]> = (0..f.result_count(op))
             .map(|index| [f.result(op, index), f.result(known, index)])
             .collect();
-        let needs_copy = |&&[from, to]: &&[ValueId; 2]| self.given_out.needs_copy(f, from, to);
+        let needs_copy = |&&[from, to]: &&[ValueId; 2]| self.yielded.needs_copy(f, from, to);
         let copies = pairs.iter().filter(needs_copy).count();
         if copies > usize::from(!f.traits(op).is_identity()) {
             return Ok(false);
@@ -167,12 +167,12 @@ impl Merger {
         for &[from, to] in &pairs {
             let is_known = f.type_of(from).kind() != TypeKind::UNKNOWN;
             // InferType reports contradictions.
-            if is_known && unless_refused(f.set_type(to, f.type_id(from)))?.is_none() {
+            if is_known && unless_no_match(f.set_type(to, f.type_id(from)))?.is_none() {
                 return Ok(false);
             }
         }
         for &[from, to] in pairs.iter().filter(|_| is_local) {
-            self.given_out.replace(from, to);
+            self.yielded.replace(from, to);
         }
         let loc = f.loc(op);
         self.merged.entry(known).or_default().push(loc);

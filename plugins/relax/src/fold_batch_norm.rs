@@ -45,7 +45,7 @@ use crate::channels::fold::Folder;
 use crate::channels::numbers::push;
 use crate::fold_scale_axis::{plan_backward, plan_forward};
 use crate::shared::operators::is_operator;
-use crate::shared::read::{add_tensor, only_use, operand, operator, size, unless_refused};
+use crate::shared::read::{add_tensor, only_use, operand, operator, size, unless_no_match};
 
 options! {
     /// Options of FoldBatchNorm.
@@ -76,13 +76,13 @@ pub(crate) fn fold_batch_norm(f: &mut Function, cx: &PassContext) -> PassResult 
 
 fn fold(f: &mut Function, cx: &PassContext, folder: &mut Folder<'_>, norm: OpId) -> PassResult {
     for plan in [plan_backward, plan_forward] {
-        if let Some(plan) = unless_refused(plan(f, norm))?
+        if let Some(plan) = unless_no_match(plan(f, norm))?
             && folder.fold(f, plan)?
         {
             return Ok(());
         }
     }
-    match unless_refused(Chain::after(f, norm))? {
+    match unless_no_match(Chain::after(f, norm))? {
         Some(chain) => chain.fold(f, cx, folder),
         None => Ok(()),
     }
@@ -124,7 +124,7 @@ impl Chain {
             if !is_near || one.index > 1 || operator(f, one.op) == NAME {
                 break;
             }
-            let Some(next) = unless_refused(Affine::from_op(f, one.op, one.index, axis))? else {
+            let Some(next) = unless_no_match(Affine::from_op(f, one.op, one.index, axis))? else {
                 break;
             };
             chain.ops.push(one.op);
@@ -198,7 +198,7 @@ impl Chain {
     fn to_parameters(&self, f: &mut Function, folder: &mut Folder<'_>) -> Result<bool, EditError> {
         let (norm, going) = (self.ops[0], &self.ops[1..]);
         let (scale, bias) = (operand(f, norm, 1), operand(f, norm, 2));
-        let Some((new_scale, new_bias)) = unless_refused(self.parameters(f, folder, scale, bias))?
+        let Some((new_scale, new_bias)) = unless_no_match(self.parameters(f, folder, scale, bias))?
         else {
             return Ok(false);
         };
@@ -245,7 +245,8 @@ impl Chain {
         let mut new_scale = scale;
         if is_scaled {
             let numbers = old_scale.with(factor, |scale, factor| scale * factor);
-            let Some(list) = unless_refused(folder.list(f, f.dtype(scale), dims, &numbers))? else {
+            let Some(list) = unless_no_match(folder.list(f, f.dtype(scale), dims, &numbers))?
+            else {
                 f.erase_dead(new_bias)?;
                 return Err(NoMatch.into());
             };

@@ -150,7 +150,7 @@ fn fold(
     f: &mut Function,
     cx: &PassContext,
     only: HashMap<OpId, bool>,
-    tells: bool,
+    reports: bool,
 ) -> Result<Vec<OpId>, PassError> {
     let options = cx.options::<FoldConstant>()?;
     let checker = f.analysis::<ConstantChecker>(cx)?;
@@ -164,7 +164,7 @@ fn fold(
     let mut forward = Forward::new(cx, flags, useful, only, &limits);
     forward.run(f)?;
     let plan = Plan::new(f, &forward, &limits);
-    if tells {
+    if reports {
         report::emit(f, cx, &forward, &plan);
     }
     apply(f, &forward, &plan)

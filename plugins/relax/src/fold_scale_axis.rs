@@ -28,7 +28,7 @@ mod forward;
 use passdock_plugin_api::prelude::*;
 
 use crate::channels::fold::{Folder, Plan};
-use crate::shared::read::{operator, unless_refused};
+use crate::shared::read::{operator, unless_no_match};
 
 options! {
     /// Options of BackwardFoldScaleAxis and ForwardFoldScaleAxis.
@@ -67,7 +67,7 @@ fn fold_scale_axis(
             // Folding erases ops that become dead.
             if f.is_live(op)
                 && is_arithmetic(f, op)
-                && let Some(plan) = unless_refused(plan(f, op))?
+                && let Some(plan) = unless_no_match(plan(f, op))?
             {
                 folder.fold(f, plan)?;
             }

@@ -32,7 +32,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::fusion::take_back_domains;
+use crate::fusion::remove_domains;
 use passdock_plugin_api::CallGraph;
 use passdock_plugin_api::prelude::*;
 
@@ -80,7 +80,7 @@ pub(crate) fn inline_functions(m: &mut Module<'_>, cx: &PassContext) -> PassResu
             plan.carry_out(m, function)?;
         }
     }
-    take_back_domains(m, &removed)
+    remove_domains(m, &removed)
 }
 
 /// The calls to inline. They are decided for all functions before one is changed. Functions that are removed afterwards
@@ -146,8 +146,12 @@ impl<'h> Plan<'h> {
             };
             if let Err(why) = why {
                 let note = format!("call of `{}` is not inlined: {why}", callee.name());
-                let place = Place::name(op).within(&f);
-                cx.emit(&Diagnostic::note(note).code("relax::not-inlined").at(place));
+                let position = Place::name(op).within(&f);
+                cx.emit(
+                    &Diagnostic::note(note)
+                        .code("relax::not-inlined")
+                        .at(position),
+                );
                 if self.kept.insert(name) {
                     self.growth += self.callees[&name].growth();
                 }
@@ -192,7 +196,7 @@ impl<'h> Plan<'h> {
             match step {
                 Step::Copy((op, name)) => {
                     let mut copied = self.callees[&name].copy(f, op)?;
-                    replaced.handed_on.extend(&copied.values);
+                    replaced.forwarded.extend(&copied.values);
                     let calls = std::mem::take(&mut copied.calls);
                     steps.push(Step::Replace(copied));
                     steps.extend(calls.into_iter().rev().map(Step::Copy));
@@ -222,8 +226,8 @@ fn chosen(
     }
     let mut chosen = HashSet::new();
     for entry in graph.functions() {
-        let meant = named.is_empty() || named.contains(&entry.name);
-        if meant
+        let is_selected = named.is_empty() || named.contains(&entry.name);
+        if is_selected
             && entry.kind == FunctionKind::GRAPH
             && m.text(entry.name) != "main"
             && !m.snapshot(entry.name)?.skips_optimization()

@@ -31,8 +31,8 @@ pub(crate) fn legalize(f: &mut Function, cx: &PassContext) -> PassResult {
         f,
         cx,
         &Bodies {
-            is_meant: &|f, op| f.traits(op).legalizes(),
-            give: PassContext::legalize,
+            is_selected: &|f, op| f.traits(op).legalizes(),
+            body_of: PassContext::legalize,
             without: &|_, _, _| {},
         },
     )

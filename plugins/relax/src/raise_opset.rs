@@ -32,10 +32,10 @@
 
 mod adapter;
 mod operands;
-mod refused;
 mod resize;
 mod softmax;
 mod training;
+mod unsupported;
 mod versions;
 
 use std::collections::HashSet;
@@ -43,8 +43,8 @@ use std::collections::HashSet;
 use passdock_plugin_api::prelude::*;
 
 use adapter::{Site, Stop};
-use refused::Refused;
-use versions::{Step, Takes};
+use unsupported::Unsupported;
+use versions::{Step, Unchanged};
 
 options! {
     /// Options of RaiseOpset.
@@ -56,7 +56,7 @@ options! {
 }
 
 /// The prefix of the names of ONNX's operators.
-const OWN: &str = "onnx.";
+const ONNX_PREFIX: &str = "onnx.";
 
 pub(crate) fn raise_opset(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     let to = cx.options::<RaiseOpset>()?.to;
@@ -65,14 +65,14 @@ pub(crate) fn raise_opset(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     }
     let functions: Vec<_> = m.functions().collect();
     let names: HashSet<SymbolId> = functions.iter().map(|entry| entry.name).collect();
-    let mut refused = Refused::new(to);
+    let mut unsupported = Unsupported::new(to);
     warn_of_later(m, cx, to)?;
     for entry in functions {
         if entry.kind == FunctionKind::GRAPH {
-            raise(m, cx, entry.name, &names, &mut refused)?;
+            raise(m, cx, entry.name, &names, &mut unsupported)?;
         }
     }
-    refused.emit(cx);
+    unsupported.emit(cx);
     Ok(())
 }
 
@@ -99,37 +99,37 @@ fn raise(
     cx: &PassContext,
     name: SymbolId,
     functions: &HashSet<SymbolId>,
-    refused: &mut Refused,
+    unsupported: &mut Unsupported,
 ) -> PassResult {
     let from = m.snapshot(name)?.opset("");
-    let Some(from) = from.filter(|&from| from < refused.to) else {
+    let Some(from) = from.filter(|&from| from < unsupported.to) else {
         return Ok(());
     };
     let f = m.edit(name)?;
     // Set first, because new ops are inferred by their definitions at the target version.
-    f.set_opset("", refused.to)?;
-    let mut site = Site::new(f, cx, refused.to);
+    f.set_opset("", unsupported.to)?;
+    let mut site = Site::new(f, cx, unsupported.to);
     for op in site.f.ops() {
-        let Some(operator) = site.f.name(op).strip_prefix(OWN).map(str::to_owned) else {
+        let Some(operator) = site.f.name(op).strip_prefix(ONNX_PREFIX).map(str::to_owned) else {
             continue;
         };
         if functions.contains(&site.f.symbol(op)) {
             let why =
                 "a function of the module has the same name, and a runtime may call it instead";
-            refused.add(site.f, op, from, from, why);
+            unsupported.add(site.f, op, from, from, why);
             continue;
         }
-        let Some(steps) = versions::steps(&operator, from, refused.to) else {
+        let Some(steps) = versions::steps(&operator, from, unsupported.to) else {
             let why = format!("opset {from} has no such operator");
-            refused.add(site.f, op, from, from, &why);
+            unsupported.add(site.f, op, from, from, &why);
             continue;
         };
         let mut current = op;
         for step in steps {
             match take(&mut site, &operator, step, current) {
                 Ok(now) => current = now,
-                Err(Stop::Refused(why)) => {
-                    refused.add(site.f, current, from, step.version - 1, &why);
+                Err(Stop::Unsupported(why)) => {
+                    unsupported.add(site.f, current, from, step.version - 1, &why);
                     break;
                 }
                 Err(Stop::Failed(error)) => return Err(PassError::from(error).within(site.f)),
@@ -142,35 +142,35 @@ fn raise(
 /// Converts an op to the next version of its operator. Returns the converted op.
 fn take(site: &mut Site<'_>, operator: &str, step: &Step, op: OpId) -> Result<OpId, Stop> {
     let version = step.version;
-    match &step.takes {
-        Takes::All => Ok(op),
-        Takes::Without(attrs) => match attrs.iter().find(|attr| !attr.is_met(site.f, op)) {
+    match &step.unchanged {
+        Unchanged::All => Ok(op),
+        Unchanged::Without(attrs) => match attrs.iter().find(|attr| !attr.is_met(site.f, op)) {
             None => Ok(op),
-            Some(attr) => Err(Stop::Refused(format!(
+            Some(attr) => Err(Stop::Unsupported(format!(
                 "attribute `{}` has a different meaning since version {version}",
                 attr.name
             ))),
         },
-        Takes::Types(dtypes) => {
+        Unchanged::Types(dtypes) => {
             let dtype = site.f.operand(op, 0).map(|x| site.f.dtype(x));
             let name = dtype.and_then(DType::name);
             match name {
                 Some(name) if dtypes.contains(&name) => Ok(op),
-                Some(name) => Err(Stop::Refused(format!(
+                Some(name) => Err(Stop::Unsupported(format!(
                     "version {version} does not support {name}"
                 ))),
-                None => Err(Stop::Refused(format!(
+                None => Err(Stop::Unsupported(format!(
                     "version {version} supports fewer element types, and the operand's element type is unknown"
                 ))),
             }
         }
-        Takes::None => match adapter::find(operator, version) {
+        Unchanged::None => match adapter::find(operator, version) {
             Some(adapt) => adapt(site, op),
-            None => Err(Stop::Refused(format!(
+            None => Err(Stop::Unsupported(format!(
                 "its meaning changed in version {version}"
             ))),
         },
-        Takes::Gone => Err(Stop::Refused(format!(
+        Unchanged::Removed => Err(Stop::Unsupported(format!(
             "version {version} removed the operator"
         ))),
     }

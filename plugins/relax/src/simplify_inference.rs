@@ -51,7 +51,7 @@ pub(crate) fn simplify_inference(f: &mut Function, cx: &PassContext) -> PassResu
     if all(&["onnx.Dropout", "onnx.Identity"]) {
         let mut given = RegionResults::new(f);
         for op in f.ops_named("onnx.Dropout") {
-            if !is_trained(f, op)? {
+            if !is_training(f, op)? {
                 skip_dropout(f, op, &mut given)?;
             }
         }
@@ -59,7 +59,7 @@ pub(crate) fn simplify_inference(f: &mut Function, cx: &PassContext) -> PassResu
     if options.batch_norm && all(&BATCH_NORM) {
         for op in f.ops_named("onnx.BatchNormalization") {
             if let Ok(norm) = BatchNorm::from_op(f, op) {
-                take_apart(f, cx, op, &norm)?;
+                decompose_norm(f, cx, op, &norm)?;
             }
         }
     }
@@ -78,19 +78,19 @@ const BATCH_NORM: [&str; 7] = [
 ];
 
 /// Whether a Dropout may drop elements.
-fn is_trained(f: &Function, op: OpId) -> Result<bool, EditError> {
+fn is_training(f: &Function, op: OpId) -> Result<bool, EditError> {
     if f.opset("").is_none_or(|version| version < 12) {
         // From version 7 to 11, the runtime decides about training; before, an attribute does.
         return Ok(f.opset("").is_none_or(|version| version < 7));
     }
-    let trained = match f.operand(op, 2) {
+    let is_training = match f.operand(op, 2) {
         None => false,
-        Some(trained) => f.constant_data(trained)? != Some(&[0][..]),
+        Some(is_training) => f.constant_data(is_training)? != Some(&[0][..]),
     };
     let ratio = f.constant_data(operand(f, op, 1))?;
     // In all float types, 0.0 is all zero bytes.
     let drops_nothing = ratio.is_some_and(|bytes| bytes.iter().all(|&byte| byte == 0));
-    Ok(trained && !drops_nothing)
+    Ok(is_training && !drops_nothing)
 }
 
 /// Replaces the first result of a Dropout by its operand.
@@ -103,7 +103,7 @@ fn skip_dropout(f: &mut Function, op: OpId, given: &mut RegionResults) -> PassRe
     if has_mask && f.use_count(result) == 0 {
         return Ok(());
     }
-    let stands_for = if given.needs_copy(f, result, operand) {
+    let replacement = if given.needs_copy(f, result, operand) {
         // The region must yield a value that it defines.
         let copy = OpBuilder::new("onnx.Identity").operand(operand);
         let copy = copy.result(f.type_id(result)).loc(f.loc(op));
@@ -112,13 +112,13 @@ fn skip_dropout(f: &mut Function, op: OpId, given: &mut RegionResults) -> PassRe
     } else {
         operand
     };
-    given.replace(result, stands_for);
+    given.replace(result, replacement);
     if has_mask {
-        f.replace_uses(result, stands_for)?;
+        f.replace_uses(result, replacement)?;
         return Ok(());
     }
     let mut values = vec![ValueId::NONE; results.len()];
-    values[0] = stands_for;
+    values[0] = replacement;
     f.replace_op_with(op, &values)?;
     Ok(())
 }
@@ -146,7 +146,7 @@ impl BatchNorm {
 }
 
 /// Replaces a BatchNormalization by a multiplication and an addition.
-fn take_apart(f: &mut Function, cx: &PassContext, op: OpId, norm: &BatchNorm) -> PassResult {
+fn decompose_norm(f: &mut Function, cx: &PassContext, op: OpId, norm: &BatchNorm) -> PassResult {
     let [x, scale, bias, mean, var] = norm.operands;
     let dtype = f.dtype(x);
     let mut bytes = Vec::new();
@@ -158,8 +158,8 @@ fn take_apart(f: &mut Function, cx: &PassContext, op: OpId, norm: &BatchNorm) ->
     let shape = f.add_ints(&shape)?;
     let (at, loc) = (Position::before(op), f.loc(op));
     let mut make = |name: &str, operands: &[ValueId]| {
-        let made = OpBuilder::new(name).operands(operands.iter().copied());
-        cx.create_value(f, made.loc(loc), at)
+        let created = OpBuilder::new(name).operands(operands.iter().copied());
+        cx.create_value(f, created.loc(loc), at)
     };
     let safe = make("onnx.Add", &[var, epsilon])?;
     let deviation = make("onnx.Sqrt", &[safe])?;

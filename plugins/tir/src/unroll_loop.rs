@@ -145,16 +145,17 @@ impl Unroller {
         let indices = runs.indices(f, op);
         // The last iteration reuses the body.
         let copies = (runs.extent - 1).max(0);
-        let made = body.ops.saturating_mul(copies).saturating_add(indices);
-        if is_marked && made > self.room {
+        let added_ops = body.ops.saturating_mul(copies).saturating_add(indices);
+        if is_marked && added_ops > self.room {
             let message = format!(
-                "unrolling the loop would add {made} ops to the function; of `max_ops` = {}, {} remain",
+                "unrolling the loop would add {added_ops} ops to the function; of `max_ops` = {}, {} remain",
                 options.max_ops, self.room
             );
             return Err(PassError::new(message).at(op));
         }
-        if (is_marked || is_unit || (is_auto && options.explicit_unroll)) && made <= self.room {
-            self.room -= made;
+        if (is_marked || is_unit || (is_auto && options.explicit_unroll)) && added_ops <= self.room
+        {
+            self.room -= added_ops;
             let mut waiting = 0;
             if body.ops == 0 || runs.extent == 0 {
                 self.waiting.truncate(self.waiting.len() - body.waiting);
@@ -278,8 +279,8 @@ impl Runs {
         run: i64,
     ) -> Result<ValueId, EditError> {
         let ty = f.type_id(index);
-        let behind = run.wrapping_mul(self.step);
-        let number = self.first.unwrap_or(0).wrapping_add(behind);
+        let offset = run.wrapping_mul(self.step);
+        let number = self.first.unwrap_or(0).wrapping_add(offset);
         let start = f.operand(op, 0).unwrap_or(ValueId::NONE);
         if self.first.is_none() && run == 0 {
             return Ok(start);

@@ -31,9 +31,9 @@ unsafe impl<T: ?Sized> Sync for Borrowed<T> {}
 impl<T: ?Sized> Borrowed<T> {
     fn with<R>(&self, body: impl FnOnce(NonNull<T>) -> R) -> PyResult<R> {
         let noun = self.noun;
-        let refused = |message: String| Err(PyRuntimeError::new_err(message));
+        let runtime_error = |message: String| Err(PyRuntimeError::new_err(message));
         if thread::current().id() != self.thread {
-            return refused(format!(
+            return runtime_error(format!(
                 "the {noun} can only be used on the thread of its pass"
             ));
         }
@@ -42,20 +42,20 @@ impl<T: ?Sized> Borrowed<T> {
             Ok(object) => object,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             Err(TryLockError::WouldBlock) if noun == "context" => {
-                return refused(
+                return runtime_error(
                     "the function is being rewritten; read it by `match.function`, and create ops with the rewriter"
                         .to_owned(),
                 );
             }
             Err(TryLockError::WouldBlock) => {
-                return refused(format!(
+                return runtime_error(format!(
                     "the {noun} is being rewritten; read it by `match.function`"
                 ));
             }
         };
         match *object {
             Some(object) => Ok(body(object)),
-            None => refused(format!(
+            None => runtime_error(format!(
                 "the pass of the {noun} has ended; use the module that the pass returned"
             )),
         }

@@ -22,8 +22,8 @@ impl Code {
     /// Returns the code for a call.
     pub(crate) fn get<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let code = self.lock().as_ref().map(|code| code.clone_ref(py));
-        let taken = || PyRuntimeError::new_err("the code was freed by Python's garbage collector");
-        Ok(code.ok_or_else(taken)?.into_bound(py))
+        let freed = || PyRuntimeError::new_err("the code was freed by Python's garbage collector");
+        Ok(code.ok_or_else(freed)?.into_bound(py))
     }
 
     /// Reports the code to Python's garbage collector; only one object may do so.
@@ -36,7 +36,7 @@ impl Code {
 
     /// Drops the code.
     pub(crate) fn clear(&self) {
-        let taken = self.lock().take();
-        drop(taken);
+        let freed = self.lock().take();
+        drop(freed);
     }
 }

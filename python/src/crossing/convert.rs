@@ -14,65 +14,65 @@ pub(crate) struct Mapping<'py>(pub(crate) Bound<'py, PyDict>);
 impl<'py> FromPyObject<'_, 'py> for Mapping<'py> {
     type Error = PyErr;
 
-    fn extract(said: Borrowed<'_, 'py, PyAny>) -> PyResult<Mapping<'py>> {
-        if let Ok(dict) = said.cast::<PyDict>() {
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Mapping<'py>> {
+        if let Ok(dict) = object.cast::<PyDict>() {
             return Ok(Mapping(dict.to_owned()));
         }
-        let mapping = said.cast::<PyMapping>()?;
-        let dict = PyDict::new(said.py());
+        let mapping = object.cast::<PyMapping>()?;
+        let dict = PyDict::new(object.py());
         dict.update(&mapping)?;
         Ok(Mapping(dict))
     }
 }
 
 /// Converts a NumPy scalar to a Python number; other objects are returned unchanged.
-pub(crate) fn plain<'py>(said: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn plain<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     // A fast path for the most frequent types.
-    if said.is_exact_instance_of::<PyFloat>()
-        || said.is_exact_instance_of::<PyInt>()
-        || said.is_exact_instance_of::<PyString>()
+    if object.is_exact_instance_of::<PyFloat>()
+        || object.is_exact_instance_of::<PyInt>()
+        || object.is_exact_instance_of::<PyString>()
     {
-        return Ok(said.clone());
+        return Ok(object.clone());
     }
-    match said.getattr("shape").and_then(|shape| shape.len()) {
-        Ok(0) if said.hasattr("item")? => said.call_method0("item"),
-        _ => Ok(said.clone()),
+    match object.getattr("shape").and_then(|shape| shape.len()) {
+        Ok(0) if object.hasattr("item")? => object.call_method0("item"),
+        _ => Ok(object.clone()),
     }
 }
 
 /// Converts a value to TOML.
-pub(crate) fn to_toml(said: &Bound<'_, PyAny>) -> PyResult<toml::Value> {
-    let said = &plain(said)?;
-    if let Ok(said) = said.cast::<PyBool>() {
-        return Ok(toml::Value::Boolean(said.is_true()));
+pub(crate) fn to_toml(object: &Bound<'_, PyAny>) -> PyResult<toml::Value> {
+    let object = &plain(object)?;
+    if let Ok(object) = object.cast::<PyBool>() {
+        return Ok(toml::Value::Boolean(object.is_true()));
     }
-    if said.is_instance_of::<PyInt>() {
-        return Ok(toml::Value::Integer(said.extract()?));
+    if object.is_instance_of::<PyInt>() {
+        return Ok(toml::Value::Integer(object.extract()?));
     }
-    if said.is_instance_of::<PyFloat>() {
-        return Ok(toml::Value::Float(said.extract()?));
+    if object.is_instance_of::<PyFloat>() {
+        return Ok(toml::Value::Float(object.extract()?));
     }
-    if said.is_instance_of::<PyString>() {
-        return Ok(toml::Value::String(said.extract()?));
+    if object.is_instance_of::<PyString>() {
+        return Ok(toml::Value::String(object.extract()?));
     }
-    if said.is_instance_of::<PyList>() || said.is_instance_of::<PyTuple>() {
-        let items = said.try_iter()?.map(|item| to_toml(&item?));
+    if object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>() {
+        let items = object.try_iter()?.map(|item| to_toml(&item?));
         return Ok(toml::Value::Array(items.collect::<PyResult<_>>()?));
     }
     // Checked last: the test for mappings needs Python's library, which is unavailable during shutdown.
-    if let Ok(said) = said.extract::<Mapping<'_>>() {
-        return to_table(&said.0).map(toml::Value::Table);
+    if let Ok(object) = object.extract::<Mapping<'_>>() {
+        return to_table(&object.0).map(toml::Value::Table);
     }
-    if let Ok(path) = said.call_method0("__fspath__") {
+    if let Ok(path) = object.call_method0("__fspath__") {
         return to_toml(&path);
     }
     let what = "an option must be a bool, an int, a float, a string, a list or a dict";
-    Err(error::wrong_type(what, said))
+    Err(error::type_error(what, object))
 }
 
 /// Converts a dict to a TOML table.
-pub(crate) fn to_table(said: &Bound<'_, PyDict>) -> PyResult<toml::Table> {
-    let entries = said.iter();
+pub(crate) fn to_table(object: &Bound<'_, PyDict>) -> PyResult<toml::Table> {
+    let entries = object.iter();
     let entries = entries.map(|(name, value)| Ok((name.extract()?, to_toml(&value)?)));
     entries.collect()
 }

@@ -15,7 +15,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
 
 use crate::crossing::gil;
-use crate::crossing::words::in_python;
+use crate::crossing::terms::in_python;
 
 /// The exception that a function of this module raises: a Python exception, or a converted error of the host.
 pub(crate) struct Exception(PyErr);
@@ -48,14 +48,14 @@ impl From<ConfigError> for Exception {
 }
 
 impl From<EditError> for Exception {
-    fn from(refused: EditError) -> Exception {
-        Exception(edit_error(&refused.message))
+    fn from(failure: EditError) -> Exception {
+        Exception(edit_error(&failure.message))
     }
 }
 
 impl From<EditFailure> for Exception {
-    fn from(refused: EditFailure) -> Exception {
-        Exception(edit_error(&refused.message))
+    fn from(failure: EditFailure) -> Exception {
+        Exception(edit_error(&failure.message))
     }
 }
 
@@ -76,7 +76,7 @@ struct Raised(PyErr);
 
 impl fmt::Display for Raised {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&gil::attach(|py| sentence(py, &self.0)))
+        f.write_str(&gil::attach(|py| describe(py, &self.0)))
     }
 }
 
@@ -99,12 +99,12 @@ pub(crate) fn stop_with(raised: PyErr) {
 }
 
 /// Takes the exception that the run on this thread ends with.
-pub(crate) fn take_stop() -> Option<PyErr> {
+pub(crate) fn pending_stop() -> Option<PyErr> {
     STOP.take()
 }
 
 /// Formats an exception: `ValueError: no such axis`.
-pub(crate) fn sentence(py: Python<'_>, error: &PyErr) -> String {
+pub(crate) fn describe(py: Python<'_>, error: &PyErr) -> String {
     let kind = error.get_type(py);
     let kind = kind
         .name()
@@ -122,8 +122,8 @@ pub(crate) fn sentence(py: Python<'_>, error: &PyErr) -> String {
 }
 
 /// Formats an exception for the host, with the source line of the pass, rule or instrument.
-fn told(py: Python<'_>, error: &PyErr) -> String {
-    let text = sentence(py, error);
+fn describe_with_line(py: Python<'_>, error: &PyErr) -> String {
+    let text = describe(py, error);
     match line(py, error) {
         Some(line) => format!("{text} ({line})"),
         None => text,
@@ -144,7 +144,7 @@ pub(crate) fn forget() {
 /// Stores the exception of a pass, so that the same object is raised again after the host returns. Returns its text for
 /// the host.
 pub(crate) fn keep(py: Python<'_>, error: PyErr) -> String {
-    let text = told(py, &error);
+    let text = describe_with_line(py, &error);
     LAST.set(Some((text.clone(), error)));
     text
 }
@@ -178,14 +178,14 @@ fn note(py: Python<'_>, raised: &PyErr, note: &str) {
 /// Converts an exception of an instrument to its error. The same object is raised again after the host returns.
 pub(crate) fn as_cause(error: PyErr) -> Box<dyn Error + Send + Sync> {
     // A pass that runs other passes receives only the text.
-    let kept = gil::attach(|py| (sentence(py, &error), error.clone_ref(py)));
-    LAST.set(Some(kept));
+    let described = gil::attach(|py| (describe(py, &error), error.clone_ref(py)));
+    LAST.set(Some(described));
     Box::new(Raised(error))
 }
 
 /// Converts an exception of the program's code to an error of the host.
 pub(crate) fn as_pass_error(py: Python<'_>, kind: passdock::ErrorKind, error: PyErr) -> PassError {
-    let message = sentence(py, &error);
+    let message = describe(py, &error);
     PassError::new(kind, message).caused_by(Arc::new(Raised(error)))
 }
 
@@ -210,19 +210,23 @@ pub(crate) fn raised(py: Python<'_>, class: &str, message: &str) -> PyErr {
 
 /// Returns the exception that caused an error of the host, raised by a pass, an instrument or the program. `last` is
 /// the exception of the last pass.
-fn own(py: Python<'_>, error: &PassError, last: Option<&(String, PyErr)>) -> Option<PyErr> {
+fn causing_exception(
+    py: Python<'_>,
+    error: &PassError,
+    last: Option<&(String, PyErr)>,
+) -> Option<PyErr> {
     let cause = error
         .source
         .as_ref()
         .and_then(|cause: &Cause| cause.downcast_ref::<Raised>());
-    let is_told = |text: &str, raised: &PyErr| match error.kind {
+    let is_reported = |text: &str, raised: &PyErr| match error.kind {
         // The diagnostics have been emitted, and the error doesn't repeat them.
         ErrorKind::Diagnostics => is_diagnostic(py, raised),
         _ => error.message.contains(text),
     };
     match (cause, last) {
         (Some(Raised(raised)), _) => Some(raised.clone_ref(py)),
-        (None, Some((text, raised))) if is_told(text, raised) => Some(raised.clone_ref(py)),
+        (None, Some((text, raised))) if is_reported(text, raised) => Some(raised.clone_ref(py)),
         _ => None,
     }
 }
@@ -230,15 +234,15 @@ fn own(py: Python<'_>, error: &PassError, last: Option<&(String, PyErr)>) -> Opt
 /// Whether an error is a failure, and not a request to end the run: Ctrl-C, or the exception of an observer.
 pub(crate) fn is_failure(error: &PassError) -> bool {
     gil::attach(|py| {
-        let raised = LAST.with_borrow(|last| own(py, error, last.as_ref()));
-        let is_wish = raised.is_some_and(|raised| !raised.is_instance_of::<PyException>(py));
-        !is_wish && STOP.with_borrow(Option::is_none)
+        let raised = LAST.with_borrow(|last| causing_exception(py, error, last.as_ref()));
+        let is_request = raised.is_some_and(|raised| !raised.is_instance_of::<PyException>(py));
+        !is_request && STOP.with_borrow(Option::is_none)
     })
 }
 
 /// Converts an error of the host to an exception: the one that a pass or an instrument raised, or one of the package.
 pub(crate) fn to_exception(py: Python<'_>, error: &PassError) -> PyErr {
-    match own(py, error, LAST.take().as_ref()) {
+    match causing_exception(py, error, LAST.take().as_ref()) {
         Some(raised) => {
             remark(py, &raised, error);
             raised
@@ -253,9 +257,9 @@ pub(crate) fn show<R>(py: Python<'_>, error: &PassError, body: impl FnOnce(PyErr
     let last = LAST.take();
     let shown = last.as_ref();
     LAST.set(shown.map(|(text, raised)| (text.clone(), raised.clone_ref(py))));
-    let answer = body(to_exception(py, error));
+    let output = body(to_exception(py, error));
     LAST.set(last);
-    answer
+    output
 }
 
 /// Returns an error if the run has to end: after Ctrl-C, or an exception of an observer.
@@ -320,7 +324,7 @@ fn is_diagnostic(py: Python<'_>, raised: &PyErr) -> bool {
 }
 
 /// Creates the error for an argument of the wrong type; `what` describes the expected type.
-pub(crate) fn wrong_type(what: &str, given: &Bound<'_, PyAny>) -> PyErr {
+pub(crate) fn type_error(what: &str, given: &Bound<'_, PyAny>) -> PyErr {
     match given.get_type().name() {
         Ok(kind) => PyTypeError::new_err(format!("{what}, not {kind}")),
         Err(error) => error,

@@ -22,10 +22,10 @@ static ENDS: AtomicBool = AtomicBool::new(false);
 /// The thread that shuts it down, which continues to run.
 static ENDING: OnceLock<ThreadId> = OnceLock::new();
 /// The number of threads that saw no shutdown and are acquiring the GIL.
-static TAKING: AtomicUsize = AtomicUsize::new(0);
+static ACQUIRING: AtomicUsize = AtomicUsize::new(0);
 /// The maximum time that the shutdown waits for these threads: C code may have forked the process, and the count then
 /// includes threads that don't exist in it.
-const PATIENCE: Duration = Duration::from_secs(1);
+const SHUTDOWN_WAIT: Duration = Duration::from_secs(1);
 
 /// Whether this thread holds the GIL.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -41,40 +41,40 @@ thread_local! {
 }
 
 /// Sets the state of this thread's lock, and restores the previous state when dropped.
-struct Known(Lock);
+struct LockState(Lock);
 
-impl Known {
-    fn now(lock: Lock) -> Known {
-        Known(LOCK.replace(lock))
+impl LockState {
+    fn enter(lock: Lock) -> LockState {
+        LockState(LOCK.replace(lock))
     }
 }
 
-impl Drop for Known {
+impl Drop for LockState {
     fn drop(&mut self) {
         LOCK.set(self.0);
     }
 }
 
 /// A thread that is acquiring the GIL.
-struct Taking;
+struct Acquiring;
 
-impl Taking {
+impl Acquiring {
     /// Begins to acquire it, or blocks until the process exits.
-    fn begin() -> Taking {
-        TAKING.fetch_add(1, Ordering::SeqCst);
-        let taking = Taking;
+    fn begin() -> Acquiring {
+        ACQUIRING.fetch_add(1, Ordering::SeqCst);
+        let acquiring = Acquiring;
         // Either the shutdown sees this count, or this thread sees the shutdown.
         if ENDS.load(Ordering::SeqCst) && ENDING.get() != Some(&thread::current().id()) {
-            drop(taking);
+            drop(acquiring);
             wait_for_ever();
         }
-        taking
+        acquiring
     }
 }
 
-impl Drop for Taking {
+impl Drop for Acquiring {
     fn drop(&mut self) {
-        TAKING.fetch_sub(1, Ordering::SeqCst);
+        ACQUIRING.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
@@ -87,24 +87,24 @@ fn wait_for_ever() -> ! {
 /// Releases the GIL while `body` runs.
 pub(crate) fn detach<T: Send>(py: Python<'_>, body: impl FnOnce() -> T + Send) -> T {
     /// Runs before the GIL is acquired again, also if the body panics.
-    struct Back;
+    struct Reacquire;
 
-    impl Drop for Back {
+    impl Drop for Reacquire {
         fn drop(&mut self) {
             // Acquiring ends when the GIL is held.
-            std::mem::forget(Taking::begin());
+            std::mem::forget(Acquiring::begin());
         }
     }
 
     // SAFETY: the function may be called at any time. Objects freed during finalization get here after its end.
     if unsafe { ffi::Py_IsInitialized() } == 0 {
-        let _held = Known::now(Lock::Held);
+        let _held = LockState::enter(Lock::Held);
         return body();
     }
-    let _taken = Taking;
-    let _free = Known::now(Lock::Free);
+    let _acquiring = Acquiring;
+    let _free = LockState::enter(Lock::Free);
     py.detach(|| {
-        let _back = Back;
+        let _reacquire = Reacquire;
         body()
     })
 }
@@ -121,10 +121,10 @@ pub(crate) fn attach<R>(body: impl for<'py> FnOnce(Python<'py>) -> R) -> R {
     if is_held {
         return Python::attach(body);
     }
-    let taking = Taking::begin();
-    let _held = Known::now(Lock::Held);
+    let acquiring = Acquiring::begin();
+    let _held = LockState::enter(Lock::Held);
     Python::attach(|py| {
-        drop(taking);
+        drop(acquiring);
         body(py)
     })
 }
@@ -144,9 +144,9 @@ where
     PyErr: From<A::Error>,
 {
     /// Stops unwinding that isn't a panic. The thread doesn't hold the GIL then.
-    struct End;
+    struct EndOfCall;
 
-    impl Drop for End {
+    impl Drop for EndOfCall {
         fn drop(&mut self) {
             if !thread::panicking() {
                 wait_for_ever();
@@ -156,13 +156,13 @@ where
 
     let (py, args) = (callable.py(), args.into_pyobject(callable.py())?);
     // Declared last, so it is dropped first: nothing else of this frame or its callers is dropped.
-    let end = End;
+    let end_of_call = EndOfCall;
     // SAFETY: both pointers are valid objects, and `args` is a tuple. The result is an owned reference, or null with an
     // exception set.
-    let answer = unsafe { PyObject_Call(callable.as_ptr(), args.as_ptr(), std::ptr::null_mut()) };
-    std::mem::forget(end);
+    let result = unsafe { PyObject_Call(callable.as_ptr(), args.as_ptr(), std::ptr::null_mut()) };
+    std::mem::forget(end_of_call);
     // SAFETY: as above.
-    unsafe { Bound::from_owned_ptr_or_err(py, answer) }
+    unsafe { Bound::from_owned_ptr_or_err(py, result) }
 }
 
 /// Calls a method like [`call`].
@@ -186,7 +186,7 @@ pub(crate) fn interpreter_ends(py: Python<'_>) {
     // Lets threads that are acquiring the GIL do so before they would be terminated for it.
     py.detach(|| {
         let began = Instant::now();
-        while TAKING.load(Ordering::SeqCst) > 0 && began.elapsed() < PATIENCE {
+        while ACQUIRING.load(Ordering::SeqCst) > 0 && began.elapsed() < SHUTDOWN_WAIT {
             thread::sleep(Duration::from_micros(50));
         }
     });
@@ -195,6 +195,6 @@ pub(crate) fn interpreter_ends(py: Python<'_>) {
 /// Called by Python in a forked process, which has only this thread.
 #[pyfunction]
 pub(crate) fn process_forked() {
-    TAKING.store(0, Ordering::SeqCst);
+    ACQUIRING.store(0, Ordering::SeqCst);
     passdock::forked();
 }

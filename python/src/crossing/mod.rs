@@ -14,4 +14,4 @@ pub(crate) mod error;
 )]
 pub(crate) mod gil;
 pub(crate) mod streams;
-pub(crate) mod words;
+pub(crate) mod terms;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use passdock::instruments::Sink;
-use passdock::terminal::takes_color;
+use passdock::terminal::supports_color;
 use pyo3::prelude::*;
 
 use crate::crossing::gil;
@@ -30,11 +30,11 @@ fn write(py: Python<'_>, name: &str, text: &str) {
 
 /// Whether a stream of `sys` supports colours.
 pub(crate) fn has_color(py: Python<'_>, name: &str) -> bool {
-    let asked = stream(py, name).and_then(|stream| match stream {
+    let color = stream(py, name).and_then(|stream| match stream {
         Some(stream) => gil::call_method(&stream, "isatty", ())?.is_truthy(),
         None => Ok(false),
     });
-    takes_color(asked.unwrap_or(false))
+    supports_color(color.unwrap_or(false))
 }
 
 /// Returns a stream of `sys`; `None` in a program without it.

@@ -113,12 +113,12 @@ pub(crate) fn to_dict<'py>(
 
 /// Converts a float to float32, the only float type of attributes.
 fn float32(value: f64) -> PyResult<f32> {
-    let made = value as f32;
-    match made.is_infinite() && value.is_finite() {
+    let single = value as f32;
+    match single.is_infinite() && value.is_finite() {
         true => Err(PyOverflowError::new_err(format!(
             "{value:e} does not fit in float32, the only float type of attributes"
         ))),
-        false => Ok(made),
+        false => Ok(single),
     }
 }
 
@@ -131,7 +131,7 @@ pub(crate) fn value(owner: &Bound<'_, Function>, object: &Bound<'_, PyAny>) -> P
     value.ok_or_else(|| {
         let what = "an attribute must be an int, a float, a string, a passdock.Constant or passdock.Type of the \
                     function, or a list of one of these";
-        error::wrong_type(what, object)
+        error::type_error(what, object)
     })
 }
 
@@ -176,8 +176,8 @@ fn list(owner: &Bound<'_, Function>, object: &Bound<'_, PyAny>) -> PyResult<Opti
     let Some(items) = items.collect::<PyResult<Option<Vec<AttrValue>>>>()? else {
         return Ok(None);
     };
-    fn all<T>(items: &[AttrValue], of_kind: fn(&AttrValue) -> Option<T>) -> Option<Vec<T>> {
-        items.iter().map(of_kind).collect()
+    fn all<T>(items: &[AttrValue], pick: fn(&AttrValue) -> Option<T>) -> Option<Vec<T>> {
+        items.iter().map(pick).collect()
     }
     let ints = |item: &_| match item {
         AttrValue::Int(int) => Some(*int),
@@ -212,25 +212,25 @@ fn list(owner: &Bound<'_, Function>, object: &Bound<'_, PyAny>) -> PyResult<Opti
 pub(crate) fn named(
     owner: &Bound<'_, Function>,
     name: &str,
-    said: &Bound<'_, PyAny>,
+    object: &Bound<'_, PyAny>,
 ) -> PyResult<AttrValue> {
     match name {
         "" => Err(PyValueError::new_err("empty attribute name")),
-        _ => value(owner, said),
+        _ => value(owner, object),
     }
 }
 
 /// Converts a mapping of names to values.
 pub(crate) fn values(
     owner: &Bound<'_, Function>,
-    said: Option<&Mapping<'_>>,
+    object: Option<&Mapping<'_>>,
 ) -> PyResult<Vec<(String, AttrValue)>> {
-    let Some(said) = said else {
+    let Some(object) = object else {
         return Ok(Vec::new());
     };
-    let all = said.0.iter().map(|(name, said)| {
+    let all = object.0.iter().map(|(name, object)| {
         let name: String = name.extract()?;
-        let value = named(owner, &name, &said)?;
+        let value = named(owner, &name, &object)?;
         Ok((name, value))
     });
     all.collect()

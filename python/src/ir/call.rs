@@ -8,7 +8,7 @@ use crate::ir::module::Module;
 
 thread_local! {
     /// The objects of modules in active calls on this thread: the arguments of passes, and their results.
-    static AT_HAND: RefCell<Vec<Py<Module>>> = const { RefCell::new(Vec::new()) };
+    static ACTIVE_MODULES: RefCell<Vec<Py<Module>>> = const { RefCell::new(Vec::new()) };
 }
 
 /// An active call on a module, until it is dropped: the index of its first object.
@@ -16,7 +16,7 @@ pub(crate) struct Call(usize);
 
 impl Call {
     pub(crate) fn on(module: &Bound<'_, Module>) -> Call {
-        AT_HAND.with_borrow_mut(|known| {
+        ACTIVE_MODULES.with_borrow_mut(|known| {
             known.push(module.clone().unbind());
             Call(known.len() - 1)
         })
@@ -24,12 +24,12 @@ impl Call {
 
     /// Returns the object of the resulting module: the argument or a returned object if it is the same module,
     /// otherwise a new one.
-    pub(crate) fn object(self, py: Python<'_>, made: passdock::Module) -> PyResult<Py<Module>> {
-        let known = AT_HAND.with_borrow_mut(|known| known.split_off(self.0));
-        let is_it = |known: &&Py<Module>| known.get().now().is_ok_and(|now| now.is_same(&made));
+    pub(crate) fn object(self, py: Python<'_>, result: passdock::Module) -> PyResult<Py<Module>> {
+        let known = ACTIVE_MODULES.with_borrow_mut(|known| known.split_off(self.0));
+        let is_it = |known: &&Py<Module>| known.get().now().is_ok_and(|now| now.is_same(&result));
         match known.iter().rev().find(is_it) {
             Some(known) => Ok(known.clone_ref(py)),
-            None => Py::new(py, Module::own(made)),
+            None => Py::new(py, Module::owned(result)),
         }
     }
 }
@@ -37,14 +37,14 @@ impl Call {
 impl Drop for Call {
     fn drop(&mut self) {
         // Dropping an object may run Python code, so no borrow may be active.
-        let over = AT_HAND.with_borrow_mut(|known| known.split_off(self.0.min(known.len())));
+        let over = ACTIVE_MODULES.with_borrow_mut(|known| known.split_off(self.0.min(known.len())));
         drop(over);
     }
 }
 
 /// Records the object of a module that a pass returned.
 pub(crate) fn returned(module: &Bound<'_, Module>) {
-    AT_HAND.with_borrow_mut(|known| {
+    ACTIVE_MODULES.with_borrow_mut(|known| {
         if !known.is_empty() {
             known.push(module.clone().unbind());
         }

@@ -64,7 +64,7 @@ impl Constant {
         };
         let invalid = |message: String| PyValueError::new_err(message);
         let sizes: Vec<String> = self.shape.iter().map(i64::to_string).collect();
-        let symbols = function.get().look(|f| f.symbols().clone())?;
+        let symbols = function.get().with_ir(|f| f.symbols().clone())?;
         let source = ir::parse_type(&format!("{own}[{}]", sizes.join(",")), symbols);
         // A function that only returns the constant.
         let mut source = source.map_err(|error| invalid(error.message))?;
@@ -132,8 +132,8 @@ impl Constant {
         };
         let data = self.data();
         let texts = ir::string_elements(data.bytes()?, count.unsigned_abs());
-        let wrong = || PyValueError::new_err("invalid string data in the constant");
-        let texts: Vec<&[u8]> = texts.ok_or_else(wrong)?.collect();
+        let value_error = || PyValueError::new_err("invalid string data in the constant");
+        let texts: Vec<&[u8]> = texts.ok_or_else(value_error)?.collect();
         let texts = texts.into_iter();
         PyList::new(py, texts.map(|text| convert::string(py, text)))
     }

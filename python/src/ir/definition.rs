@@ -23,9 +23,9 @@ pub(crate) fn check_op(
             return Ok(());
         }
         let count = op.operands.len();
-        check_new_op(op.name, count, |domain| f.opset(domain), &defs).map_err(|refused| {
-            let near = refused.near.map(|near| format!("; did you mean `{near}`?"));
-            format!("{}{}", refused.message, near.unwrap_or_default())
+        check_new_op(op.name, count, |domain| f.opset(domain), &defs).map_err(|invalid| {
+            let near = invalid.near.map(|near| format!("; did you mean `{near}`?"));
+            format!("{}{}", invalid.message, near.unwrap_or_default())
         })?;
         let Some(info) = definition(f, op.name, &defs) else {
             return Ok(());
@@ -41,22 +41,22 @@ pub(crate) fn check_op(
         for (name, value) in &mut op.attrs {
             check_attr(op.name, known, name, value)?;
         }
-        let kept = like.into_iter().flat_map(|op| f.attrs(op));
-        let kept: Vec<&str> = kept.map(|(name, _)| f.text(name)).collect();
+        let copied = like.into_iter().flat_map(|op| f.attrs(op));
+        let copied: Vec<&str> = copied.map(|(name, _)| f.text(name)).collect();
         // Extra attributes of an op of the model aren't the program's error.
         let is_renamed = like.is_some_and(|like| f.name(like) != op.name);
         let is_unknown = |name: &&&str| is_renamed && !known.iter().any(|a| a.name == **name);
-        if let Some(name) = kept.iter().find(is_unknown) {
+        if let Some(name) = copied.iter().find(is_unknown) {
             return Err(unknown(op.name, known, name));
         }
         let given = op.attrs.iter().map(|(name, _)| name.as_str());
-        let given: Vec<&str> = given.chain(kept).collect();
+        let given: Vec<&str> = given.chain(copied).collect();
         let mut required = known.iter().filter(|attr| attr.required);
         let missing = required.find(|attr| !given.contains(&attr.name));
         missing.map_or(Ok(()), |attr| Err(needs(op.name, attr)))
     })?;
-    let refused = |said: String| format!("{said} (`custom=True` disables this check)");
-    checked.map_err(|said| error::raised(slf.py(), "EditError", &refused(said)))
+    let invalid = |message: String| format!("{message} (`custom=True` disables this check)");
+    checked.map_err(|message| error::raised(slf.py(), "EditError", &invalid(message)))
 }
 
 /// Rejects an attribute that the op's definition doesn't have, or of another kind.
@@ -75,8 +75,8 @@ pub(crate) fn check_set(
             None => Ok(()),
         }
     })?;
-    let refused = |said: String| format!("{said} (`custom=True` disables this check)");
-    checked.map_err(|said| error::raised(slf.py(), "EditError", &refused(said)))
+    let invalid = |message: String| format!("{message} (`custom=True` disables this check)");
+    checked.map_err(|message| error::raised(slf.py(), "EditError", &invalid(message)))
 }
 
 /// Whether op definitions apply to a name: not to calls, and not in loop-level functions.
@@ -86,7 +86,7 @@ fn is_defined(f: &sdk::Function, name: &str) -> bool {
 
 /// Whether a function of the module may have the name, so that the op is a call.
 fn may_call(f: &sdk::Function, name: &str) -> bool {
-    let named = ir::look_at(f, |f| {
+    let named = ir::with_function(f, |f| {
         let symbols = f.symbols();
         let named = symbols.find(name);
         named.is_some_and(|symbol| symbols.may_name_function(symbol))

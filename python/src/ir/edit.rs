@@ -32,7 +32,7 @@ pub(crate) fn ids_of(slf: &Bound<'_, Function>, values: &[Operand]) -> PyResult<
 }
 
 /// Converts the arguments `before`, `after` and `end_of` to a position.
-pub(crate) fn place(
+pub(crate) fn position(
     slf: &Bound<'_, Function>,
     before: Option<&Op>,
     after: Option<&Op>,
@@ -69,14 +69,14 @@ fn name_results(f: &mut sdk::Function, values: &[ValueId]) -> Result<(), EditErr
     if ports.iter().all(|port| port.name.is_some()) {
         return Ok(());
     }
-    let taken = ports.iter().filter(|port| port.name.is_some());
-    let mut taken: Vec<String> = taken.map(|port| f.text(port.name).to_owned()).collect();
+    let used = ports.iter().filter(|port| port.name.is_some());
+    let mut used: Vec<String> = used.map(|port| f.text(port.name).to_owned()).collect();
     let mut named = Vec::new();
     for (port, &value) in ports.iter().zip(values) {
         let own = f.value_name(value).filter(|_| port.name.is_none());
-        let name = own.filter(|name| !taken.iter().any(|known| known == name));
+        let name = own.filter(|name| !used.iter().any(|known| known == name));
         let name = name.unwrap_or_default().to_owned();
-        taken.push(name.clone());
+        used.push(name.clone());
         let ty = match port.name.is_none() {
             true => f.type_id(value),
             false => TypeId::NONE,
@@ -125,7 +125,7 @@ impl Function {
         custom: bool,
     ) -> PyResult<Op> {
         let op = NewOp::new(slf, name, &operands, attrs.as_ref(), results, custom, None)?;
-        let at = place(slf, before, after, end_of)?;
+        let at = position(slf, before, after, end_of)?;
         let id = function::edit(slf, |f| {
             let types = op.types(f)?.unwrap_or_else(|| vec![TypeId::NONE]);
             f.create_op(op.builder(Some(types)), at)
@@ -209,7 +209,7 @@ impl Function {
         after: Option<&Op>,
         end_of: Option<&Region>,
     ) -> PyResult<()> {
-        let (op, at) = (op.0.id_in(slf)?, place(slf, before, after, end_of)?);
+        let (op, at) = (op.0.id_in(slf)?, position(slf, before, after, end_of)?);
         function::edit(slf, |f| f.move_op(op, at))
     }
 
@@ -273,8 +273,8 @@ impl Function {
     /// Raises EditError if there is no attribute of that name.
     fn remove_function_attr(slf: &Bound<'_, Self>, name: &str) -> PyResult<()> {
         function::edit(slf, |f| {
-            let is_there = f.function_attrs().any(|(known, _)| f.text(known) == name);
-            if !is_there {
+            let exists = f.function_attrs().any(|(known, _)| f.text(known) == name);
+            if !exists {
                 let own = f.function_name();
                 let message = format!("function `@{own}` has no attribute `{name}`");
                 return Err(EditError::failed(message));
@@ -288,9 +288,9 @@ impl Function {
     ///
     /// Raises EditError if it contradicts the known type.
     fn set_type(slf: &Bound<'_, Self>, value: &Value, r#type: &Bound<'_, PyAny>) -> PyResult<()> {
-        let (value, wanted) = (value.0.id_in(slf)?, TypeArgument::extract(slf, r#type)?);
+        let (value, requested) = (value.0.id_in(slf)?, TypeArgument::extract(slf, r#type)?);
         function::edit(slf, |f| {
-            let ty = wanted.add(f)?;
+            let ty = requested.add(f)?;
             f.set_type(value, ty)
         })
     }
@@ -425,9 +425,9 @@ impl Function {
     /// Appends a parameter. A new function has none.
     #[pyo3(signature = (name, r#type))]
     fn add_param(slf: &Bound<'_, Self>, name: &str, r#type: &Bound<'_, PyAny>) -> PyResult<Value> {
-        let wanted = TypeArgument::extract(slf, r#type)?;
+        let requested = TypeArgument::extract(slf, r#type)?;
         let id = function::edit(slf, |f| {
-            let ty = wanted.add(f)?;
+            let ty = requested.add(f)?;
             sdk::FunctionBuilder::new(f).param(name, ty)
         })?;
         Ok(Value(Part::new(slf, id)))

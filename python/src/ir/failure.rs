@@ -39,8 +39,8 @@ pub(crate) fn about(function: &Bound<'_, Function>, error: PyErr, op: Option<OpI
 }
 
 /// Converts a rejected edit to an exception with the op.
-pub(crate) fn edit_error_at(py: Python<'_>, refused: &EditError, op: Option<Op>) -> PyErr {
-    let raised = error::edit_error(&refused.message);
+pub(crate) fn edit_error_at(py: Python<'_>, failure: &EditError, op: Option<Op>) -> PyErr {
+    let raised = error::edit_error(&failure.message);
     let text = op.as_ref().and_then(|op| op.__str__().ok());
     // If the exception doesn't support attributes, it is raised without.
     let _ = raised.value(py).setattr("op", op);

@@ -99,15 +99,15 @@ impl Function {
             if self.is_removed() {
                 return Err(None);
             }
-            let refused = match m.edit(name) {
+            let failure = match m.edit(name) {
                 Ok(f) => return Ok(body(f)),
-                Err(refused) => refused,
+                Err(failure) => failure,
             };
             // A pass that was run on the module may have removed it.
-            Err(m.function(name).map(|_| refused))
+            Err(m.function(name).map(|_| failure))
         })?;
-        edited.map_err(|refused| match refused {
-            Some(refused) => error::edit_error(&refused.message),
+        edited.map_err(|failure| match failure {
+            Some(failure) => error::edit_error(&failure.message),
             None => {
                 self.remove();
                 gil::attach(|py| error::raised(py, "StaleError", "the function was removed"))
@@ -157,7 +157,7 @@ impl Function {
             Source::Snapshot(_, module) => module.clone(),
             Source::InModule(module, _) => module.read(|m| ir::module_now(m))??,
             // A function in a running pass: its callees are in the pass's module.
-            _ => self.look(|f| {
+            _ => self.with_ir(|f| {
                 let mut alone = passdock::Module::new();
                 alone.insert_copy(f).map(|()| alone)
             })??,
@@ -175,9 +175,9 @@ impl Function {
     }
 
     /// Reads the function in the host's representation.
-    pub(crate) fn look<R: Send>(&self, body: impl FnOnce(&ir::Function) -> R) -> PyResult<R> {
-        let seen = self.read(|f| ir::look_at(f, body))?;
-        seen.map_err(|refused| error::edit_error(&refused.message))
+    pub(crate) fn with_ir<R: Send>(&self, body: impl FnOnce(&ir::Function) -> R) -> PyResult<R> {
+        let seen = self.read(|f| ir::with_function(f, body))?;
+        seen.map_err(|failure| error::edit_error(&failure.message))
     }
 }
 
@@ -187,9 +187,9 @@ pub(crate) fn edit<R>(
     body: impl FnOnce(&mut sdk::Function) -> Result<R, EditError>,
 ) -> PyResult<R> {
     let edited = function.get().edit(body)?;
-    edited.map_err(|refused| {
-        let op = refused.op.map(|id| Op(Part::new(function, id)));
-        failure::edit_error_at(function.py(), &refused, op)
+    edited.map_err(|failure| {
+        let op = failure.op.map(|id| Op(Part::new(function, id)));
+        failure::edit_error_at(function.py(), &failure, op)
     })
 }
 
@@ -319,10 +319,10 @@ impl Function {
         let is_number = found.is_none() && name.parse::<u32>().is_ok();
         let found = match is_number {
             false => found,
-            true => slf.get().look(|f| {
-                let (pieces, wanted) = (ir::Pieces::new(f), format!("%{name}"));
+            true => slf.get().with_ir(|f| {
+                let (pieces, requested) = (ir::Pieces::new(f), format!("%{name}"));
                 let mut unnamed = f.walk(f.body()).flat_map(|op| f.results(op));
-                unnamed.find(|&value| pieces.value(value) == wanted)
+                unnamed.find(|&value| pieces.value(value) == requested)
             })?,
         };
         let missing = || PyKeyError::new_err(format!("no value is named `{name}`"));
@@ -358,7 +358,7 @@ impl Function {
 
     /// Returns the function as IR text.
     fn __str__(&self) -> PyResult<String> {
-        self.look(|f| ir::print_function(f, &ir::PrintOptions::default()))
+        self.with_ir(|f| ir::print_function(f, &ir::PrintOptions::default()))
     }
 }
 

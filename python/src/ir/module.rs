@@ -16,9 +16,9 @@ use crate::ir::function::Function;
 
 enum Source {
     /// A module of the program, which may change it.
-    Own(Mutex<passdock::Module>),
+    Owned(Mutex<passdock::Module>),
     /// A read-only module for an instrument.
-    Shown(passdock::Module),
+    ReadOnly(passdock::Module),
     /// The module of a pass, and whether the pass may edit it.
     Borrowed(Arc<BorrowedModule>, bool),
 }
@@ -47,13 +47,13 @@ impl Module {
     }
 
     /// Creates a module of the program.
-    pub(crate) fn own(module: passdock::Module) -> Module {
-        Module::with_source(Source::Own(Mutex::new(module)))
+    pub(crate) fn owned(module: passdock::Module) -> Module {
+        Module::with_source(Source::Owned(Mutex::new(module)))
     }
 
     /// Creates a module for an instrument.
-    pub(crate) fn shown(module: passdock::Module) -> Module {
-        Module::with_source(Source::Shown(module))
+    pub(crate) fn read_only(module: passdock::Module) -> Module {
+        Module::with_source(Source::ReadOnly(module))
     }
 
     /// Creates the editable module of a module pass.
@@ -74,8 +74,8 @@ impl Module {
     /// Returns the module in its current state.
     pub(crate) fn now(&self) -> Result<passdock::Module> {
         match &self.source {
-            Source::Own(module) => Ok(lock(module).clone()),
-            Source::Shown(module) => Ok(module.clone()),
+            Source::Owned(module) => Ok(lock(module).clone()),
+            Source::ReadOnly(module) => Ok(module.clone()),
             Source::Borrowed(borrowed, _) => Ok(borrowed.read(|m| ir::module_now(m))??),
         }
     }
@@ -102,7 +102,7 @@ impl Module {
 
     /// Replaces the contents of the module.
     fn set(&self, module: passdock::Module) -> Result {
-        let Source::Own(own) = &self.source else {
+        let Source::Owned(own) = &self.source else {
             return Ok(self.edit(|m| ir::replace_module(m, module))??);
         };
         *lock(own) = module;
@@ -171,13 +171,13 @@ impl Module {
         let Some(function) = self.look_up(name)? else {
             return Ok(None);
         };
-        let made = Py::new(py, function)?;
+        let created = Py::new(py, function)?;
         let mut functions = lock(&self.functions);
         if let Some(function) = known(&functions) {
             return Ok(Some(function));
         }
-        functions.push((name.to_owned(), made.clone_ref(py)));
-        Ok(Some(made))
+        functions.push((name.to_owned(), created.clone_ref(py)));
+        Ok(Some(created))
     }
 }
 
@@ -195,20 +195,23 @@ struct Name(String);
 impl<'py> FromPyObject<'_, 'py> for Name {
     type Error = PyErr;
 
-    fn extract(said: Borrowed<'_, 'py, PyAny>) -> PyResult<Name> {
-        let hint = said.getattr("name_hint");
-        let text = hint.as_ref().map_or(said, |hint| hint.as_borrowed());
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Name> {
+        let hint = object.getattr("name_hint");
+        let text = hint.as_ref().map_or(object, |hint| hint.as_borrowed());
         match text.extract() {
             Ok(name) => Ok(Name(name)),
-            Err(_) => Err(error::wrong_type("a function name must be a string", &said)),
+            Err(_) => Err(error::type_error(
+                "a function name must be a string",
+                &object,
+            )),
         }
     }
 }
 
 /// Converts a mapping of functions: the new name, the module and the name of each.
-fn functions_of(said: &Bound<'_, PyAny>) -> Result<Vec<(String, passdock::Module, String)>> {
-    let said = said.extract::<Mapping<'_>>().map_err(|_| {
-        let kind = said.get_type();
+fn functions_of(object: &Bound<'_, PyAny>) -> Result<Vec<(String, passdock::Module, String)>> {
+    let object = object.extract::<Mapping<'_>>().map_err(|_| {
+        let kind = object.get_type();
         PyTypeError::new_err(format!(
             "functions must be a dict of names to functions, or a Module, not {kind}"
         ))
@@ -217,17 +220,17 @@ fn functions_of(said: &Bound<'_, PyAny>) -> Result<Vec<(String, passdock::Module
         let Name(name) = name.extract()?;
         let Ok(function) = function.cast::<Function>() else {
             let what = format!("function `{name}` must be a passdock.Function");
-            return Err(error::wrong_type(&what, &function).into());
+            return Err(error::type_error(&what, &function).into());
         };
         let (module, own_name) = function.get().origin()?;
         Ok((name, module, own_name))
     };
-    said.0.iter().map(function).collect()
+    object.0.iter().map(function).collect()
 }
 
 /// Parses the kind of a function.
-fn kind(said: &str) -> PyResult<sdk::FunctionKind> {
-    match said {
+fn kind(object: &str) -> PyResult<sdk::FunctionKind> {
+    match object {
         "fn" => Ok(sdk::FunctionKind::GRAPH),
         "prim" => Ok(sdk::FunctionKind::PRIM),
         other => Err(PyValueError::new_err(format!(
@@ -246,7 +249,10 @@ fn read(
     path: &Path,
     options: model_file::ReadOptions,
 ) -> Result<passdock::Module, passdock::PassError> {
-    let is_onnx = matches!(model_file::Format::of(path), Ok(model_file::Format::Onnx));
+    let is_onnx = matches!(
+        model_file::Format::from_path(path),
+        Ok(model_file::Format::Onnx)
+    );
     let metadata = path.metadata();
     let is_small = metadata.is_ok_and(|found| found.is_file() && found.len() <= SMALL);
     if is_onnx && is_small && !options.outside_data
@@ -263,11 +269,11 @@ impl Module {
     #[new]
     #[pyo3(signature = (functions = None))]
     fn new(functions: Option<&Bound<'_, PyAny>>) -> Result<Module> {
-        let made = Module::own(passdock::Module::new());
+        let created = Module::owned(passdock::Module::new());
         if let Some(functions) = functions {
-            made.update(functions)?;
+            created.update(functions)?;
         }
-        Ok(made)
+        Ok(created)
     }
 
     /// Adds or replaces functions, from another module or from a dict of names to functions, with their callees.
@@ -306,7 +312,7 @@ impl Module {
             outside_data: allow_outside_data,
         };
         let read = gil::detach(py, || model_file::parse_text_with(name, text, options));
-        Ok(Module::own(read?))
+        Ok(Module::owned(read?))
     }
 
     /// Reads a model file: ``.onnx`` or ``.ir``.
@@ -324,7 +330,7 @@ impl Module {
         let options = model_file::ReadOptions {
             outside_data: allow_outside_data,
         };
-        Ok(Module::own(gil::detach(py, || read(&path, options))?))
+        Ok(Module::owned(gil::detach(py, || read(&path, options))?))
     }
 
     /// Parses the bytes of an ONNX model without external data.
@@ -335,7 +341,7 @@ impl Module {
     fn from_onnx(py: Python<'_>, data: &[u8], name: &str) -> Result<Module> {
         let data = data.to_vec();
         let read = gil::detach(py, || model_file::read_bytes(name.as_ref(), data));
-        Ok(Module::own(read?))
+        Ok(Module::owned(read?))
     }
 
     /// Writes a model file, ``.onnx`` or ``.ir``, atomically.
@@ -477,11 +483,11 @@ impl Module {
             let ops = counted(module.op_count(), "op");
             format!("<passdock.Module, {functions}, {ops}>")
         });
-        error::shown(read.map_err(PyErr::from), "Module")
+        error::read_only(read.map_err(PyErr::from), "Module")
     }
 
     fn __copy__(&self) -> Result<Module> {
-        Ok(Module::own(self.now()?))
+        Ok(Module::owned(self.now()?))
     }
 
     fn __deepcopy__(&self, _memo: &Bound<'_, PyAny>) -> Result<Module> {

@@ -36,7 +36,9 @@ impl<'a> NewOp<'a> {
             name,
             operands: ids_of(slf, operands)?,
             attrs: attr::values(slf, attrs)?,
-            results: results.map(|said| wanted(slf, said)).transpose()?,
+            results: results
+                .map(|object| result_types(slf, object))
+                .transpose()?,
         };
         if !custom {
             definition::check_op(slf, &mut op, like)?;
@@ -52,7 +54,7 @@ impl<'a> NewOp<'a> {
     /// Adds the types of the results to the function.
     pub(crate) fn types(&self, f: &mut sdk::Function) -> Result<Option<Vec<TypeId>>, EditError> {
         let results = self.results.as_ref();
-        let types = results.map(|all| all.iter().map(|wanted| wanted.add(f)).collect());
+        let types = results.map(|all| all.iter().map(|result_types| result_types.add(f)).collect());
         types.transpose()
     }
 
@@ -82,15 +84,19 @@ pub(crate) fn check_count(results: usize) -> PyResult<()> {
 }
 
 /// Parses the results argument: their number, or a type for each.
-fn wanted(slf: &Bound<'_, Function>, said: &Bound<'_, PyAny>) -> PyResult<Vec<TypeArgument>> {
-    if let Ok(count) = said.extract::<usize>() {
+fn result_types(
+    slf: &Bound<'_, Function>,
+    object: &Bound<'_, PyAny>,
+) -> PyResult<Vec<TypeArgument>> {
+    if let Ok(count) = object.extract::<usize>() {
         check_count(count)?;
         return Ok((0..count).map(|_| TypeArgument::Unknown).collect());
     }
-    let said = said.extract::<Vec<Bound<'_, PyAny>>>().map_err(|_| {
+    let object = object.extract::<Vec<Bound<'_, PyAny>>>().map_err(|_| {
         PyTypeError::new_err("`results` must be the number of results, or a list of their types")
     })?;
-    said.iter()
+    object
+        .iter()
         .map(|each| TypeArgument::extract(slf, each))
         .collect()
 }

@@ -218,7 +218,7 @@ impl Op {
     pub(crate) fn __str__(&self) -> PyResult<String> {
         self.0.read(|_, _| ())?;
         let function = self.0.function.get();
-        function.look(|f| ir::Pieces::new(f).op(self.0.id))
+        function.with_ir(|f| ir::Pieces::new(f).op(self.0.id))
     }
 
     fn __repr__(&self) -> String {

@@ -41,7 +41,7 @@ impl PartId for RegionId {
     const NOUN: &'static str = "region";
 
     fn is_live(self, f: &sdk::Function) -> bool {
-        ir::look_at(f, |f| f.live_region(self).is_ok()).unwrap_or(false)
+        ir::with_function(f, |f| f.live_region(self).is_ok()).unwrap_or(false)
     }
 }
 

@@ -59,7 +59,7 @@ impl Type {
 
     fn __str__(&self) -> PyResult<String> {
         let id = self.id;
-        self.function.get().look(|f| ir::type_text(f, id))
+        self.function.get().with_ir(|f| ir::type_text(f, id))
     }
 
     fn __repr__(&self) -> String {
@@ -124,18 +124,18 @@ impl TypeArgument {
             return TypeArgument::parse(function, &format!("{dtype}[{dims}]"));
         }
         let what = "a type must be a string like \"f32[n,3]\", a pair like (\"f32\", (\"n\", 3)), a Type or None";
-        Err(error::wrong_type(what, argument))
+        Err(error::type_error(what, argument))
     }
 
     fn parse(function: &Bound<'_, Function>, text: &str) -> PyResult<TypeArgument> {
         let end = text.find(|c: char| !c.is_alphanumeric() && c != '_');
-        let (word, rest) = text.split_at(end.unwrap_or(text.len()));
+        let (dtype_name, rest) = text.split_at(end.unwrap_or(text.len()));
         // The dtype may have NumPy's name.
         let dtype = match rest.starts_with('[') {
-            true => dtype_of(function.py(), word)?.name(),
+            true => dtype_of(function.py(), dtype_name)?.name(),
             false => None,
         };
-        let parsed = parse(function, &format!("{}{rest}", dtype.unwrap_or(word)))?;
+        let parsed = parse(function, &format!("{}{rest}", dtype.unwrap_or(dtype_name)))?;
         let parsed = parsed.map_err(|message| {
             PyValueError::new_err(format!(
                 "invalid type `{text}`: {message}; expected a form such as \"f32[n,3,?]\""
@@ -159,7 +159,7 @@ impl TypeArgument {
 
 /// Parses a type to the only parameter of a function with the symbols of another one.
 fn parse(function: &Bound<'_, Function>, text: &str) -> PyResult<Result<ir::Function, String>> {
-    let symbols = function.get().look(|f| f.symbols().clone())?;
+    let symbols = function.get().with_ir(|f| f.symbols().clone())?;
     Ok(ir::parse_type(text, symbols).map_err(|error| error.message))
 }
 

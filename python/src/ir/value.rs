@@ -32,7 +32,7 @@ pub(crate) fn sizes(f: &sdk::Function, dims: impl IntoIterator<Item = Dim>) -> V
         DimKind::CONST => Some(Size::Known(dim.value)),
         DimKind::UNKNOWN => None,
         _ => {
-            let text = ir::look_at(f, |f| ir::dim_text(f, dim));
+            let text = ir::with_function(f, |f| ir::dim_text(f, dim));
             text.map(Size::Named).ok()
         }
     };
@@ -137,7 +137,7 @@ impl Value {
                 .value_name(id)
                 .map_or_else(|| id.to_string(), |name| format!("%{name}"));
             let ty = f.type_id(id);
-            let ty = ir::look_at(f, |f| ir::type_text(f, ty)).unwrap_or_default();
+            let ty = ir::with_function(f, |f| ir::type_text(f, ty)).unwrap_or_default();
             format!("<passdock.Value {name}: {ty}>")
         });
         error::shown(read, "Value")

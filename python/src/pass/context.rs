@@ -67,7 +67,7 @@ pub(crate) struct PassContext {
 
 impl PassContext {
     /// Wraps a context of the host.
-    pub(crate) fn of(core: passdock::PassContext) -> PassContext {
+    pub(crate) fn from_core(core: passdock::PassContext) -> PassContext {
         PassContext {
             // A running pass has the level of its run.
             level: core.diag_ctx().map(|_| core.opt_level()),
@@ -78,10 +78,10 @@ impl PassContext {
     }
 
     /// Creates the context of a running pass.
-    pub(crate) fn of_run(core: passdock::PassContext, run: Arc<BorrowedContext>) -> PassContext {
+    pub(crate) fn in_run(core: passdock::PassContext, run: Arc<BorrowedContext>) -> PassContext {
         PassContext {
             run: Some(run),
-            ..PassContext::of(core)
+            ..PassContext::from_core(core)
         }
     }
 
@@ -90,7 +90,11 @@ impl PassContext {
     }
 
     /// Calls a method of the running pass's context.
-    fn ask<R>(&self, what: &str, body: impl FnOnce(&sdk::PassContext) -> R) -> PyResult<R> {
+    fn with_running<R>(
+        &self,
+        what: &str,
+        body: impl FnOnce(&sdk::PassContext) -> R,
+    ) -> PyResult<R> {
         let Some(run) = &self.run else {
             return Err(PyRuntimeError::new_err(format!(
                 "`{what}` is only available on the context that a pass receives"
@@ -123,7 +127,7 @@ impl PassContext {
         function: &Bound<'_, Function>,
         body: impl FnOnce(&sdk::PassContext, &mut sdk::Function) -> Result<R, EditError>,
     ) -> PyResult<R> {
-        self.ask(what, |cx| function::edit(function, |f| body(cx, f)))?
+        self.with_running(what, |cx| function::edit(function, |f| body(cx, f)))?
     }
 
     /// Calls a method of the running pass's context on an op.
@@ -161,7 +165,8 @@ fn unentered(py: Python<'_>, core: passdock::PassContext) -> PyResult<Py<PassCon
         let known = known.iter().map(|known| known.clone_ref(py));
         known.collect::<Vec<_>>()
     });
-    let there = |known: &Py<PyWeakrefReference>| known.bind(py).upgrade_as::<PassContext>().ok()?;
+    let upgrade =
+        |known: &Py<PyWeakrefReference>| known.bind(py).upgrade_as::<PassContext>().ok()?;
     let is_same = |known: &Bound<'_, PassContext>| {
         let own = &known.get().core;
         let is_same_pass = match (own.diag_ctx(), core.diag_ctx()) {
@@ -170,15 +175,15 @@ fn unentered(py: Python<'_>, core: passdock::PassContext) -> PyResult<Py<PassCon
         };
         own.is(&core) && is_same_pass
     };
-    if let Some(found) = known.iter().filter_map(there).find(is_same) {
+    if let Some(found) = known.iter().filter_map(upgrade).find(is_same) {
         return Ok(found.unbind());
     }
-    let made = Bound::new(py, PassContext::of(core))?;
-    known.retain(|known| there(known).is_some());
-    known.push(PyWeakrefReference::new(&made)?.unbind());
+    let created = Bound::new(py, PassContext::from_core(core))?;
+    known.retain(|known| upgrade(known).is_some());
+    known.push(PyWeakrefReference::new(&created)?.unbind());
     let before = UNENTERED.replace(known);
     drop(before);
-    Ok(made.unbind())
+    Ok(created.unbind())
 }
 
 #[pymethods]
@@ -227,7 +232,7 @@ impl PassContext {
         Ok(PassContext {
             renderer: code,
             level,
-            ..PassContext::of(core)
+            ..PassContext::from_core(core)
         })
     }
 
@@ -265,20 +270,20 @@ impl PassContext {
         };
         let in_flight = value.filter(|value| !value.is_none());
         // No borrow is active: instruments may enter and leave contexts.
-        let left = match in_flight {
+        let exited = match in_flight {
             None => entered.exit(),
             Some(_) => entered.exit_failed(),
         };
-        if !entered.is_left() {
+        if !entered.is_exited() {
             ENTERED.with_borrow_mut(|all| all.insert(at.min(all.len()), (entered, object)));
         }
-        match (left, in_flight) {
+        match (exited, in_flight) {
             (Ok(()), _) => Ok(false),
             (Err(failed), None) => Err(failed.into()),
             (Err(failed), Some(value)) => {
                 // The error of the body is raised, with the other one as a note.
-                let sentence = error::sentence(py, &Exception::from(failed).into());
-                let note = format!("could not leave the pass context: {sentence}");
+                let description = error::describe(py, &Exception::from(failed).into());
+                let note = format!("could not leave the pass context: {description}");
                 let _ = value.call_method1("add_note", (note,));
                 Ok(false)
             }
@@ -437,7 +442,7 @@ impl PassContext {
                 "cannot create a value from an op without results; use `Function.create_op`",
             ));
         }
-        let at = edit::place(function, before, after, end_of)?;
+        let at = edit::position(function, before, after, end_of)?;
         let id = self.on("create_value", function, |cx, f| {
             let types = op.types(f)?;
             cx.create_value(f, op.builder(types), at)
@@ -454,17 +459,17 @@ impl PassContext {
         op: &Op,
         max_bytes: u64,
     ) -> PyResult<Option<Vec<Option<Value>>>> {
-        let made = self.on_op(py, "evaluate", op, |cx, f, op| {
+        let created = self.on_op(py, "evaluate", op, |cx, f, op| {
             cx.evaluate(f, op, max_bytes)
         })?;
-        Ok(made.map(|ids| function::values(op.0.function.bind(py), &ids)))
+        Ok(created.map(|ids| function::values(op.0.function.bind(py), &ids)))
     }
 
     /// Copies the body of an op's definition before the op. Returns the values that replace its results, or None if the
     /// definition has no body.
     fn decompose(&self, py: Python<'_>, op: &Op) -> PyResult<Option<Vec<Option<Value>>>> {
-        let made = self.on_op(py, "decompose", op, |cx, f, op| cx.decompose(f, op))?;
-        Ok(made.map(|ids| function::values(op.0.function.bind(py), &ids)))
+        let created = self.on_op(py, "decompose", op, |cx, f, op| cx.decompose(f, op))?;
+        Ok(created.map(|ids| function::values(op.0.function.bind(py), &ids)))
     }
 
     /// Returns the default of an attribute by the op's definition; None if it has none.
@@ -485,7 +490,7 @@ impl PassContext {
     ///
     /// Raises UnknownNameError if there is no pass of that name, and the exception of the pass if it fails.
     fn run_pass(&self, py: Python<'_>, module: &Module, name: &str) -> Result {
-        let Err(failed) = self.ask("run_pass", |cx| module.run_pass(cx, name))?? else {
+        let Err(failed) = self.with_running("run_pass", |cx| module.run_pass(cx, name))?? else {
             return Ok(());
         };
         let registry = self.core.registry();
@@ -510,12 +515,12 @@ impl PassContext {
     /// Returns whether a rule of this name may rewrite again. Call it right before a change, and ``rewrote``
     /// afterwards.
     fn may_rewrite(&self, rule: &str) -> PyResult<bool> {
-        self.ask("may_rewrite", |cx| cx.may_rewrite(rule))
+        self.with_running("may_rewrite", |cx| cx.may_rewrite(rule))
     }
 
     /// Counts a rewrite of the rule of this name, for the report.
     fn rewrote(&self, rule: &str) -> PyResult<()> {
-        self.ask("rewrote", |cx| cx.rewrote(rule))
+        self.with_running("rewrote", |cx| cx.rewrote(rule))
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {

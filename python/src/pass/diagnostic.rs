@@ -11,7 +11,7 @@ use crate::crossing::code::Code;
 use crate::crossing::convert;
 use crate::crossing::gil;
 use crate::crossing::streams;
-use crate::crossing::words::in_python;
+use crate::crossing::terms::in_python;
 use crate::ir::op::Op;
 
 /// The fields of a `passdock.diagnostics.Diagnostic`.
@@ -101,7 +101,7 @@ pub(crate) fn renderer(render: Arc<Code>) -> Arc<Renderer> {
             let Ok(render) = render.get(py) else {
                 return;
             };
-            let shown = to_python(py, emitted.iter().map(in_words).collect())
+            let shown = to_python(py, emitted.iter().map(in_python_terms).collect())
                 .and_then(|emitted| gil::call(&render, (emitted,)));
             if let Err(raised) = shown {
                 // Only Python can report it.
@@ -112,24 +112,24 @@ pub(crate) fn renderer(render: Arc<Code>) -> Arc<Renderer> {
 }
 
 /// Translates a diagnostic to Python's terms, unless a Python pass emitted it.
-fn in_words(said: &core::Diagnostic) -> core::Diagnostic {
-    let mut said = said.clone();
-    if said.pass.is_none() || said.plugin.is_some() {
-        let texts = said.notes.iter_mut().chain(&mut said.help);
-        for text in texts.chain([&mut said.message]) {
+fn in_python_terms(diagnostic: &core::Diagnostic) -> core::Diagnostic {
+    let mut diagnostic = diagnostic.clone();
+    if diagnostic.pass.is_none() || diagnostic.plugin.is_some() {
+        let texts = diagnostic.notes.iter_mut().chain(&mut diagnostic.help);
+        for text in texts.chain([&mut diagnostic.message]) {
             *text = in_python(text);
         }
     }
-    said
+    diagnostic
 }
 
 /// Returns the standard renderer, which writes to Python's standard error.
 pub(crate) fn to_stderr() -> Arc<Renderer> {
     let sink = streams::sink("stderr");
-    Arc::new(move |said: &[core::Diagnostic]| {
+    Arc::new(move |diagnostic: &[core::Diagnostic]| {
         let color = gil::attach(|py| streams::has_color(py, "stderr"));
-        for one in said {
-            sink(&format!("{}\n", in_words(one).render(color)));
+        for one in diagnostic {
+            sink(&format!("{}\n", in_python_terms(one).render(color)));
         }
     })
 }

@@ -81,7 +81,7 @@ fn declaration(info: &PassInfoFields) -> PassDeclaration {
 
 /// Creates the context of a Python pass.
 fn context(run: &borrow::BorrowScope<sdk::PassContext>) -> PassContext {
-    PassContext::of_run(passdock::PassContext::current(), run.handle())
+    PassContext::in_run(passdock::PassContext::current(), run.handle())
 }
 
 /// Runs the code of a pass; an exception becomes the failure of the pass.
@@ -117,18 +117,18 @@ fn function_body(
 }
 
 /// Checks the result of a function pass: its own function, or another one whose body replaces the function's.
-fn check_function(answer: &Bound<'_, PyAny>, f: &borrow::BorrowScope<sdk::Function>) -> Result {
-    if answer.is_none() {
+fn check_function(output: &Bound<'_, PyAny>, f: &borrow::BorrowScope<sdk::Function>) -> Result {
+    if output.is_none() {
         return Err(PyTypeError::new_err(
             "The return value of a function pass must be set: `return func`, even if nothing changed.",
         ).into());
     }
-    match answer.cast::<Function>() {
+    match output.cast::<Function>() {
         Ok(function) if function.get().is_borrowed_as(&f.handle()) => Ok(()),
-        Ok(other) => other.get().put_into(answer.py(), &f.handle()),
+        Ok(other) => other.get().put_into(output.py(), &f.handle()),
         Err(_) => {
             let what = "a function pass must return a passdock.Function";
-            Err(error::wrong_type(what, answer).into())
+            Err(error::type_error(what, output).into())
         }
     }
 }
@@ -138,7 +138,7 @@ fn module_body(
 ) -> impl for<'h> Fn(&mut sdk::Module<'h>, &sdk::PassContext) -> sdk::PassResult + Send + Sync + 'static
 {
     move |m, cx| {
-        let answer = borrow::module(m, |m| {
+        let output = borrow::module(m, |m| {
             borrow::context(cx, |cx| {
                 called(|py| {
                     let arguments = (Module::borrowed(m.handle()), context(cx));
@@ -146,7 +146,7 @@ fn module_body(
                 })
             })
         })?;
-        match answer {
+        match output {
             None => Ok(()),
             Some(module) => passdock::ir::replace_module(m, module)
                 .map_err(|error| sdk::PassError::new(error.message)),
@@ -156,16 +156,16 @@ fn module_body(
 
 /// Checks the result of a module pass: its own module (`None`), or another one.
 fn other_module(
-    answer: &Bound<'_, PyAny>,
+    output: &Bound<'_, PyAny>,
     m: &borrow::BorrowScope<sdk::Module<'static>>,
 ) -> Result<Option<passdock::Module>> {
-    if answer.is_none() {
+    if output.is_none() {
         return Err(PyTypeError::new_err(
             "The return value of a module pass must be set: `return mod`, even if nothing changed.",
         )
         .into());
     }
-    match answer.cast::<Module>() {
+    match output.cast::<Module>() {
         Ok(module) if module.get().is_borrowed_as(&m.handle()) => Ok(None),
         Ok(module) => {
             call::returned(module);
@@ -173,7 +173,7 @@ fn other_module(
         }
         Err(_) => {
             let what = "a module pass must return a passdock.Module";
-            Err(error::wrong_type(what, answer).into())
+            Err(error::type_error(what, output).into())
         }
     }
 }
@@ -201,7 +201,7 @@ impl PassHandle {
     /// Args:
     ///     kind: ``"module"``, ``"function"`` or ``"prim_func"``.
     #[staticmethod]
-    fn of_function(kind: &str, info: PassInfoFields, run: Py<PyAny>) -> PyResult<PassHandle> {
+    fn from_function(kind: &str, info: PassInfoFields, run: Py<PyAny>) -> PyResult<PassHandle> {
         let declared = declaration(&info);
         let code = Arc::new(Code::new(run));
         let run = code.clone();
@@ -257,15 +257,15 @@ impl PassHandle {
             .opt_level(info.opt_level)
             .required(info.required)
             .disabled(names(passes.py(), "disabled", disabled)?);
-        let made = PassHandle {
+        let created = PassHandle {
             children: Some(passes.clone().unbind()),
             ..PassHandle::new(sequential.into_pass())
         };
         for handle in &handles {
             let holds = &handle.get().holds;
-            holds.add(&made.pass, &made.object, &made.holds);
+            holds.add(&created.pass, &created.object, &created.holds);
         }
-        Ok(made)
+        Ok(created)
     }
 
     /// Returns the registered pass of a name, with options.
@@ -287,9 +287,14 @@ impl PassHandle {
 
     /// Creates the pass of a pipeline, given its name or path, its text, and whether it is trusted.
     #[staticmethod]
-    fn of_pipeline(py: Python<'_>, path: PathBuf, text: String, trust: bool) -> Result<PassHandle> {
+    fn from_pipeline(
+        py: Python<'_>,
+        path: PathBuf,
+        text: String,
+        trust: bool,
+    ) -> Result<PassHandle> {
         let pass = gil::detach(py, || {
-            let read = Pipeline::new(PipelineText::of_file(path, text))?;
+            let read = Pipeline::new(PipelineText::from_file(path, text))?;
             let pipeline = if trust { read.trusted() } else { read };
             pipeline.into_pass(Registry::global())
         })?;
@@ -394,11 +399,21 @@ impl PassHandle {
         };
         let order = gil::detach(py, || sequential.resolve_dependency(&context))?;
         let mut given = Vec::new();
-        let mut pending: Vec<_> = self.children.iter().map(|of| of.clone_ref(py)).collect();
+        let mut pending: Vec<_> = self
+            .children
+            .iter()
+            .map(|child| child.clone_ref(py))
+            .collect();
         while let Some(children) = pending.pop() {
             let children = children.bind(py);
             for (child, handle) in children.iter().zip(handles(children)?) {
-                pending.extend(handle.get().children.iter().map(|of| of.clone_ref(py)));
+                pending.extend(
+                    handle
+                        .get()
+                        .children
+                        .iter()
+                        .map(|child| child.clone_ref(py)),
+                );
                 given.push((handle.get().pass.clone(), child.unbind()));
             }
         }
@@ -427,10 +442,10 @@ impl PassHandle {
         let pass = Arc::clone(&self.pass);
         error::forget();
         let under_way = Call::on(module);
-        let made = gil::detach(py, move || match context {
+        let created = gil::detach(py, move || match context {
             Some(context) => pass.call_in(input, &context),
             None => pass.call(input),
         });
-        Ok(under_way.object(py, made?)?)
+        Ok(under_way.object(py, created?)?)
     }
 }

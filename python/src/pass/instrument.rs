@@ -74,45 +74,46 @@ impl PyInstrument {
         if !self.has(hook) {
             return Ok(());
         }
-        let called = gil::attach(|py| self.ask(py, hook, call).map(drop));
+        let called = gil::attach(|py| self.call_hook(py, hook, call).map(drop));
         called.map_err(error::as_cause)
     }
 
-    fn ask<'py>(
+    fn call_hook<'py>(
         &self,
         py: Python<'py>,
         hook: &str,
         call: &PassCall<'_>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let (module, info) = shown(py, call)?;
+        let (module, info) = arguments(py, call)?;
         gil::call_method(self.object.bind(py), hook, (module, info))
     }
 
     /// Converts the result of `should_run`: a bool, or 0 or 1.
-    fn judged(&self, answer: &Bound<'_, PyAny>) -> PyResult<bool> {
-        let is_bit = |answer: &Bound<'_, PyAny>| matches!(answer.extract(), Ok(0 | 1));
-        if answer.is_instance_of::<PyBool>() || (answer.is_instance_of::<PyInt>() && is_bit(answer))
+    fn to_bool(&self, returned: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let is_bit = |returned: &Bound<'_, PyAny>| matches!(returned.extract(), Ok(0 | 1));
+        if returned.is_instance_of::<PyBool>()
+            || (returned.is_instance_of::<PyInt>() && is_bit(returned))
         {
-            return answer.is_truthy();
+            return returned.is_truthy();
         }
         // NumPy's bool is accepted, too.
-        let kind = answer.get_type();
+        let kind = returned.get_type();
         if kind.name()?.to_string().starts_with("bool") {
-            return answer.is_truthy();
+            return returned.is_truthy();
         }
         Err(PyTypeError::new_err(format!(
             "should_run of instrument `{}` must return a bool, not {} ({})",
             self.name,
-            answer.repr()?,
+            returned.repr()?,
             kind.name()?
         )))
     }
 }
 
 /// Returns the module and the info that callbacks of passes receive.
-fn shown<'py>(py: Python<'py>, call: &PassCall<'_>) -> PyResult<(Module, Bound<'py, PyAny>)> {
+fn arguments<'py>(py: Python<'py>, call: &PassCall<'_>) -> PyResult<(Module, Bound<'py, PyAny>)> {
     let info = info::to_python(py, call.info)?;
-    Ok((Module::shown(call.module.clone()), info))
+    Ok((Module::arguments(call.module.clone()), info))
 }
 
 impl passdock::PassInstrument for PyInstrument {
@@ -136,8 +137,8 @@ impl passdock::PassInstrument for PyInstrument {
         if !self.has("should_run") {
             return Ok(true);
         }
-        let asked = gil::attach(|py| self.judged(&self.ask(py, "should_run", call)?));
-        asked.map_err(error::as_cause)
+        let decision = gil::attach(|py| self.to_bool(&self.call_hook(py, "should_run", call)?));
+        decision.map_err(error::as_cause)
     }
 
     fn run_before_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
@@ -154,7 +155,7 @@ impl passdock::PassInstrument for PyInstrument {
         }
         gil::attach(|py| {
             error::show(py, failed, |raised| {
-                let called = shown(py, call).and_then(|(module, info)| {
+                let called = arguments(py, call).and_then(|(module, info)| {
                     let object = self.object.bind(py);
                     gil::call_method(object, "pass_failed", (module, info, raised))
                 });
@@ -231,18 +232,18 @@ impl NativeInstrument {
 }
 
 /// Converts the instruments argument.
-pub(crate) fn list(said: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<InstrumentRef>> {
-    let Some(said) = said.filter(|said| !said.is_none()) else {
+pub(crate) fn list(object: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<InstrumentRef>> {
+    let Some(object) = object.filter(|object| !object.is_none()) else {
         return Ok(Vec::new());
     };
-    let wrong = || PyTypeError::new_err("instruments: expected a list of instruments");
-    let all = said.try_iter().map_err(|_| wrong())?;
-    all.map(|each| of_python(&each?)).collect()
+    let invalid = || PyTypeError::new_err("instruments: expected a list of instruments");
+    let all = object.try_iter().map_err(|_| invalid())?;
+    all.map(|each| from_python(&each?)).collect()
 }
 
-fn of_python(object: &Bound<'_, PyAny>) -> PyResult<InstrumentRef> {
+fn from_python(object: &Bound<'_, PyAny>) -> PyResult<InstrumentRef> {
     if let Ok(native) = object.getattr("_native") {
-        let own = of_python(&native)?;
+        let own = from_python(&native)?;
         remember(object, &own);
         return Ok(own);
     }
@@ -277,17 +278,17 @@ fn remember(object: &Bound<'_, PyAny>, own: &InstrumentRef) {
     let Ok(known) = PyWeakrefReference::new(object) else {
         return;
     };
-    let mut kept = OBJECTS.lock().unwrap_or_else(PoisonError::into_inner);
-    let (objects, most) = &mut *kept;
-    let is_gone = |known: &Py<PyWeakrefReference>| known.bind(py).upgrade().is_none();
-    let mut gone = Vec::new();
+    let mut guard = OBJECTS.lock().unwrap_or_else(PoisonError::into_inner);
+    let (objects, most) = &mut *guard;
+    let is_collected = |known: &Py<PyWeakrefReference>| known.bind(py).upgrade().is_none();
+    let mut collected = Vec::new();
     if objects.len() >= *most {
-        gone.extend(objects.extract_if(.., |_, known| is_gone(known)));
+        collected.extend(objects.extract_if(.., |_, known| is_collected(known)));
         *most = 64.max(objects.len() * 2);
     }
     let before = objects.insert(at, known.unbind());
-    drop(kept);
-    drop((gone, before));
+    drop(guard);
+    drop((collected, before));
 }
 
 /// Returns the program's object for an instrument of the host.
@@ -297,7 +298,7 @@ fn remembered(py: Python<'_>, own: &InstrumentRef) -> Option<Py<PyAny>> {
     drop(objects);
     let object = known.bind(py).upgrade()?;
     // Another instrument may have the same address as a dead one.
-    let native = of_python(&object.getattr("_native").ok()?).ok()?;
+    let native = from_python(&object.getattr("_native").ok()?).ok()?;
     Arc::ptr_eq(&native, own).then(|| object.unbind())
 }
 

@@ -12,7 +12,7 @@ use crate::crossing::code::Code;
 use crate::crossing::convert::Mapping;
 use crate::crossing::error::{self, Result};
 use crate::crossing::gil;
-use crate::crossing::words::in_python;
+use crate::crossing::terms::in_python;
 use crate::ir::attr;
 use crate::ir::edit::{Operand, ids_of};
 use crate::ir::function::{self, Function};
@@ -54,7 +54,7 @@ impl RuleSet {
 
 impl Rules {
     /// Creates rules from one set; an error if its rules can never apply.
-    fn of(py: Python<'_>, rules: sdk::Rules, code: Option<Arc<Code>>) -> PyResult<Rules> {
+    fn from_rules(py: Python<'_>, rules: sdk::Rules, code: Option<Arc<Code>>) -> PyResult<Rules> {
         check(py, &rules)?;
         Ok(Rules {
             sets: vec![Py::new(py, RuleSet { rules, code })?],
@@ -62,7 +62,7 @@ impl Rules {
     }
 }
 
-fn wrong(py: Python<'_>, error: &sdk::rewrite::RuleError) -> PyErr {
+fn to_exception(py: Python<'_>, error: &sdk::rewrite::RuleError) -> PyErr {
     let mut message = format!("invalid rule `{}`: {}", error.rule, error.message);
     if !error.help.is_empty() {
         message = format!("{message}; {}", error.help);
@@ -75,15 +75,15 @@ fn check(py: Python<'_>, rules: &sdk::Rules) -> PyResult<()> {
     let checked = gil::detach(py, || {
         passdock::check_rules(rules, &passdock::Registry::global().op_defs())
     });
-    checked.map_err(|error| wrong(py, &error))
+    checked.map_err(|error| to_exception(py, &error))
 }
 
 #[pymethods]
 impl Rules {
     #[new]
     fn new(py: Python<'_>, text: &str) -> PyResult<Rules> {
-        let rules = sdk::Rules::parse(text).map_err(|error| wrong(py, &error))?;
-        Rules::of(py, rules, None)
+        let rules = sdk::Rules::parse(text).map_err(|error| to_exception(py, &error))?;
+        Rules::from_rules(py, rules, None)
     }
 
     /// Creates a rule whose replacement is built by a function. ``code(rewriter, match)`` returns a value for each
@@ -97,11 +97,11 @@ impl Rules {
         }
         let code = Arc::new(Code::new(code));
         let own = code.clone();
-        let made = sdk::Rules::with_code(name, pattern, move |rewriter, found| {
+        let created = sdk::Rules::with_code(name, pattern, move |rewriter, found| {
             apply(&own, rewriter, found)
         });
-        let made = made.map_err(|error| wrong(py, &error))?;
-        Rules::of(py, made, Some(code))
+        let created = created.map_err(|error| to_exception(py, &error))?;
+        Rules::from_rules(py, created, Some(code))
     }
 
     /// The names of the rules, in order.
@@ -110,7 +110,7 @@ impl Rules {
         let mut names = Vec::new();
         for set in &self.sets {
             let found = set.get().rules.names();
-            names.extend(found.map_err(|error| wrong(py, &error))?);
+            names.extend(found.map_err(|error| to_exception(py, &error))?);
         }
         Ok(names)
     }
@@ -150,8 +150,8 @@ fn apply(code: &Code, rewriter: &mut sdk::Rewriter<'_>, found: &sdk::Match<'_>) 
                     function: function.clone_ref(py),
                 };
                 let root = found.own.read(sdk::Match::root)?;
-                let answer = gil::call(&code.get(py)?, (own, found))?;
-                replacement(function.bind(py), root, &answer)
+                let returned = gil::call(&code.get(py)?, (own, found))?;
+                replacement(function.bind(py), root, &returned)
             })();
             called.map_err(|raised| error::as_edit_failure(py, raised))
         })
@@ -161,14 +161,14 @@ fn apply(code: &Code, rewriter: &mut sdk::Rewriter<'_>, found: &sdk::Match<'_>) 
 fn replacement(
     function: &Bound<'_, Function>,
     root: OpId,
-    answer: &Bound<'_, PyAny>,
+    returned: &Bound<'_, PyAny>,
 ) -> PyResult<Option<Vec<ValueId>>> {
-    if answer.is_none() {
+    if returned.is_none() {
         return Ok(None);
     }
-    let values = match answer.extract::<Operand>() {
+    let values = match returned.extract::<Operand>() {
         Ok(one) => vec![one],
-        Err(_) => answer.extract::<Vec<Operand>>().map_err(|_| {
+        Err(_) => returned.extract::<Vec<Operand>>().map_err(|_| {
             PyTypeError::new_err(
                 "the code of a rule must return a value, a list of values, or None",
             )
@@ -266,13 +266,13 @@ impl Rewriter {
             )))?;
         }
         let mut bytes = Vec::new();
-        let is_there = element::push(known, float, &mut bytes);
+        let fits = element::push(known, float, &mut bytes);
         // A number that is too large would become infinite.
-        if !is_there || float.is_finite() && !element::read(known, &bytes).is_finite() {
+        if !fits || float.is_finite() && !element::read(known, &bytes).is_finite() {
             return Err(missing())?;
         }
-        let made = self.own.edit(|rewriter| rewriter.scalar(known, float))??;
-        let id = made.ok_or_else(missing)?;
+        let created = self.own.edit(|rewriter| rewriter.scalar(known, float))??;
+        let id = created.ok_or_else(missing)?;
         Ok(function::value(self.function.bind(py), id))
     }
 

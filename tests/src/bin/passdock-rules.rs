@@ -106,7 +106,7 @@ fn shown_literal(literal: &Literal) -> Value {
     match literal {
         Literal::Int(int) => json!(int),
         Literal::Float(float) => json!(float),
-        Literal::Text(text) | Literal::Word(text) => json!(text),
+        Literal::String(text) | Literal::Ident(text) => json!(text),
         Literal::Ints(ints) => json!(ints),
         Literal::Floats(floats) => json!(floats),
     }

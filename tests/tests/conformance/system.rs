@@ -188,7 +188,7 @@ pub(crate) enum Body<S: System> {
         passes: Vec<Spec<S>>,
         disabled: Vec<String>,
     },
-    Made(S::Pass),
+    Succeeded(S::Pass),
 }
 
 /// The edits of a module pass.

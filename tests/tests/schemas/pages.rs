@@ -237,7 +237,7 @@ fn pipeline_examples_have_documented_results() {
         .filter(|(_, block)| block.language == "toml")
     {
         let request = Request {
-            pipeline: Some(PipelineText::of_file(
+            pipeline: Some(PipelineText::from_file(
                 directory.join("pipeline.toml"),
                 block.text,
             )),

@@ -90,7 +90,7 @@ fn item(table: &Table, item: &Item) -> String {
             format!("{}typedef {pointer};\n", above(&callback.doc, 0))
         }
         Item::Callback(_) => String::new(),
-        Item::Struct(of) => structure(table, of),
+        Item::Struct(record) => structure(table, record),
     }
 }
 
@@ -98,21 +98,21 @@ fn declaration(name: &str) -> String {
     format!("typedef struct {0} {0};", c_type(name))
 }
 
-fn structure(table: &Table, of: &Struct) -> String {
-    let name = c_type(&of.name);
+fn structure(table: &Table, record: &Struct) -> String {
+    let name = c_type(&record.name);
     let mut rows = Vec::new();
-    if of.table.is_some() {
+    if record.table.is_some() {
         rows.extend(
             ["struct_size", "reserved"].map(|name| (format!("uint32_t {name};"), String::new())),
         );
     }
-    for function in &of.function {
+    for function in &record.function {
         rows.push((
             format!("{};", pointer(function, &function.name, 4)),
             function.doc.clone(),
         ));
     }
-    for field in &of.fields {
+    for field in &record.fields {
         let code = match field.ty.strip_prefix("fn ") {
             Some(callback) => match table.callback(callback) {
                 callback if callback.has_typedef => {
@@ -125,13 +125,13 @@ fn structure(table: &Table, of: &Struct) -> String {
         rows.push((format!("{code};"), field.doc.clone()));
     }
     let rows = lines(rows.into_iter(), 4);
-    let mut text = above(&of.doc, 0);
-    let _ = match of.declared {
+    let mut text = above(&record.doc, 0);
+    let _ = match record.declared {
         true => writeln!(text, "struct {name} {{\n{rows}}};"),
         false => writeln!(text, "typedef struct {name} {{\n{rows}}} {name};"),
     };
-    if of.init {
-        let values: Vec<String> = of
+    if record.init {
+        let values: Vec<String> = record
             .fields
             .iter()
             .map(|field| initializer(&name, field))

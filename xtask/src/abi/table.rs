@@ -275,7 +275,7 @@ impl Table {
         for item in items {
             match item {
                 Item::Callback(callback) => callback.complete(),
-                Item::Struct(of) => of.complete(),
+                Item::Struct(record) => record.complete(),
                 _ => {}
             }
         }
@@ -286,13 +286,13 @@ impl Table {
         self.headers.iter().flat_map(|(_, header)| &header.item)
     }
 
-    /// Returns the names of the structs that `is_meant` selects.
-    pub(super) fn names(&self, is_meant: fn(&Struct) -> bool) -> Vec<String> {
+    /// Returns the names of the structs that `predicate` selects.
+    pub(super) fn names(&self, predicate: fn(&Struct) -> bool) -> Vec<String> {
         let structs = self.items().filter_map(|item| match item {
-            Item::Struct(of) => Some(of).filter(|of| is_meant(of)),
+            Item::Struct(record) => Some(record).filter(|record| predicate(record)),
             _ => None,
         });
-        structs.map(|of| of.name.clone()).collect()
+        structs.map(|record| record.name.clone()).collect()
     }
 
     pub(super) fn callback(&self, name: &str) -> &Function {

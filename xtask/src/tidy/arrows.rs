@@ -59,14 +59,14 @@ pub(super) fn offences(metadata: &Value, page: &str) -> Result<Vec<String>> {
         };
         for dependency in dependencies {
             let to = dependency["name"].as_str().unwrap_or_default();
-            let ours = !dependency["path"].is_null();
+            let is_workspace_crate = !dependency["path"].is_null();
             let for_tests = dependency["kind"] == "dev";
-            if BARE.contains(&name) && !ours {
+            if BARE.contains(&name) && !is_workspace_crate {
                 offences.push(format!(
                     "{name} must not have third-party dependencies, but has {to}"
                 ));
             }
-            if ours && !for_tests && !allowed.contains(&to) {
+            if is_workspace_crate && !for_tests && !allowed.contains(&to) {
                 offences.push(format!("{name} must not depend on {to}"));
             }
         }

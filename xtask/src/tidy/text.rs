@@ -9,7 +9,7 @@ use super::{File, crates};
 const MOST_LINES: usize = 600;
 
 /// Words that are forbidden in Rust sources, and why. They are split so that this file passes.
-const WORDS: &[(&str, &str)] = &[
+const FORBIDDEN: &[(&str, &str)] = &[
     (concat!("todo", "!("), "is unfinished"),
     (concat!("unimplemented", "!("), "is unfinished"),
     (concat!("dbg", "!("), "is left over from debugging"),
@@ -115,7 +115,7 @@ fn offences_in(file: &str, text: &str) -> Vec<String> {
     }
     for (number, line) in text.lines().enumerate() {
         let at = number + 1;
-        for (word, why) in WORDS
+        for (word, why) in FORBIDDEN
             .iter()
             .filter(|(word, _)| extension == "rs" && line.contains(word))
         {
@@ -130,7 +130,7 @@ fn offences_in(file: &str, text: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{File, MACHINES, MOST_LINES, WORDS, is_orphan, offences_in, untested_crates};
+    use super::{FORBIDDEN, File, MACHINES, MOST_LINES, is_orphan, offences_in, untested_crates};
     use serde_json::json;
 
     #[test]
@@ -150,7 +150,7 @@ mod tests {
             offences_in("a.py", &long),
             ["a.py has 601 lines, more than 600; split it by subject"]
         );
-        let (word, why) = WORDS[0];
+        let (word, why) = FORBIDDEN[0];
         assert_eq!(
             offences_in("a.rs", &format!("//! A.\n{word})\n")),
             [format!("a.rs:2: `{word}` {why}")]

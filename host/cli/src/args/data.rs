@@ -3,13 +3,13 @@
 use clap::Args;
 use passdock::model_file::{ExternalData, ReadOptions, WriteOptions};
 
-use crate::args::one_of;
+use crate::args::choice_parser;
 
 /// Options that restrict where a model's data is read and choose where it is written.
 #[derive(Debug, Args)]
 pub(crate) struct DataArgs {
     /// Where to store the data of an ONNX model's initializers
-    #[arg(long, hide_short_help = true, value_name = "WHERE", default_value = "keep", value_parser = one_of([
+    #[arg(long, hide_short_help = true, value_name = "WHERE", default_value = "keep", value_parser = choice_parser([
         (
             "keep",
             "Where it is; new data goes to OUT.data if the model has data files or exceeds 2 GiB",

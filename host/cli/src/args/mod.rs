@@ -217,7 +217,7 @@ pub(crate) struct RunArgs {
     #[arg(long, help_heading = WATCH)]
     pub(crate) print_changed: bool,
     /// Verify the functions that a pass changed, all functions, or none
-    #[arg(long, hide_short_help = true, value_name = "WHEN", default_value = "changed", value_parser = one_of([
+    #[arg(long, hide_short_help = true, value_name = "WHEN", default_value = "changed", value_parser = choice_parser([
         ("changed", "After each pass, the functions that it changed", Verify::Changed),
         ("all", "Before the first pass and after each, all functions", Verify::All),
         ("off", "Never", Verify::Off),
@@ -398,7 +398,7 @@ pub(crate) struct ReplayArgs {
 }
 
 /// Parses one of the given names as its value. The second element of each triple is the name's help text.
-pub(crate) fn one_of<T: Clone + Send + Sync + 'static, const N: usize>(
+pub(crate) fn choice_parser<T: Clone + Send + Sync + 'static, const N: usize>(
     values: [(&'static str, &'static str, T); N],
 ) -> impl TypedValueParser<Value = T> {
     let names = values

@@ -4,7 +4,7 @@ use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue};
 use passdock::{ErrorKind, PassError, terminal};
 
-use crate::show::{self, Answer};
+use crate::show::{self, CommandOutput};
 
 /// The exit status of invalid command lines.
 const STATUS: u8 = 2;
@@ -49,7 +49,7 @@ pub(crate) fn report(mut error: clap::Error) -> u8 {
         let message = text.lines().next().unwrap_or_default();
         let message = message.strip_prefix("error: ").unwrap_or(message);
         let error = PassError::new(ErrorKind::Usage, message);
-        show::write_out(&show::json(&Answer::failed(&error)));
+        show::write_out(&show::json(&CommandOutput::failed(&error)));
     }
     STATUS
 }

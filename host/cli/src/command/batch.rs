@@ -38,19 +38,19 @@ struct Job {
 
 pub(crate) fn batch(args: BatchArgs) -> anyhow::Result<u8> {
     let items = batch::items(&args.models, &args.output_dir)?;
-    let shown = Shown {
+    let display = BatchDisplay {
         json: args.json,
         quiet: args.quiet,
     };
     let results = args.results.clone();
     let results = results.unwrap_or_else(|| args.output_dir.join(RESULTS));
-    let (jobs, again, process) = (args.jobs, args.no_resume, args.process.clone());
+    let (jobs, rerun_all, process) = (args.jobs, args.no_resume, args.process.clone());
     let to = args.output_dir.clone();
     let request = read_request(args)?;
     // Problems of the pipeline are reported once instead of for each model.
     let registry = plugins::registry();
     let fingerprint = Fingerprint::new(&request, &batch::plugin_files(&registry, &request)?);
-    if !shown.json && !shown.quiet {
+    if !display.json && !display.quiet {
         let diagnostics = pipeline::explain(&plugins::registry(), &request)?.diagnostics;
         let warnings = diagnostics
             .iter()
@@ -58,14 +58,14 @@ pub(crate) fn batch(args: BatchArgs) -> anyhow::Result<u8> {
         warnings.for_each(show::diagnostic);
     }
     make_dirs(&to, &items)?;
-    watchdog::doing("reading the results");
+    watchdog::set_activity("reading the results");
     let at_once = jobs.map(usize::from);
-    let mut batch = Batch::open(items, &fingerprint, &results, at_once, !again)?;
-    watchdog::doing("writing the results");
+    let mut batch = Batch::open(items, &fingerprint, &results, at_once, !rerun_all)?;
+    watchdog::set_activity("writing the results");
     let mut sum = Sum::default();
     let progress = Progress::start("beginning");
     for result in &batch.done {
-        shown.result(result, &progress);
+        display.result(result, &progress);
         sum.add(result);
     }
     let command = Arc::new(worker_command()?);
@@ -81,22 +81,22 @@ pub(crate) fn batch(args: BatchArgs) -> anyhow::Result<u8> {
         timeout: process.timeout,
     };
     let (count, mut done) = (batch.left.len(), 0);
-    progress.say(&format!("0 of {count} models"));
+    progress.update(&format!("0 of {count} models"));
     batch.run(&command, &Arc::default(), job, None, &mut |result| {
         done += 1;
-        progress.say(&format!("{done} of {count} models, {} failed", sum.failed));
-        shown.result(&result, &progress);
+        progress.update(&format!("{done} of {count} models, {} failed", sum.failed));
+        display.result(&result, &progress);
         sum.add(&result);
     })?;
     drop(progress);
-    if !shown.json {
+    if !display.json {
         show::print(&sum.render(&results));
     }
     Ok(u8::from(sum.failed > 0))
 }
 
 fn read_request(args: BatchArgs) -> Result<Request, PassError> {
-    let request = request::of_passes(args.pipeline.as_deref(), args.passes)?;
+    let request = request::from_pass_args(args.pipeline.as_deref(), args.passes)?;
     let verify = RequestedInstrument::by_flag("--verify-outputs", VERIFY_OUTPUTS);
     Ok(Request {
         bind: args.bind,
@@ -160,7 +160,7 @@ pub(crate) fn work() -> anyhow::Result<u8> {
         };
         let (mut report, output) = worker::run(&request, &process, watch);
         // The report has the error.
-        _ = pipeline::place(&mut report, output);
+        _ = pipeline::commit(&mut report, output);
         show::print(&show::json_line(&report));
         IS_RUNNING.store(false, Ordering::SeqCst);
     }
@@ -186,12 +186,12 @@ fn end() {
 
 /// Options for what is printed for each model.
 #[derive(Clone, Copy)]
-struct Shown {
+struct BatchDisplay {
     json: bool,
     quiet: bool,
 }
 
-impl Shown {
+impl BatchDisplay {
     fn result(self, result: &ModelResult, progress: &Progress) {
         if self.json {
             progress.line(&show::json_line(result));
@@ -203,7 +203,7 @@ impl Shown {
         progress.line(&line(result));
         if !result.ok {
             for diagnostic in &result.diagnostics {
-                progress.apart(|| show::diagnostic(diagnostic));
+                progress.suspended(|| show::diagnostic(diagnostic));
             }
         }
     }
@@ -246,7 +246,7 @@ impl Sum {
     }
 
     fn render(&self, results: &Path) -> String {
-        let mut parts = vec![format!("{} done", show::count_of(self.done, "model"))];
+        let mut parts = vec![format!("{} done", show::counted(self.done, "model"))];
         if self.before > 0 {
             parts[0] += &format!(" ({} before)", show::count(self.before));
         }

@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::two_models::diff;
 use crate::args::search::{BisectArgs, TestCommandArgs};
 use crate::progress::Progress;
-use crate::show::{self, Answer};
+use crate::show::{self, CommandOutput};
 use crate::test_command::TestCommand;
 use crate::{plugins, request};
 
@@ -50,12 +50,12 @@ pub(crate) fn bisect(args: BisectArgs) -> u8 {
     };
     match found {
         _ if json => {
-            let answer = BisectOutput {
+            let bisect_output = BisectOutput {
                 found: found.map(|(found, _)| found),
                 checks: if found.is_some() { Vec::new() } else { log },
                 files: found.and_then(|(_, files)| files.as_ref()),
             };
-            show::print_json(&Answer::new(status, answer, error));
+            show::print_json(&CommandOutput::new(status, bisect_output, error));
         }
         Some((found, files)) => show::print(&render(found, files.as_ref())),
         None => {}
@@ -68,7 +68,7 @@ fn search(
     log: &mut Vec<BisectCheck>,
 ) -> Result<(Bisection, Option<BisectFiles>), PassError> {
     let json = args.search.json;
-    let request = request::of_search("bisect", args.search)?;
+    let request = request::from_search_args("bisect", args.search)?;
     let mut command = TestCommand::new(&args.test, &request.model)?;
     let progress = Progress::start("running the pipeline");
     let module = request.read_model()?;
@@ -85,12 +85,12 @@ fn search(
                     check.candidate
                 ));
             }
-            progress.say(&format!("{} checks", log.len() + 1));
+            progress.update(&format!("{} checks", log.len() + 1));
             log.push(check.clone());
         },
     );
     drop(progress);
-    let found = found.map_err(|error| command.with_said(error))?;
+    let found = found.map_err(|error| command.with_output(error))?;
     let files = match &args.output {
         Some(dir) => keep(&found, dir, &request, &args.test)?,
         None => None,
@@ -175,7 +175,7 @@ fn render(found: &Bisection, files: Option<&BisectFiles>) -> String {
         count => format!("{count} passes ran"),
     };
     let (changed, checks) = (found.changing_passes, found.checks.len() as u64);
-    let checks = show::count_of(checks, "check");
+    let checks = show::counted(checks, "check");
     text += &format!("{passes}, of which {changed} changed the model; {checks}\n");
     if let Some(files) = files {
         let mut facts = show::Facts::default();
@@ -183,7 +183,7 @@ fn render(found: &Bisection, files: Option<&BisectFiles>) -> String {
         facts.add("before it", files.good.clone());
         if let Some(bad) = &files.bad {
             facts.add("after it", bad.clone());
-            let [good, bad] = [&files.good, bad].map(|path| reproducer::shell_word(path));
+            let [good, bad] = [&files.good, bad].map(|path| reproducer::shell_quoted(path));
             facts.add("compare", format!("passdock diff {good} {bad}"));
         }
         facts.add("run it again", files.replay_command.clone());

@@ -18,14 +18,14 @@ pub(crate) fn blame(mut args: BlameArgs) -> Result<u8, PassError> {
         read: ReadOptions {
             outside_data: args.allow_outside_data,
         },
-        ..request::of_passes(pipeline.as_deref(), args.passes)?
+        ..request::from_pass_args(pipeline.as_deref(), args.passes)?
     };
     let progress = Progress::start("running the pipeline");
     let module = request.read_model()?;
     let (registry, op) = (plugins::registry(), op.to_string_lossy());
     let blame = blame::blame(&registry, &request, &module, &op)?;
     drop(progress);
-    show::answer(&blame, args.json, |blame| show::print_diff(&render(blame)));
+    show::print_result(&blame, args.json, |blame| show::print_diff(&render(blame)));
     Ok(0)
 }
 
@@ -59,7 +59,7 @@ fn render_step(step: &BlameStep) -> String {
     }
     text += &origin(&step.nodes);
     text.push('\n');
-    let (before, after) = op_lines::shown(&step.before, &step.after);
+    let (before, after) = op_lines::excerpt(&step.before, &step.after);
     for (sign, lines) in [('-', before), ('+', after)] {
         for line in lines {
             text += &format!("  {sign} {line}\n");

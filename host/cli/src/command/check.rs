@@ -7,9 +7,9 @@ use crate::args::CheckArgs;
 use crate::{plugins, request, show};
 
 pub(crate) fn check(args: CheckArgs) -> Result<u8, PassError> {
-    let request = request::of_passes(Some(&args.pipeline), args.passes)?;
+    let request = request::from_pass_args(Some(&args.pipeline), args.passes)?;
     pipeline::check(&plugins::registry(), &request)?;
-    show::answer(&json!({}), args.json, |_| {
+    show::print_result(&json!({}), args.json, |_| {
         show::print(&format!("{}: OK\n", args.pipeline.display()));
     });
     Ok(0)

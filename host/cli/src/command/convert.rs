@@ -20,7 +20,7 @@ pub(crate) fn convert(args: ConvertArgs) -> Result<u8, PassError> {
     let mut options = args.data.writing();
     options.brief = args.brief;
     if args.data.value_info {
-        let plugins = request::of_plugins(args.plugins);
+        let plugins = request::from_plugin_args(args.plugins);
         module = pipeline::infer_types(&plugins::registry(), &plugins, &module)?;
     }
     show::write_model(output, &module, options)?;
@@ -28,7 +28,7 @@ pub(crate) fn convert(args: ConvertArgs) -> Result<u8, PassError> {
 }
 
 fn check_is_text(to: &Path) -> Result<(), PassError> {
-    if Format::of(to)? == Format::Text {
+    if Format::from_path(to)? == Format::Text {
         return Ok(());
     }
     let to = to.display();

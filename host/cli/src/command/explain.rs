@@ -11,7 +11,7 @@ use crate::show::TextTable;
 use crate::{plugins, request, show};
 
 pub(crate) fn explain(args: ExplainArgs) -> Result<u8, PassError> {
-    let request = request::of_passes(args.pipeline.as_deref(), args.passes)?;
+    let request = request::from_pass_args(args.pipeline.as_deref(), args.passes)?;
     let explanation = pipeline::explain(&plugins::registry(), &request)?;
     explanation.diagnostics.iter().for_each(show::diagnostic);
     if args.json {

@@ -24,7 +24,7 @@ pub(crate) fn extract(args: ExtractArgs) -> Result<u8, PassError> {
     let output = Output::new(&args.output)?;
     let module = model_file::read_with(&args.model, args.data.reading())?;
     output.check_source(&module)?;
-    let plugins = request::of_plugins(args.plugins);
+    let plugins = request::from_plugin_args(args.plugins);
     let typed = pipeline::infer_types(&plugins::registry(), &plugins, &module);
     let module = typed.unwrap_or_else(|mut error| {
         // Extraction continues without types.
@@ -43,14 +43,14 @@ pub(crate) fn extract(args: ExtractArgs) -> Result<u8, PassError> {
         output: args.output,
         part,
     };
-    show::answer(&written, args.json, |ExtractOutput { output, part }| {
+    show::print_result(&written, args.json, |ExtractOutput { output, part }| {
         let text = format!(
             "{} of {}, {}\n",
             part.ops_after,
-            show::count_of(part.ops_before as u64, "op"),
+            show::counted(part.ops_before as u64, "op"),
             show::written_to(Some(&output.display().to_string())),
         );
-        show::print_beside(&text, is_standard(output));
+        show::print_summary(&text, is_standard(output));
     });
     Ok(0)
 }

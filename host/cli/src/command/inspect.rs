@@ -14,7 +14,7 @@ use crate::show::{self, TextTable};
 
 pub(crate) fn inspect(args: InspectArgs) -> u8 {
     let mut status = 0;
-    let (mut answers, mut texts) = (Vec::new(), Vec::new());
+    let (mut outputs, mut texts) = (Vec::new(), Vec::new());
     for file in &args.files {
         let contents = Contents::read(file).unwrap_or_else(|error| {
             // The remaining files are still shown.
@@ -26,15 +26,15 @@ pub(crate) fn inspect(args: InspectArgs) -> u8 {
             }
         });
         contents.diagnostics.iter().for_each(show::diagnostic);
-        let mut answer = contents.json;
-        answer["file"] = json!(file.display().to_string());
-        answer["diagnostics"] = json!(contents.diagnostics);
-        answers.push(answer);
+        let mut output = contents.json;
+        output["file"] = json!(file.display().to_string());
+        output["diagnostics"] = json!(contents.diagnostics);
+        outputs.push(output);
         texts.extend(contents.text);
     }
-    match &answers[..] {
+    match &outputs[..] {
         _ if !args.json => show::print(&texts.join("\n\n")),
-        [answer] => show::print_json(answer),
+        [output] => show::print_json(output),
         plugins => show::print_json(&json!({ "plugins": plugins })),
     }
     status
@@ -81,20 +81,24 @@ impl Contents {
 
 /// Returns the error at the later position, which is that of the parser that got further.
 fn further(a: PassError, b: PassError) -> PassError {
-    let place = |error: &PassError| {
+    let is_located = |error: &PassError| {
         let snippet = error.snippet.as_ref();
         snippet.map(|snippet| (snippet.line, snippet.column))
     };
-    if place(&b) > place(&a) { b } else { a }
+    if is_located(&b) > is_located(&a) {
+        b
+    } else {
+        a
+    }
 }
 
 /// Returns the distinct operators that a rule matches, or with `made` those that it creates.
-fn operators(rule: &Rule, made: bool) -> Vec<&str> {
+fn operators(rule: &Rule, created: bool) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
     let ops = rule
         .ops()
         .into_iter()
-        .filter(|(_, is_made)| *is_made == made);
+        .filter(|(_, is_created)| *is_created == created);
     for operator in ops.flat_map(|(node, _)| &node.operators) {
         if !names.contains(&&*operator.value) {
             names.push(&operator.value);
@@ -116,7 +120,7 @@ pub(super) fn rule(rule: &Rule) -> Value {
 /// Renders rules as a table.
 pub(super) fn rules_table(rules: &[Rule]) -> String {
     let rows = rules.iter().map(|rule| {
-        let joined = |made| operators(rule, made).join(", ");
+        let joined = |created| operators(rule, created).join(", ");
         [
             rule.name.clone(),
             joined(false),

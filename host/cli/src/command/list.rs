@@ -19,10 +19,10 @@ use crate::show::{self, TextTable};
 use crate::{plugins, request};
 
 /// The output of a list, or of its entry with a given name: JSON and text.
-type Shown = Result<(Value, String), PassError>;
+type ListOutput = Result<(Value, String), PassError>;
 
 pub(crate) fn list(args: ListArgs) -> Result<u8, PassError> {
-    let request = request::of_plugins(args.plugins);
+    let request = request::from_plugin_args(args.plugins);
     let registry = plugins::registry();
     let conflicts = pipeline::load_plugins(&registry, &request)?;
     registry.unreadable().into_iter().for_each(show::warn);
@@ -32,8 +32,8 @@ pub(crate) fn list(args: ListArgs) -> Result<u8, PassError> {
     }
     // Usable entries are listed despite the conflicts.
     let mut status = conflicts.iter().map(show::fail).max().unwrap_or(0);
-    let of_plugins = matches!(args.what, Listing::Passes | Listing::Plugins | Listing::Ops);
-    if registered.is_empty() && of_plugins {
+    let needs_plugins = matches!(args.what, Listing::Passes | Listing::Plugins | Listing::Ops);
+    if registered.is_empty() && needs_plugins {
         status = show::fail(&pipeline::no_plugins(&request));
     }
     let name = args.name.as_deref();
@@ -96,7 +96,7 @@ impl<const N: usize> Entries<N> {
     }
 
     /// Returns the entries as JSON under a key, and as text: a table, or the details of the named entry.
-    fn shown(self, key: &str, name: Option<&str>) -> (Value, String) {
+    fn output(self, key: &str, name: Option<&str>) -> (Value, String) {
         let text = match name {
             None => self.table.within(show::columns()).render(),
             Some(_) => self.full.join("\n"),
@@ -105,7 +105,7 @@ impl<const N: usize> Entries<N> {
     }
 }
 
-fn passes(registry: &Registry, name: Option<&str>) -> Shown {
+fn passes(registry: &Registry, name: Option<&str>) -> ListOutput {
     let mut entries = Entries::new([
         "pass",
         ">level",
@@ -148,7 +148,7 @@ fn passes(registry: &Registry, name: Option<&str>) -> Shown {
             PassError::new(ErrorKind::UnknownPass, message)
         }));
     }
-    Ok(entries.shown("passes", name))
+    Ok(entries.output("passes", name))
 }
 
 /// Returns a pass and its plugin, which is `None` for passes of the command itself.
@@ -159,7 +159,7 @@ fn spec(registry: &Registry, name: &str) -> Option<(Option<Arc<Plugin>>, Manifes
     let pass = ManifestPass {
         kind: registry.pass_kind(name)?,
         declaration: registry.declaration(name)?,
-        summary: plugins::OWN_PASS.to_owned(),
+        summary: plugins::HOST_PASS_SUMMARY.to_owned(),
     };
     Some((None, pass))
 }
@@ -178,7 +178,7 @@ fn sequential_json(plugin: &Plugin, sequential: &ManifestSequential) -> Value {
 }
 
 /// Lists the pass of a .rules file.
-fn rules(path: &str) -> Shown {
+fn rules(path: &str) -> ListOutput {
     let file = pipeline::read_rules(Path::new(path))?;
     let pass = file.clone().into_pass(None);
     let info = pass.info();
@@ -196,7 +196,7 @@ fn rules(path: &str) -> Shown {
 }
 
 /// Lists the plugins. Several files may contain a plugin of the same name.
-fn plugins(registry: &Registry, conflicts: &[PassError], name: Option<&str>) -> Shown {
+fn plugins(registry: &Registry, conflicts: &[PassError], name: Option<&str>) -> ListOutput {
     let mut entries = Entries::new([
         "plugin",
         "version",
@@ -234,7 +234,7 @@ fn plugins(registry: &Registry, conflicts: &[PassError], name: Option<&str>) -> 
         entries.add(json, in_full::plugin(manifest, file));
     }
     entries.check_name("plugin", name, all.iter().map(|plugin| plugin.name()))?;
-    let (mut json, text) = entries.shown("plugins", name);
+    let (mut json, text) = entries.output("plugins", name);
     let unreadable = registry.unreadable();
     let unreadable: Vec<String> = unreadable.iter().map(|e| e.to_string()).collect();
     let conflicts: Vec<_> = conflicts.iter().map(PassError::to_diagnostic).collect();
@@ -257,7 +257,7 @@ fn add_provider(registry: &Registry, plugin: Option<&str>, entry: &mut Value) ->
 /// The provider of entries that don't come from a plugin.
 const BUILT_IN_PROVIDER: &str = "built in";
 
-fn instruments(registry: &Registry, name: Option<&str>) -> Shown {
+fn instruments(registry: &Registry, name: Option<&str>) -> ListOutput {
     let columns = ["instrument", "type", "default", "plugin", "what it does"];
     let mut entries = Entries::new(columns);
     let instruments = match name {
@@ -283,17 +283,23 @@ fn instruments(registry: &Registry, name: Option<&str>) -> Shown {
             entries.table.row(field_row(name, option, ""));
         }
     }
-    Ok(entries.shown("instruments", name))
+    Ok(entries.output("instruments", name))
 }
 
 /// Returns the row of an option or a config field.
 fn field_row(name: String, field: &Field, plugin: &str) -> [String; 5] {
     let doc = field.doc.replace('\n', " ");
-    [name, field.takes(), default(field), plugin.to_owned(), doc]
+    [
+        name,
+        field.accepted_values(),
+        default(field),
+        plugin.to_owned(),
+        doc,
+    ]
 }
 
 /// Lists the config keys, or the one with a given name or with a field of that name.
-fn config(registry: &Registry, name: Option<&str>) -> Shown {
+fn config(registry: &Registry, name: Option<&str>) -> ListOutput {
     let mut entries = Entries::new(["config option", "type", "default", "plugin", "meaning"]);
     let options = registry.list_configs();
     let is_named = |option: &&ConfigInfo| {
@@ -316,7 +322,7 @@ fn config(registry: &Registry, name: Option<&str>) -> Shown {
     let fields: Vec<String> = options.iter().flat_map(|o| field_keys(&o.schema)).collect();
     let names = keys.chain(fields.iter().map(String::as_str));
     entries.check_name("config option", name, names)?;
-    Ok(entries.shown("config", name))
+    Ok(entries.output("config", name))
 }
 
 /// Returns the full names of a config key's fields. The field of a scalar is named by the key itself.
@@ -328,7 +334,7 @@ fn field_keys(schema: &Schema) -> impl Iterator<Item = String> {
 }
 
 /// Lists the built-in pipelines, or shows the text of the one with a given name.
-fn pipelines(name: Option<&str>) -> Shown {
+fn pipelines(name: Option<&str>) -> ListOutput {
     let mut entries = Entries::new(["pipeline", "what it does"]);
     let named = name.map(BuiltInPipeline::named).transpose()?;
     for pipeline in named.map_or(BUILT_IN.to_vec(), |named| vec![named]) {
@@ -337,11 +343,11 @@ fn pipelines(name: Option<&str>) -> Shown {
         entries.table.row([name, summary].map(str::to_owned));
         entries.add(json, text.to_owned());
     }
-    Ok(entries.shown("pipelines", name))
+    Ok(entries.output("pipelines", name))
 }
 
 /// Lists the analyses, or the one with a given name.
-fn analyses(name: Option<&str>) -> Shown {
+fn analyses(name: Option<&str>) -> ListOutput {
     let mut entries = Entries::new(["analysis", "a record per", "record", "content"]);
     let all = passdock::analyses::list();
     for analysis in all {
@@ -358,5 +364,5 @@ fn analyses(name: Option<&str>) -> Shown {
     }
     entries.check_name("analysis", name, all.iter().map(|analysis| analysis.name))?;
     // The table row has all details of an analysis.
-    Ok(entries.shown("analyses", None))
+    Ok(entries.output("analyses", None))
 }

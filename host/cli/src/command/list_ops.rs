@@ -31,8 +31,8 @@ pub(crate) fn ops(registry: &Registry, name: Option<&str>) -> Result<(Value, Str
                 let message = format!("no plugin defines the operator `{name}`{near}");
                 return Err(PassError::new(ErrorKind::Usage, message));
             }
-            let shown = ops.iter().map(|op| one(op, &provider(registry, op)));
-            shown.collect::<Vec<_>>().join("\n")
+            let blocks = ops.iter().map(|op| one(op, &provider(registry, op)));
+            blocks.collect::<Vec<_>>().join("\n")
         }
     };
     failures.into_iter().for_each(show::warn);
@@ -120,10 +120,10 @@ fn one(op: &OpInfo, provider: &str) -> String {
         Some(attributes) => attributes.len().to_string(),
     };
     facts.add("attributes", attributes);
-    facts.render() + &attributes_of(op)
+    facts.render() + &attribute_table(op)
 }
 
-fn attributes_of(op: &OpInfo) -> String {
+fn attribute_table(op: &OpInfo) -> String {
     let mut table = TextTable::new(["  attribute", "type", "default", "meaning"]);
     for attribute in op.attributes.iter().flatten() {
         table.row([

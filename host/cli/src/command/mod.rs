@@ -31,8 +31,8 @@ use crate::args::Command;
 use crate::args::list::Listing;
 use crate::args::plugin::PluginCommand;
 use crate::args::process::ProcessArgs;
-use crate::show::{self, Answer};
-use two_models::{TROUBLE, compare, diff};
+use crate::show::{self, CommandOutput};
+use two_models::{FAILURE_STATUS, compare, diff};
 
 /// Runs a command and returns its exit status. Some commands run entirely in a worker.
 pub(crate) fn run(command: Command) -> u8 {
@@ -47,8 +47,8 @@ pub(crate) fn run(command: Command) -> u8 {
 fn run_here(command: Command) -> u8 {
     let json = shared(&command).json.then(|| error_to_json(&command));
     // The exit status 1 isn't an error for all commands.
-    let trouble = match command {
-        Command::Diff(_) | Command::Compare(_) => TROUBLE,
+    let failure_status = match command {
+        Command::Diff(_) | Command::Compare(_) => FAILURE_STATUS,
         _ => 1,
     };
     let status = dispatch(command).unwrap_or_else(|error| {
@@ -59,7 +59,7 @@ fn run_here(command: Command) -> u8 {
         }
         status
     });
-    show::finish(status, trouble)
+    show::finish(status, failure_status)
 }
 
 fn dispatch(command: Command) -> anyhow::Result<u8> {
@@ -179,7 +179,7 @@ type ErrorToJson = fn(&PassError) -> String;
 fn error_to_json(command: &Command) -> ErrorToJson {
     match command {
         Command::Run(_) => |error| show::json(&Report::failed(Path::new(""), error)),
-        Command::Batch(_) => |error| show::json_line(&Answer::failed(error)),
-        _ => |error| show::json(&Answer::failed(error)),
+        Command::Batch(_) => |error| show::json_line(&CommandOutput::failed(error)),
+        _ => |error| show::json(&CommandOutput::failed(error)),
     }
 }

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use passdock::judge::{Judge, Verdict};
 use passdock::model_file::{Format, Output, WriteOptions, is_standard};
+use passdock::oracle::{Oracle, Verdict};
 use passdock::{Module, PassError};
 use passdock_tools::reduce::{self, ReduceOptions, ReduceStep, Reduction};
 use serde::Serialize;
@@ -24,36 +24,36 @@ struct Reduced {
 
 pub(crate) fn reduce(args: ReduceArgs) -> Result<u8, PassError> {
     let json = args.search.json;
-    show::answer(&shrink(args)?, json, |reduced| {
+    show::print_result(&shrink(args)?, json, |reduced| {
         let to_stderr = reduced.output.as_ref().is_some_and(is_standard);
-        show::print_beside(&render(reduced), to_stderr);
+        show::print_summary(&render(reduced), to_stderr);
     });
     Ok(0)
 }
 
 fn shrink(args: ReduceArgs) -> Result<Reduced, PassError> {
     let output = args.output.as_deref();
-    output.map(Format::of).transpose()?;
+    output.map(Format::from_path).transpose()?;
     let to_stdout = output.is_some_and(is_standard);
     let json = args.search.json;
     request::check_output(output, json)?;
     let process = args.search.process.clone();
-    let request = request::of_search("reduce", args.search)?;
+    let request = request::from_search_args("reduce", args.search)?;
     let checked = args.test.test.is_some();
     let command = checked.then(|| TestCommand::new(&args.test, &request.model));
     let mut command = command.transpose()?;
     let progress = Progress::start(&format!("reading {}", request.model.display()));
-    let place = output.map(Output::new).transpose()?;
+    let destination = output.map(Output::new).transpose()?;
     let module = request.read_model()?;
-    if let Some(place) = &place {
-        place.check_source(&module)?;
+    if let Some(destination) = &destination {
+        destination.check_source(&module)?;
     }
-    progress.say("running the pipeline");
+    progress.update("running the pipeline");
     let to_stderr = json || to_stdout;
     let mut note = |step: &ReduceStep| {
-        progress.say(&format!("{} ops, {} runs", step.ops, step.runs));
+        progress.update(&format!("{} ops, {} runs", step.ops, step.runs));
         if !to_stderr {
-            let ops = show::count_of(step.ops as u64, "op");
+            let ops = show::counted(step.ops as u64, "op");
             progress.line(&format!("{ops:>12}  {}\n", step.change));
         }
     };
@@ -65,18 +65,18 @@ fn shrink(args: ReduceArgs) -> Result<Reduced, PassError> {
         let check = |before: &Module, after: &Module| -> Result<Verdict, PassError> {
             command.check(after, before)
         };
-        Box::new(check) as Box<Judge<'_>>
+        Box::new(check) as Box<Oracle<'_>>
     });
     let reduction = worker::trials(&request, &process, |trials| {
         reduce::reduce(trials, &module, check, options, &mut note)
     });
     drop(progress);
     let reduction = reduction.map_err(|error| match &command {
-        Some(command) => command.with_said(error),
+        Some(command) => command.with_output(error),
         None => error,
     })?;
-    if let Some(place) = place {
-        show::write_model(place, &reduction.module, WriteOptions::default())?;
+    if let Some(destination) = destination {
+        show::write_model(destination, &reduction.module, WriteOptions::default())?;
     }
     Ok(Reduced {
         reduction,
@@ -85,7 +85,7 @@ fn shrink(args: ReduceArgs) -> Result<Reduced, PassError> {
 }
 
 fn render(Reduced { reduction, output }: &Reduced) -> String {
-    let place = show::written_to(output.as_deref());
+    let destination = show::written_to(output.as_deref());
     let still = match &reduction.failure {
         Some(failure) => format!("still {failure}\n"),
         None => "the test still passes before the pipeline and fails after it\n".to_owned(),
@@ -95,9 +95,9 @@ fn render(Reduced { reduction, output }: &Reduced) -> String {
         false => "; not minimal: raise --max-runs or --max-time",
     };
     format!(
-        "{still}{} → {} ops after {} of the pipeline{end}, {place}\n",
+        "{still}{} → {} ops after {} of the pipeline{end}, {destination}\n",
         reduction.ops_before,
         reduction.ops_after,
-        show::count_of(reduction.runs as u64, "run"),
+        show::counted(reduction.runs as u64, "run"),
     )
 }

@@ -1,6 +1,6 @@
 //! `passdock replay`: runs a failed pass again and reports whether it fails the same way.
 
-use passdock::judge::Verdict;
+use passdock::oracle::Verdict;
 use passdock::pipeline::Request;
 use passdock::replay::{Replay, ReplayResult, Reproducer};
 use passdock::{Module, PassError};
@@ -8,7 +8,7 @@ use passdock::{Module, PassError};
 use crate::args::ReplayArgs;
 use crate::args::search::TestCommandArgs;
 use crate::progress::Progress;
-use crate::report::{self, Shown};
+use crate::report::{self, ReportStyle};
 use crate::test_command::TestCommand;
 use crate::{plugins, request, show};
 
@@ -24,17 +24,17 @@ pub(crate) fn replay(args: ReplayArgs) -> Result<u8, PassError> {
         let model = reproducer.model().unwrap_or("before.ir");
         command = Some(TestCommand::new(&test, model.as_ref())?);
     }
-    let mut judge = |before: &Module, after: &Module| match &mut command {
+    let mut oracle = |before: &Module, after: &Module| match &mut command {
         Some(command) => command.check(after, before),
         None => Ok(Verdict::Unknown),
     };
     let request = Request {
         jobs: args.jobs,
-        ..request::of_plugins(args.plugins)
+        ..request::from_plugin_args(args.plugins)
     };
     let watch = progress.watch(args.json);
     let registry = plugins::registry();
-    let replay = reproducer.replay(&registry, request, args.locked, &mut judge, watch);
+    let replay = reproducer.replay(&registry, request, args.locked, &mut oracle, watch);
     drop(progress);
     for diagnostic in &replay.report.diagnostics {
         show::diagnostic(diagnostic);
@@ -47,11 +47,11 @@ pub(crate) fn replay(args: ReplayArgs) -> Result<u8, PassError> {
 }
 
 fn render(replay: &Replay) -> String {
-    let shown = Shown {
+    let style = ReportStyle {
         in_full: false,
         width: show::width(),
     };
-    let mut text = report::passes(&replay.report.passes, shown);
+    let mut text = report::passes(&replay.report.passes, style);
     let expected = &replay.expected;
     text.push_str(&match (replay.result, &replay.failure) {
         (ReplayResult::Same, Some(failure)) if failure.message != expected.message => format!(

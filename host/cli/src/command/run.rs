@@ -11,7 +11,7 @@ use super::worker;
 use crate::args::RunArgs;
 use crate::page;
 use crate::progress::Progress;
-use crate::report::{self, Notes, Shown};
+use crate::report::{self, Notes, ReportStyle};
 use crate::{next_command, request, show, watchdog};
 
 pub(crate) fn run(args: RunArgs) -> Result<u8, PassError> {
@@ -21,7 +21,7 @@ pub(crate) fn run(args: RunArgs) -> Result<u8, PassError> {
         (_, true) => Notes::All,
         _ => Notes::OneLine,
     };
-    let shown = Shown {
+    let style = ReportStyle {
         in_full: args.verbose,
         width: show::width(),
     };
@@ -30,14 +30,14 @@ pub(crate) fn run(args: RunArgs) -> Result<u8, PassError> {
     let next = args.verify_outputs.then(|| next_command::bisect(&args));
     let request = read_request(args)?;
     let progress = Progress::start(&format!("reading {}", request.model.display()));
-    watchdog::doing("reading the model");
+    watchdog::set_activity("reading the model");
     let watch = progress.watch(request.print.to_stderr);
     let (mut report, output) = worker::run(&request, &process, watch);
     drop(progress);
     if let Some(next) = next {
-        next_command::tell(&mut report.diagnostics, &next);
+        next_command::add_help(&mut report.diagnostics, &next);
     }
-    watchdog::doing("writing the HTML report");
+    watchdog::set_activity("writing the HTML report");
     let page = page.write(&mut report);
     if let Err(error) = &page {
         report.diagnostics.push(error.to_diagnostic());
@@ -52,14 +52,14 @@ pub(crate) fn run(args: RunArgs) -> Result<u8, PassError> {
         show::print_json(&report);
     } else if how != Notes::None {
         let to_stdout = request.output.as_ref().is_some_and(is_standard);
-        show::print_beside(&report::render(&report, shown), to_stdout);
+        show::print_summary(&report::render(&report, style), to_stdout);
         if let Ok(Some(file)) = page {
             let line = format!("HTML report: {}\n", show::safe(&file.display().to_string()));
-            show::print_beside(&line, to_stdout);
+            show::print_summary(&line, to_stdout);
         }
     }
     // The output is placed last, so that it is untouched if anything else can't be written.
-    show::place(output.filter(|_| report.ok));
+    show::set_output(output.filter(|_| report.ok));
     Ok(report.exit_status)
 }
 
@@ -69,7 +69,7 @@ fn read_request(args: RunArgs) -> Result<Request, PassError> {
     request::check_output(args.output.as_deref(), args.json)?;
     let to_stderr = args.json || to_stdout;
     let instruments = instruments(&args)?;
-    let request = request::of_passes(pipeline.as_deref(), args.passes)?;
+    let request = request::from_pass_args(pipeline.as_deref(), args.passes)?;
     Ok(Request {
         instruments,
         model,
@@ -110,18 +110,18 @@ fn instruments(args: &RunArgs) -> Result<Vec<RequestedInstrument>, PassError> {
         requested.push(flag("--print-changed", "print-changed"));
     }
     if let Some(dir) = &args.dump_dir {
-        requested.push(flag("--dump-dir", "dump").option("dir", text_of("--dump-dir", dir)?));
+        requested.push(flag("--dump-dir", "dump").option("dir", path_text("--dump-dir", dir)?));
     }
     if let Some(file) = &args.html_report {
         let page = flag("--html-report", passdock_tools::page::NAME);
-        requested.push(page.option("file", text_of("--html-report", file)?));
+        requested.push(page.option("file", path_text("--html-report", file)?));
     }
     if args.verify_outputs {
         requested.push(flag("--verify-outputs", VERIFY_OUTPUTS));
     }
     match &args.trace {
         Some(file) => {
-            let timing = flag("--trace", "timing").option("trace", text_of("--trace", file)?);
+            let timing = flag("--trace", "timing").option("trace", path_text("--trace", file)?);
             requested.push(timing.option("quiet", !args.timing));
         }
         None if args.timing => requested.push(flag("--timing", "timing")),
@@ -131,7 +131,7 @@ fn instruments(args: &RunArgs) -> Result<Vec<RequestedInstrument>, PassError> {
 }
 
 /// Returns a path as an instrument option, which must be UTF-8.
-fn text_of<'p>(flag: &str, path: &'p Path) -> Result<&'p str, PassError> {
+fn path_text<'p>(flag: &str, path: &'p Path) -> Result<&'p str, PassError> {
     path.to_str().ok_or_else(|| {
         let message = format!("the path of `{flag}` is not UTF-8: `{}`", path.display());
         PassError::new(ErrorKind::Usage, message)

@@ -7,13 +7,13 @@ use crate::args::{SchemaArgs, SchemaOf};
 use crate::show;
 
 /// The schema of `--json` output, with a definition for each command.
-const ANSWERS: &str = include_str!("../../../../docs/schemas/answers.schema.json");
+const OUTPUTS_SCHEMA: &str = include_str!("../../../../docs/schemas/answers.schema.json");
 
 pub(crate) fn schema(args: &SchemaArgs) -> u8 {
     show::print(match args.what {
         SchemaOf::Pipeline => pipeline::SCHEMA,
         SchemaOf::Manifest => manifest::SCHEMA,
-        SchemaOf::Answers => ANSWERS,
+        SchemaOf::Answers => OUTPUTS_SCHEMA,
     });
     0
 }
@@ -22,18 +22,18 @@ pub(crate) fn schema(args: &SchemaArgs) -> u8 {
 mod tests {
     use clap::{Command, CommandFactory};
 
-    use super::ANSWERS;
+    use super::OUTPUTS_SCHEMA;
     use crate::args::Cli;
 
     /// Collects the full names of the commands that take `--json`.
     fn collect_json_commands(command: &Command, words: &str, found: &mut Vec<String>) {
         for inner in command.get_subcommands() {
-            let words = format!("{words} {}", inner.get_name());
+            let path = format!("{path} {}", inner.get_name());
             if inner
                 .get_arguments()
                 .any(|one| one.get_long() == Some("json"))
             {
-                found.push(words.clone());
+                found.push(path.clone());
             }
             collect_json_commands(inner, &words, found);
         }

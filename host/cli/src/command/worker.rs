@@ -93,8 +93,8 @@ mod supervised {
         let variable = temporary.as_ref().map(|dir| ("TMPDIR", dir.path()));
         let variable = variable.map(|(name, path)| (name.into(), path.into()));
         supervisor.environment.extend(variable);
-        let done = answer(&supervisor, &files).map(|(status, output)| {
-            show::place(output);
+        let done = run_supervised(&supervisor, &files).map(|(status, output)| {
+            show::set_output(output);
             status
         });
         Some(done.unwrap_or_else(|error| {
@@ -107,17 +107,21 @@ mod supervised {
     }
 
     /// Returns the exit status and the output of a command that runs in a worker.
-    fn answer(
+    fn run_supervised(
         supervisor: &Supervisor,
         files: &Files<'_>,
     ) -> Result<(u8, Option<StagedModel>), PassError> {
-        let place = files.output;
-        let place = place.and_then(|output| StagedModel::place_for(output, false));
-        let job = Job::Whole(place.as_ref().map(Staging::name));
-        let input = files.model.map_or(Ok(None), supervised::kept_input);
-        let answer = supervisor.run(&job, input?, Watch::default())?;
-        let (status, output): (u8, Option<StagedModel>) = answer;
-        Ok((status, output.map(|output| output.at(place)).transpose()?))
+        let staging_place = files.output;
+        let staging_place =
+            staging_place.and_then(|output| StagedModel::staging_for(output, false));
+        let job = Job::Whole(staging_place.as_ref().map(Staging::name));
+        let input = files.model.map_or(Ok(None), supervised::seekable_input);
+        let run_supervised = supervisor.run(&job, input?, Watch::default())?;
+        let (status, output): (u8, Option<StagedModel>) = run_supervised;
+        Ok((
+            status,
+            output.map(|output| output.at(staging_place)).transpose()?,
+        ))
     }
 
     /// Runs the job of a worker and returns the exit status.
@@ -127,11 +131,11 @@ mod supervised {
     }
 
     fn do_job(args: WorkerArgs) -> Result<(), PassError> {
-        let wrong = |error| {
+        let start_error = |error| {
             let message = format!("not started by a supervisor: {error}");
             PassError::new(ErrorKind::Usage, message)
         };
-        let (worker, job) = Worker::start::<Job>(args.channel, args.record).map_err(wrong)?;
+        let (worker, job) = Worker::start::<Job>(args.channel, args.record).map_err(start_error)?;
         match job {
             Job::Run(request, staging) => {
                 let watch = Watch {
@@ -139,7 +143,7 @@ mod supervised {
                     ..worker.watch()
                 };
                 let finished = pipeline::run_staged(&plugins::registry(), &request, None, watch);
-                worker.answer(&(&finished.report, &finished.output))
+                worker.respond(&(&finished.report, &finished.output))
             }
             Job::Trials(request) => worker.try_all(&plugins::registry(), &request),
             Job::Whole(staging) => {
@@ -147,10 +151,10 @@ mod supervised {
                     _ = show::STAGING.set(staging);
                 }
                 let status = command(args);
-                worker.answer(&(status, show::take_output()))
+                worker.respond(&(status, show::take_output()))
             }
         }
-        .map_err(wrong)
+        .map_err(start_error)
     }
 
     /// Runs the command in a worker's arguments and returns its exit status.

@@ -12,9 +12,9 @@ use std::time::Duration;
 use self::numerics::{ComparedModels, NUMERICS};
 
 use passdock::files::TemporaryDirectory;
-use passdock::judge::Verdict;
 use passdock::model_file::{self, Format, WriteOptions};
-use passdock::reproducer::shell_word;
+use passdock::oracle::Verdict;
+use passdock::reproducer::shell_quoted;
 use passdock::{ErrorKind, Module, PassError, waiting};
 
 use crate::args::search::TestCommandArgs;
@@ -37,7 +37,7 @@ pub(crate) struct TestCommand {
 }
 
 /// The result of running a command.
-pub(crate) struct Judgement {
+pub(crate) struct TestResult {
     verdict: Verdict,
     output: String,
     /// Whether ONNX Runtime rejects the model.
@@ -66,7 +66,7 @@ impl TestCommand {
                  compare outputs in ONNX Runtime",
             ));
         }
-        let extension = match Format::of(model)? {
+        let extension = match Format::from_path(model)? {
             Format::Onnx => "onnx",
             Format::Text => "ir",
         };
@@ -99,28 +99,33 @@ impl TestCommand {
         if self.is_numerics() && self.known.is_good(module, input) {
             return Ok(Verdict::Good);
         }
-        let place = self.directory.path().join("candidate");
-        let judgement = self.judge(&place, module, input);
+        let candidate_dir = self.directory.path().join("candidate");
+        let result = self.run_test(&candidate_dir, module, input);
         // Removal fails if a descendant of the command still writes there. Creating the next candidate reports that.
-        _ = fs::remove_dir_all(&place);
-        let judgement = judgement?;
+        _ = fs::remove_dir_all(&candidate_dir);
+        let result = result?;
         let verdict = match self.is_numerics() {
-            true => self.known.learn(module, input, &judgement),
-            false => judgement.verdict,
+            true => self.known.record(module, input, &result),
+            false => result.verdict,
         };
-        self.output = judgement.output;
+        self.output = result.output;
         Ok(verdict)
     }
 
     /// Writes the models to a directory and runs the command.
-    fn judge(&self, place: &Path, module: &Module, input: &Module) -> Result<Judgement, PassError> {
+    fn run_test(
+        &self,
+        candidate_dir: &Path,
+        module: &Module,
+        input: &Module,
+    ) -> Result<TestResult, PassError> {
         let mut shell = self.command.clone();
         let mut paths = Vec::new();
         for (mark, name, module) in [("{in}", "in", input), ("{}", "model", module)] {
             if !self.is_numerics() && !self.command.contains(mark) {
                 continue;
             }
-            let dir = place.join(name);
+            let dir = candidate_dir.join(name);
             fs::create_dir_all(&dir)
                 .map_err(|error| failed("could not create the directory of a candidate", &error))?;
             let path = dir.join(format!("{name}.{}", self.extension));
@@ -129,16 +134,16 @@ impl TestCommand {
                 ..WriteOptions::default()
             };
             if let Err(unwritten) = model_file::write(module, &path, options) {
-                return Ok(Judgement {
+                return Ok(TestResult {
                     verdict: Verdict::Unknown,
                     output: unwritten.to_string(),
                     rejected: false,
                 });
             }
-            shell = shell.replace(mark, &shell_word(&path.to_string_lossy()));
+            shell = shell.replace(mark, &shell_quoted(&path.to_string_lossy()));
             paths.push(path);
         }
-        let out = place.join("out");
+        let out = candidate_dir.join("out");
         match &paths[..] {
             [before, after] if self.is_numerics() => {
                 numerics::compare(before, after, &out, self.runtime.as_deref(), self.timeout)
@@ -148,7 +153,7 @@ impl TestCommand {
     }
 
     /// Adds the output of the last command to an error about it.
-    pub(crate) fn with_said(&self, error: PassError) -> PassError {
+    pub(crate) fn with_output(&self, error: PassError) -> PassError {
         match self.output.trim() {
             output if output.is_empty() || error.kind != ErrorKind::Check => error,
             output if self.is_numerics() => error.note(format!("`numerics`: {output}")),
@@ -157,7 +162,11 @@ impl TestCommand {
     }
 }
 
-fn run_shell(command: &str, out: &Path, timeout: Option<Duration>) -> Result<Judgement, PassError> {
+fn run_shell(
+    command: &str,
+    out: &Path,
+    timeout: Option<Duration>,
+) -> Result<TestResult, PassError> {
     let run = || {
         let out = File::create(out)?;
         let mut shell = shell(command);
@@ -188,7 +197,7 @@ fn run_shell(command: &str, out: &Path, timeout: Option<Duration>) -> Result<Jud
         // A process that a signal terminated has no status.
         Some(_) => Verdict::Bad,
     };
-    Ok(Judgement {
+    Ok(TestResult {
         verdict,
         output,
         rejected: false,

@@ -7,11 +7,11 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use passdock::judge::Verdict;
+use passdock::oracle::Verdict;
 use passdock::{Module, PassError};
 use serde_json::Value;
 
-use super::{Judgement, TOO_LONG, failed};
+use super::{TOO_LONG, TestResult, failed};
 use crate::child;
 
 /// The value of `--test` that selects this oracle.
@@ -24,7 +24,7 @@ pub(super) struct ComparedModels {
     runs: Option<Module>,
     /// Whether a model that ONNX Runtime rejects is bad. It is if ONNX Runtime rejects the result of all passes.
     /// Otherwise the model may be an intermediate one, which later passes turn into a valid model.
-    is_refusal_bad: Option<bool>,
+    is_rejection_bad: Option<bool>,
 }
 
 impl ComparedModels {
@@ -34,22 +34,22 @@ impl ComparedModels {
     }
 
     /// Records a judgement and returns the verdict. The first changed model is the result of all passes.
-    pub(super) fn learn(
+    pub(super) fn record(
         &mut self,
         module: &Module,
         input: &Module,
-        judgement: &Judgement,
+        result: &TestResult,
     ) -> Verdict {
-        if judgement.verdict != Verdict::Unknown || judgement.rejected {
+        if result.verdict != Verdict::Unknown || result.rejected {
             self.runs = Some(input.clone());
         }
         if module.is_same(input) {
-            return judgement.verdict;
+            return result.verdict;
         }
-        let is_refusal_bad = *self.is_refusal_bad.get_or_insert(judgement.rejected);
-        match judgement.rejected && is_refusal_bad {
+        let is_rejection_bad = *self.is_rejection_bad.get_or_insert(result.rejected);
+        match result.rejected && is_rejection_bad {
             true => Verdict::Bad,
-            false => judgement.verdict,
+            false => result.verdict,
         }
     }
 }
@@ -61,7 +61,7 @@ pub(super) fn compare(
     out: &Path,
     runtime: Option<&Path>,
     timeout: Option<Duration>,
-) -> Result<Judgement, PassError> {
+) -> Result<TestResult, PassError> {
     let failed = |error| failed("could not run `numerics`", &error);
     let file = File::create(out).map_err(failed)?;
     let mut compare = Command::new(std::env::current_exe().map_err(failed)?);
@@ -77,24 +77,24 @@ pub(super) fn compare(
     }
     let ended = child::run(&mut compare, timeout).map_err(failed)?;
     Ok(match ended {
-        None => Judgement {
+        None => TestResult {
             verdict: Verdict::Unknown,
             output: TOO_LONG.to_owned(),
             rejected: false,
         },
-        Some(_) => answered(out),
+        Some(_) => result_from_file(out),
     })
 }
 
 /// Returns the verdict in the output of `compare --json`.
-fn answered(out: &Path) -> Judgement {
+fn result_from_file(out: &Path) -> TestResult {
     let text = std::fs::read(out).unwrap_or_default();
-    let answer: Value = serde_json::from_slice(&text).unwrap_or_default();
-    let failure = &answer["failure"];
+    let report: Value = serde_json::from_slice(&text).unwrap_or_default();
+    let failure = &report["failure"];
     let rejected = failure["loaded"] == Value::Bool(false);
-    let output = answer["difference"].as_str();
-    let output = output.or(answer["diagnostics"][0]["message"].as_str());
-    let (verdict, otherwise) = match (answer["same"].as_bool(), rejected) {
+    let output = report["difference"].as_str();
+    let output = output.or(report["diagnostics"][0]["message"].as_str());
+    let (verdict, otherwise) = match (report["same"].as_bool(), rejected) {
         (Some(true), _) => (Verdict::Good, ""),
         (Some(false), false) => (Verdict::Bad, ""),
         _ => (
@@ -102,7 +102,7 @@ fn answered(out: &Path) -> Judgement {
             "the process that runs ONNX Runtime crashed",
         ),
     };
-    Judgement {
+    TestResult {
         verdict,
         output: output.unwrap_or(otherwise).to_owned(),
         rejected,

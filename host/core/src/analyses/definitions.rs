@@ -23,12 +23,12 @@ struct Memory {
     /// The cached definitions, by op symbol.
     slots: Vec<Option<Slot>>,
     /// The premises from which inference derives nothing new, with the constants whose addresses the keys contain.
-    settled: FxHashMap<Vec<u8>, Vec<Weak<ConstantData>>>,
-    settled_bytes: usize,
+    complete: FxHashMap<Vec<u8>, Vec<Weak<ConstantData>>>,
+    complete_bytes: usize,
 }
 
 /// The maximum total size of cached premises, in bytes.
-const MAX_SETTLED: usize = 16 << 20;
+const MAX_COMPLETE_BYTES: usize = 16 << 20;
 
 struct Slot {
     domain: SymbolId,
@@ -89,25 +89,25 @@ pub(crate) fn all_definitions(
 }
 
 /// Whether inference from these premises derives nothing new, given the current types of the results.
-pub(crate) fn is_settled(defs: &OpDefs, function: &Function, premises: &Premises) -> bool {
+pub(crate) fn is_complete(defs: &OpDefs, function: &Function, premises: &Premises) -> bool {
     MEMORY.with_borrow_mut(|memory| {
         memory.clear_for_others(defs, function);
-        memory.settled.contains_key(&premises.key)
+        memory.complete.contains_key(&premises.key)
     })
 }
 
 /// Caches premises from which inference derives nothing new.
-pub(crate) fn settle(defs: &OpDefs, function: &Function, premises: Premises) {
+pub(crate) fn remember_complete(defs: &OpDefs, function: &Function, premises: Premises) {
     MEMORY.with_borrow_mut(|memory| {
         memory.clear_for_others(defs, function);
         let Premises { mut key, constants } = premises;
-        if memory.settled_bytes + key.len() > MAX_SETTLED {
-            memory.settled.clear();
-            memory.settled_bytes = 0;
+        if memory.complete_bytes + key.len() > MAX_COMPLETE_BYTES {
+            memory.complete.clear();
+            memory.complete_bytes = 0;
         }
-        memory.settled_bytes += key.len();
+        memory.complete_bytes += key.len();
         key.shrink_to_fit();
-        memory.settled.insert(key, constants);
+        memory.complete.insert(key, constants);
     });
 }
 
@@ -134,7 +134,7 @@ fn make_slot(defs: &OpDefs, function: &Function, name: SymbolId) -> Slot {
     let version = function.opset(domain);
     let definition = defs.find(text, version);
     let own = match definition {
-        Some(d) => d.entry.traits | OpEntry::DEFINED | d.answers(),
+        Some(d) => d.entry.traits | OpEntry::DEFINED | d.function_traits(),
         None => match version.zip(defs.first_version(text)) {
             Some((version, first)) if version < first => OpEntry::LATER,
             _ => 0,
@@ -145,7 +145,7 @@ fn make_slot(defs: &OpDefs, function: &Function, name: SymbolId) -> Slot {
         domain,
         version,
         definition,
-        traits: extensions.fold(own, |all, added| all | added.answers()),
+        traits: extensions.fold(own, |all, added| all | added.function_traits()),
     }
 }
 

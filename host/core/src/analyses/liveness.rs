@@ -32,10 +32,10 @@ impl FunctionAnalysis for LivenessAnalysis {
     const NAME: &'static str = abi::ANALYSIS_LIVENESS;
 
     fn compute(f: &Function, _: &Operators<'_>) -> LivenessAnalysis {
-        let nobody = abi::Liveness {
+        let unused = abi::Liveness {
             last_use: OpId::NONE,
         };
-        let mut liveness = vec![nobody; f.value_ids()];
+        let mut liveness = vec![unused; f.value_ids()];
         // The current op and the ops around it, indexed by depth.
         let mut around: Vec<OpId> = Vec::new();
         for op in f.walk(f.body()) {
@@ -44,7 +44,7 @@ impl FunctionAnalysis for LivenessAnalysis {
             for slot in f.operands(op) {
                 if let Some(value) = slot.value.option() {
                     // Later uses overwrite earlier ones.
-                    liveness[value.index()].last_use = around[home_depth(f, value)];
+                    liveness[value.index()].last_use = around[definition_depth(f, value)];
                 }
             }
         }
@@ -53,7 +53,7 @@ impl FunctionAnalysis for LivenessAnalysis {
 }
 
 /// Returns the depth of the region that defines a value.
-fn home_depth(f: &Function, value: ValueId) -> usize {
+fn definition_depth(f: &Function, value: ValueId) -> usize {
     let record = f.value(value);
     let region = match record.flags & Value::KIND {
         Value::RESULT => f.op(OpId(record.def)).parent,

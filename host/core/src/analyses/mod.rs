@@ -49,7 +49,9 @@ mod order;
 
 use std::sync::Arc;
 
-pub(crate) use definitions::{all_definitions, definition, definition_traits, is_settled, settle};
+pub(crate) use definitions::{
+    all_definitions, definition, definition_traits, is_complete, remember_complete,
+};
 pub use effects::EffectAnalysis;
 pub use liveness::LivenessAnalysis;
 pub use names::NameAnalysis;
@@ -159,7 +161,7 @@ pub(crate) fn column(
     operators: &Operators<'_>,
     name: &[u8],
 ) -> Option<abi::Column> {
-    let is_meant = |analysis: &&HostAnalysis| analysis.name.as_bytes() == name;
-    let analysis = list().iter().find(is_meant)?;
+    let has_name = |analysis: &&HostAnalysis| analysis.name.as_bytes() == name;
+    let analysis = list().iter().find(has_name)?;
     Some((analysis.column)(function, operators))
 }

@@ -92,7 +92,7 @@ impl SharedNames {
     }
 
     /// Whether these are the shared names for `defs`.
-    pub(crate) fn is_of(&self, defs: &OpDefs) -> bool {
+    pub(crate) fn is_for(&self, defs: &OpDefs) -> bool {
         self.of == defs.id()
     }
 

@@ -24,12 +24,12 @@ impl FunctionAnalysis for OrderAnalysis {
     const NAME: &'static str = abi::ANALYSIS_ORDER;
 
     fn compute(f: &Function, _: &Operators<'_>) -> OrderAnalysis {
-        let gone = abi::OpOrder {
+        let erased = abi::OpOrder {
             position: u32::MAX,
             end: u32::MAX,
             depth: 0,
         };
-        let mut order = vec![gone; f.op_ids()];
+        let mut order = vec![erased; f.op_ids()];
         let mut around: Vec<OpId> = Vec::new();
         let mut position = 0;
         for op in f.walk(f.body()) {

@@ -24,15 +24,15 @@ pub struct FunctionSnapshot {
 impl FunctionSnapshot {
     /// Creates a snapshot of a function.
     pub fn new(function: Arc<Function>) -> FunctionSnapshot {
-        FunctionSnapshot::of(FunctionSession::held(function, Access::Read))
+        FunctionSnapshot::from_session(FunctionSession::held(function, Access::Read))
     }
 
     /// Creates a snapshot of a function of a module. The module determines which ops are calls, whatever pass runs.
     pub fn in_module(function: Arc<Function>, module: Module) -> FunctionSnapshot {
-        FunctionSnapshot::of(FunctionSession::held_in(function, module))
+        FunctionSnapshot::from_session(FunctionSession::held_in(function, module))
     }
 
-    fn of(session: FunctionSession) -> FunctionSnapshot {
+    fn from_session(session: FunctionSession) -> FunctionSnapshot {
         let session = Fixed::new(session);
         let Some(tables) = tables() else {
             unreachable!("the host's own tables are of its own version");
@@ -59,7 +59,7 @@ impl Deref for FunctionSnapshot {
 /// # Errors
 /// If the function has no such constant, or its handle has ended.
 pub fn constant_data(function: &sdk::Function, constant: ConstId) -> Edit<Arc<ConstantData>> {
-    look_at(function, |function| {
+    with_function(function, |function| {
         function.live_constant(constant)?;
         Ok(function.constant_data(constant).clone())
     })?
@@ -69,10 +69,10 @@ pub fn constant_data(function: &sdk::Function, constant: ConstId) -> Edit<Arc<Co
 ///
 /// # Errors
 /// If its handle has ended.
-pub fn look_at<T>(function: &sdk::Function, look: impl FnOnce(&Function) -> T) -> Edit<T> {
+pub fn with_function<T>(function: &sdk::Function, body: impl FnOnce(&Function) -> T) -> Edit<T> {
     // SAFETY: every handle that a program can borrow comes from this host, and its session lives.
-    let session = unsafe { FunctionSession::of(function.as_raw().handle) }?;
-    session.with(|state| Ok(look(state.read()?)))
+    let session = unsafe { FunctionSession::from_handle(function.as_raw().handle) }?;
+    session.with(|state| Ok(body(state.read()?)))
 }
 
 /// Copies a function of any module into the symbols of another function's module, so that the latter can copy from it.
@@ -80,7 +80,7 @@ pub fn look_at<T>(function: &sdk::Function, look: impl FnOnce(&Function) -> T) -
 /// # Errors
 /// If the handle has ended.
 pub fn adopted(function: &sdk::Function, other: &Function) -> Edit<FunctionSnapshot> {
-    let symbols = look_at(function, |own| own.symbols().clone())?;
+    let symbols = with_function(function, |own| own.symbols().clone())?;
     Ok(FunctionSnapshot::new(Arc::new(other.copied_to(&symbols))))
 }
 
@@ -89,12 +89,12 @@ pub fn adopted(function: &sdk::Function, other: &Function) -> Edit<FunctionSnaps
 ///
 /// # Errors
 /// If no function pass edits the function.
-pub fn bring(function: &sdk::Function, callee: &Function) -> Edit {
+pub fn add_callee(function: &sdk::Function, callee: &Function) -> Edit {
     // SAFETY: as above.
-    let session = unsafe { FunctionSession::of(function.as_raw().handle) }?;
+    let session = unsafe { FunctionSession::from_handle(function.as_raw().handle) }?;
     session.with(|state| {
         let copy = callee.copied_to(state.read()?.symbols());
-        state.bring(copy)
+        state.add_callee(copy)
     })
 }
 
@@ -104,7 +104,7 @@ pub fn bring(function: &sdk::Function, callee: &Function) -> Edit {
 /// If one of its functions is being edited, or the host panicked during an edit of it.
 pub fn module_now(module: &sdk::Module<'_>) -> Edit<Module> {
     // SAFETY: as above.
-    let session = unsafe { ModuleSession::of(module.as_raw().handle) }?;
+    let session = unsafe { ModuleSession::from_handle(module.as_raw().handle) }?;
     session.now()
 }
 
@@ -114,6 +114,6 @@ pub fn module_now(module: &sdk::Module<'_>) -> Edit<Module> {
 /// If the module is read-only.
 pub fn replace_module(module: &mut sdk::Module<'_>, by: Module) -> Edit {
     // SAFETY: as above.
-    let session = unsafe { ModuleSession::of(module.as_raw().handle) }?;
+    let session = unsafe { ModuleSession::from_handle(module.as_raw().handle) }?;
     session.replace(by)
 }

@@ -73,7 +73,7 @@ impl Instance {
     ) -> CallbackOutcome<Instance> {
         let LoadedInstrument { entry, create } = *instrument;
         let mut handle = ptr::null_mut();
-        let ((), report) = speak(frame, &options, ptr::null(), |context| {
+        let ((), report) = call_with_context(frame, &options, ptr::null(), |context| {
             // SAFETY: the function and its state come from the table of a plugin, which is never unloaded. The context
             // lives until the call returns.
             unsafe { create(entry.state, context, &mut handle) }
@@ -103,7 +103,7 @@ impl Instance {
         };
         // SAFETY: the function comes from the table of a plugin, which is never unloaded. `&mut self` makes this the
         // only call on the instance, and the context lives until it returns.
-        speak(frame, &self.options, ptr::null(), |context| unsafe {
+        call_with_context(frame, &self.options, ptr::null(), |context| unsafe {
             callback(self.handle, context)
         })
     }
@@ -164,7 +164,7 @@ impl Instance {
             error: abi::Str::new(error),
             ..abi::PassInfo::EMPTY
         };
-        let outcome = speak(pass.frame, &self.options, &session, |context| {
+        let outcome = call_with_context(pass.frame, &self.options, &session, |context| {
             call(self.handle, context, &session.reference(), &info)
         });
         self.required.clear();
@@ -178,9 +178,10 @@ impl Instance {
         };
         let mut text = abi::Str::EMPTY;
         // SAFETY: as in `watch_context`. `text` lives until the function returns.
-        let ((), mut report) = speak(frame, &self.options, ptr::null(), |context| unsafe {
-            callback(self.handle, context, &mut text)
-        });
+        let ((), mut report) =
+            call_with_context(frame, &self.options, ptr::null(), |context| unsafe {
+                callback(self.handle, context, &mut text)
+            });
         if has_failure(&report) {
             return (None, report);
         }
@@ -215,7 +216,7 @@ impl Drop for Instance {
 
 /// Calls an instrument with a new context, whose diagnostics may refer to a module.
 #[inline]
-fn speak(
+fn call_with_context(
     frame: &dyn Frame,
     options: &ConfigValue,
     module: *const ModuleSession<'_>,

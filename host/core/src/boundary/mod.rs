@@ -22,7 +22,7 @@ use std::ffi::c_void;
 use std::ptr;
 
 pub use instrument::{CallbackOutcome, CallbackReport, Instance, PassCall};
-pub use op::IS_WRONG;
+pub use op::IS_INVALID;
 use passdock_abi as abi;
 use passdock_loader::HostTable;
 pub use run::{

@@ -10,7 +10,7 @@ use passdock_ir::{Edit, EditFailure};
 use passdock_loader::OpDefs;
 use passdock_plugin_api as sdk;
 
-use super::op::Question;
+use super::op::OpQueries;
 use super::run::tables;
 use super::session::input;
 use crate::{rules, util};
@@ -18,7 +18,7 @@ use crate::{rules, util};
 /// The maximum number of cached texts. Plugins have fewer.
 const MAX_CACHED: usize = 1024;
 
-impl Question<'_> {
+impl OpQueries<'_> {
     pub(super) unsafe fn rewrite(&self, desc: &RewriteDesc) -> Edit {
         // SAFETY: the text is valid during the call, by the plugin ABI.
         let text = unsafe { input::text(desc.rules, "text of the rules")? };
@@ -52,7 +52,7 @@ fn read(text: &str, ops: &OpDefs) -> Result<Arc<sdk::Rules>, EditFailure> {
     if let Some(rules) = util::lock(cache).get(&key) {
         return Ok(rules.clone());
     }
-    let refused = |error: sdk::rewrite::RuleError| {
+    let to_failure = |error: sdk::rewrite::RuleError| {
         let before = text.get(..error.at.start).unwrap_or(text);
         let line = before.matches('\n').count() + 1;
         let help = match rules::help(&error, text) {
@@ -61,8 +61,8 @@ fn read(text: &str, ops: &OpDefs) -> Result<Arc<sdk::Rules>, EditFailure> {
         };
         EditFailure::invalid(format!("line {line} of the rules: {}{help}", error.message))
     };
-    let rules = sdk::Rules::parse(text).map_err(refused)?;
-    rules::check(&rules, ops).map_err(refused)?;
+    let rules = sdk::Rules::parse(text).map_err(to_failure)?;
+    rules::check(&rules, ops).map_err(to_failure)?;
     let rules = Arc::new(rules);
     let mut cache = util::lock(cache);
     if cache.len() >= MAX_CACHED {

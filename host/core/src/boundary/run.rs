@@ -128,10 +128,10 @@ pub fn run_function_pass<'s, E>(
         };
         let is_same = session.stop();
         if status != Status::OK || !is_same || !context.is_silent() {
-            let (result, brought) = session.finish(slot);
+            let (result, added_functions) = session.finish(slot);
             report(
                 slot.function(),
-                PassOutcome::new(&context, status, result, brought),
+                PassOutcome::new(&context, status, result, added_functions),
             )?;
         }
         Ok(())
@@ -147,7 +147,7 @@ pub struct PassOutcome<T> {
     /// The changed function or module, or `None` if it is unchanged.
     pub result: Result<Option<T>, Box<CallFailure>>,
     /// The functions that a function pass adds to the module.
-    pub brought: Vec<Arc<Function>>,
+    pub added_functions: Vec<Arc<Function>>,
     /// The diagnostics of the pass.
     pub diagnostics: Vec<Diagnostic>,
     /// The number of rewrites by rule, also if the pass failed afterwards.
@@ -160,7 +160,7 @@ impl<T> PassOutcome<T> {
         context: &ContextSession<'_>,
         status: Status,
         result: Edit<Option<T>>,
-        brought: Vec<Arc<Function>>,
+        added_functions: Vec<Arc<Function>>,
     ) -> PassOutcome<T> {
         PassOutcome {
             result: match (status, result) {
@@ -168,7 +168,7 @@ impl<T> PassOutcome<T> {
                 (Status::OK, Err(error)) => Err(Box::new(CallFailure::new(error.message))),
                 (status, _) => Err(Box::new(context.failure(status))),
             },
-            brought,
+            added_functions,
             diagnostics: context.take_diagnostics(),
             rewrites: context.take_rewrites(),
         }

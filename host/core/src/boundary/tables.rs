@@ -67,7 +67,7 @@ mod functions {
     use super::*;
 
     pub(super) unsafe extern "C" fn last_error(f: *const Function) -> Str {
-        gate::last_error(unsafe { FunctionSession::of(f) })
+        gate::last_error(unsafe { FunctionSession::from_handle(f) })
     }
 
     pub(super) unsafe extern "C" fn constant_data(
@@ -434,7 +434,7 @@ mod functions {
     }
 
     pub(super) unsafe extern "C" fn names_function(f: *const Function, name: SymbolId) -> u32 {
-        gate::guard(0, || match unsafe { FunctionSession::of(f) } {
+        gate::guard(0, || match unsafe { FunctionSession::from_handle(f) } {
             Ok(session) => session.names_function(name),
             Err(_) => 0,
         })
@@ -464,7 +464,7 @@ mod modules {
     use super::*;
 
     pub(super) unsafe extern "C" fn last_error(m: *const Module) -> Str {
-        gate::last_error(unsafe { ModuleSession::of(m) })
+        gate::last_error(unsafe { ModuleSession::from_handle(m) })
     }
 
     pub(super) unsafe extern "C" fn snapshot(
@@ -473,7 +473,7 @@ mod modules {
         out: *mut FunctionRef,
     ) -> Status {
         unsafe {
-            gate::call(ModuleSession::of(m), |session| {
+            gate::call(ModuleSession::from_handle(m), |session| {
                 input::write_with(out, || session.snapshot(name))
             })
         }
@@ -481,7 +481,9 @@ mod modules {
 
     pub(super) unsafe extern "C" fn release(m: *const Module, function: FunctionRef) {
         unsafe {
-            gate::call(ModuleSession::of(m), |session| session.release(function));
+            gate::call(ModuleSession::from_handle(m), |session| {
+                session.release(function)
+            });
         }
     }
 
@@ -491,7 +493,7 @@ mod modules {
         out: *mut FunctionRef,
     ) -> Status {
         unsafe {
-            gate::call(ModuleSession::of(m), |session| {
+            gate::call(ModuleSession::from_handle(m), |session| {
                 input::write_with(out, || session.edit(name))
             })
         }
@@ -503,7 +505,7 @@ mod modules {
         out: *mut FunctionRef,
     ) -> Status {
         unsafe {
-            gate::call(ModuleSession::of(m), |session| {
+            gate::call(ModuleSession::from_handle(m), |session| {
                 let desc = &input::described(desc)?;
                 input::write_with(out, || session.create_function(desc))
             })
@@ -512,7 +514,7 @@ mod modules {
 
     pub(super) unsafe extern "C" fn remove_function(m: *mut Module, name: SymbolId) -> Status {
         unsafe {
-            gate::call(ModuleSession::of(m), |session| {
+            gate::call(ModuleSession::from_handle(m), |session| {
                 session.remove_function(name)
             })
         }
@@ -524,8 +526,8 @@ mod modules {
         desc: *const RunDesc,
     ) -> Status {
         unsafe {
-            gate::call(ModuleSession::of(m), |session| {
-                let context = ContextSession::of(context)?;
+            gate::call(ModuleSession::from_handle(m), |session| {
+                let context = ContextSession::from_handle(context)?;
                 let desc = &input::described(desc)?;
                 session.run_pass(context, desc)
             })
@@ -539,7 +541,7 @@ mod modules {
         call: *mut OpId,
     ) -> Status {
         unsafe {
-            gate::call(ModuleSession::of(m), |session| {
+            gate::call(ModuleSession::from_handle(m), |session| {
                 let desc = &input::described(desc)?;
                 input::check_out(function)?;
                 input::check_out(call)?;
@@ -572,9 +574,11 @@ mod context {
     use super::*;
 
     pub(super) unsafe extern "C" fn opt_level(context: *const Context) -> u32 {
-        gate::guard(0, || match unsafe { ContextSession::of(context) } {
-            Ok(session) => session.opt_level(),
-            Err(_) => 0,
+        gate::guard(0, || {
+            match unsafe { ContextSession::from_handle(context) } {
+                Ok(session) => session.opt_level(),
+                Err(_) => 0,
+            }
         })
     }
 
@@ -584,7 +588,7 @@ mod context {
         out: *mut Setting,
     ) -> Status {
         unsafe {
-            gate::call(ContextSession::of(context), |session| {
+            gate::call(ContextSession::from_handle(context), |session| {
                 let name = input::text(name, "name")?;
                 input::fill(out, session.option(name)?)
             })
@@ -598,7 +602,7 @@ mod context {
         out: *mut Setting,
     ) -> Status {
         unsafe {
-            gate::call(ContextSession::of(context), |session| {
+            gate::call(ContextSession::from_handle(context), |session| {
                 let key = input::text(key, "key")?;
                 let field = input::text(field, "field")?;
                 input::fill(out, session.config(key, field)?)
@@ -611,7 +615,7 @@ mod context {
         diagnostic: *const Diagnostic,
     ) -> Status {
         unsafe {
-            gate::call(ContextSession::of(context), |session| {
+            gate::call(ContextSession::from_handle(context), |session| {
                 let diagnostic = &input::described(diagnostic)?;
                 session.emit(diagnostic)
             })
@@ -620,7 +624,7 @@ mod context {
 
     pub(super) unsafe extern "C" fn fail(context: *mut Context, failure: *const Failure) {
         unsafe {
-            gate::call(ContextSession::of(context), |session| {
+            gate::call(ContextSession::from_handle(context), |session| {
                 let failure = &input::described(failure)?;
                 session.fail(failure)
             });
@@ -633,7 +637,7 @@ mod context {
         out: *mut PassKind,
     ) -> Status {
         unsafe {
-            gate::call(ContextSession::of(context), |session| {
+            gate::call(ContextSession::from_handle(context), |session| {
                 let name = input::text(name, "name")?;
                 input::write_with(out, || session.find_pass(name))
             })
@@ -641,12 +645,12 @@ mod context {
     }
 
     pub(super) unsafe extern "C" fn last_error(context: *const Context) -> Str {
-        gate::last_error(unsafe { ContextSession::of(context) })
+        gate::last_error(unsafe { ContextSession::from_handle(context) })
     }
 
     pub(super) unsafe extern "C" fn may_rewrite(context: *const Context, rule: Str) -> Status {
         unsafe {
-            gate::call(ContextSession::of(context), |session| {
+            gate::call(ContextSession::from_handle(context), |session| {
                 let rule = input::text(rule, "rule")?;
                 session.may_rewrite(rule)
             })
@@ -655,7 +659,7 @@ mod context {
 
     pub(super) unsafe extern "C" fn rewrote(context: *mut Context, rule: Str) {
         unsafe {
-            gate::call(ContextSession::of(context), |session| {
+            gate::call(ContextSession::from_handle(context), |session| {
                 let rule = input::text(rule, "rule")?;
                 session.rewrote(rule)
             });
@@ -668,16 +672,16 @@ mod context {
         desc: *const RewriteDesc,
     ) -> Status {
         unsafe {
-            op::ask(context, f, |question| {
+            op::query(context, f, |queries| {
                 let desc = &input::described(desc)?;
-                question.rewrite(desc)
+                queries.rewrite(desc)
             })
         }
     }
 
     pub(super) unsafe extern "C" fn host_version(context: *const Context, out: *mut Str) -> Status {
         unsafe {
-            gate::call(ContextSession::of(context), |session| {
+            gate::call(ContextSession::from_handle(context), |session| {
                 input::write_with(out, || session.host_version())
             })
         }
@@ -706,7 +710,7 @@ mod ops {
     use super::*;
 
     pub(super) unsafe extern "C" fn traits(f: *const Function, name: SymbolId) -> u64 {
-        gate::guard(0, || match unsafe { FunctionSession::of(f) } {
+        gate::guard(0, || match unsafe { FunctionSession::from_handle(f) } {
             Ok(session) => session.traits(name),
             Err(_) => 0,
         })
@@ -717,7 +721,7 @@ mod ops {
         f: *mut Function,
         op: OpId,
     ) -> Status {
-        unsafe { op::ask(context, f, |question| question.infer(op)) }
+        unsafe { op::query(context, f, |queries| queries.infer(op)) }
     }
 
     pub(super) unsafe extern "C" fn evaluate(
@@ -729,12 +733,12 @@ mod ops {
         count: usize,
     ) -> Status {
         unsafe {
-            op::ask(context, f, |question| {
+            op::query(context, f, |queries| {
                 let desc = &input::described(desc)?;
                 if count > 0 {
                     input::check_out(out)?;
                 }
-                input::write_all(out, question.evaluate(op, desc, count)?);
+                input::write_all(out, queries.evaluate(op, desc, count)?);
                 Ok(())
             })
         }
@@ -748,11 +752,11 @@ mod ops {
         count: usize,
     ) -> Status {
         unsafe {
-            op::ask(context, f, |question| {
+            op::query(context, f, |queries| {
                 if count > 0 {
                     input::check_out(out)?;
                 }
-                input::write_all(out, question.decompose(op, count)?);
+                input::write_all(out, queries.decompose(op, count)?);
                 Ok(())
             })
         }
@@ -769,13 +773,13 @@ mod ops {
         count: usize,
     ) -> Status {
         unsafe {
-            op::ask(context, f, |question| {
+            op::query(context, f, |queries| {
                 let operands = input::list(operands, operand_count, "operands")?;
                 let desc = &input::described(desc)?;
                 if count > 0 {
                     input::check_out(out)?;
                 }
-                input::write_all(out, question.evaluate_with(op, operands, desc, count)?);
+                input::write_all(out, queries.evaluate_with(op, operands, desc, count)?);
                 Ok(())
             })
         }
@@ -804,7 +808,7 @@ mod ops {
         f: *const Function,
         op: OpId,
     ) -> Status {
-        unsafe { op::ask_to_read(context, f, |question| question.check_op(op)) }
+        unsafe { op::query_read(context, f, |queries| queries.check_op(op)) }
     }
 
     pub(super) unsafe extern "C" fn infer_with(
@@ -815,9 +819,9 @@ mod ops {
         count: usize,
     ) -> Status {
         unsafe {
-            op::ask(context, f, |question| {
+            op::query(context, f, |queries| {
                 let operands = input::list(operands, count, "operands")?;
-                question.infer_with(op, operands)
+                queries.infer_with(op, operands)
             })
         }
     }
@@ -831,11 +835,11 @@ mod ops {
         stride: *mut u32,
     ) -> Status {
         unsafe {
-            op::ask_to_read(context, f, |question| {
+            op::query_read(context, f, |queries| {
                 input::check_out(out)?;
                 input::check_out(count)?;
                 input::check_out(stride)?;
-                let results = question.attributes(op)?;
+                let results = queries.attributes(op)?;
                 out.write(results.0);
                 count.write(results.1);
                 stride.write(results.2);
@@ -852,11 +856,11 @@ mod ops {
         count: usize,
     ) -> Status {
         unsafe {
-            op::ask(context, f, |question| {
+            op::query(context, f, |queries| {
                 if count > 0 {
                     input::check_out(out)?;
                 }
-                input::write_all(out, question.legalize(op, count)?);
+                input::write_all(out, queries.legalize(op, count)?);
                 Ok(())
             })
         }
@@ -871,9 +875,9 @@ mod ops {
         out: *mut LaidOut,
     ) -> Status {
         unsafe {
-            op::ask(context, f, |question| {
+            op::query(context, f, |queries| {
                 let wanted = input::list(wanted, count, "wanted")?;
-                input::fill(out, question.layout(op, wanted)?)
+                input::fill(out, queries.layout(op, wanted)?)
             })
         }
     }
@@ -887,9 +891,9 @@ mod ops {
         out: *mut LaidOut,
     ) -> Status {
         unsafe {
-            op::ask(context, f, |question| {
+            op::query(context, f, |queries| {
                 let given = input::list(given, count, "given")?;
-                input::fill(out, question.alter_layout(op, given)?)
+                input::fill(out, queries.alter_layout(op, given)?)
             })
         }
     }
@@ -900,9 +904,9 @@ mod ops {
         desc: *const TextDesc,
     ) -> Status {
         unsafe {
-            op::ask(context, f, |question| {
+            op::query(context, f, |queries| {
                 let desc = &input::described(desc)?;
-                question.insert_text(desc)
+                queries.insert_text(desc)
             })
         }
     }
@@ -913,7 +917,7 @@ mod ops {
         op: OpId,
         target: Str,
     ) -> Status {
-        unsafe { op::ask_to_read(context, f, |question| question.supports(op, target)) }
+        unsafe { op::query_read(context, f, |queries| queries.supports(op, target)) }
     }
 }
 
@@ -943,7 +947,7 @@ mod definitions {
         desc: *const TypeDesc,
     ) -> Status {
         unsafe {
-            op::answer(call, |call| {
+            op::with_call(call, |call| {
                 let desc = &input::described(desc)?;
                 call.set_result_type(index, desc)
             })
@@ -957,7 +961,7 @@ mod definitions {
         count: usize,
     ) -> Status {
         unsafe {
-            op::answer(call, |call| {
+            op::with_call(call, |call| {
                 let dims = input::list(dims, count, "dims")?;
                 call.set_result_dims(index, dims)
             })
@@ -971,7 +975,7 @@ mod definitions {
         count: *mut usize,
     ) -> Status {
         unsafe {
-            op::answer(call, |call| {
+            op::with_call(call, |call| {
                 input::check_out(out)?;
                 input::check_out(count)?;
                 let elements = call.operand_dims(index)?;
@@ -990,7 +994,7 @@ mod definitions {
         out: *mut Dim,
     ) -> Status {
         unsafe {
-            op::answer(call, |call| {
+            op::with_call(call, |call| {
                 input::write_with(out, || call.add_expr(kind, lhs, rhs))
             })
         }
@@ -1002,7 +1006,7 @@ mod definitions {
         out: *mut TypeId,
     ) -> Status {
         unsafe {
-            op::answer(call, |call| {
+            op::with_call(call, |call| {
                 let desc = &input::described(desc)?;
                 input::write_with(out, || call.add_type(desc))
             })
@@ -1017,7 +1021,7 @@ mod definitions {
         out: *mut *mut u8,
     ) -> Status {
         unsafe {
-            op::answer(call, |call| {
+            op::with_call(call, |call| {
                 let desc = &input::described(desc)?;
                 input::write_with(out, || call.allocate_result(index, desc, len))
             })
@@ -1026,12 +1030,12 @@ mod definitions {
 
     pub(super) unsafe extern "C" fn refuse(call: *mut OpCall, reason: Str) {
         unsafe {
-            op::answer(call, |call| call.refuse(reason));
+            op::with_call(call, |call| call.refuse(reason));
         }
     }
 
     pub(super) unsafe extern "C" fn set_body(call: *mut OpCall, text: Str) -> Status {
-        unsafe { op::answer(call, |call| call.set_body(text)) }
+        unsafe { op::with_call(call, |call| call.set_body(text)) }
     }
 
     pub(super) unsafe extern "C" fn wanted_layout(
@@ -1040,7 +1044,7 @@ mod definitions {
         out: *mut Str,
     ) -> Status {
         unsafe {
-            op::answer(call, |call| {
+            op::with_call(call, |call| {
                 input::write_with(out, || call.wanted_layout(index))
             })
         }
@@ -1051,7 +1055,7 @@ mod definitions {
         index: u32,
         layout: Str,
     ) -> Status {
-        unsafe { op::answer(call, |call| call.set_operand_layout(index, layout)) }
+        unsafe { op::with_call(call, |call| call.set_operand_layout(index, layout)) }
     }
 
     pub(super) unsafe extern "C" fn set_result_layout(
@@ -1059,11 +1063,11 @@ mod definitions {
         index: u32,
         layout: Str,
     ) -> Status {
-        unsafe { op::answer(call, |call| call.set_result_layout(index, layout)) }
+        unsafe { op::with_call(call, |call| call.set_result_layout(index, layout)) }
     }
 
     pub(super) unsafe extern "C" fn target(call: *mut OpCall, out: *mut Str) -> Status {
-        unsafe { op::answer(call, |call| input::write_with(out, || call.target())) }
+        unsafe { op::with_call(call, |call| input::write_with(out, || call.target())) }
     }
 }
 

@@ -12,7 +12,9 @@ use std::collections::BTreeMap;
 
 pub(crate) use built_in::{FALLBACK_DEVICE, IMMUTABLE_MODULE};
 pub use into::IntoConfig;
-pub use passdock_loader::{ConfigError, ConfigValue, Field, FieldType, Schema, Wrong, toml_text};
+pub use passdock_loader::{
+    ConfigError, ConfigValue, Field, FieldType, InvalidPart, Schema, toml_text,
+};
 use serde::{Deserialize, Serialize};
 pub(crate) use table::ConfigTable;
 pub use table::{ConfigInfo, KEYS_OF_TVM, canonical_key};

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use passdock_diagnostic::suggest;
 use serde::Serialize;
 
-use super::{ConfigError, Schema, Wrong, built_in};
+use super::{ConfigError, InvalidPart, Schema, built_in};
 
 /// Keys of TVM's releases, and the equivalent keys of passdock.
 pub const KEYS_OF_TVM: [(&str, &str); 3] = [
@@ -68,7 +68,7 @@ impl ConfigTable {
         let own = canonical_key(key);
         if own != key {
             let message = format!("config option `{key}` is an alias of `{own}`");
-            let error = ConfigError::new(Wrong::Key, key, None, message);
+            let error = ConfigError::new(InvalidPart::Key, key, None, message);
             return Err(error.help("choose another name"));
         }
         let Some(entry) = self.entries.get(key) else {
@@ -79,7 +79,7 @@ impl ConfigTable {
             None => "by this program".to_owned(),
         };
         let message = format!("config option `{key}` is already registered {by}");
-        Err(ConfigError::new(Wrong::Key, key, None, message).help("rename one of them"))
+        Err(ConfigError::new(InvalidPart::Key, key, None, message).help("rename one of them"))
     }
 
     /// Returns the option of a key, or of TVM's key for it, if any.
@@ -96,7 +96,7 @@ impl ConfigTable {
             let others = keys().filter(|other| Some(*other) != near);
             let listed = suggest::listed(near.into_iter().chain(others));
             let message = format!("Invalid config option `{key}`; candidates are: {listed}");
-            let mut error = ConfigError::new(Wrong::Key, key, None, message);
+            let mut error = ConfigError::new(InvalidPart::Key, key, None, message);
             error.help = near.map(|near| format!("did you mean `{near}`?"));
             error
         })

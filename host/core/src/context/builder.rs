@@ -8,7 +8,7 @@ use passdock_diagnostic::{Diagnostic, Severity};
 use super::pool::Pool;
 use super::{ContextSettings, Inner, Instruments, PassContext, Recorder, Renderer, get_renderer};
 use crate::boundary::Endings;
-use crate::config::{ConfigError, IMMUTABLE_MODULE, IntoConfig, Wrong};
+use crate::config::{ConfigError, IMMUTABLE_MODULE, IntoConfig, InvalidPart};
 use crate::error::PassError;
 use crate::instrument::{InstrumentRef, PassInstrument};
 use crate::pass::check_name;
@@ -34,7 +34,7 @@ pub struct ContextBuilder {
     settings: ContextSettings,
     registry: Option<Registry>,
     instruments: Vec<InstrumentRef>,
-    judges: Vec<toml::Table>,
+    checking_instruments: Vec<toml::Table>,
     renderer: Option<Arc<Renderer>>,
     recorder: Option<Arc<Recorder>>,
     /// Whether the context becomes a thread's default one.
@@ -156,8 +156,8 @@ impl ContextBuilder {
     }
 
     /// Adds the `[[instruments]]` table of an instrument that judges the passes.
-    pub fn judge(mut self, table: toml::Table) -> ContextBuilder {
-        self.judges.push(table);
+    pub fn checking_instrument(mut self, table: toml::Table) -> ContextBuilder {
+        self.checking_instruments.push(table);
         self
     }
 
@@ -183,7 +183,7 @@ impl ContextBuilder {
             let schema = registry.config_schema(key)?;
             if config.contains_key(&schema.key) {
                 let message = format!("`{key}` is an alias of `{}`, which is also set", schema.key);
-                return Err(ConfigError::new(Wrong::Key, key, None, message).into());
+                return Err(ConfigError::new(InvalidPart::Key, key, None, message).into());
             }
             given.insert(schema.key.clone(), schema.accept_part(value)?);
             config.insert(schema.key.clone(), schema.accept(value)?);
@@ -217,7 +217,7 @@ impl ContextBuilder {
             given,
             registry,
             instruments: Mutex::new(Instruments::new(self.instruments.into())),
-            judges: self.judges,
+            checking_instruments: self.checking_instruments,
             is_default: self.is_default,
             pool,
             renderer: self.renderer,

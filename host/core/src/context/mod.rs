@@ -102,7 +102,7 @@ struct Inner {
     registry: Registry,
     instruments: Mutex<Instruments>,
     /// The `[[instruments]]` tables of the instruments that judge the passes.
-    judges: Vec<toml::Table>,
+    checking_instruments: Vec<toml::Table>,
     /// Whether this is a thread's default context, which is entered as long as the thread lives.
     is_default: bool,
     pool: Option<Pool>,
@@ -209,8 +209,8 @@ impl PassContext {
     }
 
     /// Returns the `[[instruments]]` tables of the instruments that judge the passes: if one fails, the run fails.
-    pub fn judges(&self) -> &[toml::Table] {
-        &self.0.judges
+    pub fn checking_instruments(&self) -> &[toml::Table] {
+        &self.0.checking_instruments
     }
 
     /// Whether the host checks that passes don't change their input modules.

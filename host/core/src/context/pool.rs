@@ -32,15 +32,15 @@ pub(super) struct Pool {
 impl Pool {
     /// Starts `jobs` threads, or one for each core if it is 0.
     pub(super) fn new(jobs: usize) -> Result<Pool, PassError> {
-        let refused = |kind, why| PassError::new(kind, why).help("request fewer jobs");
+        let failure = |kind, why| PassError::new(kind, why).help("request fewer jobs");
         if jobs > MAX_JOBS {
             let why = format!("{jobs} jobs exceed the limit of {MAX_JOBS}");
-            return Err(refused(ErrorKind::Config, why));
+            return Err(failure(ErrorKind::Config, why));
         }
         let built = ThreadPoolBuilder::new().num_threads(jobs).build();
         let threads = built.map_err(|error| {
             let why = format!("could not start {jobs} threads: {error}");
-            refused(ErrorKind::Context, why)
+            failure(ErrorKind::Context, why)
         })?;
         let forks = FORKS.load(Ordering::Relaxed);
         Ok(Pool { threads, forks })

@@ -149,10 +149,10 @@ impl Recorder {
     }
 
     /// Returns the names of the passes with matching records except Sequentials, without duplicates, in order.
-    fn names(&self, is_meant: impl Fn(&PassRecord) -> bool) -> Vec<String> {
+    fn names(&self, predicate: impl Fn(&PassRecord) -> bool) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         for record in util::lock(&self.records).iter() {
-            if !record.is_sequential && is_meant(record) && !names.contains(&record.name) {
+            if !record.is_sequential && predicate(record) && !names.contains(&record.name) {
                 names.push(record.name.clone());
             }
         }

@@ -48,7 +48,7 @@ impl PassContext {
     }
 
     /// Resets the count, for a call from outside of passes.
-    pub(crate) fn count_rewrites_anew(&self) {
+    pub(crate) fn reset_rewrite_count(&self) {
         if self.settings().rewrite_limit.is_some() {
             *util::lock(&self.0.rewritten) = Rewritten::default();
         }
@@ -79,7 +79,7 @@ impl PassContext {
             watches_input: inner.watches_input,
             registry: inner.registry.clone(),
             instruments: Mutex::new(Instruments::new(self.instrument_list())),
-            judges: inner.judges.clone(),
+            checking_instruments: inner.checking_instruments.clone(),
             is_default: false,
             // Rewrites are counted in the order of the functions.
             pool: None,

@@ -262,7 +262,7 @@ pub fn get_renderer() -> Arc<Renderer> {
 /// Writes diagnostics to standard error, with colour if it is a terminal.
 fn to_stderr(diagnostics: &[Diagnostic]) {
     let mut out = std::io::stderr().lock();
-    let color = terminal::takes_color(out.is_terminal());
+    let color = terminal::supports_color(out.is_terminal());
     for diagnostic in diagnostics {
         // An error is ignored: it could only be reported to standard error.
         let _ = writeln!(out, "{}", diagnostic.render(color));
@@ -333,7 +333,7 @@ pub(crate) fn pushed(context: &PassContext) -> Pushed {
 impl Drop for Pushed {
     fn drop(&mut self) {
         // Contexts that the pass entered and didn't exit stay on the stack: programs in other languages may do that.
-        let taken = STACK.with_borrow_mut(|stack| stack.remove(self.depth));
-        drop(taken);
+        let removed = STACK.with_borrow_mut(|stack| stack.remove(self.depth));
+        drop(removed);
     }
 }

@@ -37,18 +37,18 @@ use crate::instrument::{InstrumentRef, calls};
 #[must_use = "the context is left when this is dropped"]
 pub struct Entered {
     context: PassContext,
-    state: Stay,
+    state: EnteredState,
     /// The stack is thread-local, so the guard isn't `Send`.
     on_thread: PhantomData<*const ()>,
 }
 
 /// The state of an [`Entered`].
 #[derive(PartialEq, Eq)]
-enum Stay {
+enum EnteredState {
     Inside,
     /// `exit` was rejected, and the caller got the error.
-    Refused,
-    Left,
+    ExitRejected,
+    Exited,
 }
 
 impl PassContext {
@@ -89,7 +89,7 @@ impl PassContext {
         running::push(self, true);
         Ok(Entered {
             context: self.clone(),
-            state: Stay::Inside,
+            state: EnteredState::Inside,
             on_thread: PhantomData,
         })
     }
@@ -183,13 +183,13 @@ impl PassContext {
         // No other call can begin before this one has taken the failures.
         let _now = call.is_some().then(|| self.lock_instruments());
         match call.and_then(Arc::into_inner) {
-            Some(()) => self.told(result),
+            Some(()) => self.with_endings(result),
             None => result,
         }
     }
 
     /// Returns the result, or an error if destructors failed meanwhile.
-    fn told<T>(&self, result: Result<T, PassError>) -> Result<T, PassError> {
+    fn with_endings<T>(&self, result: Result<T, PassError>) -> Result<T, PassError> {
         match (result, self.0.endings.take()) {
             (result, None) => result,
             (Ok(_), Some(ending)) => Err(ending),
@@ -198,8 +198,8 @@ impl PassContext {
     }
 
     /// Shows the failures of destructors since the context was exited, so that they don't fail a new scope or call.
-    fn show_endings(&self, was_left: bool) {
-        if was_left && let Some(ending) = self.0.endings.take() {
+    fn show_endings(&self, was_exited: bool) {
+        if was_exited && let Some(ending) = self.0.endings.take() {
             self.emit(ending.to_diagnostic());
         }
     }
@@ -238,19 +238,19 @@ impl Entered {
     }
 
     /// Whether the context is exited.
-    pub fn is_left(&self) -> bool {
-        self.state == Stay::Left
+    pub fn is_exited(&self) -> bool {
+        self.state == EnteredState::Exited
     }
 
     fn leave(&mut self, in_flight: bool) -> Result<(), PassError> {
-        if self.state == Stay::Left {
+        if self.state == EnteredState::Exited {
             return Ok(());
         }
-        self.state = Stay::Refused;
+        self.state = EnteredState::ExitRejected;
         take_off(&self.context)?;
-        self.state = Stay::Left;
-        let left = leave(&self.context, in_flight);
-        self.context.told(left)
+        self.state = EnteredState::Exited;
+        let exited = leave(&self.context, in_flight);
+        self.context.with_endings(exited)
     }
 }
 
@@ -284,9 +284,9 @@ fn leave(context: &PassContext, in_flight: bool) -> Result<(), PassError> {
 
 impl Drop for Entered {
     fn drop(&mut self) {
-        let is_known = self.state == Stay::Refused;
+        let is_known = self.state == EnteredState::ExitRejected;
         if let Err(error) = self.leave(std::thread::panicking())
-            && !(is_known && self.state == Stay::Refused)
+            && !(is_known && self.state == EnteredState::ExitRejected)
         {
             self.context.emit(error.to_diagnostic());
         }

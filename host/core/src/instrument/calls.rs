@@ -79,7 +79,7 @@ fn call<T>(
         },
         Err(payload) => {
             let text = util::panic_text(&*payload);
-            let message = sentence(instrument, ("panicked", None), callback, &text);
+            let message = error_message(instrument, ("panicked", None), callback, &text);
             return Err(PassError::new(ErrorKind::Instrument, message));
         }
     };
@@ -87,7 +87,7 @@ fn call<T>(
     let did = plugin.map_or(("failed", None), CallbackError::verb);
     let inner = cause.downcast_ref::<PassError>();
     let why = inner.map_or_else(|| cause.to_string(), |inner| inner.message.clone());
-    let message = sentence(instrument, did, callback, &why);
+    let message = error_message(instrument, did, callback, &why);
     // The locations of an inner error stay in their own fields.
     let error = match inner.cloned() {
         Some(mut error) => {
@@ -102,7 +102,7 @@ fn call<T>(
 /// Returns the message about a failed callback: the instrument and its plugin, the verb, the callback, the location and
 /// the reason.
 #[cold]
-pub(super) fn sentence(
+pub(super) fn error_message(
     instrument: &dyn PassInstrument,
     (verb, at): (&str, Option<&str>),
     callback: &str,
@@ -122,7 +122,7 @@ pub(crate) fn prepare(i: &dyn PassInstrument, frame: &dyn Frame) -> Result<(), P
     let _inside = Inside::enter();
     catch_unwind(AssertUnwindSafe(|| i.prepare(frame))).unwrap_or_else(|payload| {
         let why = util::panic_text(&*payload);
-        let message = sentence(i, ("panicked", None), "prepare", &why);
+        let message = error_message(i, ("panicked", None), "prepare", &why);
         Err(PassError::new(ErrorKind::Instrument, message))
     })
 }

@@ -76,7 +76,7 @@ impl PluginInstrument {
         let entered = self.begins()?.enter();
         let created = Instance::new(loaded, frame, self.options.clone());
         entered.leave();
-        self.hand_out(frame, created).map_err(|error| {
+        self.show_report(frame, created).map_err(|error| {
             let origin = &self.provider.origin;
             let panicked = match error.verb() {
                 ("panicked", Some(at)) => format!("it panicked at {at}: "),
@@ -106,12 +106,12 @@ impl PluginInstrument {
         let outcome = callback(instance_ref);
         entered.leave();
         drop(instance);
-        Ok(self.hand_out(frame, outcome)?)
+        Ok(self.show_report(frame, outcome)?)
     }
 
     /// Shows the diagnostics of a callback, and returns its result. A callback that emitted errors counts as failed.
     #[inline]
-    fn hand_out<T>(
+    fn show_report<T>(
         &self,
         frame: &dyn Frame,
         (result, report): CallbackOutcome<T>,
@@ -214,7 +214,7 @@ impl Drop for PluginInstrument {
         let endings = util::lock(&self.endings).take();
         if let (Some(failure), Some(endings)) = (failure, endings) {
             let error = CallbackError(Box::new(failure));
-            let message = calls::sentence(self, error.verb(), "destroy", &error.to_string());
+            let message = calls::error_message(self, error.verb(), "destroy", &error.to_string());
             let error = PassError::new(ErrorKind::Instrument, message).caused_by(Arc::new(error));
             endings.add(error);
         }

@@ -12,7 +12,7 @@ use passdock_plugin_api::Options;
 use serde::Serialize;
 
 use super::{InstrumentRef, PassFilter, Sink, stdout};
-use crate::config::{ConfigError, ConfigValue, Field, Schema, Wrong};
+use crate::config::{ConfigError, ConfigValue, Field, InvalidPart, Schema};
 use crate::error::{ErrorKind, PassError};
 use passdock_files::Target;
 
@@ -31,7 +31,7 @@ pub struct InstrumentSpec {
     /// Whether the instrument judges passes or selects those that run. If it fails, the run fails, and reproducers
     /// include it. Instruments that only observe don't affect the result of a run.
     #[serde(skip)]
-    pub judges: bool,
+    pub checks_passes: bool,
     /// The options of the instrument.
     pub options: Vec<Field>,
     /// The plugin that provides it, or `None` for the host and the program itself.
@@ -66,7 +66,7 @@ pub struct InstrumentSetup<'a> {
     names: &'a dyn PassNames,
     /// A function that describes the file of the run at a path, if there is one. Instruments must not overwrite such
     /// files.
-    pub taken: &'a dyn Fn(&Path) -> Option<String>,
+    pub file_in_use: &'a dyn Fn(&Path) -> Option<String>,
     /// The names of the Sequentials of the run.
     sequentials: BTreeSet<String>,
 }
@@ -102,14 +102,14 @@ impl InstrumentSpec {
     /// }
     ///
     /// let summary = "Lets passes run on small modules only.";
-    /// let spec = InstrumentSpec::judging("limit", summary, |options: Limit, _| Ok(Arc::new(options)));
+    /// let spec = InstrumentSpec::checking("limit", summary, |options: Limit, _| Ok(Arc::new(options)));
     /// let registry = Registry::new();
     /// registry.register_instrument(spec).unwrap();
     /// let options = "ops = 8".parse().unwrap();
     /// let limit = registry.get_instrument("limit", &options, &InstrumentSetup::new(&registry));
     /// assert_eq!(limit.unwrap().name(), "limit");
     /// ```
-    pub fn judging<T: Options>(
+    pub fn checking<T: Options>(
         name: &str,
         summary: &str,
         make: impl Fn(T, &InstrumentSetup<'_>) -> Result<InstrumentRef, PassError>
@@ -126,7 +126,7 @@ impl InstrumentSpec {
         )
     }
 
-    /// Creates the spec of an instrument that only observes passes, otherwise as [`InstrumentSpec::judging`].
+    /// Creates the spec of an instrument that only observes passes, otherwise as [`InstrumentSpec::checking`].
     pub fn watching<T: Options>(
         name: &str,
         summary: &str,
@@ -136,8 +136,8 @@ impl InstrumentSpec {
         + 'static,
     ) -> InstrumentSpec {
         InstrumentSpec {
-            judges: false,
-            ..InstrumentSpec::judging(name, summary, make)
+            checks_passes: false,
+            ..InstrumentSpec::checking(name, summary, make)
         }
     }
 
@@ -159,7 +159,7 @@ impl InstrumentSpec {
             name: name.to_owned(),
             aliases: Vec::new(),
             summary: summary.to_owned(),
-            judges: true,
+            checks_passes: true,
             options,
             plugin: None,
             origin: None,
@@ -240,7 +240,7 @@ impl<'a> InstrumentSetup<'a> {
             base: Path::new(""),
             sink: stdout(),
             color: false,
-            taken: &|_| None,
+            file_in_use: &|_| None,
             names,
             sequentials: BTreeSet::new(),
         }
@@ -278,7 +278,7 @@ impl<'a> InstrumentSetup<'a> {
         let path = self.path(path);
         match self.check_new_file(&path) {
             Ok(()) => Ok(path),
-            Err(error) => Err(wrong(instrument, field, error.to_string())),
+            Err(error) => Err(option_error(instrument, field, error.to_string())),
         }
     }
 
@@ -287,7 +287,7 @@ impl<'a> InstrumentSetup<'a> {
     /// # Errors
     /// If the path is a file of the run, or no file can be created there.
     pub fn check_new_file(&self, path: &Path) -> Result<(), PassError> {
-        let (kind, message) = match (self.taken)(path) {
+        let (kind, message) = match (self.file_in_use)(path) {
             Some(what) => (ErrorKind::Usage, format!("the file is {what}")),
             None => match Target::new(path) {
                 Ok(_) => return Ok(()),
@@ -318,12 +318,12 @@ impl<'a> InstrumentSetup<'a> {
         };
         let near = suggest::help(name, candidates().map(String::as_str));
         let list = || "run `passdock list passes` to list the passes".to_owned();
-        let error = wrong(instrument, field, format!("no pass is named `{name}`"));
+        let error = option_error(instrument, field, format!("no pass is named `{name}`"));
         Err(error.help(near.unwrap_or_else(list)))
     }
 }
 
 /// Returns an error about the value of an instrument's option, which is underlined in the pipeline.
-pub fn wrong(instrument: &str, field: &str, message: impl Into<String>) -> ConfigError {
-    ConfigError::new(Wrong::Value, instrument, Some(field), message)
+pub fn option_error(instrument: &str, field: &str, message: impl Into<String>) -> ConfigError {
+    ConfigError::new(InvalidPart::Value, instrument, Some(field), message)
 }

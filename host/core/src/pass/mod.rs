@@ -63,7 +63,7 @@ pub trait Pass: Send + Sync {
         let layers = self.option_sources(config);
         let mut mandatory = declared.options.iter().filter(|option| option.mandatory);
         if let Some(missing) = mandatory.find(|option| !layers.contains_key(&option.name)) {
-            return Err(options::lacks(declared, missing));
+            return Err(options::missing_option(declared, missing));
         }
         let values = layers.into_iter().map(|(name, (value, _))| (name, value));
         Ok(values.collect())

@@ -81,7 +81,7 @@ pub(super) fn sources(
 }
 
 /// Returns the error about a mandatory option that isn't set.
-pub(super) fn lacks(declared: &PassDeclaration, option: &Field) -> PassError {
+pub(super) fn missing_option(declared: &PassDeclaration, option: &Field) -> PassError {
     let message = format!(
         "missing required option `{}` of pass `{}`",
         option.name, declared.info.name

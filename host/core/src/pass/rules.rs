@@ -54,28 +54,28 @@ impl Source<'_> {
     }
 
     /// Converts an error of the SDK, and adds the nearest candidate as help.
-    fn refused(&self, wrong: RuleError, label: &str) -> PassError {
-        let help = rules::help(&wrong, self.text);
-        let mut error = self.error(wrong.at, label, wrong.message);
+    fn to_pass_error(&self, rule_error: RuleError, label: &str) -> PassError {
+        let help = rules::help(&rule_error, self.text);
+        let mut error = self.error(rule_error.at, label, rule_error.message);
         error.help = help;
-        match wrong.rule.is_empty() {
+        match rule_error.rule.is_empty() {
             true => error,
-            false => error.note(format!("in rule `{}`", wrong.rule)),
+            false => error.note(format!("in rule `{}`", rule_error.rule)),
         }
     }
 
     /// Checks rules of the text against op definitions.
     fn check(&self, compiled: &Rules, ops: &OpDefs) -> Result<(), PassError> {
-        rules::check(compiled, ops).map_err(|wrong| {
+        rules::check(compiled, ops).map_err(|rule_error| {
             let rules = compiled.describe().unwrap_or_default();
             let nodes = rules.iter().flat_map(Rule::ops).map(|(node, _)| node);
             let is_unknown =
-                |one: &Spanned<String>| one.at == wrong.at && !ops.knows(&one.value, None);
+                |one: &Spanned<String>| one.at == rule_error.at && !ops.knows(&one.value, None);
             let label = match nodes.flat_map(|node| &node.operators).any(is_unknown) {
                 true => "unknown operator",
                 false => "",
             };
-            self.refused(wrong, label)
+            self.to_pass_error(rule_error, label)
         })
     }
 }
@@ -98,7 +98,7 @@ impl RulesFile {
                 rules,
                 compiled: Arc::new(compiled),
             }),
-            Err(wrong) => Err(source.refused(wrong, "")),
+            Err(rule_error) => Err(source.to_pass_error(rule_error, "")),
         }
     }
 
@@ -109,8 +109,8 @@ impl RulesFile {
     /// The first error in the text, with the location underlined.
     pub fn patterns(name: &str, text: &str, ops: &OpDefs) -> Result<Vec<Rule>, PassError> {
         let source = Source { name, text };
-        let refused = |wrong| source.refused(wrong, "");
-        let patterns = Rules::parse_patterns(text).map_err(refused)?;
+        let to_pass_error = |rule_error| source.to_pass_error(rule_error, "");
+        let patterns = Rules::parse_patterns(text).map_err(to_pass_error)?;
         if patterns.is_empty() {
             let error = source.error(0..0, "", "no rules in this file");
             return Err(error.help("a pattern has the form `rule NAME { pattern }`"));
@@ -118,7 +118,7 @@ impl RulesFile {
         let mut described = Vec::new();
         for pattern in patterns {
             source.check(&pattern, ops)?;
-            described.extend(pattern.describe().map_err(refused)?);
+            described.extend(pattern.describe().map_err(to_pass_error)?);
         }
         Ok(described)
     }

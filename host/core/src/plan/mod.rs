@@ -197,7 +197,7 @@ impl Resolver<'_> {
         let by = &pass.info().name;
         for name in &pass.info().required {
             let required = self.cx.registry().get_pass(name);
-            let required = required.map_err(|error| error.note(self.who_asks(by)))?;
+            let required = required.map_err(|error| error.note(self.requester_note(by)))?;
             let name = required.info().name.clone();
             if self.path.contains(&name) {
                 return Err(self.cycle(&name));
@@ -210,7 +210,7 @@ impl Resolver<'_> {
             }
             self.cx.meet(&name);
             let options = required.options(self.cx.config_given());
-            let options = options.map_err(|error| error.note(self.who_asks(by)))?;
+            let options = options.map_err(|error| error.note(self.requester_note(by)))?;
             let step = self.step(required, options, disabled, seen, out)?;
             out.push(Step {
                 requested_by: Some(by.clone()),
@@ -252,7 +252,7 @@ impl Resolver<'_> {
             .help("remove one of them from the other's `required`")
     }
 
-    fn who_asks(&self, by: &str) -> String {
+    fn requester_note(&self, by: &str) -> String {
         match self.path.as_slice() {
             [] | [_] => format!("required by `{by}`"),
             path => format!("required by `{by}`, through {}", path.join(" -> ")),

@@ -22,7 +22,11 @@ impl Inner {
     ) -> Result<(), PassError> {
         self.aliases.check_declared(pass.declaration())?;
         self.aliases.add_declared(pass.declaration(), None);
-        add(&mut self.passes, pass.info().name.clone(), Entry::Own(pass));
+        add(
+            &mut self.passes,
+            pass.info().name.clone(),
+            Entry::Program(pass),
+        );
         Ok(())
     }
 

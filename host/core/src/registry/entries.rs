@@ -35,7 +35,7 @@ pub(super) enum Entry {
         named: bool,
     },
     /// A pass of the program itself.
-    Own(PassRef),
+    Program(PassRef),
 }
 
 /// The active entries, by the names of the passes.
@@ -107,7 +107,7 @@ impl Entry {
     pub(super) fn item(&self) -> Option<(&Arc<Plugin>, Item)> {
         match self {
             Entry::Plugin { plugin, item, .. } => Some((plugin, *item)),
-            Entry::Own(_) => None,
+            Entry::Program(_) => None,
         }
     }
 
@@ -117,7 +117,7 @@ impl Entry {
                 Item::Pass(at) => &plugin.manifest().passes[at].declaration,
                 Item::Sequential(at) => &plugin.manifest().sequentials[at].declaration,
             },
-            Entry::Own(pass) => pass.declaration(),
+            Entry::Program(pass) => pass.declaration(),
         }
     }
 

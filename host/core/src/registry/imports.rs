@@ -24,18 +24,18 @@ impl Registry {
     ///
     /// # Errors
     /// If the program can't find such passes, or there is no such pass.
-    pub fn import_pass(&self, place: &str, trusted: bool) -> Result<PassRef, PassError> {
+    pub fn import_pass(&self, target: &str, trusted: bool) -> Result<PassRef, PassError> {
         let importer = self.read().importer.clone();
         // Without the lock, since the imported code may register passes.
         if let Some(importer) = importer {
-            return importer(place, trusted).map_err(|mut error| {
+            return importer(target, trusted).map_err(|mut error| {
                 error
                     .notes
-                    .push(format!("requested by `python = {place:?}`"));
+                    .push(format!("requested by `python = {target:?}`"));
                 error
             });
         }
-        let message = format!("cannot run Python pass `{place}` outside of Python");
+        let message = format!("cannot run Python pass `{target}` outside of Python");
         let error = PassError::new(ErrorKind::UnknownPass, message);
         Err(error.help("run the pipeline in Python: `passdock.run(model, pipeline, output)`"))
     }

@@ -195,13 +195,13 @@ impl Registry {
         &self,
         files: &[PathBuf],
         options: &BTreeMap<Option<String>, LoadOptions>,
-        refused: &mut dyn FnMut(PassError) -> Result<(), PassError>,
+        on_error: &mut dyn FnMut(PassError) -> Result<(), PassError>,
     ) -> Result<(), PassError> {
         for file in files {
             let plugin = Plugin::open(file)?;
             let options = options_of(plugin.name(), options);
             let added = self.add_plugin(plugin, &options);
-            added.or_else(&mut *refused)?;
+            added.or_else(&mut *on_error)?;
             self.write().named_files.insert(file.clone());
         }
         Ok(())
@@ -240,7 +240,7 @@ impl Registry {
         &self,
         dirs: &[SearchDir],
         options: &BTreeMap<Option<String>, LoadOptions>,
-        refused: &mut dyn FnMut(PassError) -> Result<(), PassError>,
+        on_error: &mut dyn FnMut(PassError) -> Result<(), PassError>,
     ) -> Result<(), PassError> {
         let discovered = self.discover(dirs)?;
         let named: HashSet<&Path> = dirs
@@ -252,7 +252,7 @@ impl Registry {
             let dir = plugin.origin().path().and_then(Path::parent);
             let named = dir.is_some_and(|dir| named.contains(dir));
             let options = options_of(plugin.name(), options);
-            self.add(plugin, &options, named).or_else(&mut *refused)?;
+            self.add(plugin, &options, named).or_else(&mut *on_error)?;
         }
         let mut inner = self.write();
         inner.unreadable.extend(discovered.unreadable);
@@ -279,10 +279,11 @@ impl Registry {
         }
         if let Err(error) = inner.add(&plugin, options, named) {
             // If a file of a directory was rebuilt, the registered plugin stays.
-            let place = |plugin: &Plugin| plugin.origin().path()?.canonicalize().ok();
-            let own = place(&plugin);
+            let canonical_path = |plugin: &Plugin| plugin.origin().path()?.canonicalize().ok();
+            let own = canonical_path(&plugin);
             let mut others = inner.plugins.iter();
-            if let Some(other) = others.find(|other| own.is_some() && place(other) == own) {
+            if let Some(other) = others.find(|other| own.is_some() && canonical_path(other) == own)
+            {
                 return match named && other.was_replaced_by(&plugin) {
                     true => Err(adding::rebuilt(other)),
                     false => Ok(()),
@@ -311,8 +312,8 @@ impl Registry {
         inner.passes.remove_plugin(name);
         inner.aliases.remove_plugin(name);
         inner.plugins.retain(|plugin| plugin.name() != name);
-        let left = inner.plugins.iter().filter_map(|plugin| plugin.file());
-        inner.files = left.copied().collect();
+        let remaining = inner.plugins.iter().filter_map(|plugin| plugin.file());
+        inner.files = remaining.copied().collect();
         inner.config.remove_plugin(name);
         // Options that the plugin shared with others stay registered.
         for plugin in inner.plugins.clone() {
@@ -365,7 +366,7 @@ impl Registry {
                 Item::Pass(at) => plugin.manifest().passes[at].kind,
                 Item::Sequential(_) => PassKind::Module,
             }),
-            Entry::Own(pass) => Some(match pass.work() {
+            Entry::Program(pass) => Some(match pass.work() {
                 Ok(Work::Functions(FunctionKind::PRIM, _)) => PassKind::PrimFunction,
                 Ok(Work::Functions(..)) => PassKind::Function,
                 _ => PassKind::Module,
@@ -507,7 +508,7 @@ impl Inner {
                 };
                 format!("pass `{name}` is already {is} by {}", entry.origin())
             }
-            None => match self.aliases.of_program(name) {
+            None => match self.aliases.program_name(name) {
                 Some(pass) => format!("name `{name}` is already an alias of `{pass}`"),
                 None => return Ok(()),
             },
@@ -528,7 +529,7 @@ impl Inner {
         let near = suggest::help(name, names.chain(self.aliases.names()));
         let message = format!("no pass is named `{name}`");
         let mut error = PassError::new(ErrorKind::UnknownPass, message);
-        if let Some(why) = self.left_out(name) {
+        if let Some(why) = self.skipped_reason(name) {
             error.notes = vec![why];
             let help = "update passdock, or correct the plugin's manifest".to_owned();
             return error.help(near.unwrap_or(help));
@@ -550,7 +551,7 @@ impl Inner {
     }
 
     /// Returns the reason why a plugin's pass was skipped, if there is such a pass.
-    fn left_out(&self, name: &str) -> Option<String> {
+    fn skipped_reason(&self, name: &str) -> Option<String> {
         self.plugins.iter().find_map(|plugin| {
             let mut skipped = plugin.manifest().skipped.iter();
             let skipped =

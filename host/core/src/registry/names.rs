@@ -37,7 +37,7 @@ impl Aliases {
     }
 
     /// Returns the canonical name for an alias of the program, whose name no pass may have.
-    pub(super) fn of_program(&self, alias: &str) -> Option<&str> {
+    pub(super) fn program_name(&self, alias: &str) -> Option<&str> {
         let alias = self.0.get(alias)?;
         alias.plugin.is_none().then_some(alias.pass.as_str())
     }

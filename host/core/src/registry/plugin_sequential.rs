@@ -30,12 +30,12 @@ impl Inner {
             return Err(self.unknown(name));
         };
         let pass: PassRef = match entry {
-            Entry::Own(pass) => pass.clone(),
+            Entry::Program(pass) => pass.clone(),
             Entry::Plugin { plugin, item, .. } => match *item {
                 Item::Pass(at) => Arc::new(PluginPass::new(plugin.clone(), at)),
                 Item::Sequential(at) => {
                     check_path(name, path)?;
-                    plugin.ask();
+                    plugin.mark_used();
                     path.push(name.to_owned());
                     let spec = &plugin.manifest().sequentials[at];
                     let sequential = self.sequential(plugin, spec, path)?;

@@ -1,7 +1,7 @@
 //! The check of rules against op definitions: operands, attributes and versions.
 
 use passdock_ir::OpName;
-use passdock_loader::{AttrInfo, OpDefs, OpInfo, takes};
+use passdock_loader::{AttrInfo, OpDefs, OpInfo, operand_range};
 use passdock_plugin_api as sdk;
 use sdk::rewrite::{AttrTerm, Literal, NodeAttr, Operand, Opset, Rule, RuleError};
 
@@ -111,23 +111,23 @@ impl Check<'_> {
     fn fit(&self, op: &mut RuleOp<'_>) -> Result<(), RuleError> {
         let (first, last) = self.version_range(&op.domain);
         let mention = op.mention;
-        let (mut wrong, mut is_there) = (None, false);
+        let (mut rule_error, mut is_defined) = (None, false);
         for (at, definition) in op.definitions.iter().enumerate() {
             let next = op
                 .definitions
                 .get(at + 1)
                 .map_or(i64::MAX, |next| next.since);
-            let is_asked = definition.since <= last && next > first;
-            let refused = self.refused(mention, definition);
-            op.fits.push(is_asked && refused.is_none());
-            is_there |= is_asked;
-            if is_asked && refused.is_some() {
+            let applies = definition.since <= last && next > first;
+            let mismatch = self.mismatch(mention, definition);
+            op.fits.push(applies && mismatch.is_none());
+            is_defined |= applies;
+            if applies && mismatch.is_some() {
                 // The newest version is the most useful one in an error.
-                wrong = refused;
+                rule_error = mismatch;
             }
         }
         let since = op.definitions.first().map(|first| first.since);
-        if let (false, Some(since), Some(opset)) = (is_there, since, self.opset(&op.domain)) {
+        if let (false, Some(since), Some(opset)) = (is_defined, since, self.opset(&op.domain)) {
             let name = mention.operator();
             let message = format!(
                 "`{}` requires version {} or later, but the rule allows at most {}",
@@ -135,8 +135,8 @@ impl Check<'_> {
             );
             return Err(RuleError::new(opset.at.clone(), message));
         }
-        match wrong.filter(|_| !op.fits.contains(&true)) {
-            Some(wrong) => Err(wrong),
+        match rule_error.filter(|_| !op.fits.contains(&true)) {
+            Some(rule_error) => Err(rule_error),
             None => Ok(()),
         }
     }
@@ -181,19 +181,19 @@ impl Check<'_> {
     }
 
     /// Returns the reason why no op of this definition matches the rule, if any.
-    fn refused(&self, mention: Mention<'_>, definition: &OpInfo) -> Option<RuleError> {
+    fn mismatch(&self, mention: Mention<'_>, definition: &OpInfo) -> Option<RuleError> {
         self.operands(mention, definition).or_else(|| {
             let attrs = definition.attributes.as_ref()?;
             let given = mention.node.attrs.iter();
-            let wrong = given.filter_map(|given| attr(mention, given, attrs)).next();
-            wrong.or_else(|| missing(mention, attrs))
+            let rule_error = given.filter_map(|given| attr(mention, given, attrs)).next();
+            rule_error.or_else(|| missing(mention, attrs))
         })
     }
 
     fn operands(&self, mention: Mention<'_>, definition: &OpInfo) -> Option<RuleError> {
         let least = definition.min_operands;
         let most = definition.max_operands.unwrap_or(u32::MAX);
-        let allowed = takes(least, most);
+        let allowed = operand_range(least, most);
         let operands = &mention.node.operands;
         let is_list = |operand: &Operand| matches!(operand, Operand::List(_));
         let has_list = operands.iter().any(|one| is_list(&one.value));
@@ -300,11 +300,11 @@ fn kinds(value: &AttrTerm, is_replacement: bool) -> &'static [&'static str] {
         Literal::Int(_) if is_replacement => &["int"],
         Literal::Int(_) => &["int", "float"],
         Literal::Float(_) => &["float"],
-        Literal::Text(_) => &["string"],
+        Literal::String(_) => &["string"],
         Literal::Ints(ints) if is_replacement && !ints.is_empty() => &["ints"],
         Literal::Ints(_) => &["ints", "floats"],
         Literal::Floats(_) => &["floats"],
-        Literal::Word(_) => &[],
+        Literal::Ident(_) => &[],
     }
 }
 

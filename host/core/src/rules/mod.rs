@@ -64,10 +64,10 @@ pub fn check(rules: &Rules, ops: &OpDefs) -> Result<(), RuleError> {
 }
 
 /// Returns the help for an error in a text: the nearest candidate, or else the error's own help.
-pub(crate) fn help(wrong: &RuleError, text: &str) -> Option<String> {
-    let word = text.get(wrong.at.clone()).unwrap_or_default();
-    let near = suggest::help(word, wrong.candidates.iter().map(String::as_str));
-    near.or_else(|| Some(wrong.help.clone()).filter(|help| !help.is_empty()))
+pub(crate) fn help(rule_error: &RuleError, text: &str) -> Option<String> {
+    let text_at = text.get(rule_error.at.clone()).unwrap_or_default();
+    let near = suggest::help(text_at, rule_error.candidates.iter().map(String::as_str));
+    near.or_else(|| Some(rule_error.help.clone()).filter(|help| !help.is_empty()))
 }
 
 fn check_operator(ops: &OpDefs, mention: Mention<'_>) -> Result<(), RuleError> {

@@ -196,8 +196,8 @@ impl LeafCall<'_> {
     ) -> Result<Module, PassError> {
         let declared = self.pass.declaration();
         let (input, mut slots) = ModuleInput::new(module);
-        let is_meant = |slot: &FunctionSlot| slot.is_for(kind);
-        let (mut changed, mut brought) = (Vec::new(), Vec::new());
+        let is_selected = |slot: &FunctionSlot| slot.is_for(kind);
+        let (mut changed, mut added_functions) = (Vec::new(), Vec::new());
         let mut emitted_error = None;
         let mut gather =
             |before: &Arc<Function>, outcome: FunctionOutcome| -> Result<(), PassError> {
@@ -221,12 +221,12 @@ impl LeafCall<'_> {
                         verify::check_function(before, &after).map_err(in_function)?;
                     }
                     changed.push(after);
-                    brought.extend(outcome.brought);
+                    added_functions.extend(outcome.added_functions);
                 }
                 Ok(())
             };
         let is_worth_it =
-            declared.thread_safe && are_many(slots.iter().filter(|slot| is_meant(slot)));
+            declared.thread_safe && are_many(slots.iter().filter(|slot| is_selected(slot)));
         // The limit applies to rewrites in module order, so the functions can't run in parallel.
         let is_limited = self.frame.context().settings().rewrite_limit.is_some();
         // Inside a pass that isn't thread-safe, a worker might wait for this thread to release the lock.
@@ -235,15 +235,15 @@ impl LeafCall<'_> {
             && !solo::is_inside()
             && let Some(pool) = self.frame.context().pool()
         {
-            let mut meant: Vec<&mut FunctionSlot> =
-                slots.iter_mut().filter(|slot| is_meant(slot)).collect();
-            let outcomes = pool.install(|| self.parallel(pass, &mut meant, &input));
+            let mut selected: Vec<&mut FunctionSlot> =
+                slots.iter_mut().filter(|slot| is_selected(slot)).collect();
+            let outcomes = pool.install(|| self.parallel(pass, &mut selected, &input));
             outcomes
                 .into_iter()
                 .try_for_each(|(function, outcome)| gather(&function, outcome))?;
         } else {
-            let meant = slots.iter_mut().filter(|slot| is_meant(slot));
-            run_function_pass(pass, &input, meant, &self.frame, self.options, gather)?;
+            let selected = slots.iter_mut().filter(|slot| is_selected(slot));
+            run_function_pass(pass, &input, selected, &self.frame, self.options, gather)?;
         }
         if let Some(error) = emitted_error {
             return Err(error);
@@ -261,7 +261,7 @@ impl LeafCall<'_> {
                 PassError::new(ErrorKind::Failed, message)
             })?;
         }
-        for function in brought {
+        for function in added_functions {
             let added = after.insert_callee(function, module);
             added.map_err(|error| PassError::new(ErrorKind::Failed, error.message))?;
         }

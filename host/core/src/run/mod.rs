@@ -124,7 +124,7 @@ fn call_planned(
         verify::all(module).map_err(|error| error.note("before any pass ran"))?;
     }
     if cx.diag_ctx().is_none() && watched {
-        cx.count_rewrites_anew();
+        cx.reset_rewrite_count();
     }
     let mut run = Run {
         cx,
@@ -387,7 +387,7 @@ impl Run<'_> {
         for plugin in self.cx.registry().plugins() {
             let file = plugin.origin().path().and_then(Path::to_str);
             if file.is_some_and(|file| termination.loaded.iter().any(|loaded| loaded == file)) {
-                plugin.ask();
+                plugin.check();
             }
         }
         PassError::from_termination(termination)
@@ -468,7 +468,7 @@ pub fn set_interrupt(interrupt: fn() -> Option<PassError>) {
 /// If that function returns an error.
 pub fn check_interrupt() -> Result<(), PassError> {
     let interrupt = INTERRUPT.get();
-    interrupt.and_then(|ask| ask()).map_or(Ok(()), Err)
+    interrupt.and_then(|check| check()).map_or(Ok(()), Err)
 }
 
 /// Compacts each changed function whose records are mostly dead.

@@ -11,7 +11,7 @@ use crate::util;
 
 /// The thread that holds the lock, and how often: the lock is reentrant.
 static OWNER: Mutex<Option<(ThreadId, u32)>> = Mutex::new(None);
-static LEFT: Condvar = Condvar::new();
+static RELEASED: Condvar = Condvar::new();
 
 /// A guard that holds the lock until it is dropped.
 pub(super) struct Alone(());
@@ -25,7 +25,7 @@ pub(super) fn enter() -> Alone {
             None => *owner = Some((me, 1)),
             Some((thread, times)) if *thread == me => *times += 1,
             Some(_) => {
-                owner = LEFT.wait(owner).unwrap_or_else(PoisonError::into_inner);
+                owner = RELEASED.wait(owner).unwrap_or_else(PoisonError::into_inner);
                 continue;
             }
         }
@@ -56,7 +56,7 @@ impl Drop for Alone {
             Some((_, times)) if *times > 1 => *times -= 1,
             _ => {
                 *owner = None;
-                LEFT.notify_one();
+                RELEASED.notify_one();
             }
         }
     }

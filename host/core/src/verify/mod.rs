@@ -18,7 +18,7 @@ use crate::error::{ErrorKind, PassError};
 use crate::util::panic_text;
 
 /// The maximum number of violations in an error.
-const SHOWN: usize = 5;
+const MAX_SHOWN: usize = 5;
 
 /// The functions that are verified.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,11 +51,11 @@ pub(crate) fn same_input(before: &str, module: &Module, name: &str) -> Result<()
 pub(crate) fn changed(before: &Module, after: &Module, when: Verify) -> Result<(), PassError> {
     match when {
         Verify::Off => Ok(()),
-        when => guarded(None, || look_at_changes(before, after, when)),
+        when => guarded(None, || verify_changes(before, after, when)),
     }
 }
 
-fn look_at_changes(before: &Module, after: &Module, when: Verify) -> Result<(), PassError> {
+fn verify_changes(before: &Module, after: &Module, when: Verify) -> Result<(), PassError> {
     let removed = before.names().any(|name| after.function(name).is_none());
     let mut changed = after.changed_since(before);
     let mut is_other =
@@ -101,8 +101,8 @@ pub fn broken(module: &Module, ran: &[String]) -> Option<PassError> {
 }
 
 fn one(module: &Module, name: SymbolId, function: &Function) -> Result<(), PassError> {
-    let look = || Ok(verify::verify_in(module, name, function).err());
-    let violations = guarded(Some(function), look)?.unwrap_or_default();
+    let check = || Ok(verify::verify_in(module, name, function).err());
+    let violations = guarded(Some(function), check)?.unwrap_or_default();
     let Some((first, rest)) = violations.split_first() else {
         return Ok(());
     };
@@ -125,13 +125,13 @@ fn one(module: &Module, name: SymbolId, function: &Function) -> Result<(), PassE
     error.function = Some(first.function.clone());
     error.notes = rest
         .iter()
-        .take(SHOWN - 1)
+        .take(MAX_SHOWN - 1)
         .map(|v| v.message.clone())
         .collect();
-    if rest.len() >= SHOWN {
+    if rest.len() >= MAX_SHOWN {
         error
             .notes
-            .push(format!("and {} more", rest.len() + 1 - SHOWN));
+            .push(format!("and {} more", rest.len() + 1 - MAX_SHOWN));
     }
     Err(error)
 }
@@ -140,9 +140,9 @@ fn one(module: &Module, name: SymbolId, function: &Function) -> Result<(), PassE
 /// writes into a view can break it in any way.
 fn guarded<T>(
     function: Option<&Function>,
-    look: impl FnOnce() -> Result<T, PassError>,
+    check: impl FnOnce() -> Result<T, PassError>,
 ) -> Result<T, PassError> {
-    caught(look).unwrap_or_else(|panic| {
+    caught(check).unwrap_or_else(|panic| {
         let message = format!(
             "could not verify the IR after the pass: {}",
             panic_text(&*panic.payload)

@@ -167,7 +167,7 @@ fn traits_include_those_of_extensions() {
 #[test]
 fn first_extension_for_a_target_decides_support() {
     let (definition, npu) = (of!("d": DEFINITION), of!("n": NPU));
-    let unsupported = |reason: &str| Support::Refused(reason.to_owned());
+    let unsupported = |reason: &str| Support::Unsupported(reason.to_owned());
     check(
         &[definition],
         check_support("npu", unsupported("the definition says so")),
@@ -198,7 +198,7 @@ fn first_extension_for_a_target_decides_support() {
 #[test]
 fn definition_may_cover_several_targets() {
     let both = of!("b": BOTH);
-    let unsupported = |reason: &str| Support::Refused(reason.to_owned());
+    let unsupported = |reason: &str| Support::Unsupported(reason.to_owned());
     check(
         &[both],
         check_support("npu", unsupported("npu doesn't take it")),
@@ -221,7 +221,7 @@ fn supports_callback_cannot_edit_the_function() {
     let only_reads = ["`supports` of a definition cannot edit the function"; 3].join(" ");
     check(
         &[of!("a": ADDS)],
-        check_support("npu", Support::Refused(only_reads)),
+        check_support("npu", Support::Unsupported(only_reads)),
         expect!["unchanged"],
     );
 }

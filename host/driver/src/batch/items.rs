@@ -40,7 +40,7 @@ pub fn items(models: &[PathBuf], to: &Path) -> Result<Vec<BatchItem>, PassError>
         let is_dir = match fs::metadata(path) {
             Ok(about) => about.is_dir(),
             // The file may have been removed since it was listed.
-            Err(_) if Format::of(path).is_ok() => false,
+            Err(_) if Format::from_path(path).is_ok() => false,
             Err(error) => return Err(unreadable(path, &error)),
         };
         match is_dir {

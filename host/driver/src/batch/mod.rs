@@ -64,8 +64,8 @@ impl ModelResult {
             diagnostic.severity <= Severity::Warning || diagnostic.code == REPRODUCER
         };
         ModelResult {
-            model: shown(&item.model),
-            output: shown(&item.output),
+            model: display_path(&item.model),
+            output: display_path(&item.output),
             ok: report.ok,
             exit_status: report.exit_status,
             up_to_date: false,
@@ -81,7 +81,7 @@ impl ModelResult {
     }
 }
 
-fn shown(path: &Path) -> String {
+fn display_path(path: &Path) -> String {
     path.display().to_string()
 }
 
@@ -195,7 +195,7 @@ fn run<E, R: FnMut(&BatchItem) -> Report>(
                 let mut runner = new_runner();
                 while let Some(item) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
                     // Computed before reading, so that a model that changes during the run isn't up to date next time.
-                    let fingerprint = fingerprint.of_file(&item.model);
+                    let fingerprint = fingerprint.for_file(&item.model);
                     let result = ModelResult::new(item, fingerprint, runner(item));
                     if send.send(result).is_err() {
                         break;

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use passdock_core::{ErrorKind, PassError};
 
-use super::{BatchItem, ModelResult, shown};
+use super::{BatchItem, ModelResult, display_path};
 use crate::pipeline::{PipelineText, Print, Request};
-use crate::pipeline_file::lone_value;
+use crate::pipeline_file::parse_value;
 
 /// A hash of the common inputs of a batch's results: the version of passdock, the request, the .rules files that it
 /// names, and the plugins.
@@ -38,7 +38,7 @@ impl Fingerprint {
             resumes: false,
             trust: false,
             replaces_links: false,
-            pipeline: original.pipeline.clone().map(placed),
+            pipeline: original.pipeline.clone().map(with_absolute_path),
             config: original
                 .config
                 .iter()
@@ -80,7 +80,7 @@ impl Fingerprint {
     }
 
     /// Returns the fingerprint of the result of a model that isn't a local file. `state` must change if the model does.
-    pub fn of_address(&self, address: &str, state: &str) -> String {
+    pub fn for_address(&self, address: &str, state: &str) -> String {
         let mut hasher = self.0.clone();
         add(&mut hasher, address.as_bytes());
         add(&mut hasher, state.as_bytes());
@@ -88,7 +88,7 @@ impl Fingerprint {
     }
 
     /// Returns the fingerprint of the result of a model's file.
-    pub fn of_file(&self, model: &Path) -> String {
+    pub fn for_file(&self, model: &Path) -> String {
         let mut hasher = self.0.clone();
         add_file(&mut hasher, model);
         finished(&hasher)
@@ -100,7 +100,7 @@ fn finished(hasher: &blake3::Hasher) -> String {
 }
 
 /// Removes the path of a pipeline, unless paths in its text are relative to it.
-fn placed(pipeline: PipelineText) -> PipelineText {
+fn with_absolute_path(pipeline: PipelineText) -> PipelineText {
     let has_paths = ["plugins", "rules", "inputs", "params", "library"]
         .iter()
         .any(|word| pipeline.text.contains(word));
@@ -117,7 +117,7 @@ fn plain(setting: &str) -> String {
     let Some((key, value)) = setting.split_once('=') else {
         return setting.to_owned();
     };
-    match lone_value(value) {
+    match parse_value(value) {
         Some(value) => format!("{} = {value}", key.trim()),
         None => setting.to_owned(),
     }
@@ -195,7 +195,7 @@ impl BatchResults {
             let message = format!("`{}` is not a regular file", path.display());
             return Err(other(message));
         }
-        if !is_ours(&file) {
+        if !lock_if_free(&file) {
             let message = format!("another batch is writing `{}`", path.display());
             let help = "wait until it is done, or pass another file: `--results FILE`";
             return Err(PassError::new(ErrorKind::Usage, message).help(help));
@@ -239,15 +239,16 @@ impl BatchResults {
     /// Returns the result of an item if it is up to date: it succeeded with the same model, pipeline, options and
     /// plugins, and its output exists.
     pub fn done(&self, item: &BatchItem, fingerprint: &Fingerprint) -> Option<ModelResult> {
-        self.known(item, &fingerprint.of_file(&item.model))
+        self.known(item, &fingerprint.for_file(&item.model))
             .filter(|_| item.output.is_file())
     }
 
     /// Returns the result of an item if it succeeded with the same fingerprint. Its output may be missing.
     pub fn known(&self, item: &BatchItem, fingerprint: &str) -> Option<ModelResult> {
-        let result = self.results.get(&shown(&item.model))?;
-        let holds =
-            result.ok && result.output == shown(&item.output) && result.fingerprint == fingerprint;
+        let result = self.results.get(&display_path(&item.model))?;
+        let holds = result.ok
+            && result.output == display_path(&item.output)
+            && result.fingerprint == fingerprint;
         holds.then(|| ModelResult {
             up_to_date: true,
             ..result.clone()
@@ -274,16 +275,16 @@ impl BatchResults {
 }
 
 /// How long to wait for the lock: the process of an interrupted batch takes a moment to exit.
-const GOES: Duration = Duration::from_secs(2);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Locks a file and returns `true` unless another process holds the lock. File systems without locks, such as some
 /// network file systems, count as unlocked.
-fn is_ours(file: &File) -> bool {
+fn lock_if_free(file: &File) -> bool {
     let began = Instant::now();
     loop {
         match file.try_lock() {
-            Err(TryLockError::WouldBlock) if began.elapsed() > GOES => return false,
-            Err(TryLockError::WouldBlock) => thread::sleep(GOES / 40),
+            Err(TryLockError::WouldBlock) if began.elapsed() > LOCK_TIMEOUT => return false,
+            Err(TryLockError::WouldBlock) => thread::sleep(LOCK_TIMEOUT / 40),
             _ => return true,
         }
     }

@@ -26,8 +26,13 @@ fn render(dir: &Path, found: Result<Vec<BatchItem>, PassError>) -> String {
     let text = match found {
         Ok(items) => {
             let lines = items.iter();
-            let lines =
-                lines.map(|item| format!("{} → {}", shown(&item.model), shown(&item.output)));
+            let lines = lines.map(|item| {
+                format!(
+                    "{} → {}",
+                    display_path(&item.model),
+                    display_path(&item.output)
+                )
+            });
             lines.collect::<Vec<_>>().join("\n")
         }
         Err(error) => error.to_string(),
@@ -200,7 +205,7 @@ fn link_to_other_contents_is_rejected() {
 fn fingerprint_includes_contents_of_rule_files() {
     let dir = dir();
     let dir = dir.path();
-    let name = |file: &str| shown(&dir.join(file));
+    let name = |file: &str| display_path(&dir.join(file));
     let text = "
         passes = [{ rules = \"entry.rules\" }, { name = \"group\", passes = [{ name = \"P\", options = { rules = \
           [\"option.rules\"] } }] }]

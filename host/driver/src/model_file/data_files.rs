@@ -28,23 +28,23 @@ pub(super) struct Plan {
     /// The data files to rename.
     pub(super) moved: Vec<Moved>,
     /// The names of the new files.
-    taken: FxHashSet<PathBuf>,
+    used_names: FxHashSet<PathBuf>,
     /// A lock that excludes other writers of the directory.
     pub(super) lock: Option<File>,
 }
 
 /// The reason why the data files of a model can't be placed.
-pub(super) enum Taken {
+pub(super) enum PlanError {
     /// A location isn't allowed.
-    Refused(OnnxError),
+    Location(OnnxError),
     /// A location that the model must refer to has other data.
     Other(PathBuf),
     Failed(io::Error),
 }
 
-impl From<io::Error> for Taken {
+impl From<io::Error> for PlanError {
     fn from(error: io::Error) -> Self {
-        Taken::Failed(error)
+        PlanError::Failed(error)
     }
 }
 
@@ -62,34 +62,35 @@ impl Plan {
         model: &Path,
         own: &str,
         staging: Staging,
-    ) -> Result<Plan, Taken> {
+    ) -> Result<Plan, PlanError> {
         let dir = directory_of(model);
         let mut plan = Plan {
             staging,
             new: Vec::new(),
             old: Vec::new(),
             moved: Vec::new(),
-            taken: FxHashSet::default(),
+            used_names: FxHashSet::default(),
             lock: lock_directory(dir),
         };
-        let mut wanted: Vec<&str> = vec![own];
+        let mut replaceable: Vec<&str> = vec![own];
         // The data of the model that was read, which may be the one that is replaced. A model in IR text still needs
         // its data.
         if output.is_from_model() {
             let read = output.dropped().iter().filter(|file| !file.stays);
             let read = read.map(|file| &*file.location);
-            wanted.extend(read.filter(|file| passdock_onnx::place_external(dir, file).is_ok()));
+            replaceable
+                .extend(read.filter(|file| passdock_onnx::resolve_external(dir, file).is_ok()));
         }
         let mut locations: Vec<String> = Vec::new();
         for data in output.data_files() {
             let location = data.location();
-            wanted.push(location);
-            let to = passdock_onnx::place_external(dir, location).map_err(Taken::Refused)?;
+            replaceable.push(location);
+            let to = passdock_onnx::resolve_external(dir, location).map_err(PlanError::Location)?;
             if data.is_at(&to)? {
                 locations.push(location.to_owned());
                 continue;
             }
-            let name = plan.place(dir, location, &to, data)?;
+            let name = plan.plan_file(dir, location, &to, data)?;
             if name != location {
                 plan.moved.push(Moved {
                     from: location.to_owned(),
@@ -98,21 +99,21 @@ impl Plan {
             }
             locations.push(name);
         }
-        plan.old = replaced(model, &wanted, &locations)?;
+        plan.old = replaced(model, &replaceable, &locations)?;
         Ok(plan)
     }
 
     /// Writes a data file unless it exists, and returns its location.
-    fn place(
+    fn plan_file(
         &mut self,
         dir: &Path,
         location: &str,
         to: &Path,
         data: &DataFile,
-    ) -> Result<String, Taken> {
+    ) -> Result<String, PlanError> {
         let free = self.is_free(to, location);
-        let there = to.is_file();
-        if !free && there && data.is_equal(to)? == Some(true) {
+        let exists = to.is_file();
+        if !free && exists && data.is_equal(to)? == Some(true) {
             return Ok(location.to_owned());
         }
         let (mut file, name) = self.staging.new_file()?;
@@ -122,29 +123,29 @@ impl Plan {
             self.add(location, name, len);
             return Ok(location.to_owned());
         }
-        if there && same_bytes(&mut file, &mut File::open(to)?)? {
+        if exists && same_bytes(&mut file, &mut File::open(to)?)? {
             return Ok(location.to_owned());
         }
         if !data.can_move() {
-            return Err(Taken::Other(to.to_path_buf()));
+            return Err(PlanError::Other(to.to_path_buf()));
         }
         let location = with_hash(location, &hash(&mut file)?);
         let to = dir.join(&location);
         if self.is_free(&to, &location) {
             self.add(&location, name, len);
         } else if !to.is_file() || !same_bytes(&mut file, &mut File::open(&to)?)? {
-            return Err(Taken::Other(to));
+            return Err(PlanError::Other(to));
         }
         Ok(location)
     }
 
     fn is_free(&self, to: &Path, location: &str) -> bool {
-        to.symlink_metadata().is_err() && !self.taken.contains(&normal(location))
+        to.symlink_metadata().is_err() && !self.used_names.contains(&normal(location))
     }
 
     fn add(&mut self, location: &str, name: String, len: u64) {
         let to = normal(location);
-        self.taken.insert(to.clone());
+        self.used_names.insert(to.clone());
         self.new.push(StagedFile { to, name, len });
     }
 }
@@ -152,10 +153,14 @@ impl Plan {
 /// Returns the data files of the existing model at `model` that become unused when it is replaced. These have the name
 /// of one of the new model's files (`wanted`), with or without a hash. Files of the new model (`kept`) and of other
 /// models in the directory are left out.
-fn replaced(model: &Path, wanted: &[&str], kept: &[String]) -> io::Result<Vec<PathBuf>> {
+fn replaced(
+    model: &Path,
+    replaceable: &[&str],
+    new_locations: &[String],
+) -> io::Result<Vec<PathBuf>> {
     let dir = directory_of(model);
     // A quick check: most models have no data files, and reading the old model takes as long as writing the new one.
-    if model.symlink_metadata().is_err() || !any_there(dir, wanted) {
+    if model.symlink_metadata().is_err() || !any_exists(dir, replaceable) {
         return Ok(Vec::new());
     }
     let Some(old) = read(model)? else {
@@ -170,9 +175,11 @@ fn replaced(model: &Path, wanted: &[&str], kept: &[String]) -> io::Result<Vec<Pa
             known => known?.is_file(),
         };
         if is_file
-            && wanted.contains(&without_hash(location).as_str())
-            && kept.iter().all(|kept| kept != location)
-            && !is_used_beside(dir, &name, model)?
+            && replaceable.contains(&without_hash(location).as_str())
+            && new_locations
+                .iter()
+                .all(|new_locations| new_locations != location)
+            && !is_used_by_other_model(dir, &name, model)?
         {
             names.push(name);
         }
@@ -182,15 +189,18 @@ fn replaced(model: &Path, wanted: &[&str], kept: &[String]) -> io::Result<Vec<Pa
 
 /// Returns `true` if a directory may have a file with one of these locations, with or without a hash. Directories with
 /// many files count as such: listing them for each model of a batch would take too long.
-fn any_there(dir: &Path, wanted: &[&str]) -> bool {
+fn any_exists(dir: &Path, replaceable: &[&str]) -> bool {
     const MOST_LISTED: usize = 1024;
-    let wanted: FxHashSet<PathBuf> = wanted.iter().map(normal).collect();
-    let parents: FxHashSet<&Path> = wanted.iter().filter_map(|name| name.parent()).collect();
+    let replaceable: FxHashSet<PathBuf> = replaceable.iter().map(normal).collect();
+    let parents: FxHashSet<&Path> = replaceable
+        .iter()
+        .filter_map(|name| name.parent())
+        .collect();
     parents.into_iter().any(|parent| {
-        let is_wanted = |name: &str| wanted.contains(&parent.join(without_hash(name)));
+        let is_listed = |name: &str| replaceable.contains(&parent.join(without_hash(name)));
         match fs::read_dir(dir.join(parent)) {
             Ok(entries) => entries.enumerate().any(|(nth, entry)| match entry {
-                Ok(entry) if nth < MOST_LISTED => entry.file_name().to_str().is_none_or(is_wanted),
+                Ok(entry) if nth < MOST_LISTED => entry.file_name().to_str().is_none_or(is_listed),
                 _ => true,
             }),
             Err(error) => error.kind() != io::ErrorKind::NotFound,
@@ -211,7 +221,7 @@ fn read(path: &Path) -> io::Result<Option<Module>> {
 
 /// Returns `true` if a file other than `model` refers to a data file: a model of any name, IR text, or the files of a
 /// reproducer. Directories between `dir` and the data file are searched, too.
-fn is_used_beside(dir: &Path, name: &Path, model: &Path) -> io::Result<bool> {
+fn is_used_by_other_model(dir: &Path, name: &Path, model: &Path) -> io::Result<bool> {
     /// Maximum size of a model file. Larger files aren't models.
     const LARGEST: u64 = 1 << 31;
     let inner = name.ancestors().skip(1).map(|inner| dir.join(inner));

@@ -17,7 +17,7 @@ use passdock_ir::{Module, text};
 use passdock_onnx::{OnnxError, Reach};
 
 pub use self::memory::{read_bytes, to_bytes, to_text};
-pub(crate) use self::output::data_files_of;
+pub(crate) use self::output::referenced_data_files;
 pub use self::output::{Output, StagedModel, write};
 use passdock_core::{ErrorKind, PassError, Snippet};
 pub use passdock_onnx::ExternalData;
@@ -39,7 +39,7 @@ impl ReadOptions {
     fn reach(self) -> Reach {
         match self.outside_data {
             true => Reach::Anywhere,
-            false => Reach::Beside,
+            false => Reach::ModelDirectory,
         }
     }
 }
@@ -76,7 +76,7 @@ impl Format {
     ///
     /// # Errors
     /// If the path is neither `.onnx`, `.ir` nor `-`.
-    pub fn of(path: impl AsRef<Path>) -> Result<Format, PassError> {
+    pub fn from_path(path: impl AsRef<Path>) -> Result<Format, PassError> {
         let path = path.as_ref();
         let extension = path.extension().and_then(|e| e.to_str());
         match extension.map(str::to_ascii_lowercase).as_deref() {
@@ -112,7 +112,7 @@ pub fn read(path: impl AsRef<Path>) -> Result<Module, PassError> {
 /// As [`read`].
 pub fn read_with(path: impl AsRef<Path>, options: ReadOptions) -> Result<Module, PassError> {
     let (path, reach) = (path.as_ref(), options.reach());
-    match Format::of(path)? {
+    match Format::from_path(path)? {
         Format::Onnx => passdock_onnx::read_within(path, reach)
             .map_err(|error| unusable(ErrorKind::Read, error)),
         Format::Text => read_text(path, reach),
@@ -198,7 +198,7 @@ fn parse_within(path: &Path, source: &str, reach: Reach) -> Result<Module, PassE
         failure.help = error.help.clone();
         failure.caused_by(Arc::new(error))
     })?;
-    files.give_to(&mut module);
+    files.attach_to(&mut module);
     module.set_text_source(Some(Arc::new(text::TextSource::new(name, source))));
     Ok(module)
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use passdock_ir::{Module, text};
 use passdock_onnx::DroppedData;
 
-use super::data_files::{self, Taken};
+use super::data_files::{self, PlanError};
 use super::value_info::declare_types;
 use super::{Format, WriteOptions, is_standard};
 use passdock_core::{Diagnostic, ErrorKind, PassError, Severity};
@@ -59,7 +59,7 @@ impl Output {
             false => Target::new,
         };
         let path = path.to_path_buf();
-        let format = Format::of(&path)?;
+        let format = Format::from_path(&path)?;
         let target = match is_standard(&path) {
             true => None,
             false => Some(target(&path).map_err(|error| failed(&path, error))?),
@@ -78,11 +78,11 @@ impl Output {
     /// # Errors
     /// If a constant of `module`, as it was read, is stored in the file to be replaced.
     pub fn check_source(&self, module: &Module) -> Result<(), PassError> {
-        let Some(Target::File(place)) = &self.target else {
+        let Some(Target::File(path_or_staging)) = &self.target else {
             return Ok(());
         };
-        let mut files = data_files_of(module).into_iter();
-        if !files.any(|file| dunce::canonicalize(file).is_ok_and(|file| file == *place)) {
+        let mut files = referenced_data_files(module).into_iter();
+        if !files.any(|file| dunce::canonicalize(file).is_ok_and(|file| file == *path_or_staging)) {
             return Ok(());
         }
         let error = fail(&self.path, &"it contains data of the input model");
@@ -100,7 +100,7 @@ impl Output {
         module: &Module,
         options: WriteOptions,
         staging: Option<&str>,
-        tell: &mut dyn FnMut(Diagnostic),
+        report: &mut dyn FnMut(Diagnostic),
     ) -> Result<StagedModel, PassError> {
         let mut declared;
         let module = match options.value_info {
@@ -116,8 +116,8 @@ impl Output {
                 passdock_onnx::remarks(module)
                     .into_iter()
                     .map(remarked)
-                    .for_each(&mut *tell);
-                stage_onnx(module, &self.path, target, options, staging, tell)?
+                    .for_each(&mut *report);
+                stage_onnx(module, &self.path, target, options, staging, report)?
             }
             _ => {
                 let staged = self.stage_text(module, options, staging)?;
@@ -154,16 +154,18 @@ impl Output {
         }
         let written = match &self.target {
             None => print(&module, StandardOutput, &printing).map(|()| None),
-            Some(Target::Special(place)) => open_special(place)
+            Some(Target::Special(path_or_staging)) => open_special(path_or_staging)
                 .and_then(|file| print(&module, file, &printing))
                 .map(|()| None),
-            Some(Target::File(place)) => Staging::new(place, staging).and_then(|staging| {
-                print(&module, staging.main_file()?, &printing)?;
-                let durable = !options.temporary;
-                staging
-                    .finish(Vec::new(), Vec::new(), durable, None)
-                    .map(Some)
-            }),
+            Some(Target::File(path_or_staging)) => {
+                Staging::new(path_or_staging, staging).and_then(|staging| {
+                    print(&module, staging.main_file()?, &printing)?;
+                    let durable = !options.temporary;
+                    staging
+                        .finish(Vec::new(), Vec::new(), durable, None)
+                        .map(Some)
+                })
+            }
         };
         written.map_err(|error| failed(path, error))
     }
@@ -182,9 +184,9 @@ pub struct StagedModel {
 impl StagedModel {
     /// Creates a staging directory for an output that another process will write. Returns `None` if none can be
     /// created.
-    pub fn place_for(output: &Path, replaces_links: bool) -> Option<Staging> {
+    pub fn staging_for(output: &Path, replaces_links: bool) -> Option<Staging> {
         match Output::at(output, replaces_links).ok()?.target? {
-            Target::File(place) => Staging::new(&place, None).ok(),
+            Target::File(path_or_staging) => Staging::new(&path_or_staging, None).ok(),
             Target::Special(_) => None,
         }
     }
@@ -198,9 +200,9 @@ impl StagedModel {
     ///
     /// # Errors
     /// If there was no staging directory for it.
-    pub fn at(mut self, place: Option<Staging>) -> Result<StagedModel, PassError> {
-        self.staged = match (self.staged, place) {
-            (Some(staged), Some(place)) => Some(staged.at(place)),
+    pub fn at(mut self, path_or_staging: Option<Staging>) -> Result<StagedModel, PassError> {
+        self.staged = match (self.staged, path_or_staging) {
+            (Some(staged), Some(path_or_staging)) => Some(staged.at(path_or_staging)),
             (None, _) => None,
             (Some(_), None) => {
                 let error = io::Error::other("the model was staged by another process");
@@ -276,7 +278,7 @@ fn stage_onnx(
     target: &Target,
     options: WriteOptions,
     staging: Option<&str>,
-    tell: &mut dyn FnMut(Diagnostic),
+    report: &mut dyn FnMut(Diagnostic),
 ) -> Result<(Option<Staged>, Option<u64>), PassError> {
     // If data can't be read, the error names the tensor and is an error of the input model.
     let unreadable = || {
@@ -297,9 +299,9 @@ fn stage_onnx(
         let output = passdock_onnx::write(module, writing);
         output.map_err(|error| failed(path, error))
     };
-    let place = match target {
-        Target::File(place) => place,
-        Target::Special(place) => {
+    let path_or_staging = match target {
+        Target::File(path_or_staging) => path_or_staging,
+        Target::Special(path_or_staging) => {
             let output = encode(writing)?;
             if let Some(data) = output.data_files().first() {
                 let location = data.location();
@@ -307,19 +309,20 @@ fn stage_onnx(
                 let error = failed(path, io::Error::other(message));
                 return Err(error.help("store the data in the model: `--external-data none`"));
             }
-            let written = open_special(place).and_then(|mut file| output.write_file(&mut file));
+            let written =
+                open_special(path_or_staging).and_then(|mut file| output.write_file(&mut file));
             return written.map(|()| (None, None)).map_err(unwritten);
         }
     };
-    let own = data_files::own_location(place);
+    let own = data_files::own_location(path_or_staging);
     writing.data_file = Some(&own);
     let mut output = encode(writing)?;
-    let staging = Staging::new(place, staging).map_err(|error| failed(path, error))?;
+    let staging = Staging::new(path_or_staging, staging).map_err(|error| failed(path, error))?;
     let plan =
-        data_files::Plan::new(&output, place, &own, staging).map_err(|error| match error {
-            Taken::Refused(error) => failed(path, error),
-            Taken::Failed(error) => unwritten(error),
-            Taken::Other(to) => {
+        data_files::Plan::new(&output, path_or_staging, &own, staging).map_err(|error| match error {
+            PlanError::Location(error) => failed(path, error),
+            PlanError::Failed(error) => unwritten(error),
+            PlanError::Other(to) => {
                 let to = to.display();
                 let error =
                     io::Error::other(format!("data file `{to}` already exists with different contents"));
@@ -335,10 +338,10 @@ fn stage_onnx(
     let written = plan.staging.main_file();
     let written = written.and_then(|mut file| output.write_file(&mut file));
     written.map_err(unwritten)?;
-    unused(output.dropped()).for_each(&mut *tell);
+    unused(output.dropped()).for_each(&mut *report);
     let directory = path.parent().unwrap_or(Path::new(""));
-    let gone = plan.old.iter().map(|old| directory.join(old));
-    gone.map(|file| removed(&file)).for_each(tell);
+    let removed_files = plan.old.iter().map(|old| directory.join(old));
+    removed_files.map(|file| removed(&file)).for_each(report);
     let data = output.data_files().iter();
     let bytes = data.map(|data| data.size()).sum::<Option<u64>>();
     let bytes = bytes.map(|bytes| bytes + output.len());
@@ -348,7 +351,7 @@ fn stage_onnx(
 }
 
 /// Returns the data files of a module's constants, except for the model file.
-pub(crate) fn data_files_of(module: &Module) -> Vec<PathBuf> {
+pub(crate) fn referenced_data_files(module: &Module) -> Vec<PathBuf> {
     let mut names = BTreeSet::new();
     for f in module.functions() {
         for (id, _) in f.live_constants() {

@@ -21,7 +21,7 @@ pub(crate) fn declare_types(module: &mut Module) {
 }
 
 fn undeclared(f: &Function) -> Vec<ValueId> {
-    let given_out: FxHashSet<ValueId> = given_out(f).collect();
+    let yielded: FxHashSet<ValueId> = yielded(f).collect();
     let results = f.walk(f.body()).flat_map(|op| f.results(op));
     let nodes = f
         .live_constants()
@@ -29,19 +29,19 @@ fn undeclared(f: &Function) -> Vec<ValueId> {
     let constants = nodes.filter_map(|(_, constant)| constant.value.option());
     let values = results.chain(constants).filter(|value| {
         let record = f.value(*value);
-        record.flags & Value::ABSENT == 0 && !given_out.contains(value) && is_known(f, record.ty)
+        record.flags & Value::ABSENT == 0 && !yielded.contains(value) && is_known(f, record.ty)
     });
     values.collect()
 }
 
 /// Returns the op results that graphs yield.
-fn given_out(f: &Function) -> impl Iterator<Item = ValueId> {
+fn yielded(f: &Function) -> impl Iterator<Item = ValueId> {
     let ends = |op: &OpId| f.terminator(f.op(*op).parent) == Some(*op);
     let ends = f.walk(f.body()).filter(ends);
     ends.flat_map(move |op| {
-        let home = f.op(op).parent;
+        let defining_region = f.op(op).parent;
         let values = f.operands(op).iter().map(|slot| slot.value);
-        values.filter(move |value| value.is_some() && f.home(*value) == home)
+        values.filter(move |value| value.is_some() && f.defining_region(*value) == defining_region)
     })
 }
 

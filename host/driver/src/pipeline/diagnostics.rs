@@ -16,7 +16,7 @@ struct Entries {
     diagnostics: Vec<Diagnostic>,
     /// Keys of the notes and warnings seen so far.
     subjects: HashSet<Diagnostic>,
-    is_taken: bool,
+    is_finished: bool,
 }
 
 impl DiagnosticLog {
@@ -32,7 +32,7 @@ impl DiagnosticLog {
         if subject.is_some_and(|subject| !log.subjects.insert(subject)) {
             return;
         }
-        if log.is_taken {
+        if log.is_finished {
             drop(log);
             return get_renderer()(&[diagnostic]);
         }
@@ -42,7 +42,7 @@ impl DiagnosticLog {
     /// Takes the diagnostics at the end of the run.
     pub(super) fn take(&self) -> Vec<Diagnostic> {
         let mut log = util::lock(&self.0);
-        log.is_taken = true;
+        log.is_finished = true;
         mem::take(&mut log.diagnostics)
     }
 }

@@ -49,7 +49,7 @@ impl Pipeline {
     /// # Errors
     /// If it isn't valid TOML or isn't a pipeline. The error has a source line.
     pub fn from_toml(text: &str) -> Result<Pipeline, PassError> {
-        Pipeline::new(PipelineText::of_file("pipeline.toml", text))
+        Pipeline::new(PipelineText::from_file("pipeline.toml", text))
     }
 
     /// Reads a pipeline file. Paths in it are relative to the file's directory, and may not leave it unless the
@@ -62,7 +62,7 @@ impl Pipeline {
             let message = format!("could not read `{}`: {error}", path.display());
             PassError::new(ErrorKind::Pipeline, message)
         })?;
-        Pipeline::new(PipelineText::of_file(path, text))
+        Pipeline::new(PipelineText::from_file(path, text))
     }
 
     /// Returns the built-in pipeline with a given name, such as `default`.

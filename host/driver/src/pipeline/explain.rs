@@ -111,20 +111,20 @@ impl Prepared {
         let phases = &self.phases;
         let mut explainer = Explainer {
             context: &self.context,
-            placed: phases.placed(),
+            scheduled_passes: phases.scheduled_passes(),
             parents: Vec::new(),
             passes: Vec::new(),
         };
         explainer.plan(&plan);
-        explainer.left_over(phases)?;
-        let place = |phase: &Phase| PhasePasses {
+        explainer.add_unscheduled(phases)?;
+        let phase_passes = |phase: &Phase| PhasePasses {
             phase: *phase,
             passes: phases.passes(*phase).to_vec(),
         };
         Ok(Explanation {
             pipeline: PipelineReport::prepared(self),
             passes: explainer.passes,
-            phases: phases.places().iter().map(place).collect(),
+            phases: phases.phases_in_order().iter().map(phase_passes).collect(),
             diagnostics: Vec::new(),
         })
     }
@@ -133,7 +133,7 @@ impl Prepared {
 struct Explainer<'e> {
     context: &'e PassContext,
     /// The phases of passes that run in one.
-    placed: HashMap<&'e str, Phase>,
+    scheduled_passes: HashMap<&'e str, Phase>,
     /// The enclosing Sequentials.
     parents: Vec<String>,
     passes: Vec<Explained>,
@@ -160,7 +160,7 @@ impl Explainer<'_> {
             true => "required by the context".to_owned(),
             false => format!("level {} ≤ opt_level {level}", info.opt_level),
         };
-        let phase = self.placed.get(info.name.as_str()).copied();
+        let phase = self.scheduled_passes.get(info.name.as_str()).copied();
         let phase = phase.filter(|_| step.requested_by.is_none());
         let reason = match (&step.requested_by, phase) {
             (Some(by), _) => {
@@ -183,7 +183,7 @@ impl Explainer<'_> {
     /// Adds a pass that doesn't run, and its children. The recursion is bounded by the nesting limit of Sequentials.
     fn skipped(&mut self, pass: &PassRef, reason: String) {
         let mut explained = self.explained(&**pass, false, reason);
-        explained.phase = self.placed.get(explained.name.as_str()).copied();
+        explained.phase = self.scheduled_passes.get(explained.name.as_str()).copied();
         self.passes.push(explained);
         if let Some(inner) = pass.as_sequential() {
             let name = &pass.info().name;
@@ -196,9 +196,12 @@ impl Explainer<'_> {
     }
 
     /// Adds passes that declare a phase which the pipeline doesn't have, unless another pass requires them.
-    fn left_over(&mut self, phases: &Phases) -> Result<(), PassError> {
+    fn add_unscheduled(&mut self, phases: &Phases) -> Result<(), PassError> {
         let here: HashSet<String> = self.passes.iter().map(|pass| pass.name.clone()).collect();
-        for (name, phase) in phases.left_over().filter(|(name, _)| !here.contains(*name)) {
+        for (name, phase) in phases
+            .add_unscheduled()
+            .filter(|(name, _)| !here.contains(*name))
+        {
             let pass = self.context.registry().get_pass(name)?;
             let offered = phase.name();
             let reason = format!("declares phase `{offered}`, which the pipeline doesn't have");

@@ -19,11 +19,11 @@ mod watch;
 pub use check::check;
 pub use embed::Pipeline;
 pub use explain::{Explained, ExplainedOption, Explanation, PhasePasses, explain};
-pub use remarks::{RefusedOperator, UsedOperators, check_new_op};
+pub use remarks::{InvalidOperator, UsedOperators, check_new_op};
 pub use report::{JSON_VERSION, KindReport, ModelReport, PipelineReport, Report, counted_kinds};
 pub(crate) use reproduce::REPRODUCER;
 pub use rerun::{Rerun, Trial, Trials};
-pub use run::{Finished, failed, place, run, run_staged};
+pub use run::{Finished, commit, failed, run, run_staged};
 pub(crate) use types::INFER_TYPE;
 pub use types::infer_types;
 

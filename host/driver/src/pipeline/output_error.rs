@@ -17,16 +17,18 @@ pub(super) fn blame_data(error: PassError, unreadable: &[UnreadableData]) -> Pas
     let Some(data) = unreadable.iter().find(is_named) else {
         return error;
     };
-    let mut of_model = PassError::new(ErrorKind::Read, data.message.as_str());
+    let mut error_of_model = PassError::new(ErrorKind::Read, data.message.as_str());
     match (&error.pass, &error.source, error.kind) {
-        (Some(pass), None, _) => of_model.notes.push(format!("needed by pass `{pass}`")),
-        (None, _, ErrorKind::Read) => of_model.notes.push("needed by the output".to_owned()),
+        (Some(pass), None, _) => error_of_model
+            .notes
+            .push(format!("needed by pass `{pass}`")),
+        (None, _, ErrorKind::Read) => error_of_model.notes.push("needed by the output".to_owned()),
         // An exception of a Python pass is returned unchanged.
         _ => return error,
     }
-    of_model.notes.extend(error.notes.iter().cloned());
-    of_model.help.clone_from(&error.help);
-    of_model
+    error_of_model.notes.extend(error.notes.iter().cloned());
+    error_of_model.help.clone_from(&error.help);
+    error_of_model
 }
 
 /// Adds the passes that changed the function that can't be written, or that changed the model if the error has no
@@ -36,8 +38,8 @@ pub(super) fn blame_passes(error: PassError, after: &Module, recorder: &Recorder
     if error.kind == ErrorKind::Read || source.is_none_or(|source| source.is::<std::io::Error>()) {
         return error;
     }
-    let refused = source.and_then(|source| source.downcast_ref::<OnnxError>());
-    if let Some(function) = refused.and_then(|refused| function_of(refused, after)) {
+    let onnx_error = source.and_then(|source| source.downcast_ref::<OnnxError>());
+    if let Some(function) = onnx_error.and_then(|onnx_error| function_of(onnx_error, after)) {
         let passes = recorder.changing_function(function);
         return error.note(match passes.split_last() {
             None => format!("no pass changed @{function}"),

@@ -71,7 +71,7 @@ pub struct PipelineReport {
 
 impl PipelineReport {
     /// Creates the entry of a requested pipeline, whose level isn't known yet.
-    pub(super) fn asked(request: &Request) -> PipelineReport {
+    pub(super) fn requested(request: &Request) -> PipelineReport {
         PipelineReport {
             name: request.pipeline.as_ref().map(PipelineText::name),
             built_in: request.is_built_in(),

@@ -14,10 +14,10 @@ pub(crate) const REPRODUCER: &str = "reproducer";
 /// Writes the reproducer of a failure, if it has one, and adds a note with its path. It is written to the requested
 /// directory, or else next to the output.
 pub(super) fn write(request: &Request, error: &PassError, report: &mut Report) {
-    let Some(site) = reproducer::site_of(error) else {
+    let Some(site) = reproducer::failure_site(error) else {
         return;
     };
-    let Some(dir) = place(request) else {
+    let Some(dir) = directory(request) else {
         if request.resumes {
             return;
         }
@@ -51,13 +51,13 @@ pub(super) fn write(request: &Request, error: &PassError, report: &mut Report) {
     report.diagnostics.push(diagnostic);
 }
 
-fn place(request: &Request) -> Option<PathBuf> {
+fn directory(request: &Request) -> Option<PathBuf> {
     let output = request.output.as_deref();
     let output = output.filter(|output| !model_file::is_standard(output));
     let Some(dir) = &request.reproducer_dir else {
-        let mut place = output?.as_os_str().to_owned();
-        place.push(".reproducer");
-        return Some(place.into());
+        let mut directory = output?.as_os_str().to_owned();
+        directory.push(".reproducer");
+        return Some(directory.into());
     };
     let model = match model_file::is_standard(&request.model) {
         true => Path::new("stdin"),

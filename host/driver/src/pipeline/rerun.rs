@@ -19,7 +19,7 @@ pub struct Rerun {
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Trial<M = Module> {
     /// Success, with the resulting module.
-    Made(M),
+    Succeeded(M),
     /// Failure.
     Failed {
         /// The error.
@@ -40,7 +40,7 @@ impl<M> Trial<M> {
         convert: impl FnOnce(M) -> Result<N, PassError>,
     ) -> Result<Trial<N>, PassError> {
         Ok(match self {
-            Trial::Made(module) => Trial::Made(convert(module)?),
+            Trial::Succeeded(module) => Trial::Succeeded(convert(module)?),
             Trial::Failed { error, of_pass } => Trial::Failed { error, of_pass },
         })
     }
@@ -48,11 +48,11 @@ impl<M> Trial<M> {
 
 /// Repeated runs of a pipeline, in this process or in workers.
 pub trait Trials {
-    /// Runs the pipeline on a module. If `wants_made` is false, the resulting module may be any module.
+    /// Runs the pipeline on a module. If `needs_output` is false, the resulting module may be any module.
     ///
     /// # Errors
     /// If the pipeline can't be run at all.
-    fn run(&mut self, module: &Module, wants_made: bool) -> Result<Trial, PassError>;
+    fn run(&mut self, module: &Module, needs_output: bool) -> Result<Trial, PassError>;
 
     /// Returns the module with inferred types, or `None` if inference adds none.
     fn typed(&mut self, module: &Module) -> Option<Module>;
@@ -60,8 +60,8 @@ pub trait Trials {
 
 impl Trials for Rerun {
     fn run(&mut self, module: &Module, _: bool) -> Result<Trial, PassError> {
-        Ok(match self.run_kept(module.clone()).0 {
-            Ok(made) => Trial::Made(made),
+        Ok(match self.run_recorded(module.clone()).0 {
+            Ok(output) => Trial::Succeeded(output),
             Err(error) => Trial::Failed {
                 of_pass: error.site().is_some() && error.exit_status() == 1,
                 error,
@@ -85,7 +85,7 @@ impl Rerun {
         let watched = Watched {
             recorder: Some(recorder.clone()),
             on_diagnostic: Some(Box::new(|_| ())),
-            only_judges: true,
+            only_checks: true,
             ..Watched::default()
         };
         let mut prepared = Prepared::new(registry, request, watched)?;
@@ -94,7 +94,7 @@ impl Rerun {
     }
 
     /// Runs the pipeline on a module. Returns the result and the runs of the passes.
-    pub fn run_kept(&self, module: Module) -> (Result<Module, PassError>, Vec<PassRun>) {
+    pub fn run_recorded(&self, module: Module) -> (Result<Module, PassError>, Vec<PassRun>) {
         let result = self.prepared.run(module);
         self.recorder.take();
         (result, self.recorder.take_runs())

@@ -13,7 +13,7 @@ use super::remarks::{self, UsedOperators};
 use super::report::{self, ModelReport, PipelineReport, Report};
 use super::watch::{Reproduces, Watch};
 use super::{reproduce, types};
-use crate::model_file::{Format, Output, StagedModel, data_files_of};
+use crate::model_file::{Format, Output, StagedModel, referenced_data_files};
 use crate::prepare::{Prepared, Request, Watched, blame};
 use passdock_core::{
     Diagnostic, Endings, ErrorKind, PassContext, PassError, Recorder, Registry, Severity, Verify,
@@ -25,18 +25,18 @@ pub struct Finished {
     /// The report, which assumes that the output gets committed.
     pub report: Report,
     /// The resulting module, or the error. Errors that a pass emitted as diagnostics are only in the report.
-    pub made: Result<Module, PassError>,
+    pub result: Result<Module, PassError>,
     /// The staged output, if the request has one.
     pub output: Option<StagedModel>,
 }
 
 impl Finished {
     /// Commits the output, unless the run failed. If the commit fails, the run counts as failed.
-    pub fn place(mut self) -> (Report, Result<Module, PassError>) {
-        if let Err(error) = place(&mut self.report, self.output.take()) {
-            self.made = Err(error);
+    pub fn commit(mut self) -> (Report, Result<Module, PassError>) {
+        if let Err(error) = commit(&mut self.report, self.output.take()) {
+            self.result = Err(error);
         }
-        (self.report, self.made)
+        (self.report, self.result)
     }
 }
 
@@ -44,7 +44,7 @@ impl Finished {
 ///
 /// # Errors
 /// The system's error.
-pub fn place(report: &mut Report, output: Option<StagedModel>) -> Result<(), PassError> {
+pub fn commit(report: &mut Report, output: Option<StagedModel>) -> Result<(), PassError> {
     let Some(output) = output.filter(|_| report.ok) else {
         return Ok(());
     };
@@ -64,11 +64,11 @@ pub fn run(
     request: &Request,
     watch: Watch,
 ) -> (Report, Result<(), PassError>) {
-    let (mut report, made) = run_staged(registry, request, None, watch).place();
+    let (mut report, result) = run_staged(registry, request, None, watch).commit();
     let end = Instant::now();
-    let made = made.map(drop);
+    let result = result.map(drop);
     report.seconds += end.elapsed().as_secs_f64();
-    (report, made)
+    (report, result)
 }
 
 /// Runs a request like [`run`], but doesn't commit the output, for callers that must do something fallible first. If
@@ -89,7 +89,7 @@ pub fn run_staged(
         sink: watch.sink,
         recorder: Some(recorder.clone()),
         on_diagnostic: Some(Box::new(move |diagnostic| handler.add(diagnostic))),
-        only_judges: false,
+        only_checks: false,
     };
     let mut run = Run {
         registry,
@@ -98,7 +98,7 @@ pub fn run_staged(
         diagnostics,
         recorder,
         report: Report {
-            pipeline: PipelineReport::asked(request),
+            pipeline: PipelineReport::requested(request),
             model: ModelReport {
                 input: request.model.display().to_string(),
                 ..ModelReport::default()
@@ -160,7 +160,7 @@ impl Run<'_> {
     fn check_formats(&self, is_given: bool) -> Result<(), PassError> {
         let model = Some(&self.request.model).filter(|_| !is_given);
         let mut paths = model.into_iter().chain(&self.request.output);
-        paths.try_for_each(|path| Format::of(path).map(drop))
+        paths.try_for_each(|path| Format::from_path(path).map(drop))
     }
 
     /// Resolves all names and loads the plugins, which doesn't require the model.
@@ -176,7 +176,7 @@ impl Run<'_> {
         if self.request.write.value_info {
             types::find(&prepared.context)?;
         }
-        self.emit(remarks::of_request(self.request, &prepared));
+        self.emit(remarks::for_request(self.request, &prepared));
         Ok(prepared)
     }
 
@@ -289,14 +289,14 @@ impl Run<'_> {
         self.report.passes = self.recorder.take();
         self.report.diagnostics = self.diagnostics.take();
         self.report.ok = result.is_ok();
-        let (made, output) = match result {
+        let (result, output) = match result {
             Ok((after, output)) => (Ok(after), output),
             Err(error) => (Err(self.fail(error, reproduces)), None),
         };
         let report = self.report;
         Finished {
             report,
-            made,
+            result,
             output,
         }
     }
@@ -348,7 +348,7 @@ pub fn failed(panic: &Panic) -> PassError {
     let mut error = PassError::new(ErrorKind::Panicked, message);
     error
         .notes
-        .extend(panic.place.iter().map(|place| format!("at {place}")));
+        .extend(panic.location.iter().map(|commit| format!("at {commit}")));
     error.help(
         "pass `--verify all` to check whether a plugin wrote to read-only memory; if none did, this is a bug in \
          passdock, please report it",
@@ -357,7 +357,7 @@ pub fn failed(panic: &Panic) -> PassError {
 
 /// Returns the total size in bytes of a model's file and its data files.
 fn bytes_of(model: &Path, module: &Module) -> Option<u64> {
-    let files = data_files_of(module);
+    let files = referenced_data_files(module);
     let files = files.iter().map(PathBuf::as_path);
     let sizes = files.chain([model]).map(|file| {
         let metadata = file.metadata().ok()?;

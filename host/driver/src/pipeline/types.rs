@@ -24,7 +24,7 @@ pub fn infer_types(
         ..plugins.clone()
     };
     let rerun = Rerun::new(registry, &request)?;
-    rerun.run_kept(module.clone()).0
+    rerun.run_recorded(module.clone()).0
 }
 
 /// Returns the pass, or an error if it isn't registered.

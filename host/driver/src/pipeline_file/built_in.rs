@@ -83,8 +83,8 @@ mod tests {
     #[test]
     fn built_in_pipelines_have_names_and_summaries() {
         for known in BUILT_IN {
-            let is_word = |c: char| c.is_ascii_lowercase() || c == '-';
-            assert!(known.name.chars().all(is_word), "{}", known.name);
+            let is_identifier = |c: char| c.is_ascii_lowercase() || c == '-';
+            assert!(known.name.chars().all(is_identifier), "{}", known.name);
             assert!(known.text.starts_with("# "), "{}", known.name);
             assert!(known.summary().ends_with('.'), "{}", known.summary());
         }

@@ -8,7 +8,7 @@ use super::spans::EntrySpans;
 use super::{INSTRUMENT, SourceText};
 
 /// Keys that are often misplaced at the top level of a file, with the tables that they belong to.
-const HOMES: [(&str, &str); 11] = [
+const KEY_TABLES: [(&str, &str); 11] = [
     ("config", "`[context]`, as `[context.config]`"),
     ("opt_level", "`[context]`"),
     ("required_pass", "`[context]`"),
@@ -28,15 +28,15 @@ const PLUGINS: [&str; 2] = ["dirs", "files"];
 /// Returns the error for text that isn't valid TOML.
 pub(super) fn invalid_syntax(source: &SourceText, error: &toml::de::Error) -> PassError {
     let span = error.span().unwrap_or(0..0);
-    if let Some(span) = bare_word(&source.text, span.start) {
-        let word = &source.text[span.clone()];
+    if let Some(span) = unquoted_string(&source.text, span.start) {
+        let found = &source.text[span.clone()];
         return source
             .error(
                 span,
                 "",
-                format!("invalid TOML: expected a value, found `{word}`"),
+                format!("invalid TOML: expected a value, found `{found}`"),
             )
-            .help(format!("put the string in quotes: `\"{word}\"`"));
+            .help(format!("put the string in quotes: `\"{found}\"`"));
     }
     let why = error.message();
     if why.contains("recursion") {
@@ -49,14 +49,14 @@ pub(super) fn invalid_syntax(source: &SourceText, error: &toml::de::Error) -> Pa
 }
 
 /// Returns the span of an unquoted word at a byte where a value is expected.
-fn bare_word(text: &str, at: usize) -> Option<Range<usize>> {
-    let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
+fn unquoted_string(text: &str, at: usize) -> Option<Range<usize>> {
+    let is_unquoted = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
     let (before, after) = text.split_at_checked(at)?;
-    let start = before.trim_end_matches(is_word).len();
-    let end = at + after.find(|c| !is_word(c)).unwrap_or(after.len());
+    let start = before.trim_end_matches(is_unquoted).len();
+    let end = at + after.find(|c| !is_unquoted(c)).unwrap_or(after.len());
     let opens = text[..start].trim_end().ends_with(['=', '[', ',']);
-    let word = &text[start..end];
-    (opens && word.starts_with(|c: char| is_word(c) && !c.is_numeric() && c != '-'))
+    let found = &text[start..end];
+    (opens && found.starts_with(|c: char| is_unquoted(c) && !c.is_numeric() && c != '-'))
         .then_some(start..end)
 }
 
@@ -67,8 +67,8 @@ pub(super) fn invalid_shape(
     error: &toml::de::Error,
 ) -> PassError {
     let span = error.span().unwrap_or(0..0);
-    let is_meant = |entry: &EntrySpans| entry.key == span || entry.value == span;
-    let Some(at) = spans.iter().position(is_meant) else {
+    let is_at_span = |entry: &EntrySpans| entry.key == span || entry.value == span;
+    let Some(at) = spans.iter().position(is_at_span) else {
         let message = format!("invalid pipeline: {}", error.message());
         return source.error(span, "", message);
     };
@@ -85,22 +85,22 @@ pub(super) fn invalid_shape(
         InvalidShape::UnknownKey(_, valid) => unknown_key(source, entry, &valid),
         // A value in `[plugins]` that isn't a table can't be a plugin's.
         _ if is_plugin => unknown_key(source, entry, &PLUGINS),
-        InvalidShape::UnknownWord(word, valid) => {
-            let message = format!("unknown {name} `{word}`");
+        InvalidShape::UnknownVariant(found, valid) => {
+            let message = format!("unknown {name} `{found}`");
             let error = source.error(span, &format!("unknown {name}"), message);
             let valid = || valid.iter().copied();
-            error.help(suggest::help_or_list(word, valid, "valid values"))
+            error.help(suggest::help_or_list(found, valid, "valid values"))
         }
         InvalidShape::MissingKey(key) => {
             // An array of tables has the span of its first table.
-            let innermost = spans.iter().rposition(is_meant);
+            let innermost = spans.iter().rposition(is_at_span);
             let mut keys = EntrySpans::entries(spans, innermost.unwrap_or(at));
             match keys.find(|near| suggest::nearest(&near.name, [key]).is_some()) {
                 Some(near) => unknown_key(source, near, &[key]),
                 None => source.error(span, "", format!("missing key `{key}` in `[[{name}]]`")),
             }
         }
-        InvalidShape::WrongType { got, expected } => {
+        InvalidShape::TypeMismatch { got, expected } => {
             let text = &source.text[span.clone()];
             let help = match (expected, got.starts_with("string")) {
                 ("a list", true) => Some(format!("did you mean `{name} = [{text}]`?")),
@@ -129,9 +129,9 @@ fn unknown_key(source: &SourceText, entry: &EntrySpans, valid: &[&str]) -> PassE
         Some((_, table)) => format!("`[{}]`", table.join(".")),
     };
     let valid = || valid.iter().copied();
-    let home = HOMES.into_iter().find(|(key, _)| *key == name);
-    let help = match home.filter(|_| entry.path.len() == 1) {
-        Some((_, home)) => format!("move `{name}` to {home}"),
+    let table_name = KEY_TABLES.into_iter().find(|(key, _)| *key == name);
+    let help = match table_name.filter(|_| entry.path.len() == 1) {
+        Some((_, table_name)) => format!("move `{name}` to {table_name}"),
         None => suggest::help(name, valid()).unwrap_or_else(|| {
             let list = suggest::listed(valid());
             match table.as_str() {

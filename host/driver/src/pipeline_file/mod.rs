@@ -82,7 +82,7 @@ pub(crate) fn table_of(options: &Options) -> toml::Table {
 }
 
 /// Parses a single TOML value, as in a command-line argument.
-pub(crate) fn lone_value(text: &str) -> Option<toml::Value> {
+pub(crate) fn parse_value(text: &str) -> Option<toml::Value> {
     let mut table: toml::Table = format!("value = {text}").parse().ok()?;
     table.remove("value").filter(|_| table.is_empty())
 }

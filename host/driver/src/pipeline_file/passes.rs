@@ -170,11 +170,11 @@ impl<'d> Entries<'d> {
         else {
             return Ok(());
         };
-        let is_wrong = |key: &&EntrySpans| key.name != kind && !others.contains(&&*key.name);
-        let Some(wrong) = keys().find(is_wrong) else {
+        let is_invalid = |key: &&EntrySpans| key.name != kind && !others.contains(&&*key.name);
+        let Some(invalid) = keys().find(is_invalid) else {
             return Ok(());
         };
-        let help = match (kind, &*wrong.name) {
+        let help = match (kind, &*invalid.name) {
             ("phase", _) => "split it into two entries: plugins provide the passes of a phase",
             ("python", "name") => "remove `name`: the Python code names the pass",
             ("rules", "disabled") => "disable a rule with `disabled_rule` in `[context]`",
@@ -185,8 +185,8 @@ impl<'d> Entries<'d> {
             }
             _ => "split it into two entries, or remove one of the keys",
         };
-        let message = format!("invalid key `{}` for {what}", wrong.name);
-        let error = (self.source).error(wrong.key.clone(), "unexpected key", message);
+        let message = format!("invalid key `{}` for {what}", invalid.name);
+        let error = (self.source).error(invalid.key.clone(), "unexpected key", message);
         Err(error.help(help))
     }
 

@@ -9,7 +9,7 @@ use passdock_ir::{Function, Module};
 use super::blame;
 use super::passes::PIPELINE;
 use super::request::Request;
-use crate::pipeline_file::lone_value;
+use crate::pipeline_file::parse_value;
 use passdock_core::{ErrorKind, PassError, PassRef, Registry, Sequential, suggest};
 
 /// The binding passes. They run at any level.
@@ -19,7 +19,7 @@ pub(crate) const PASSES: [&str; 2] = [
 ];
 
 /// Returns the Sequential with the binding passes for a request prepended.
-pub(super) fn ahead_of(
+pub(super) fn with_bindings(
     sequential: &Sequential,
     request: &Request,
     module: &Module,
@@ -90,14 +90,15 @@ struct Binding<'a> {
 
 impl<'a> Binding<'a> {
     fn read(text: &'a str) -> Result<Binding<'a>, PassError> {
-        let wrong = |message: &str| PassError::new(ErrorKind::Config, message);
+        let config_error = |message: &str| PassError::new(ErrorKind::Config, message);
         let Some((name, value)) = text.split_once('=') else {
-            let error = wrong("missing value for `--bind`").help("write `--bind NAME=VALUE`");
+            let error =
+                config_error("missing value for `--bind`").help("write `--bind NAME=VALUE`");
             return Err(shown(error, text, 0..text.len()));
         };
         let start = name.len() - name.trim_start().len();
         let value_span = name.len() + 1..text.len();
-        match lone_value(value) {
+        match parse_value(value) {
             Some(value) => Ok(Binding {
                 text,
                 name_span: start..start + name.trim().len(),
@@ -105,7 +106,7 @@ impl<'a> Binding<'a> {
                 value_span,
             }),
             None => {
-                let error = wrong("invalid TOML value");
+                let error = config_error("invalid TOML value");
                 let error = error.help("put a string in quotes: `--bind 'NAME=\"text\"'`");
                 Err(shown(error, text, value_span))
             }

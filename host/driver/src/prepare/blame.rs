@@ -10,7 +10,7 @@ use crate::pipeline_file::{PassTable, PipelineFile};
 use passdock_core::{ConfigError, ErrorKind, PassError, Registry, Snippet};
 
 /// The location of an option.
-enum OptionPlace<'r> {
+enum OptionLocation<'r> {
     /// A span of the pipeline file.
     File(Range<usize>),
     /// A flag, its argument on the command line, and the span in the argument.
@@ -24,19 +24,20 @@ pub(crate) fn locate(error: PassError, request: &Request, registry: &Registry) -
     }
     // Errors of the pipeline file itself were reported before.
     let file = request.pipeline_file().unwrap_or_default();
-    let wrong = config_error(&error).and_then(|wrong| Some((&wrong.key, wrong.field.as_ref()?)));
-    let place = match (wrong, &error.pass) {
-        (Some((key, field)), _) => of_instrument(&error, key, field, &file, request),
+    let option_error = config_error(&error)
+        .and_then(|option_error| Some((&option_error.key, option_error.field.as_ref()?)));
+    let option_location = match (option_error, &error.pass) {
+        (Some((key, field)), _) => find_in_instruments(&error, key, field, &file, request),
         (None, Some(pass))
             if matches!(error.kind, ErrorKind::Failed | ErrorKind::Config) || error.is_inner =>
         {
-            of_pass(&error, pass, &file, request, registry)
+            find_in_passes(&error, pass, &file, request, registry)
         }
         _ => None,
     };
-    match place {
-        Some(OptionPlace::File(span)) => file.source.locate(error, span),
-        Some(OptionPlace::Argument(flag, argument, span)) => {
+    match option_location {
+        Some(OptionLocation::File(span)) => file.source.locate(error, span),
+        Some(OptionLocation::Argument(flag, argument, span)) => {
             in_argument(error, flag, argument, span)
         }
         None => error,
@@ -49,20 +50,21 @@ pub(super) fn config_error(error: &PassError) -> Option<&ConfigError> {
 }
 
 /// Returns the location of the instrument's option, or entry of an option, that an error refers to.
-fn of_instrument<'r>(
+fn find_in_instruments<'r>(
     error: &PassError,
     key: &str,
     field: &str,
     file: &PipelineFile,
     request: &'r Request,
-) -> Option<OptionPlace<'r>> {
+) -> Option<OptionLocation<'r>> {
     let tables = file.instruments.iter();
     let tables = tables.filter(|table| table.name.get_ref() == key);
     let mut options = tables.flat_map(|table| &table.options);
     if let Some((_, option)) = options.find(|(name, _)| name.get_ref() == field) {
         let text = &file.source.text;
-        let entry = quoted(&error.message).find_map(|name| word(text, &option.span(), name));
-        return Some(OptionPlace::File(entry.unwrap_or(option.span())));
+        let entry =
+            quoted(&error.message).find_map(|name| find_identifier(text, &option.span(), name));
+        return Some(OptionLocation::File(entry.unwrap_or(option.span())));
     }
     let mut requested = request.instruments.iter();
     in_request(error, requested.find(|requested| requested.name == key)?)
@@ -72,7 +74,7 @@ fn of_instrument<'r>(
 fn in_request<'r>(
     error: &PassError,
     requested: &'r RequestedInstrument,
-) -> Option<OptionPlace<'r>> {
+) -> Option<OptionLocation<'r>> {
     let RequestSource::Instrument(argument) = &requested.by else {
         return None;
     };
@@ -80,14 +82,14 @@ fn in_request<'r>(
     let options = argument.find('=').map_or(argument.len(), |at| at + 1)..argument.len();
     let entries = quoted(&error.message).filter(|name| *name != field);
     let mut names = entries.chain([field]);
-    let span = names.find_map(|name| word(argument, &options, name))?;
-    Some(OptionPlace::Argument("--instrument", argument, span))
+    let span = names.find_map(|name| find_identifier(argument, &options, name))?;
+    Some(OptionLocation::Argument("--instrument", argument, span))
 }
 
 /// Adds the location in `--instrument` to an error about its options.
 pub(super) fn in_instrument(error: PassError, requested: &RequestedInstrument) -> PassError {
     match in_request(&error, requested) {
-        Some(OptionPlace::Argument(flag, argument, span)) => {
+        Some(OptionLocation::Argument(flag, argument, span)) => {
             in_argument(error, flag, argument, span)
         }
         _ => error,
@@ -102,19 +104,19 @@ pub(super) fn in_argument(
     span: Range<usize>,
 ) -> PassError {
     error.location = Some(flag.to_owned());
-    error.snippet = Some(Snippet::of_line(flag, 0, argument, span));
+    error.snippet = Some(Snippet::from_line(flag, 0, argument, span));
     error
 }
 
 /// Returns the location of the option, or entry of an option, of a pass that an error refers to. The error's message
 /// must quote its name.
-fn of_pass<'r>(
+fn find_in_passes<'r>(
     error: &PassError,
     pass: &str,
     file: &PipelineFile,
     request: &'r Request,
     registry: &Registry,
-) -> Option<OptionPlace<'r>> {
+) -> Option<OptionLocation<'r>> {
     let quoted: Vec<&str> = quoted(&error.message).collect();
     let registered = registry.get_pass(pass).ok();
     let config = registered.and_then(|pass| pass.declaration().config.clone());
@@ -129,41 +131,43 @@ fn of_pass<'r>(
     let in_file = options.flatten().chain(given).find_map(|(key, value)| {
         quoted.iter().find_map(|name| match key.get_ref() == *name {
             true => Some(key.span()),
-            false if value.get_ref().is_table() => word(&file.source.text, &value.span(), name),
+            false if value.get_ref().is_table() => {
+                find_identifier(&file.source.text, &value.span(), name)
+            }
             false => None,
         })
     });
     let in_config = |setting: &'r String| {
         let path = setting[..setting.find('=')?].trim_end();
         let start = path.rfind('.')? + 1;
-        let is_ours = path.trim_start().starts_with(config.as_deref()?);
-        let is_meant = is_ours && quoted.contains(&&path[start..]);
-        is_meant.then(|| OptionPlace::Argument("--config", setting, start..path.len()))
+        let is_config = path.trim_start().starts_with(config.as_deref()?);
+        let is_match = is_config && quoted.contains(&&path[start..]);
+        is_match.then(|| OptionLocation::Argument("--config", setting, start..path.len()))
     };
     let in_binding = |setting: &'r String| {
         let (name, _) = setting.split_once('=')?;
-        let is_meant = bind::PASSES.contains(&pass) && quoted.contains(&name.trim());
-        is_meant.then(|| OptionPlace::Argument("--bind", setting, 0..name.len()))
+        let is_match = bind::PASSES.contains(&pass) && quoted.contains(&name.trim());
+        is_match.then(|| OptionLocation::Argument("--bind", setting, 0..name.len()))
     };
     in_file
-        .map(OptionPlace::File)
+        .map(OptionLocation::File)
         .or_else(|| request.config.iter().find_map(in_config))
         .or_else(|| request.bind.iter().find_map(in_binding))
 }
 
 /// Returns the texts between backticks in a message.
-fn quoted(sentence: &str) -> impl Iterator<Item = &str> {
-    sentence.split('`').skip(1).step_by(2)
+fn quoted(message: &str) -> impl Iterator<Item = &str> {
+    message.split('`').skip(1).step_by(2)
 }
 
 /// Returns the span of the first whole-word occurrence of a name in a part of a text.
-pub(super) fn word(text: &str, part: &Range<usize>, name: &str) -> Option<Range<usize>> {
-    let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+pub(super) fn find_identifier(text: &str, part: &Range<usize>, name: &str) -> Option<Range<usize>> {
+    let is_identifier = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
     let part_text = text.get(part.clone())?;
-    let mut places = part_text.match_indices(name).filter(|_| !name.is_empty());
-    let (at, _) = places.find(|(at, _)| {
+    let mut candidates = part_text.match_indices(name).filter(|_| !name.is_empty());
+    let (at, _) = candidates.find(|(at, _)| {
         let (before, after) = (&part_text[..*at], &part_text[at + name.len()..]);
-        !before.ends_with(is_word) && !after.starts_with(is_word)
+        !before.ends_with(is_identifier) && !after.starts_with(is_identifier)
     })?;
     let start = part.start + at;
     Some(start..start + name.len())
@@ -177,7 +181,7 @@ mod tests {
 
     use super::*;
     use crate::prepare::PipelineText;
-    use passdock_core::instrument::wrong;
+    use passdock_core::instrument::option_error;
 
     /// Checks the location of an error that `numerics` reports when it knows the model.
     #[track_caller]
@@ -191,7 +195,7 @@ mod tests {
             ..Request::default()
         };
         let message = "`dims` binds `bach`, which isn't among the symbols.";
-        let cause = wrong("numerics", "dims", message);
+        let cause = option_error("numerics", "dims", message);
         let error = PassError::new(ErrorKind::Config, message).caused_by(Arc::new(cause));
         let error = locate(error, &request, &Registry::new());
         expected.assert_eq(&error.to_diagnostic().render(false));

@@ -5,15 +5,15 @@ use std::ops::Range;
 
 use passdock_core::config::canonical_key;
 use passdock_core::{
-    ConfigError, ContextSettings, ErrorKind, FieldType, PassError, Registry, Schema, Sequential,
-    Wrong,
+    ConfigError, ContextSettings, ErrorKind, FieldType, InvalidPart, PassError, Registry, Schema,
+    Sequential,
 };
 
 use toml::Spanned;
 
 use super::request::Request;
 use super::{bind, blame, passes, rules};
-use crate::pipeline_file::{Options, PipelineFile, SourceText, lone_value};
+use crate::pipeline_file::{Options, PipelineFile, SourceText, parse_value};
 
 /// Merges the settings of a file with those of the request, which take precedence.
 pub(super) fn settings(
@@ -29,9 +29,9 @@ pub(super) fn settings(
     for (key, value) in &file.context.config {
         if let Some(given) = settings.config.get_mut(key.get_ref()) {
             let schema = registry.config_schema(key.get_ref())?;
-            let beside = |path: &str| request.beside_pipeline(path);
-            rules::put_texts(given, &schema, beside, registry)
-                .and_then(|()| rules::place_tensors(given, request))
+            let path_in_pipeline_dir = |path: &str| request.path_in_pipeline_dir(path);
+            rules::put_texts(given, &schema, path_in_pipeline_dir, registry)
+                .and_then(|()| rules::resolve_tensors(given, request))
                 .map_err(file.source.at(value.span()))?;
         }
     }
@@ -102,10 +102,10 @@ pub(super) fn locate(
         .filter(|field| *field != key.get_ref());
     let mut inner = source.spans_in(value.span()).into_iter();
     let inner = inner.find(|entry| field == Some(&*entry.name));
-    let span = match (error.wrong, inner) {
-        (Wrong::Value, Some(inner)) => inner.value,
-        (Wrong::Value, None) => value.span(),
-        (Wrong::Field, Some(inner)) => inner.key,
+    let span = match (error.part, inner) {
+        (InvalidPart::Value, Some(inner)) => inner.value,
+        (InvalidPart::Value, None) => value.span(),
+        (InvalidPart::Field, Some(inner)) => inner.key,
         _ => key.span(),
     };
     source.locate(error.into(), span)
@@ -121,7 +121,7 @@ fn check_config(
         .config_schema(key.get_ref())
         .and_then(|schema| schema.accept(value.get_ref()).map(drop));
     checked.map_err(|mut error| {
-        if error.wrong == Wrong::Key {
+        if error.part == InvalidPart::Key {
             error.help = as_table(key.get_ref(), value.get_ref(), registry).or(error.help);
         }
         locate(source, error, key, value)
@@ -161,9 +161,9 @@ fn set(
 ) -> Result<(), PassError> {
     let shown =
         |error: PassError, span: Range<usize>| blame::in_argument(error, "--config", setting, span);
-    let wrong = |message: &str| PassError::new(ErrorKind::Config, message);
+    let config_error = |message: &str| PassError::new(ErrorKind::Config, message);
     let Some((path, text)) = setting.split_once('=') else {
-        let error = wrong("missing value for `--config`").help("write `--config KEY=VALUE`");
+        let error = config_error("missing value for `--config`").help("write `--config KEY=VALUE`");
         return Err(shown(error, 0..setting.len()));
     };
     let value_span = path.len() + 1..setting.len();
@@ -183,7 +183,7 @@ fn set(
     };
     let schema = registry.config_schema(&key)?;
     let field = own[key.len()..].strip_prefix('.');
-    let Some(value) = lone_value(text) else {
+    let Some(value) = parse_value(text) else {
         let setting_field = match field {
             None if !schema.is_scalar() => None,
             field => schema.settable(field.unwrap_or("")).ok(),
@@ -198,10 +198,16 @@ fn set(
                 format!("put the string in quotes: `--config '{path}=\"{text}\"'`")
             }
             Some((setting_field, _)) => {
-                format!("expected {}", setting_field.takes().replace("NAME = ", ""))
+                format!(
+                    "expected {}",
+                    setting_field.accepted_values().replace("NAME = ", "")
+                )
             }
         };
-        return Err(shown(wrong("invalid TOML value").help(help), value_span));
+        return Err(shown(
+            config_error("invalid TOML value").help(help),
+            value_span,
+        ));
     };
     let mut given = match field {
         None => value,
@@ -213,9 +219,9 @@ fn set(
         _ => schema.accept_part(&given).map(drop),
     };
     checked.map_err(|error| {
-        let span = match (error.wrong, field) {
-            (Wrong::Field, Some(field)) => path_span.end - field.len()..path_span.end,
-            (Wrong::Key, _) => path_span,
+        let span = match (error.part, field) {
+            (InvalidPart::Field, Some(field)) => path_span.end - field.len()..path_span.end,
+            (InvalidPart::Key, _) => path_span,
             _ => value_span,
         };
         shown(error.into(), span)

@@ -35,8 +35,8 @@ pub(super) fn make(
     let mut setup = InstrumentSetup::new(registry).with_sequentials(sequentials);
     setup.base = base.unwrap_or(Path::new(""));
     setup.color = request.print.color;
-    let taken = |path: &Path| protected_file(path, request, registry);
-    setup.taken = &taken;
+    let file_in_use = |path: &Path| protected_file(path, request, registry);
+    setup.file_in_use = &file_in_use;
     match &watched.sink {
         Some(sink) => setup.sink = sink.clone(),
         None if request.print.to_stderr => setup.sink = stderr(),
@@ -44,11 +44,11 @@ pub(super) fn make(
     }
     let mut instruments = Vec::new();
     for table in &file.instruments {
-        instruments.push(of_file(table, request, &file.source, registry, &setup)?);
+        instruments.push(from_table(table, request, &file.source, registry, &setup)?);
     }
     setup.base = Path::new("");
     for requested in &request.instruments {
-        instruments.push(of_request(requested, registry, &setup)?);
+        instruments.push(from_request(requested, registry, &setup)?);
     }
     Ok(instruments)
 }
@@ -70,7 +70,7 @@ impl PreparedInstrument {
     }
 }
 
-fn of_file(
+fn from_table(
     table: &InstrumentTable,
     request: &Request,
     source: &SourceText,
@@ -91,7 +91,7 @@ fn of_file(
             toml::Value::Array(items) => {
                 let items = items.iter().filter_map(toml::Value::as_str);
                 let mut files = items.filter(|item| rules::is_file(item));
-                files.try_for_each(|file| request.beside_pipeline(file).map(drop))
+                files.try_for_each(|file| request.path_in_pipeline_dir(file).map(drop))
             }
             _ => Ok(()),
         };
@@ -99,22 +99,22 @@ fn of_file(
     }
     PreparedInstrument::new(spec, table_of(&table.options), setup, registry).map_err(|error| {
         // The option in the file that the error refers to, if there is one.
-        let field = blame::config_error(&error).and_then(|wrong| {
-            let field = wrong.field.as_ref()?;
+        let field = blame::config_error(&error).and_then(|config_error| {
+            let field = config_error.field.as_ref()?;
             let given = table
                 .options
                 .iter()
                 .find(|(key, _)| key.get_ref() == field)?;
-            Some((wrong.clone(), given))
+            Some((config_error.clone(), given))
         });
         match field {
-            Some((wrong, (key, value))) => locate(source, wrong, key, value),
+            Some((config_error, (key, value))) => locate(source, config_error, key, value),
             None => source.locate(error, name.span()),
         }
     })
 }
 
-fn of_request(
+fn from_request(
     requested: &RequestedInstrument,
     registry: &Registry,
     setup: &InstrumentSetup<'_>,
@@ -217,7 +217,7 @@ mod tests {
 
     fn checker() -> InstrumentSpec {
         let summary = "Judges what passes make.";
-        InstrumentSpec::judging("judge", summary, |_: CheckerOptions, _| {
+        InstrumentSpec::checking("judge", summary, |_: CheckerOptions, _| {
             Ok(Arc::new(Checker))
         })
         .paths(["inputs", "library"])
@@ -242,9 +242,9 @@ mod tests {
         let registry = Registry::new();
         registry.register_instrument(checker()).unwrap();
         let prepared = Prepared::new(&registry, &request, Watched::default()).unwrap();
-        let judges = prepared
+        let checking = prepared
             .context
-            .judges()
+            .checking_instruments()
             .iter()
             .map(|table| table.to_string());
         expect![[r#"
@@ -258,7 +258,7 @@ mod tests {
             name = "judge"
         "#]]
         .assert_eq(
-            &judges
+            &checking
                 .collect::<Vec<_>>()
                 .join("\n")
                 .replace(&dir, "/there"),

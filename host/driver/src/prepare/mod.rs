@@ -57,7 +57,7 @@ pub(crate) struct Watched {
     /// The handler of diagnostics, which overrides the renderer.
     pub(crate) on_diagnostic: Option<Box<dyn Fn(Diagnostic) + Send + Sync>>,
     /// Whether to skip instruments that can't fail a run.
-    pub(crate) only_judges: bool,
+    pub(crate) only_checks: bool,
 }
 
 impl Prepared {
@@ -94,10 +94,10 @@ impl Prepared {
             context = context.shared_instrument(own);
         }
         for prepared in instruments {
-            if prepared.spec.judges {
-                context = context.judge(prepared.table);
+            if prepared.spec.checks_passes {
+                context = context.checking_instrument(prepared.table);
             }
-            if prepared.spec.judges || !watched.only_judges {
+            if prepared.spec.checks_passes || !watched.only_checks {
                 context = context.shared_instrument(prepared.instrument);
             }
         }
@@ -126,7 +126,7 @@ impl Prepared {
     pub(crate) fn bind(&mut self, request: &Request, module: &Module) -> Result<(), PassError> {
         if !request.bind.is_empty() {
             let registry = self.context.registry();
-            self.sequential = bind::ahead_of(&self.sequential, request, module, registry)?;
+            self.sequential = bind::with_bindings(&self.sequential, request, module, registry)?;
             self.load()?;
         }
         Ok(())

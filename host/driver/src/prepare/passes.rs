@@ -33,7 +33,7 @@ pub(super) fn sequential(
         request,
         source: &file.source,
         registry,
-        taken: None,
+        phases_seen: None,
     };
     let mut passes = Vec::new();
     if let Some(to) = request.raise_opset {
@@ -78,7 +78,7 @@ struct Lists<'l> {
     source: &'l SourceText,
     registry: &'l Registry,
     /// In a built-in pipeline, the phases of the outer pipelines, which take precedence.
-    taken: Option<&'l BTreeSet<Phase>>,
+    phases_seen: Option<&'l BTreeSet<Phase>>,
 }
 
 impl Lists<'_> {
@@ -107,13 +107,14 @@ impl Lists<'_> {
                     passes.push(pass.map_err(source.at(path.span()))?);
                 }
                 PassTable::Phase(phase) => {
-                    let has_place = phases.places().contains(phase.get_ref());
-                    let is_taken =
-                        |taken: &BTreeSet<Phase>| has_place || taken.contains(phase.get_ref());
-                    if self.taken.is_some_and(is_taken) {
+                    let is_scheduled = phases.phases_in_order().contains(phase.get_ref());
+                    let is_duplicate = |phases_seen: &BTreeSet<Phase>| {
+                        is_scheduled || phases_seen.contains(phase.get_ref())
+                    };
+                    if self.phases_seen.is_some_and(is_duplicate) {
                         continue;
                     }
-                    if has_place {
+                    if is_scheduled {
                         let name = phase.get_ref().name();
                         let message = format!("duplicate phase `{name}`");
                         let error = source.error(phase.span(), "duplicate phase", message);
@@ -129,11 +130,11 @@ impl Lists<'_> {
                     disabled,
                     passes: inner,
                 } => {
-                    let mut taken = self.taken.cloned().unwrap_or_default();
-                    own_places(outer, &mut taken);
+                    let mut phases_seen = self.phases_seen.cloned().unwrap_or_default();
+                    phases_in(outer, &mut phases_seen);
                     let lists = Lists {
                         source: text,
-                        taken: Some(&taken),
+                        phases_seen: Some(&phases_seen),
                         ..*self
                     };
                     plugins::check_built_in(registry, self.request, name.get_ref(), inner)
@@ -207,7 +208,7 @@ impl Lists<'_> {
             let error = (self.source).error(name.span(), "name of another pass", message);
             return Err(error.help("choose another name, or remove it to use that of the file"));
         }
-        let path = self.request.beside_pipeline(file.get_ref());
+        let path = self.request.path_in_pipeline_dir(file.get_ref());
         let read = path.and_then(|path| rules::read(&path, self.registry));
         let read = read.map_err(self.source.at(file.span()))?;
         Ok(read.into_pass(name.map(|name| name.get_ref().as_str())))
@@ -237,11 +238,11 @@ impl Lists<'_> {
 }
 
 /// Adds the phases of a pipeline, without those of built-in pipelines in it.
-fn own_places(tables: &[PassTable], places: &mut BTreeSet<Phase>) {
+fn phases_in(tables: &[PassTable], phases_in_order: &mut BTreeSet<Phase>) {
     for table in tables {
         match table {
-            PassTable::Phase(phase) => _ = places.insert(*phase.get_ref()),
-            PassTable::Sequential { passes, .. } => own_places(passes, places),
+            PassTable::Phase(phase) => _ = phases_in_order.insert(*phase.get_ref()),
+            PassTable::Sequential { passes, .. } => phases_in(passes, phases_in_order),
             _ => {}
         }
     }

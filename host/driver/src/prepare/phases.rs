@@ -15,7 +15,7 @@ pub(crate) struct Phases {
     /// The passes of each phase, in execution order.
     offered: BTreeMap<Phase, Vec<String>>,
     /// The phases of the pipeline, in its order.
-    places: Vec<Phase>,
+    phases_in_order: Vec<Phase>,
     /// The passes that the pipeline lists by name.
     listed: BTreeSet<String>,
 }
@@ -36,13 +36,13 @@ impl Phases {
             offered: groups
                 .map(|(phase, names)| (phase, ordered(registry, &names)))
                 .collect(),
-            places: Vec::new(),
+            phases_in_order: Vec::new(),
         }
     }
 
     /// Returns the passes of a phase, and records that the pipeline has it.
     pub(crate) fn fill(&mut self, phase: Phase) -> &[String] {
-        self.places.push(phase);
+        self.phases_in_order.push(phase);
         self.passes(phase)
     }
 
@@ -57,23 +57,24 @@ impl Phases {
     }
 
     /// Returns the phases of the pipeline, in its order.
-    pub(crate) fn places(&self) -> &[Phase] {
-        &self.places
+    pub(crate) fn phases_in_order(&self) -> &[Phase] {
+        &self.phases_in_order
     }
 
     /// Returns the phase of each pass whose phase is in the pipeline.
-    pub(crate) fn placed(&self) -> HashMap<&str, Phase> {
+    pub(crate) fn scheduled_passes(&self) -> HashMap<&str, Phase> {
         self.offers(true).collect()
     }
 
     /// Returns the passes whose phase isn't in the pipeline.
-    pub(crate) fn left_over(&self) -> impl Iterator<Item = (&str, Phase)> {
+    pub(crate) fn unscheduled(&self) -> impl Iterator<Item = (&str, Phase)> {
         self.offers(false)
     }
 
-    fn offers(&self, placed: bool) -> impl Iterator<Item = (&str, Phase)> {
+    fn offers(&self, scheduled_passes: bool) -> impl Iterator<Item = (&str, Phase)> {
         let offered = self.offered.iter();
-        let offered = offered.filter(move |(phase, _)| self.places.contains(phase) == placed);
+        let offered = offered
+            .filter(move |(phase, _)| self.phases_in_order.contains(phase) == scheduled_passes);
         offered.flat_map(|(phase, names)| names.iter().map(|name| (name.as_str(), *phase)))
     }
 }

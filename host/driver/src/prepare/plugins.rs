@@ -30,7 +30,7 @@ pub(super) fn load(
     registry: &Registry,
     request: &Request,
     file: &PipelineFile,
-    refused: &mut dyn FnMut(PassError) -> Result<(), PassError>,
+    on_error: &mut dyn FnMut(PassError) -> Result<(), PassError>,
 ) -> Result<(), PassError> {
     for path in &request.plugin_files {
         check_file(path)?;
@@ -62,15 +62,15 @@ pub(super) fn load(
         (Some(name.get_ref().clone()), LoadOptions { overrides })
     });
     let options: BTreeMap<Option<String>, LoadOptions> = options.collect();
-    let refused = &mut |error| refused(blame_override(error, file));
+    let on_error = &mut |error| on_error(blame_override(error, file));
     let blamed = |error| blame_override(error, file);
-    let loaded = registry.load_files_with(&request.plugin_files, &options, refused);
+    let loaded = registry.load_files_with(&request.plugin_files, &options, on_error);
     loaded.map_err(blamed)?;
     for named in &file.plugins.files {
-        let loaded = registry.load_files_with(&[path_of(named)?], &options, refused);
+        let loaded = registry.load_files_with(&[path_of(named)?], &options, on_error);
         loaded.map_err(|error| file.source.locate(blamed(error), named.span()))?;
     }
-    let loaded = registry.load_dirs_with(&request.search_dirs(dirs), &options, refused);
+    let loaded = registry.load_dirs_with(&request.search_dirs(dirs), &options, on_error);
     loaded.map_err(blamed)?;
     check_plugins(file, registry)
 }
@@ -134,8 +134,8 @@ pub fn no_plugins(request: &Request) -> PassError {
 
 /// Adds to an error about an unknown pass that the searched directories contain no plugins, if that is the case.
 pub(super) fn none_found(error: PassError, request: &Request, registry: &Registry) -> PassError {
-    let has_looked = !request.plugin_dirs.is_empty() || !request.standard_dirs.is_empty();
-    if error.kind != ErrorKind::UnknownPass || !has_looked || !registry.plugins().is_empty() {
+    let has_searched = !request.plugin_dirs.is_empty() || !request.standard_dirs.is_empty();
+    if error.kind != ErrorKind::UnknownPass || !has_searched || !registry.plugins().is_empty() {
         return error;
     }
     let none = no_plugins(request);
@@ -147,11 +147,11 @@ pub(super) fn none_found(error: PassError, request: &Request, registry: &Registr
 fn blame_override(error: PassError, file: &PipelineFile) -> PassError {
     let plugins = file.plugins.tables.iter();
     let mut names = plugins.flat_map(|(_, plugin)| &plugin.overrides);
-    let is_meant = |name: &&Spanned<String>| {
+    let is_requested = |name: &&Spanned<String>| {
         let quoted = format!("`{}`", name.get_ref());
         error.message.contains(&quoted) && error.message.contains("override")
     };
-    match names.find(is_meant) {
+    match names.find(is_requested) {
         Some(name) => file.source.locate(error, name.span()),
         None => error,
     }
@@ -160,17 +160,17 @@ fn blame_override(error: PassError, file: &PipelineFile) -> PassError {
 /// Rejects a plugin file that doesn't exist or is a directory.
 fn check_file(path: &Path) -> Result<(), PassError> {
     let shown = path.display();
-    let wrong = |message: String| Err(PassError::new(ErrorKind::Usage, message));
+    let usage_error = |message: String| Err(PassError::new(ErrorKind::Usage, message));
     match path.metadata() {
-        Ok(found) if found.is_dir() => wrong(format!(
+        Ok(found) if found.is_dir() => usage_error(format!(
             "`{shown}` is a directory, not a plugin file; name directories with `--plugin-dir` or `dirs`"
         )),
         Ok(_) => Ok(()),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            let missing = wrong(format!("plugin file `{shown}` does not exist"));
+            let missing = usage_error(format!("plugin file `{shown}` does not exist"));
             missing.map_err(|error| error.help("correct the path, or build the plugin"))
         }
-        Err(error) => wrong(format!("could not read plugin file `{shown}`: {error}")),
+        Err(error) => usage_error(format!("could not read plugin file `{shown}`: {error}")),
     }
 }
 

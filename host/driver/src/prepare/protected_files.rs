@@ -46,7 +46,7 @@ fn data(path: &Path, request: &Request) -> Option<String> {
     }
     // The run reports unreadable models.
     let module = request.read_model().ok()?;
-    let mut files = model_file::data_files_of(&module).into_iter();
+    let mut files = model_file::referenced_data_files(&module).into_iter();
     let is = |file: PathBuf| whole(&file).is_some_and(|data| data == path);
     files.any(is).then(|| "the model's data".to_owned())
 }

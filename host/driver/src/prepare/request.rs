@@ -113,8 +113,8 @@ impl Request {
     pub fn read_model(&self) -> Result<Module, PassError> {
         model_file::read_with(&self.model, self.read).map_err(|mut error| {
             if self.resumes {
-                let (theirs, ours) = ("--allow-outside-data", "--trust");
-                error.message = error.message.replace(theirs, ours);
+                let (onnx_flag, run_flag) = ("--allow-outside-data", "--trust");
+                error.message = error.message.replace(onnx_flag, run_flag);
             }
             error
         })
@@ -124,7 +124,7 @@ impl Request {
     ///
     /// # Errors
     /// If it is outside of that directory after resolving links, and the pipeline isn't trusted.
-    pub(super) fn beside_pipeline(&self, path: &str) -> Result<PathBuf, PassError> {
+    pub(super) fn path_in_pipeline_dir(&self, path: &str) -> Result<PathBuf, PassError> {
         let pipeline = self.pipeline.as_ref();
         let base = pipeline.and_then(|text| text.path.parent());
         let whole = base.unwrap_or(Path::new("")).join(path);
@@ -140,11 +140,11 @@ impl Request {
         Err(error.help("pass `--trust` to allow files outside the directory"))
     }
 
-    /// Like [`Request::beside_pipeline`], for libraries to load and files to write. A reproducer that isn't trusted may
+    /// Like [`Request::path_in_pipeline_dir`], for libraries to load and files to write. A reproducer that isn't trusted may
     /// not name any.
     pub(super) fn used_by_pipeline(&self, path: &str) -> Result<PathBuf, PassError> {
         if self.trust || !self.resumes {
-            return self.beside_pipeline(path);
+            return self.path_in_pipeline_dir(path);
         }
         let message = format!("the reproducer is not trusted: it uses `{path}`");
         let error = PassError::new(ErrorKind::Usage, message);
@@ -169,12 +169,12 @@ impl Request {
 /// Returns `true` if a path is inside a directory after resolving links. If the path doesn't exist, its nearest
 /// existing ancestor is resolved.
 pub(crate) fn is_inside(dir: &Path, path: &Path) -> bool {
-    let is_there = |path: &&Path| path.symlink_metadata().is_ok();
-    let there = path.ancestors().find(is_there).unwrap_or(Path::new("."));
-    let missing = path.strip_prefix(there).unwrap_or(path).components();
-    let goes_up = missing.into_iter().any(|part| part == Component::ParentDir);
-    match (dir.canonicalize(), there.canonicalize()) {
-        (Ok(dir), Ok(there)) => !goes_up && there.starts_with(dir),
+    let exists = |path: &&Path| path.symlink_metadata().is_ok();
+    let existing = path.ancestors().find(exists).unwrap_or(Path::new("."));
+    let missing = path.strip_prefix(existing).unwrap_or(path).components();
+    let leaves_parent = missing.into_iter().any(|part| part == Component::ParentDir);
+    match (dir.canonicalize(), existing.canonicalize()) {
+        (Ok(dir), Ok(existing)) => !leaves_parent && existing.starts_with(dir),
         _ => false,
     }
 }
@@ -197,7 +197,7 @@ pub struct PipelineText {
 
 impl PipelineText {
     /// Creates the pipeline of a file.
-    pub fn of_file(path: impl Into<PathBuf>, text: impl Into<String>) -> PipelineText {
+    pub fn from_file(path: impl Into<PathBuf>, text: impl Into<String>) -> PipelineText {
         PipelineText {
             path: path.into(),
             text: text.into(),

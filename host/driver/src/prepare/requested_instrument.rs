@@ -3,7 +3,7 @@
 use passdock_core::{ErrorKind, PassError};
 use serde::{Deserialize, Serialize};
 
-use crate::pipeline_file::lone_value;
+use crate::pipeline_file::parse_value;
 
 /// A requested instrument with its options.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -33,7 +33,7 @@ impl RequestedInstrument {
     /// If the options aren't a TOML table.
     pub fn parse(text: &str) -> Result<RequestedInstrument, PassError> {
         let (name, options) = text.split_once('=').unwrap_or((text, "{}"));
-        let Some(toml::Value::Table(options)) = lone_value(options) else {
+        let Some(toml::Value::Table(options)) = parse_value(options) else {
             let message = format!("invalid options in `--instrument {text}`: not a TOML table");
             let error = PassError::new(ErrorKind::Config, message);
             return Err(error.help("write `--instrument 'NAME={OPTION=VALUE}'`"));

@@ -10,7 +10,7 @@ use passdock_core::{ErrorKind, FieldType, OpDefs, PassError, Registry, RulesFile
 use toml::Value;
 
 use super::request::Request;
-use crate::pipeline_file::{Options, PassTable, SourceText, lone_value, table_of};
+use crate::pipeline_file::{Options, PassTable, SourceText, parse_value, table_of};
 
 /// Returns `true` if a pass name, or an element of an option for rules, is the name of a .rules file such as
 /// `fuse.rules`.
@@ -31,7 +31,7 @@ pub(super) fn read(path: &Path, registry: &Registry) -> Result<RulesFile, PassEr
 /// # Errors
 /// If the file can't be read or its rules are invalid. The error has a source line.
 pub fn read_file(path: &Path) -> Result<RulesFile, PassError> {
-    RulesFile::parse(&path.display().to_string(), &text_of(path)?)
+    RulesFile::parse(&path.display().to_string(), &read_text(path)?)
 }
 
 /// Reads a file of match-only rules, whose replacements may be omitted.
@@ -41,12 +41,12 @@ pub fn read_file(path: &Path) -> Result<RulesFile, PassError> {
 pub fn read_patterns(path: &Path) -> Result<Vec<Rule>, PassError> {
     RulesFile::patterns(
         &path.display().to_string(),
-        &text_of(path)?,
+        &read_text(path)?,
         &OpDefs::default(),
     )
 }
 
-fn text_of(path: &Path) -> Result<String, PassError> {
+fn read_text(path: &Path) -> Result<String, PassError> {
     passdock_files::read_to_string(path).map_err(|error| {
         let why = match error.kind() {
             IoErrorKind::InvalidData => "not UTF-8".to_owned(),
@@ -65,14 +65,14 @@ pub(super) fn with_texts(
     source: &SourceText,
     registry: &Registry,
 ) -> Result<toml::Table, PassError> {
-    let path_of = |path: &str| request.beside_pipeline(path);
+    let path_of = |path: &str| request.path_in_pipeline_dir(path);
     let mut table = toml::Table::new();
     for (key, located) in options {
         let mut value = located.get_ref().clone();
-        if takes_rules(schema, key.get_ref()) {
+        if has_rules(schema, key.get_ref()) {
             put_into(&mut value, path_of, registry).map_err(source.at(located.span()))?;
         }
-        place_tensors(&mut value, request).map_err(source.at(located.span()))?;
+        resolve_tensors(&mut value, request).map_err(source.at(located.span()))?;
         table.insert(key.get_ref().clone(), value);
     }
     Ok(table)
@@ -87,7 +87,7 @@ pub(super) fn put_texts(
 ) -> Result<(), PassError> {
     match value {
         Value::Table(fields) => put_into_fields(fields, schema, path_of, registry),
-        value if takes_rules(schema, "") => put_into(value, path_of, registry),
+        value if has_rules(schema, "") => put_into(value, path_of, registry),
         _ => Ok(()),
     }
 }
@@ -100,11 +100,11 @@ pub(super) fn put_into_fields(
     registry: &Registry,
 ) -> Result<(), PassError> {
     let fields = fields.iter_mut();
-    let mut taken = fields.filter(|(name, _)| takes_rules(schema, name));
-    taken.try_for_each(|(_, value)| put_into(value, &path_of, registry))
+    let mut rule_fields = fields.filter(|(name, _)| has_rules(schema, name));
+    rule_fields.try_for_each(|(_, value)| put_into(value, &path_of, registry))
 }
 
-fn takes_rules(schema: &Schema, name: &str) -> bool {
+fn has_rules(schema: &Schema, name: &str) -> bool {
     let mut fields = schema.fields.iter();
     fields.any(|field| field.name == name && field.ty == FieldType::Rules)
 }
@@ -113,10 +113,10 @@ fn takes_rules(schema: &Schema, name: &str) -> bool {
 ///
 /// # Errors
 /// If the pipeline may not name the file.
-pub(super) fn place_tensors(value: &mut Value, request: &Request) -> Result<(), PassError> {
+pub(super) fn resolve_tensors(value: &mut Value, request: &Request) -> Result<(), PassError> {
     match value {
         Value::String(file) if file.ends_with(".npy") => {
-            let path = request.beside_pipeline(file)?;
+            let path = request.path_in_pipeline_dir(file)?;
             if let Some(whole) = absolute(path).ok().as_deref().and_then(Path::to_str) {
                 whole.clone_into(file);
             }
@@ -124,7 +124,7 @@ pub(super) fn place_tensors(value: &mut Value, request: &Request) -> Result<(), 
         }
         Value::Table(fields) => fields
             .iter_mut()
-            .try_for_each(|(_, value)| place_tensors(value, request)),
+            .try_for_each(|(_, value)| resolve_tensors(value, request)),
         _ => Ok(()),
     }
 }
@@ -142,7 +142,7 @@ fn put_into(
         let Value::String(named) = item else { continue };
         if is_file(named) {
             let path = path_of(named)?;
-            let text = text_of(&path)?;
+            let text = read_text(&path)?;
             RulesFile::patterns(&path.display().to_string(), &text, &registry.op_defs())?;
             *named = text;
         }
@@ -172,13 +172,13 @@ impl Request {
         // The run reports forbidden files.
         let paths = named.iter();
         let mut paths: Vec<PathBuf> = paths
-            .filter_map(|name| self.beside_pipeline(name).ok())
+            .filter_map(|name| self.path_in_pipeline_dir(name).ok())
             .collect();
         let passes = self.passes.iter().filter(|name| is_file(name)).cloned();
         let requested = self.instruments.iter();
         let requested = requested.flat_map(|one| named_in(&one.options.clone().into()));
         let values = self.config.iter();
-        let values = values.filter_map(|setting| lone_value(setting.split_once('=')?.1));
+        let values = values.filter_map(|setting| parse_value(setting.split_once('=')?.1));
         let values = values.flat_map(|value| named_in(&value));
         paths.extend(passes.chain(requested).chain(values).map(PathBuf::from));
         paths

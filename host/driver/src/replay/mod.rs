@@ -6,8 +6,8 @@ use std::sync::Arc;
 use passdock_ir::Module;
 use serde::{Deserialize, Serialize};
 
-use crate::judge::{Judge, Verdict};
 use crate::model_file::ReadOptions;
+use crate::oracle::{Oracle, Verdict};
 use crate::pipeline::{self, PipelineText, Report, Request, Watch};
 use crate::prepare::{TRUST, is_inside};
 use crate::reproducer::{
@@ -58,11 +58,11 @@ impl Reproducer {
     /// If the directory isn't a reproducer, can't be read, or needs trust that it doesn't have.
     pub fn open(dir: &Path, trust: bool) -> Result<Reproducer, PassError> {
         let shown = dir.display();
-        let wrong = |message: String| PassError::new(ErrorKind::Usage, message);
+        let usage_error = |message: String| PassError::new(ErrorKind::Usage, message);
         if !dir.join(ABOUT).is_file() {
             let message = format!("`{shown}` is not a reproducer: it has no `{ABOUT}`");
             return Err(
-                wrong(message).help("pass a reproducer directory that `passdock run` wrote")
+                usage_error(message).help("pass a reproducer directory that `passdock run` wrote")
             );
         }
         let outside = |name: &&str| !is_inside(dir, &dir.join(name));
@@ -70,18 +70,18 @@ impl Reproducer {
         if let Some(name) = links.next().filter(|_| !trust) {
             let message =
                 format!("`{name}` of reproducer `{shown}` is a link out of its directory");
-            return Err(wrong(message).help(TRUST));
+            return Err(usage_error(message).help(TRUST));
         }
         let read = |name: &str| {
             passdock_files::read_to_string(&dir.join(name)).map_err(|error| {
                 let message = format!("could not read `{name}` of reproducer `{shown}`: {error}");
-                wrong(message).caused_by(Arc::new(error))
+                usage_error(message).caused_by(Arc::new(error))
             })
         };
         let text = read(ABOUT)?;
         let invalid = |error: &toml::de::Error| {
             let message = error.message();
-            wrong(format!(
+            usage_error(format!(
                 "invalid `{ABOUT}` in reproducer `{shown}`: {message}"
             ))
         };
@@ -89,7 +89,7 @@ impl Reproducer {
         let version = table.get("version").and_then(toml::Value::as_integer);
         if version.is_some_and(|version| version > i64::from(VERSION)) {
             let message = format!("reproducer `{shown}` requires a newer version of passdock");
-            return Err(wrong(message).help("upgrade passdock"));
+            return Err(usage_error(message).help("upgrade passdock"));
         }
         let reproducer = Reproducer {
             dir: dir.to_path_buf(),
@@ -97,20 +97,20 @@ impl Reproducer {
             pipeline: read(PIPELINE)?,
             trust,
         };
-        match reproducer.needs_trust()?.as_slice() {
+        match reproducer.trust_reasons()?.as_slice() {
             _ if trust => {}
             [] => {}
             needs => {
                 let needs = needs.join(", ");
                 let message = format!("reproducer `{shown}` is not trusted: it {needs}");
-                return Err(wrong(message).help(TRUST));
+                return Err(usage_error(message).help(TRUST));
             }
         }
         Ok(reproducer)
     }
 
     /// Lists the actions of the reproducer that require trust.
-    fn needs_trust(&self) -> Result<Vec<String>, PassError> {
+    fn trust_reasons(&self) -> Result<Vec<String>, PassError> {
         let pipeline = self.request(Request::default()).pipeline_file()?;
         let test = self.about.test.iter();
         let mut needs: Vec<String> = test
@@ -143,25 +143,25 @@ impl Reproducer {
         registry: &Registry,
         request: Request,
         locked: bool,
-        judge: &mut Judge<'_>,
+        oracle: &mut Oracle<'_>,
         watch: Watch,
     ) -> Replay {
         let request = self.request(request);
         let (report, error, ran) = match self.differences(registry, &request, locked) {
             Ok(differences) => {
-                let (mut report, made) =
-                    pipeline::run_staged(registry, &request, None, watch).place();
+                let (mut report, result) =
+                    pipeline::run_staged(registry, &request, None, watch).commit();
                 report.diagnostics.splice(0..0, differences);
-                let error = match made {
+                let error = match result {
                     Err(error) => Some(error),
                     Ok(after) if self.test().is_some() => {
-                        let judged = self.judge(&request, &after, judge);
-                        if let Err(error) = &judged {
+                        let checked = self.check_output(&request, &after, oracle);
+                        if let Err(error) = &checked {
                             report.ok = false;
                             report.exit_status = error.exit_status();
                             report.diagnostics.push(error.to_diagnostic());
                         }
-                        judged.err()
+                        checked.err()
                     }
                     Ok(_) => None,
                 };
@@ -186,7 +186,7 @@ impl Reproducer {
 
     fn request(&self, request: Request) -> Request {
         Request {
-            pipeline: Some(PipelineText::of_file(
+            pipeline: Some(PipelineText::from_file(
                 self.dir.join(PIPELINE),
                 &*self.pipeline,
             )),
@@ -203,15 +203,15 @@ impl Reproducer {
     }
 
     /// Returns an error unless the oracle accepts the result.
-    fn judge(
+    fn check_output(
         &self,
         request: &Request,
         after: &Module,
-        judge: &mut Judge<'_>,
+        oracle: &mut Oracle<'_>,
     ) -> Result<(), PassError> {
         let before = request.read_model()?;
         let error = |message: &str| PassError::new(ErrorKind::Check, message);
-        match judge(&before, after)? {
+        match oracle(&before, after)? {
             Verdict::Good => Ok(()),
             Verdict::Bad => {
                 let mut error = error(&self.about.failure.message);

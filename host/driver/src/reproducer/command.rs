@@ -18,7 +18,7 @@ pub fn command(
     site: &FailureSite,
     standard_dirs: &[PathBuf],
 ) -> String {
-    let mut command = format!("passdock replay {}", shell_word(&dir.to_string_lossy()));
+    let mut command = format!("passdock replay {}", shell_quoted(&dir.to_string_lossy()));
     let about = fs::read_to_string(dir.join(ABOUT)).unwrap_or_default();
     let about: Option<About> = toml::from_str(&about).ok();
     let reaches_out = |value: &toml::Value| {
@@ -28,9 +28,9 @@ pub fn command(
     };
     let mut options = site
         .context
-        .judges()
+        .checking_instruments()
         .iter()
-        .flat_map(|judge| judge.values());
+        .flat_map(|oracle| oracle.values());
     if about.is_some_and(|about| about.test.is_some() || !about.data.is_empty())
         || options.any(reaches_out)
     {
@@ -42,14 +42,14 @@ pub fn command(
         let path = plugin.origin().path().filter(|_| plugin.is_used());
         if let Some(file) = path.filter(|path| files.contains(*path)) {
             command.push_str(" --plugin ");
-            command.push_str(&shell_word(&file.to_string_lossy()));
+            command.push_str(&shell_quoted(&file.to_string_lossy()));
         } else if let Some(dir) = path.and_then(Path::parent)
             && !standard_dirs.iter().any(|known| known == dir)
             && !named.iter().any(|known| known == dir)
         {
             named.push(dir.to_path_buf());
             command.push_str(" --plugin-dir ");
-            command.push_str(&shell_word(&dir.to_string_lossy()));
+            command.push_str(&shell_quoted(&dir.to_string_lossy()));
         }
     }
     let cause = error
@@ -63,7 +63,7 @@ pub fn command(
 }
 
 /// Quotes a text as a single word for a shell.
-pub fn shell_word(text: &str) -> String {
+pub fn shell_quoted(text: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "/._-+:=@%,".contains(c);
     let plain = |c: char| plain(c) || (cfg!(windows) && c == '\\');
     match !text.is_empty() && text.chars().all(plain) {

@@ -20,16 +20,16 @@ const LARGE: u64 = 64 << 10;
 const ALIGN: u64 = 64;
 
 /// Moves a module's constants to the reproducer's files. Returns the ranges of other files that it still refers to.
-pub(super) fn place(
+pub(super) fn write_data(
     module: &mut Module,
     dir: &Path,
     self_contained: bool,
 ) -> io::Result<Vec<DataRange>> {
-    let mut placing = Placing {
+    let mut writer = DataWriter {
         path: dir.join(DATA),
         file: None,
         end: 0,
-        placed: FxHashMap::default(),
+        written: FxHashMap::default(),
         outside: Vec::new(),
         self_contained,
     };
@@ -40,7 +40,7 @@ pub(super) fn place(
         };
         let mut moved: Vec<(ConstId, Arc<ConstantData>)> = Vec::new();
         for (id, _) in function.live_constants() {
-            if let Some(data) = placing.place(function.constant_data(id))? {
+            if let Some(data) = writer.write_data(function.constant_data(id))? {
                 moved.push((id, data));
             }
         }
@@ -55,28 +55,28 @@ pub(super) fn place(
             }
         }
     }
-    Ok(placing.outside)
+    Ok(writer.outside)
 }
 
-struct Placing {
+struct DataWriter {
     path: PathBuf,
     file: Option<File>,
     end: u64,
     /// Results by data, so that data shared by several constants is stored once.
-    placed: FxHashMap<*const ConstantData, Option<Arc<ConstantData>>>,
+    written: FxHashMap<*const ConstantData, Option<Arc<ConstantData>>>,
     outside: Vec<DataRange>,
     self_contained: bool,
 }
 
-impl Placing {
+impl DataWriter {
     /// Returns the moved data, or `None` if it stays where it is.
-    fn place(&mut self, data: &Arc<ConstantData>) -> io::Result<Option<Arc<ConstantData>>> {
+    fn write_data(&mut self, data: &Arc<ConstantData>) -> io::Result<Option<Arc<ConstantData>>> {
         let key = Arc::as_ptr(data);
-        if let Some(known) = self.placed.get(&key) {
+        if let Some(known) = self.written.get(&key) {
             return Ok(known.clone());
         }
         let is_large = data.len() > LARGE;
-        let placed = match (data.payload(), data.in_named_file()) {
+        let written = match (data.payload(), data.in_named_file()) {
             (Payload::Splat { .. }, _) => None,
             (_, Some(range)) if is_large && !self.self_contained => {
                 let bytes = data.bytes().map_err(io::Error::other)?;
@@ -95,8 +95,8 @@ impl Placing {
             }
             _ => None,
         };
-        self.placed.insert(key, placed.clone());
-        Ok(placed)
+        self.written.insert(key, written.clone());
+        Ok(written)
     }
 
     fn copy(&mut self, data: &ConstantData) -> io::Result<Arc<ConstantData>> {

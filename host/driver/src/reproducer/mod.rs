@@ -20,8 +20,8 @@ mod write;
 
 pub(crate) use about::{About, VERSION, hash_range};
 pub use about::{DataRange, Failure, PluginFile, ReproducerTest};
-pub use command::{command, shell_word};
-pub(crate) use write::site_of;
+pub use command::{command, shell_quoted};
+pub(crate) use write::failure_site;
 pub use write::{ReproducerOptions, write};
 
 /// The module before the failed pass.

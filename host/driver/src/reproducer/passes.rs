@@ -63,14 +63,14 @@ pub(super) fn pipeline(
 fn context(site: &FailureSite, plugins: &[&Plugin]) -> ContextSettings {
     let cx = &site.context;
     let registry = cx.registry();
-    let ours: BTreeSet<&str> = plugins.iter().map(|plugin| plugin.name()).collect();
-    let is_ours = |name: &String| match registry.plugin_of(name) {
-        Some(plugin) => ours.contains(plugin.name()),
+    let plugin_names: BTreeSet<&str> = plugins.iter().map(|plugin| plugin.name()).collect();
+    let is_required = |name: &String| match registry.plugin_of(name) {
+        Some(plugin) => plugin_names.contains(plugin.name()),
         None => registry.contains(name),
     };
     let canonical = |names: &[String]| -> Vec<String> {
         let names = names.iter().map(|name| registry.canonical(name));
-        names.filter(is_ours).collect()
+        names.filter(is_required).collect()
     };
     let mut settings = cx.settings().clone();
     settings.required_pass = canonical(&settings.required_pass);
@@ -83,8 +83,9 @@ fn context(site: &FailureSite, plugins: &[&Plugin]) -> ContextSettings {
         }
     }
     let configs = registry.list_configs().into_iter();
-    let of_ours = |plugin: &Option<String>| plugin.as_deref().is_none_or(|p| ours.contains(p));
-    let configs = configs.filter(|info| of_ours(&info.plugin));
+    let is_relevant =
+        |plugin: &Option<String>| plugin.as_deref().is_none_or(|p| plugin_names.contains(p));
+    let configs = configs.filter(|info| is_relevant(&info.plugin));
     let configs: BTreeSet<String> = configs.map(|info| info.schema.key).collect();
     settings.config.retain(|key, _| configs.contains(key));
     settings

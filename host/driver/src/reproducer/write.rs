@@ -30,7 +30,7 @@ pub struct ReproducerOptions {
 
 /// Returns the failure site of a reproducible failure of a pass. Errors of plugin loading and of the user aren't
 /// reproducible. Corrupt IR can't be written.
-pub(crate) fn site_of(error: &PassError) -> Option<&FailureSite> {
+pub(crate) fn failure_site(error: &PassError) -> Option<&FailureSite> {
     let is_failure = error.exit_status() == 1
         && !matches!(error.kind, ErrorKind::NotChecked | ErrorKind::Broken);
     error.site().filter(|_| is_failure)
@@ -51,12 +51,12 @@ pub fn write(error: &PassError, dir: &Path, options: &ReproducerOptions) -> Resu
         let message = format!("could not write reproducer `{dir}`: {error}");
         PassError::new(ErrorKind::Write, message).caused_by(Arc::new(error))
     };
-    check_place(dir).map_err(failed)?;
+    check_destination(dir).map_err(failed)?;
     let parent = directory_of(dir);
     fs::create_dir_all(parent).map_err(failed)?;
     // Constants refer to their file by absolute path, so that the printer can make it relative to the text.
     let parent = std::path::absolute(parent).map_err(failed)?;
-    let unfinished = TemporaryDirectory::beside(&parent).map_err(failed)?;
+    let unfinished = TemporaryDirectory::in_directory(&parent).map_err(failed)?;
     fill(error, site, unfinished.path(), options, &failed)?;
     put(unfinished, dir).map_err(failed)
 }
@@ -76,9 +76,11 @@ fn fill(
         .collect();
     let culprit = (error.termination.as_ref()).and_then(|termination| termination.culprit.as_ref());
     let instruments = match error.kind {
-        ErrorKind::Instrument | ErrorKind::Numerics | ErrorKind::Verify => site.context.judges(),
+        ErrorKind::Instrument | ErrorKind::Numerics | ErrorKind::Verify => {
+            site.context.checking_instruments()
+        }
         ErrorKind::Crashed if culprit.is_some_and(|by| by.kind == CallKind::Instrument) => {
-            site.context.judges()
+            site.context.checking_instruments()
         }
         _ => &[],
     };
@@ -91,7 +93,7 @@ fn fill(
 
     let other = |error| failed(io::Error::other(error));
     let mut module = passdock_onnx::detach(&site.before).map_err(other)?;
-    let data = data::place(&mut module, dir, options.self_contained).map_err(failed)?;
+    let data = data::write_data(&mut module, dir, options.self_contained).map_err(failed)?;
     let file = fs::File::create_new(dir.join(BEFORE)).map_err(failed)?;
     let mut out = BufWriter::new(file);
     let print = text::PrintOptions {
@@ -117,7 +119,7 @@ fn fill(
 }
 
 /// Rejects an existing path that isn't a reproducer.
-fn check_place(dir: &Path) -> io::Result<()> {
+fn check_destination(dir: &Path) -> io::Result<()> {
     if dir.symlink_metadata().is_err() || dir.join(ABOUT).is_file() {
         return Ok(());
     }

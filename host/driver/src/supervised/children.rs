@@ -15,7 +15,7 @@ use rustix::process::{
 };
 
 /// How long a process may take to exit when it is asked to, or when its channel is closed.
-pub(super) const GRACE: Duration = Duration::from_millis(500);
+pub(super) const GRACE_PERIOD: Duration = Duration::from_millis(500);
 
 /// A running process.
 struct Running {
@@ -122,7 +122,7 @@ pub fn give_up() {
     running.iter().for_each(|child| child.signal(Signal::TERM));
     let start = Instant::now();
     let has_ended = |child: &Running| has_ended(child.pid).unwrap_or(true);
-    while !running.iter().all(has_ended) && start.elapsed() < GRACE {
+    while !running.iter().all(has_ended) && start.elapsed() < GRACE_PERIOD {
         thread::sleep(Duration::from_millis(1));
     }
     let groups = running.iter().filter(|child| child.own_group);
@@ -136,7 +136,7 @@ pub fn stop() {
 }
 
 /// Continues stopped child processes.
-pub fn go_on() {
+pub fn resume() {
     signal_groups(Signal::CONT);
 }
 

@@ -27,7 +27,7 @@ pub(super) enum WorkerMessage<A> {
     /// The worker waits for a process with this id, which has a separate time limit; `None` when it stops waiting.
     Waits(Option<i32>),
     /// The result of the task or of a piece of work, and the number of calls skipped because of terminations.
-    Answer(A, usize),
+    Response(A, usize),
 }
 
 /// Writes a message.

@@ -14,10 +14,10 @@ mod supervisor;
 mod trials;
 mod worker;
 
-pub use children::{forget, give_up, go_on, spawn, stop};
+pub use children::{forget, give_up, resume, spawn, stop};
 pub use passdock_crash::{Culprit, Termination, TerminationCause};
 use run::{crash_error, not_started};
-pub use run::{kept_input, run};
+pub use run::{run, seekable_input};
 pub use supervisor::Supervisor;
 pub use trials::WorkerTrials;
 pub use worker::Worker;

@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::Supervisor;
-use super::children::{self, AdoptedGroup, GRACE, has_ended};
+use super::children::{self, AdoptedGroup, GRACE_PERIOD, has_ended};
 use super::message::{Task, WorkerMessage, receive, send};
 use crate::pipeline::Watch;
 use crate::waiting::waiting;
@@ -32,7 +32,7 @@ pub(super) struct Process {
     /// The process that the worker waits for.
     awaited: Option<AdoptedGroup>,
     /// Whether it has exited and was waited for.
-    is_gone: bool,
+    has_exited: bool,
 }
 
 impl Process {
@@ -68,7 +68,7 @@ impl Process {
             record,
             timeout: supervisor.timeout,
             awaited: None,
-            is_gone: false,
+            has_exited: false,
         };
         process.channel.set_write_timeout(supervisor.timeout)?;
         process.send(task)?;
@@ -89,7 +89,7 @@ impl Process {
     /// # Errors
     /// If there is no result because the worker crashed or exceeded the time limit. [`Process::termination`] returns
     /// the cause.
-    pub(super) fn answer<A: DeserializeOwned>(
+    pub(super) fn receive_response<A: DeserializeOwned>(
         &mut self,
         timeout: Option<Duration>,
         watch: &Watch,
@@ -115,7 +115,7 @@ impl Process {
                     self.awaited = child.and_then(Pid::from_raw).map(children::adopt);
                     left = timeout.filter(|_| self.awaited.is_none());
                 }
-                WorkerMessage::Answer(answer, met) => return Ok((answer, met)),
+                WorkerMessage::Response(response, met) => return Ok((response, met)),
             }
         }
     }
@@ -131,7 +131,7 @@ impl Process {
         let late = error.kind() == ErrorKind::TimedOut;
         let ends = [ErrorKind::UnexpectedEof, ErrorKind::ConnectionReset].contains(&error.kind());
         // The channel closes shortly before the process exits.
-        let status = self.end(if late { Duration::ZERO } else { GRACE })?;
+        let status = self.end(if late { Duration::ZERO } else { GRACE_PERIOD })?;
         let cause = match status.filter(|_| ends) {
             _ if late => TerminationCause::Timeout {
                 seconds: self.timeout.unwrap_or_default().as_secs_f64(),
@@ -165,7 +165,7 @@ impl Process {
         // The worker may have left the group.
         _ = self.child.kill();
         let status = self.child.wait()?;
-        self.is_gone = true;
+        self.has_exited = true;
         children::forget(&self.child);
         Ok(has_ended.then_some(status))
     }
@@ -208,7 +208,7 @@ impl Read for MessageReader<'_> {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        if !self.is_gone {
+        if !self.has_exited {
             _ = self.end(Duration::ZERO);
         }
     }

@@ -24,14 +24,15 @@ pub fn run<J: Serialize>(
     watch: Watch,
 ) -> (Report, Option<StagedModel>) {
     let output = request.output.as_deref();
-    let place = output.and_then(|output| StagedModel::place_for(output, request.replaces_links));
-    let staging = place.as_ref().map(Staging::name);
+    let staging_place =
+        output.and_then(|output| StagedModel::staging_for(output, request.replaces_links));
+    let staging = staging_place.as_ref().map(Staging::name);
     let attempt = |request: &Request, input: &Option<File>, watch| {
         let input = input.as_ref().map(File::try_clone).transpose();
         let input = input.map_err(|error| not_started(&error))?;
         supervisor.run(&job(request.clone(), staging.clone()), input, watch)
     };
-    let answered = kept_input(&request.model).and_then(|input| {
+    let response = seekable_input(&request.model).and_then(|input| {
         let first: (Report, Option<StagedModel>) = attempt(request, &input, watch)?;
         if !is_broken(&first.0) || request.verify != Verify::Changed {
             return Ok(first);
@@ -43,8 +44,8 @@ pub fn run<J: Serialize>(
         };
         Ok(attempt(&verifying, &input, Watch::default()).unwrap_or(first))
     });
-    let owned = answered.and_then(|(report, output)| {
-        let output = output.map(|output| output.at(place)).transpose()?;
+    let owned = response.and_then(|(report, output)| {
+        let output = output.map(|output| output.at(staging_place)).transpose()?;
         Ok((report, output))
     });
     owned.unwrap_or_else(|error| (Report::failed(&request.model, &error), None))
@@ -61,7 +62,7 @@ fn is_broken(report: &Report) -> bool {
 ///
 /// # Errors
 /// If it can't be read, or the file can't be written.
-pub fn kept_input(model: &Path) -> Result<Option<File>, PassError> {
+pub fn seekable_input(model: &Path) -> Result<Option<File>, PassError> {
     if !is_standard(model) {
         return Ok(None);
     }

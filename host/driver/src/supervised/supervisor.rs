@@ -56,15 +56,15 @@ impl Supervisor {
             let times = if task.terminations.is_empty() { 1 } else { 2 };
             let timeout = self.timeout.map(|timeout| timeout * times);
             let attempt = Process::start(self, &task, input.as_mut()).and_then(|mut process| {
-                let answered = process.answer(timeout, &watch);
-                answered.map_or_else(
+                let response = process.receive_response(timeout, &watch);
+                response.map_or_else(
                     |error| process.termination(&error).map(Err),
                     |it| Ok(Ok(it)),
                 )
             });
             let termination = match attempt {
-                Ok(Ok((answer, skipped))) if skipped >= task.terminations.len() => {
-                    return Ok(answer);
+                Ok(Ok((response, skipped))) if skipped >= task.terminations.len() => {
+                    return Ok(response);
                 }
                 Ok(Err(termination)) => termination,
                 Err(error) if task.terminations.is_empty() => return Err(not_started(&error)),

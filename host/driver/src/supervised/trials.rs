@@ -23,7 +23,7 @@ struct Piece {
     /// Whether to infer types and do nothing else.
     only_types: bool,
     /// Whether the resulting module is needed.
-    wants_made: bool,
+    needs_output: bool,
     /// The module as text, with absolute paths of files.
     text: String,
 }
@@ -43,7 +43,7 @@ impl<'s, J: Serialize> WorkerTrials<'s, J> {
 
     /// Returns the outcome of a run in a worker, or its crash.
     fn tried(&mut self, piece: &Piece) -> Result<SentTrial, PassError> {
-        let wrong = |error: std::io::Error| not_started(&error);
+        let start_error = |error: std::io::Error| not_started(&error);
         let mut process = match self.process.take() {
             Some(process) => process,
             None => {
@@ -52,18 +52,18 @@ impl<'s, J: Serialize> WorkerTrials<'s, J> {
                     terminations: Vec::new(),
                     sends_passes: false,
                 };
-                Process::start(self.supervisor, &task, None).map_err(wrong)?
+                Process::start(self.supervisor, &task, None).map_err(start_error)?
             }
         };
-        process.send(piece).map_err(wrong)?;
+        process.send(piece).map_err(start_error)?;
         let timeout = self.supervisor.timeout;
-        match process.answer(timeout, &Watch::default()) {
+        match process.receive_response(timeout, &Watch::default()) {
             Ok((tried, _)) => {
                 self.process = Some(process);
                 tried
             }
             Err(error) => {
-                let termination = process.termination(&error).map_err(wrong)?;
+                let termination = process.termination(&error).map_err(start_error)?;
                 Ok(Trial::Failed {
                     error: crash_error(&termination),
                     of_pass: termination.running_pass().is_some(),
@@ -74,10 +74,10 @@ impl<'s, J: Serialize> WorkerTrials<'s, J> {
 }
 
 impl<J: Serialize> Trials for WorkerTrials<'_, J> {
-    fn run(&mut self, module: &Module, wants_made: bool) -> Result<Trial, PassError> {
+    fn run(&mut self, module: &Module, needs_output: bool) -> Result<Trial, PassError> {
         let piece = Piece {
             only_types: false,
-            wants_made,
+            needs_output,
             text: written(module)?,
         };
         self.tried(&piece)?.try_map(|text| match text {
@@ -89,11 +89,11 @@ impl<J: Serialize> Trials for WorkerTrials<'_, J> {
     fn typed(&mut self, module: &Module) -> Option<Module> {
         let piece = Piece {
             only_types: true,
-            wants_made: true,
+            needs_output: true,
             text: written(module).ok()?,
         };
         match self.tried(&piece) {
-            Ok(Trial::Made(Some(text))) => read(&text).ok(),
+            Ok(Trial::Succeeded(Some(text))) => read(&text).ok(),
             _ => None,
         }
     }
@@ -113,7 +113,7 @@ impl Worker {
                 Ok(rerun) => tried(rerun, &piece),
                 Err(error) => Err(error.clone()),
             };
-            self.answer(&tried)?;
+            self.respond(&tried)?;
         }
         Ok(())
     }
@@ -123,10 +123,10 @@ fn tried(rerun: &mut Rerun, piece: &Piece) -> Result<SentTrial, PassError> {
     let module = read(&piece.text)?;
     if piece.only_types {
         let typed = rerun.typed(&module);
-        return Ok(Trial::Made(typed.as_ref().map(written).transpose()?));
+        return Ok(Trial::Succeeded(typed.as_ref().map(written).transpose()?));
     }
-    rerun.run(&module, piece.wants_made)?.try_map(|output| {
-        let is_sent = piece.wants_made && !output.is_same(&module);
+    rerun.run(&module, piece.needs_output)?.try_map(|output| {
+        let is_sent = piece.needs_output && !output.is_same(&module);
         is_sent.then(|| written(&output)).transpose()
     })
 }

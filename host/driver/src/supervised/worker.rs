@@ -43,10 +43,10 @@ impl Worker {
         let task: Task<J> = receive(&mut channel)?;
         end_with_parent(&channel)?;
         skip_terminated(task.terminations);
-        watch(Then::Die);
+        watch(Then::Terminate);
         let channel = Arc::new(Mutex::new(channel));
         let to = channel.clone();
-        children::report_to(move |child| tell(&to, &WorkerMessage::Waits(child)));
+        children::report_to(move |child| send_to(&to, &WorkerMessage::Waits(child)));
         let worker = Worker {
             channel,
             sends_passes: task.sends_passes,
@@ -57,11 +57,11 @@ impl Worker {
     /// Returns a watch that reports the run to the supervisor.
     pub fn watch(&self) -> Watch {
         let (passes, texts) = (self.channel.clone(), self.channel.clone());
-        let on_pass = move |name: &str| tell(&passes, &WorkerMessage::Pass(name.to_owned()));
+        let on_pass = move |name: &str| send_to(&passes, &WorkerMessage::Pass(name.to_owned()));
         Watch {
             on_pass: self.sends_passes.then(|| Box::new(on_pass) as Box<_>),
             sink: Some(Arc::new(move |text| {
-                tell(&texts, &WorkerMessage::Print(text.to_owned()));
+                send_to(&texts, &WorkerMessage::Print(text.to_owned()));
             })),
             ..Watch::default()
         }
@@ -77,10 +77,10 @@ impl Worker {
     ///
     /// # Errors
     /// If the result can't be serialized.
-    pub fn answer(&self, answer: &impl Serialize) -> io::Result<()> {
+    pub fn respond(&self, response: &impl Serialize) -> io::Result<()> {
         flush_streams();
-        let answer = WorkerMessage::Answer(answer, skipped_calls());
-        let sent = send(&mut *util::lock(&self.channel), &answer);
+        let response = WorkerMessage::Response(response, skipped_calls());
+        let sent = send(&mut *util::lock(&self.channel), &response);
         sent.inspect_err(|error| {
             if error.raw_os_error().is_some() {
                 lose_channel();
@@ -90,7 +90,7 @@ impl Worker {
 }
 
 /// Sends a message. If the supervisor can't be reached, sending the result will fail, too.
-fn tell(channel: &Mutex<UnixStream>, message: &WorkerMessage<()>) {
+fn send_to(channel: &Mutex<UnixStream>, message: &WorkerMessage<()>) {
     _ = send(&mut *util::lock(channel), message);
 }
 

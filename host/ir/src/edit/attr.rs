@@ -2,7 +2,7 @@
 
 use passdock_abi::{Attr, AttrKind, ConstId, OpId, Range, RegionId, SymbolId, TypeId};
 
-use crate::error::{Edit, EditFailure, invalid, refuse};
+use crate::error::{Edit, EditFailure, invalid, reject};
 use crate::function::Function;
 use crate::pool::{bare_attr, push_range, slice, span};
 use crate::symbols::is_terminator;
@@ -79,7 +79,7 @@ impl Function {
     /// If the op is erased, the name isn't a symbol, or an attribute can't have the value.
     pub fn set_attr(&mut self, op: OpId, new: &NewAttr<'_>) -> Edit {
         if op.is_some() && is_terminator(self.live_op(op)?.name) {
-            refuse!(
+            reject!(
                 "cannot set an attribute of {}: terminators have no attributes",
                 self.describe_op(op)
             );
@@ -135,7 +135,7 @@ impl Function {
         };
         if matches!(all[at].kind, AttrKind::REGION | AttrKind::REGIONS) {
             let (op, name) = (self.describe_op(op), self.text(name));
-            refuse!("cannot remove attribute `{name}` of {op}: its value is a region");
+            reject!("cannot remove attribute `{name}` of {op}: its value is a region");
         }
         all.remove(at);
         self.replace_attrs(op, range, &all);
@@ -225,7 +225,7 @@ impl Function {
             AttrData::None => (AttrKind::NONE, 0, none),
             AttrData::Int(value) => (AttrKind::INT, value as u64, none),
             AttrData::Float(value) => (AttrKind::FLOAT, value.to_bits().into(), none),
-            AttrData::Tensor(id) => (AttrKind::TENSOR, self.own_tensor(id).0.into(), none),
+            AttrData::Tensor(id) => (AttrKind::TENSOR, self.owned_tensor(id).0.into(), none),
             AttrData::Type(id) => (AttrKind::TYPE, id.0.into(), none),
             AttrData::Region(id) => (AttrKind::REGION, id.0.into(), none),
             AttrData::Reference(param, _) => (AttrKind::REFERENCE, param.0.into(), none),
@@ -244,7 +244,7 @@ impl Function {
                 (AttrKind::STRINGS, 0, list)
             }
             AttrData::Tensors(ids) => {
-                let ids: Vec<u32> = ids.iter().map(|&id| self.own_tensor(id).0).collect();
+                let ids: Vec<u32> = ids.iter().map(|&id| self.owned_tensor(id).0).collect();
                 (AttrKind::TENSORS, 0, push_range(&mut self.ids, ids))
             }
             AttrData::Types(ids) => {
@@ -272,7 +272,7 @@ impl Function {
 
     /// Returns the constant, or a copy if the constant may be erased before the op: the constant of a value or of a
     /// nested region.
-    fn own_tensor(&mut self, id: ConstId) -> ConstId {
+    fn owned_tensor(&mut self, id: ConstId) -> ConstId {
         let record = &self.constants[id.index()];
         if record.value.is_none() && record.region == self.body {
             return id;

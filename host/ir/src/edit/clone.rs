@@ -6,7 +6,7 @@ use passdock_abi::{ConstId, Op, OpId, Range, RegionId, TypeId, Value, ValueId};
 use rustc_hash::FxHashMap;
 
 use super::{NewOp, NewPort, NewRegion, Position};
-use crate::error::{Edit, EditFailure, refuse};
+use crate::error::{Edit, EditFailure, reject};
 use crate::function::transfer::Transfer;
 use crate::function::{Function, MAX_DEPTH};
 use crate::module::Module;
@@ -95,7 +95,7 @@ impl Function {
         let source = clone.source.unwrap_or(self);
         let mut nested = ops.iter().flat_map(|&op| source.regions_of(op));
         if clone.source.is_none() && nested.any(|inner| self.encloses(inner, region)) {
-            refuse!("cannot copy an op into itself");
+            reject!("cannot copy an op into itself");
         }
         let map = clone
             .captures
@@ -117,7 +117,7 @@ impl Function {
         source.live_region(root)?;
         source.check_args(root, clone.args)?;
         if clone.source.is_none() && self.encloses(root, region) {
-            refuse!("cannot copy a region into itself");
+            reject!("cannot copy a region into itself");
         }
         let args = source.args(root).zip(clone.args.iter().copied());
         let captures = clone.captures.iter().map(|&[from, to]| (from, to));
@@ -146,7 +146,8 @@ impl Function {
         }
         let from = source.unwrap_or(self);
         // Constants of the region are copied, too.
-        let is_free = |value: &ValueId| !map.contains_key(value) && from.home(*value) != root;
+        let is_free =
+            |value: &ValueId| !map.contains_key(value) && from.defining_region(*value) != root;
         let captured = from.needed(ops).into_iter().filter(is_free);
         for (index, value) in captured.enumerate() {
             // A value of the same function has to be visible here; a value of another function has to be a constant.
@@ -155,11 +156,11 @@ impl Function {
                 Some(source) if source.as_constant(value).is_some() => {}
                 Some(source) => {
                     let name = source.describe(value);
-                    let who = match root.is_none() {
+                    let subject = match root.is_none() {
                         true => "the ops use",
                         false => "the region captures",
                     };
-                    refuse!("{who} {name}, which has no entry in the list of captures");
+                    reject!("{subject} {name}, which has no entry in the list of captures");
                 }
             }
         }
@@ -169,7 +170,7 @@ impl Function {
         if let Some(deepest) = depths.max() {
             let levels = deepest - from.depth(from.op(ops[0]).parent);
             if levels + self.depth(region) > MAX_DEPTH {
-                refuse!("the copy would be nested deeper than {MAX_DEPTH} levels");
+                reject!("the copy would be nested deeper than {MAX_DEPTH} levels");
             }
         }
         Ok(())
@@ -193,22 +194,22 @@ impl Function {
     /// Returns a copy with another name.
     fn copied_as(&self, name: &str, symbols: &Arc<Symbols>) -> Function {
         let name = symbols.intern(name);
-        let mut made = Function::new(symbols.clone(), self.kind, name);
-        let (from, to) = (self.body, made.body);
+        let mut created = Function::new(symbols.clone(), self.kind, name);
+        let (from, to) = (self.body, created.body);
         for opset in &self.opsets {
-            made.set_opset(symbols.intern(self.text(opset.domain)), opset.version);
+            created.set_opset(symbols.intern(self.text(opset.domain)), opset.version);
         }
-        let mut copy = Transfer::new(Some(self), &mut made, from, FxHashMap::default());
+        let mut copy = Transfer::new(Some(self), &mut created, from, FxHashMap::default());
         copy.function_header(self);
         copy.ops(to, OpId::NONE);
         if let Some(terminator) = self.terminator(from) {
             copy.terminator(terminator, from, to);
         }
-        made
+        created
     }
 
     /// Returns the region in which a value is defined.
-    pub fn home(&self, value: ValueId) -> RegionId {
+    pub fn defining_region(&self, value: ValueId) -> RegionId {
         let record = self.value(value);
         match record.flags & Value::KIND {
             Value::RESULT => self.op(OpId(record.def)).parent,
@@ -219,7 +220,7 @@ impl Function {
 
     /// Whether a value is defined in a region or one nested in it.
     pub fn is_within(&self, value: ValueId, region: RegionId) -> bool {
-        self.encloses(region, self.home(value))
+        self.encloses(region, self.defining_region(value))
     }
 
     /// Whether a region is `outer` or nested in it.
@@ -303,13 +304,13 @@ impl Transfer<'_> {
         (region, before): (RegionId, OpId),
         pending: &mut Vec<(OpId, RegionId, OpId)>,
     ) {
-        let made = self.op(op, record, region, before);
+        let created = self.op(op, record, region, before);
         let nested: Vec<RegionId> = self.source().regions_of(op).collect();
         for inner in nested {
-            let copy = self.region_header(inner, made);
+            let copy = self.region_header(inner, created);
             pending.push((self.source().region(inner).first, copy, OpId::NONE));
         }
-        self.into.ops[made.index()].attrs = self.attrs(op);
+        self.into.ops[created.index()].attrs = self.attrs(op);
     }
 
     /// Copies the parts of a function other than its ops: parameters with their defaults, attributes, documentation.
@@ -347,20 +348,20 @@ impl Transfer<'_> {
             loc: self.loc(record.loc),
             ..NewOp::new(self.symbol(record.name))
         };
-        let made = self.into.insert_op(&new, region, before);
-        let copies: Vec<ValueId> = self.into.results(made).collect();
+        let created = self.into.insert_op(&new, region, before);
+        let copies: Vec<ValueId> = self.into.results(created).collect();
         for (&from, &to) in results.iter().zip(&copies) {
             self.take_name(from, to);
             // If the file declares the value's type, the copy in another function is declared, too.
-            let kept = Value::ABSENT | self.source.map_or(0, |_| Value::DECLARED);
-            let kept = self.source().value(from).flags & kept;
-            self.into.values[to.index()].flags |= kept;
+            let copied_flags = Value::ABSENT | self.source.map_or(0, |_| Value::DECLARED);
+            let copied_flags = self.source().value(from).flags & copied_flags;
+            self.into.values[to.index()].flags |= copied_flags;
             self.carry(Entity::Value(from), Entity::Value(to));
             self.values.insert(from, to);
         }
-        self.carry(Entity::Op(op), Entity::Op(made));
-        self.into.ops[made.index()].flags |= record.flags & Op::ANNOTATED;
-        made
+        self.carry(Entity::Op(op), Entity::Op(created));
+        self.into.ops[created.index()].flags |= record.flags & Op::ANNOTATED;
+        created
     }
 
     fn region_header(&mut self, from: RegionId, op: OpId) -> RegionId {
@@ -424,8 +425,10 @@ impl Transfer<'_> {
             return known;
         }
         // A region is copied before the ops in it.
-        let copied = |home| home == self.root || self.regions.contains_key(&home);
-        let copied = self.source.is_some() || copied(self.source().home(value));
+        let copied = |defining_region| {
+            defining_region == self.root || self.regions.contains_key(&defining_region)
+        };
+        let copied = self.source.is_some() || copied(self.source().defining_region(value));
         let copy = match self.source().as_constant(value) {
             Some(constant) if copied => self.constant(value, constant),
             _ => value,
@@ -438,9 +441,9 @@ impl Transfer<'_> {
         let ty = self.ty(self.source().constant(constant).ty);
         let data = self.source().constant_data(constant).clone();
         // A constant of a copied region moves to the copy, which may yield it.
-        let home = self.regions.get(&self.source().home(value));
-        let home = home.copied().unwrap_or(self.into.body);
-        let copy = self.into.insert_constant(ty, data, home);
+        let defining_region = self.regions.get(&self.source().defining_region(value));
+        let defining_region = defining_region.copied().unwrap_or(self.into.body);
+        let copy = self.into.insert_constant(ty, data, defining_region);
         self.take_name(value, copy);
         copy
     }
@@ -462,7 +465,7 @@ impl Transfer<'_> {
         let name = self.source().value(from).name;
         if name.is_some() {
             let symbols = self.source().symbols().clone();
-            self.into.give_name(to, symbols.text(name));
+            self.into.set_unique_name(to, symbols.text(name));
         }
     }
 }

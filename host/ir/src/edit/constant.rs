@@ -7,7 +7,7 @@ use passdock_abi::{
 };
 
 use crate::constant::{ConstantData, Payload, element_count, string_elements};
-use crate::error::{Edit, EditFailure, invalid, refuse};
+use crate::error::{Edit, EditFailure, invalid, reject};
 use crate::function::Function;
 
 impl Function {
@@ -25,7 +25,7 @@ impl Function {
         let constant = self.add_tensor(ty, data, region)?;
         let value = self.make_constant_value(constant, ty);
         if !name.is_empty() {
-            self.give_name(value, name);
+            self.set_unique_name(value, name);
         }
         Ok(value)
     }
@@ -115,7 +115,7 @@ impl Function {
         let record = *self.live_value(param)?;
         if record.flags & Value::KIND != Value::ARG {
             let name = self.describe(param);
-            refuse!("{name} is not a parameter and cannot have a default");
+            reject!("{name} is not a parameter and cannot have a default");
         }
         let id = self.add_tensor(ty, data, RegionId(record.def))?;
         self.constants[id.index()].value = param;
@@ -148,7 +148,7 @@ impl Function {
     pub fn erase_constant(&mut self, id: ConstId) -> Edit {
         let record = *self.live_constant(id)?;
         let Some(value) = record.value.option() else {
-            refuse!("cannot erase constant {id}: it is the tensor of an attribute");
+            reject!("cannot erase constant {id}: it is the tensor of an attribute");
         };
         let held = &self.values[value.index()];
         let is_default = held.flags & Value::KIND != Value::CONST;
@@ -159,13 +159,13 @@ impl Function {
             } else {
                 "used"
             };
-            refuse!("cannot erase {name}: it is {why}");
+            reject!("cannot erase {name}: it is {why}");
         }
         if held.flags & Value::SCRATCH != 0 {
             self.erase_scratch(id);
             return Ok(());
         }
-        self.bury_constant(id);
+        self.erase_constant_record(id);
         self.touch_region(record.region);
         Ok(())
     }
@@ -182,13 +182,13 @@ impl Function {
         let dtype = record.dtype.name().unwrap_or("unknown");
         let strings = record.dtype == DType::STRING;
         if strings && here.is_some_and(|bytes| string_elements(bytes, count).is_none()) {
-            refuse!(
+            reject!(
                 "invalid data of a string constant: expected {count} + 1 offsets, then the bytes of {count} strings"
             );
         }
         match record.dtype.byte_len(count) {
-            Some(want) if want != have => Err(EditFailure::refused(format!(
-                "wrong data size: expected {want} bytes for {count} elements of `{dtype}`, found {have}"
+            Some(expected) if expected != have => Err(EditFailure::rejected(format!(
+                "wrong data size: expected {expected} bytes for {count} elements of `{dtype}`, found {have}"
             ))),
             _ => Ok(()),
         }
@@ -198,7 +198,7 @@ impl Function {
     pub(crate) fn constant_len(&self, ty: TypeId) -> Edit<u64> {
         self.constant_elements(ty)?.ok_or_else(|| {
             let message = "a constant must be a scalar or a tensor with a static shape";
-            EditFailure::refused(message)
+            EditFailure::rejected(message)
         })
     }
 
@@ -216,7 +216,7 @@ impl Function {
         let Some(shape) = shape else { return Ok(None) };
         match element_count(&shape) {
             Some(elements) => Ok(Some(elements)),
-            None => Err(EditFailure::refused(format!(
+            None => Err(EditFailure::rejected(format!(
                 "constant shape {shape:?} has a negative dim or is too large"
             ))),
         }

@@ -5,7 +5,7 @@ use passdock_abi::{
 };
 
 use super::NewAttr;
-use crate::error::{Edit, EditFailure, invalid, refuse};
+use crate::error::{Edit, EditFailure, invalid, reject};
 use crate::function::{Function, MAX_LIST, MAX_RECORDS};
 use crate::pool::push_range;
 use crate::symbols::is_terminator;
@@ -121,7 +121,7 @@ impl Function {
         };
         crate::name::check_canonical(name).map_err(EditFailure::invalid)?;
         if is_terminator(new.name) {
-            refuse!("cannot create `{name}`; set the results of its region instead");
+            reject!("cannot create `{name}`; set the results of its region instead");
         }
         let lists = [
             ("operands", new.operands.len()),
@@ -134,7 +134,7 @@ impl Function {
                 invalid!("`{name}` would have {len} {what}; the limit is {MAX_LIST}");
             }
         }
-        self.check_room(lists.iter().map(|(_, len)| len).sum())?;
+        self.check_capacity(lists.iter().map(|(_, len)| len).sum())?;
         self.check_operands(new.operands, region, before)?;
         self.check_types(new.result_types.iter().copied())?;
         self.check_loc(new.loc)?;
@@ -154,10 +154,10 @@ impl Function {
     }
 
     /// Rejects records that might exceed the capacity of the arenas.
-    pub(crate) fn check_room(&self, wanted: usize) -> Edit {
+    pub(crate) fn check_capacity(&self, needed: usize) -> Edit {
         let used = self.uses.len().max(self.ids.len()).max(self.values.len());
-        if used.saturating_add(wanted) > MAX_RECORDS {
-            refuse!("the function is full: an arena holds at most 2^32 - 2 records");
+        if used.saturating_add(needed) > MAX_RECORDS {
+            reject!("the function is full: an arena holds at most 2^32 - 2 records");
         }
         Ok(())
     }

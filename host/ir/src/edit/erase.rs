@@ -2,7 +2,7 @@
 
 use passdock_abi::{ConstId, Constant, Op, OpId, Range, Region, RegionId, Value, ValueId};
 
-use crate::error::{Edit, refuse};
+use crate::error::{Edit, reject};
 use crate::function::Function;
 use crate::pool::span;
 
@@ -26,7 +26,7 @@ impl Function {
                 self.describe(result),
                 self.describe_op(user),
             );
-            refuse!(
+            reject!(
                 "cannot erase {name}: its result {result} is used by {user}; replace the uses first"
             );
         }
@@ -36,7 +36,7 @@ impl Function {
 
     /// Erases an op that was checked to be unused.
     pub(crate) fn erase_checked(&mut self, op: OpId) {
-        self.hand_on(op);
+        self.carry_to_replacements(op);
         self.touch_region(self.ops[op.index()].parent);
         self.unlink_op(op);
         let mut pending = vec![op];
@@ -46,13 +46,13 @@ impl Function {
             record.flags |= Op::DEAD;
             let (results, regions) = (record.results, record.regions);
             self.live_ops -= 1;
-            self.bury_values(results);
+            self.erase_value_records(results);
             for at in span(regions) {
                 let region = RegionId(self.ids[at]);
                 self.regions[region.index()].flags |= Region::DEAD;
-                self.bury_values(self.regions[region.index()].args);
+                self.erase_value_records(self.regions[region.index()].args);
                 for constant in self.nested_constants.remove(&region).unwrap_or_default() {
-                    self.bury_constant(constant);
+                    self.erase_constant_record(constant);
                 }
                 let mut next = self.regions[region.index()].first;
                 while let Some(nested) = next.option() {
@@ -63,13 +63,13 @@ impl Function {
         }
     }
 
-    fn bury_values(&mut self, ids: Range) {
+    fn erase_value_records(&mut self, ids: Range) {
         for at in span(ids) {
-            self.bury_value(ValueId(self.ids[at]));
+            self.erase_value_record(ValueId(self.ids[at]));
         }
     }
 
-    pub(crate) fn bury_value(&mut self, value: ValueId) {
+    pub(crate) fn erase_value_record(&mut self, value: ValueId) {
         let record = &mut self.values[value.index()];
         record.flags |= Value::DEAD;
         let name = record.name;
@@ -77,12 +77,12 @@ impl Function {
     }
 
     /// Marks a constant and its value as erased.
-    pub(crate) fn bury_constant(&mut self, id: ConstId) {
+    pub(crate) fn erase_constant_record(&mut self, id: ConstId) {
         let record = &mut self.constants[id.index()];
         record.flags |= Constant::DEAD;
         let value = record.value;
         if value.is_some() {
-            self.bury_value(value);
+            self.erase_value_record(value);
         }
     }
 }

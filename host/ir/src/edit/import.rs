@@ -8,7 +8,7 @@ use passdock_abi::{
 
 use rustc_hash::FxHashSet;
 
-use crate::error::{Edit, EditFailure, refuse};
+use crate::error::{Edit, EditFailure, reject};
 use crate::function::Function;
 use crate::module::Module;
 use crate::name::OpName;
@@ -38,8 +38,8 @@ impl Module {
                     continue;
                 };
                 let symbol = self.symbols().intern(&domain);
-                let was_there = || old.is_some_and(|old| old.ops().any(|(_, op)| op.name == name));
-                if f.opset(symbol).is_some() || was_there() {
+                let was_known = || old.is_some_and(|old| old.ops().any(|(_, op)| op.name == name));
+                if f.opset(symbol).is_some() || was_known() {
                     continue;
                 }
                 let known = || self.functions().find_map(|other| other.opset(symbol));
@@ -151,12 +151,12 @@ impl Function {
                 }
                 _ => String::new(),
             };
-            refuse!(
+            reject!(
                 "`{name}` of `@{from}` (opset {theirs}) has another meaning in `@{to}` (opset {own}): {why}{help}"
             );
         }
         match self.opsets.len() + needed.len() > MAX_OPSETS {
-            true => Err(EditFailure::refused(format!(
+            true => Err(EditFailure::rejected(format!(
                 "function `@{}` would import more than {MAX_OPSETS} domains",
                 self.text(self.name)
             ))),
@@ -189,7 +189,7 @@ impl Function {
         };
         // Constants may be written as ONNX ops.
         if text.is_empty() || names.iter().any(is_of_it) {
-            refuse!(
+            reject!(
                 "cannot remove the opset of domain `{text}`: ops or constants of the function use it"
             );
         }

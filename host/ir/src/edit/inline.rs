@@ -2,7 +2,7 @@
 
 use passdock_abi::{ConstId, Constant, OpId, RegionId, Value, ValueId};
 
-use crate::error::{Edit, invalid, refuse};
+use crate::error::{Edit, invalid, reject};
 use crate::function::Function;
 use crate::origin::{Entity, SourceSpan};
 
@@ -39,7 +39,7 @@ impl Function {
 
     fn check_inline(&self, region: RegionId, holder: OpId, args: &[ValueId]) -> Edit {
         if holder.is_none() {
-            refuse!("cannot inline the body of a function: it has no parent op");
+            reject!("cannot inline the body of a function: it has no parent op");
         }
         self.check_args(region, args)?;
         self.check_operands(args, self.op(holder).parent, holder)?;
@@ -51,11 +51,11 @@ impl Function {
 
     /// Rejects values unless there is one for each argument of a region.
     pub(crate) fn check_args(&self, region: RegionId, values: &[ValueId]) -> Edit {
-        let (taken, given) = (self.args(region).len(), values.len());
-        if taken == given {
+        let (expected, found) = (self.args(region).len(), values.len());
+        if expected == found {
             return Ok(());
         }
-        invalid!("wrong number of arguments for the region: expected {taken}, found {given}")
+        invalid!("wrong number of arguments for the region: expected {expected}, found {found}")
     }
 
     /// Replaces all uses of an argument with a value. If the value is NONE, the operands are omitted.
@@ -78,9 +78,12 @@ impl Function {
             return;
         }
         let is_default = value.is_some() && self.value(value).flags & Value::KIND == Value::ARG;
-        let home = if is_default { record.region } else { into };
-        if home != self.body {
-            self.nested_constants.entry(home).or_default().push(id);
+        let defining_region = if is_default { record.region } else { into };
+        if defining_region != self.body {
+            self.nested_constants
+                .entry(defining_region)
+                .or_default()
+                .push(id);
         }
         if is_default {
             return;

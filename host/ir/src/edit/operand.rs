@@ -2,7 +2,7 @@
 
 use passdock_abi::{OpId, Range, RegionId, Use, UseId, Value, ValueId};
 
-use crate::error::{Edit, EditFailure, invalid, refuse};
+use crate::error::{Edit, EditFailure, invalid, reject};
 use crate::function::{Function, MAX_LIST};
 use crate::symbols::is_terminator;
 
@@ -24,7 +24,7 @@ impl Function {
             self.link_use(slot, value);
         } else if is_terminator(record.name) {
             let name = self.describe_op(op);
-            refuse!(
+            reject!(
                 "cannot set operand {index} of {name}, the terminator of a region with {len} results; set the \
                  results of the region instead"
             );
@@ -45,8 +45,8 @@ impl Function {
         region: RegionId,
         before: OpId,
     ) -> Edit {
-        let mut places = values.iter().enumerate();
-        places.try_for_each(|(index, &value)| self.check_operand(value, region, before, index))
+        let mut indexed = values.iter().enumerate();
+        indexed.try_for_each(|(index, &value)| self.check_operand(value, region, before, index))
     }
 
     /// Rejects an operand that isn't visible right before `before` in a region.
@@ -65,7 +65,7 @@ impl Function {
             return Ok(());
         }
         let value = self.describe(value);
-        Err(EditFailure::refused(format!(
+        Err(EditFailure::rejected(format!(
             "{value} is not visible at operand {index}; a value is visible after its definition, in its \
              region and in nested regions"
         )))

@@ -99,7 +99,7 @@ mod tests {
     use crate::{Function, NewOp, Position, Symbols};
 
     /// Inserts 20,000 ops at positions chosen by `place`, and checks that labels follow the list.
-    fn check(place: impl Fn(&[OpId]) -> OpId) {
+    fn check(position: impl Fn(&[OpId]) -> OpId) {
         let symbols = Symbols::new();
         let name = symbols.intern("t.x");
         let mut f = Function::new(symbols.clone(), FunctionKind::GRAPH, SymbolId(0));

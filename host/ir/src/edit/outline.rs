@@ -7,7 +7,7 @@ use passdock_abi::{
 use rustc_hash::FxHashSet;
 
 use super::{AttrData, NewAttr, NewOp, NewPort};
-use crate::error::{Edit, invalid, refuse};
+use crate::error::{Edit, invalid, reject};
 use crate::function::Function;
 use crate::function::transfer::Transfer;
 use crate::name::OpName;
@@ -21,7 +21,7 @@ impl Function {
         for &op in ops {
             let region = self.inner_op(op, what)?.parent;
             if region != self.op(ops[0]).parent {
-                refuse!(
+                reject!(
                     "cannot {what} {} and {} together: they are in different regions",
                     self.describe_op(ops[0]),
                     self.describe_op(op)
@@ -54,11 +54,14 @@ impl Function {
         for user in self.with_nested(ops) {
             inside.extend(self.regions_of(user));
             for value in self.operands(user).iter().map(|slot| slot.value) {
-                if value.is_none() || !seen.insert(value) || inside.contains(&self.home(value)) {
+                if value.is_none()
+                    || !seen.insert(value)
+                    || inside.contains(&self.defining_region(value))
+                {
                     continue;
                 }
-                let maker = self.defining_op(value);
-                if !maker.is_some_and(|maker| members.contains(&maker)) {
+                let producer = self.defining_op(value);
+                if !producer.is_some_and(|producer| members.contains(&producer)) {
                     needed.push(value);
                 }
             }
@@ -99,7 +102,7 @@ struct Plan {
     /// The results with uses outside.
     outputs: Vec<ValueId>,
     /// Ops between the outlined ops that depend on `outputs`, in program order: they move after the call.
-    behind: Vec<OpId>,
+    trailing: Vec<OpId>,
 }
 
 impl Function {
@@ -135,9 +138,9 @@ impl Function {
         let call = self.insert_op(&call, plan.region, plan.before);
         let results: Vec<ValueId> = self.results(call).collect();
         for (&from, &to) in plan.outputs.iter().zip(&results) {
-            self.succeed(from, to);
+            self.replace_result(from, to);
         }
-        for &op in &plan.behind {
+        for &op in &plan.trailing {
             self.unlink_op(op);
             self.link_op(op, plan.region, plan.before);
             self.touch_op(op);
@@ -155,14 +158,14 @@ impl Function {
     /// Checks ops to outline and plans the outlining.
     fn plan_outline(&self, ops: &[OpId]) -> Edit<Plan> {
         if self.kind != FunctionKind::GRAPH {
-            refuse!("only ops of graph functions can be outlined");
+            reject!("only ops of graph functions can be outlined");
         }
         let ops = self.siblings(ops, "outline")?;
         let Some(&last) = ops.last() else {
             invalid!("no ops to outline");
         };
         if let Some((op, param)) = self.referring(&ops) {
-            refuse!(
+            reject!(
                 "cannot outline {}: it refers to attribute parameter `{}` of its function",
                 self.describe_op(op),
                 self.text(param)
@@ -181,20 +184,20 @@ impl Function {
         let results = ops.iter().flat_map(|&op| self.results(op));
         let outputs: Vec<ValueId> = results.filter(|&value| !uses_inside(value)).collect();
         if outputs.is_empty() {
-            refuse!(
+            reject!(
                 "cannot outline the ops up to {}: no other op uses their results",
                 self.describe_op(last)
             );
         }
         let record = self.op(last);
-        let behind = self.between(&ops, last, &outputs)?;
+        let trailing = self.between(&ops, last, &outputs)?;
         Ok(Plan {
             region: record.parent,
             before: record.next,
             inputs,
             constants,
             outputs,
-            behind,
+            trailing,
             ops,
         })
     }
@@ -209,10 +212,10 @@ impl Function {
         while let Some(value) = pending.pop() {
             for (_, slot) in self.uses(value) {
                 let user = self.op_around(slot.user, region);
-                let maker = self.defining_op(value);
+                let producer = self.defining_op(value);
                 if members.contains(&user) {
-                    if let Some(other) = maker.filter(|maker| !members.contains(maker)) {
-                        refuse!(
+                    if let Some(other) = producer.filter(|producer| !members.contains(producer)) {
+                        reject!(
                             "cannot outline the ops: {} uses their results, and its result {} is used by {}; outline \
                              it as well, or only the ops before or after it",
                             self.describe_op(other),
@@ -232,12 +235,12 @@ impl Function {
 
     /// Builds the outlined function.
     fn outlined(&self, plan: &Plan, name: SymbolId) -> Function {
-        let mut made = Function::new(self.symbols.clone(), FunctionKind::GRAPH, name);
+        let mut created = Function::new(self.symbols.clone(), FunctionKind::GRAPH, name);
         for opset in &self.opsets {
-            made.set_opset(opset.domain, opset.version);
+            created.set_opset(opset.domain, opset.version);
         }
-        let body = made.body;
-        let mut copy = Transfer::new(Some(self), &mut made, RegionId::NONE, Default::default());
+        let body = created.body;
+        let mut copy = Transfer::new(Some(self), &mut created, RegionId::NONE, Default::default());
         for &value in &plan.inputs {
             let ty = copy.ty(self.value(value).ty);
             let param = copy.into.push_arg(body, &NewPort { name: "", ty });
@@ -265,7 +268,7 @@ impl Function {
             }
         });
         let ports: Vec<Port> = ports.collect();
-        made.end_region(body, &values, &ports);
-        made
+        created.end_region(body, &values, &ports);
+        created
     }
 }

@@ -8,7 +8,7 @@ use passdock_abi::{
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{NewPort, NewRegion};
-use crate::error::{Edit, invalid, refuse};
+use crate::error::{Edit, invalid, reject};
 use crate::function::{Function, MAX_DEPTH, MAX_LIST};
 use crate::pool::{push_range, span};
 
@@ -27,7 +27,7 @@ impl Function {
 
     pub(crate) fn check_region(&self, new: &NewRegion<'_>, around: RegionId) -> Edit {
         if self.depth(around) + 1 > MAX_DEPTH {
-            refuse!("region nested deeper than {MAX_DEPTH} levels");
+            reject!("region nested deeper than {MAX_DEPTH} levels");
         }
         let name = new.name;
         if name == symbol::EMPTY {
@@ -94,7 +94,7 @@ impl Function {
                     0 => "is not an argument",
                     _ => "is used",
                 };
-                refuse!("cannot remove {name} from the arguments: it {why}");
+                reject!("cannot remove {name} from the arguments: it {why}");
             }
         }
         for region in self.unlist_args(args) {
@@ -106,10 +106,10 @@ impl Function {
                 continue;
             }
             if let Some(default) = self.value(arg).constant.option() {
-                self.bury_constant(default);
+                self.erase_constant_record(default);
             }
             if self.live_value(arg).is_ok() {
-                self.bury_value(arg);
+                self.erase_value_record(arg);
             }
         }
         Ok(())
@@ -125,7 +125,7 @@ impl Function {
             let record = *self.live_value(arg)?;
             if record.flags & Value::KIND != Value::ARG || record.constant.is_none() {
                 let name = self.describe(arg);
-                refuse!("{name} is not a parameter with a default");
+                reject!("{name} is not a parameter with a default");
             }
         }
         self.unlist_args(args);
@@ -142,7 +142,7 @@ impl Function {
 
     /// Removes arguments from their regions' lists; returns these regions.
     fn unlist_args(&mut self, args: &[ValueId]) -> FxHashSet<RegionId> {
-        let gone: FxHashSet<ValueId> = args.iter().copied().collect();
+        let removed: FxHashSet<ValueId> = args.iter().copied().collect();
         let regions = args.iter().map(|&arg| RegionId(self.value(arg).def));
         let regions: FxHashSet<RegionId> = regions.collect();
         for region in &regions {
@@ -150,7 +150,7 @@ impl Function {
             let mut len = 0;
             for at in span(range) {
                 let arg = self.ids[at];
-                if !gone.contains(&ValueId(arg)) {
+                if !removed.contains(&ValueId(arg)) {
                     self.ids[(range.start + len) as usize] = arg;
                     self.values[arg as usize].index = len;
                     len += 1;
@@ -166,7 +166,7 @@ impl Function {
         let value = self.make_value(Value::ARG, region.0, old.len, new.ty);
         self.regions[region.index()].args = append_id(&mut self.ids, old, value.0);
         if !new.name.is_empty() {
-            self.give_name(value, new.name);
+            self.set_unique_name(value, new.name);
         }
         value
     }
@@ -210,21 +210,24 @@ impl Function {
     /// position, otherwise by value.
     fn known_ports(&self, region: RegionId, values: &[ValueId]) -> Vec<Port> {
         let old = self.ports(region);
-        let mut places: FxHashMap<ValueId, VecDeque<usize>> = FxHashMap::default();
+        let mut port_indices: FxHashMap<ValueId, VecDeque<usize>> = FxHashMap::default();
         if let Some(terminator) = self
             .terminator(region)
             .filter(|_| old.len() != values.len())
         {
-            for (place, slot) in self.operands(terminator).iter().enumerate() {
-                places.entry(slot.value).or_default().push_back(place);
+            for (port_index, slot) in self.operands(terminator).iter().enumerate() {
+                port_indices
+                    .entry(slot.value)
+                    .or_default()
+                    .push_back(port_index);
             }
         }
-        let known = |(place, &value): (usize, &ValueId)| {
-            let place = match old.len() == values.len() {
-                true => Some(place),
-                false => places.get_mut(&value).and_then(VecDeque::pop_front),
+        let known = |(port_index, &value): (usize, &ValueId)| {
+            let port_index = match old.len() == values.len() {
+                true => Some(port_index),
+                false => port_indices.get_mut(&value).and_then(VecDeque::pop_front),
             };
-            let known = place.and_then(|place| old.get(place));
+            let known = port_index.and_then(|port_index| old.get(port_index));
             let declared = known.map_or(TypeId::NONE, |known| known.ty);
             let ty = value.option().map(|value| self.value(value).ty);
             Port {

@@ -7,7 +7,7 @@ use passdock_abi::{
 use rustc_hash::FxHashMap;
 
 use super::{CloneRegion, NewOp, Position};
-use crate::error::{Edit, EditFailure, invalid, refuse};
+use crate::error::{Edit, EditFailure, invalid, reject};
 use crate::function::Function;
 use crate::function::transfer::Transfer;
 use crate::origin::Entity;
@@ -29,8 +29,8 @@ impl Function {
         }
         let results: Vec<ValueId> = self.results(old).collect();
         if new.result_types.len() < results.len() {
-            let gone = results[new.result_types.len()..].iter().copied();
-            self.check_unused(old, gone)?;
+            let removed = results[new.result_types.len()..].iter().copied();
+            self.check_unused(old, removed)?;
         }
         let mut types = new.result_types.to_vec();
         for (ty, &result) in types.iter_mut().zip(&results) {
@@ -38,13 +38,13 @@ impl Function {
             self.check_type_change(result, *ty)?;
         }
         let loc = new.loc.option().unwrap_or(record.loc);
-        let made = NewOp {
+        let created = NewOp {
             loc,
             result_types: &types,
             attrs: &[],
             ..*new
         };
-        let op = self.insert_op(&made, record.parent, old);
+        let op = self.insert_op(&created, record.parent, old);
         if new.take_attrs {
             self.ops[op.index()].attrs = record.attrs;
             self.ops[old.index()].attrs = Range::EMPTY;
@@ -55,7 +55,7 @@ impl Function {
         }
         let replacements: Vec<ValueId> = self.results(op).collect();
         for (&from, &to) in results.iter().zip(&replacements) {
-            self.succeed(from, to);
+            self.replace_result(from, to);
         }
         self.inherit(old, op);
         self.erase_checked(old);
@@ -68,24 +68,26 @@ impl Function {
         let loc = self.op(old).loc;
         let new_loc = &mut self.ops[new.index()].loc;
         *new_loc = new_loc.option().unwrap_or(loc);
-        self.hand_on(old);
+        self.carry_to_replacements(old);
         self.carry_op(old, new);
     }
 
     /// Copies the origin, documentation and metadata of an erased op to the new ops right before it whose locations
     /// contain its location: its replacements. Skips up to `FEW` replacements of other ops between them.
-    pub(crate) fn hand_on(&mut self, old: OpId) {
+    pub(crate) fn carry_to_replacements(&mut self, old: OpId) {
         const FEW: usize = 8;
         let record = *self.op(old);
         if record.loc.is_none() || !self.has_source(old) {
             return;
         }
-        let place = self.single_locs(record.loc).next().copied();
+        let old_loc = self.single_locs(record.loc).next().copied();
         let (mut before, mut others) = (record.prev, 0);
         while let Some(op) = before.option().filter(|_| others < FEW) {
-            let made = *self.op(op);
-            if made.flags & Op::TOUCHED == 0
-                || !self.single_locs(made.loc).any(|loc| Some(*loc) == place)
+            let created = *self.op(op);
+            if created.flags & Op::TOUCHED == 0
+                || !self
+                    .single_locs(created.loc)
+                    .any(|loc| Some(*loc) == old_loc)
             {
                 break;
             }
@@ -94,7 +96,7 @@ impl Function {
             } else {
                 self.carry_op(old, op);
             }
-            before = made.prev;
+            before = created.prev;
         }
     }
 
@@ -120,7 +122,7 @@ impl Function {
         let is_region = |attr: &&Attr| matches!(attr.kind, AttrKind::REGION | AttrKind::REGIONS);
         match self.attrs(old).iter().find(is_region) {
             None => Ok(()),
-            Some(attr) => Err(EditFailure::refused(format!(
+            Some(attr) => Err(EditFailure::rejected(format!(
                 "cannot take the attributes without the regions: attribute `{}` of {} is a region",
                 self.text(attr.name),
                 self.describe_op(old)
@@ -129,10 +131,10 @@ impl Function {
     }
 
     /// Replaces a result: moves its name, its uses and its origin to the new one.
-    pub(crate) fn succeed(&mut self, from: ValueId, to: ValueId) {
-        const KEPT: u32 = Value::DECLARED | Value::ABSENT;
+    pub(crate) fn replace_result(&mut self, from: ValueId, to: ValueId) {
+        const INHERITED: u32 = Value::DECLARED | Value::ABSENT;
         self.values[to.index()].name = self.values[from.index()].name;
-        self.values[to.index()].flags |= self.values[from.index()].flags & KEPT;
+        self.values[to.index()].flags |= self.values[from.index()].flags & INHERITED;
         self.values[from.index()].name = SymbolId::NONE;
         self.move_uses(from, to);
         self.origins.carry(Entity::Value(from), Entity::Value(to));
@@ -163,13 +165,13 @@ impl Function {
             self.live_value(to)?;
             if self.defining_op(to) == Some(old) {
                 let name = self.describe_op(old);
-                refuse!("cannot replace {name} by its own result");
+                reject!("cannot replace {name} by its own result");
             }
             self.check_move(from, to)?;
         }
         for (&from, &to) in results.iter().zip(values) {
             if to.is_some() && self.value(to).name.is_none() {
-                self.hand_name(from, to);
+                self.transfer_name(from, to);
                 if let Some(new) = self.defining_op(to).filter(|&op| self.is_new(op)) {
                     self.inherit(old, new);
                 }
@@ -205,7 +207,7 @@ impl Function {
             return Ok(());
         }
         if region != record.parent {
-            refuse!("{} can only move within its region", self.describe_op(op));
+            reject!("{} can only move within its region", self.describe_op(op));
         }
         let order = |id: OpId| id.option().map_or(u64::MAX, |id| self.op(id).order);
         let target = order(before);
@@ -218,7 +220,7 @@ impl Function {
                 .find(|&value| !defined(value))
             {
                 let (op, value) = (self.describe_op(op), self.describe(value));
-                refuse!("cannot move {op} before the definition of its operand {value}");
+                reject!("cannot move {op} before the definition of its operand {value}");
             }
         }
         // A move down: its results may not be used before the new position.
@@ -226,7 +228,7 @@ impl Function {
             for (_, slot) in self.uses(result) {
                 if order(self.op_around(slot.user, region)) < target {
                     let (op, user) = (self.describe_op(op), self.describe_op(slot.user));
-                    refuse!("cannot move {op} after {user}, which uses its result");
+                    reject!("cannot move {op} after {user}, which uses its result");
                 }
             }
         }
@@ -244,7 +246,7 @@ impl Function {
         let record = self.live_op(op)?;
         if is_terminator(record.name) {
             let name = self.describe_op(op);
-            refuse!("cannot {what} {name}: it is the terminator of its region");
+            reject!("cannot {what} {name}: it is the terminator of its region");
         }
         Ok(record)
     }
@@ -252,7 +254,7 @@ impl Function {
     fn check_unused(&self, op: OpId, mut values: impl Iterator<Item = ValueId>) -> Edit {
         match values.find(|&value| self.value(value).use_count > 0) {
             None => Ok(()),
-            Some(value) => Err(EditFailure::refused(format!(
+            Some(value) => Err(EditFailure::rejected(format!(
                 "cannot replace {}: its result {} is used and has no replacement",
                 self.describe_op(op),
                 self.describe(value)
@@ -266,7 +268,7 @@ impl Function {
         if ty.is_none() || self.is_compatible(old, ty) {
             return Ok(());
         }
-        Err(EditFailure::refused(format!(
+        Err(EditFailure::rejected(format!(
             "type `{}` contradicts `{}`, the type of {}; a type can be refined, not changed",
             crate::text::type_text(self, ty),
             crate::text::type_text(self, old),
@@ -297,7 +299,7 @@ impl Function {
         }
         for (_, slot) in self.uses(from) {
             if !self.is_visible(to, self.op(slot.user).parent, slot.user) {
-                refuse!(
+                reject!(
                     "{} cannot replace {}: it is not visible at the use in {}",
                     self.describe(to),
                     self.describe(from),
@@ -337,19 +339,19 @@ impl Function {
 
     /// Moves the regions of one op to another.
     fn take_regions(&mut self, from: OpId, to: OpId) {
-        let taken = std::mem::replace(&mut self.ops[from.index()].regions, Range::EMPTY);
-        for &region in slice(&self.ids, taken) {
+        let moved_regions = std::mem::replace(&mut self.ops[from.index()].regions, Range::EMPTY);
+        for &region in slice(&self.ids, moved_regions) {
             self.regions[region as usize].parent = to;
         }
         let own = self.ops[to.index()].regions;
         if own.len == 0 {
-            self.ops[to.index()].regions = taken;
+            self.ops[to.index()].regions = moved_regions;
             return;
         }
         let start = self.ids.len() as u32;
-        self.ids.extend_from_within(span(taken));
+        self.ids.extend_from_within(span(moved_regions));
         self.ids.extend_from_within(span(own));
-        let len = taken.len + own.len;
+        let len = moved_regions.len + own.len;
         self.ops[to.index()].regions = Range { start, len };
     }
 }
@@ -368,7 +370,7 @@ impl Function {
         since: impl Fn(SymbolId, i64) -> Option<i64>,
     ) -> Edit {
         let (body, at) = (self.body, Position::end(self.body));
-        let words = self.check_interface(source)?;
+        let dim_symbols = self.check_interface(source)?;
         let needed = self.imports_of(source, source.walk(source.body), since)?;
         let args: Vec<ValueId> = self.args(body).collect();
         let clone = CloneRegion {
@@ -392,7 +394,7 @@ impl Function {
         }
         let (_, before) = self.resolve(at)?;
         let mut copy = Transfer::new(Some(source), self, source.body, map);
-        copy.words = words;
+        copy.dim_symbols = dim_symbols;
         copy.ops(body, before);
         let end = source.terminator(source.body);
         let values = end.map_or(Vec::new(), |end| copy.values(end));
@@ -404,36 +406,36 @@ impl Function {
     /// Rejects a body of another function whose parameters or results don't match this one's. Returns the mapping of
     /// its dim symbols to dims of this function, if any of them differ.
     fn check_interface(&mut self, source: &Function) -> Edit<Option<FxHashMap<SymbolId, Dim>>> {
-        let misfit = |f: &Function, why: String| {
-            let (own, theirs) = (f.text(f.name), source.text(source.name));
+        let mismatch = |f: &Function, why: String| {
+            let (own, other_type) = (f.text(f.name), source.text(source.name));
             let message =
-                format!("cannot replace the body of `@{own}` by that of `@{theirs}`: {why}");
-            EditFailure::refused(message)
+                format!("cannot replace the body of `@{own}` by that of `@{other_type}`: {why}");
+            EditFailure::rejected(message)
         };
         let sides = [self.interface(), source.interface()];
-        let (mut words, mut is_renamed) = (FxHashMap::default(), false);
+        let (mut dim_symbols, mut is_renamed) = (FxHashMap::default(), false);
         for (at, what) in ["parameter", "result"].into_iter().enumerate() {
-            let [own, theirs] = [&sides[0][at], &sides[1][at]];
-            if own.len() != theirs.len() {
+            let [own, other_type] = [&sides[0][at], &sides[1][at]];
+            if own.len() != other_type.len() {
                 let why = format!(
                     "wrong number of {what}s: expected {}, found {}",
                     own.len(),
-                    theirs.len()
+                    other_type.len()
                 );
-                return Err(misfit(self, why));
+                return Err(mismatch(self, why));
             }
-            for (index, (&own, &theirs)) in own.iter().zip(theirs).enumerate() {
-                let found = theirs.option().map(|ty| self.type_from(source, ty));
+            for (index, (&own, &other_type)) in own.iter().zip(other_type).enumerate() {
+                let found = other_type.option().map(|ty| self.type_from(source, ty));
                 let found = found.transpose()?.unwrap_or(TypeId::NONE);
                 if !self.is_compatible(own, found) {
                     let [own, found] = [own, found].map(|ty| crate::text::type_text(self, ty));
                     let why = format!("expected type `{own}` for {what} {index}, found `{found}`");
-                    return Err(misfit(self, why));
+                    return Err(mismatch(self, why));
                 }
                 let is_param = at == 0 && own != found && own.is_some() && found.is_some();
                 if let Some((here, there)) = self
                     .shape(own)
-                    .zip(source.shape(theirs))
+                    .zip(source.shape(other_type))
                     .filter(|_| is_param)
                 {
                     let named = there.iter().zip(here);
@@ -441,12 +443,12 @@ impl Function {
                         there.kind == DimKind::SYMBOL && here.kind != DimKind::UNKNOWN
                     });
                     let named = named.map(|(there, here)| (SymbolId(there.value as u32), *here));
-                    named.for_each(|(name, here)| _ = words.entry(name).or_insert(here));
+                    named.for_each(|(name, here)| _ = dim_symbols.entry(name).or_insert(here));
                 }
                 is_renamed |= is_param;
             }
         }
-        Ok(is_renamed.then_some(words))
+        Ok(is_renamed.then_some(dim_symbols))
     }
 
     /// Returns the types of the parameters, and the declared types of the results.

@@ -23,7 +23,7 @@ impl Function {
 
     /// Drops a scratch constant and its bytes.
     pub(crate) fn erase_scratch(&mut self, id: ConstId) {
-        self.bury_constant(id);
+        self.erase_constant_record(id);
         self.data[id.index()] = ConstantData::inline([]);
     }
 

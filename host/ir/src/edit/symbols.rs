@@ -177,14 +177,14 @@ impl Function {
     }
 
     fn negative(&self, what: &str, ty: TypeId) -> EditFailure {
-        EditFailure::refused(format!(
+        EditFailure::rejected(format!(
             "a dim of {what}, of type `{}`, would be negative",
             crate::text::type_text(self, ty)
         ))
     }
 
     fn contradicts(&self, what: &str, is: TypeId, would: TypeId) -> EditFailure {
-        EditFailure::refused(format!(
+        EditFailure::rejected(format!(
             "the {what} has type `{}`, which contradicts the new type `{}`",
             crate::text::type_text(self, is),
             crate::text::type_text(self, would)

@@ -75,7 +75,7 @@ impl Function {
         } else if let Some(name) = self.port_name(value, name) {
             self.values[value.index()].name = name;
         } else {
-            self.give_name(value, name);
+            self.set_unique_name(value, name);
         }
         self.free_name(old);
         self.touch_named(value);
@@ -85,13 +85,13 @@ impl Function {
     /// Reserves and returns the name if it is that of a port which yields the value, and no value has it.
     fn port_name(&mut self, value: ValueId, name: &str) -> Option<SymbolId> {
         let name = self.symbols.find(name)?;
-        let ends = self.terminator(self.home(value));
+        let ends = self.terminator(self.defining_region(value));
         let is_port = ends.is_some_and(|end| {
             let ports = self.ports(self.op(end).parent).iter();
             let mut given = self.operands(end).iter().zip(ports);
             given.any(|(slot, port)| slot.value == value && port.name == name)
         });
-        (is_port && self.name_table().take_of_port(name)).then_some(name)
+        (is_port && self.name_table().take_port_name(name)).then_some(name)
     }
 
     /// Marks the records that contain a value's name as changed.
@@ -104,7 +104,7 @@ impl Function {
     /// Marks the record that declares a value as changed.
     pub(crate) fn touch_value(&mut self, value: ValueId) {
         self.values[value.index()].flags |= Value::TOUCHED;
-        let region = self.home(value);
+        let region = self.defining_region(value);
         self.touch_region(region);
     }
 
@@ -127,7 +127,7 @@ impl Function {
         self.name_table().take(base, &symbols)
     }
 
-    pub(crate) fn give_name(&mut self, value: ValueId, name: &str) {
+    pub(crate) fn set_unique_name(&mut self, value: ValueId, name: &str) {
         let name = self.fresh_name(name);
         self.values[value.index()].name = name;
     }
@@ -148,14 +148,16 @@ impl Function {
 
     /// Moves the name of an erased value to its replacement, if that has none. In another region, or if other values
     /// share the name, it gets a numeric suffix.
-    pub(crate) fn hand_name(&mut self, from: ValueId, to: ValueId) {
+    pub(crate) fn transfer_name(&mut self, from: ValueId, to: ValueId) {
         let name = self.value(from).name;
         if name.is_none() || self.value(to).name.is_some() {
             return;
         }
-        if self.name_table().is_shared(name) || self.home(from) != self.home(to) {
+        if self.name_table().is_shared(name)
+            || self.defining_region(from) != self.defining_region(to)
+        {
             let base = self.text(name).to_owned();
-            self.give_name(to, &base);
+            self.set_unique_name(to, &base);
         } else {
             self.values[to.index()].name = name;
             self.values[from.index()].name = SymbolId::NONE;
@@ -177,7 +179,7 @@ impl Function {
         let name = self.value(value).name;
         if name.is_some() && self.name_table().is_shared(name) {
             let base = self.text(name).to_owned();
-            self.give_name(value, &base);
+            self.set_unique_name(value, &base);
             self.free_name(name);
             self.touch_named(value);
         }

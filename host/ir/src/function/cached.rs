@@ -39,7 +39,9 @@ impl Function {
     /// Drops all values cached for other versions.
     pub fn clear_stale_cache(&mut self) {
         let version = self.version;
-        self.retain_cached(|kept| kept == version || depth(kept) < depth(version));
+        self.retain_cached(|entry_version| {
+            entry_version == version || depth(entry_version) < depth(version)
+        });
     }
 
     /// Drops all cached values.
@@ -56,7 +58,7 @@ impl Function {
     /// Ends a trial: the function has its previous version again.
     pub(crate) fn end_trial(&mut self) {
         let tried = depth(self.version);
-        self.retain_cached(|kept| depth(kept) < tried);
+        self.retain_cached(|entry_version| depth(entry_version) < tried);
         self.version -= TRIAL;
     }
 

@@ -37,16 +37,16 @@ impl Function {
         let maps = Maps::new(self);
         let mut lists = Lists::default();
         self.move_tables(&mut lists);
-        let ops = kept(&self.ops, &maps.ops);
+        let ops = live_records(&self.ops, &maps.ops);
         self.ops = ops.map(|op| self.moved_op(op, &maps, &mut lists)).collect();
-        let values = kept(&self.values, &maps.values).map(|value| Value {
+        let values = live_records(&self.values, &maps.values).map(|value| Value {
             def: at(maps.definitions(&value), value.def),
             first_use: UseId(at(&maps.uses, value.first_use.0)),
             constant: maps.constant(value.constant),
             ..value
         });
         self.values = values.collect();
-        let regions = kept(&self.regions, &maps.regions).map(|region| Region {
+        let regions = live_records(&self.regions, &maps.regions).map(|region| Region {
             parent: maps.op(region.parent),
             args: lists.add_ids(slice(&self.ids, region.args), &maps.values),
             ports: push_range(
@@ -58,14 +58,14 @@ impl Function {
             ..region
         });
         self.regions = regions.collect();
-        let constants = kept(&self.constants, &maps.constants).map(|constant| Constant {
+        let constants = live_records(&self.constants, &maps.constants).map(|constant| Constant {
             value: ValueId(at(&maps.values, constant.value.0)),
             region: maps.region(constant.region),
             anchor: maps.op(constant.anchor),
             ..constant
         });
         self.constants = constants.collect();
-        self.data = kept(&self.data, &maps.constants).collect();
+        self.data = live_records(&self.data, &maps.constants).collect();
         let attrs = slice(&self.attrs, self.function_attrs);
         self.function_attrs = self.moved_attrs(attrs, &maps, &mut lists);
         (self.uses, self.ports, self.attrs) = (lists.uses, lists.ports, lists.attrs);
@@ -145,7 +145,7 @@ impl Function {
 }
 
 /// Iterates over the retained records.
-fn kept<'a, T: Clone>(records: &'a [T], map: &'a [u32]) -> impl Iterator<Item = T> + 'a {
+fn live_records<'a, T: Clone>(records: &'a [T], map: &'a [u32]) -> impl Iterator<Item = T> + 'a {
     let pairs = records.iter().zip(map).filter(|(_, id)| **id != NONE);
     pairs.map(|(record, _)| record.clone())
 }
@@ -189,8 +189,8 @@ impl Maps {
         let regions = number(f.regions.len(), |at| {
             f.regions[at].flags & Region::DEAD == 0
         });
-        let values = number(f.values.len(), |place| {
-            let value = &f.values[place];
+        let values = number(f.values.len(), |old| {
+            let value = &f.values[old];
             let defined = match value.flags & Value::KIND {
                 Value::RESULT => at(&ops, value.def) != NONE,
                 // A constant is erased with its region, and its value with it.
@@ -199,8 +199,8 @@ impl Maps {
             };
             value.flags & Value::DEAD == 0 && defined
         });
-        let slots = kept(&f.ops, &ops).map(|op| op.operands);
-        let ports = kept(&f.regions, &regions).map(|region| region.ports);
+        let slots = live_records(&f.ops, &ops).map(|op| op.operands);
+        let ports = live_records(&f.regions, &regions).map(|region| region.ports);
         Maps {
             uses: lay_out(f.uses.len(), slots),
             ports: lay_out(f.ports.len(), ports),
@@ -259,9 +259,9 @@ fn number(count: usize, keep: impl Fn(usize) -> bool) -> Vec<u32> {
 
 /// Assigns consecutive indexes to the entries of ranges, in the order of the ranges.
 fn lay_out(count: usize, ranges: impl Iterator<Item = Range>) -> Vec<u32> {
-    let mut places = vec![NONE; count];
-    for (next, place) in ranges.flat_map(span).enumerate() {
-        places[place] = next as u32;
+    let mut new_ids = vec![NONE; count];
+    for (next, old) in ranges.flat_map(span).enumerate() {
+        new_ids[old] = next as u32;
     }
-    places
+    new_ids
 }

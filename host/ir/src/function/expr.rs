@@ -44,14 +44,14 @@ impl Function {
             ..dim
         };
         let (lhs, rhs) = (plain(lhs), plain(rhs));
-        let made = match kind {
+        let created = match kind {
             ExprKind::ADD => self.add(lhs, rhs),
             ExprKind::MUL => self.multiply(lhs, rhs),
             ExprKind::FLOORDIV => self.divide(lhs, rhs),
             ExprKind::MOD => self.remainder(lhs, rhs),
             _ => self.choose(kind, lhs, rhs),
         };
-        Ok(made.unwrap_or(Dim::UNKNOWN))
+        Ok(created.unwrap_or(Dim::UNKNOWN))
     }
 
     fn add(&mut self, lhs: Dim, rhs: Dim) -> Option<Dim> {
@@ -295,21 +295,21 @@ impl Function {
     }
 
     fn intern_sum(&mut self, sum: Sum) -> Option<Dim> {
-        let mut made: Option<Dim> = None;
+        let mut created: Option<Dim> = None;
         // Negative terms come last, so that they print as `n-m`.
         let (more, less): (Vec<_>, Vec<_>) =
             sum.terms.into_iter().partition(|(_, times)| *times > 0);
         for (term, times) in more.into_iter().chain(less) {
             let term = self.times(term, times)?;
-            made = Some(match made {
-                Some(made) => self.intern(ExprKind::ADD, made, term)?,
+            created = Some(match created {
+                Some(created) => self.intern(ExprKind::ADD, created, term)?,
                 None => term,
             });
         }
-        match made {
+        match created {
             None => Some(Dim::constant(sum.number)),
-            Some(made) if sum.number == 0 => Some(made),
-            Some(made) => self.intern(ExprKind::ADD, made, Dim::constant(sum.number)),
+            Some(created) if sum.number == 0 => Some(created),
+            Some(created) => self.intern(ExprKind::ADD, created, Dim::constant(sum.number)),
         }
     }
 
@@ -337,7 +337,7 @@ impl Function {
         list.sort_by(|a, b| self.compare_dims(a, b));
         let mut list = list.into_iter();
         let first = list.next()?;
-        list.try_fold(first, |made, side| self.intern(kind, made, side))
+        list.try_fold(first, |created, side| self.intern(kind, created, side))
     }
 
     /// Returns the kind and the operands of a dim expression.
@@ -400,7 +400,7 @@ impl Function {
     }
 
     /// Whether a dim depends on a generated symbol for an unnamed size: `_1`, `_2`, …
-    pub(crate) fn is_made_up(&self, dim: Dim) -> bool {
+    pub(crate) fn has_generated_symbol(&self, dim: Dim) -> bool {
         if dim.kind == DimKind::SYMBOL {
             let digits = self.text(SymbolId(dim.value as u32)).strip_prefix('_');
             let is_number = |digits: &str| digits.bytes().all(|byte| byte.is_ascii_digit());
@@ -409,7 +409,9 @@ impl Function {
             });
         }
         let sides = self.sides(dim);
-        sides.is_some_and(|(_, lhs, rhs)| self.is_made_up(lhs) || self.is_made_up(rhs))
+        sides.is_some_and(|(_, lhs, rhs)| {
+            self.has_generated_symbol(lhs) || self.has_generated_symbol(rhs)
+        })
     }
 
     /// Returns the number of terms of a dim.

@@ -43,7 +43,7 @@ impl Premises {
     }
 
     /// Returns `None` if the key would be too long with `more` bytes.
-    fn check_room(&self, more: usize) -> Option<()> {
+    fn check_capacity(&self, more: usize) -> Option<()> {
         (self.key.len().saturating_add(more) <= MAX_KEY).then_some(())
     }
 
@@ -88,13 +88,13 @@ impl Function {
             if let Some(constant) = constant {
                 self.add_data_premise(constant, &mut premises);
             }
-            premises.check_room(0)?;
+            premises.check_capacity(0)?;
         }
         for result in self.results(op) {
             let value = self.value(result);
             premises.add(value.flags & (Value::ABSENT | Value::DECLARED));
             self.add_type_premise(value.ty, &mut premises)?;
-            premises.check_room(0)?;
+            premises.check_capacity(0)?;
         }
         self.add_attr_premises(op, &mut premises)?;
         Some(premises)
@@ -121,7 +121,7 @@ impl Function {
 
     fn add_attr_premises(&self, op: OpId, premises: &mut Premises) -> Option<()> {
         for attr in self.attrs(op) {
-            premises.check_room(attr.list.len as usize)?;
+            premises.check_capacity(attr.list.len as usize)?;
             premises.add((attr.name, attr.kind));
             match attr.kind {
                 AttrKind::INT | AttrKind::FLOAT => premises.add(attr.bits),
@@ -135,7 +135,7 @@ impl Function {
                 AttrKind::STRINGS => {
                     premises.add(attr.list.len);
                     for string in self.strings_in(attr.list) {
-                        premises.check_room(string.len())?;
+                        premises.check_capacity(string.len())?;
                         premises.add(string);
                     }
                 }
@@ -147,7 +147,7 @@ impl Function {
                 _ => return None,
             }
         }
-        premises.check_room(0)
+        premises.check_capacity(0)
     }
 }
 

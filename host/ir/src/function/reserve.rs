@@ -6,7 +6,7 @@ use crate::function::Function;
 
 /// Pools that were replaced by larger ones; keep them as long as they may be read.
 #[derive(Default)]
-pub struct OutgrownPools {
+pub struct ReplacedPools {
     _types: Vec<Type>,
     _dims: Vec<Dim>,
     _ids: Vec<u32>,
@@ -17,25 +17,25 @@ impl Function {
     /// Reserves space for interning a type of at most `parts` dims and types, so that interning it moves no pool. Pools
     /// that are too small move now; the old ones are returned and have to be kept as long as they may be read. `None`
     /// if no pool moved.
-    pub fn reserve_type(&mut self, parts: usize) -> Option<OutgrownPools> {
+    pub fn reserve_type(&mut self, parts: usize) -> Option<ReplacedPools> {
         let mut moved = false;
-        let left = OutgrownPools {
+        let replaced = ReplacedPools {
             _types: grow(&mut self.types, 1, &mut moved),
             _dims: grow(&mut self.dims, parts, &mut moved),
             _ids: grow(&mut self.ids, parts, &mut moved),
             _exprs: Vec::new(),
         };
-        moved.then_some(left)
+        moved.then_some(replaced)
     }
 
     /// Reserves space like [`Function::reserve_type`], for at most `count` dim expressions.
-    pub fn reserve_exprs(&mut self, count: usize) -> Option<OutgrownPools> {
+    pub fn reserve_exprs(&mut self, count: usize) -> Option<ReplacedPools> {
         let mut moved = false;
-        let left = OutgrownPools {
+        let replaced = ReplacedPools {
             _exprs: grow(&mut self.exprs, count, &mut moved),
-            ..OutgrownPools::default()
+            ..ReplacedPools::default()
         };
-        moved.then_some(left)
+        moved.then_some(replaced)
     }
 }
 
@@ -45,8 +45,8 @@ fn grow<T: Copy>(pool: &mut Vec<T>, parts: usize, moved: &mut bool) -> Vec<T> {
         return Vec::new();
     }
     *moved = true;
-    let wanted = pool.len().saturating_add(parts).max(2 * pool.capacity());
-    let mut larger = Vec::with_capacity(wanted);
+    let needed = pool.len().saturating_add(parts).max(2 * pool.capacity());
+    let mut larger = Vec::with_capacity(needed);
     larger.extend_from_slice(pool);
     std::mem::replace(pool, larger)
 }

@@ -22,7 +22,7 @@ pub(crate) struct Transfer<'f> {
     /// The copies of regions.
     pub(crate) regions: FxHashMap<RegionId, RegionId>,
     /// The dims that replace dim symbols of the source; other symbols become unknown. `None`: symbols are kept.
-    pub(crate) words: Option<FxHashMap<SymbolId, Dim>>,
+    pub(crate) dim_symbols: Option<FxHashMap<SymbolId, Dim>>,
     types: FxHashMap<TypeId, TypeId>,
     exprs: FxHashMap<i64, Dim>,
 }
@@ -40,7 +40,7 @@ impl<'f> Transfer<'f> {
             root,
             values,
             regions: FxHashMap::default(),
-            words: None,
+            dim_symbols: None,
             types: FxHashMap::default(),
             exprs: FxHashMap::default(),
         }
@@ -96,18 +96,20 @@ impl<'f> Transfer<'f> {
         let items: Vec<TypeId> = source.items_of(&record).map(|item| self.ty(item)).collect();
         record.name = self.symbol(record.name);
         debug_assert!(record.kind == TypeKind::BUFFER || layout.is_empty());
-        let made = self.into.intern_type(record, &dims, &layout, &items);
-        self.types.insert(id, made);
-        made
+        let created = self.into.intern_type(record, &dims, &layout, &items);
+        self.types.insert(id, created);
+        created
     }
 
     fn dim(&mut self, source: &Function, dim: Dim) -> Dim {
         let carried = match dim.kind {
             DimKind::SYMBOL => {
                 let name = SymbolId(dim.value as u32);
-                match &self.words {
+                match &self.dim_symbols {
                     None => Dim::symbol(self.symbol(name)),
-                    Some(words) => words.get(&name).copied().unwrap_or(Dim::UNKNOWN),
+                    Some(known_symbols) => {
+                        known_symbols.get(&name).copied().unwrap_or(Dim::UNKNOWN)
+                    }
                 }
             }
             DimKind::EXPR => match self.exprs.get(&dim.value) {
@@ -116,10 +118,10 @@ impl<'f> Transfer<'f> {
                     let expr = *source.expr(ExprId(dim.value as u32));
                     let lhs = self.dim(source, expr.lhs);
                     let rhs = self.dim(source, expr.rhs);
-                    let made = self.into.add_expr(expr.kind, lhs, rhs);
-                    let made = made.unwrap_or(Dim::UNKNOWN);
-                    self.exprs.insert(dim.value, made);
-                    made
+                    let created = self.into.add_expr(expr.kind, lhs, rhs);
+                    let created = created.unwrap_or(Dim::UNKNOWN);
+                    self.exprs.insert(dim.value, created);
+                    created
                 }
             },
             _ => dim,
@@ -132,38 +134,38 @@ impl<'f> Transfer<'f> {
 
     /// Converts an attribute whose regions are copied already.
     pub(crate) fn attr(&mut self, attr: &Attr) -> Attr {
-        let mut made = *attr;
-        made.name = self.symbol(attr.name);
+        let mut created = *attr;
+        created.name = self.symbol(attr.name);
         match (attr.kind, self.source) {
             (AttrKind::TENSOR, _) => {
-                made.bits = u64::from(self.tensor(ConstId(attr.bits as u32)).0);
+                created.bits = u64::from(self.tensor(ConstId(attr.bits as u32)).0);
             }
             (AttrKind::TENSORS, _) => {
                 let ids = self.source().ids_in(attr.list).to_vec();
                 let ids: Vec<u32> = ids.iter().map(|&id| self.tensor(ConstId(id)).0).collect();
-                made.list = push_range(&mut self.into.ids, ids);
+                created.list = push_range(&mut self.into.ids, ids);
             }
-            (AttrKind::REGION, _) => made.bits = u64::from(self.region(attr.bits as u32)),
+            (AttrKind::REGION, _) => created.bits = u64::from(self.region(attr.bits as u32)),
             (AttrKind::REGIONS, _) => {
                 let ids = self.source().ids_in(attr.list).iter();
                 let ids: Vec<u32> = ids.map(|&id| self.region(id)).collect();
-                made.list = push_range(&mut self.into.ids, ids);
+                created.list = push_range(&mut self.into.ids, ids);
             }
             (AttrKind::TYPE, Some(_)) => {
-                made.bits = u64::from(self.ty(TypeId(attr.bits as u32)).0);
+                created.bits = u64::from(self.ty(TypeId(attr.bits as u32)).0);
             }
             (AttrKind::TYPES, Some(source)) => {
                 let ids = source.ids_in(attr.list).iter();
                 let ids: Vec<u32> = ids.map(|&id| self.ty(TypeId(id)).0).collect();
-                made.list = push_range(&mut self.into.ids, ids);
+                created.list = push_range(&mut self.into.ids, ids);
             }
             (AttrKind::REFERENCE, Some(_)) => {
-                made.bits = u64::from(self.symbol(SymbolId(attr.bits as u32)).0);
+                created.bits = u64::from(self.symbol(SymbolId(attr.bits as u32)).0);
             }
-            (_, Some(source)) => self.into.pools.copy_list(&source.pools, &mut made),
+            (_, Some(source)) => self.into.pools.copy_list(&source.pools, &mut created),
             (_, None) => {}
         }
-        made
+        created
     }
 
     fn region(&self, id: u32) -> u32 {

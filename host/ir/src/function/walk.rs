@@ -37,7 +37,7 @@ pub(crate) struct Events<'f> {
     /// The ops around the position, each with the number of its regions that were entered.
     stack: Vec<(OpId, usize)>,
     /// The maximum number of further ops: the walk terminates even if the links are corrupt.
-    left: usize,
+    remaining: usize,
 }
 
 impl<'f> Events<'f> {
@@ -46,7 +46,7 @@ impl<'f> Events<'f> {
             function,
             position: Position::Region(region),
             stack: Vec::new(),
-            left: function.op_ids(),
+            remaining: function.op_ids(),
         }
     }
 
@@ -61,9 +61,9 @@ impl Iterator for Events<'_> {
 
     fn next(&mut self) -> Option<Event> {
         Some(match self.position {
-            Position::Op(next) => match next.option().filter(|_| self.left > 0) {
+            Position::Op(next) => match next.option().filter(|_| self.remaining > 0) {
                 Some(op) => {
-                    self.left -= 1;
+                    self.remaining -= 1;
                     let record = self.function.op(op);
                     self.position = Position::Op(record.next);
                     if record.regions.len > 0 {

@@ -12,7 +12,7 @@ use indexmap::IndexMap;
 use passdock_abi::SymbolId;
 use rustc_hash::FxBuildHasher;
 
-use crate::error::{Edit, EditFailure, refuse};
+use crate::error::{Edit, EditFailure, reject};
 use crate::function::Function;
 use crate::origin::Extras;
 use crate::source::TextSource;
@@ -127,7 +127,7 @@ impl Module {
         let name = function.name();
         if self.function(name).is_some() {
             let name = self.symbols.text(name);
-            refuse!("the module already has a function `@{name}`");
+            reject!("the module already has a function `@{name}`");
         }
         self.symbols.name_function(name);
         self.functions_mut().insert(name, function);
@@ -143,8 +143,8 @@ impl Module {
         self.check_symbols(&function)?;
         let name = function.name();
         match self.functions_mut().get_mut(&name) {
-            Some(place) => {
-                *place = function;
+            Some(entry) => {
+                *entry = function;
                 Ok(())
             }
             None => Err(self.missing(name)),
@@ -269,7 +269,7 @@ impl Module {
         if Arc::ptr_eq(function.symbols(), &self.symbols) {
             return Ok(());
         }
-        Err(EditFailure::refused(
+        Err(EditFailure::rejected(
             "the function uses the symbol table of another module",
         ))
     }

@@ -6,7 +6,7 @@ use crate::edit::CloneRegion;
 use crate::{Edit, EditFailure, Function, OpName, Position, Symbols};
 
 /// Copies the ops of a body given as text before an op, with the op's location; returns the body's results. `check`
-/// checks the number of results. An op whose name `is_taken` (in the body's symbols) is rejected, because it would call
+/// checks the number of results. An op whose name `is_used` (in the body's symbols) is rejected, because it would call
 /// a function of the module. A domain that only the body imports is imported; `since` is that of
 /// [`Function::imports_of`].
 ///
@@ -18,16 +18,16 @@ pub fn insert_body(
     op: OpId,
     text: &str,
     args: &[ValueId],
-    is_taken: impl Fn(&Symbols, SymbolId) -> bool,
+    is_used: impl Fn(&Symbols, SymbolId) -> bool,
     since: impl Fn(&Symbols, SymbolId, i64) -> Option<i64>,
     check: impl FnOnce(usize) -> Result<(), String>,
 ) -> Edit<Vec<ValueId>> {
     let body = super::parse_body(text, function.symbols().clone()).map_err(|error| {
         let name = function.describe_op(op);
-        EditFailure::refused(format!("could not parse the body of {name}: {error}"))
+        EditFailure::rejected(format!("could not parse the body of {name}: {error}"))
     })?;
-    let mut names = body.walk(body.body()).map(|made| body.op(made).name);
-    if let Some(name) = names.find(|&name| is_taken(body.symbols(), name)) {
+    let mut names = body.walk(body.body()).map(|created| body.op(created).name);
+    if let Some(name) = names.find(|&name| is_used(body.symbols(), name)) {
         return Err(EditFailure::not_found(format!(
             "cannot insert the body of {}: `{}` is the name of a function of the module",
             function.describe_op(op),
@@ -43,7 +43,7 @@ pub fn insert_body(
     });
     let needed = fits.map_err(|why| {
         let name = function.describe_op(op);
-        EditFailure::refused(format!("the body of {name} does not match the op: {why}"))
+        EditFailure::rejected(format!("the body of {name} does not match the op: {why}"))
     })?;
     let before = function.op(op).prev;
     let values = function.clone_region(&CloneRegion {
@@ -54,7 +54,7 @@ pub fn insert_body(
         captures: &[],
     })?;
     function.add_imports(&needed);
-    name_place(function, before, op)?;
+    set_missing_locs(function, before, op)?;
     Ok(values)
 }
 
@@ -74,8 +74,8 @@ fn check_body(function: &Function, body: &Function, args: &[ValueId]) -> Result<
         }
     }
     if !function.opsets().is_empty() {
-        for made in body.walk(body.body()) {
-            let name = body.text(body.op(made).name);
+        for created in body.walk(body.body()) {
+            let name = body.text(body.op(created).name);
             let domain = OpName::parse(name).and_then(|name| name.domain);
             let Some(domain) = domain else { continue };
             let known = function.symbols().find(&domain);
@@ -91,7 +91,7 @@ fn check_body(function: &Function, body: &Function, args: &[ValueId]) -> Result<
 }
 
 /// Sets the location of copies without one to that of the replaced op, for messages.
-fn name_place(function: &mut Function, before: OpId, op: OpId) -> Edit {
+fn set_missing_locs(function: &mut Function, before: OpId, op: OpId) -> Edit {
     let loc = function.op(op).loc;
     let region = function.op(op).parent;
     let mut next = match before.option() {

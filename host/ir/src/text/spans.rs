@@ -26,11 +26,11 @@ impl OpSpans {
         // Only results have an `=` before the first bracket.
         let equals = find(line, at, |byte| matches!(byte, b'=' | b'(' | b'{'));
         if line.as_bytes().get(equals) == Some(&b'=') {
-            let first_word = |range: Range<usize>| {
+            let first_ident = |range: Range<usize>| {
                 range.start..find(line, range.start, |byte| byte == b' ').min(range.end)
             };
             let results = list(line, at..equals).into_iter();
-            spans.results = results.map(first_word).collect();
+            spans.results = results.map(first_ident).collect();
             at = skip_space(line, equals + 1);
         }
         let name = at;

@@ -9,8 +9,8 @@ impl Checker<'_> {
         let f = self.f;
         for (at, constant) in f.constants.iter().enumerate() {
             let region = f.regions.get(constant.region.index());
-            let gone = region.is_some_and(|region| region.flags & Region::DEAD != 0);
-            if constant.flags & Constant::DEAD != 0 || gone {
+            let removed = region.is_some_and(|region| region.flags & Region::DEAD != 0);
+            if constant.flags & Constant::DEAD != 0 || removed {
                 continue;
             }
             let id = ConstId(at as u32);
@@ -36,10 +36,10 @@ impl Checker<'_> {
         let value = f.values.get(constant.value.option()?.index());
         let own = value.is_some_and(|value| {
             let kind = value.flags & Value::KIND;
-            let alive = value.flags & Value::DEAD == 0;
+            let is_live = value.flags & Value::DEAD == 0;
             let typed = f.live_type(value.ty).is_ok() && f.is_compatible(constant.ty, value.ty);
             let is_const = kind == Value::CONST && typed;
-            alive && value.constant == id && (is_const || kind == Value::ARG)
+            is_live && value.constant == id && (is_const || kind == Value::ARG)
         });
         (!own).then(|| {
             format!(

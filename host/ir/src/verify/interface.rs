@@ -26,8 +26,8 @@ pub fn difference(before: &Function, after: &Function) -> Option<String> {
                 false => format!("expected {what} `{old}`, found `{new}`"),
             });
         }
-        if let Some((gone, _)) = before.get(after.len()) {
-            return Some(format!("{what} `{gone}` was removed"));
+        if let Some((removed, _)) = before.get(after.len()) {
+            return Some(format!("{what} `{removed}` was removed"));
         }
         let (new, _) = after.get(before.len())?;
         Some(format!("{what} `{new}` was added"))

@@ -5,7 +5,7 @@ use passdock_abi::{Constant, LocId, Op, OpId, Region, RegionId, SymbolId, Value,
 use super::tables::entries;
 use super::{Checker, Invariant};
 use crate::function::{MAX_DEPTH, MAX_LIST};
-use crate::pool::of_region;
+use crate::pool::in_region;
 use crate::symbols::is_terminator;
 
 /// A region on the stack of the walk.
@@ -160,14 +160,14 @@ impl<'f> Checker<'f> {
         match entries(&f.ids, record.args) {
             Some(args) => {
                 for (index, &arg) in args.iter().enumerate() {
-                    let wanted = (Value::ARG, region.0, index as u32);
-                    self.define(ValueId(arg), wanted, record.parent, scope);
+                    let expected = (Value::ARG, region.0, index as u32);
+                    self.define(ValueId(arg), expected, record.parent, scope);
                 }
             }
             None => self.outside(Invariant::Regions, record.parent, "arguments", region),
         }
         self.ports(region, record);
-        for &(_, value) in of_region(scope.constants, region) {
+        for &(_, value) in in_region(scope.constants, region) {
             let record = f.values.get(value.index());
             let constant = record.map_or(0, |value| value.constant.0);
             self.define(value, (Value::CONST, constant, 0), OpId::NONE, scope);
@@ -244,8 +244,8 @@ impl<'f> Checker<'f> {
         }
         if is_terminator(record.name) {
             let lists = [record.results, record.regions, record.attrs];
-            let lonely = lists.iter().all(|list| list.len == 0);
-            if record.next.is_some() || !lonely {
+            let is_single = lists.iter().all(|list| list.len == 0);
+            if record.next.is_some() || !is_single {
                 let name = f.describe_op(op);
                 let message = format!(
                     "terminator {name} is not the last op of its region, or has results, regions or attributes"
@@ -281,13 +281,13 @@ impl<'f> Checker<'f> {
         let record = f.ops.get(op.index());
         let results = record.and_then(|record| entries(&f.ids, record.results));
         for (index, &result) in results.unwrap_or(&[]).iter().enumerate() {
-            let wanted = (Value::RESULT, op.0, index as u32);
-            self.define(ValueId(result), wanted, op, scope);
+            let expected = (Value::RESULT, op.0, index as u32);
+            self.define(ValueId(result), expected, op, scope);
         }
     }
 
     /// Checks and defines a value; `wanted` is its kind, definition and index.
-    fn define(&mut self, id: ValueId, wanted: (u32, u32, u32), op: OpId, scope: &mut Scope<'_>) {
+    fn define(&mut self, id: ValueId, expected: (u32, u32, u32), op: OpId, scope: &mut Scope<'_>) {
         let f = self.f;
         let fresh = self.values.get(id.index()) == Some(&false);
         let Some(value) = f.values.get(id.index()).filter(|_| fresh) else {
@@ -297,7 +297,7 @@ impl<'f> Checker<'f> {
             return;
         };
         self.values[id.index()] = true;
-        let (kind, def, index) = wanted;
+        let (kind, def, index) = expected;
         let own = value.flags & Value::KIND == kind
             && value.flags & Value::DEAD == 0
             && value.def == def

@@ -74,7 +74,8 @@ impl Identity {
 pub fn check(path: &Path) -> Result<(Manifest, Identity), PluginError> {
     let read = || {
         let (file, identity) = open(path)?;
-        let manifest = Manifest::from_symbol(find_manifest(&map(&file, &identity)?, is_own)?)?;
+        let manifest =
+            Manifest::from_symbol(find_manifest(&map(&file, &identity)?, is_this_target)?)?;
         Ok((manifest, identity))
     };
     read().map_err(|kind| PluginError::file(path, kind))
@@ -128,7 +129,7 @@ fn find_manifest(data: &[u8], accepts: fn(&Target) -> bool) -> Result<&[u8], Kin
         }
         _ => data,
     };
-    manifest_of(&parse(part, accepts)?)
+    manifest_bytes(&parse(part, accepts)?)
 }
 
 /// Selects the part of a universal library that is for an accepted machine.
@@ -146,7 +147,7 @@ fn select_part<'d>(
     };
     match parts.find(|part| accepts(&target(part.architecture()))) {
         Some(part) => part.data(data).map_err(damaged),
-        None => Err(Kind::WrongTarget {
+        None => Err(Kind::TargetMismatch {
             found: "a Mach-O library for other machines".to_owned(),
             expected: Target::host().to_string(),
         }),
@@ -174,7 +175,7 @@ fn parse<'d>(data: &'d [u8], accepts: fn(&Target) -> bool) -> Result<read::File<
         is_little: file.endianness() == Endianness::Little,
     };
     if !accepts(&target) {
-        return Err(Kind::WrongTarget {
+        return Err(Kind::TargetMismatch {
             found: target.to_string(),
             expected: Target::host().to_string(),
         });
@@ -196,7 +197,7 @@ fn parse<'d>(data: &'d [u8], accepts: fn(&Target) -> bool) -> Result<read::File<
 }
 
 /// Finds the manifest through the exported symbols. It may extend beyond its NUL terminator.
-fn manifest_of<'d>(file: &read::File<'d>) -> Result<&'d [u8], Kind> {
+fn manifest_bytes<'d>(file: &read::File<'d>) -> Result<&'d [u8], Kind> {
     let (mut entry, mut manifest) = (None, None);
     for export in file.exports().map_err(damaged)? {
         let export = export.map_err(damaged)?;
@@ -224,16 +225,20 @@ fn manifest_of<'d>(file: &read::File<'d>) -> Result<&'d [u8], Kind> {
     };
     let (code, _) = section(abi::ENTRY_SYMBOL, entry)?;
     let (text, skip) = section(abi::MANIFEST_SYMBOL, manifest)?;
-    let wrong = |symbol, found, expected| Kind::WrongSymbol {
+    let invalid_symbol = |symbol, found, expected| Kind::InvalidSymbol {
         symbol,
         found,
         expected,
     };
     if code.kind() != SectionKind::Text {
-        return Err(wrong(abi::ENTRY_SYMBOL, "data", "a function"));
+        return Err(invalid_symbol(abi::ENTRY_SYMBOL, "data", "a function"));
     }
     if text.kind() == SectionKind::Text {
-        return Err(wrong(abi::MANIFEST_SYMBOL, "code", "an array of bytes"));
+        return Err(invalid_symbol(
+            abi::MANIFEST_SYMBOL,
+            "code",
+            "an array of bytes",
+        ));
     }
     let bytes = text.data().map_err(damaged)?.get(skip as usize..);
     match bytes {
@@ -287,7 +292,7 @@ impl fmt::Display for Target {
     }
 }
 
-fn is_own(target: &Target) -> bool {
+fn is_this_target(target: &Target) -> bool {
     *target == Target::host()
 }
 

@@ -19,7 +19,7 @@ use passdock_diagnostic::{Diagnostic, Severity};
 use passdock_plugin_api::StaticPlugin;
 
 pub use defs::{MissingDefinition, OpDefs};
-pub use op_info::{AttrInfo, OpAttrDefault, OpInfo, kind_name, takes};
+pub use op_info::{AttrInfo, OpAttrDefault, OpInfo, kind_name, operand_range};
 pub use table::HostTable;
 
 use crate::error::{Origin, PluginError, PluginErrorKind as Kind, Ver};
@@ -43,7 +43,7 @@ pub struct Plugin {
     source: Source,
     loaded: OnceLock<Result<LoadedPlugin, PluginError>>,
     /// Whether a run depends on the plugin without its code.
-    asked: AtomicBool,
+    marked_used: AtomicBool,
 }
 
 enum Source {
@@ -115,7 +115,7 @@ unsafe impl Sync for LoadedInstrument {}
 
 impl LoadedOp {
     /// Returns the traits that follow from which functions the definition has.
-    pub fn answers(&self) -> u64 {
+    pub fn function_traits(&self) -> u64 {
         let functions = [
             (self.entry.evaluate, abi::OpEntry::FOLDS),
             (self.entry.decompose, abi::OpEntry::DECOMPOSES),
@@ -141,7 +141,7 @@ impl Plugin {
             manifest: Arc::new(manifest),
             source,
             loaded: OnceLock::new(),
-            asked: AtomicBool::new(false),
+            marked_used: AtomicBool::new(false),
         }
     }
 
@@ -215,13 +215,13 @@ impl Plugin {
 
     /// Records that a run depends on the plugin without its code. Either one of its Sequentials was requested, or a
     /// pass crashed in another process that had loaded the plugin.
-    pub fn ask(&self) {
-        self.asked.store(true, Ordering::Relaxed);
+    pub fn mark_used(&self) {
+        self.marked_used.store(true, Ordering::Relaxed);
     }
 
     /// Whether a run may depend on the plugin: its code is loaded, or a run depends on it without its code.
     pub fn is_used(&self) -> bool {
-        self.is_loaded() || self.asked.load(Ordering::Relaxed)
+        self.is_loaded() || self.marked_used.load(Ordering::Relaxed)
     }
 
     /// Returns the identity of the plugin's file when it was checked. `None` for a static plugin.
@@ -261,7 +261,7 @@ impl Plugin {
             Source::Static(entry) => *entry,
             Source::File { identity } => {
                 let path = self.origin.path().ok_or(Kind::Changed)?;
-                self.check_again(path, identity)?;
+                self.recheck(path, identity)?;
                 load_entry(path)?
             }
         };
@@ -273,7 +273,7 @@ impl Plugin {
     }
 
     /// Rejects a file that changed since it was checked, unless its manifest is the same.
-    fn check_again(&self, path: &Path, identity: &Identity) -> Result<(), Kind> {
+    fn recheck(&self, path: &Path, identity: &Identity) -> Result<(), Kind> {
         if file::identity(path)? == *identity {
             return Ok(());
         }
@@ -326,7 +326,7 @@ impl LoadedPlugin {
             let at = passes.iter().position(|(name, _)| *name == spec.name());
             let Some((_, entry)) = at.and_then(|at| passes.remove(at)) else {
                 let text = format!("missing pass `{}` in the table", spec.name());
-                return Err(Kind::Disagree(text));
+                return Err(Kind::TableMismatch(text));
             };
             check_pass(spec, &entry)?;
             Ok(LoadedPass { entry })
@@ -334,9 +334,9 @@ impl LoadedPlugin {
         let loaded = manifest.passes.iter().map(take).collect::<Result<_, _>>()?;
         if let Some((name, _)) = passes.front() {
             let is_known = manifest.passes.iter().any(|pass| pass.name() == *name);
-            return Err(Kind::Disagree(match is_known {
+            return Err(Kind::TableMismatch(match is_known {
                 true => "duplicate pass in the table".to_owned(),
-                false => format!("missing pass `{}` in the manifest", names::shown(name)),
+                false => format!("missing pass `{}` in the manifest", names::escaped(name)),
             }));
         }
         let same_ops = ops.len() == manifest.ops.len()
@@ -346,7 +346,7 @@ impl LoadedPlugin {
                 .all(|((name, entry), spec)| *name == spec.name && entry.since == spec.since);
         if !same_ops {
             let text = "the ops or their order differ".to_owned();
-            return Err(Kind::Disagree(text));
+            return Err(Kind::TableMismatch(text));
         }
         // Data that definitions refer to is never freed, as libraries are never unloaded.
         let plugin: &'static DefiningPlugin = Box::leak(Box::new(DefiningPlugin {
@@ -381,7 +381,7 @@ fn loaded_instruments(
     let declared = manifest.instruments.iter().map(|spec| spec.name.as_str());
     if !declared.eq(table.iter().map(|(name, _)| *name)) {
         let text = "the instruments or their order differ".to_owned();
-        return Err(Kind::Disagree(text));
+        return Err(Kind::TableMismatch(text));
     }
     let loaded = table.iter().map(|&(name, entry)| match entry.create {
         Some(create) => Ok(LoadedInstrument { entry, create }),
@@ -396,7 +396,7 @@ fn check_pass(spec: &ManifestPass, entry: &abi::PassEntry) -> Result<(), Kind> {
     let name = spec.name();
     if entry.kind != spec.kind.abi() {
         let text = format!("pass `{name}` has another kind in the table");
-        return Err(Kind::Disagree(text));
+        return Err(Kind::TableMismatch(text));
     }
     let callable = match entry.kind {
         abi::PassKind::MODULE => entry.run_module.is_some(),
@@ -413,7 +413,7 @@ fn load_entry(path: &Path) -> Result<abi::Entry, Kind> {
     let whole = std::path::absolute(path).map_err(Kind::Io)?;
     let name = loader_name(&whole);
     let shown = |text: String| text.replace(&*name.to_string_lossy(), &path.to_string_lossy());
-    find_entry(open_library(&name).map_err(|text| Kind::Refused(shown(text)))?)
+    find_entry(open_library(&name).map_err(|text| Kind::LoaderFailed(shown(text)))?)
 }
 
 /// Returns the path to pass to the system's loader. For a path that was loaded before, the loader returns the old
@@ -422,13 +422,13 @@ fn loader_name(path: &Path) -> PathBuf {
     static LOADS: Mutex<BTreeMap<PathBuf, usize>> = Mutex::new(BTreeMap::new());
     let mut all_loads = LOADS.lock().unwrap_or_else(PoisonError::into_inner);
     let loads = all_loads.entry(path.to_path_buf()).or_insert(0);
-    let again = usize::from(cfg!(unix)) * *loads;
+    let repeats = usize::from(cfg!(unix)) * *loads;
     *loads += 1;
     let (Some(dir), Some(name)) = (path.parent(), path.file_name()) else {
         return path.to_path_buf();
     };
     let mut spelled = dir.as_os_str().to_owned();
-    spelled.push("/.".repeat(again));
+    spelled.push("/.".repeat(repeats));
     PathBuf::from(spelled).join(name)
 }
 
@@ -460,7 +460,7 @@ fn message(error: &libloading::Error) -> String {
         Some(source) => source.to_string(),
         None => error.to_string(),
     };
-    names::shown(&text)
+    names::escaped(&text)
 }
 
 fn find_entry(library: libloading::Library) -> Result<abi::Entry, Kind> {

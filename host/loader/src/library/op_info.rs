@@ -122,7 +122,7 @@ const KINDS: &[(AttrKind, &str)] = &[
 ];
 
 /// Formats the number of operands of an op: `1 to 3 operands`.
-pub fn takes(fewest: u32, most: u32) -> String {
+pub fn operand_range(fewest: u32, most: u32) -> String {
     let operands = |count: u32| match count {
         1 => "1 operand".to_owned(),
         count => format!("{count} operands"),

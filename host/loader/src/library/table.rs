@@ -74,7 +74,7 @@ pub(super) fn call(entry: abi::Entry, host: HostTable, path: &str) -> Result<Tab
         unsafe { entry(host.get(), &raw mut attach) }
     };
     if plugin.is_null() {
-        return Err(Kind::RefusesHost {
+        return Err(Kind::HostRejected {
             reason: reason(attach.reason),
             abi: abi::ABI.into(),
             ir: abi::IR.into(),
@@ -119,7 +119,7 @@ pub(super) fn call(entry: abi::Entry, host: HostTable, path: &str) -> Result<Tab
 fn reason(reason: abi::Str) -> String {
     match text(reason) {
         Ok("") => "no reason given; it may support only one host per process".to_owned(),
-        Ok(text) => names::shown(text.trim_end_matches('.')),
+        Ok(text) => names::escaped(text.trim_end_matches('.')),
         Err(_) => "the reason is not UTF-8".to_owned(),
     }
 }
@@ -143,7 +143,7 @@ pub(super) fn check_extension(name: &str, op: &abi::OpEntry) -> Result<(), Kind>
             "counts operands",
         ),
     ];
-    match parts.iter().find(|(is_there, _)| *is_there) {
+    match parts.iter().find(|(is_present, _)| *is_present) {
         // An entry without any function is allowed: it may have functions of a later ABI version.
         None => Ok(()),
         Some((_, what)) => Err(Kind::Table(format!(
@@ -236,15 +236,15 @@ fn entries<T: Copy>(
     if count == 0 {
         return Ok(Vec::new());
     }
-    let wrong = |text: String| Err(Kind::Table(text));
+    let invalid_table = |text: String| Err(Kind::Table(text));
     if count > MAX_ENTRIES {
-        return wrong(format!("{count} {what} exceed the limit of {MAX_ENTRIES}"));
+        return invalid_table(format!("{count} {what} exceed the limit of {MAX_ENTRIES}"));
     }
     if stride < min || stride > MAX_STRUCT || !(stride as usize).is_multiple_of(align_of::<T>()) {
-        return wrong(format!("invalid stride of the {what}: {stride} bytes"));
+        return invalid_table(format!("invalid stride of the {what}: {stride} bytes"));
     }
     if base.is_null() || !base.cast::<T>().is_aligned() {
-        return wrong(format!("invalid address of the {what}"));
+        return invalid_table(format!("invalid address of the {what}"));
     }
     let read = |at: u32| {
         let record_at = base
@@ -260,12 +260,12 @@ fn entries<T: Copy>(
 ///
 /// # Safety
 /// `size` bytes are readable, and a `T` is valid if its bytes are zero or come from the plugin.
-unsafe fn record<T: Copy>(there: *const u8, size: u32) -> T {
+unsafe fn record<T: Copy>(from: *const u8, size: u32) -> T {
     let mut record = MaybeUninit::<T>::zeroed();
     let shared = (size as usize).min(size_of::<T>());
     // SAFETY: the caller's promise.
     unsafe {
-        ptr::copy_nonoverlapping(there, record.as_mut_ptr().cast(), shared);
+        ptr::copy_nonoverlapping(from, record.as_mut_ptr().cast(), shared);
         record.assume_init()
     }
 }

@@ -9,7 +9,7 @@ use serde::de::{self, DeserializeOwned, IntoDeserializer};
 use toml::de::{DeTable, DeValue, ValueDeserializer};
 use toml::{Spanned, Value};
 
-use super::schema::shown;
+use super::schema::value_text;
 use super::{ManifestWarning, read};
 use crate::error::PluginErrorKind as Kind;
 use crate::names;
@@ -17,7 +17,7 @@ use crate::names;
 /// The reason why an entry of a manifest can't be used.
 pub(super) enum EntryError {
     /// The entry is invalid, and therefore the manifest.
-    Wrong(Kind),
+    Invalid(Kind),
     /// The entry has an unknown enum value, such as "kind `shader`", so only this entry is skipped. The second string
     /// is help, if a known value is near.
     Unknown(String, Option<String>),
@@ -25,7 +25,7 @@ pub(super) enum EntryError {
 
 impl From<Kind> for EntryError {
     fn from(kind: Kind) -> EntryError {
-        EntryError::Wrong(kind)
+        EntryError::Invalid(kind)
     }
 }
 
@@ -61,17 +61,17 @@ impl<'t> Entry<'t> {
     pub(super) fn name(&self) -> String {
         let name = self.table.get("name").or_else(|| self.table.get("key"));
         let name = name.and_then(|name| name.get_ref().as_str());
-        names::shown(name.unwrap_or_default())
+        names::escaped(name.unwrap_or_default())
     }
 
     /// Returns the suffix for keys in messages, such as " of pass `acme.transform.Fuse`".
-    fn place(&self) -> String {
+    fn location(&self) -> String {
         let Some((kind, parent)) = self.parent else {
             return String::new();
         };
         match self.name().as_str() {
-            "" => format!(" of one {kind}{}", parent.place()),
-            name => format!(" of {kind} `{name}`{}", parent.place()),
+            "" => format!(" of one {kind}{}", parent.location()),
+            name => format!(" of {kind} `{name}`{}", parent.location()),
         }
     }
 
@@ -84,8 +84,9 @@ impl<'t> Entry<'t> {
     ) -> Result<Option<T>, Kind> {
         self.read.borrow_mut().push(key);
         let value = self.table.get(key);
-        let convert =
-            |value| convert(value).ok_or_else(|| self.wrong_type(key, &described(value), expected));
+        let convert = |value| {
+            convert(value).ok_or_else(|| self.type_mismatch(key, &described(value), expected))
+        };
         value.map(convert).transpose()
     }
 
@@ -100,28 +101,30 @@ impl<'t> Entry<'t> {
         let value = value.map(|value| T::deserialize(ValueDeserializer::from(value)));
         let value = value.transpose();
         value.map_err(|error| match InvalidShape::parse(error.message()) {
-            InvalidShape::WrongType { got, expected } => self.wrong_type(key, got, expected).into(),
+            InvalidShape::TypeMismatch { got, expected } => {
+                self.type_mismatch(key, got, expected).into()
+            }
             _ => self
-                .wrong_type(key, error.message(), "another value")
+                .type_mismatch(key, error.message(), "another value")
                 .into(),
         })
     }
 
     /// Reads the enum value of a key, if the entry has it.
-    pub(super) fn word<T: DeserializeOwned>(
+    pub(super) fn enum_value<T: DeserializeOwned>(
         &self,
         key: &'static str,
     ) -> Result<Option<T>, EntryError> {
-        let word = self.get::<String>(key)?;
-        let read = word.map(|word| T::deserialize(word.into_deserializer()));
+        let enum_value = self.get::<String>(key)?;
+        let read = enum_value.map(|enum_value| T::deserialize(enum_value.into_deserializer()));
         read.transpose().map_err(|error: de::value::Error| {
             let message = error.to_string();
-            let (word, valid) = match InvalidShape::parse(&message) {
-                InvalidShape::UnknownWord(word, valid) => (word, valid),
+            let (enum_value, valid) = match InvalidShape::parse(&message) {
+                InvalidShape::UnknownVariant(enum_value, valid) => (enum_value, valid),
                 _ => ("", Vec::new()),
             };
-            let what = format!("{key} `{}`", names::shown(word));
-            EntryError::Unknown(what, suggest::help(word, valid))
+            let what = format!("{key} `{}`", names::escaped(enum_value));
+            EntryError::Unknown(what, suggest::help(enum_value, valid))
         })
     }
 
@@ -141,17 +144,17 @@ impl<'t> Entry<'t> {
     }
 
     /// Reads the enum value of a required key.
-    pub(super) fn required_word<T: DeserializeOwned>(
+    pub(super) fn required_enum_value<T: DeserializeOwned>(
         &self,
         key: &'static str,
     ) -> Result<T, EntryError> {
-        Ok(self.word(key)?.ok_or_else(|| self.missing(key))?)
+        Ok(self.enum_value(key)?.ok_or_else(|| self.missing(key))?)
     }
 
     /// Returns the error about a missing key.
     pub(super) fn missing(&self, key: &'static str) -> Kind {
-        let place = self.place();
-        Kind::ManifestMissing { key, place }
+        let location = self.location();
+        Kind::ManifestMissing { key, location }
     }
 
     /// Reads the value of a key, or returns the default if the entry doesn't have it.
@@ -163,10 +166,10 @@ impl<'t> Entry<'t> {
     }
 
     /// Returns the error about a value of the wrong type.
-    fn wrong_type(&self, key: &str, got: &str, expected: &str) -> Kind {
+    fn type_mismatch(&self, key: &str, got: &str, expected: &str) -> Kind {
         Kind::ManifestType {
-            what: format!("`{key}`{}", self.place()),
-            got: names::shown(got),
+            what: format!("`{key}`{}", self.location()),
+            got: names::escaped(got),
             expected: expected.to_owned(),
         }
     }
@@ -178,9 +181,9 @@ impl<'t> Entry<'t> {
         let Some((key, text)) = hidden.next() else {
             return Ok(());
         };
-        let what = format!("`{}`{}", names::shown(key.get_ref()), self.place());
+        let what = format!("`{}`{}", names::escaped(key.get_ref()), self.location());
         let rule = "no control characters other than newline and tab";
-        Err(read::refused(what, names::shown(text), rule))
+        Err(read::invalid_value(what, names::escaped(text), rule))
     }
 
     /// Reads a nested table with `read`.
@@ -209,7 +212,7 @@ impl<'t> Entry<'t> {
         let keys = self.table.keys().map(|key| &**key.get_ref());
         let unread = keys.filter(|key| !read.contains(key));
         let unknown = unread.map(|key| ManifestWarning {
-            message: format!("unknown key `{key}`{}", self.place()),
+            message: format!("unknown key `{key}`{}", self.location()),
             help: suggest::help(key, read.iter().copied()),
         });
         unknown.chain(self.warnings.take()).collect()

@@ -109,7 +109,7 @@ pub fn toml_text(value: &Value) -> String {
 
 /// Formats a TOML key, bare if possible.
 fn toml_key(key: &str) -> String {
-    match names::is_word(key) {
+    match names::is_identifier(key) {
         true => key.to_owned(),
         false => toml_text(&key.into()),
     }

@@ -22,7 +22,7 @@ use crate::error::{PluginErrorKind as Kind, Ver};
 use crate::names;
 pub use declaration::{PassDeclaration, PassInfo};
 pub use field::{FieldType, overlay, toml_text};
-pub use schema::{ConfigError, ConfigValue, Field, Schema, Wrong};
+pub use schema::{ConfigError, ConfigValue, Field, InvalidPart, Schema};
 pub use setting::setting;
 pub use typed::toml_value;
 
@@ -318,7 +318,7 @@ impl Manifest {
             if config.fields.len() > 1 && config.fields.iter().any(|f| f.name.is_empty()) {
                 let what = format!("field name of config key `{}`", config.key);
                 let rule = "a name, because the key has several fields";
-                return Err(read::refused(what, "", rule));
+                return Err(read::invalid_value(what, "", rule));
             }
         }
         let instruments = self.instruments.iter();
@@ -348,7 +348,7 @@ impl Manifest {
             let Some(schema) = self.configs.iter().find(|schema| schema.key == *key) else {
                 let what = format!("`config` of `{name}`");
                 let rule = "the `key` of a `[[config]]` table with fields for the pass's options";
-                return Err(read::refused(what, key, rule));
+                return Err(read::invalid_value(what, key, rule));
             };
             for option in &declared.options {
                 let mut fields = schema.fields.iter();
@@ -374,7 +374,7 @@ fn check_fields(what: &'static str, owner: &str, fields: &[Field]) -> Result<(),
         Some(second) => {
             let what = format!("`rest` of `{}` of `{owner}`", second.name);
             let rule = "`false`, because another option has `rest`";
-            Err(read::refused(what, "true", rule))
+            Err(read::invalid_value(what, "true", rule))
         }
     }
 }
@@ -390,7 +390,7 @@ impl ManifestPlugin {
             });
         }
         if self.abi.minor < abi::OLDEST_MINOR {
-            return Err(Kind::Broken {
+            return Err(Kind::AbiTooOld {
                 got: self.abi,
                 host: host_abi,
                 oldest: abi::OLDEST_MINOR,
@@ -436,7 +436,7 @@ fn unique<'a>(what: &'static str, names: impl Iterator<Item = &'a str>) -> Resul
         if !seen.insert(name) {
             return Err(Kind::ManifestDuplicate {
                 what,
-                name: names::shown(name),
+                name: names::escaped(name),
             });
         }
     }
@@ -445,14 +445,17 @@ fn unique<'a>(what: &'static str, names: impl Iterator<Item = &'a str>) -> Resul
 
 /// Returns the parser's message with its line on one line, since the user has no file to look at.
 fn located(text: &str, error: &toml::de::Error) -> String {
-    let message = names::shown(&error.message().replace('\n', ", "));
+    let message = names::escaped(&error.message().replace('\n', ", "));
     let Some(span) = error.span() else {
         return message;
     };
     let before = &text[..text.floor_char_boundary(span.start)];
     let number = before.matches('\n').count() + 1;
     let line = text.split('\n').nth(number - 1).unwrap_or_default();
-    format!("line {number}, `{}`: {message}", names::shown(line.trim()))
+    format!(
+        "line {number}, `{}`: {message}",
+        names::escaped(line.trim())
+    )
 }
 
 fn serialize_info<S: serde::Serializer>(

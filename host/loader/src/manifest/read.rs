@@ -21,7 +21,7 @@ use crate::names;
 pub(super) fn manifest(table: &DeTable<'_>) -> Result<Manifest, Kind> {
     let root = Entry::root(table);
     let manifest = manifest_in(&root).map_err(|error| match error {
-        EntryError::Wrong(kind) => kind,
+        EntryError::Invalid(kind) => kind,
         EntryError::Unknown(what, _) => unreachable!("{what} belongs to a skipped entry"),
     })?;
     let warnings = root.warnings();
@@ -69,7 +69,7 @@ fn entries<T>(
         });
         match result {
             Ok(one) => all.push(one),
-            Err(error @ EntryError::Wrong(_)) => return Err(error),
+            Err(error @ EntryError::Invalid(_)) => return Err(error),
             Err(EntryError::Unknown(unsupported, help)) => skipped.push(Skipped {
                 entry: kind.to_owned(),
                 name: Entry::root(table).name(),
@@ -90,12 +90,12 @@ fn plugin_in(entry: &Entry<'_>) -> Result<ManifestPlugin, EntryError> {
         Ok::<_, EntryError>(text.filter(|text| !text.is_empty()))
     };
     Ok(ManifestPlugin {
-        name: word("plugin name", entry.required("name")?)?,
+        name: identifier("plugin name", entry.required("name")?)?,
         version: entry.optional("version")?,
         abi,
         min_host: min_host.map_or(Ok(abi), |text| version("min_host", text))?,
         ir: version("ir", entry.required("ir")?)?,
-        panic: match entry.required_word("panic") {
+        panic: match entry.required_enum_value("panic") {
             // An unknown panic strategy is treated as the worst one.
             Err(EntryError::Unknown(what, help)) => {
                 let message = format!("unsupported {what}, treated as `abort`,");
@@ -124,9 +124,9 @@ fn pass(entry: &Entry<'_>, unread: &[String]) -> Result<ManifestPass, EntryError
     }
     Ok(ManifestPass {
         summary: entry.optional("summary")?,
-        kind: entry.required_word("kind")?,
+        kind: entry.required_enum_value("kind")?,
         declaration: PassDeclaration {
-            phase: entry.word("phase")?,
+            phase: entry.identifier("phase")?,
             thread_safe: entry.optional("thread_safe")?,
             changes_interface: entry.optional("changes_interface")?,
             aliases: aliases.collect::<Result<_, _>>()?,
@@ -159,9 +159,9 @@ fn sequential(entry: &Entry<'_>) -> Result<ManifestSequential, EntryError> {
     let passes = children.iter().map(|value| match value.get_ref() {
         DeValue::String(child) => child_named(&name, child.clone().into_owned()),
         DeValue::Table(table) => entry.nested("child", table, |child| child_in(&name, child)),
-        _ => Err(EntryError::Wrong(Kind::ManifestType {
+        _ => Err(EntryError::Invalid(Kind::ManifestType {
             what: format!("child in `passes` of `{name}`"),
-            got: names::shown(&described(value)),
+            got: names::escaped(&described(value)),
             expected: "a pass name, or a table with `name` and `options`".to_owned(),
         })),
     });
@@ -188,7 +188,7 @@ fn child_in(owner: &str, entry: &Entry<'_>) -> Result<ManifestChild, EntryError>
     for (option, value) in options.into_iter().flatten() {
         let option = option.get_ref().clone().into_owned();
         let Some(value) = owned(value).filter(|_| !has_date(value)) else {
-            return Err(EntryError::Wrong(Kind::ManifestType {
+            return Err(EntryError::Invalid(Kind::ManifestType {
                 what: format!("option `{option}` of `{}` of `{owner}`", child.name),
                 got: match has_date(value) {
                     true => "a date".to_owned(),
@@ -221,7 +221,7 @@ fn op(entry: &Entry<'_>) -> Result<OpSpec, EntryError> {
     let since = entry.get("since")?.unwrap_or(1);
     if since < 1 {
         let what = format!("`since` of `{name}`");
-        return Err(refused(what, since, "at least 1").into());
+        return Err(invalid_value(what, since, "at least 1").into());
     }
     let extends = entry.optional("extends")?;
     Ok(OpSpec {
@@ -255,16 +255,16 @@ fn fields(
 
 fn field(entry: &Entry<'_>, owner: &str, may_be_empty: bool) -> Result<Field, EntryError> {
     let name: String = entry.required("name")?;
-    let ty: FieldType = match entry.required_word("type") {
+    let ty: FieldType = match entry.required_enum_value("type") {
         Err(EntryError::Unknown(what, help)) => {
-            let what = format!("{what} of field `{}`", names::shown(&name));
+            let what = format!("{what} of field `{}`", names::escaped(&name));
             return Err(EntryError::Unknown(what, help));
         }
         ty => ty?,
     };
     let name = match name.is_empty() && may_be_empty {
         true => String::new(),
-        false => word(format_args!("name of an option of `{owner}`"), name)?,
+        false => identifier(format_args!("name of an option of `{owner}`"), name)?,
     };
     let default = entry.value("default", ty.name(), |value| ty.accept(&owned(value)?))?;
     let default = default.unwrap_or_else(|| ty.zero());
@@ -281,7 +281,7 @@ fn field(entry: &Entry<'_>, owner: &str, may_be_empty: bool) -> Result<Field, En
             "choices" => "a string",
             _ => "an int or a table of ints",
         };
-        return Err(EntryError::Wrong(Kind::ManifestType {
+        return Err(EntryError::Invalid(Kind::ManifestType {
             what: format!("type of `{name}` of `{owner}`"),
             got: ty.name().to_owned(),
             expected: format!("{types} because of `{key}`"),
@@ -306,10 +306,10 @@ fn field(entry: &Entry<'_>, owner: &str, may_be_empty: bool) -> Result<Field, En
     if !fits {
         let what = format!("default of `{}` of `{owner}`", field.name);
         let rule = "a value within `min` and `max`, and among `choices`";
-        return Err(refused(what, toml_text(&field.default), rule).into());
+        return Err(invalid_value(what, toml_text(&field.default), rule).into());
     }
     if field.rest && !ty.is_table() {
-        return Err(EntryError::Wrong(Kind::ManifestType {
+        return Err(EntryError::Invalid(Kind::ManifestType {
             what: format!("type of `{}` of `{owner}`", field.name),
             got: ty.name().to_owned(),
             expected: "a table of ints or of values because of `rest`".to_owned(),
@@ -320,11 +320,11 @@ fn field(entry: &Entry<'_>, owner: &str, may_be_empty: bool) -> Result<Field, En
 
 /// Returns `Unknown` for an entry that needs a newer host. `who` is the part of the entry that needs it, for the
 /// message: " of child `NAME`", or an empty string.
-fn check_host(entry: &Entry<'_>, who: &str) -> Result<(), EntryError> {
+fn check_host(entry: &Entry<'_>, suffix: &str) -> Result<(), EntryError> {
     let needed = entry.get("min_host")?;
     match needed.map(|text| version("min_host", text)).transpose()? {
         Some(needed) if (needed.major, needed.minor) > (abi::ABI.major, abi::ABI.minor) => {
-            let what = format!("plugin ABI {needed}{who}");
+            let what = format!("plugin ABI {needed}{suffix}");
             Err(EntryError::Unknown(what, None))
         }
         _ => Ok(()),
@@ -341,7 +341,7 @@ fn version(key: &str, value: String) -> Result<Ver, Kind> {
         Some(Ver { major, minor })
     });
     let rule = "`major.minor`";
-    parsed.ok_or_else(|| refused(format!("`{key}`"), names::shown(&value), rule))
+    parsed.ok_or_else(|| invalid_value(format!("`{key}`"), names::escaped(&value), rule))
 }
 
 fn pass_name(what: impl fmt::Display, name: String) -> Result<String, Kind> {
@@ -357,9 +357,9 @@ fn dotted(what: impl fmt::Display, name: String) -> Result<String, Kind> {
     require(names::is_dotted, what, name, names::DOTTED_RULE)
 }
 
-fn word(what: impl fmt::Display, name: String) -> Result<String, Kind> {
+fn identifier(what: impl fmt::Display, name: String) -> Result<String, Kind> {
     let rule = "letters, digits, `_` and `-`, at most 256 bytes";
-    require(names::is_word, what, name, rule)
+    require(names::is_identifier, what, name, rule)
 }
 
 fn require(
@@ -370,12 +370,16 @@ fn require(
 ) -> Result<String, Kind> {
     match is_valid(&value) {
         true => Ok(value),
-        false => Err(refused(what, names::shown(&value), rule)),
+        false => Err(invalid_value(what, names::escaped(&value), rule)),
     }
 }
 
 /// Returns the error about a value that breaks a rule.
-pub(super) fn refused(what: impl fmt::Display, got: impl ToString, rule: &'static str) -> Kind {
+pub(super) fn invalid_value(
+    what: impl fmt::Display,
+    got: impl ToString,
+    rule: &'static str,
+) -> Kind {
     Kind::ManifestValue {
         what: what.to_string(),
         got: got.to_string(),

@@ -61,7 +61,7 @@ pub struct ConfigError {
     /// The field, if the error is about one.
     pub field: Option<String>,
     /// The part that is invalid.
-    pub wrong: Wrong,
+    pub part: InvalidPart,
     /// The message, without the help.
     pub message: String,
     /// The help on how to fix the error.
@@ -70,7 +70,7 @@ pub struct ConfigError {
 
 /// The invalid part, which is underlined in files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wrong {
+pub enum InvalidPart {
     /// The key isn't registered, or is registered already.
     Key,
     /// The field doesn't exist.
@@ -82,7 +82,7 @@ pub enum Wrong {
 impl ConfigError {
     /// Creates an error without help.
     pub fn new(
-        wrong: Wrong,
+        part: InvalidPart,
         key: &str,
         field: Option<&str>,
         message: impl Into<String>,
@@ -90,7 +90,7 @@ impl ConfigError {
         ConfigError {
             key: key.to_owned(),
             field: field.map(str::to_owned),
-            wrong,
+            part,
             message: message.into(),
             help: None,
         }
@@ -172,7 +172,7 @@ impl Schema {
                 None => format!("valid fields: {}", suggest::listed(names())),
             };
             let message = format!("unknown field `{name}` of `{}`", self.key);
-            ConfigError::new(Wrong::Field, &self.key, Some(name), message).help(help)
+            ConfigError::new(InvalidPart::Field, &self.key, Some(name), message).help(help)
         })
     }
 
@@ -206,9 +206,14 @@ impl Schema {
                 "invalid value for `{}`: expected {}, found {}",
                 self.key,
                 self.type_name(),
-                shown(value)
+                value_text(value)
             );
-            return Err(ConfigError::new(Wrong::Value, &self.key, None, message));
+            return Err(ConfigError::new(
+                InvalidPart::Value,
+                &self.key,
+                None,
+                message,
+            ));
         };
         let mut accepted = ConfigValue::new();
         // Declared fields come first, so that the error about an entry that is set twice is about its own name.
@@ -233,7 +238,7 @@ impl Schema {
                     "duplicate entry `{name}`: set directly and in field `{}`",
                     field.name
                 );
-                let error = ConfigError::new(Wrong::Field, &self.key, Some(name), message);
+                let error = ConfigError::new(InvalidPart::Field, &self.key, Some(name), message);
                 return Err(error.help("remove one of them"));
             }
             overlay(table, entry);
@@ -258,7 +263,7 @@ impl Field {
     }
 
     /// Describes the values that the field accepts, for lists: its type, its range or its choices.
-    pub fn takes(&self) -> String {
+    pub fn accepted_values(&self) -> String {
         if self.rest {
             return format!("NAME = {}", self.entry_rule());
         }
@@ -296,9 +301,9 @@ impl Field {
         let message = format!(
             "invalid value for `{name}` of `{key}`: expected {}, found {}",
             self.entry_rule(),
-            shown(value)
+            value_text(value)
         );
-        let mut error = ConfigError::new(Wrong::Value, key, Some(name), message);
+        let mut error = ConfigError::new(InvalidPart::Value, key, Some(name), message);
         error.help = quoted.map(|text| format!("remove the quotes: {text}"));
         Err(error)
     }
@@ -329,13 +334,13 @@ impl Field {
         }
         let (rule, help) = match (self.ty.accept(value), self.range) {
             (Some(Value::Integer(i)), Some((min, max))) if i < min || i > max => {
-                (self.takes(), None)
+                (self.accepted_values(), None)
             }
             (Some(Value::String(s)), _)
                 if !self.choices.is_empty() && !self.choices.contains(&s) =>
             {
                 let choices = || self.choices.iter().map(String::as_str);
-                (self.takes(), suggest::help(&s, choices()))
+                (self.accepted_values(), suggest::help(&s, choices()))
             }
             (Some(value), _) => return Ok(value),
             // A string isn't accepted as a list of one string.
@@ -358,9 +363,9 @@ impl Field {
         };
         let message = format!(
             "invalid value for {what}: expected {rule}, found {}",
-            shown(value)
+            value_text(value)
         );
-        let mut error = ConfigError::new(Wrong::Value, key, field, message);
+        let mut error = ConfigError::new(InvalidPart::Value, key, field, message);
         error.help = help;
         Err(error)
     }
@@ -376,7 +381,7 @@ fn range_text(range: (i64, i64)) -> String {
 }
 
 /// Formats a value for messages.
-pub(super) fn shown(value: &Value) -> String {
+pub(super) fn value_text(value: &Value) -> String {
     match value {
         Value::String(s) => format!("{s:?}"),
         Value::Integer(i) => i.to_string(),

@@ -409,7 +409,9 @@ fn schema_enums_match_the_accepted_values() {
     fn enum_values<T: DeserializeOwned + std::fmt::Debug>() -> Vec<String> {
         let error = toml::Value::from("?").try_into::<T>().unwrap_err();
         match InvalidShape::parse(error.message()) {
-            InvalidShape::UnknownWord("?", words) => words.into_iter().map(str::to_owned).collect(),
+            InvalidShape::UnknownVariant("?", words) => {
+                words.into_iter().map(str::to_owned).collect()
+            }
             shape => panic!("{shape:?}"),
         }
     }

@@ -4,7 +4,7 @@ use passdock_plugin_api::__private::{OptionDefault, OptionSpec};
 use passdock_plugin_api::{OptionValue, Options};
 
 use super::field::FieldType;
-use super::schema::{ConfigError, ConfigValue, Field, Schema, Wrong};
+use super::schema::{ConfigError, ConfigValue, Field, InvalidPart, Schema};
 
 impl Schema {
     /// Creates the schema of a struct of options, or of a scalar.
@@ -24,7 +24,7 @@ impl Schema {
             && self.fields.iter().zip(T::OPTIONS).all(is_same)
         {
             true => Ok(()),
-            false => Err(self.wrong_type()),
+            false => Err(self.type_mismatch()),
         }
     }
 
@@ -38,19 +38,24 @@ impl Schema {
                 "missing required field `{}` of `{}`",
                 missing.name, self.key
             );
-            return Err(ConfigError::new(Wrong::Value, &self.key, None, message));
+            return Err(ConfigError::new(
+                InvalidPart::Value,
+                &self.key,
+                None,
+                message,
+            ));
         }
         let read = T::read(&|name| Ok(value.get(name).map(option_value)));
-        read.map_err(|_| self.wrong_type())
+        read.map_err(|_| self.type_mismatch())
     }
 
-    fn wrong_type(&self) -> ConfigError {
+    fn type_mismatch(&self) -> ConfigError {
         let message = format!(
             "config option `{}` is {}, not of the requested type",
             self.key,
             self.type_name()
         );
-        ConfigError::new(Wrong::Value, &self.key, None, message)
+        ConfigError::new(InvalidPart::Value, &self.key, None, message)
     }
 }
 

@@ -50,7 +50,7 @@ pub fn detach(module: &Module) -> std::result::Result<Module, OnnxError> {
         return Ok(detached);
     };
     let read = detach_from(module, source, &mut detached);
-    read.map_err(|error| error.of_file(&source.path().display().to_string()))?;
+    read.map_err(|error| error.in_file(&source.path().display().to_string()))?;
     detached.set_source(Some(Arc::new(ModelFile {
         source: None,
         ..file.clone()
@@ -188,13 +188,13 @@ impl<'d> Detacher<'d> {
         if unsorted.contains(&region) {
             let items = self.layout.sequence(region, &[], false).into_iter();
             let starts = items.map(|item| self.start(item.entity));
-            data.order(graph::NODE, &places(starts));
+            data.order(graph::NODE, &positions(starts));
         }
         let starts = declared
             .iter()
             .map(|&value| body.info_start(self.start(Entity::Value(value))));
         let starts = starts.chain(body.message.starts(kind.info()));
-        data.order(kind.info(), &places(starts));
+        data.order(kind.info(), &positions(starts));
         for value in declared {
             values.entry(value).or_default();
         }
@@ -226,7 +226,7 @@ impl<'d> Detacher<'d> {
         let ids = self.layout.initializers(region);
         let starts = ids.iter().map(|&id| self.start(Entity::Constant(id)));
         let starts = starts.chain(body.message.starts(graph::INITIALIZER));
-        data.order(graph::INITIALIZER, &places(starts));
+        data.order(graph::INITIALIZER, &positions(starts));
         let is_interface = self.is_old && self.is_main && region == f.body();
         let is_own = |id: &ConstId| {
             let value = f.value(f.constant(*id).value);
@@ -250,7 +250,7 @@ impl<'d> Detacher<'d> {
         }
         let args = f.args(region).map(|arg| self.start(Entity::Value(arg)));
         let erased = body.message.starts(graph::INPUT);
-        data.order(graph::INPUT, &places(args.chain(inputs).chain(erased)));
+        data.order(graph::INPUT, &positions(args.chain(inputs).chain(erased)));
         Ok(())
     }
 
@@ -282,12 +282,12 @@ impl<'d> Detacher<'d> {
             }
             return Ok(Vec::new());
         }
-        let (own, left): (Vec<_>, Vec<_>) = (0..)
+        let (own, others): (Vec<_>, Vec<_>) = (0..)
             .zip(metadata)
             .partition(|(_, (key, value))| function_attributes::is_attribute(self.f, key, value));
-        message.metadata = left.iter().map(|&(_, pair)| pair).collect();
-        let starts = left.into_iter().chain(own).map(|(at, _)| at);
-        Ok(places(starts))
+        message.metadata = others.iter().map(|&(_, pair)| pair).collect();
+        let starts = others.into_iter().chain(own).map(|(at, _)| at);
+        Ok(positions(starts))
     }
 
     fn set_extras(
@@ -314,13 +314,19 @@ impl<'d> Detacher<'d> {
 }
 
 /// Returns the indices of records in the order of their starts in the file; empty if one has no start.
-fn places(starts: impl Iterator<Item = u64>) -> Vec<usize> {
-    let mut places: Vec<(u64, usize)> = starts.zip(0..).collect();
-    places.sort_unstable();
-    if places.last().is_some_and(|(start, _)| *start == u64::MAX) {
+fn positions(starts: impl Iterator<Item = u64>) -> Vec<usize> {
+    let mut positions: Vec<(u64, usize)> = starts.zip(0..).collect();
+    positions.sort_unstable();
+    if positions
+        .last()
+        .is_some_and(|(start, _)| *start == u64::MAX)
+    {
         return Vec::new();
     }
-    places.into_iter().map(|(_, place)| place).collect()
+    positions
+        .into_iter()
+        .map(|(_, position)| position)
+        .collect()
 }
 
 /// Returns the untouched regions whose nodes aren't in the order of the file.

@@ -8,7 +8,7 @@ use passdock_ir::{Extras, Function};
 use rustc_hash::FxHashSet;
 
 use crate::extras::importer_data::ImporterData;
-use crate::format::attribute::{Attribute, is_list, is_value, of_kind};
+use crate::format::attribute::{Attribute, is_list, is_value, type_and_field};
 use crate::format::error::Result;
 use crate::format::fields::bodies;
 use crate::format::header::{METADATA, read_metadata};
@@ -122,10 +122,10 @@ impl<'a> StrippedMessage<'a> {
         let repeated: Vec<u32> = singles.filter(|&number| count(number) > 1).collect();
         for field in message.fields() {
             let field = field?;
-            let taken = field.number == doc && plain_doc.is_some()
+            let is_plain_doc = field.number == doc && plain_doc.is_some()
                 || field.number == metadata && plain_metadata.is_some();
             let is_repeated = repeated.contains(&field.number);
-            if !taken && (is_repeated || keep(field, &mut stripped.marks)?) {
+            if !is_plain_doc && (is_repeated || keep(field, &mut stripped.marks)?) {
                 stripped.records.push(field);
             }
         }
@@ -136,7 +136,7 @@ impl<'a> StrippedMessage<'a> {
 }
 
 /// Whether a domain has an unusual spelling: an empty string, or the alias `ai.onnx` of ONNX's own.
-fn is_odd_domain(domain: Message<'_>) -> bool {
+fn is_unusual_domain(domain: Message<'_>) -> bool {
     matches!(domain.bytes, b"" | b"ai.onnx")
 }
 
@@ -200,7 +200,7 @@ pub(crate) fn function<'a>(
     StrippedMessage::from_message(message, texts, &singles, |field, marks| {
         Ok(match (field.number, field.value) {
             (function::NAME | function::OVERLOAD, Value::Bytes(body)) => body.bytes.is_empty(),
-            (function::DOMAIN, Value::Bytes(body)) => is_odd_domain(body),
+            (function::DOMAIN, Value::Bytes(body)) => is_unusual_domain(body),
             (
                 function::NODE
                 | function::INPUT
@@ -245,7 +245,7 @@ pub(crate) fn node<'a>(
         Ok(match (field.number, field.value) {
             (node::INPUT | node::OUTPUT | node::NAME, Value::Bytes(_)) => false,
             (node::OP_TYPE | node::OVERLOAD, Value::Bytes(body)) => body.bytes.is_empty(),
-            (node::DOMAIN, Value::Bytes(body)) => is_odd_domain(body),
+            (node::DOMAIN, Value::Bytes(body)) => is_unusual_domain(body),
             (node::ATTRIBUTE, Value::Bytes(body)) if !keeps_attributes => {
                 attrs.strip(f, body, marks)?
             }
@@ -262,7 +262,7 @@ pub(crate) fn constant_node(message: Message<'_>) -> Result<StrippedMessage<'_>>
         Ok(match (field.number, field.value) {
             (node::OUTPUT | node::NAME | node::OP_TYPE, Value::Bytes(_)) => false,
             (node::OVERLOAD, Value::Bytes(body)) => body.bytes.is_empty(),
-            (node::DOMAIN, Value::Bytes(body)) => is_odd_domain(body),
+            (node::DOMAIN, Value::Bytes(body)) => is_unusual_domain(body),
             (node::ATTRIBUTE, Value::Bytes(body)) => {
                 let (stripped, number) = constant_attr(body)?;
                 form = number;
@@ -281,7 +281,7 @@ pub(crate) fn constant_node(message: Message<'_>) -> Result<StrippedMessage<'_>>
 /// its value if that isn't a tensor.
 fn constant_attr(message: Message<'_>) -> Result<(Option<Vec<u8>>, Option<u32>)> {
     let attribute = Attribute::read(message)?;
-    let number = of_kind(attribute.kind).map_or(0, |(_, number)| number);
+    let number = type_and_field(attribute.kind).map_or(0, |(_, number)| number);
     let form = PLAIN_VALUES.iter().find(|form| form.1 == number);
     let mut plain = attribute.name == form.map_or("value", |form| form.0);
     let (mut rest, mut typed, mut marked) = (Vec::new(), false, false);
@@ -356,7 +356,7 @@ impl<'a> Attrs<'a> {
 /// Strips an `AttributeProto`. Also returns whether the writer would encode it in the same way.
 fn attr(f: &mut Function, attribute: Attribute<'_>) -> Result<(Vec<u8>, bool)> {
     let (kind, message) = (attribute.kind, attribute.message);
-    let number = of_kind(kind).map_or(attr::REF_ATTR_NAME, |(_, number)| number);
+    let number = type_and_field(kind).map_or(attr::REF_ATTR_NAME, |(_, number)| number);
     let types = matches!(kind, AttrKind::TYPE | AttrKind::TYPES);
     let (mut rest, mut plain) = (Vec::new(), true);
     let (mut names, mut kinds, mut values) = (0, 0, 0);

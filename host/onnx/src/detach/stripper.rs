@@ -77,7 +77,7 @@ impl<'f> Stripper<'f> {
 
     /// Returns the start of an entity's message in the file, or `u64::MAX` if it has none.
     pub(crate) fn start(&self, entity: Entity) -> u64 {
-        place_in_file(self.span(entity))
+        offset_in_file(self.span(entity))
     }
 
     /// Returns the stripped message of an entity. A message from the file is stripped by `strip`.
@@ -212,7 +212,7 @@ impl<'f> Stripper<'f> {
             let field = field?;
             let name = string_of(field.body(), tensor::NAME)?;
             match live.get(&field.body().at) {
-                Some(&id) if layout.is_own_value(f.constant(id).value) => {
+                Some(&id) if layout.is_constant_value(f.constant(id).value) => {
                     constants.insert(name, id);
                 }
                 Some(_) => {}
@@ -320,7 +320,7 @@ impl<'f> Stripper<'f> {
 }
 
 /// Returns the start of a message in the file, or `u64::MAX` if it isn't in the file.
-pub(crate) fn place_in_file(message: Option<Message<'_>>) -> u64 {
+pub(crate) fn offset_in_file(message: Option<Message<'_>>) -> u64 {
     let message = message.filter(|message| !message.is_detached());
     message.map_or(u64::MAX, |message| message.at)
 }

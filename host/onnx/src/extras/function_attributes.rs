@@ -100,7 +100,7 @@ pub(crate) struct FunctionAttributes<'f> {
 /// The change of a metadata entry of the original.
 pub(crate) enum EntryChange {
     Stays,
-    Goes,
+    Removed,
     Becomes(Vec<u8>),
 }
 
@@ -140,7 +140,7 @@ impl<'f> FunctionAttributes<'f> {
             let param = symbol.and_then(|symbol| self.f.attr(OpId::NONE, symbol));
             let erased = old.is_some() && param.is_none();
             return Ok(if erased {
-                EntryChange::Goes
+                EntryChange::Removed
             } else {
                 EntryChange::Stays
             });

@@ -85,18 +85,18 @@ impl<'a> ImporterData<'a> {
             };
             let mut numbers = Vec::new();
             push_varints(Value::Bytes(body), &mut numbers).ok()?;
-            let (&first, places) = numbers.split_first()?;
-            (first == i64::from(number)).then(|| places.to_vec())
+            let (&first, positions) = numbers.split_first()?;
+            (first == i64::from(number)).then(|| positions.to_vec())
         });
-        let Some(places) = found.filter(|places| places.len() == items.len()) else {
+        let Some(positions) = found.filter(|positions| positions.len() == items.len()) else {
             return;
         };
-        let mut sorted = places.clone();
+        let mut sorted = positions.clone();
         sorted.sort_unstable();
         if sorted.into_iter().eq(0..items.len() as i64) {
-            *items = places
+            *items = positions
                 .iter()
-                .map(|&place| items[place as usize].clone())
+                .map(|&position| items[position as usize].clone())
                 .collect();
         }
     }
@@ -106,10 +106,10 @@ impl<'a> ImporterData<'a> {
 /// isn't external.
 pub(crate) fn external_location(extras: &Extras) -> Option<&str> {
     let left = ImporterData::from_extras(extras).stripped?;
-    let places = left.fields().map_while(Result::ok);
-    let places = places.filter(|field| field.number == tensor::DATA_LOCATION);
+    let positions = left.fields().map_while(Result::ok);
+    let positions = positions.filter(|field| field.number == tensor::DATA_LOCATION);
     // Of several fields, the last one counts.
-    let Value::Varint(EXTERNAL) = places.last()?.value else {
+    let Value::Varint(EXTERNAL) = positions.last()?.value else {
         return None;
     };
     let entries = bodies(left, tensor::EXTERNAL_DATA).map_while(std::result::Result::ok);
@@ -158,15 +158,15 @@ impl ImporterDataBuilder {
     }
 
     /// Adds the order of a repeated field, as indices into the IR's order. An order that is the same isn't stored.
-    pub(crate) fn order(&mut self, number: u32, places: &[usize]) {
-        if places.is_sorted() {
+    pub(crate) fn order(&mut self, number: u32, positions: &[usize]) {
+        if positions.is_sorted() {
             return;
         }
-        let mut packed = Vec::with_capacity(2 * places.len());
+        let mut packed = Vec::with_capacity(2 * positions.len());
         put_varint(&mut packed, number.into());
-        places
+        positions
             .iter()
-            .for_each(|&place| put_varint(&mut packed, place as u64));
+            .for_each(|&position| put_varint(&mut packed, position as u64));
         put_bytes(&mut self.0, field::ORDER, &packed);
     }
 

@@ -15,7 +15,7 @@ use crate::format::error::{OnnxError, Result};
 pub enum Reach {
     /// Files in the model's directory or below. Absolute paths, `..` and links to the outside are rejected.
     #[default]
-    Beside,
+    ModelDirectory,
     /// Any file.
     Anywhere,
 }
@@ -33,7 +33,7 @@ pub(crate) struct ExternalFile {
 
 impl ExternalFile {
     /// Creates the file at `location`, relative to a model's directory. It is opened later.
-    pub(crate) fn beside(model: &Path, location: &str, reach: Reach) -> ExternalFile {
+    pub(crate) fn in_directory(model: &Path, location: &str, reach: Reach) -> ExternalFile {
         let directory = model.parent().unwrap_or(Path::new(""));
         ExternalFile::new(or_here(directory), location, reach)
     }
@@ -54,7 +54,7 @@ impl ExternalFile {
     }
 
     /// Returns the path for messages, relative to the same directory as the model's path.
-    pub(crate) fn said(&self) -> String {
+    pub(crate) fn display_path(&self) -> String {
         match Path::new(&self.location).is_absolute() {
             true => self.location.clone(),
             false => format!("{}/{}", self.directory.display(), self.location),
@@ -64,7 +64,7 @@ impl ExternalFile {
     /// Checks that the file may be read, and returns its path.
     pub(crate) fn resolve(&self) -> std::result::Result<PathBuf, String> {
         let path = match self.reach {
-            Reach::Beside => inside(&self.directory, &self.location),
+            Reach::ModelDirectory => inside(&self.directory, &self.location),
             Reach::Anywhere => dunce::canonicalize(self.directory.join(&self.location)),
         };
         let path = path.map_err(|error| self.failed(error))?;
@@ -77,7 +77,7 @@ impl ExternalFile {
     }
 
     fn failed(&self, error: io::Error) -> String {
-        let said = self.said();
+        let display_path = self.display_path();
         let help = match error.kind() {
             io::ErrorKind::PermissionDenied if error.get_ref().is_some() => format!(
                 " `{}`; pass `--allow-outside-data` to allow it",
@@ -87,7 +87,7 @@ impl ExternalFile {
         };
         format!(
             "could not read external data file `{}`: {error}{help}",
-            said.escape_debug()
+            display_path.escape_debug()
         )
     }
 
@@ -99,7 +99,7 @@ impl ExternalFile {
     /// Appends the whole file to another file.
     pub(crate) fn copy_all(&self, to: &mut File) -> io::Result<()> {
         let bytes = self.bytes().map_err(io::Error::other)?;
-        bytes.copy_to(&self.said(), 0, bytes.all().len() as u64, to)
+        bytes.copy_to(&self.display_path(), 0, bytes.all().len() as u64, to)
     }
 
     /// Whether the file at a path has the same bytes.
@@ -126,12 +126,12 @@ impl ByteSource for ExternalFile {
 
     fn read(&self, offset: u64, len: u64) -> std::result::Result<&[u8], String> {
         let bytes = self.bytes()?;
-        bytes.read(|| self.said(), offset, len)
+        bytes.read(|| self.display_path(), offset, len)
     }
 
     fn copy_to(&self, offset: u64, len: u64, to: &mut File) -> io::Result<()> {
         let bytes = self.bytes().map_err(io::Error::other)?;
-        bytes.copy_to(&self.said(), offset, len, to)
+        bytes.copy_to(&self.display_path(), offset, len, to)
     }
 
     fn size(&self) -> std::result::Result<u64, String> {
@@ -201,23 +201,23 @@ pub(crate) fn inside(directory: &Path, location: &str) -> io::Result<PathBuf> {
 ///
 /// # Errors
 /// If the path leaves the directory.
-pub fn place_external(directory: &Path, location: &str) -> Result<PathBuf> {
+pub fn resolve_external(directory: &Path, location: &str) -> Result<PathBuf> {
     let directory = or_here(directory);
     let path = directory.join(location);
     let failed = |error: io::Error| OnnxError::io(&path, "write", &error);
-    let refused = |what| Err(failed(io::Error::other(what)));
+    let reject = |what| Err(failed(io::Error::other(what)));
     if !is_below(location) {
-        return refused("not inside the model's directory");
+        return reject("not inside the model's directory");
     }
     let (Some(parent), Some(_)) = (path.parent(), Path::new(location).file_name()) else {
-        return refused("not a file name");
+        return reject("not a file name");
     };
     let root = directory.canonicalize().map_err(failed)?;
-    let there = parent
+    let resolved = parent
         .ancestors()
         .find_map(|known| known.canonicalize().ok());
-    match there.is_some_and(|there| there.starts_with(root)) {
+    match resolved.is_some_and(|resolved| resolved.starts_with(root)) {
         true => Ok(path),
-        false => refused("a link out of the model's directory"),
+        false => reject("a link out of the model's directory"),
     }
 }

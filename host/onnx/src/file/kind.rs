@@ -124,7 +124,7 @@ pub fn foreign_format(bytes: &[u8]) -> Option<&'static str> {
     if is_saved || (is_at(0, b"\n") && has(b"\x0bPlaceholder")) {
         return Some("a TensorFlow model: convert it to ONNX with `tf2onnx`");
     }
-    let text = text_of(beginning)?;
+    let text = decode_text(beginning)?;
     let known = TEXT.iter().find(|(start, _)| text.starts_with(start));
     Some(match known {
         Some((_, what)) => what,
@@ -137,7 +137,7 @@ pub fn foreign_format(bytes: &[u8]) -> Option<&'static str> {
 }
 
 /// Returns the beginning of a text in lower case, without leading white space; `None` if the bytes aren't text.
-fn text_of(beginning: &[u8]) -> Option<String> {
+fn decode_text(beginning: &[u8]) -> Option<String> {
     let beginning = beginning.strip_prefix(b"\xef\xbb\xbf").unwrap_or(beginning);
     let text = match std::str::from_utf8(beginning) {
         Ok(text) => text,

@@ -11,7 +11,7 @@ use super::external::{ExternalFile, Reach, or_here};
 use super::source::Source;
 use crate::extras::importer_data::external_location;
 use crate::format::error::OnnxError;
-use crate::format::tensor::stands_at;
+use crate::format::tensor::ends_with_location;
 
 /// The files that a module was read from.
 #[derive(Clone)]
@@ -75,7 +75,7 @@ impl ExternalFiles {
 
     /// Records in a module that was read from the text which of the files are external data. The module keeps
     /// referencing them when it is written as ONNX. Other files are models, whose data is copied.
-    pub fn give_to(self, module: &mut Module) {
+    pub fn attach_to(self, module: &mut Module) {
         // The locations relative to the model, by file name.
         let mut pointed: FxHashMap<&str, &str> = FxHashMap::default();
         for f in module.functions() {
@@ -94,7 +94,7 @@ impl ExternalFiles {
             .into_iter()
             .filter_map(|file| Some((pointed.get(file.name())?, file)))
             .map(
-                |(location, file)| match stands_at(file.name(), location.as_bytes()) {
+                |(location, file)| match ends_with_location(file.name(), location.as_bytes()) {
                     true => {
                         let directory = &file.name()[..file.name().len() - location.len()];
                         let directory = Path::new(directory);
@@ -173,13 +173,13 @@ pub fn check_external(module: &Module) -> Vec<UnreadableData> {
         let Some(&(first, end, last)) = ends.get(file.name()) else {
             continue;
         };
-        let said = file.said();
+        let display_path = file.display_path();
         let (problem, (value, f)) = match file.size() {
             Err(problem) => (problem, first),
             Ok(len) if len < end => {
                 let problem = format!(
                     "external data file `{}` has {len} bytes, but its tensors end at byte {end}",
-                    said.escape_debug()
+                    display_path.escape_debug()
                 );
                 (problem, last)
             }
@@ -188,7 +188,7 @@ pub fn check_external(module: &Module) -> Vec<UnreadableData> {
         let error = OnnxError::new(problem);
         let name = value.option().map(|value| f.value(value).name);
         unreadable.push(UnreadableData {
-            file: format!("`{}`", said.escape_debug()),
+            file: format!("`{}`", display_path.escape_debug()),
             error: match name.and_then(|name| name.option()) {
                 Some(name) => error.inside(format!("tensor {:?}", f.text(name))),
                 None => error,

@@ -68,15 +68,15 @@ impl Source {
 /// Returns the path of a model for IR text. If the path is a link out of its directory, the text's reader would reject
 /// it, so the target's path is returned.
 fn spelled(path: &Path) -> String {
-    let beside = |path: &Path| dunce::canonicalize(path.parent()?).ok();
+    let directory = |path: &Path| dunce::canonicalize(path.parent()?).ok();
     let here = std::path::absolute(path).ok();
     match dunce::canonicalize(path) {
-        Ok(there)
+        Ok(resolved)
             if here
-                .and_then(|here| beside(&here))
-                .is_some_and(|here| !there.starts_with(here)) =>
+                .and_then(|here| directory(&here))
+                .is_some_and(|here| !resolved.starts_with(here)) =>
         {
-            whole(&there)
+            whole(&resolved)
         }
         _ => whole(path),
     }

@@ -41,7 +41,7 @@ const KINDS: [(AttrKind, u32, u32); 12] = [
 ];
 
 /// Returns the `AttributeType` and field of a kind.
-pub(crate) fn of_kind(kind: AttrKind) -> Option<(u32, u32)> {
+pub(crate) fn type_and_field(kind: AttrKind) -> Option<(u32, u32)> {
     KINDS
         .iter()
         .find(|row| row.0 == kind)
@@ -138,7 +138,7 @@ impl<'a> Attribute<'a> {
         };
         let graphs = 1 << attr::G | 1 << attr::GRAPHS;
         let fits = kind.filter(|&kind| {
-            let Some((_, number)) = of_kind(kind) else {
+            let Some((_, number)) = type_and_field(kind) else {
                 return false;
             };
             let is_message = matches!(kind, AttrKind::TENSOR | AttrKind::REGION | AttrKind::TYPE);
@@ -162,7 +162,7 @@ impl<'a> Attribute<'a> {
 
     /// Returns the records of the value, in order.
     pub(crate) fn items(self) -> impl Iterator<Item = std::result::Result<Value<'a>, WireError>> {
-        let number = of_kind(self.kind).map_or(0, |(_, number)| number);
+        let number = type_and_field(self.kind).map_or(0, |(_, number)| number);
         self.message.fields().filter_map(move |field| match field {
             Ok(field) if field.number == number && is_value(number, field.value) => {
                 Some(Ok(field.value))
@@ -221,8 +221,11 @@ pub(crate) fn read_floats(attribute: Attribute<'_>) -> Result<Vec<f32>> {
     for item in attribute.items() {
         push_fixed(item?, 4, &mut bytes)?;
     }
-    let words = bytes.as_chunks::<4>().0;
-    Ok(words.iter().map(|&word| f32::from_le_bytes(word)).collect())
+    let chunks = bytes.as_chunks::<4>().0;
+    Ok(chunks
+        .iter()
+        .map(|&chunk| f32::from_le_bytes(chunk))
+        .collect())
 }
 
 /// Appends the `sparse_value` attribute of a `Constant` with a sparse initializer.

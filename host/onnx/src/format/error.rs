@@ -66,8 +66,8 @@ impl OnnxError {
     }
 
     /// Creates an I/O error.
-    pub(crate) fn io(path: &Path, doing: &str, error: &std::io::Error) -> OnnxError {
-        let what = format!("could not {doing} `{}`: {error}", path.display());
+    pub(crate) fn io(path: &Path, action: &str, error: &std::io::Error) -> OnnxError {
+        let what = format!("could not {action} `{}`: {error}", path.display());
         OnnxError {
             file: path.display().to_string(),
             system: Some(error.kind()),
@@ -91,7 +91,7 @@ impl OnnxError {
     }
 
     /// Sets the file, if it isn't set yet.
-    pub(crate) fn of_file(mut self, file: &str) -> OnnxError {
+    pub(crate) fn in_file(mut self, file: &str) -> OnnxError {
         if self.file.is_empty() {
             self.file = file.to_owned();
         }

@@ -128,8 +128,8 @@ pub(crate) fn put_metadata(
         put_bytes(to, number, text.as_bytes());
         return Ok(());
     }
-    let wrong = |_| OnnxError::new(format!("the version {text:?} of the model is not a number"));
-    put_int(to, number, text.parse().map_err(wrong)?);
+    let invalid = |_| OnnxError::new(format!("the version {text:?} of the model is not a number"));
+    put_int(to, number, text.parse().map_err(invalid)?);
     Ok(())
 }
 

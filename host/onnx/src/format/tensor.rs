@@ -13,7 +13,7 @@ pub(crate) const PLAIN_VALUES: [(&str, u32, u32); 6] = [
 ];
 
 /// Whether a path ends with a location, after a directory.
-pub(crate) fn stands_at(name: &str, location: &[u8]) -> bool {
+pub(crate) fn ends_with_location(name: &str, location: &[u8]) -> bool {
     let directory = name.as_bytes().strip_suffix(location);
     !location.is_empty() && directory.is_some_and(|directory| directory.ends_with(b"/"))
 }

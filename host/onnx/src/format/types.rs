@@ -13,7 +13,7 @@ use super::wire::{Message, Value, put_bytes, put_int};
 const MAX_DEPTH: u32 = 100;
 
 /// The first code of the IR's own element types. All codes of ONNX are smaller.
-const FIRST_OF_OURS: u32 = 0x8000;
+const FIRST_PLACEHOLDER: u32 = 0x8000;
 
 /// Returns the element type of a `TensorProto.DataType`.
 pub(crate) fn dtype(code: u64) -> DType {
@@ -85,7 +85,7 @@ fn read_item(f: &mut Function, message: Message<'_>, number: u32, depth: u32) ->
 fn read_opaque(f: &mut Function, message: Message<'_>) -> Result<TypeId> {
     let [domain, name] = message.lasts([ty_opaque::DOMAIN, ty_opaque::NAME])?;
     let (domain, name) = (domain.map_or(Ok(""), text)?, name.map_or(Ok(""), text)?);
-    let name = OpName::of_domain(domain, name, "").to_string();
+    let name = OpName::in_domain(domain, name, "").to_string();
     let name = f.symbols().intern(&name);
     Ok(f.add_type(TypeData::Opaque(name)))
 }
@@ -175,7 +175,7 @@ impl Placeholders {
     }
 
     /// Returns the type with a distinct symbol for each placeholder.
-    pub(crate) fn told_apart(&mut self, f: &mut Function, id: TypeId) -> TypeId {
+    pub(crate) fn with_distinct_symbols(&mut self, f: &mut Function, id: TypeId) -> TypeId {
         f.map_dims(id, &mut |f, mut dim| {
             if dim.kind == DimKind::SYMBOL {
                 let symbol = self.symbol(f, SymbolId(dim.value as u32));
@@ -212,7 +212,7 @@ pub fn name_in_file(symbol: &str) -> &str {
 /// Rejects the IR's own element types, such as `index`. Unknown codes are those of a later ONNX.
 pub(crate) fn check_dtype(dtype: DType) -> Result {
     match dtype.name() {
-        Some(name) if dtype.0 >= FIRST_OF_OURS => Err(OnnxError::new(format!(
+        Some(name) if dtype.0 >= FIRST_PLACEHOLDER => Err(OnnxError::new(format!(
             "ONNX has no element type `{name}`; use another one, such as `i64`, before exporting"
         ))),
         _ => Ok(()),
@@ -221,11 +221,11 @@ pub(crate) fn check_dtype(dtype: DType) -> Result {
 
 /// Rejects a type that contains one of the IR's own element types.
 pub(crate) fn check_dtypes(f: &Function, id: TypeId) -> Result {
-    let mut left = Vec::from_iter(id.is_some().then_some(id));
-    while let Some(id) = left.pop() {
+    let mut pending = Vec::from_iter(id.is_some().then_some(id));
+    while let Some(id) = pending.pop() {
         let record = f.ty(id);
         check_dtype(record.dtype)?;
-        left.extend(f.items_of(record));
+        pending.extend(f.items_of(record));
     }
     Ok(())
 }
@@ -420,7 +420,7 @@ mod tests {
             let bytes = named(name.as_bytes());
             let raw = read_type(&mut f, Message::detached(&bytes)).unwrap();
             let id = match Placeholders::are_in(&f, raw) {
-                true => placeholders.told_apart(&mut f, raw),
+                true => placeholders.with_distinct_symbols(&mut f, raw),
                 false => raw,
             };
             let dim = f.shape(id).unwrap()[0];

@@ -109,9 +109,9 @@ impl<'a> Message<'a> {
         let mut found = [None; N];
         for field in self.fields() {
             let field = field?;
-            let place = numbers.iter().position(|&number| number == field.number);
-            if let (Some(place), Value::Bytes(body)) = (place, field.value) {
-                found[place] = Some(body);
+            let position = numbers.iter().position(|&number| number == field.number);
+            if let (Some(position), Value::Bytes(body)) = (position, field.value) {
+                found[position] = Some(body);
             }
         }
         Ok(found)

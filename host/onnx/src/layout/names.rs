@@ -76,7 +76,7 @@ impl NamePlan {
         f: &Function,
         fresh: bool,
         moved: impl Iterator<Item = ConstId>,
-        kept: impl IntoIterator<Item = SymbolId>,
+        reserved: impl IntoIterator<Item = SymbolId>,
     ) -> NamePlan {
         let mut regions = vec![f.body()];
         for op in f.walk(f.body()) {
@@ -89,7 +89,7 @@ impl NamePlan {
         let ops = f.live_ops();
         let mut planner = Planner {
             f,
-            taken: kept.into_iter().collect(),
+            used: reserved.into_iter().collect(),
             plan: NamePlan {
                 names: export_names(f),
                 dirty_ops: ops
@@ -129,9 +129,13 @@ pub(crate) fn export_names(f: &Function) -> Vec<SymbolId> {
 }
 
 /// Returns the region in which a value is defined.
-fn home(f: &Function, value: ValueId) -> RegionId {
-    let home = f.home(value);
-    if home.is_none() { f.body() } else { home }
+fn region_or_body(f: &Function, value: ValueId) -> RegionId {
+    let region = f.defining_region(value);
+    if region_or_body.is_none() {
+        f.body()
+    } else {
+        region_or_body
+    }
 }
 
 /// Returns the values and ports of a region's outputs.
@@ -147,7 +151,7 @@ fn is_text(name: SymbolId) -> bool {
 
 struct Planner<'f> {
     f: &'f Function,
-    taken: FxHashSet<SymbolId>,
+    used: FxHashSet<SymbolId>,
     plan: NamePlan,
 }
 
@@ -167,9 +171,9 @@ impl Planner<'_> {
         let is_imported = |&(value, entity): &(ValueId, Entity)| self.is_imported(entity, value);
         let imported = self.definitions().filter(is_imported);
         let imported: Vec<SymbolId> = imported.map(|(value, _)| self.plan.name(value)).collect();
-        self.taken.extend(outputs);
-        self.taken.extend(imported);
-        self.taken.extend([SymbolId::NONE, symbol::EMPTY]);
+        self.used.extend(outputs);
+        self.used.extend(imported);
+        self.used.extend([SymbolId::NONE, symbol::EMPTY]);
     }
 
     /// Returns all values with the entities that define them. An argument is its own entity.
@@ -198,50 +202,50 @@ impl Planner<'_> {
             let value = ValueId(at as u32);
             let name = self.plan.names[at];
             if name != f.value(value).name && f.live_value(value).is_ok() {
-                restored.insert((home(f, value), name), value);
+                restored.insert((region_or_body(f, value), name), value);
                 names.insert(name);
             }
         }
         if restored.is_empty() {
             return;
         }
-        let mut captors = FxHashSet::default();
+        let mut capturing = FxHashSet::default();
         for at in 0..f.value_ids() {
             let value = ValueId(at as u32);
             let name = self.plan.names[at];
             if !names.contains(&name) || f.live_value(value).is_err() {
                 continue;
             }
-            let end = home(f, value);
+            let end = region_or_body(f, value);
             // Names are unique in a graph, so one of the two values was moved here from another graph.
-            if let Some(&captor) = restored.get(&(end, name))
-                && captor != value
+            if let Some(&capturing_value) = restored.get(&(end, name))
+                && capturing_value != value
             {
-                captors.insert(captor);
+                capturing.insert(capturing_value);
             }
             for (_, slot) in f.uses(value) {
                 let mut user = slot.user;
                 while f.op(user).parent != end {
                     let region = f.op(user).parent;
-                    if let Some(&captor) = restored.get(&(region, name))
-                        && f.defining_op(captor)
+                    if let Some(&capturing_value) = restored.get(&(region, name))
+                        && f.defining_op(capturing_value)
                             .is_none_or(|op| f.op(op).order < f.op(user).order)
                     {
-                        captors.insert(captor);
+                        capturing.insert(capturing_value);
                     }
                     user = f.region(region).parent;
                 }
             }
         }
-        let mut captors: Vec<ValueId> = captors.into_iter().collect();
-        captors.sort_unstable();
-        for captor in captors {
-            let given = f.value(captor).name;
-            let name = match self.taken.insert(given) {
+        let mut capturing: Vec<ValueId> = capturing.into_iter().collect();
+        capturing.sort_unstable();
+        for capturing_value in capturing {
+            let given = f.value(capturing_value).name;
+            let name = match self.used.insert(given) {
                 true => given,
                 false => self.fresh(given),
             };
-            self.rename(captor, name);
+            self.rename(capturing_value, name);
         }
     }
 
@@ -297,7 +301,7 @@ impl Planner<'_> {
             let is_default =
                 matches!(entity, Entity::Constant(_)) && f.as_constant(value).is_none();
             if !is_default {
-                let key = (home(f, value), self.plan.name(value));
+                let key = (region_or_body(f, value), self.plan.name(value));
                 holders.entry(key).or_default().push(value);
             }
         }
@@ -306,12 +310,12 @@ impl Planner<'_> {
 
     /// Renames the values of a region that have a name, so that `keeper` can have it. The names of the main graph's
     /// inputs are its interface and can't change; other inputs are matched by position.
-    fn free(&mut self, region: RegionId, name: SymbolId, keeper: ValueId, known: &[ValueId]) {
+    fn free(&mut self, region: RegionId, name: SymbolId, owner: ValueId, known: &[ValueId]) {
         let f = self.f;
         let is_interface = region == f.body() && f.text(f.name()) == MAIN;
         for &value in known {
             // The value may have been renamed before.
-            if value == keeper || self.plan.names[value.index()] != name {
+            if value == owner || self.plan.names[value.index()] != name {
                 continue;
             }
             if is_interface && f.value(value).flags & Value::KIND == Value::ARG {
@@ -345,7 +349,7 @@ impl Planner<'_> {
                     || record.constant.is_some()
                     || record.flags & Value::TOUCHED != 0;
                 if self.plan.names[arg.index()].is_none() && needs_name {
-                    self.name_anew(arg, symbol::EMPTY);
+                    self.assign_fresh_name(arg, symbol::EMPTY);
                 }
             }
         }
@@ -359,8 +363,8 @@ impl Planner<'_> {
                 if claimed.contains(&value) || (absent && record.use_count == 0) {
                     continue;
                 }
-                if nameless || (!imported && !self.taken.insert(name)) {
-                    self.name_anew(value, self.f.op(op).name);
+                if nameless || (!imported && !self.used.insert(name)) {
+                    self.assign_fresh_name(value, self.f.op(op).name);
                 }
             }
         }
@@ -377,8 +381,8 @@ impl Planner<'_> {
             if name.is_none() && record.use_count == 0 && record.flags & Value::TOUCHED == 0 {
                 continue;
             }
-            if name.is_none() || (!imported && !self.taken.insert(name)) {
-                self.name_anew(value, symbol::EMPTY);
+            if name.is_none() || (!imported && !self.used.insert(name)) {
+                self.assign_fresh_name(value, symbol::EMPTY);
             }
         }
     }
@@ -398,7 +402,7 @@ impl Planner<'_> {
                     continue;
                 }
                 let mut name = self.plan.name(value);
-                if home(f, value) != region || !names.insert(name) {
+                if region_or_body(f, value) != region || !names.insert(name) {
                     name = self.fresh(name);
                     let copies = self.plan.copies.entry(region).or_default();
                     copies.push((value, name));
@@ -408,7 +412,7 @@ impl Planner<'_> {
         }
     }
 
-    fn name_anew(&mut self, value: ValueId, op: SymbolId) {
+    fn assign_fresh_name(&mut self, value: ValueId, op: SymbolId) {
         let name = self.plan.names[value.index()];
         let base = if name.is_some() && name != symbol::EMPTY {
             name
@@ -426,10 +430,10 @@ impl Planner<'_> {
     /// Returns an unused name: the base with a number.
     fn fresh(&mut self, base: SymbolId) -> SymbolId {
         let symbols = self.f.symbols();
-        let mut number = self.taken.len();
+        let mut number = self.used.len();
         loop {
             let name = symbols.intern(&numbered(symbols.text(base), number));
-            if self.taken.insert(name) {
+            if self.used.insert(name) {
                 return name;
             }
             number += 1;
@@ -447,8 +451,8 @@ impl Planner<'_> {
         if record.constant.is_some() {
             self.plan.dirty_constants.insert(record.constant);
         }
-        let home = home(f, value);
-        self.dirty_region(home);
+        let region = region_or_body(f, value);
+        self.dirty_region(region);
         for (_, slot) in f.uses(value) {
             self.plan.dirty_ops.insert(slot.user);
             self.dirty_region(f.op(slot.user).parent);
@@ -457,9 +461,13 @@ impl Planner<'_> {
 
     /// Marks the records with the location of a constant's data as dirty.
     fn moved(&mut self, id: ConstId) {
-        let home = self.f.constant(id).region;
+        let region = self.f.constant(id).region;
         self.plan.dirty_constants.insert(id);
-        self.dirty_region(if home.is_none() { self.f.body() } else { home });
+        self.dirty_region(if region_or_body.is_none() {
+            self.f.body()
+        } else {
+            region_or_body
+        });
     }
 
     /// Marks the ops that contain dirty regions as dirty.

@@ -49,7 +49,7 @@ impl Layout<'_> {
             let origin = f.origins().get(Entity::Constant(id));
             let was_node = record.flags & Constant::NODE != 0;
             let becomes_node = !origin.is_some() && no_initializers && !self.is_old_initializer(id);
-            if !self.is_own_value(record.value) || !(was_node || becomes_node) {
+            if !self.is_constant_value(record.value) || !(was_node || becomes_node) {
                 continue;
             }
             if !is_imported(f, id) && f.value(record.value).use_count == 0 {
@@ -60,32 +60,32 @@ impl Layout<'_> {
         if constants.is_empty() {
             return items;
         }
-        for (place, item) in items.iter().enumerate() {
+        for (position, item) in items.iter().enumerate() {
             if let Entity::Op(op) = item.entity {
-                self.places[op.index()] = place as u32;
+                self.positions[op.index()] = position as u32;
             }
         }
         if let Some(terminator) = f.terminator(region) {
-            self.places[terminator.index()] = items.len() as u32;
+            self.positions[terminator.index()] = items.len() as u32;
         }
         let by_start: Vec<(u64, u32)> = items
             .iter()
             .enumerate()
-            .filter_map(|(place, item)| Some((item.start?, place as u32)))
+            .filter_map(|(position, item)| Some((item.start?, position as u32)))
             .collect();
         let sorted = by_start.is_sorted();
         let placed = constants.into_iter().map(|(id, item)| {
             let start = item.start.filter(|_| sorted);
-            let place = self.place(region, id, start, &by_start, items.len());
-            (place, item)
+            let position = self.position(region, id, start, &by_start, items.len());
+            (position, item)
         });
         let mut constants: Vec<(u32, Item)> = placed.collect();
-        constants.sort_by_key(|(place, item)| (*place, item.start.unwrap_or(u64::MAX)));
+        constants.sort_by_key(|(position, item)| (*position, item.start.unwrap_or(u64::MAX)));
         merge(items, constants)
     }
 
     /// Returns the index of the op before which a constant is written.
-    fn place(
+    fn position(
         &self,
         region: RegionId,
         id: ConstId,
@@ -95,7 +95,7 @@ impl Layout<'_> {
     ) -> u32 {
         let f = self.f;
         let record = f.constant(id);
-        let stood = match start {
+        let original = match start {
             // Before the op that follows it in the file, or after the preceding one. Other ops may be new.
             Some(start) => {
                 let (before, after) = by_start.split_at(by_start.partition_point(|e| e.0 < start));
@@ -107,22 +107,22 @@ impl Layout<'_> {
             }
             None => match record.anchor.option() {
                 Some(op) if f.live_op(op).is_ok_and(|op| op.parent == region) => {
-                    self.places[op.index()]
+                    self.positions[op.index()]
                 }
                 _ => end as u32,
             },
         };
         let users = f.uses(record.value);
-        let users = users.map(|(_, slot)| self.places[f.op_around(slot.user, region).index()]);
-        users.fold(stood, u32::min)
+        let users = users.map(|(_, slot)| self.positions[f.op_around(slot.user, region).index()]);
+        users.fold(original, u32::min)
     }
 }
 
 fn merge(ops: Vec<Item>, constants: Vec<(u32, Item)>) -> Vec<Item> {
     let mut merged = Vec::with_capacity(ops.len() + constants.len());
     let mut constants = constants.into_iter().peekable();
-    for (place, op) in ops.into_iter().enumerate() {
-        while let Some((_, constant)) = constants.next_if(|(at, _)| *at <= place as u32) {
+    for (position, op) in ops.into_iter().enumerate() {
+        while let Some((_, constant)) = constants.next_if(|(at, _)| *at <= position as u32) {
             merged.push(constant);
         }
         merged.push(op);

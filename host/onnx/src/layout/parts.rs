@@ -17,7 +17,7 @@ pub(crate) struct Layout<'f> {
     /// Whether constants may also be inputs: in the main graph of a self-contained model before IR version 4.
     has_old_inputs: bool,
     /// Scratch space: the index of each op in the current region.
-    pub(super) places: Vec<u32>,
+    pub(super) positions: Vec<u32>,
 }
 
 impl<'f> Layout<'f> {
@@ -29,7 +29,7 @@ impl<'f> Layout<'f> {
             constants: RegionConstants::new(f),
             sparse: sparse_initializers(f),
             has_old_inputs,
-            places: vec![0; f.op_ids()],
+            positions: vec![0; f.op_ids()],
         }
     }
 
@@ -75,7 +75,7 @@ impl<'f> Layout<'f> {
         self.has_old_inputs
             && record.flags & (Constant::NODE | Constant::TOUCHED) == 0
             && (record.region.is_none() || record.region == self.f.body())
-            && self.is_own_value(record.value)
+            && self.is_constant_value(record.value)
     }
 
     /// Whether a constant was an initializer in a model before IR version 4.
@@ -85,7 +85,7 @@ impl<'f> Layout<'f> {
     }
 
     /// Whether a constant is a value by itself, and not a parameter's default.
-    pub(crate) fn is_own_value(&self, value: ValueId) -> bool {
+    pub(crate) fn is_constant_value(&self, value: ValueId) -> bool {
         self.f.value(value).flags & Value::KIND == Value::CONST
     }
 }

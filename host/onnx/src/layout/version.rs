@@ -20,7 +20,7 @@ pub(crate) fn final_version(module: &Module) -> i64 {
 /// the version.
 pub(crate) fn raised_version(module: &Module) -> Option<String> {
     let main = module.symbols().find(MAIN);
-    let is_new = |f: &&Arc<Function>| Some(f.name()) != main && is_made(f);
+    let is_new = |f: &&Arc<Function>| Some(f.name()) != main && is_generated(f);
     let is_carried = |attr: &Attr| attr.flags & Attr::PARAM == 0;
     let needed = |f: &Arc<Function>| match function_name(f) {
         Ok(name) if !name.overload.is_empty() => 10,
@@ -32,7 +32,7 @@ pub(crate) fn raised_version(module: &Module) -> Option<String> {
 }
 
 /// Whether a pass created a function, so that neither the file nor IR text had it.
-pub(crate) fn is_made(f: &Function) -> bool {
+pub(crate) fn is_generated(f: &Function) -> bool {
     f.is_touched() && !f.origins().get(Entity::Function).is_some()
 }
 

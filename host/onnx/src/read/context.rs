@@ -73,7 +73,7 @@ impl<'a> Context<'a> {
         let (domain, name, overload) = (text(domain)?, text(name)?, text(overload)?);
         let id = self
             .symbols
-            .intern(&OpName::of_domain(domain, name, overload).to_string());
+            .intern(&OpName::in_domain(domain, name, overload).to_string());
         self.names.insert(key, id);
         Ok(id)
     }
@@ -81,7 +81,7 @@ impl<'a> Context<'a> {
     pub(super) fn external_file(&mut self, location: &'a str) -> Arc<dyn ByteSource> {
         let (model, reach) = (self.source.path(), self.reach);
         let file = self.external.entry(location);
-        file.or_insert_with(|| Arc::new(ExternalFile::beside(model, location, reach)))
+        file.or_insert_with(|| Arc::new(ExternalFile::in_directory(model, location, reach)))
             .clone()
     }
 

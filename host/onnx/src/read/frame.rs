@@ -55,7 +55,7 @@ impl<'a> Info<'a> {
 
 impl Frame<'_> {
     /// Describes the current node for errors.
-    pub(super) fn place(&self) -> String {
+    pub(super) fn describe_position(&self) -> String {
         let Some(message) = self.current else {
             return "graph".to_owned();
         };

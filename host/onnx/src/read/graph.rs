@@ -51,7 +51,7 @@ impl<'c, 'a> Importer<'c, 'a> {
     pub(super) fn define_in(&mut self, region: RegionId, name: SymbolId, value: ValueId) -> Result {
         let before = self.cx.set_value(name, value);
         if before.is_some() {
-            if self.f.home(before) == region {
+            if self.f.defining_region(before) == region {
                 let name = self.cx.symbols.text(name);
                 return Err(OnnxError::new(format!("duplicate definition of {name:?}")));
             }
@@ -87,7 +87,7 @@ impl<'c, 'a> Importer<'c, 'a> {
                     Err(error) => {
                         let at = frame.current.map(|node| node.at);
                         let error = at.map_or(error.clone(), |at| error.near(at));
-                        Err(error.inside(frame.place()))
+                        Err(error.inside(frame.describe_position()))
                     }
                 },
             };
@@ -211,7 +211,7 @@ impl<'c, 'a> Importer<'c, 'a> {
         let middle = ENDS..frames.len().saturating_sub(ENDS);
         for (depth, frame) in frames.iter().enumerate().rev() {
             if !middle.contains(&depth) {
-                error = error.inside(frame.place());
+                error = error.inside(frame.describe_position());
             } else if depth == middle.start {
                 error = error.inside(format!("({} more)", middle.len()));
             }

@@ -39,7 +39,7 @@ impl<'a> Importer<'_, 'a> {
             }
         };
         Ok(match has_placeholders {
-            true => self.placeholders.told_apart(&mut self.f, id),
+            true => self.placeholders.with_distinct_symbols(&mut self.f, id),
             false => id,
         })
     }

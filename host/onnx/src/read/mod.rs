@@ -32,7 +32,7 @@ use crate::format::wire::Message;
 
 /// Reads a model file. The file stays mapped as long as the module or a copy of it exists.
 pub fn read(path: &Path) -> std::result::Result<Module, OnnxError> {
-    read_within(path, Reach::Beside)
+    read_within(path, Reach::ModelDirectory)
 }
 
 /// Reads a model file. `reach` determines the files that its tensors may reference.
@@ -42,7 +42,7 @@ pub fn read_within(path: &Path, reach: Reach) -> std::result::Result<Module, Onn
 
 /// Reads a model from memory. Messages name `path`, and locations of external data are relative to its directory.
 pub fn read_bytes(path: &Path, bytes: Vec<u8>) -> std::result::Result<Module, OnnxError> {
-    read_source(Source::in_memory(path, bytes), Reach::Beside)
+    read_source(Source::in_memory(path, bytes), Reach::ModelDirectory)
 }
 
 /// A tensor in a separate file.
@@ -60,7 +60,7 @@ pub struct TensorFile {
 /// Reads a file with one `TensorProto`, such as test data. The file stays mapped as long as the data exists.
 pub fn read_tensor(path: &Path) -> std::result::Result<TensorFile, OnnxError> {
     let source = Arc::new(Source::open(path)?);
-    let mut cx = Context::new(&source, &Symbols::new(), Reach::Beside);
+    let mut cx = Context::new(&source, &Symbols::new(), Reach::ModelDirectory);
     let message = Message::whole(source.bytes());
     let read = cx.tensor(message).and_then(|tensor| {
         Ok(TensorFile {
@@ -70,7 +70,7 @@ pub fn read_tensor(path: &Path) -> std::result::Result<TensorFile, OnnxError> {
             data: tensor.data,
         })
     });
-    read.map_err(|error| error.of_file(&path.display().to_string()))
+    read.map_err(|error| error.in_file(&path.display().to_string()))
 }
 
 fn read_source(source: Source, reach: Reach) -> Result<Module> {
@@ -80,12 +80,12 @@ fn read_source(source: Source, reach: Reach) -> Result<Module> {
         Some(what) => OnnxError::new(format!("expected a binary ONNX model, found {what}")),
         None => error,
     });
-    read.map_err(|error| error.of_file(&source.path().display().to_string()))
+    read.map_err(|error| error.in_file(&source.path().display().to_string()))
 }
 
 /// Reads an initializer again that a pass erased.
 pub(crate) fn initializer(f: &mut Function, source: &Arc<Source>, message: Message<'_>) -> Result {
-    let mut cx = Context::new(source, f.symbols(), Reach::Beside);
+    let mut cx = Context::new(source, f.symbols(), Reach::ModelDirectory);
     let tensor = cx.tensor(message)?;
     let name = tensor.name.map_or(Ok(""), text)?;
     let ty = tensor.ty(f);

@@ -9,7 +9,7 @@ use super::frame::{Frame, named};
 use super::importer::Importer;
 use crate::extras::importer_data::ImporterDataBuilder;
 use crate::format::attribute::{
-    Attribute, MAX_ATTRS, of_kind, put_sparse_value, read_floats, read_ints,
+    Attribute, MAX_ATTRS, put_sparse_value, read_floats, read_ints, type_and_field,
 };
 use crate::format::error::{OnnxError, Result, Within};
 use crate::format::fields::text;
@@ -149,8 +149,8 @@ impl<'a> Importer<'_, 'a> {
                 node::ATTRIBUTE => {
                     let index = self.scratch.attrs.len();
                     let attribute = Attribute::read(body);
-                    let place = || named("attribute", index, body, attr::NAME);
-                    self.scratch.attrs.push(attribute.within(place)?);
+                    let part_name = || named("attribute", index, body, attr::NAME);
+                    self.scratch.attrs.push(attribute.within(part_name)?);
                 }
                 node::NAME => header.name = Some(body),
                 node::DOMAIN => header.parts[0] = body,
@@ -170,8 +170,8 @@ impl<'a> Importer<'_, 'a> {
         let attrs = std::mem::take(&mut self.scratch.attrs);
         let mut decoded = Vec::with_capacity(attrs.len());
         for (index, attribute) in attrs.iter().enumerate() {
-            let place = || named("attribute", index, attribute.message, attr::NAME);
-            decoded.push(self.decode(attribute).within(place)?);
+            let part_name = || named("attribute", index, attribute.message, attr::NAME);
+            decoded.push(self.decode(attribute).within(part_name)?);
         }
         let mut new_attrs = Vec::with_capacity(attrs.len());
         let mut graphs = Vec::new();
@@ -310,8 +310,8 @@ impl<'a> Importer<'_, 'a> {
     ) -> Result<bool> {
         let attribute = self.scratch.attrs[0];
         let (ty, data) = if (attribute.name, attribute.kind) == ("value", AttrKind::TENSOR) {
-            let place = || named("attribute", 0, attribute.message, attr::NAME);
-            let tensor = self.cx.tensor(attribute.body()).within(place)?;
+            let part_name = || named("attribute", 0, attribute.message, attr::NAME);
+            let tensor = self.cx.tensor(attribute.body()).within(part_name)?;
             (tensor.ty(&mut self.f), tensor.data)
         } else if let Some((dtype, len, bytes)) = plain_constant(attribute)? {
             let dim = len.map(|len| Dim::constant(len as i64));
@@ -367,7 +367,7 @@ type PlainConstant = (DType, Option<usize>, Vec<u8>);
 
 /// Reads the plain attribute of a `Constant`; `None` if its kind isn't the one that its name requires.
 fn plain_constant(attribute: Attribute<'_>) -> Result<Option<PlainConstant>> {
-    let field = of_kind(attribute.kind).map(|(_, field)| field);
+    let field = type_and_field(attribute.kind).map(|(_, field)| field);
     let mut known = PLAIN_VALUES.iter();
     if !known.any(|form| form.0 == attribute.name && Some(form.1) == field) {
         return Ok(None);

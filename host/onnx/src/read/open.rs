@@ -150,11 +150,11 @@ impl<'a> Importer<'_, 'a> {
             }
             defaults.remove(&SymbolId::NONE);
         }
-        let mut kept = FxHashSet::default();
+        let mut known = FxHashSet::default();
         for (index, &info) in inputs.iter().enumerate() {
             let default = defaults.get_mut(&info.name);
             if default.is_some() && self.cx.ir_version < 4 {
-                kept.insert(info.name);
+                known.insert(info.name);
                 continue;
             }
             let param = self.param(region, info);
@@ -170,7 +170,7 @@ impl<'a> Importer<'_, 'a> {
             let constant = self.initializer(frame, *message, tensor, name, param);
             let constant = constant.map_err(|error| error.near(message.at));
             let constant = constant.within(|| initializer(index, *message))?;
-            if kept.contains(&name) {
+            if known.contains(&name) {
                 self.f.keep_constant(constant);
             }
         }

@@ -53,7 +53,7 @@ impl Deferred for Typed {
                 None => error.inside("tensor"),
             };
             let file = self.source.path().display().to_string();
-            error.of_file(&file).to_string()
+            error.in_file(&file).to_string()
         })
     }
 }

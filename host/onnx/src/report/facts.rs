@@ -60,7 +60,7 @@ pub fn file_facts(module: &Module) -> std::result::Result<Option<FileFacts>, Onn
     let facts = read(message);
     facts
         .map(Some)
-        .map_err(|error| error.of_file(&source.path().display().to_string()))
+        .map_err(|error| error.in_file(&source.path().display().to_string()))
 }
 
 /// Returns the number of initializers of a self-contained module that are also inputs, before IR version 4.
@@ -76,8 +76,8 @@ fn old_inputs(module: &Module) -> usize {
 fn read(file: Message<'_>) -> Result<FileFacts> {
     let mut facts = FileFacts::default();
     for body in bodies(file, model::METADATA_PROPS) {
-        let place = || format!("metadata_props[{}]", facts.metadata.len());
-        let (key, value) = read_pair(body?).within(place)?;
+        let part_name = || format!("metadata_props[{}]", facts.metadata.len());
+        let (key, value) = read_pair(body?).within(part_name)?;
         facts.metadata.push((key.to_owned(), value.to_owned()));
     }
     let header = Header::read(file)?;

@@ -60,7 +60,7 @@ fn save(module: &Module, to: &Path, external: ExternalData) -> Result<Vec<String
             log.push(format!("{} stays", file.location()));
             continue;
         }
-        let path = crate::place_external(to, file.location())?;
+        let path = crate::resolve_external(to, file.location())?;
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         let part = to.join("part");
         file.write_file(&mut File::create(&part).unwrap()).unwrap();

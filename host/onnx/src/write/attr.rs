@@ -9,7 +9,9 @@ use rustc_hash::FxHashMap;
 use super::message::RestFields;
 use super::writer::FunctionWriter;
 use crate::detach::stripped::StrippedMessage;
-use crate::format::attribute::{Attribute, is_list, is_value, of_kind, read_floats, read_ints};
+use crate::format::attribute::{
+    Attribute, is_list, is_value, read_floats, read_ints, type_and_field,
+};
 use crate::format::error::{OnnxError, Result};
 use crate::format::schema::attr;
 use crate::format::types::encode_type;
@@ -74,7 +76,8 @@ impl FunctionWriter<'_> {
         let is_empty_list = is_list(attr.kind) && attr.list.len == 0;
         let is_typed = stripped.is_none() || is_empty_list || rest.has(attr::TYPE);
         rest.take_if(|field| field.number == attr::TYPE);
-        let number_of_value = of_kind(attr.kind).map_or(attr::REF_ATTR_NAME, |(_, number)| number);
+        let number_of_value =
+            type_and_field(attr.kind).map_or(attr::REF_ATTR_NAME, |(_, number)| number);
         match is_same {
             true => values
                 .iter()
@@ -115,12 +118,12 @@ impl FunctionWriter<'_> {
     /// Rejects an attribute in ONNX's form that the reader would reject or read differently.
     fn check_opaque(&self, op: OpId, attr: &Attr) -> Result {
         let name = self.f.text(attr.name);
-        let wrong =
+        let invalid =
             |what: &str| OnnxError::new(format!("invalid `opaque` attribute `{name}`: {what}"));
         let message = Message::detached(self.f.bytes_in(attr.list));
-        let read = Attribute::read(message).map_err(|_| wrong("not a valid `AttributeProto`"))?;
+        let read = Attribute::read(message).map_err(|_| invalid("not a valid `AttributeProto`"))?;
         if read.name != name {
-            return Err(wrong(&format!("its bytes have the name {:?}", read.name)));
+            return Err(invalid(&format!("its bytes have the name {:?}", read.name)));
         }
         // The reader keeps a default in this form unless it consists of numbers or strings.
         let plain = match read.kind {
@@ -130,7 +133,7 @@ impl FunctionWriter<'_> {
             _ => op.is_some(),
         };
         match plain {
-            true => Err(wrong("its value has a regular attribute kind")),
+            true => Err(invalid("its value has a regular attribute kind")),
             false => Ok(()),
         }
     }
@@ -140,7 +143,7 @@ impl FunctionWriter<'_> {
             AttrKind::REFERENCE => attr.stands_for,
             kind => kind,
         };
-        match of_kind(kind) {
+        match type_and_field(kind) {
             Some((code, _)) => Ok(code),
             None if attr.kind == AttrKind::REFERENCE => Ok(0),
             None => {

@@ -10,7 +10,7 @@ use super::imports::put_imports;
 use super::message::RestFields;
 use super::writer::FunctionWriter;
 use crate::detach::stripped::{self, StrippedMessage};
-use crate::detach::stripper::{StrippedBody, place_in_file};
+use crate::detach::stripper::{StrippedBody, offset_in_file};
 use crate::extras::function_attributes::{EntryChange, FunctionAttributes};
 use crate::extras::importer_data::ImporterData;
 use crate::format::body::BodyKind;
@@ -207,7 +207,7 @@ impl<'w> FunctionWriter<'w> {
             let may_be_new =
                 self.ir_version >= 4 && (is_imported(f, id) || f.value(value).use_count > 0);
             f.origins().get(Entity::Constant(id)).is_some()
-                || !self.layout.is_own_value(value)
+                || !self.layout.is_constant_value(value)
                 || self.layout.is_old_initializer(id)
                 || may_be_new
         });
@@ -238,7 +238,7 @@ impl<'w> FunctionWriter<'w> {
         mut write: impl FnMut(&mut Self, T) -> Result,
     ) -> Result {
         let whole = rest.take(number).into_iter();
-        let whole = whole.map(|field| (place_in_file(Some(field.body())), Err(field)));
+        let whole = whole.map(|field| (offset_in_file(Some(field.body())), Err(field)));
         let items = items.into_iter().map(|(start, item)| (start, Ok(item)));
         let mut records: Vec<(u64, std::result::Result<T, WireField<'_>>)> =
             items.chain(whole).collect();
@@ -269,7 +269,7 @@ impl<'w> FunctionWriter<'w> {
             for id in self.layout.initializers(region) {
                 let message = body.inputs.get(&id).copied();
                 if message.is_some() || self.layout.is_old_input(id) {
-                    inputs.push((place_in_file(message), Input::Constant(id, message)));
+                    inputs.push((offset_in_file(message), Input::Constant(id, message)));
                 }
             }
         }
@@ -445,7 +445,7 @@ impl<'w> FunctionWriter<'w> {
             match attributes.at(field.body())? {
                 EntryChange::Stays => self.store.copy(field.record),
                 EntryChange::Becomes(pair) => self.store.field(number, &pair),
-                EntryChange::Goes => {}
+                EntryChange::Removed => {}
             }
         }
         let pairs = message.metadata.iter();

@@ -13,7 +13,7 @@ use crate::file::external::ExternalFile;
 /// The size from which data is aligned to pages, so that it can be mapped by itself.
 pub(super) const LARGE: u64 = 1024 * 1024;
 pub(super) const PAGE: u64 = 4096;
-pub(super) const WORD: u64 = 64;
+pub(super) const ALIGNMENT: u64 = 64;
 
 /// An external data file of the output model.
 pub struct DataFile {
@@ -97,7 +97,7 @@ impl DataFile {
     ///
     /// # Errors
     /// If data can't be read or the file can't be written.
-    pub fn place(&self, path: &Path) -> io::Result<()> {
+    pub fn create_at(&self, path: &Path) -> io::Result<()> {
         if let Content::Whole(file) = &self.content
             && file
                 .resolve()
@@ -144,11 +144,11 @@ pub(super) fn write_data(data: &ConstantData, to: &mut impl Write) -> io::Result
         _ => return to.write_all(data.bytes().map_err(io::Error::other)?),
     };
     let part = element.repeat(PART / element.len().max(1) + 1);
-    let mut left = data.len();
-    while left > 0 && !part.is_empty() {
-        let len = left.min(part.len() as u64);
+    let mut remaining = data.len();
+    while remaining > 0 && !part.is_empty() {
+        let len = remaining.min(part.len() as u64);
         to.write_all(&part[..len as usize])?;
-        left -= len;
+        remaining -= len;
     }
     Ok(())
 }

@@ -10,7 +10,7 @@ use crate::format::error::{OnnxError, Result};
 use crate::format::header::MAIN;
 use crate::format::opsets::{Opsets, put_import, read_opset};
 use crate::format::schema::opset;
-use crate::layout::version::is_made;
+use crate::layout::version::is_generated;
 
 /// The opset imports that a module's functions need in addition to their own. For a call, the caller and the model have
 /// to import the domain of the callee. The model's imports are those of the main graph.
@@ -31,7 +31,7 @@ impl Domains {
         let Some(main) = module.function_named(MAIN) else {
             return domains;
         };
-        let mut said = FxHashSet::default();
+        let mut reported = FxHashSet::default();
         let graphs = module
             .functions()
             .filter(|f| f.kind() == FunctionKind::GRAPH);
@@ -48,18 +48,18 @@ impl Domains {
                     domains.callees.entry(f.name()).or_default().push(name);
                 }
                 let called = callee.filter(|_| !domain.is_empty());
-                let made = called.is_some_and(|callee| f.is_touched() || is_made(callee));
+                let is_new = called.is_some_and(|callee| f.is_touched() || is_generated(callee));
                 let holders = [f, main];
                 for holder in &holders[..1 + usize::from(called.is_some())] {
                     let known = domains.opsets_of(holder);
                     if known.iter().any(|(known, _)| *known == domain) {
                         continue;
                     }
-                    if made {
+                    if is_new {
                         let version = version_of(module, &domain);
                         let added = domains.added.entry(holder.name()).or_default();
                         added.push((domain.clone().into_owned(), version));
-                    } else if said.insert((holder.name(), domain.clone().into_owned())) {
+                    } else if reported.insert((holder.name(), domain.clone().into_owned())) {
                         let missing = (holder.name(), domain.clone().into_owned(), name);
                         domains.missing.push(missing);
                     }

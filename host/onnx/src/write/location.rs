@@ -36,9 +36,9 @@ impl<'w> FunctionWriter<'w> {
             let named = f.ops_in(region).filter_map(named);
             named.filter(|(_, name)| !name.is_empty())
         };
-        let (mut taken, mut shared) = (FxHashSet::default(), FxHashSet::default());
+        let (mut used, mut shared) = (FxHashSet::default(), FxHashSet::default());
         for (_, name) in all() {
-            if !taken.insert(Cow::Borrowed(name)) {
+            if !used.insert(Cow::Borrowed(name)) {
                 shared.insert(name);
             }
         }
@@ -46,7 +46,7 @@ impl<'w> FunctionWriter<'w> {
             return Ok(());
         }
         // The node that has the name in the file keeps it.
-        let (mut kept, mut originals, mut made) =
+        let (mut assigned, mut originals, mut generated) =
             (FxHashSet::default(), FxHashSet::default(), vec![]);
         let mut sharing: Vec<_> = all().filter(|(_, name)| shared.contains(name)).collect();
         // Of several ops derived from one node, the op that defines its first result comes first.
@@ -72,22 +72,22 @@ impl<'w> FunctionWriter<'w> {
                 }
             };
             if keeps {
-                kept.insert(name);
+                assigned.insert(name);
             } else {
-                made.push((op, name));
+                generated.push((op, name));
             }
         }
         let mut numbers: FxHashMap<&str, usize> = FxHashMap::default();
         let mut found = Vec::new();
-        for (op, name) in made {
-            if kept.insert(name) {
+        for (op, name) in generated {
+            if assigned.insert(name) {
                 continue;
             }
             let number = numbers.entry(name).or_insert(1);
             let fresh = loop {
                 *number += 1;
                 let fresh = numbered(name, *number);
-                if taken.insert(Cow::Owned(fresh.clone())) {
+                if used.insert(Cow::Owned(fresh.clone())) {
                     break fresh;
                 }
             };

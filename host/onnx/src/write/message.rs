@@ -66,8 +66,8 @@ impl<'m> RestFields<'m> {
 
     /// Whether the fields of a tensor mark its data as external. Of several marks, the last one counts.
     pub(super) fn has_external_data(&self) -> bool {
-        let places = self.fields.iter().rev();
-        let mut codes = places.filter_map(|field| match (field.number, field.value) {
+        let positions = self.fields.iter().rev();
+        let mut codes = positions.filter_map(|field| match (field.number, field.value) {
             (tensor::DATA_LOCATION, Value::Varint(code)) => Some(code),
             _ => None,
         });
@@ -119,7 +119,7 @@ impl Store {
             for (index, record) in records.iter_mut().enumerate() {
                 let at = match matches.next_if(|&(new, _)| new == index) {
                     Some((_, at)) => {
-                        record.pieces = vec![Piece::of_source(fields[at].record)];
+                        record.pieces = vec![Piece::from_source(fields[at].record)];
                         Some(at)
                     }
                     None => {
@@ -136,7 +136,7 @@ impl Store {
         }
         placed.sort_by_key(|&(position, _)| position);
         for piece in placed.into_iter().flat_map(|(_, pieces)| pieces) {
-            self.chain.push(piece.place, piece.start, piece.len);
+            self.chain.push(piece.piece_source, piece.start, piece.len);
         }
         Ok(())
     }
@@ -148,8 +148,8 @@ impl Store {
         for (index, record) in records.iter().enumerate() {
             // The record itself, or its value with another tag and length.
             let is_span_of = |field: &WireField<'_>| match record.pieces[..] {
-                [span] => span == Piece::of_source(field.record),
-                [_, span] => span == Piece::of_source(field.body()),
+                [span] => span == Piece::from_source(field.record),
+                [_, span] => span == Piece::from_source(field.body()),
                 _ => false,
             };
             let start = record.pieces.last().map_or(0, |piece| piece.start);
@@ -187,8 +187,8 @@ impl Store {
 
     /// Returns the bytes of a piece, if they are in memory.
     fn piece(&self, piece: Piece) -> Option<&[u8]> {
-        let all = match piece.place {
-            PieceSource::Own => &self.own,
+        let all = match piece.piece_source {
+            PieceSource::Buffer => &self.own,
             PieceSource::Source => self.source.as_ref()?.bytes(),
             PieceSource::Held(_) | PieceSource::Chain(_) => return None,
         };
@@ -202,7 +202,7 @@ impl Store {
         while let Some(&first) = pieces.front() {
             let head = self.piece(first).unwrap_or_default();
             let (tag, tag_len) = varint(head).unwrap_or_default();
-            let mut left = match tag & 7 {
+            let mut remaining = match tag & 7 {
                 2 => {
                     let (len, len_len) = varint(&head[tag_len..]).unwrap_or_default();
                     (tag_len + len_len) as u64 + len
@@ -212,19 +212,19 @@ impl Store {
                     field.map_or(0, |field| field.map_or(0, |field| field.record.len()))
                 }
             };
-            if left == 0 {
+            if remaining == 0 {
                 return Err(OnnxError::new("an encoded message has an invalid record"));
             }
             let mut record = Record {
                 number: (tag >> 3) as u32,
                 pieces: Vec::new(),
             };
-            while left > 0
+            while remaining > 0
                 && let Some(piece) = pieces.front_mut()
             {
-                let len = left.min(piece.len);
+                let len = remaining.min(piece.len);
                 record.pieces.push(Piece { len, ..*piece });
-                left -= len;
+                remaining -= len;
                 piece.start += len;
                 piece.len -= len;
                 if piece.len == 0 {

@@ -81,7 +81,7 @@ fn encode(module: &Module, options: EncodeOptions<'_>, all: bool) -> Result<Enco
         Some(main) => Placement::new(module, main, &options, final_version(module), all),
         None => Placement::default(),
     };
-    let mut writer = Writer::new(module, source, placement.homes);
+    let mut writer = Writer::new(module, source, placement.placements);
     writer.model()?;
     Ok(EncodedModel {
         store: writer.store,

@@ -78,7 +78,7 @@ impl Writer<'_> {
         let locals = module.functions().filter(|f| f.name() != main.name());
         let locals = locals.map(|f| start(f));
         Ok(!self.drops_entries
-            && self.homes.is_empty()
+            && self.placements.is_empty()
             && module.functions().all(|f| self.is_copied(f))
             && known
                 .map(|message| message.at)
@@ -104,7 +104,7 @@ impl Writer<'_> {
     }
 
     fn main(&mut self, main: &Function) -> Result {
-        if self.is_copied(main) && !self.drops_entries && self.homes.is_empty() {
+        if self.is_copied(main) && !self.drops_entries && self.placements.is_empty() {
             self.copy(model::GRAPH, main);
             return Ok(());
         }

@@ -10,7 +10,7 @@ use passdock_abi::{ConstId, Constant, DType, Value as ValueRecord};
 use passdock_ir::{ByteSource, ConstantData, Function, Module, Payload};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::data_file::{Content, DataFile, LARGE, PAGE, WORD};
+use super::data_file::{ALIGNMENT, Content, DataFile, LARGE, PAGE};
 use super::options::{EncodeOptions, ExternalData};
 use crate::file::external::ExternalFile;
 use crate::file::model::{ModelFile, files_of, referenced_bytes};
@@ -29,21 +29,21 @@ const SMALL_NEW: u64 = 64 * 1024;
 const PART: u64 = 100;
 
 /// The placement of an initializer's data.
-pub(super) enum Home {
+pub(super) enum DataPlacement {
     /// In the model file.
     Inline,
     /// In a data file.
-    At(Place),
+    At(ExternalRange),
 }
 
 /// A range in a data file.
-pub(super) struct Place {
+pub(super) struct ExternalRange {
     location: Arc<str>,
     offset: u64,
     len: u64,
 }
 
-impl Place {
+impl ExternalRange {
     /// Appends the fields of a tensor that reference the range.
     pub(super) fn put(&self, to: &mut Vec<u8>) {
         let values = [
@@ -63,7 +63,7 @@ impl Place {
 /// The placement of moved data, and the data files.
 #[derive(Default)]
 pub(super) struct Placement {
-    pub(super) homes: FxHashMap<ConstId, Home>,
+    pub(super) placements: FxHashMap<ConstId, DataPlacement>,
     pub(super) files: Vec<DataFile>,
     pub(super) dropped: Vec<DroppedData>,
 }
@@ -101,7 +101,7 @@ impl Placement {
         let mut placement = Placement::default();
         let mut moving: Vec<ConstId> = Vec::new();
         // Data that stays in the data file, unless the file is written again.
-        let mut there: Vec<ConstId> = Vec::new();
+        let mut in_place: Vec<ConstId> = Vec::new();
         for (id, record) in main.live_constants() {
             if !is_initializer(main, id, record, ir_version) {
                 continue;
@@ -109,22 +109,22 @@ impl Placement {
             let data = main.constant_data(id);
             let new = !is_imported(main, id);
             let external = data.external();
-            let place = external.and_then(|range| locations.get(range.source.name()).copied());
+            let location = external.and_then(|range| locations.get(range.source.name()).copied());
             match options.external {
-                ExternalData::None if place.is_some() => {
-                    placement.homes.insert(id, Home::Inline);
+                ExternalData::None if location.is_some() => {
+                    placement.placements.insert(id, DataPlacement::Inline);
                 }
                 ExternalData::None => {}
                 _ if all => {
-                    if place.is_some() || data.len() >= SMALL {
+                    if location.is_some() || data.len() >= SMALL {
                         moving.push(id);
                     }
                 }
-                _ => match (place, external) {
-                    (Some(place), _) if options.data_file == Some(place) => there.push(id),
+                _ => match (location, external) {
+                    (Some(location), _) if options.data_file == Some(location) => in_place.push(id),
                     // A pass's copy of a constant gets a second reference to the data.
-                    (Some(place), Some(range)) if new => {
-                        placement.put(id, place, range.offset, range.len);
+                    (Some(location), Some(range)) if new => {
+                        placement.put(id, location, range.offset, range.len);
                     }
                     (None, _) if new && data.len() >= SMALL_NEW && !locations.is_empty() => {
                         moving.push(id);
@@ -149,7 +149,7 @@ impl Placement {
             }
         }
         if let (Some(data_file), false) = (options.data_file, moving.is_empty()) {
-            moving.extend(there);
+            moving.extend(in_place);
             moving.sort_unstable();
             moving.dedup();
             placement.pack(main, moved.get(data_file).unwrap_or(&data_file), moving);
@@ -164,7 +164,7 @@ impl Placement {
         let Some(model) = ModelFile::from_module(module) else {
             return;
         };
-        let kept: FxHashSet<*const ExternalFile> = self
+        let used_files: FxHashSet<*const ExternalFile> = self
             .files
             .iter()
             .filter_map(|file| match &file.content {
@@ -174,7 +174,7 @@ impl Placement {
             .collect();
         let files = model.external.iter().zip(model.referenced.iter().zip(now));
         let dropped = files.filter_map(|(file, (before, now))| {
-            let stays = kept.contains(&Arc::as_ptr(file));
+            let stays = used_files.contains(&Arc::as_ptr(file));
             (!stays || whole.contains(file.name())).then(|| DroppedData {
                 location: file.location().to_owned(),
                 bytes: before.saturating_sub(*now),
@@ -187,12 +187,12 @@ impl Placement {
     /// Places a constant's data in a range of a data file.
     fn put(&mut self, id: ConstId, location: impl Into<Arc<str>>, offset: u64, len: u64) {
         let location = location.into();
-        let place = Place {
+        let file_range = ExternalRange {
             location,
             offset,
             len,
         };
-        self.homes.insert(id, Home::At(place));
+        self.placements.insert(id, DataPlacement::At(file_range));
     }
 
     /// Packs constants into the data file: those of other files in the order of their offsets, then new ones. Shared
@@ -210,7 +210,7 @@ impl Placement {
             let data = f.constant_data(id);
             let len = data.len();
             let offset = *known.entry(identity(data)).or_insert_with(|| {
-                let unit = if len >= LARGE { PAGE } else { WORD };
+                let unit = if len >= LARGE { PAGE } else { ALIGNMENT };
                 let offset = end.next_multiple_of(unit);
                 end = offset + len;
                 parts.push((offset, data.clone()));
@@ -247,13 +247,13 @@ impl Placement {
                 let Some(range) = f.constant_data(id).external() else {
                     continue;
                 };
-                let stays = match self.homes.get(&id).filter(|_| is_main) {
+                let stays = match self.placements.get(&id).filter(|_| is_main) {
                     None => true,
-                    Some(Home::At(place)) => self
+                    Some(DataPlacement::At(file_range)) => self
                         .files
                         .iter()
-                        .all(|file| file.location != *place.location),
-                    Some(Home::Inline) => false,
+                        .all(|file| file.location != *file_range.location),
+                    Some(DataPlacement::Inline) => false,
                 };
                 let Some(&at) = known.get(range.source.name()).filter(|_| stays) else {
                     continue;

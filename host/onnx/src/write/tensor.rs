@@ -5,13 +5,13 @@ use passdock_ir::FileRange;
 use passdock_ir::constant::{element_count, string_elements};
 
 use super::message::RestFields;
-use super::placement::Home;
+use super::placement::DataPlacement;
 use super::writer::FunctionWriter;
 use crate::detach::stripped::StrippedMessage;
 use crate::format::attribute::{Attribute, is_value};
 use crate::format::error::{OnnxError, Result, Within};
 use crate::format::schema::{attr, attr_type, doc, entry, node, tensor};
-use crate::format::tensor::{EXTERNAL_KEYS, PLAIN_VALUES, stands_at};
+use crate::format::tensor::{EXTERNAL_KEYS, PLAIN_VALUES, ends_with_location};
 use crate::format::typed::{is_data, put_typed, typed_field};
 use crate::format::types::check_dtype;
 use crate::format::wire::{Message, Value, WireField, put_bytes, put_float, put_int, string_of};
@@ -48,14 +48,14 @@ impl<'w> FunctionWriter<'w> {
     ) -> Result {
         let mark = self.store.begin();
         let mut rest = RestFields::new(stripped, self.store)?;
-        let home = self.homes.and_then(|homes| homes.get(&id));
+        let data_placement = self.placements.and_then(|placements| placements.get(&id));
         let is_mark = |field: &WireField<'_>| {
             let is_empty = matches!(field.value, Value::Bytes(body) if body.bytes.is_empty());
             is_empty && is_data(field.number)
         };
         let is_typed = !rest.take_if(is_mark).is_empty();
-        let form = match home {
-            Some(Home::At(_)) => DataForm::Moved,
+        let form = match data_placement {
+            Some(DataPlacement::At(_)) => DataForm::Moved,
             None if rest.has_external_data() => DataForm::External,
             _ if is_typed => DataForm::Typed,
             _ => DataForm::Raw,
@@ -78,7 +78,7 @@ impl<'w> FunctionWriter<'w> {
             self.text(tensor::NAME, name, &mut rest);
         }
         self.data(data, id, dtype, form)?;
-        self.external_data(id, form, home, &mut rest)?;
+        self.external_data(id, form, data_placement, &mut rest)?;
         self.texts(doc::TENSOR, stripped);
         rest.finish(self.store)?;
         self.store.end(mark, number);
@@ -114,14 +114,14 @@ impl<'w> FunctionWriter<'w> {
         &mut self,
         id: ConstId,
         form: DataForm,
-        home: Option<&Home>,
+        data_placement: Option<&DataPlacement>,
         rest: &mut RestFields<'_>,
     ) -> Result {
         let entries = rest.take(tensor::EXTERNAL_DATA);
-        if home.is_some() {
+        if data_placement.is_some() {
             rest.take_if(|field| field.number == tensor::DATA_LOCATION);
         }
-        match (form, home) {
+        match (form, data_placement) {
             (DataForm::External, _) if entries.is_empty() => {
                 for key in EXTERNAL_KEYS {
                     let mut entry = Vec::new();
@@ -134,11 +134,11 @@ impl<'w> FunctionWriter<'w> {
                     self.external_entry(id, entry.body())?;
                 }
             }
-            (_, Some(Home::Inline)) => {}
-            (_, Some(Home::At(place))) => {
+            (_, Some(DataPlacement::Inline)) => {}
+            (_, Some(DataPlacement::At(range))) => {
                 let others = entries.iter().filter(|entry| !is_location(entry));
                 others.for_each(|entry| self.store.copy(entry.record));
-                self.store.put(|to| place.put(to));
+                self.store.put(|to| range.put(to));
             }
             (_, None) => entries
                 .iter()
@@ -161,7 +161,7 @@ impl<'w> FunctionWriter<'w> {
         };
         let known = match key {
             // The location is relative to the model's directory, which may differ from the text's.
-            b"location" if stands_at(source.name(), value) => String::new(),
+            b"location" if ends_with_location(source.name(), value) => String::new(),
             b"location" => source.location().to_owned(),
             b"offset" => offset.to_string(),
             b"length" => len.to_string(),
@@ -274,12 +274,12 @@ impl<'w> FunctionWriter<'w> {
 fn put_plain(to: &mut Vec<u8>, number: u32, bytes: &[u8], count: u64) {
     match number {
         attr::I | attr::INTS => {
-            let words = bytes.as_chunks::<8>().0.iter();
-            words.for_each(|&word| put_int(to, number, i64::from_le_bytes(word)));
+            let chunks = bytes.as_chunks::<8>().0.iter();
+            chunks.for_each(|&chunk| put_int(to, number, i64::from_le_bytes(chunk)));
         }
         attr::F | attr::FLOATS => {
-            let words = bytes.as_chunks::<4>().0.iter();
-            words.for_each(|&word| put_float(to, number, u32::from_le_bytes(word)));
+            let chunks = bytes.as_chunks::<4>().0.iter();
+            chunks.for_each(|&chunk| put_float(to, number, u32::from_le_bytes(chunk)));
         }
         _ => {
             let texts = string_elements(bytes, count).into_iter().flatten();

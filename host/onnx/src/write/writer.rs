@@ -7,7 +7,7 @@ use passdock_ir::{Entity, Function, Module};
 use rustc_hash::FxHashMap;
 
 use super::imports::Domains;
-use super::placement::Home;
+use super::placement::DataPlacement;
 use super::rope::{ChainId, Store};
 use crate::detach::stripper::Stripper;
 use crate::extras::function_attributes::SINCE;
@@ -31,7 +31,7 @@ pub(super) struct Writer<'m> {
     pub(super) has_metadata: bool,
     pub(super) domains: Domains,
     /// The placement of the data of the main graph's initializers.
-    pub(super) homes: FxHashMap<ConstId, Home>,
+    pub(super) placements: FxHashMap<ConstId, DataPlacement>,
     pub(super) store: Store,
 }
 
@@ -39,7 +39,7 @@ impl<'m> Writer<'m> {
     pub(super) fn new(
         module: &'m Module,
         source: Option<Arc<Source>>,
-        homes: FxHashMap<ConstId, Home>,
+        placements: FxHashMap<ConstId, DataPlacement>,
     ) -> Writer<'m> {
         Writer {
             module,
@@ -47,7 +47,7 @@ impl<'m> Writer<'m> {
             drops_entries: ir_version(module) < 4 && final_version(module) >= 4,
             has_metadata: final_version(module) >= SINCE,
             domains: Domains::new(module),
-            homes,
+            placements,
             store: Store {
                 source: source.clone(),
                 ..Store::default()
@@ -67,7 +67,7 @@ pub(super) struct FunctionWriter<'w> {
     pub(super) has_metadata: bool,
     pub(super) domains: &'w Domains,
     /// The placement of moved data.
-    pub(super) homes: Option<&'w FxHashMap<ConstId, Home>>,
+    pub(super) placements: Option<&'w FxHashMap<ConstId, DataPlacement>>,
     pub(super) store: &'w mut Store,
     /// The chains of the regions that are already written.
     pub(super) done: FxHashMap<RegionId, ChainId>,
@@ -84,8 +84,10 @@ impl<'w> FunctionWriter<'w> {
         f: &'w Function,
         is_main: bool,
     ) -> Result<FunctionWriter<'w>> {
-        let homes = is_main.then_some(&writer.homes);
-        let moved = homes.into_iter().flat_map(|homes| homes.keys().copied());
+        let placements = is_main.then_some(&writer.placements);
+        let moved = placements
+            .into_iter()
+            .flat_map(|placements| placements.keys().copied());
         let is_old = is_main && writer.ir_version < 4;
         let has_old_inputs = is_old && writer.source.is_none();
         let source = writer.source.as_deref();
@@ -107,7 +109,7 @@ impl<'w> FunctionWriter<'w> {
             ir_version: writer.ir_version,
             has_metadata: writer.has_metadata,
             domains: &writer.domains,
-            homes,
+            placements,
             store: &mut writer.store,
             done: FxHashMap::default(),
             layout: Layout::new(f, has_old_inputs),

@@ -159,7 +159,7 @@ fn run_warns_about_passes_without_a_phase() {
     let model = dir.path().join("m.ir");
     std::fs::write(&model, module().to_string()).unwrap();
     let request = pipeline::Request {
-        pipeline: Some(pipeline::PipelineText::of_file(
+        pipeline: Some(pipeline::PipelineText::from_file(
             "p.toml",
             "passes = [{ phase = 'lower' }, 'x.transform.A']",
         )),

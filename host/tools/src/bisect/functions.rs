@@ -11,7 +11,7 @@ use passdock_core::{PassError, PassRun, verify};
 /// Returns a minimal set of functions whose changes together make the module bad: each of them is necessary.
 pub(super) fn narrow(
     run: &PassRun,
-    judge: &mut dyn FnMut(String, &Module) -> Result<Verdict, PassError>,
+    oracle: &mut dyn FnMut(String, &Module) -> Result<Verdict, PassError>,
 ) -> Result<Vec<String>, PassError> {
     // New functions are part of the base, since changed functions may call them.
     let (mut base, mut changed) = (run.before.clone(), Vec::new());
@@ -33,7 +33,7 @@ pub(super) fn narrow(
         }
         let names: Vec<String> = part.iter().map(|f| format!("@{}", name(f))).collect();
         let candidate = format!("with changes in {} only", listed(&names));
-        Ok(judge(candidate, &module)? == Verdict::Bad)
+        Ok(oracle(candidate, &module)? == Verdict::Bad)
     };
     // If the changed functions alone aren't bad, the fault may be in the removed ones: inconclusive.
     let mut names = run.before.names();

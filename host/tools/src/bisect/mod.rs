@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::search::{first_bad, require_broken};
 use passdock_core::{ErrorKind, FailureSite, PassError, PassRun, Provider, Registry};
-use passdock_driver::judge::Verdict;
+use passdock_driver::oracle::Verdict;
 use passdock_driver::pipeline::{Request, Rerun};
 use passdock_driver::reproducer::Failure;
 pub use rewrites::BadRewrite;
@@ -93,7 +93,7 @@ pub fn bisect(
     log: &mut dyn FnMut(&BisectCheck),
 ) -> Result<Bisection, PassError> {
     let rerun = Rerun::new(registry, request)?;
-    let (result, mut runs) = rerun.run_kept(module.clone());
+    let (result, mut runs) = rerun.run_recorded(module.clone());
     let passes_run = runs.len();
     runs.retain(|run| !run.after.is_same(&run.before));
     let mut bisection = Bisection {
@@ -108,17 +108,17 @@ pub fn bisect(
         return Ok(bisection);
     }
     let mut checks = Vec::new();
-    let mut judge = |candidate: String, module: &Module| -> Result<Verdict, PassError> {
+    let mut oracle = |candidate: String, module: &Module| -> Result<Verdict, PassError> {
         let verdict = check(module)?;
         let checked = BisectCheck { candidate, verdict };
         log(&checked);
         checks.push(checked);
         Ok(verdict)
     };
-    let (good, bad) = first_bad_run(&module, &runs, &mut judge)?;
+    let (good, bad) = first_bad_run(&module, &runs, &mut oracle)?;
     let suspects = &runs[good..bad];
     if let [run] = suspects {
-        bisection.functions = functions::narrow(run, &mut judge)?;
+        bisection.functions = functions::narrow(run, &mut oracle)?;
         let mut proof = Proof {
             good: run.before.clone(),
             bad: run.after.clone(),
@@ -129,7 +129,7 @@ pub fn bisect(
             },
             error: None,
         };
-        if let Some(narrowed) = rewrites::narrow(run, rerun.context(), &mut judge)? {
+        if let Some(narrowed) = rewrites::narrow(run, rerun.context(), &mut oracle)? {
             bisection.rewrite = Some(proof.narrow(narrowed));
         }
         bisection.proof = Some(proof);
@@ -204,20 +204,20 @@ impl Proof {
 fn first_bad_run(
     untouched: &Module,
     runs: &[PassRun],
-    judge: &mut dyn FnMut(String, &Module) -> Result<Verdict, PassError>,
+    oracle: &mut dyn FnMut(String, &Module) -> Result<Verdict, PassError>,
 ) -> Result<(usize, usize), PassError> {
     let last = runs.len();
-    let before = judge("before any pass".to_owned(), untouched)?;
+    let before = oracle("before any pass".to_owned(), untouched)?;
     if last == 0 && before == Verdict::Good {
         let message = "no pass changes the model";
         let help = "run `passdock explain` to see which passes run";
         return Err(PassError::new(ErrorKind::Check, message).help(help));
     }
-    let mut judge = |at: usize| {
+    let mut oracle = |at: usize| {
         let run = &runs[at - 1];
         let candidate = format!("after {at} of {last}: {}", run.pass.info().name);
-        judge(candidate, &run.after)
+        oracle(candidate, &run.after)
     };
-    require_broken(before, || judge(last))?;
-    first_bad((0, last), &mut judge)
+    require_broken(before, || oracle(last))?;
+    first_bad((0, last), &mut oracle)
 }

@@ -42,40 +42,40 @@ pub(super) struct Narrowed {
 pub(super) fn narrow(
     pass: &PassRun,
     context: &PassContext,
-    judge: &mut dyn FnMut(String, &Module) -> Result<Verdict, PassError>,
+    oracle: &mut dyn FnMut(String, &Module) -> Result<Verdict, PassError>,
 ) -> Result<Option<Narrowed>, PassError> {
-    let again = LimitedPass {
+    let limited_pass = LimitedPass {
         context,
         pass: &pass.pass,
         before: &pass.before,
     };
-    let (all, cx) = again.run(u64::MAX);
+    let (all, cx) = limited_pass.run(u64::MAX);
     let (total, _) = cx.last_rewrite();
     // The pass may behave differently when it runs alone.
     let is_same = |module| diff::compare(&pass.after, &module).is_ok_and(|diff| diff.is_same());
     if total == 0 || !all.is_ok_and(is_same) {
         return Ok(None);
     }
-    let number = again.search(total, &mut |number| {
+    let number = limited_pass.search(total, &mut |number| {
         let candidate = match number {
             0 => "without rewrites".to_owned(),
             number => format!("with {number} of {total} rewrites"),
         };
-        match again.run(number).0 {
+        match limited_pass.run(number).0 {
             // The module without rewrites was tested before.
-            Ok(module) if module.is_same(again.before) => Ok(Verdict::Good),
-            Ok(module) => judge(candidate, &module),
+            Ok(module) if module.is_same(limited_pass.before) => Ok(Verdict::Good),
+            Ok(module) => oracle(candidate, &module),
             Err(_) => Ok(Verdict::Unknown),
         }
     })?;
-    Ok(number.and_then(|number| again.narrowed(number, total)))
+    Ok(number.and_then(|number| limited_pass.narrowed(number, total)))
 }
 
 /// Finds the rewrite in which a pass fails; `None` if it fails without rewriting. If the process crashes, the
 /// supervisor repeats this search in another process, where the crash is an error of the pass.
 pub(super) fn narrow_failed(error: &PassError, site: &FailureSite) -> Option<Narrowed> {
     let failure = Failure::from(error);
-    let again = LimitedPass {
+    let limited_pass = LimitedPass {
         context: &site.context,
         pass: site.passes.first()?,
         before: &site.before,
@@ -85,7 +85,7 @@ pub(super) fn narrow_failed(error: &PassError, site: &FailureSite) -> Option<Nar
         Err(error) if failure.is_same(&Failure::from(&error)) => Verdict::Bad,
         Err(_) => Verdict::Unknown,
     };
-    let (all, cx) = again.run_watched(u64::MAX);
+    let (all, cx) = limited_pass.run_watched(u64::MAX);
     let (done, last) = match &all {
         Err(error) => last_rewrite(error, &cx),
         Ok(_) => cx.last_rewrite(),
@@ -94,9 +94,9 @@ pub(super) fn narrow_failed(error: &PassError, site: &FailureSite) -> Option<Nar
         return None;
     }
     // The pass may fail in a rewrite that isn't counted yet.
-    let mut judge = |number| Ok(verdict(again.run_watched(number).0));
-    let number = again.search(done + 1, &mut judge).ok()??;
-    again.narrowed(number, done)
+    let mut oracle = |number| Ok(verdict(limited_pass.run_watched(number).0));
+    let number = limited_pass.search(done + 1, &mut oracle).ok()??;
+    limited_pass.narrowed(number, done)
 }
 
 /// Returns the number of rewrites that a failed run completed, and the rule that it was applying.
@@ -136,12 +136,12 @@ impl LimitedPass<'_> {
     pub(crate) fn search(
         &self,
         bad: u64,
-        judge: &mut dyn FnMut(u64) -> Result<Verdict, PassError>,
+        oracle: &mut dyn FnMut(u64) -> Result<Verdict, PassError>,
     ) -> Result<Option<u64>, PassError> {
-        if self.context.settings().rewrite_limit.is_some() || judge(0)? != Verdict::Good {
+        if self.context.settings().rewrite_limit.is_some() || oracle(0)? != Verdict::Good {
             return Ok(None);
         }
-        let (good, bad) = first_bad((0, bad as usize), &mut |number| judge(number as u64))?;
+        let (good, bad) = first_bad((0, bad as usize), &mut |number| oracle(number as u64))?;
         Ok((bad - good == 1).then_some(bad as u64))
     }
 

@@ -99,11 +99,11 @@ pub(super) fn output(module: &Module, name: &str) -> Option<OpRef> {
     Some(OpRef::new(f, f.defining_op(slot.value)?))
 }
 
-fn first(module: &Module, is_meant: impl Fn(&Function, OpId) -> bool) -> Option<OpRef> {
+fn first(module: &Module, predicate: impl Fn(&Function, OpId) -> bool) -> Option<OpRef> {
     let main = module.function_named("main");
     let functions = main.into_iter().chain(module.functions());
     let mut ops = functions.filter_map(|f| {
-        let op = f.walk(f.body()).find(|&op| is_meant(f, op))?;
+        let op = f.walk(f.body()).find(|&op| predicate(f, op))?;
         Some(OpRef::new(f, op))
     });
     ops.next()

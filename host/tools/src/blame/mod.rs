@@ -87,7 +87,7 @@ pub fn blame(
     op: &str,
 ) -> Result<Blame, PassError> {
     let rerun = Rerun::new(registry, request)?;
-    let (result, runs) = rerun.run_kept(module.clone());
+    let (result, runs) = rerun.run_recorded(module.clone());
     let last = result?;
     let trail = Trail {
         rerun: &rerun,

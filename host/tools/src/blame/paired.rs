@@ -37,7 +37,7 @@ impl<'m> PairedFunction<'m> {
         if Arc::ptr_eq(before, after) {
             return Ok(None);
         }
-        let comparison = Comparison::of_pairs(before, after)?;
+        let comparison = Comparison::from_pairs(before, after)?;
         let ops = comparison.paired_ops().into_iter();
         let (pairs, others): (Vec<PairedOp>, _) = ops.partition(|pair| pair.same_kind);
         Ok(Some(PairedFunction {
@@ -91,30 +91,32 @@ impl<'m> PairedFunction<'m> {
     }
 
     /// Returns the ops that `made` was created from.
-    pub(super) fn sources(&self, made: OpId) -> Vec<OpId> {
+    pub(super) fn sources(&self, created: OpId) -> Vec<OpId> {
         let ops = self.old.walk(self.old.body());
-        ops.filter(|&op| self.is_source(op, made)).collect()
+        ops.filter(|&op| self.is_source(op, created)).collect()
     }
 
     /// Returns the ops that were created from `gone`.
-    pub(super) fn heirs(&self, gone: OpId) -> Vec<OpId> {
+    pub(super) fn replacements(&self, removed: OpId) -> Vec<OpId> {
         let stayed: FxHashSet<OpId> = self.pairs.iter().map(|pair| pair.after).collect();
         let ops = self.new.walk(self.new.body());
-        let made = ops.filter(|op| !stayed.contains(op));
-        made.filter(|&made| self.is_source(gone, made)).collect()
+        let created = ops.filter(|op| !stayed.contains(op));
+        created
+            .filter(|&created| self.is_source(removed, created))
+            .collect()
     }
 
     /// Whether `op` had a result with the name of one of `made`'s, or was removed and is paired or shares a node with
     /// it.
-    fn is_source(&self, op: OpId, made: OpId) -> bool {
+    fn is_source(&self, op: OpId, created: OpId) -> bool {
         let mut results = find::result_names(self.old, op);
-        if results.any(|name| find::result_names(self.new, made).any(|other| other == name)) {
+        if results.any(|name| find::result_names(self.new, created).any(|other| other == name)) {
             return true;
         }
         let mut others = self.others.iter();
         !self.paired.contains(&op)
-            && (others.any(|pair| pair.before == op && pair.after == made) || {
-                let names = find::names(self.new, made);
+            && (others.any(|pair| pair.before == op && pair.after == created) || {
+                let names = find::names(self.new, created);
                 let nodes = find::names(self.old, op);
                 nodes.iter().any(|node| find::is_from(&names, node))
             })

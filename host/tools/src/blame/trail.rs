@@ -2,7 +2,7 @@
 
 use passdock_abi::OpId;
 use passdock_core::{PassError, PassRun};
-use passdock_driver::judge::Verdict;
+use passdock_driver::oracle::Verdict;
 use passdock_driver::pipeline::Rerun;
 use passdock_ir::{Function, Module};
 use rustc_hash::FxHashSet;
@@ -94,14 +94,14 @@ impl Trail<'_> {
             let names = find::names(paired.old, op.op);
             let Some(pair) = paired.pairs.iter().find(|pair| pair.before == op.op) else {
                 let before = lines(paired.old, &[op.op]);
-                let after = lines(paired.new, &paired.heirs(op.op));
+                let after = lines(paired.new, &paired.replacements(op.op));
                 // The first rewrite after which the op is gone.
                 let rule = self.rule(run, |output| {
                     let paired = PairedFunction::new(&run.before, output, &op.function);
-                    let is_gone = |paired: PairedFunction<'_>| {
+                    let is_removed = |paired: PairedFunction<'_>| {
                         paired.pairs.iter().all(|pair| pair.before != op.op)
                     };
-                    paired.ok().flatten().is_some_and(is_gone)
+                    paired.ok().flatten().is_some_and(is_removed)
                 });
                 steps.push(step(
                     run,
@@ -150,11 +150,11 @@ impl Trail<'_> {
         let Some(paired) = PairedFunction::new(&run.before, &run.after, &old.function)? else {
             return Ok(None);
         };
-        let is_kept = match paired.pair_of(new.op) {
+        let is_unchanged = match paired.pair_of(new.op) {
             Some(pair) => pair.before == old.op,
             None => paired.sources(new.op).contains(&old.op),
         };
-        if is_kept {
+        if is_unchanged {
             return Ok(None);
         }
         // The first rewrite after which another op produces the output.

@@ -13,7 +13,7 @@ use super::report::{
     Change, ConstantDiff, FunctionDiff, OpChange, OpDiff, Relocation, Renaming, Rewired, Setting,
 };
 use super::settings;
-use super::side::{Node, Side, text_of};
+use super::side::{Node, Side, optional_text};
 use crate::queries::is_present;
 
 /// The comparison of two functions.
@@ -59,7 +59,10 @@ impl<'f> Comparison<'f> {
     }
 
     /// Pairs the ops of two functions and compares the pairs, without a report.
-    pub(crate) fn of_pairs(a: &'f Function, b: &'f Function) -> Result<Comparison<'f>, PassError> {
+    pub(crate) fn from_pairs(
+        a: &'f Function,
+        b: &'f Function,
+    ) -> Result<Comparison<'f>, PassError> {
         let mut comparison = Comparison::new(a, b)?;
         comparison.compare_pairs();
         Ok(comparison)
@@ -244,14 +247,14 @@ impl<'f> Comparison<'f> {
 
     fn op_results(&mut self, ops: [OpId; 2], changes: &mut Vec<OpChange>) {
         let functions = self.functions();
-        let [olds, news] = [0, 1].map(|side: usize| -> Vec<Option<ValueId>> {
+        let [old_items, new_items] = [0, 1].map(|side: usize| -> Vec<Option<ValueId>> {
             let f = functions[side];
             let results = f.results(ops[side]);
             results.map(|id| is_present(f, id).then_some(id)).collect()
         });
-        for index in 0..olds.len().max(news.len()) {
+        for index in 0..old_items.len().max(new_items.len()) {
             let result = |results: &[Option<ValueId>]| results.get(index).copied().flatten();
-            match (result(&olds), result(&news)) {
+            match (result(&old_items), result(&new_items)) {
                 (Some(old), Some(new)) => self.values([old, new]),
                 (None, None) => {}
                 (old, new) => changes.push(OpChange::Result {
@@ -305,7 +308,7 @@ impl<'f> Comparison<'f> {
 
     /// Returns two names, if they differ.
     pub(super) fn renamed(&self, names: [SymbolId; 2]) -> Option<[Option<String>; 2]> {
-        let [old, new] = [0, 1].map(|side| text_of(self.sides[side].f, names[side]));
+        let [old, new] = [0, 1].map(|side| optional_text(self.sides[side].f, names[side]));
         (old != new).then(|| [old, new].map(|name| name.map(str::to_owned)))
     }
 
@@ -326,16 +329,16 @@ impl<'f> Comparison<'f> {
 
     /// Lists the differences of two regions, in program order.
     fn list(&mut self, [a, b]: [RegionId; 2]) {
-        let mut olds = self.sides[0].nodes(a).into_iter().enumerate().peekable();
-        let positions = olds.clone().map(|(at, node)| (node, at));
+        let mut old_items = self.sides[0].nodes(a).into_iter().enumerate().peekable();
+        let positions = old_items.clone().map(|(at, node)| (node, at));
         let positions: FxHashMap<Node, usize> = positions.collect();
         for new in self.sides[1].nodes(b) {
             let Some(old) = self.m.counterpart(1, new) else {
                 self.alone(1, new);
                 continue;
             };
-            let place = positions.get(&old).copied().unwrap_or(0);
-            while let Some((_, before)) = olds.next_if(|&(at, _)| at <= place) {
+            let position = positions.get(&old).copied().unwrap_or(0);
+            while let Some((_, before)) = old_items.next_if(|&(at, _)| at <= position) {
                 self.removed(before);
             }
             match (old, new) {
@@ -349,7 +352,7 @@ impl<'f> Comparison<'f> {
                 _ => {}
             }
         }
-        for (_, before) in olds {
+        for (_, before) in old_items {
             self.removed(before);
         }
     }

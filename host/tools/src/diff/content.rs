@@ -47,7 +47,7 @@ enum Key<'d> {
 
 impl Key<'_> {
     /// Returns the location of the data in a file. Data at equal locations is equal.
-    fn place(data: &ConstantData) -> Option<Key<'_>> {
+    fn data_range(data: &ConstantData) -> Option<Key<'_>> {
         match data.payload() {
             Payload::Mapped(range) => {
                 Some(Key::Mapped(Arc::as_ptr(&range.source).cast(), range.offset))
@@ -73,28 +73,29 @@ impl Contents {
         let mut classes = [FxHashMap::default(), FxHashMap::default()];
         let mut next = 0;
         for bucket in buckets.values() {
-            let places = bucket.each_ref().map(|constants| -> FxHashSet<Key<'_>> {
+            let ranges = bucket.each_ref().map(|constants| -> FxHashSet<Key<'_>> {
                 constants
                     .iter()
-                    .filter_map(|(_, data)| Key::place(data))
+                    .filter_map(|(_, data)| Key::data_range(data))
                     .collect()
             });
-            let is_shared = |place: &Key<'_>| places.iter().all(|places| places.contains(place));
+            let is_shared =
+                |data_range: &Key<'_>| ranges.iter().all(|ranges| ranges.contains(data_range));
             let is_read = bucket.iter().all(|constants| !constants.is_empty());
             let mut by_key: FxHashMap<Key<'_>, Vec<(&ConstantData, u32)>> = FxHashMap::default();
             for (side, constants) in bucket.iter().enumerate() {
                 for &(id, data) in constants {
-                    let key = match Key::place(data).filter(is_shared) {
-                        Some(place) => place,
+                    let key = match Key::data_range(data).filter(is_shared) {
+                        Some(data_range) => data_range,
                         None if is_read => Key::Hash(data.hash().map_err(unreadable)?),
                         None => Key::Unique(side, id),
                     };
                     let is_hash = matches!(key, Key::Hash(_));
                     let alike = by_key.entry(key).or_default();
                     let mut class = None;
-                    for &(other, of_other) in alike.iter() {
+                    for &(other, other_class) in alike.iter() {
                         if !is_hash || other.same(data).map_err(unreadable)? {
-                            class = Some(of_other);
+                            class = Some(other_class);
                             break;
                         }
                     }

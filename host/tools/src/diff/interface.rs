@@ -8,7 +8,7 @@ use passdock_ir::text;
 use rustc_hash::FxHashMap;
 
 use super::matching::common;
-use super::side::{Side, text_of};
+use super::side::{Side, optional_text};
 
 /// The pairs of parameters and of results, as indices.
 pub(super) struct Interface {
@@ -26,9 +26,9 @@ impl Interface {
 }
 
 fn pair(sides: &[Side<'_>; 2], ports: [Vec<(SymbolId, TypeId)>; 2]) -> Vec<(usize, usize)> {
-    let name = |side: usize, at: usize| text_of(sides[side].f, ports[side][at].0);
-    let news = (0..ports[1].len()).filter_map(|at| Some((name(1, at)?, at)));
-    let mut by_name: FxHashMap<&str, usize> = news.collect();
+    let name = |side: usize, at: usize| optional_text(sides[side].f, ports[side][at].0);
+    let new_items = (0..ports[1].len()).filter_map(|at| Some((name(1, at)?, at)));
+    let mut by_name: FxHashMap<&str, usize> = new_items.collect();
     let named = |at| Some((at, by_name.remove(name(0, at)?)?));
     let mut pairs: Vec<(usize, usize)> = (0..ports[0].len()).filter_map(named).collect();
     let mut keys = [0, 1].map(|side: usize| -> Vec<(Option<usize>, String)> {

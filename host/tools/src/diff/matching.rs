@@ -18,7 +18,7 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use super::content::Contents;
 use super::interface::Interface;
-use super::side::{Node, Side, text_of};
+use super::side::{Node, Side, optional_text};
 
 /// The pairs of nodes and of regions.
 #[derive(Default)]
@@ -164,12 +164,12 @@ impl Matcher<'_, '_> {
 
     /// Pairs arguments of two regions by position, and the terminators.
     fn ends(&mut self, regions: [RegionId; 2], args: Vec<(usize, usize)>) {
-        let [olds, news] = [0, 1].map(|side: usize| -> Vec<Node> {
+        let [old_items, new_items] = [0, 1].map(|side: usize| -> Vec<Node> {
             let args = self.sides[side].f.args(regions[side]);
             args.map(Node::Arg).collect()
         });
         for (from, to) in args {
-            self.m.add(olds[from], news[to]);
+            self.m.add(old_items[from], new_items[to]);
         }
         let ends = [0, 1].map(|side: usize| self.sides[side].terminator(regions[side]));
         if let [Some(a), Some(b)] = ends {
@@ -193,7 +193,7 @@ impl Matcher<'_, '_> {
         let attrs =
             attrs.map(|attr| hash((side.f.text(attr.name), attr_key(side, contents, op, attr))));
         let regions = side.f.regions_of(op);
-        let regions = regions.map(|region| hash(text_of(side.f, side.f.region(region).name)));
+        let regions = regions.map(|region| hash(optional_text(side.f, side.f.region(region).name)));
         // The order of attributes and regions has no meaning.
         let sum = attrs.chain(regions).fold(0, u64::wrapping_add);
         let constants = side
@@ -290,12 +290,12 @@ impl Matcher<'_, '_> {
                 continue;
             };
             let [f, g] = [self.sides[0].f, self.sides[1].f];
-            let mut news = self.sides[1].regions(b);
+            let mut new_items = self.sides[1].regions(b);
             for old in self.sides[0].regions(a) {
-                let name = text_of(f, f.region(old).name);
-                let is_same = |new: &RegionId| text_of(g, g.region(*new).name) == name;
-                if let Some(at) = news.iter().position(is_same) {
-                    let new = news.remove(at);
+                let name = optional_text(f, f.region(old).name);
+                let is_same = |new: &RegionId| optional_text(g, g.region(*new).name) == name;
+                if let Some(at) = new_items.iter().position(is_same) {
+                    let new = new_items.remove(at);
                     let args = f.args(old).len().min(g.args(new).len());
                     self.ends([old, new], (0..args).map(|at| (at, at)).collect());
                     self.m.regions.push([old, new]);

@@ -110,8 +110,8 @@ fn settings<N: AsRef<str>, V>(
         pair.map(|pair| &pair.1)
     };
     let [old, new] = lists.map(|list| list.iter().map(|pair| pair.0.as_ref()));
-    let gone = old.filter(|name| find(1, name).is_none());
-    let all = new.chain(gone).filter_map(|name| {
+    let removed = old.filter(|name| find(1, name).is_none());
+    let all = new.chain(removed).filter_map(|name| {
         let values = [0, 1].map(|side| find(side, name));
         let is_same = matches!(values, [Some(old), Some(new)] if is_same(old, new));
         (!is_same).then(|| Setting {
@@ -141,7 +141,7 @@ pub struct PairedOp {
 /// # Errors
 /// If a constant's bytes are needed and can't be read.
 pub fn pairs(old: &Function, new: &Function) -> Result<Vec<PairedOp>, PassError> {
-    Ok(Comparison::of_pairs(old, new)?.paired_ops())
+    Ok(Comparison::from_pairs(old, new)?.paired_ops())
 }
 
 #[cfg(test)]

@@ -32,9 +32,9 @@ impl Comparison<'_> {
     /// omitted, the operands are aligned first, so that one removed operand doesn't change all slots after it.
     fn differing(&self, nodes: [Node; 2]) -> Vec<(usize, ValueId, ValueId)> {
         let values = self.values_of(nodes);
-        let [olds, news] = &values;
-        let is_aligned =
-            olds.len() == news.len() || values.iter().flatten().any(|value| value.is_none());
+        let [old_items, new_items] = &values;
+        let is_aligned = old_items.len() == new_items.len()
+            || values.iter().flatten().any(|value| value.is_none());
         let mut common = match is_aligned {
             true => Vec::new(),
             false => {
@@ -50,11 +50,11 @@ impl Comparison<'_> {
                 common(&keys[0], &keys[1])
             }
         };
-        common.push((olds.len(), news.len()));
+        common.push((old_items.len(), new_items.len()));
         let mut differing = Vec::new();
         let (mut from_a, mut from_b) = (0, 0);
         for (to_a, to_b) in common {
-            let gaps = [&olds[from_a..to_a], &news[from_b..to_b]];
+            let gaps = [&old_items[from_a..to_a], &new_items[from_b..to_b]];
             for at in 0..gaps[0].len().max(gaps[1].len()) {
                 let [old, new] = gaps.map(|gap| gap.get(at).copied().unwrap_or(ValueId::NONE));
                 if !self.is_same(old, new) {

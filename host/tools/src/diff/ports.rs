@@ -25,18 +25,18 @@ impl Comparison<'_> {
     fn list_ports(
         &mut self,
         port: &'static str,
-        [olds, news]: &[Vec<(SymbolId, TypeId)>; 2],
+        [old_items, new_items]: &[Vec<(SymbolId, TypeId)>; 2],
         pairs: &[(usize, usize)],
     ) {
         let [f, g] = self.functions();
         let paired_olds: FxHashSet<usize> = pairs.iter().map(|&(old, _)| old).collect();
-        for (index, &(name, ty)) in olds.iter().enumerate() {
+        for (index, &(name, ty)) in old_items.iter().enumerate() {
             if !paired_olds.contains(&index) {
                 let ty = text::type_text(f, ty);
                 self.port(
                     port,
                     index,
-                    shown(f, name, index),
+                    port_name(f, name, index),
                     PortChange::Removed { ty },
                 );
             }
@@ -46,7 +46,7 @@ impl Comparison<'_> {
         let order: Vec<usize> = paired.iter().map(|&(old, _)| old).collect();
         let moved = moved(&order);
         let mut paired = paired.into_iter().peekable();
-        for (index, &(name, ty)) in news.iter().enumerate() {
+        for (index, &(name, ty)) in new_items.iter().enumerate() {
             let mut changes = Vec::new();
             match paired.next_if(|&(_, new)| new == index) {
                 None => changes.push(PortChange::Added {
@@ -59,7 +59,7 @@ impl Comparison<'_> {
                             after: new,
                         });
                     }
-                    let (old_name, old_ty) = olds[old];
+                    let (old_name, old_ty) = old_items[old];
                     let renamed = self.renamed([old_name, name]);
                     changes.extend(
                         renamed.map(|[before, after]| PortChange::Renamed { before, after }),
@@ -70,17 +70,17 @@ impl Comparison<'_> {
                 }
             }
             for change in changes {
-                self.port(port, index, shown(g, name, index), change);
+                self.port(port, index, port_name(g, name, index), change);
             }
         }
     }
 
     /// Compares the defaults of two parameters.
     fn default(&mut self, old: usize, new: usize) {
-        let places = [old, new];
+        let indices = [old, new];
         let args = [0, 1].map(|side: usize| {
             let f = self.sides[side].f;
-            f.args(f.body()).nth(places[side])
+            f.args(f.body()).nth(indices[side])
         });
         let [Some(from), Some(to)] = args else { return };
         let values = [from, to];
@@ -98,18 +98,18 @@ impl Comparison<'_> {
 
     /// Compares the values that the bodies return.
     pub(super) fn outputs(&mut self, nodes: [Node; 2]) {
-        let [olds, news] = self.values_of(nodes);
+        let [old_items, new_items] = self.values_of(nodes);
         let g = self.sides[1].f;
         let ports = g.ports(g.body());
         for (from, to) in self.interface.results.clone() {
-            let (Some(&old), Some(&new)) = (olds.get(from), news.get(to)) else {
+            let (Some(&old), Some(&new)) = (old_items.get(from), new_items.get(to)) else {
                 continue;
             };
             if self.is_same(old, new) {
                 continue;
             }
             let name = ports.get(to).map_or(SymbolId::NONE, |port| port.name);
-            let name = shown(g, name, to);
+            let name = port_name(g, name, to);
             if let Some(texts) = self.not_rewired(old, new, to, |_| format!("output {name}")) {
                 let [before, after] = texts.map(Option::unwrap_or_default);
                 self.port("output", to, name, PortChange::Value { before, after });
@@ -128,7 +128,7 @@ impl Comparison<'_> {
 }
 
 /// Returns the name of a port in a report.
-fn shown(f: &Function, name: SymbolId, index: usize) -> String {
+fn port_name(f: &Function, name: SymbolId, index: usize) -> String {
     match name.option() {
         Some(name) => text::value_text(f.text(name)),
         None => format!("#{index}"),

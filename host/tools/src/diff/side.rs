@@ -94,7 +94,7 @@ impl<'f> Side<'f> {
 
     /// Returns the first name among the values that a node defines.
     pub(super) fn name(&self, node: Node) -> Option<&'f str> {
-        let name = |value: ValueId| text_of(self.f, self.f.value(value).name);
+        let name = |value: ValueId| optional_text(self.f, self.f.value(value).name);
         match node {
             Node::Arg(value) => name(value),
             Node::Const(id) => name(self.f.constant(id).value),
@@ -198,7 +198,7 @@ impl<'f> Side<'f> {
     pub(super) fn region_text(&self, region: RegionId) -> Option<String> {
         let record = self.f.region(region);
         let owner = record.parent.option()?;
-        let name = text_of(self.f, record.name).unwrap_or("a region");
+        let name = optional_text(self.f, record.name).unwrap_or("a region");
         Some(format!("{name} of {}", self.short_op(owner)))
     }
 
@@ -236,11 +236,11 @@ impl<'f> Side<'f> {
 }
 
 /// Returns the text of a name; `None` if there is none.
-pub(super) fn text_of(f: &Function, name: SymbolId) -> Option<&str> {
+pub(super) fn optional_text(f: &Function, name: SymbolId) -> Option<&str> {
     name.option().map(|name| f.text(name))
 }
 
 fn node_name(f: &Function, loc: LocId) -> Option<&str> {
     let loc = f.loc(loc).filter(|loc| loc.kind == LocKind::NAME)?;
-    text_of(f, loc.name)
+    optional_text(f, loc.name)
 }

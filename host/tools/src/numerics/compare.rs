@@ -16,7 +16,7 @@ use serde::Serialize;
 use super::interface::{self, InterfaceDifference};
 use super::ort::{self, OrtSession, Runtime};
 use super::outputs::{OutputComparison, compare_results, worst};
-use super::precision::brought_in;
+use super::precision::introduced_dtype;
 use super::samples;
 use super::sessions::{Sessions, run_all};
 use super::sizes::{self, InconsistentSample, SampleSize};
@@ -182,14 +182,16 @@ pub fn compare(
     let after_ports = second.as_ref().ok().map(|second| &second.ports);
     let samples = sizes::samples(&first, after_ports, options);
     let samples = samples.map_err(|reason| not_compared(&reason))?;
-    let compute_dtype = brought_in(before, after);
+    let compute_dtype = introduced_dtype(before, after);
     let interface = after_ports.map(|after| interface::compare(&first.ports, after));
     let interface = interface.unwrap_or_default();
     let overrides = options.overrides(compute_dtype);
     let mut inconsistent_symbols = Vec::new();
     let results = match second {
         Err(message) => Err(RunFailure::rejected(message)),
-        Ok(second) if !interface::takes(&first.ports, &second.ports) => Ok(Vec::new()),
+        Ok(second) if !interface::accepts_same_inputs(&first.ports, &second.ports) => {
+            Ok(Vec::new())
+        }
         Ok(second) => {
             inconsistent_symbols = compare_inconsistent(&second, samples.inconsistent, overrides);
             run_all(&second, &samples.samples).map_err(RunFailure::failed)

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, ThreadId};
 
 use passdock_abi::DType;
-use passdock_core::instrument::wrong;
+use passdock_core::instrument::option_error;
 use passdock_core::sdk::Table;
 use passdock_core::table;
 use passdock_core::util;
@@ -25,7 +25,7 @@ use super::interface;
 use super::options;
 use super::ort::{self, ModelOutput, ModelPorts, Runtime};
 use super::outputs;
-use super::precision::brought_in;
+use super::precision::introduced_dtype;
 use super::row::{Row, RowResult};
 use super::samples::{self, Sample};
 use super::sessions::{Sessions, run_all};
@@ -60,7 +60,7 @@ passdock_core::sdk::options! {
 
 /// Returns the instrument `numerics`, for a registry. ONNX Runtime is loaded before the first pass.
 pub fn instrument() -> InstrumentSpec {
-    InstrumentSpec::judging(
+    InstrumentSpec::checking(
         NAME,
         "Runs the model in ONNX Runtime before and after each pass, and names the first pass that \
          changes the results.",
@@ -199,8 +199,8 @@ impl Chain {
                 return;
             }
         };
-        row.together = std::mem::take(&mut self.pending);
-        row.compute_dtype = brought_in(&self.first, module);
+        row.merged_passes = std::mem::take(&mut self.pending);
+        row.compute_dtype = introduced_dtype(&self.first, module);
         let overrides = options.overrides(row.compute_dtype);
         let opaque = |name: &str| {
             let mut outputs = after.iter().flatten();
@@ -272,7 +272,7 @@ impl Numerics {
                 Ok(_) => "set the options `inputs` and `dims` to inputs that the model runs with",
             };
             not_checked = runner.as_ref().err().map(|reason| match reason.option {
-                Some(option) => wrong(NAME, option, reason.text.as_str()).into(),
+                Some(option) => option_error(NAME, option, reason.text.as_str()).into(),
                 None => {
                     let message = format!("the model's results are not checked: {}", reason.text);
                     PassError::new(ErrorKind::NotChecked, message).help(help)

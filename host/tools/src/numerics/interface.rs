@@ -50,7 +50,7 @@ pub(super) fn compare(before: &ModelPorts, after: &ModelPorts) -> Vec<InterfaceD
 }
 
 /// Whether a model accepts the inputs of another one.
-pub(super) fn takes(before: &ModelPorts, after: &ModelPorts) -> bool {
+pub(super) fn accepts_same_inputs(before: &ModelPorts, after: &ModelPorts) -> bool {
     after.inputs.iter().all(|new| {
         let old = before.inputs.iter().find(|old| old.name == new.name);
         old.is_some_and(|old| typed(old, new).is_none_or(|(_, breaking)| !breaking))
@@ -72,10 +72,10 @@ fn ports(port: &'static str, old: &[ModelPort], new: &[ModelPort]) -> Vec<Interf
             breaking,
         }
     };
-    let gone = old.iter().filter(|port| find(new, &port.name).is_none());
+    let removed = old.iter().filter(|port| find(new, &port.name).is_none());
     let added = new.iter().filter(|port| find(old, &port.name).is_none());
     let mut differences: Vec<InterfaceDifference> = Vec::new();
-    differences.extend(gone.map(|old| difference("name", Some(old), None, true)));
+    differences.extend(removed.map(|old| difference("name", Some(old), None, true)));
     differences.extend(added.map(|new| difference("name", None, Some(new), true)));
     let is_complete = differences.is_empty();
     differences.extend(old.iter().filter_map(|old| {

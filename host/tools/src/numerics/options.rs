@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use passdock_core::instrument::wrong;
+use passdock_core::instrument::option_error;
 use passdock_core::sdk::Table;
 use passdock_core::{InstrumentSetup, PassError};
 
@@ -21,7 +21,7 @@ pub(super) fn common(
 ) -> Result<CompareOptions, PassError> {
     if let Some((dim, size)) = dims.iter().find(|(_, size)| **size < 0) {
         let message = format!("invalid size of `{dim}`: expected at least 0, found {size}");
-        return Err(wrong(instrument, "dims", message).into());
+        return Err(option_error(instrument, "dims", message).into());
     }
     let path = |field: &str, path: &str| -> Result<Option<PathBuf>, PassError> {
         let path = (!path.is_empty()).then(|| setup.path(path));
@@ -29,7 +29,7 @@ pub(super) fn common(
             return Ok(path);
         };
         let message = format!("no such file or directory: `{}`", missing.display());
-        let mut error = wrong(instrument, field, message);
+        let mut error = option_error(instrument, field, message);
         let help = "use a path relative to the pipeline file, or with `--instrument` to the current directory";
         error.help = Some(help.to_owned());
         Err(error.into())

@@ -76,7 +76,7 @@ impl OutputComparison {
     }
 
     /// Describes the difference.
-    fn sentence(&self) -> String {
+    fn message(&self) -> String {
         let name = &self.name;
         if let Some(reason) = &self.reason {
             return format!("output `{name}` {reason}");
@@ -164,7 +164,7 @@ pub(super) fn compare_results(
 pub(super) fn worst(outputs: &[OutputComparison]) -> Option<String> {
     let differing = outputs.iter().filter(|output| !output.same);
     let worst = differing.max_by(|a, b| a.tolerance_ratio.total_cmp(&b.tolerance_ratio));
-    worst.map(OutputComparison::sentence)
+    worst.map(OutputComparison::message)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use passdock_abi::{DType, ValueId};
 use passdock_ir::Module;
 
 /// Returns the coarsest float type below `f32` that occurs in the module after, but not in the one before.
-pub(super) fn brought_in(before: &Module, after: &Module) -> Option<DType> {
+pub(super) fn introduced_dtype(before: &Module, after: &Module) -> Option<DType> {
     let mut types = [DType::BF16, DType::F16].into_iter();
     types.find(|&dtype| has(after, dtype) && !has(before, dtype))
 }

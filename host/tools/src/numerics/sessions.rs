@@ -51,12 +51,12 @@ impl Sessions {
             .map_err(|error| format!("could not write the model as ONNX: {error}"))?;
         let directory = self.directory.path();
         for data in written.data_files() {
-            let to = passdock_onnx::place_external(directory, data.location())
+            let to = passdock_onnx::resolve_external(directory, data.location())
                 .map_err(|error| error.to_string())?;
             // The data files of the original model don't change from pass to pass.
             if !to.exists() {
                 fs::create_dir_all(passdock_files::directory_of(&to)).map_err(not_written)?;
-                data.place(&to).map_err(not_written)?;
+                data.create_at(&to).map_err(not_written)?;
             }
         }
         let path = directory.join(format!("{number}.onnx"));
@@ -95,7 +95,7 @@ pub(super) fn run_all(
 /// Shortens a message to one line.
 fn short(message: &str) -> String {
     const LONGEST: usize = 400;
-    let words: Vec<&str> = message.split_whitespace().collect();
-    let line = words.join(" ");
+    let parts: Vec<&str> = message.split_whitespace().collect();
+    let line = parts.join(" ");
     terminal::shortened(line.trim_end_matches('.').to_owned(), LONGEST)
 }

@@ -94,8 +94,8 @@ pub(super) fn samples(
         return Err(reason.to_owned().into());
     }
     // A random op's seed may depend on its position in the module, so its results can't be compared.
-    let is_reproducible = run_all(before, &all.samples[..1]).is_ok_and(|again| {
-        let outputs = outputs::compare_results(&all.results[..1], &again, Overrides::default());
+    let is_reproducible = run_all(before, &all.samples[..1]).is_ok_and(|repeated| {
+        let outputs = outputs::compare_results(&all.results[..1], &repeated, Overrides::default());
         // Outputs that can't be compared don't count as random.
         let mut outputs = outputs.iter();
         outputs.all(|output| output.same || output.reason.is_some())

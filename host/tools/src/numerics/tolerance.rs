@@ -9,7 +9,7 @@ use crate::elements::{self, Element};
 /// The user's tolerances, and the precision that passes introduced.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Overrides {
-    /// The relative tolerance, instead of `Tolerance::of_element`.
+    /// The relative tolerance, instead of `Tolerance::relative_to_element`.
     pub(super) relative: Option<f64>,
     /// The absolute tolerance, instead of the one that follows from the largest element.
     pub(super) absolute: Option<f64>,
@@ -17,34 +17,34 @@ pub(super) struct Overrides {
     pub(super) compute_dtype: Option<DType>,
 }
 
-/// The allowed distance of two elements: `max(tiny, of_largest · max|a|) + of_element · |a|`.
+/// The allowed distance of two elements: `max(tiny, relative_to_largest · max|a|) + relative_to_element · |a|`.
 #[derive(Clone, Copy)]
 struct Tolerance {
     tiny: f64,
-    of_largest: f64,
-    of_element: f64,
+    relative_to_largest: f64,
+    relative_to_element: f64,
 }
 
 impl Tolerance {
     /// Returns the tolerance of a type; `None` if elements have to be equal.
     fn new(dtype: DType, overrides: Overrides) -> Option<Tolerance> {
-        let mut tolerance = Tolerance::of_type(dtype)?;
-        match overrides.compute_dtype.and_then(Tolerance::of_type) {
+        let mut tolerance = Tolerance::for_dtype(dtype)?;
+        match overrides.compute_dtype.and_then(Tolerance::for_dtype) {
             Some(coarser) if coarser.tiny > tolerance.tiny => tolerance = coarser,
             _ => {}
         }
         if let Some(absolute) = overrides.absolute {
-            (tolerance.tiny, tolerance.of_largest) = (absolute, 0.0);
+            (tolerance.tiny, tolerance.relative_to_largest) = (absolute, 0.0);
         }
-        let of_element = overrides.relative.unwrap_or(tolerance.of_element);
+        let relative_to_element = overrides.relative.unwrap_or(tolerance.relative_to_element);
         Some(Tolerance {
-            of_element,
+            relative_to_element,
             ..tolerance
         })
     }
 
-    fn of_type(dtype: DType) -> Option<Tolerance> {
-        let (tiny, of_largest, of_element) = match dtype {
+    fn for_dtype(dtype: DType) -> Option<Tolerance> {
+        let (tiny, relative_to_largest, relative_to_element) = match dtype {
             DType::F64 | DType::C128 => (1e-12, 1e-7, 1e-6),
             DType::F32 | DType::C64 => (1e-7, 1e-5, 1e-4),
             DType::F16 => (1e-4, 1e-2, 1e-2),
@@ -53,14 +53,14 @@ impl Tolerance {
         };
         Some(Tolerance {
             tiny,
-            of_largest,
-            of_element,
+            relative_to_largest,
+            relative_to_element,
         })
     }
 
     fn allowed(self, element: Element<'_>, largest: f64) -> f64 {
         let own = element.finite().unwrap_or(0.0);
-        self.tiny.max(self.of_largest * largest) + self.of_element * own
+        self.tiny.max(self.relative_to_largest * largest) + self.relative_to_element * own
     }
 }
 

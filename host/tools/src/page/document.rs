@@ -32,7 +32,7 @@ pub struct Document<'r> {
     model: &'r passdock_driver::pipeline::ModelReport,
     seconds: f64,
     passes: Vec<ListedPass<'r>>,
-    diagnostics: Vec<Said<'r>>,
+    diagnostics: Vec<RenderedDiagnostic<'r>>,
     reproducer: Option<&'r str>,
     /// `None` if the process that ran the passes crashed.
     recorded: Option<&'r Recorded>,
@@ -49,7 +49,7 @@ struct ListedPass<'r> {
 
 /// A diagnostic.
 #[derive(Serialize)]
-struct Said<'r> {
+struct RenderedDiagnostic<'r> {
     severity: Severity,
     message: &'r str,
     /// The whole diagnostic, rendered for a terminal without colors.
@@ -59,11 +59,14 @@ struct Said<'r> {
 impl<'r> Document<'r> {
     /// Creates the data of a run's HTML report.
     pub fn new(report: &'r Report, recorded: Option<&'r Recorded>, facts: &'r RunFacts) -> Self {
-        let diagnostics = report.diagnostics.iter().map(|diagnostic| Said {
-            severity: diagnostic.severity,
-            message: &diagnostic.message,
-            text: diagnostic.render(false),
-        });
+        let diagnostics = report
+            .diagnostics
+            .iter()
+            .map(|diagnostic| RenderedDiagnostic {
+                severity: diagnostic.severity,
+                message: &diagnostic.message,
+                text: diagnostic.render(false),
+            });
         Document {
             version: VERSION,
             facts,

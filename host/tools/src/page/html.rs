@@ -12,7 +12,7 @@ use super::document::Document;
 /// The template.
 const PAGE: &str = include_str!("../../assets/page.html");
 /// The placeholder of the data.
-const PLACE: &str = "<!--passdock-data-->";
+const DATA_MARKER: &str = "<!--passdock-data-->";
 /// The minimum size in bytes of JSON that is compressed. Smaller JSON is embedded uncompressed, so that it is readable.
 const LARGE: usize = 64 << 10;
 /// The compression level. Higher levels take long and gain little.
@@ -31,7 +31,7 @@ pub fn render(document: &Document<'_>) -> serde_json::Result<String> {
             ("application/x-deflate-base64", STANDARD.encode(bytes))
         }
     };
-    let (before, after) = PAGE.split_once(PLACE).unwrap_or((PAGE, ""));
+    let (before, after) = PAGE.split_once(DATA_MARKER).unwrap_or((PAGE, ""));
     Ok(format!(
         "{before}<script id=\"data\" type=\"{kind}\">{data}</script>{after}"
     ))

@@ -13,7 +13,7 @@ use passdock_core::PassError;
 use passdock_ir::{Function, Module};
 use rustc_hash::FxHashMap;
 
-use super::picture::OpFate;
+use super::picture::OpHistory;
 use super::recorder::PassTrail;
 
 /// The histories of all ops of the current module, and the fates of the first module's ops.
@@ -22,7 +22,7 @@ pub(crate) struct Lineage {
     /// The histories by function and op. An op without an entry is unchanged since the first module, under the same id.
     now: BTreeMap<String, FxHashMap<OpId, Past>>,
     /// The fates of ops of the first module that were removed, by function.
-    first: BTreeMap<String, FxHashMap<OpId, OpFate>>,
+    first: BTreeMap<String, FxHashMap<OpId, OpHistory>>,
 }
 
 /// The history of an op.
@@ -30,7 +30,7 @@ pub(crate) struct Lineage {
 struct Past {
     /// The op of the first module, in the function of the same name.
     origin: Option<OpId>,
-    fate: OpFate,
+    history: OpHistory,
 }
 
 impl Lineage {
@@ -40,7 +40,7 @@ impl Lineage {
         for f in module.functions() {
             let past = |op| Past {
                 origin: Some(op),
-                fate: OpFate::default(),
+                history: OpHistory::default(),
             };
             let ops = f.live_ops().map(|(op, _)| (op, past(op)));
             let name = f.text(f.name()).to_owned();
@@ -69,7 +69,7 @@ impl Lineage {
             for pair in pairs.into_iter().filter(|pair| pair.same_kind) {
                 let mut past = old_pasts.remove(&pair.before).unwrap_or_default();
                 if pair.changed {
-                    past.fate.changed.push(pass);
+                    past.history.changed.push(pass);
                     trail.changed += 1;
                 }
                 pasts.insert(pair.after, past);
@@ -77,7 +77,7 @@ impl Lineage {
             for (op, _) in new.live_ops() {
                 pasts.entry(op).or_insert_with(|| {
                     trail.made += 1;
-                    made_by(pass)
+                    created_by(pass)
                 });
             }
             self.remove(name, old_pasts, pass, trail);
@@ -103,41 +103,42 @@ impl Lineage {
         trail.removed += pasts.len();
         for past in pasts.into_values() {
             if let Some(origin) = past.origin {
-                let fate = OpFate {
+                let history = OpHistory {
                     removed: Some(pass),
-                    ..past.fate
+                    ..past.history
                 };
                 let first = self.first.entry(function.to_owned()).or_default();
-                first.insert(origin, fate);
+                first.insert(origin, history);
             }
         }
     }
 
     /// Returns the fate of an op of the last module.
-    pub(crate) fn of_last(&self, f: &Function, op: OpId) -> OpFate {
+    pub(crate) fn last_history(&self, f: &Function, op: OpId) -> OpHistory {
         let ops = self.now.get(f.text(f.name()));
         let past = ops.and_then(|ops| ops.get(&op));
-        past.map(|past| past.fate.clone()).unwrap_or_default()
+        past.map(|past| past.history.clone()).unwrap_or_default()
     }
 
     /// Returns the fates of the first module's ops, including those that weren't removed.
-    pub(crate) fn of_first(&self) -> BTreeMap<String, FxHashMap<OpId, OpFate>> {
+    pub(crate) fn first_histories(&self) -> BTreeMap<String, FxHashMap<OpId, OpHistory>> {
         let mut all = self.first.clone();
         for (name, pasts) in &self.now {
-            let of_function = all.entry(name.clone()).or_default();
+            let histories_in_function = all.entry(name.clone()).or_default();
             let still = pasts.values();
-            of_function.extend(still.filter_map(|past| Some((past.origin?, past.fate.clone()))));
+            histories_in_function
+                .extend(still.filter_map(|past| Some((past.origin?, past.history.clone()))));
         }
         all
     }
 }
 
-fn made_by(pass: u32) -> Past {
+fn created_by(pass: u32) -> Past {
     Past {
         origin: None,
-        fate: OpFate {
+        history: OpHistory {
             made: Some(pass),
-            ..OpFate::default()
+            ..OpHistory::default()
         },
     }
 }

@@ -20,7 +20,7 @@ mod run;
 
 pub use document::{Document, RunFacts};
 pub use html::{render, write};
-pub use picture::{DrawnFunction, DrawnOp, DrawnValue, OpFate};
+pub use picture::{DrawnFunction, DrawnOp, DrawnValue, OpHistory};
 pub use programs::register;
 pub use recorder::{NAME, PassTrail, PluginRelease, Recorded, instrument};
 pub use run::RunPage;

@@ -56,12 +56,12 @@ pub struct DrawnOp {
     pub inside: Option<u32>,
     /// The passes that created, changed or removed the op.
     #[serde(flatten)]
-    pub fate: OpFate,
+    pub history: OpHistory,
 }
 
 /// The passes that affected an op, as indices of [`super::PassTrail`]s.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct OpFate {
+pub struct OpHistory {
     /// The pass that created the op; `None` if it was in the first module.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub made: Option<u32>,
@@ -76,35 +76,38 @@ pub struct OpFate {
 /// Converts the functions of a module. `fate` returns the fate of each op.
 pub(crate) fn draw(
     module: &Module,
-    mut fate: impl FnMut(&Function, OpId) -> OpFate,
+    mut history: impl FnMut(&Function, OpId) -> OpHistory,
 ) -> Vec<DrawnFunction> {
     let each = module.functions();
-    each.map(|function| draw_function(function, &mut fate))
+    each.map(|function| draw_function(function, &mut history))
         .collect()
 }
 
-fn draw_function(f: &Function, fate: &mut impl FnMut(&Function, OpId) -> OpFate) -> DrawnFunction {
+fn draw_function(
+    f: &Function,
+    history: &mut impl FnMut(&Function, OpId) -> OpHistory,
+) -> DrawnFunction {
     let pieces = Pieces::new(f);
     let ids: Vec<OpId> = f.walk(f.body()).collect();
-    let places = ids.iter().enumerate().map(|(at, id)| (*id, at as u32));
-    let places: FxHashMap<OpId, u32> = places.collect();
+    let indices = ids.iter().enumerate().map(|(at, id)| (*id, at as u32));
+    let indices: FxHashMap<OpId, u32> = indices.collect();
     let mut values = Values {
         f,
         pieces: &pieces,
-        places: &places,
+        indices: &indices,
         known: FxHashMap::default(),
         drawn: Vec::new(),
     };
     // All parameters come first, including unused ones.
-    f.args(f.body()).for_each(|arg| _ = values.place(arg));
+    f.args(f.body()).for_each(|arg| _ = values.index(arg));
     let mut ops = Vec::new();
     for &id in &ids {
         let op = f.op(id);
         let operands = f.operands(id).iter().map(|slot| slot.value);
         let operands = operands.filter(|value| value.is_some());
-        let operands = operands.map(|value| values.place(value)).collect();
+        let operands = operands.map(|value| values.index(value)).collect();
         let results = f.results(id).filter(|&value| is_present(f, value));
-        let results = results.map(|value| values.place(value)).collect();
+        let results = results.map(|value| values.index(value)).collect();
         let names = node_names(f, op.loc).take(MAX_NAMES);
         let around = f.region(op.parent).parent;
         ops.push(DrawnOp {
@@ -113,8 +116,8 @@ fn draw_function(f: &Function, fate: &mut impl FnMut(&Function, OpId) -> OpFate)
             text: shortened(pieces.op(id), MAX_TEXT),
             operands,
             results,
-            inside: around.option().and_then(|op| places.get(&op).copied()),
-            fate: fate(f, id),
+            inside: around.option().and_then(|op| indices.get(&op).copied()),
+            history: history(f, id),
         });
     }
     DrawnFunction {
@@ -128,30 +131,30 @@ fn draw_function(f: &Function, fate: &mut impl FnMut(&Function, OpId) -> OpFate)
 struct Values<'f> {
     f: &'f Function,
     pieces: &'f Pieces<'f>,
-    places: &'f FxHashMap<OpId, u32>,
+    indices: &'f FxHashMap<OpId, u32>,
     known: FxHashMap<ValueId, u32>,
     drawn: Vec<DrawnValue>,
 }
 
 impl Values<'_> {
-    fn place(&mut self, value: ValueId) -> u32 {
+    fn index(&mut self, value: ValueId) -> u32 {
         if let Some(known) = self.known.get(&value) {
             return *known;
         }
         let defined = self.f.defining_op(value);
-        let defined = defined.and_then(|op| self.places.get(&op));
+        let defined = defined.and_then(|op| self.indices.get(&op));
         let from = match defined {
             Some(op) => i64::from(*op),
             None if self.f.as_constant(value).is_some() => -2,
             None => -1,
         };
-        let place = self.drawn.len() as u32;
+        let index = self.drawn.len() as u32;
         self.drawn.push(DrawnValue {
             name: shortened(self.pieces.value(value), MAX_TEXT),
             ty: type_text(self.f, self.f.value(value).ty),
             from,
         });
-        self.known.insert(value, place);
-        place
+        self.known.insert(value, index);
+        index
     }
 }

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::lineage::Lineage;
-use super::picture::{DrawnFunction, OpFate, draw};
+use super::picture::{DrawnFunction, OpHistory, draw};
 
 /// The instrument's name.
 pub const NAME: &str = "html-report";
@@ -238,13 +238,13 @@ impl State {
             }
             recorded.constant_bytes[at] = constant_bytes(module);
         }
-        let fates = self.lineage.of_first();
+        let histories = self.lineage.first_histories();
         recorded.before = draw(first, |f, op| {
-            let fates = fates.get(f.text(f.name()));
-            let fate = fates.and_then(|fates| fates.get(&op));
-            fate.cloned().unwrap_or_else(OpFate::default)
+            let histories = histories.get(f.text(f.name()));
+            let history = histories.and_then(|histories| histories.get(&op));
+            history.cloned().unwrap_or_else(OpHistory::default)
         });
-        recorded.after = draw(last, |f, op| self.lineage.of_last(f, op));
+        recorded.after = draw(last, |f, op| self.lineage.last_history(f, op));
         recorded
     }
 }

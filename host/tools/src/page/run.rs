@@ -14,7 +14,7 @@ use super::recorder::{NAME, Recorded};
 #[derive(Clone)]
 pub struct RunPage {
     /// The file that `--html-report` names; `None`: that of the pipeline's instrument `page`, if it has one.
-    pub asked: Option<PathBuf>,
+    pub requested: Option<PathBuf>,
     /// The program's name and version.
     pub program: String,
     /// The command line.
@@ -29,7 +29,7 @@ impl RunPage {
     pub fn write(&self, report: &mut Report) -> Result<Option<PathBuf>, PassError> {
         let recorded = take_recorded(report);
         let recorded_file = recorded.as_ref().map(|recorded| recorded.file.clone());
-        let Some(file) = self.asked.clone().or(recorded_file) else {
+        let Some(file) = self.requested.clone().or(recorded_file) else {
             return Ok(None);
         };
         // A usage error has no HTML report.
@@ -38,8 +38,10 @@ impl RunPage {
         }
         // The instrument found before the run that the file can't be written.
         let name = format!("`{}`", file.display());
-        let is_refusal = |said: &Diagnostic| said.code == "write" && said.message.contains(&name);
-        if recorded.is_none() && report.diagnostics.iter().any(is_refusal) {
+        let is_write_error = |diagnostic: &Diagnostic| {
+            diagnostic.code == "write" && diagnostic.message.contains(&name)
+        };
+        if recorded.is_none() && report.diagnostics.iter().any(is_write_error) {
             return Ok(None);
         }
         let facts = RunFacts {

@@ -45,9 +45,9 @@ pub(super) fn manifest(subject: &Subject<'_>) -> CheckResult {
         };
     }
     subject.trail.at("loading the library a second time");
-    let again =
-        Plugin::open(subject.file()).and_then(|again| again.load(boundary::host()).map(drop));
-    if let Err(error) = again {
+    let reopened =
+        Plugin::open(subject.file()).and_then(|reopened| reopened.load(boundary::host()).map(drop));
+    if let Err(error) = reopened {
         findings.push(format!("second load failed: {error}"));
     }
     CheckResult::new(findings, notes)

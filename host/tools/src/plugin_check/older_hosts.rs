@@ -18,9 +18,10 @@ pub(super) fn older_hosts(subject: &Subject<'_>) -> CheckResult {
     if let Err(error) = subject.plugin.load(host) {
         return CheckResult::unusable(error.to_string());
     }
-    let is_meant =
+    let is_relevant =
         |error: &PassError| matches!(error.kind, ErrorKind::Panicked | ErrorKind::Verify);
-    let mut findings = passes::survey(subject, |context| context, is_meant, |_, _| None).findings;
+    let mut findings =
+        passes::survey(subject, |context| context, is_relevant, |_, _| None).findings;
     for result in [ops::ops(subject), instruments::instruments(subject)] {
         if result.verdict.is_bad() {
             findings.extend(result.reasons);

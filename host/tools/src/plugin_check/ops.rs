@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use passdock_core::boundary::IS_WRONG;
+use passdock_core::boundary::IS_INVALID;
 use passdock_core::sdk::{EditError, Function, OpId, PassContext};
 use passdock_core::{OpInfo, PassInfo, create_function_pass};
 use passdock_driver::model_file;
@@ -78,7 +78,7 @@ pub(super) fn ops(subject: &Subject<'_>) -> CheckResult {
             count += queries.count;
             // A generated call may be invalid, so the definition may reject it.
             let faults = queries.errors.into_iter();
-            errors.extend(faults.filter(|error| !error.contains(IS_WRONG)));
+            errors.extend(faults.filter(|error| !error.contains(IS_INVALID)));
         }
         let first = errors.into_iter().next();
         findings

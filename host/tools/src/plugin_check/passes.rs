@@ -13,7 +13,7 @@ pub(super) fn passes(subject: &Subject<'_>) -> CheckResult {
     let definitions = subject.registry.op_defs();
     let undefined = |sample: &Sample, output: &Module| {
         let used = UsedOperators::new(&sample.fresh());
-        let first = used.wrong_in(output, &definitions).into_iter().next();
+        let first = used.invalid_ops(output, &definitions).into_iter().next();
         first.map(|(_, message)| message)
     };
     let verified = |context: ContextBuilder| context.verify(Verify::All);
@@ -38,74 +38,74 @@ pub(super) fn read_only(subject: &Subject<'_>) -> CheckResult {
     let immutable = |context: ContextBuilder| context.config("testing.immutable_module", true);
     let written = |error: &PassError| error.kind == ErrorKind::Verify;
     let mut result = survey(subject, immutable, written, |_, _| None);
-    result.refusals.clear();
+    result.rejections.clear();
     result.into_check(subject)
 }
 
 /// The faults of all passes, and the modules that they reject.
-pub(super) struct Survey {
+pub(super) struct PassSurvey {
     pub(super) findings: Vec<String>,
-    refusals: Vec<String>,
+    rejections: Vec<String>,
     /// The number of passes that refused all samples.
-    untried: usize,
+    rejecting_passes: usize,
 }
 
-/// Runs each pass on each sample and collects its first fault: an error for which `is_meant` holds, or the message
+/// Runs each pass on each sample and collects its first fault: an error for which `is_relevant` holds, or the message
 /// that `wrong` returns for its output.
 pub(super) fn survey(
     subject: &Subject<'_>,
     configure: impl Fn(ContextBuilder) -> ContextBuilder,
-    is_meant: impl Fn(&PassError) -> bool,
-    wrong: impl Fn(&Sample, &Module) -> Option<String>,
-) -> Survey {
-    let (mut findings, mut refusals, mut untried) = (Vec::new(), Vec::new(), 0);
+    is_relevant: impl Fn(&PassError) -> bool,
+    check_output: impl Fn(&Sample, &Module) -> Option<String>,
+) -> PassSurvey {
+    let (mut findings, mut rejections, mut rejecting_passes) = (Vec::new(), Vec::new(), 0);
     for pass in subject.passes() {
         let name = pass.name();
         let samples = subject.samples.iter().filter(|one| one.concerns(pass.kind));
         let samples: Vec<&Sample> = samples.collect();
-        let mut refused = Vec::new();
+        let mut rejected = Vec::new();
         let fault = samples.iter().find_map(|sample| {
             match subject.run(pass, &toml::Table::new(), sample, &configure) {
-                Ok(output) => wrong(sample, &output)
+                Ok(output) => check_output(sample, &output)
                     .map(|message| format!("`{name}` on {}: {message}", sample.name)),
                 Err(error) if !subject.is_fault(&error) => {
-                    refused.push(described(name, &sample.name, &error));
+                    rejected.push(described(name, &sample.name, &error));
                     None
                 }
                 // Faults of a pass that this one runs are reported for that pass.
-                Err(error) if !is_own(name, &error) || !is_meant(&error) => None,
+                Err(error) if !is_own(name, &error) || !is_relevant(&error) => None,
                 Err(error) => Some(described(name, &sample.name, &error)),
             }
         });
-        if let (None, Some(first)) = (&fault, refused.first()) {
-            let (count, all) = (refused.len(), samples.len());
-            untried += usize::from(count == all);
-            refusals.push(format!("{count} of {all} modules rejected: {first}"));
+        if let (None, Some(first)) = (&fault, rejected.first()) {
+            let (count, all) = (rejected.len(), samples.len());
+            rejecting_passes += usize::from(count == all);
+            rejections.push(format!("{count} of {all} modules rejected: {first}"));
         }
         findings.extend(fault);
     }
-    Survey {
+    PassSurvey {
         findings,
-        refusals,
-        untried,
+        rejections,
+        rejecting_passes,
     }
 }
 
-impl Survey {
+impl PassSurvey {
     fn into_check(self, subject: &Subject<'_>) -> CheckResult {
         match subject.passes() {
             [] if self.findings.is_empty() => {
                 CheckResult::skipped("the plugin has no passes to run")
             }
-            passes if self.findings.is_empty() && self.untried == passes.len() => {
+            passes if self.findings.is_empty() && self.rejecting_passes == passes.len() => {
                 let reason =
                     "the passes reject all modules of the check; add a model with `--model`";
                 CheckResult {
-                    notes: self.refusals,
+                    notes: self.rejections,
                     ..CheckResult::skipped(reason)
                 }
             }
-            _ => CheckResult::new(self.findings, self.refusals),
+            _ => CheckResult::new(self.findings, self.rejections),
         }
     }
 }

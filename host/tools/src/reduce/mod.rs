@@ -20,8 +20,8 @@ use serde::Serialize;
 
 pub(crate) use ddmin::ddmin;
 use passdock_core::{ErrorKind, PassError, verify};
-use passdock_driver::judge::Judge;
 use passdock_driver::model_file;
+use passdock_driver::oracle::Oracle;
 use passdock_driver::pipeline::Trials;
 use passdock_driver::reproducer::Failure;
 use target::Target;
@@ -82,7 +82,7 @@ pub struct Reduction {
 pub fn reduce(
     trials: &mut dyn Trials,
     module: &Module,
-    check: Option<Box<Judge<'_>>>,
+    check: Option<Box<Oracle<'_>>>,
     options: ReduceOptions,
     log: &mut dyn FnMut(&ReduceStep),
 ) -> Result<Reduction, PassError> {
@@ -165,7 +165,7 @@ impl Reducer<'_> {
 
     /// Finds a minimal subset of `all` that has to be kept. `without` builds the candidate with only that subset from
     /// the best module.
-    fn keep_fewest<T: Clone>(
+    fn minimize<T: Clone>(
         &mut self,
         all: Vec<T>,
         what: &str,

@@ -27,10 +27,10 @@ pub(super) fn all(r: &mut Reducer<'_>, typed: Option<Module>) -> Result<(), Stop
             unused(r, name)?;
             results(r, name)?;
             if !ops::is_called(&r.best, name) {
-                fewest_ops(r, name, Instead::ParameterAndResult)?;
-                fewest_ops(r, name, Instead::Parameter)?;
+                minimize_ops(r, name, Instead::ParameterAndResult)?;
+                minimize_ops(r, name, Instead::Parameter)?;
             }
-            fewest_ops(r, name, Instead::Operand)?;
+            minimize_ops(r, name, Instead::Operand)?;
             unused(r, name)?;
         }
         if r.steps.len() == before {
@@ -72,7 +72,7 @@ fn large_steps(r: &mut Reducer<'_>) -> Result<(), Stop> {
 
 fn functions(r: &mut Reducer<'_>) -> Result<(), Stop> {
     let names: Vec<SymbolId> = r.best.names().collect();
-    r.keep_fewest(names, "functions", |base, kept| {
+    r.minimize(names, "functions", |base, kept| {
         let mut module = base.clone();
         for name in base.names().filter(|name| !kept.contains(name)) {
             module.remove(name).ok()?;
@@ -90,7 +90,7 @@ fn results(r: &mut Reducer<'_>, name: SymbolId) -> Result<(), Stop> {
     }
     let all: Vec<usize> = (0..f.ports(f.body()).len()).collect();
     let what = format!("results of @{}", f.text(name));
-    r.keep_fewest(all, &what, |base, kept| {
+    r.minimize(all, &what, |base, kept| {
         edited(base, name, |f| {
             let all = function_results(f)?;
             let kept: Vec<_> = kept.iter().map(|&at| all[at].clone()).collect();
@@ -99,7 +99,7 @@ fn results(r: &mut Reducer<'_>, name: SymbolId) -> Result<(), Stop> {
     })
 }
 
-fn fewest_ops(r: &mut Reducer<'_>, name: SymbolId, instead: Instead) -> Result<(), Stop> {
+fn minimize_ops(r: &mut Reducer<'_>, name: SymbolId, instead: Instead) -> Result<(), Stop> {
     let Some(f) = r.best.function(name).cloned() else {
         return Ok(());
     };
@@ -107,7 +107,7 @@ fn fewest_ops(r: &mut Reducer<'_>, name: SymbolId, instead: Instead) -> Result<(
     let all = ops::ops(&f);
     let before = all.len();
     let idle: FxHashSet<ConstId> = unused_constants(&f).into_iter().collect();
-    r.keep_fewest(all, &what, |base, kept| {
+    r.minimize(all, &what, |base, kept| {
         edited(base, name, |f| {
             ops::keep_ops(f, kept, instead)?;
             // A constant is removed with its users, since small candidates run fast and this may be the final one.
@@ -122,19 +122,19 @@ fn fewest_ops(r: &mut Reducer<'_>, name: SymbolId, instead: Instead) -> Result<(
 fn unused(r: &mut Reducer<'_>, name: SymbolId) -> Result<(), Stop> {
     let erase = each(|f, &id: &ConstId| f.erase_constant(id).ok());
     let what = |f: &str| format!("unused constants of {f}");
-    take_most(r, name, what, unused_constants, erase)?;
+    remove_most(r, name, what, unused_constants, erase)?;
     if ops::is_called(&r.best, name) {
         return Ok(());
     }
-    let remove = |f: &mut Function, gone: &[ValueId]| f.remove_args(gone).ok();
+    let remove = |f: &mut Function, removed: &[ValueId]| f.remove_args(removed).ok();
     let what = |f: &str| format!("unused parameters of {f}");
-    take_most(r, name, what, ops::unused_params, remove)
+    remove_most(r, name, what, ops::unused_params, remove)
 }
 
 fn data(r: &mut Reducer<'_>, name: SymbolId) -> Result<(), Stop> {
     let flatten = each(|f, &id| ops::flatten(f, id));
     let what = |f: &str| format!("large constants of {f} with their data");
-    take_most(r, name, what, ops::large_constants, flatten)
+    remove_most(r, name, what, ops::large_constants, flatten)
 }
 
 fn attrs(r: &mut Reducer<'_>, name: SymbolId) -> Result<(), Stop> {
@@ -143,33 +143,33 @@ fn attrs(r: &mut Reducer<'_>, name: SymbolId) -> Result<(), Stop> {
         all => all,
     };
     let remove = each(|f, &(op, attr): &(OpId, SymbolId)| f.remove_attr(op, attr).ok());
-    take_most(r, name, |f| format!("attributes in {f}"), few, remove)
+    remove_most(r, name, |f| format!("attributes in {f}"), few, remove)
 }
 
 /// Returns a function that removes elements one by one.
 fn each<T>(
     take: impl Fn(&mut Function, &T) -> Option<()>,
 ) -> impl Fn(&mut Function, &[T]) -> Option<()> {
-    move |f, gone| gone.iter().try_for_each(|thing| take(f, thing))
+    move |f, removed| removed.iter().try_for_each(|item| take(f, item))
 }
 
 /// Removes as many elements of a function as possible. `take` removes the elements that it receives.
-fn take_most<T: Clone + PartialEq>(
+fn remove_most<T: Clone + PartialEq>(
     r: &mut Reducer<'_>,
     name: SymbolId,
     what: impl Fn(&str) -> String,
-    things: impl Fn(&Function) -> Vec<T>,
+    items: impl Fn(&Function) -> Vec<T>,
     take: impl Fn(&mut Function, &[T]) -> Option<()>,
 ) -> Result<(), Stop> {
     let Some(f) = r.best.function(name).cloned() else {
         return Ok(());
     };
-    let all = things(&f);
+    let all = items(&f);
     let what = what(&format!("@{}", f.text(name)));
-    r.keep_fewest(all.clone(), &what, |base, kept| {
+    r.minimize(all.clone(), &what, |base, kept| {
         edited(base, name, |f| {
-            let gone = all.iter().filter(|thing| !kept.contains(thing)).cloned();
-            take(f, &gone.collect::<Vec<T>>())
+            let removed = all.iter().filter(|item| !kept.contains(item)).cloned();
+            take(f, &removed.collect::<Vec<T>>())
         })
     })
 }

@@ -1,7 +1,7 @@
 //! The failure that a reduction preserves.
 
 use passdock_core::{ErrorKind, PassError};
-use passdock_driver::judge::{Judge, Verdict};
+use passdock_driver::oracle::{Oracle, Verdict};
 use passdock_driver::pipeline::{Trial, Trials};
 use passdock_driver::reproducer::Failure;
 use passdock_ir::Module;
@@ -13,7 +13,7 @@ pub(super) enum Target<'c> {
     /// A pass fails in this way.
     Fails(Failure),
     /// The check finds a module good, and the pipeline's result bad.
-    Judged(Box<Judge<'c>>),
+    Oracle(Box<Oracle<'c>>),
 }
 
 impl<'c> Target<'c> {
@@ -21,7 +21,7 @@ impl<'c> Target<'c> {
     pub(super) fn new(
         trials: &mut dyn Trials,
         module: &Module,
-        check: Option<Box<Judge<'c>>>,
+        check: Option<Box<Oracle<'c>>>,
     ) -> Result<Target<'c>, PassError> {
         let after = match trials.run(module, check.is_some())? {
             Trial::Failed {
@@ -29,7 +29,7 @@ impl<'c> Target<'c> {
                 of_pass: true,
             } => return Ok(Target::Fails(Failure::from(&error))),
             Trial::Failed { error, .. } => return Err(error),
-            Trial::Made(after) => after,
+            Trial::Succeeded(after) => after,
         };
         let Some(mut check) = check else {
             let message = "the pipeline succeeds, so there is no failure to reduce";
@@ -38,7 +38,7 @@ impl<'c> Target<'c> {
         };
         let before = check(module, module)?;
         require_broken(before, || check(module, &after))?;
-        Ok(Target::Judged(check))
+        Ok(Target::Oracle(check))
     }
 
     /// Whether another module has the failure.
@@ -47,12 +47,12 @@ impl<'c> Target<'c> {
         trials: &mut dyn Trials,
         candidate: &Module,
     ) -> Result<bool, PassError> {
-        let needs_result = matches!(self, Target::Judged(_));
+        let needs_result = matches!(self, Target::Oracle(_));
         match (self, trials.run(candidate, needs_result)?) {
             (Target::Fails(failure), Trial::Failed { error, .. }) => {
                 Ok(failure.is_same(&Failure::from(&error)))
             }
-            (Target::Judged(check), Trial::Made(after)) => Ok(!after.is_same(candidate)
+            (Target::Oracle(check), Trial::Succeeded(after)) => Ok(!after.is_same(candidate)
                 && check(candidate, &after)? == Verdict::Bad
                 && check(candidate, candidate)? == Verdict::Good),
             _ => Ok(false),
@@ -63,7 +63,7 @@ impl<'c> Target<'c> {
     pub(super) fn into_failure(self) -> Option<Failure> {
         match self {
             Target::Fails(failure) => Some(failure),
-            Target::Judged(_) => None,
+            Target::Oracle(_) => None,
         }
     }
 }

@@ -7,7 +7,7 @@
 //! have random elements. Values of unknown type aren't replaced, nor are integers, which may be shapes or indices.
 
 use passdock_abi::{OpId, SymbolId, ValueId};
-use passdock_driver::judge::Verdict;
+use passdock_driver::oracle::Verdict;
 use passdock_ir::{Function, Module};
 use rustc_hash::FxHashSet;
 
@@ -69,8 +69,8 @@ struct Search<'s> {
 impl Search<'_> {
     /// Returns the shortest prefix of the body that fails.
     fn first<'o>(&self, r: &mut Reducer<'_>, body: &'o [OpId]) -> Result<&'o [OpId], Stop> {
-        let mut judge = |count: usize| Ok(verdict(self.offer(r, &body[..count])?));
-        let (_, count) = first_bad((0, body.len()), &mut judge)?;
+        let mut oracle = |count: usize| Ok(verdict(self.offer(r, &body[..count])?));
+        let (_, count) = first_bad((0, body.len()), &mut oracle)?;
         Ok(&body[..count])
     }
 
@@ -87,8 +87,8 @@ impl Search<'_> {
         while count < ops.len() && !self.offer(r, &kept(count))? {
             (too_few, count) = (count, count * 2);
         }
-        let mut judge = |count: usize| Ok(verdict(self.offer(r, &kept(count))?));
-        first_bad((too_few, count.min(ops.len())), &mut judge).map(drop)
+        let mut oracle = |count: usize| Ok(verdict(self.offer(r, &kept(count))?));
+        first_bad((too_few, count.min(ops.len())), &mut oracle).map(drop)
     }
 
     /// Whether the function with these ops alone fails.
@@ -114,13 +114,13 @@ impl Search<'_> {
 /// become results of the function.
 fn cut_out(f: &mut Function, kept: &[OpId]) -> Option<()> {
     let kept: FxHashSet<OpId> = kept.iter().copied().collect();
-    let is_kept = |f: &Function, value: ValueId| {
+    let is_defined_in_window = |f: &Function, value: ValueId| {
         let defined = f.defining_op(value);
         defined.is_some_and(|op| kept.contains(&op))
     };
     // Results of kept ops stay results, even if they have users.
     let mut results = function_results(f)?;
-    results.retain(|(value, ..)| is_kept(f, *value));
+    results.retain(|(value, ..)| is_defined_in_window(f, *value));
     set_results(f, &results).ok()?;
     let kept_results = kept.iter().flat_map(|&op| f.results(op));
     let used = kept_results.filter(|&value| f.value(value).use_count > 0);

@@ -30,7 +30,7 @@ impl Role {
 
 /// The location of data. Constants with equal locations share their data.
 #[derive(PartialEq, Eq, Hash)]
-enum Place<'m> {
+enum DataLocation<'m> {
     Memory(*const ConstantData),
     File(&'m str, u64, u64),
 }
@@ -56,18 +56,18 @@ impl<'m> Entry<'m> {
 /// Measures the constants of all functions.
 pub(super) fn measure(module: &Module, top: usize, stats: &mut Stats) -> Result<(), PassError> {
     let mut entries: Vec<Entry<'_>> = Vec::new();
-    let mut places: FxHashMap<Place<'_>, usize> = FxHashMap::default();
+    let mut indices: FxHashMap<DataLocation<'_>, usize> = FxHashMap::default();
     for f in module.functions() {
         for (id, constant) in f.live_constants() {
             let data = f.constant_data(id);
             let entry = entry(f, id, constant, data)?;
-            match places.entry(place(data)) {
+            match indices.entry(data_location(data)) {
                 std::collections::hash_map::Entry::Vacant(free) => {
                     free.insert(entries.len());
                     entries.push(entry);
                 }
-                std::collections::hash_map::Entry::Occupied(taken) => {
-                    let first = &mut entries[*taken.get()];
+                std::collections::hash_map::Entry::Occupied(occupied) => {
+                    let first = &mut entries[*occupied.get()];
                     let parameters = &mut stats.parameters;
                     if entry.role.is_parameter() && first.role.is_parameter() {
                         add(&mut parameters.shared, &entry);
@@ -93,11 +93,11 @@ pub(super) fn measure(module: &Module, top: usize, stats: &mut Stats) -> Result<
     Ok(())
 }
 
-fn place(data: &Arc<ConstantData>) -> Place<'_> {
+fn data_location(data: &Arc<ConstantData>) -> DataLocation<'_> {
     // Empty data is never shared.
     match data.in_file().filter(|_| !data.is_empty()) {
-        Some(range) => Place::File(range.source.name(), range.offset, range.len),
-        None => Place::Memory(Arc::as_ptr(data)),
+        Some(range) => DataLocation::File(range.source.name(), range.offset, range.len),
+        None => DataLocation::Memory(Arc::as_ptr(data)),
     }
 }
 

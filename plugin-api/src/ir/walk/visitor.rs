@@ -96,18 +96,18 @@ pub trait Visitor {
     fn visit_region(&mut self, f: &Function, region: RegionId) -> bool {
         let mut pending = Vec::new();
         // A list that a faulty plugin has written to may be cyclic.
-        let mut left = f.op_count();
+        let mut remaining = f.op_count();
         pending.extend(f.first_op(region).map(Step::Visit));
         while let Some(step) = pending.pop() {
             let op = match step {
-                Step::Visit(_) if left == 0 => return true,
+                Step::Visit(_) if remaining == 0 => return true,
                 Step::Visit(op) => op,
                 Step::Leave(op) => {
                     self.leave_op(f, op);
                     continue;
                 }
             };
-            left -= 1;
+            remaining -= 1;
             let visit = self.visit_op(f, op);
             if visit == Visit::Stop {
                 return false;

@@ -4,7 +4,7 @@ use passdock_plugin_api::{Attr, AttrDef};
 
 use super::entry::Entry;
 use super::{others, standard};
-use crate::infer::{Answer, Infer, wrong};
+use crate::infer::{Infer, InferResult, invalid};
 use crate::ops::Operator;
 
 /// Finds the entry of an operator's attribute by binary search.
@@ -79,12 +79,12 @@ pub(crate) const fn documented(operator: &str, attr: AttrDef) -> AttrDef {
 }
 
 /// Returns the values of an enum attribute of an operator, empty for other attributes.
-pub(crate) fn words(operator: &str, attr: &str) -> &'static [&'static str] {
-    find(operator, attr).map_or(&[], |entry| entry.words)
+pub(crate) fn enum_values(operator: &str, attr: &str) -> &'static [&'static str] {
+    find(operator, attr).map_or(&[], |entry| entry.enum_values)
 }
 
 /// Rejects an op whose attribute has a value out of range. Ops with unknown attributes aren't checked.
-pub(crate) fn check(operator: &Operator, op: &Infer) -> Answer {
+pub(crate) fn check(operator: &Operator, op: &Infer) -> InferResult {
     let mut attrs = op.host.attrs(op.host.op()).peekable();
     if attrs.peek().is_none() || operator.check(op).is_err() {
         return Ok(());
@@ -100,12 +100,12 @@ pub(crate) fn check(operator: &Operator, op: &Infer) -> Answer {
             Attr::Int(value) => Some(value).filter(out),
             Attr::Ints(values) => values.iter().copied().find(out),
             Attr::String(value) => {
-                let is_word = |word: &&str| word.as_bytes() == value;
-                if !entry.words.is_empty() && !entry.words.iter().any(is_word) {
+                let is_value = |enum_value: &&str| enum_value.as_bytes() == value;
+                if !entry.enum_values.is_empty() && !entry.enum_values.iter().any(is_value) {
                     let value = String::from_utf8_lossy(value);
-                    return wrong!(
+                    return invalid!(
                         "invalid attribute `{name}`: expected one of `{}`, found `{value}`",
-                        entry.words.join("`, `")
+                        entry.enum_values.join("`, `")
                     );
                 }
                 None
@@ -114,12 +114,12 @@ pub(crate) fn check(operator: &Operator, op: &Infer) -> Answer {
         };
         match beyond {
             Some(value) if most == i64::MAX => {
-                return wrong!(
+                return invalid!(
                     "invalid attribute `{name}`: expected at least {least}, found {value}"
                 );
             }
             Some(value) => {
-                return wrong!(
+                return invalid!(
                     "invalid attribute `{name}`: expected {least} to {most}, found {value}"
                 );
             }
@@ -190,9 +190,9 @@ mod tests {
                             attr.name
                         );
                     }
-                    Some(AttrDefault::String(word)) if !entry.words.is_empty() => {
+                    Some(AttrDefault::String(enum_value)) if !entry.enum_values.is_empty() => {
                         assert!(
-                            entry.words.contains(&word),
+                            entry.enum_values.contains(&enum_value),
                             "{} of {}",
                             attr.name,
                             operator.name

@@ -5,4 +5,4 @@ mod look_up;
 mod others;
 mod standard;
 
-pub(crate) use look_up::{check, documented, words};
+pub(crate) use look_up::{check, documented, enum_values};

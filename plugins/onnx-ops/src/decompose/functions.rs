@@ -4,7 +4,7 @@ use minijinja::value::{Rest, Value, ValueKind};
 use minijinja::{Environment, Error, State};
 use passdock_plugin_api::DType;
 
-use super::{type_name, unknown, wrong};
+use super::{invalid, type_name, unknown};
 use crate::eval::axis;
 
 pub(super) fn add(environment: &mut Environment) {
@@ -25,7 +25,7 @@ pub(super) fn add(environment: &mut Environment) {
     environment.add_function("sqrt", f64::sqrt);
     environment.add_function("type_of", type_of);
     environment.add_function("unknown", || Err::<Value, _>(unknown()));
-    environment.add_function("wrong", |reason: String| Err::<Value, _>(wrong(reason)));
+    environment.add_function("wrong", |reason: String| Err::<Value, _>(invalid(reason)));
     environment.add_function("zeros", zeros);
 }
 
@@ -49,7 +49,7 @@ fn named(name: &Value) -> Result<(&str, DType), Error> {
 fn needs(state: &State, least: i64) -> Result<&'static str, Error> {
     match integer(state, "version")? {
         version if version >= least => Ok(""),
-        version => Err(wrong(format!(
+        version => Err(invalid(format!(
             "body requires opset {least}, found {version}"
         ))),
     }
@@ -117,7 +117,7 @@ fn axes_from(state: &State, first: i64) -> Result<Vec<i64>, Error> {
     match dims.get_item_by_index(0)?.len() {
         Some(rank) => match axis(first, rank) {
             Ok(first) => Ok((first as i64..rank as i64).collect()),
-            Err(error) => Err(wrong(error.to_string())),
+            Err(error) => Err(invalid(error.to_string())),
         },
         None if first < 0 => Ok((first..0).collect()),
         None => Err(unknown()),

@@ -20,7 +20,7 @@ use passdock_plugin_api::{DType, Dim};
 
 use crate::attributes;
 use crate::eval::EvalAttr;
-use crate::infer::{Answer, Infer, Stop, as_const};
+use crate::infer::{Infer, InferResult, Stop, as_const};
 use crate::ops::Operator;
 
 /// The minimum number of operands for which templates can query facts.
@@ -34,7 +34,7 @@ static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
 });
 
 /// Renders the body of an op.
-pub(crate) fn render(operator: &Operator, template: &str, op: &Infer) -> Answer<String> {
+pub(crate) fn render(operator: &Operator, template: &str, op: &Infer) -> InferResult<String> {
     let mut context: BTreeMap<&str, Value> = facts(op).into_iter().collect();
     for attr in operator.attrs.unwrap_or_default() {
         context.insert(attr.name, attribute(operator, attr.name, op)?);
@@ -46,18 +46,18 @@ pub(crate) fn render(operator: &Operator, template: &str, op: &Infer) -> Answer<
 
 /// The reason why an op is invalid, passed through the template engine as an error.
 #[derive(Debug)]
-struct Wrong(String);
+struct InvalidOp(String);
 
-impl fmt::Display for Wrong {
+impl fmt::Display for InvalidOp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl std::error::Error for Wrong {}
+impl std::error::Error for InvalidOp {}
 
-fn wrong(reason: String) -> Error {
-    Error::new(ErrorKind::InvalidOperation, reason.clone()).with_source(Wrong(reason))
+fn invalid(reason: String) -> Error {
+    Error::new(ErrorKind::InvalidOperation, reason.clone()).with_source(InvalidOp(reason))
 }
 
 fn unknown() -> Error {
@@ -66,25 +66,27 @@ fn unknown() -> Error {
 
 fn stop(error: Error) -> Stop {
     let source =
-        std::error::Error::source(&error).and_then(|source| source.downcast_ref::<Wrong>());
+        std::error::Error::source(&error).and_then(|source| source.downcast_ref::<InvalidOp>());
     match source {
-        Some(Wrong(reason)) => Stop::Wrong(reason.clone()),
+        Some(InvalidOp(reason)) => Stop::InvalidOp(reason.clone()),
         None if error.kind() == ErrorKind::UndefinedError => Stop::Unknown,
-        None => Stop::Wrong(format!("could not render the body: {error}")),
+        None => Stop::InvalidOp(format!("could not render the body: {error}")),
     }
 }
 
 /// Converts an attribute. Strings are supported only for enums.
-fn attribute(operator: &Operator, name: &str, op: &Infer) -> Answer<Value> {
+fn attribute(operator: &Operator, name: &str, op: &Infer) -> InferResult<Value> {
     Ok(match op.attribute(name) {
         None => Value::from(()),
         Some(EvalAttr::Int(value)) => Value::from(value),
         Some(EvalAttr::Float(value)) => Value::from(f64::from(value)),
         Some(EvalAttr::Ints(values)) => Value::from(values.into_owned()),
         Some(EvalAttr::String(bytes)) => {
-            let words = attributes::words(operator.name, name);
-            let word = words.iter().find(|word| word.as_bytes() == bytes);
-            Value::from(*word.ok_or(Stop::Unknown)?)
+            let enum_values = attributes::enum_values(operator.name, name);
+            let enum_value = enum_values
+                .iter()
+                .find(|enum_value| enum_value.as_bytes() == bytes);
+            Value::from(*enum_value.ok_or(Stop::Unknown)?)
         }
         Some(_) => return Err(Stop::Unknown),
     })

@@ -62,7 +62,7 @@ functions! {
 
 /// Evaluates `x` times the normal distribution's CDF, or its approximation by tanh.
 pub(crate) fn gelu<'a>(call: &Call<'a>) -> Folded<'a> {
-    match call.word("approximate", &["none", "tanh"])? {
+    match call.enum_value("approximate", &["none", "tanh"])? {
         "none" => map_float(call, |x| 0.5 * x * (1.0 + error(x / SQRT_2))),
         _ => {
             // ONNX's function body has these constants in single precision.

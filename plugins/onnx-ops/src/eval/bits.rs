@@ -2,7 +2,7 @@
 
 use super::broadcast::zip;
 use super::number::{Number, with_integer};
-use super::{Call, Folded, ensure, name_of, refuse};
+use super::{Call, Folded, ensure, name_of, reject};
 use passdock_plugin_api::DType;
 
 /// Combines two integers bitwise, with broadcasting.
@@ -31,7 +31,7 @@ pub(crate) fn bit_cast<'a>(call: &Call<'a>) -> Folded<'a> {
             ensure!(is_bool, "cannot cast bytes other than 0 and 1 to bool");
             x.reinterpreted(to, x.shape().to_vec())
         }
-        _ => refuse!(
+        _ => reject!(
             "expected an element type of the same width as {}",
             name_of(x.dtype())
         ),
@@ -44,7 +44,7 @@ pub(crate) fn bit_shift<'a>(call: &Call<'a>) -> Folded<'a> {
     let left = match call.string("direction")? {
         Some(b"LEFT") => true,
         Some(b"RIGHT") => false,
-        _ => return refuse!("invalid attribute `direction`: expected `LEFT` or `RIGHT`"),
+        _ => return reject!("invalid attribute `direction`: expected `LEFT` or `RIGHT`"),
     };
     with_integer!(x.dtype(), T => {
         let bits = x.dtype().bits() as i128;

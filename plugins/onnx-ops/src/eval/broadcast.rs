@@ -7,7 +7,7 @@ use bytemuck::{AnyBitPattern, NoUninit, Zeroable};
 use ndarray::{ArrayViewD, IxDyn};
 
 use super::tensor::{in_order, row_by_row};
-use super::{Call, Folded, NotFolded, Tensor, ensure, refuse};
+use super::{Call, Folded, NotFolded, Tensor, ensure, reject};
 use passdock_plugin_api::DType;
 
 /// Returns the shape that several shapes broadcast to.
@@ -19,7 +19,7 @@ pub(crate) fn shape_of(shapes: &[&[usize]]) -> Result<Vec<usize>, NotFolded> {
             match (*slot, dim) {
                 (have, want) if have == want || want == 1 => {}
                 (1, want) => *slot = want,
-                (have, want) => return refuse!("cannot broadcast dims {have} and {want}"),
+                (have, want) => return reject!("cannot broadcast dims {have} and {want}"),
             }
         }
     }
@@ -33,7 +33,7 @@ pub(crate) fn spread<'v, T>(
 ) -> Result<ArrayViewD<'v, T>, NotFolded> {
     match view.broadcast(IxDyn(shape)) {
         Some(view) => Ok(view),
-        None => refuse!("cannot broadcast shape {:?} to {shape:?}", view.shape()),
+        None => reject!("cannot broadcast shape {:?} to {shape:?}", view.shape()),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use passdock_plugin_api::{AttrDef, DType};
 
-use super::{Attrs, NotFolded, Tensor, element_count, ensure, name_of, refuse};
+use super::{Attrs, NotFolded, Tensor, element_count, ensure, name_of, reject};
 
 /// The maximum size of a result in bytes, whatever the caller allows.
 const LIMIT: u64 = 1 << 31;
@@ -62,7 +62,7 @@ impl<'a> Call<'a> {
     pub fn input(&self, index: usize) -> Result<&'a Tensor<'a>, NotFolded> {
         match self.optional(index) {
             Some(tensor) => Ok(tensor),
-            None => refuse!("missing operand {index}"),
+            None => reject!("missing operand {index}"),
         }
     }
 
@@ -89,7 +89,7 @@ impl<'a> Call<'a> {
     pub fn ints_in(&self, index: usize) -> Result<Vec<i64>, NotFolded> {
         let tensor = self.input(index)?;
         if tensor.rank() > 1 {
-            return refuse!(
+            return reject!(
                 "operand {index} has rank {}, expected at most 1",
                 tensor.rank()
             );
@@ -136,12 +136,12 @@ impl<'a> Call<'a> {
         let limit = self.max_bytes.min(LIMIT);
         match bytes {
             Some(bytes) if bytes <= limit => Ok(()),
-            Some(bytes) => refuse!(
+            Some(bytes) => reject!(
                 "result would take {} bytes, limit is {}",
                 grouped(bytes),
                 grouped(limit)
             ),
-            None => refuse!("size of the result is unknown or overflows"),
+            None => reject!("size of the result is unknown or overflows"),
         }
     }
 }
@@ -160,10 +160,10 @@ pub(crate) fn grouped(number: u64) -> String {
 /// Returns the element type of some operands, which must be the same for all.
 pub(crate) fn one_type(operands: &[&Tensor]) -> Result<DType, NotFolded> {
     let Some(dtype) = operands.first().map(|first| first.dtype()) else {
-        return refuse!("missing operands");
+        return reject!("missing operands");
     };
     match operands.iter().find(|operand| operand.dtype() != dtype) {
-        Some(other) => refuse!(
+        Some(other) => reject!(
             "expected operands of one element type, found {} and {}",
             name_of(dtype),
             name_of(other.dtype())
@@ -181,12 +181,12 @@ pub(crate) fn integers(tensor: &Tensor) -> Result<Vec<i64>, NotFolded> {
             .iter()
             .map(|&int| int.into())
             .collect()),
-        other => refuse!("expected element type i64 or i32, found {}", name_of(other)),
+        other => reject!("expected element type i64 or i32, found {}", name_of(other)),
     }
 }
 
 /// Returns an index counted from the front, or `None` if it is out of range.
-pub(crate) fn place(at: i64, count: usize) -> Option<usize> {
+pub(crate) fn normalized_index(at: i64, count: usize) -> Option<usize> {
     let at = if at < 0 {
         at.checked_add(count as i64)?
     } else {
@@ -198,7 +198,7 @@ pub(crate) fn place(at: i64, count: usize) -> Option<usize> {
 /// Returns an axis counted from the front.
 pub(crate) fn axis(axis: i64, rank: usize) -> Result<usize, NotFolded> {
     let reason = || NotFolded::new(format!("axis {axis} is out of range for rank {rank}"));
-    place(axis, rank).ok_or_else(reason)
+    normalized_index(axis, rank).ok_or_else(reason)
 }
 
 /// Returns axes counted from the front. Each may be listed only once.

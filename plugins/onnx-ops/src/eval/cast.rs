@@ -6,13 +6,13 @@ use half::{bf16, f16};
 
 use super::minifloat::{MiniFloat, Overflow, Rounding, decode_e8m0, encode_e8m0};
 use super::number::{Number, doubles, wholes, with_number};
-use super::{Call, Folded, NotFolded, Tensor, name_of, refuse};
+use super::{Call, Folded, NotFolded, Tensor, name_of, reject};
 use passdock_plugin_api::DType;
 
 /// Casts to the type in the attribute `to`.
 pub(crate) fn cast<'a>(call: &Call<'a>) -> Folded<'a> {
     let Some(to) = call.int("to")?.and_then(|to| u32::try_from(to).ok()) else {
-        return refuse!("missing or invalid attribute `to`");
+        return reject!("missing or invalid attribute `to`");
     };
     convert(call, DType(to))
 }
@@ -25,7 +25,7 @@ pub(crate) fn cast_like<'a>(call: &Call<'a>) -> Folded<'a> {
 fn convert<'a>(call: &Call<'a>, to: DType) -> Folded<'a> {
     let x = call.input(0)?;
     let overflow = Overflow::saturating(call.flag("saturate", true)?);
-    let rounding = match call.word("round_mode", &["up", "down", "nearest"])? {
+    let rounding = match call.enum_value("round_mode", &["up", "down", "nearest"])? {
         "up" => Rounding::Up,
         "down" => Rounding::Down,
         _ => Rounding::Nearest,
@@ -199,7 +199,7 @@ fn from_strings<'a>(x: &Tensor, to: DType) -> Folded<'a> {
 /// Formats integers and bools as decimal strings. The format of floats differs between runtimes.
 fn to_strings<'a>(x: &Tensor) -> Folded<'a> {
     let Ok(wholes) = wholes(x) else {
-        return refuse!("cast of {} to strings is undefined", name_of(x.dtype()));
+        return reject!("cast of {} to strings is undefined", name_of(x.dtype()));
     };
     let strings: Vec<String> = wholes.iter().map(i128::to_string).collect();
     let strings = strings.iter().map(String::as_bytes);

@@ -11,7 +11,7 @@ use ndarray::ArrayD;
 
 use super::call::one_type;
 use super::tensor::in_order;
-use super::{Call, Elements, Folded, NotFolded, Tensor, name_of, refuse};
+use super::{Call, Elements, Folded, NotFolded, Tensor, name_of, reject};
 use passdock_plugin_api::DType;
 
 /// Operands of one element type, as cells.
@@ -42,7 +42,7 @@ impl<'t> Cells<'t> {
                 32 => tensor.clone().with_dtype(DType::U32),
                 64 => tensor.clone().with_dtype(DType::U64),
                 128 => tensor.clone().with_dtype(DType::C128),
-                _ => return refuse!("unsupported element type {}", name_of(dtype)),
+                _ => return reject!("unsupported element type {}", name_of(dtype)),
             });
         }
         Ok(Cells {
@@ -114,6 +114,6 @@ pub(crate) fn zero(dtype: DType) -> Result<Tensor<'static>, NotFolded> {
     match (dtype, dtype.byte_len(1)) {
         (DType::STRING, _) => Ok(Tensor::from_strings(vec![], [&b""[..]].into_iter())),
         (_, Some(bytes)) => Ok(Tensor::from_vec(dtype, vec![], vec![0u8; bytes as usize])),
-        _ => refuse!("unsupported element type {}", name_of(dtype)),
+        _ => reject!("unsupported element type {}", name_of(dtype)),
     }
 }

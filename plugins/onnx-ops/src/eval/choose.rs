@@ -8,7 +8,7 @@ use ndarray::{ArrayD, ArrayView1, Axis, IxDyn};
 use super::call::axis;
 use super::number::{Number, with_float, with_number};
 use super::softmax::rows;
-use super::{Call, Folded, FoldedAll, NotFolded, Tensor, ensure, refuse};
+use super::{Call, Folded, FoldedAll, NotFolded, Tensor, ensure, reject};
 use passdock_plugin_api::DType;
 
 /// Returns the index of the maximum along an axis.
@@ -27,7 +27,7 @@ fn arg<'a>(call: &Call<'a>, better: Ordering) -> Folded<'a> {
     let last = call.flag("select_last_index", false)?;
     let mut shape = x.shape().to_vec();
     if shape[at] == 0 {
-        return refuse!("axis {at} has no elements");
+        return reject!("axis {at} has no elements");
     }
     if call.flag("keepdims", true)? {
         shape[at] = 1;
@@ -71,10 +71,10 @@ pub(crate) fn top_k<'a>(call: &Call<'a>) -> FoldedAll<'a> {
     };
     let count = match count.and_then(|count| usize::try_from(count).ok()) {
         Some(count) if count <= x.shape()[at] => count,
-        _ => return refuse!("`K` is out of range for a dim of {}", x.shape()[at]),
+        _ => return reject!("`K` is out of range for a dim of {}", x.shape()[at]),
     };
     if !call.flag("sorted", true)? {
-        return refuse!("order of unsorted results is undefined");
+        return reject!("order of unsorted results is undefined");
     }
     let largest = call.flag("largest", true)?;
     let mut shape = x.shape().to_vec();
@@ -83,10 +83,10 @@ pub(crate) fn top_k<'a>(call: &Call<'a>) -> FoldedAll<'a> {
         without_nan::<T>(x)?;
         let array = x.array::<T>()?;
         let mut values = ArrayD::from_elem(IxDyn(&shape), T::ZERO);
-        let mut places = ArrayD::from_elem(IxDyn(&shape), 0i64);
+        let mut positions = ArrayD::from_elem(IxDyn(&shape), 0i64);
         let lanes = array.lanes(Axis(at)).into_iter();
-        let results = values.lanes_mut(Axis(at)).into_iter().zip(places.lanes_mut(Axis(at)));
-        for (lane, (mut value, mut place)) in lanes.zip(results) {
+        let results = values.lanes_mut(Axis(at)).into_iter().zip(positions.lanes_mut(Axis(at)));
+        for (lane, (mut value, mut position)) in lanes.zip(results) {
             let mut order: Vec<usize> = (0..lane.len()).collect();
             // The sort is stable, so equal elements stay in order.
             order.sort_by(|&a, &b| {
@@ -95,10 +95,10 @@ pub(crate) fn top_k<'a>(call: &Call<'a>) -> FoldedAll<'a> {
             });
             for (slot, &index) in order[..count].iter().enumerate() {
                 value[slot] = lane[index];
-                place[slot] = index as i64;
+                position[slot] = index as i64;
             }
         }
-        Ok(vec![Tensor::from_array(x.dtype(), values), Tensor::from_array(DType::I64, places)])
+        Ok(vec![Tensor::from_array(x.dtype(), values), Tensor::from_array(DType::I64, positions)])
     })
 }
 

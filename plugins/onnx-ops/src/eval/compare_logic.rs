@@ -9,7 +9,7 @@ use super::broadcast::{shape_of, spread, zip};
 use super::cast::as_number;
 use super::cells::{flat, rearrange};
 use super::number::{Number, with_number};
-use super::{Call, Folded, NotFolded, Tensor, name_of, refuse};
+use super::{Call, Folded, NotFolded, Tensor, name_of, reject};
 use passdock_plugin_api::DType;
 
 /// Compares two numeric tensors. NaN is unordered.
@@ -61,7 +61,7 @@ pub(crate) fn truth<'a>(call: &Call<'a>, combine: impl Fn(bool, bool) -> bool) -
 pub(crate) fn bools<'t>(tensor: &'t Tensor) -> Result<&'t [u8], NotFolded> {
     let dtype = tensor.dtype();
     if dtype != DType::BOOL {
-        return refuse!("expected element type bool, found {}", name_of(dtype));
+        return reject!("expected element type bool, found {}", name_of(dtype));
     }
     Ok(tensor.bytes())
 }
@@ -94,7 +94,7 @@ pub(crate) fn choose<'a>(call: &Call<'a>) -> Folded<'a> {
 pub(crate) fn non_zero<'a>(call: &Call<'a>) -> Folded<'a> {
     let x = call.input(0)?;
     if x.rank() == 0 {
-        return refuse!("runtimes disagree on `NonZero` of a scalar");
+        return reject!("runtimes disagree on `NonZero` of a scalar");
     }
     let number = as_number(x)?;
     let hits: Vec<usize> = with_number!(number.dtype(), T => {

@@ -5,7 +5,7 @@ use super::cells::rearrange;
 use super::data_movement::dims;
 use super::matrix::little_work;
 use super::number::{Number, doubles, rounded, to_float, with_number};
-use super::{Call, Folded, NotFolded, Tensor, ensure, name_of, refuse};
+use super::{Call, Folded, NotFolded, Tensor, ensure, name_of, reject};
 use passdock_plugin_api::DType;
 
 /// Returns the value in an attribute.
@@ -25,7 +25,7 @@ pub(crate) fn constant<'a>(call: &Call<'a>) -> Folded<'a> {
     } else if let Some(values) = call.strings("value_strings")? {
         Tensor::from_strings(vec![values.len()], values.into_iter())
     } else {
-        return refuse!("missing or unsupported value");
+        return reject!("missing or unsupported value");
     };
     Ok(value)
 }
@@ -59,7 +59,7 @@ pub(crate) fn range<'a>(call: &Call<'a>) -> Folded<'a> {
                 dtype,
             )
         }
-        other => refuse!("unsupported element type {}", name_of(other)),
+        other => reject!("unsupported element type {}", name_of(other)),
     }
 }
 
@@ -72,7 +72,7 @@ fn steps<'r>(call: &Call, inputs: &[Option<Tensor>]) -> Folded<'r> {
         let count = match (start.to_int(), limit.to_int(), delta.to_int()) {
             (Some(start), Some(limit), Some(delta)) => match step_count(start, limit, delta) {
                 Some(count) => count,
-                None => return refuse!("`delta` is 0"),
+                None => return reject!("`delta` is 0"),
             },
             _ => {
                 let steps = limit.minus(start).over(delta).map_or(f64::NAN, T::to_f64).ceil();
@@ -81,7 +81,7 @@ fn steps<'r>(call: &Call, inputs: &[Option<Tensor>]) -> Folded<'r> {
             }
         };
         let Ok(count) = usize::try_from(count) else {
-            return refuse!("result has too many elements");
+            return reject!("result has too many elements");
         };
         call.room_for(dtype, &[count])?;
         let element = |at: usize| start.plus(T::from_int(at as i128).times(delta));
@@ -102,7 +102,7 @@ fn scalar<T: Number>(call: &Call, index: usize) -> Result<T, NotFolded> {
     let tensor = call.input(index)?;
     match &*tensor.stored::<T>()? {
         [element] if tensor.dtype() == T::DTYPE => Ok(*element),
-        _ => refuse!(
+        _ => reject!(
             "expected operand {index} to be a scalar of type {}",
             name_of(T::DTYPE)
         ),
@@ -118,18 +118,18 @@ pub(crate) fn eye_like<'a>(call: &Call<'a>) -> Folded<'a> {
     };
     let diagonal = call.int_or("k", 0)?;
     let &[rows, columns] = x.shape() else {
-        return refuse!("operand 0 has rank {}, expected 2", x.rank());
+        return reject!("operand 0 has rank {}, expected 2", x.rank());
     };
     call.room_for(dtype, x.shape())?;
     let shape = vec![rows, columns];
     let on = |at: usize| (at % columns) as i64 - (at / columns) as i64 == diagonal;
-    let places = 0..rows * columns;
+    let positions = 0..rows * columns;
     if dtype == DType::BOOL {
-        let elements: Vec<bool> = places.map(on).collect();
+        let elements: Vec<bool> = positions.map(on).collect();
         return Ok(Tensor::from_vec(dtype, shape, elements));
     }
     with_number!(dtype, T => {
-        let elements: Vec<T> = places.map(|at| if on(at) { T::ONE } else { T::ZERO }).collect();
+        let elements: Vec<T> = positions.map(|at| if on(at) { T::ONE } else { T::ZERO }).collect();
         Ok(Tensor::from_vec(dtype, shape, elements))
     })
 }
@@ -146,7 +146,7 @@ pub(crate) fn one_hot<'a>(call: &Call<'a>) -> Folded<'a> {
     );
     let depth = doubles(depth)?[0];
     if !(0.0..=u32::MAX.into()).contains(&depth) {
-        return refuse!("depth {depth} is out of range");
+        return reject!("depth {depth} is out of range");
     }
     let depth = depth.trunc();
     let at = axis(call.int_or("axis", -1)?, indices.rank() + 1)?;
@@ -157,11 +157,12 @@ pub(crate) fn one_hot<'a>(call: &Call<'a>) -> Folded<'a> {
     let from_back = |index: f64| if index < 0.0 { index + depth } else { index };
     let hot = doubles(indices)?.into_iter().map(from_back).enumerate();
     let hot = hot.filter(|(_, index)| (0.0..depth).contains(index));
-    let place = |(at, index)| (at / inner * depth as usize + index as usize) * inner + at % inner;
+    let position =
+        |(at, index)| (at / inner * depth as usize + index as usize) * inner + at % inner;
     rearrange!(call, &[values], cells, T => {
         let values = cells.row::<T>(0)?;
         let mut elements = vec![values[0]; count];
-        hot.map(place).for_each(|place| elements[place] = values[1]);
+        hot.map(position).for_each(|position| elements[position] = values[1]);
         (shape, elements)
     })
 }
@@ -191,13 +192,13 @@ fn window<'a>(call: &Call<'a>, factors: [f32; 3]) -> Folded<'a> {
     let [a, b, c] = factors.map(f64::from);
     let size = call.ints_in(0)?;
     let Some(&size) = size.first().filter(|&&first| size.len() == 1 && first > 0) else {
-        return refuse!("expected one positive window size, found {size:?}");
+        return reject!("expected one positive window size, found {size:?}");
     };
     let dtype = DType(u32::try_from(call.int_or("output_datatype", 1)?).unwrap_or(0));
     let period = size - i64::from(!call.flag("periodic", true)?);
     let (name, is_wide) = (name_of(dtype), matches!(dtype, DType::F32 | DType::F64));
     if period == 0 || !is_wide {
-        return refuse!("unsupported window of size {size} and element type {name}");
+        return reject!("unsupported window of size {size} and element type {name}");
     }
     let shape = dims(&[size])?;
     little_work(&[shape[0], COSINE])?;

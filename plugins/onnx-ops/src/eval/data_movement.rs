@@ -7,7 +7,7 @@ use super::broadcast::{shape_of, spread};
 use super::call::{axes, axis, integers};
 use super::cells::{flat, rearrange, zero};
 use super::tensor::{in_order, row_by_row};
-use super::{Call, Folded, FoldedAll, NotFolded, Tensor, ensure, refuse};
+use super::{Call, Folded, FoldedAll, NotFolded, Tensor, ensure, reject};
 
 /// Permutes the dims, or reverses them by default.
 pub(crate) fn transpose<'a>(call: &Call<'a>) -> Folded<'a> {
@@ -38,7 +38,7 @@ pub(crate) fn concat<'a>(call: &Call<'a>) -> Folded<'a> {
     let operands = call.all_inputs()?;
     let first = call.input(0)?;
     let Some(at) = call.int("axis")? else {
-        return refuse!("missing attribute `axis`");
+        return reject!("missing attribute `axis`");
     };
     let at = axis(at, first.rank())?;
     let mut shape = first.shape().to_vec();
@@ -88,7 +88,7 @@ pub(crate) fn split<'a>(call: &Call<'a>) -> FoldedAll<'a> {
     let results = call.outputs;
     let fits = whole == Some(dim) && lengths.len() == results;
     if !fits {
-        return refuse!("cannot split a dim of {dim} into {results} results of sizes {lengths:?}");
+        return reject!("cannot split a dim of {dim} into {results} results of sizes {lengths:?}");
     }
     let mut start = 0;
     let piece = |size: usize| {
@@ -109,7 +109,7 @@ pub(crate) fn even(dim: usize, pieces: i64, uneven: bool) -> Result<Vec<i64>, No
     let last = dim - length * (pieces - 1);
     let fits = last >= 0 && (last == length || uneven);
     if !fits {
-        return refuse!("cannot split a dim of {dim} evenly into {pieces} results");
+        return reject!("cannot split a dim of {dim} evenly into {pieces} results");
     }
     let mut lengths = vec![length; pieces as usize - 1];
     lengths.push(last);
@@ -121,7 +121,7 @@ pub(crate) fn slice<'a>(call: &Call<'a>) -> Folded<'a> {
     let x = call.input(0)?;
     let starts = call.ints_since(10, 1, "starts")?;
     let (Some(starts), Some(ends)) = (starts, call.ints_since(10, 2, "ends")?) else {
-        return refuse!("missing `starts` or `ends`");
+        return reject!("missing `starts` or `ends`");
     };
     let count = starts.len();
     let named = call
@@ -144,7 +144,7 @@ pub(crate) fn slice<'a>(call: &Call<'a>) -> Folded<'a> {
 
 fn sliced<'a>(call: &Call, x: &Tensor, plan: &[SliceInfoElem]) -> Folded<'a> {
     let Ok(plan) = SliceInfo::<_, IxDyn, IxDyn>::try_from(plan) else {
-        return refuse!("invalid slices");
+        return reject!("invalid slices");
     };
     rearrange!(call, &[x], cells, T => flat(row_by_row(&cells.array::<T>(0)?.slice(plan))))
 }
@@ -153,15 +153,15 @@ fn sliced<'a>(call: &Call, x: &Tensor, plan: &[SliceInfoElem]) -> Folded<'a> {
 /// its end.
 fn steps_along(dim: usize, start: i64, end: i64, step: i64) -> Result<SliceInfoElem, NotFolded> {
     let Ok(dim) = i64::try_from(dim) else {
-        return refuse!("dim {dim} is too large");
+        return reject!("dim {dim} is too large");
     };
     let from_back = |at: i64| if at < 0 { at.saturating_add(dim) } else { at };
     let (start, far, end) = (from_back(start), end, from_back(end));
     let range = match step {
-        0 => return refuse!("a step is 0"),
+        0 => return reject!("a step is 0"),
         1.. => start.clamp(0, dim)..end.clamp(0, dim),
         _ if dim > 0 && (far == i64::MAX || far == i64::from(i32::MAX)) => {
-            return refuse!("runtimes disagree on an end of {far} with a negative step");
+            return reject!("runtimes disagree on an end of {far} with a negative step");
         }
         _ => end.clamp(-1, dim - 1) + 1..start.clamp(0, (dim - 1).max(0)) + 1,
     };
@@ -180,8 +180,8 @@ fn steps_along(dim: usize, start: i64, end: i64, step: i64) -> Result<SliceInfoE
 /// Broadcasts to a shape.
 pub(crate) fn expand<'a>(call: &Call<'a>) -> Folded<'a> {
     let x = call.input(0)?;
-    let wanted = dims(&call.ints_in(1)?)?;
-    let shape = shape_of(&[x.shape(), &wanted])?;
+    let expected = dims(&call.ints_in(1)?)?;
+    let shape = shape_of(&[x.shape(), &expected])?;
     call.room_for(x.dtype(), &shape)?;
     rearrange!(call, &[x], cells, T => {
         flat(row_by_row(&spread(&cells.array::<T>(0)?.view(), &shape)?))
@@ -221,15 +221,15 @@ pub(crate) fn tile<'a>(call: &Call<'a>) -> Folded<'a> {
 pub(crate) fn pad<'a>(call: &Call<'a>) -> Folded<'a> {
     let x = call.input(0)?;
     let Some(given) = call.ints_since(11, 1, "pads")? else {
-        return refuse!("missing `pads`");
+        return reject!("missing `pads`");
     };
-    let mode = call.word("mode", &["constant", "reflect", "edge", "wrap"])?;
+    let mode = call.enum_value("mode", &["constant", "reflect", "edge", "wrap"])?;
     let default = zero(x.dtype())?;
     let fill = match call.optional(2) {
         Some(fill) if fill.len() == 1 => fill,
-        Some(fill) => return refuse!("fill value has {} elements, expected 1", fill.len()),
+        Some(fill) => return reject!("fill value has {} elements, expected 1", fill.len()),
         None if call.version < 11 && call.float_or("value", 0.0)? != 0.0 => {
-            return refuse!("unsupported attribute `value`: expected 0");
+            return reject!("unsupported attribute `value`: expected 0");
         }
         None => &default,
     };
@@ -251,13 +251,13 @@ pub(crate) fn pad<'a>(call: &Call<'a>) -> Folded<'a> {
         let (before, after, dim) = (given[at], given[at + count], shape[d]);
         let cuts = before < 0 || after < 0;
         if cuts && mode != "constant" {
-            return refuse!("negative pads in mode `{mode}` are undefined");
+            return reject!("negative pads in mode `{mode}` are undefined");
         }
         let length = (dim as i64)
             .checked_add(before)
             .and_then(|length| length.checked_add(after));
         let Some(length) = length.and_then(|length| usize::try_from(length).ok()) else {
-            return refuse!("pads {before} and {after} are out of range for a dim of {dim}");
+            return reject!("pads {before} and {after} are out of range for a dim of {dim}");
         };
         shape[d] = length;
         call.room_for(x.dtype(), &shape)?;
@@ -290,7 +290,7 @@ fn source(at: i64, dim: usize, mode: &str) -> Result<Option<usize>, NotFolded> {
     }
     let source = match mode {
         "constant" => return Ok(None),
-        _ if dim == 0 => return refuse!("cannot pad a dim of 0 in mode `{mode}`"),
+        _ if dim == 0 => return reject!("cannot pad a dim of 0 in mode `{mode}`"),
         "edge" => at.clamp(0, dim - 1),
         "wrap" => at.rem_euclid(dim),
         // Reflection doesn't repeat the edges. It repeats periodically.
@@ -308,11 +308,11 @@ pub(crate) fn trilu<'a>(call: &Call<'a>) -> Folded<'a> {
     let x = call.input(0)?;
     let diagonal = match call.optional(1) {
         Some(k) if k.len() == 1 => integers(k)?[0],
-        Some(k) => return refuse!("`k` has {} elements, expected 1", k.len()),
+        Some(k) => return reject!("`k` has {} elements, expected 1", k.len()),
         None => 0,
     };
     let &[.., rows, columns] = x.shape() else {
-        return refuse!("operand 0 has rank {}, expected at least 2", x.rank());
+        return reject!("operand 0 has rank {}, expected at least 2", x.rank());
     };
     let upper = call.flag("upper", true)?;
     let is_kept = |at: usize| {
@@ -332,7 +332,7 @@ pub(crate) fn trilu<'a>(call: &Call<'a>) -> Folded<'a> {
 
 /// Moves blocks of the depth axis to the spatial axes.
 pub(crate) fn depth_to_space<'a>(call: &Call<'a>) -> Folded<'a> {
-    let is_depth_first = call.word("mode", &["DCR", "CRD"])? == "DCR";
+    let is_depth_first = call.enum_value("mode", &["DCR", "CRD"])? == "DCR";
     let (n, c, h, w, b) = picture(call)?;
     let area = b * b;
     ensure!(
@@ -354,7 +354,7 @@ pub(crate) fn depth_to_space<'a>(call: &Call<'a>) -> Folded<'a> {
 
 /// Moves spatial blocks to the depth axis.
 pub(crate) fn space_to_depth<'a>(call: &Call<'a>) -> Folded<'a> {
-    let order = match call.word("mode", &["DCR", "CRD"])? {
+    let order = match call.enum_value("mode", &["DCR", "CRD"])? {
         "DCR" => [0, 3, 5, 1, 2, 4],
         _ => [0, 1, 3, 5, 2, 4],
     };
@@ -376,7 +376,7 @@ fn picture(call: &Call) -> Result<(usize, usize, usize, usize, usize), NotFolded
     match (call.input(0)?.shape(), block) {
         // A block is never larger than the dim it divides, so its square doesn't overflow.
         (&[n, c, h, w], Some(Ok(b @ 1..=65536))) => Ok((n, c, h, w, b)),
-        _ => refuse!("expected an operand of rank 4 and a valid attribute `blocksize`"),
+        _ => reject!("expected an operand of rank 4 and a valid attribute `blocksize`"),
     }
 }
 

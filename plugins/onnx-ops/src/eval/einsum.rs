@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::call::one_type;
 use super::matrix::{little_work, sums_are_defined};
 use super::number::{Number, OVERFLOW, with_number};
-use super::{Call, Folded, NotFolded, Tensor, ensure, refuse};
+use super::{Call, Folded, NotFolded, Tensor, ensure, reject};
 
 /// A letter, or an axis of the ellipsis. The latter are numbered from the last axis down.
 type Label = u32;
@@ -32,7 +32,7 @@ fn labels(term: &str, dotted: usize) -> Result<Vec<Label>, NotFolded> {
     let (before, after) = term.split_once("...").unwrap_or((term, ""));
     let mut chars = before.chars().chain(after.chars());
     if let Some(odd) = chars.find(|c| !c.is_ascii_alphabetic()) {
-        return refuse!("invalid label `{odd}`: expected a letter");
+        return reject!("invalid label `{odd}`: expected a letter");
     }
     let letters = |text: &str| text.chars().map(Label::from).collect::<Vec<Label>>();
     let dots = (0..dotted as Label).rev().map(|at| DOTS - at);
@@ -44,7 +44,7 @@ pub(crate) fn einsum<'a>(call: &Call<'a>) -> Folded<'a> {
     let operands = call.all_inputs()?;
     let (terms, result) = parts(call.string("equation")?.unwrap_or_default());
     let Some(&first) = operands.first().filter(|_| terms.len() == operands.len()) else {
-        return refuse!(
+        return reject!(
             "number of terms in the equation is {}, expected {}",
             terms.len(),
             operands.len()
@@ -62,7 +62,7 @@ pub(crate) fn einsum<'a>(call: &Call<'a>) -> Folded<'a> {
         widest = widest.max(dotted);
         let labels = labels(term, dotted)?;
         if labels.len() != operand.rank() {
-            return refuse!(
+            return reject!(
                 "term `{term}` does not match an operand of rank {}",
                 operand.rank()
             );
@@ -74,14 +74,14 @@ pub(crate) fn einsum<'a>(call: &Call<'a>) -> Folded<'a> {
                 // Only axes of the ellipsis broadcast.
                 (1, _) if label > DOTS / 2 => *known = size,
                 (_, 1) if label > DOTS / 2 => {}
-                (a, b) => return refuse!("expected equal dims for one label, found {a} and {b}"),
+                (a, b) => return reject!("expected equal dims for one label, found {a} and {b}"),
             }
         }
         axes.push(labels);
     }
-    let kept = match result.as_deref() {
+    let output_labels = match result.as_deref() {
         Some(result) if widest > 0 && !result.contains("...") => {
-            return refuse!("missing `...` in the result of the equation");
+            return reject!("missing `...` in the result of the equation");
         }
         Some(result) => labels(result, widest)?,
         None => {
@@ -92,17 +92,17 @@ pub(crate) fn einsum<'a>(call: &Call<'a>) -> Folded<'a> {
             [labels("...", widest)?, letters].concat()
         }
     };
-    let is_twice = |at: usize| kept[..at].contains(&kept[at]);
-    let is_once = !(0..kept.len()).any(is_twice);
-    let fits = is_once && kept.iter().all(|label| sizes.contains_key(label));
+    let is_twice = |at: usize| output_labels[..at].contains(&output_labels[at]);
+    let is_once = !(0..output_labels.len()).any(is_twice);
+    let fits = is_once && output_labels.iter().all(|label| sizes.contains_key(label));
     if !fits {
-        return refuse!("duplicate or unknown label in the result of the equation");
+        return reject!("duplicate or unknown label in the result of the equation");
     }
-    let added = sizes.keys().filter(|label| !kept.contains(label));
+    let added = sizes.keys().filter(|label| !output_labels.contains(label));
     let added: Vec<Label> = added.copied().collect();
     let dims_of =
         |labels: &[Label]| -> Vec<usize> { labels.iter().map(|label| sizes[label]).collect() };
-    let (shape, summed) = (dims_of(&kept), dims_of(&added));
+    let (shape, summed) = (dims_of(&output_labels), dims_of(&added));
     little_work(&[&shape[..], &summed, &[operands.len(), STEP]].concat())?;
     little_work(&shape)?;
     let count = call.room_for(first.dtype(), &shape)?;
@@ -115,16 +115,16 @@ pub(crate) fn einsum<'a>(call: &Call<'a>) -> Folded<'a> {
         };
         labels.iter().map(step).collect()
     };
-    let (outer, inner) = (steps(&kept), steps(&added));
+    let (outer, inner) = (steps(&output_labels), steps(&added));
     let start = vec![0; operands.len()];
     with_number!(first.dtype(), T => {
         let operands = operands.iter().map(|operand| operand.stored::<T>());
         let operands = operands.collect::<Result<Vec<_>, NotFolded>>()?;
         let (mut results, mut overflows) = (Vec::with_capacity(count), false);
-        walk(&shape, &outer, &start, |places| {
+        walk(&shape, &outer, &start, |indices| {
             let (mut float, mut exact) = (0.0, Some(0i128));
-            walk(&summed, &inner, places, |places| {
-                let elements = || operands.iter().zip(places).map(|(all, &place)| all[place]);
+            walk(&summed, &inner, indices, |indices| {
+                let elements = || operands.iter().zip(indices).map(|(all, &index)| all[index]);
                 match T::IS_FLOAT {
                     true => float += elements().map(T::to_f64).product::<f64>(),
                     false => {
@@ -146,30 +146,30 @@ pub(crate) fn einsum<'a>(call: &Call<'a>) -> Folded<'a> {
 }
 
 /// Returns the stride of a label in an operand: the sum of the strides of all axes with this label.
-fn step(labels: &[Label], operand: &Tensor, wanted: Label) -> usize {
+fn step(labels: &[Label], operand: &Tensor, expected: Label) -> usize {
     let shape = operand.shape();
-    let of_label = |&at: &usize| labels[at] == wanted && shape[at] != 1;
+    let of_label = |&at: &usize| labels[at] == expected && shape[at] != 1;
     let stride = |at: usize| shape[at + 1..].iter().product::<usize>();
     (0..shape.len()).filter(of_label).map(stride).sum()
 }
 
 /// Calls `show` with the position in each operand, in row-major order, given the operands' strides along each dim.
 fn walk(dims: &[usize], steps: &[Vec<usize>], start: &[usize], mut show: impl FnMut(&[usize])) {
-    let (mut at, mut places) = (vec![0; dims.len()], start.to_vec());
+    let (mut at, mut indices) = (vec![0; dims.len()], start.to_vec());
     if dims.contains(&0) {
         return;
     }
     loop {
-        show(&places);
+        show(&indices);
         // The last dim that isn't at its end advances, and the dims after it restart.
         let Some(next) = (0..dims.len()).rev().find(|&d| at[d] + 1 < dims[d]) else {
             return;
         };
         for d in next..dims.len() {
-            for (place, step) in places.iter_mut().zip(&steps[d]) {
-                *place = match d == next {
-                    true => *place + step,
-                    false => *place - at[d] * step,
+            for (index, step) in indices.iter_mut().zip(&steps[d]) {
+                *index = match d == next {
+                    true => *index + step,
+                    false => *index - at[d] * step,
                 };
             }
             at[d] = if d == next { at[d] + 1 } else { 0 };

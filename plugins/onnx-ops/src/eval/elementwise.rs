@@ -3,7 +3,7 @@
 use super::broadcast::zip;
 use super::call::one_type;
 use super::number::{Number, ZEROS, to_float, with_number, with_type};
-use super::{Call, Folded, NotFolded, ensure, name_of, refuse};
+use super::{Call, Folded, NotFolded, ensure, name_of, reject};
 use passdock_plugin_api::DType;
 
 macro_rules! binary {
@@ -189,7 +189,7 @@ fn limit<T: Number>(call: &Call, index: usize) -> Result<Option<T>, NotFolded> {
     };
     let fits = tensor.dtype() == T::DTYPE && tensor.len() == 1;
     if !fits {
-        return refuse!(
+        return reject!(
             "expected operand {index} to be a scalar of type {}",
             name_of(T::DTYPE)
         );

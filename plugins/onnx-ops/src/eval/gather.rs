@@ -1,14 +1,14 @@
 //! Operators that select elements by index: Gather, GatherElements, GatherND, Compress, ReverseSequence.
 
-use super::call::{axis, integers, place};
+use super::call::{axis, integers, normalized_index};
 use super::cells::rearrange;
 use super::compare_logic::bools;
-use super::{Call, Folded, NotFolded, Tensor, element_count, ensure, refuse};
+use super::{Call, Folded, NotFolded, Tensor, element_count, ensure, reject};
 
 /// Returns an index into a dim, counted from the front.
 fn index(at: i64, dim: usize) -> Result<usize, NotFolded> {
     let reason = || NotFolded::new(format!("index {at} is out of range for a dim of {dim}"));
-    place(at, dim).ok_or_else(reason)
+    normalized_index(at, dim).ok_or_else(reason)
 }
 
 /// Returns the indices into a dim in a tensor.
@@ -125,10 +125,10 @@ fn strides(shape: &[usize]) -> Vec<usize> {
 pub(crate) fn gather_nd<'a>(call: &Call<'a>) -> Folded<'a> {
     let (x, at) = (call.input(0)?, call.input(1)?);
     let Ok(batch) = usize::try_from(call.int_or("batch_dims", 0)?) else {
-        return refuse!("attribute `batch_dims` is negative");
+        return reject!("attribute `batch_dims` is negative");
     };
     let Some((&width, outer)) = at.shape().split_last() else {
-        return refuse!("indices have rank 0, expected at least 1");
+        return reject!("indices have rank 0, expected at least 1");
     };
     let (dims, rank) = (x.shape(), x.rank());
     let fits = batch <= outer.len() && batch + width <= rank && dims[..batch] == outer[..batch];

@@ -5,7 +5,7 @@ use ndarray::{Array2, ArrayView2, ArrayViewD, Axis, Dimension, Ix2, IxDyn};
 use super::broadcast::{shape_of, spread};
 use super::call::{grouped, one_type};
 use super::number::{doubles, exact, rounded, wholes};
-use super::{Call, Folded, NotFolded, Tensor, element_count, ensure, in_shape, name_of, refuse};
+use super::{Call, Folded, NotFolded, Tensor, element_count, ensure, in_shape, name_of, reject};
 use passdock_plugin_api::DType;
 
 /// The maximum number of multiplications in one evaluation.
@@ -78,7 +78,7 @@ fn multiply<T: Clone>(
     for at in ndarray::indices(IxDyn(&outer)) {
         let at = at.as_array_view();
         let Some(product) = product(matrix(&a, at.iter())?, matrix(&b, at.iter())?) else {
-            return refuse!("an intermediate sum overflows");
+            return reject!("an intermediate sum overflows");
         };
         elements.extend(product);
     }
@@ -93,7 +93,7 @@ fn multiply<T: Clone>(
 pub(super) fn little_work(dims: &[usize]) -> Result<(), NotFolded> {
     let work = element_count(dims)?;
     if work > MOST {
-        return refuse!(
+        return reject!(
             "evaluation would take {} multiplications, limit is {}",
             grouped(work as u64),
             grouped(MOST as u64)
@@ -129,7 +129,7 @@ pub(crate) fn gemm<'a>(call: &Call<'a>) -> Folded<'a> {
     let operand = |operand: &Tensor, flag| {
         let matrix = in_shape(operand.shape(), doubles(operand)?.into())?.into_owned();
         let Ok(matrix) = matrix.into_dimensionality::<Ix2>() else {
-            return refuse!("operand has rank {}, expected 2", operand.rank());
+            return reject!("operand has rank {}, expected 2", operand.rank());
         };
         Ok(if call.flag(flag, false)? {
             matrix.reversed_axes()
@@ -140,7 +140,7 @@ pub(crate) fn gemm<'a>(call: &Call<'a>) -> Folded<'a> {
     let (dtype, a, b) = (a.dtype(), operand(a, "transA")?, operand(b, "transB")?);
     let shape = [a.nrows(), b.ncols()];
     if a.ncols() != b.nrows() {
-        return refuse!(
+        return reject!(
             "expected equal inner dims, found {} and {}",
             a.ncols(),
             b.nrows()
@@ -153,7 +153,7 @@ pub(crate) fn gemm<'a>(call: &Call<'a>) -> Folded<'a> {
         one_type(&[call.input(0)?, c])?;
         let c = in_shape(c.shape(), doubles(c)?.into())?;
         let Some(c) = c.broadcast(shape) else {
-            return refuse!("cannot broadcast shape {:?} to {shape:?}", c.shape());
+            return reject!("cannot broadcast shape {:?} to {shape:?}", c.shape());
         };
         result.scaled_add(beta, &c);
     }

@@ -23,11 +23,11 @@ pub(crate) mod gather;
 pub(crate) mod matrix;
 pub(crate) mod minifloat;
 pub(crate) mod normalize;
+mod not_folded;
 pub(crate) mod number;
 pub(crate) mod quantize;
 mod readers;
 pub(crate) mod reduce;
-mod refusal;
 pub(crate) mod resize;
 pub(crate) mod scan;
 pub(crate) mod scatter;
@@ -40,9 +40,9 @@ pub(crate) mod unary;
 
 pub use attrs::{Attrs, EvalAttr};
 pub use call::{Call, Evaluate, Evaluation, EvaluationOfAll, Folded, FoldedAll};
-pub use refusal::NotFolded;
+pub use not_folded::NotFolded;
 pub use tensor::{Elements, Tensor};
 
 pub(crate) use call::{axes, axis, integers, listed_axes};
-pub(crate) use refusal::{ensure, refuse};
+pub(crate) use not_folded::{ensure, reject};
 pub(crate) use tensor::{element_count, in_shape, name_of};

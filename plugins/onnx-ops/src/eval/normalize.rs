@@ -6,21 +6,21 @@ use passdock_plugin_api::DType;
 use super::call::axis;
 use super::matrix::sums_are_defined;
 use super::number::{doubles, rounded};
-use super::{Call, FoldedAll, NotFolded, Tensor, ensure, name_of, refuse};
+use super::{Call, FoldedAll, NotFolded, Tensor, ensure, name_of, reject};
 
 /// The version since which an attribute enables training. Before, the number of results did.
-const SAYS_TRAINED: i64 = 14;
+const TRAINING_MODE_SINCE: i64 = 14;
 
 /// Normalizes each channel by mean and variance. In training mode, these are computed from the operand, and further
 /// results are the updated running mean and variance.
 pub(crate) fn batch_normalization<'a>(call: &Call<'a>) -> FoldedAll<'a> {
     let x = call.input(0)?;
     sums_are_defined(x)?;
-    let is_trained = call.version >= SAYS_TRAINED && call.int_or("training_mode", 0)? != 0;
+    let is_training = call.version >= TRAINING_MODE_SINCE && call.int_or("training_mode", 0)? != 0;
     let is_shared = call.version >= 9 || call.int_or("spatial", 1)? == 1;
     ensure!(is_shared, "unsupported attribute `spatial`: expected 1");
-    if !is_trained && call.outputs > 1 {
-        return refuse!(
+    if !is_training && call.outputs > 1 {
+        return reject!(
             "expected 1 result outside of training mode, found {}",
             call.outputs
         );
@@ -34,7 +34,7 @@ pub(crate) fn batch_normalization<'a>(call: &Call<'a>) -> FoldedAll<'a> {
     let (mut mean, mut variance) = (per_channel(3)?, per_channel(4)?);
     let wide = doubles(x)?;
     let mut running = Vec::new();
-    if is_trained {
+    if is_training {
         let (own_mean, own_variance) = channels.moments(&wide)?;
         for (old, own) in [(&mean, &own_mean), (&variance, &own_variance)] {
             let pairs = old.iter().zip(own);
@@ -122,7 +122,7 @@ impl Channels {
                 count: *count,
                 inner: inner.iter().product(),
             }),
-            _ => refuse!("operand 0 has rank {}, expected at least 2", x.rank()),
+            _ => reject!("operand 0 has rank {}, expected at least 2", x.rank()),
         }
     }
 
@@ -132,7 +132,7 @@ impl Channels {
         let fits = numbers.dtype() == x.dtype() && numbers.shape() == [count];
         if !fits {
             let name = name_of(x.dtype());
-            return refuse!(
+            return reject!(
                 "expected operand {operand} to have shape [{count}] and element type {name}"
             );
         }

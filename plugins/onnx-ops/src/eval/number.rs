@@ -7,7 +7,7 @@ use bytemuck::Pod;
 use half::{bf16, f16};
 use passdock_plugin_api::DType;
 
-use super::{Folded, NotFolded, Tensor, name_of, refuse};
+use super::{Folded, NotFolded, Tensor, name_of, reject};
 
 /// Why there is no minimum or maximum of two numbers.
 pub(crate) const ZEROS: &str = "order of 0.0 and -0.0 is undefined";
@@ -235,7 +235,7 @@ macro_rules! with_type {
                 type $T = $type;
                 $body
             })*
-            other => $crate::eval::refuse!(
+            other => $crate::eval::reject!(
                 "unsupported element type {}",
                 $crate::eval::name_of(other)
             ),
@@ -303,7 +303,7 @@ pub(crate) fn to_float<'a>(tensor: &Tensor, dtype: DType) -> Folded<'a> {
 pub(crate) fn rounded_sums<'a>(dtype: DType, shape: Vec<usize>, sums: Vec<f64>) -> Folded<'a> {
     let sums = rounded(dtype, shape, sums)?;
     if !doubles(&sums)?.into_iter().all(f64::is_finite) {
-        return refuse!("{OVERFLOW}");
+        return reject!("{OVERFLOW}");
     }
     Ok(sums)
 }
@@ -320,7 +320,7 @@ pub(crate) fn exact<'a>(dtype: DType, shape: Vec<usize>, sums: Vec<i128>) -> Fol
     with_integer!(dtype, T => {
         match sums.into_iter().map(T::exactly).collect::<Option<Vec<T>>>() {
             Some(sums) => Ok(Tensor::from_vec(dtype, shape, sums)),
-            None => refuse!("a sum overflows {}", name_of(dtype)),
+            None => reject!("a sum overflows {}", name_of(dtype)),
         }
     })
 }

@@ -8,7 +8,7 @@ use super::cast::singles;
 use super::minifloat::{MiniFloat, Overflow};
 use super::number::rounded;
 use super::tensor::{in_order, row_by_row};
-use super::{Call, Folded, NotFolded, Tensor, ensure, in_shape, name_of, refuse};
+use super::{Call, Folded, NotFolded, Tensor, ensure, in_shape, name_of, reject};
 use passdock_plugin_api::DType;
 
 /// Computes `(x - zero_point) * scale` in single precision.
@@ -28,7 +28,7 @@ pub(crate) fn dequantize<'a>(call: &Call<'a>) -> Folded<'a> {
         );
     }
     call.room_for(result, x.shape())?;
-    let places = scale_places(call, x, scale)?;
+    let positions = scale_indices(call, x, scale)?;
     let (scales, values) = (singles(scale)?, singles(x)?);
     let zeros = zero_point.map(singles).transpose()?;
     for operand in [Some(x), zero_point].into_iter().flatten() {
@@ -44,11 +44,11 @@ pub(crate) fn dequantize<'a>(call: &Call<'a>) -> Folded<'a> {
             name_of(DType::I32)
         );
     }
-    let value = |(value, place): (f32, usize)| {
-        let zero = zeros.as_ref().map_or(0.0, |zeros| zeros[place]);
-        f64::from((value - zero) * scales[place])
+    let value = |(value, position): (f32, usize)| {
+        let zero = zeros.as_ref().map_or(0.0, |zeros| zeros[position]);
+        f64::from((value - zero) * scales[position])
     };
-    let values = values.into_iter().zip(places).map(value).collect();
+    let values = values.into_iter().zip(positions).map(value).collect();
     rounded(result, x.shape().to_vec(), values)
 }
 
@@ -66,7 +66,7 @@ pub(crate) fn quantize<'a>(call: &Call<'a>) -> Folded<'a> {
     let (one, other) = (name_of(x.dtype()), name_of(scale.dtype()));
     let is_single = x.dtype() == DType::F32 && scale.dtype() == DType::F32;
     if !is_single {
-        return refuse!("runtimes disagree on {one} divided by {other}");
+        return reject!("runtimes disagree on {one} divided by {other}");
     }
     let fits = zero_point.is_none_or(|zero| zero.len() == scale.len());
     ensure!(fits, "zero point and scale have different sizes");
@@ -80,10 +80,10 @@ pub(crate) fn quantize<'a>(call: &Call<'a>) -> Folded<'a> {
         DType::U2 => (0.0, 3.0),
         DType::I2 => (-2.0, 1.0),
         other if MiniFloat::from_dtype(other).is_some() => (f32::NEG_INFINITY, f32::INFINITY),
-        other => return refuse!("unsupported result type {}", name_of(other)),
+        other => return reject!("unsupported result type {}", name_of(other)),
     };
     call.room_for(result, x.shape())?;
-    let places = scale_places(call, x, scale)?;
+    let positions = scale_indices(call, x, scale)?;
     let (scales, values) = (singles(scale)?, singles(x)?);
     let zeros = zero_point.map(singles).transpose()?;
     let small = MiniFloat::from_dtype(result);
@@ -93,10 +93,10 @@ pub(crate) fn quantize<'a>(call: &Call<'a>) -> Folded<'a> {
         zeros.iter().flatten().any(|&zero| zero != 0.0),
     );
     if is_moved && small.is_some() {
-        return refuse!("nonzero zero point is undefined for {name}");
+        return reject!("nonzero zero point is undefined for {name}");
     }
-    let code = |(value, place): (f32, usize)| {
-        let scaled = value / scales[place];
+    let code = |(value, position): (f32, usize)| {
+        let scaled = value / scales[position];
         if let Some(small) = &small {
             // ONNX adds a zero point of 0, which turns -0.0 into 0.0; ONNX Runtime doesn't.
             if scaled == 0.0 && scaled.is_sign_negative() && result.bits() == 8 {
@@ -104,13 +104,13 @@ pub(crate) fn quantize<'a>(call: &Call<'a>) -> Folded<'a> {
             }
             return small.encode((scaled + 0.0).into(), overflow).map(u16::from);
         }
-        let zero = zeros.as_ref().map_or(0.0, |zeros| zeros[place]);
+        let zero = zeros.as_ref().map_or(0.0, |zeros| zeros[position]);
         let code = (scaled.round_ties_even() + zero).clamp(low, high);
         (!code.is_nan()).then_some(code as i32 as u16)
     };
-    let codes = values.into_iter().zip(places).map(code);
+    let codes = values.into_iter().zip(positions).map(code);
     let Some(codes) = codes.collect::<Option<Vec<u16>>>() else {
-        return refuse!("quantization of NaN or -0.0 to {name} is undefined");
+        return reject!("quantization of NaN or -0.0 to {name} is undefined");
     };
     let shape = x.shape().to_vec();
     let bytes = || codes.iter().map(|&code| code as u8).collect::<Vec<u8>>();
@@ -122,7 +122,7 @@ pub(crate) fn quantize<'a>(call: &Call<'a>) -> Folded<'a> {
 }
 
 /// Returns the index of each element's scale: per tensor, per index of an axis, or per block along an axis.
-fn scale_places(call: &Call, x: &Tensor, scale: &Tensor) -> Result<Vec<usize>, NotFolded> {
+fn scale_indices(call: &Call, x: &Tensor, scale: &Tensor) -> Result<Vec<usize>, NotFolded> {
     let block = usize::try_from(call.int_or("block_size", 0)?).unwrap_or(0);
     let (dims, scales) = (x.shape(), scale.shape());
     if block == 0 && (scales.is_empty() || scales == [1]) {
@@ -142,7 +142,7 @@ fn scale_places(call: &Call, x: &Tensor, scale: &Tensor) -> Result<Vec<usize>, N
             .collect();
     } else {
         if block == 0 || scales.len() != dims.len() {
-            return refuse!("scale of shape {scales:?} does not fit operand of shape {dims:?}");
+            return reject!("scale of shape {scales:?} does not fit operand of shape {dims:?}");
         }
         shared = block;
         let fits = |d: usize| scales[d] == dims[d].div_ceil(if d == at { block } else { 1 });
@@ -152,9 +152,9 @@ fn scale_places(call: &Call, x: &Tensor, scale: &Tensor) -> Result<Vec<usize>, N
             "scale of shape {scales:?} does not fit blocks of {block} of operand of shape {dims:?}"
         );
     }
-    let places: ArrayD<usize> =
+    let positions: ArrayD<usize> =
         in_shape(&shape, Vec::from_iter(0..scale.len()).into())?.into_owned();
     let spread_out: Vec<usize> = (0..dims[at]).map(|index| index / shared).collect();
-    let places = places.select(Axis(at - (dims.len() - shape.len())), &spread_out);
-    Ok(in_order(row_by_row(&spread(&places.view(), dims)?)))
+    let positions = positions.select(Axis(at - (dims.len() - shape.len())), &spread_out);
+    Ok(in_order(row_by_row(&spread(&positions.view(), dims)?)))
 }

@@ -7,17 +7,17 @@ use std::borrow::Cow;
 
 use passdock_plugin_api::AttrDefault;
 
-use super::{Call, EvalAttr, NotFolded, Tensor, refuse};
+use super::{Call, EvalAttr, NotFolded, Tensor, reject};
 
 macro_rules! readers {
-    ($($(#[$doc:meta])* $name:ident: $kind:ident -> $type:ty, $word:literal;)*) => {
+    ($($(#[$doc:meta])* $name:ident: $kind:ident -> $type:ty, $expected:literal;)*) => {
         impl<'a> Call<'a> {
             $($(#[$doc])*
             pub fn $name(&self, name: &str) -> Result<Option<$type>, NotFolded> {
                 match self.attribute(name) {
                     None => Ok(None),
                     Some(EvalAttr::$kind(value)) => Ok(Some(value)),
-                    Some(_) => refuse!("invalid attribute `{name}`: expected {}", $word),
+                    Some(_) => reject!("invalid attribute `{name}`: expected {}", $expected),
                 }
             })*
         }
@@ -84,19 +84,26 @@ impl Call<'_> {
     pub fn number(&self, name: &str) -> Result<f64, NotFolded> {
         match self.float(name)? {
             Some(value) => Ok(value.into()),
-            None => refuse!("missing attribute `{name}`"),
+            None => reject!("missing attribute `{name}`"),
         }
     }
 
     /// Returns the value of an enum attribute; the first of `words` is the default.
-    pub fn word(&self, name: &str, words: &[&'static str]) -> Result<&'static str, NotFolded> {
+    pub fn enum_value(
+        &self,
+        name: &str,
+        allowed: &[&'static str],
+    ) -> Result<&'static str, NotFolded> {
         let Some(given) = self.string(name)? else {
-            return Ok(words[0]);
+            return Ok(allowed[0]);
         };
-        match words.iter().find(|word| word.as_bytes() == given) {
-            Some(word) => Ok(word),
+        match allowed
+            .iter()
+            .find(|enum_value| enum_value.as_bytes() == given)
+        {
+            Some(enum_value) => Ok(enum_value),
             None => {
-                refuse!(
+                reject!(
                     "unsupported value `{}` of attribute `{name}`",
                     String::from_utf8_lossy(given)
                 )

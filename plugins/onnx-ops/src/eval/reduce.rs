@@ -6,7 +6,7 @@ use super::call::listed_axes;
 use super::cast::as_number;
 use super::number::{EXTREME, Number, OVERFLOW, with_float, with_number};
 use super::tensor::{in_order, row_by_row};
-use super::{Call, Folded, Tensor, refuse};
+use super::{Call, Folded, Tensor, reject};
 use passdock_plugin_api::DType;
 
 /// Reduces groups of elements with `combine`. If it returns `None`, the op isn't folded, for the reason `undefined`.
@@ -24,16 +24,16 @@ fn reduce<'r, T: Number>(
         (false, _) => listed_axes(&list, x.rank())?,
     };
     let keep = call.flag("keepdims", true)?;
-    let (gone, stay): (Vec<usize>, Vec<usize>) = (0..x.rank()).partition(|&d| reduced[d]);
+    let (removed, stay): (Vec<usize>, Vec<usize>) = (0..x.rank()).partition(|&d| reduced[d]);
     let dims = (0..x.rank()).filter(|&d| keep || !reduced[d]);
     let shape: Vec<usize> = dims
         .map(|d| if reduced[d] { 1 } else { x.shape()[d] })
         .collect();
     // The number of elements per group.
-    let count: usize = gone.iter().map(|&d| x.shape()[d]).product();
+    let count: usize = removed.iter().map(|&d| x.shape()[d]).product();
     let groups = call.room_for(x.dtype(), &shape)?;
     let array = x.array::<T>()?;
-    let ordered = array.view().permuted_axes([stay, gone].concat());
+    let ordered = array.view().permuted_axes([stay, removed].concat());
     let elements = match ordered.as_slice() {
         Some(elements) => Cow::Borrowed(elements),
         None => Cow::Owned(in_order(row_by_row(&ordered))),
@@ -44,7 +44,7 @@ fn reduce<'r, T: Number>(
     };
     match results {
         Some(results) => Ok(Tensor::from_vec(x.dtype(), shape, results)),
-        None => refuse!("{undefined}"),
+        None => reject!("{undefined}"),
     }
 }
 

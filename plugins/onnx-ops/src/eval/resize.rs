@@ -8,7 +8,7 @@ use super::cells::{flat, rearrange};
 use super::data_movement::dims;
 use super::matrix::{little_work, sums_are_defined};
 use super::number::{doubles, rounded_sums};
-use super::{Call, Folded, NotFolded, Tensor, axes, ensure, refuse};
+use super::{Call, Folded, NotFolded, Tensor, axes, ensure, reject};
 
 /// The maximum size of a resized axis, for which all weights are kept in memory.
 const LONGEST: usize = 1 << 20;
@@ -18,20 +18,20 @@ pub(crate) fn resize<'a>(call: &Call<'a>) -> Folded<'a> {
     let x = call.input(0)?;
     let is_first = call.version < 11 || call.name == "onnx.Upsample";
     let way = Way {
-        mode: call.word("mode", &["nearest", "linear", "cubic"])?,
-        place: match is_first {
+        mode: call.enum_value("mode", &["nearest", "linear", "cubic"])?,
+        coordinate: match is_first {
             true => "asymmetric",
-            false => call.word("coordinate_transformation_mode", &PLACES)?,
+            false => call.enum_value("coordinate_transformation_mode", &COORDINATE_MODES)?,
         },
         rounding: match is_first {
             true => "floor",
-            false => call.word("nearest_mode", &ROUNDINGS)?,
+            false => call.enum_value("nearest_mode", &ROUNDINGS)?,
         },
         is_wide: call.flag("antialias", false)?,
         leaves_out: call.flag("exclude_outside", false)?,
         cubic: call.float_or("cubic_coeff_a", -0.75)?.into(),
     };
-    let lines = lines(call, x, is_first, way.place)?;
+    let lines = lines(call, x, is_first, way.coordinate)?;
     let mut shape = x.shape().to_vec();
     lines.iter().for_each(|line| shape[line.axis] = line.new);
     let has_elements = !x.is_empty() && !shape.contains(&0);
@@ -40,8 +40,8 @@ pub(crate) fn resize<'a>(call: &Call<'a>) -> Folded<'a> {
     if way.mode == "nearest" {
         // The source of each element along each axis.
         let sources = lines.iter().map(|line| {
-            let places = (0..line.new).map(|at| way.nearest(at, line));
-            Ok((line, places.collect::<Result<Vec<_>, NotFolded>>()?))
+            let positions = (0..line.new).map(|at| way.nearest(at, line));
+            Ok((line, positions.collect::<Result<Vec<_>, NotFolded>>()?))
         });
         let sources = sources.collect::<Result<Vec<_>, NotFolded>>()?;
         return rearrange!(call, &[x], cells, T => {
@@ -114,7 +114,12 @@ impl Line {
     }
 }
 
-fn lines(call: &Call, x: &Tensor, is_first: bool, place: &str) -> Result<Vec<Line>, NotFolded> {
+fn lines(
+    call: &Call,
+    x: &Tensor,
+    is_first: bool,
+    coordinate: &str,
+) -> Result<Vec<Line>, NotFolded> {
     let listed = call.ints("axes")?;
     let chosen: Vec<usize> = match &listed {
         Some(list) => axes(list, x.rank())?,
@@ -138,10 +143,10 @@ fn lines(call: &Call, x: &Tensor, is_first: bool, place: &str) -> Result<Vec<Lin
             let scales = zip(&old, &sizes).map(|(&old, &new)| new as f64 / old as f64);
             let mut listed = listed.iter().flat_map(|list| list.iter());
             let is_from_back = listed.any(|&axis| axis < 0);
-            match call.word("keep_aspect_ratio_policy", &POLICIES)? {
+            match call.enum_value("keep_aspect_ratio_policy", &POLICIES)? {
                 "stretch" => zip(sizes.iter().copied(), scales).collect(),
                 _ if is_from_back => {
-                    return refuse!("runtimes disagree on the aspect ratio with negative axes");
+                    return reject!("runtimes disagree on the aspect ratio with negative axes");
                 }
                 policy => {
                     let scale = match policy {
@@ -150,7 +155,7 @@ fn lines(call: &Call, x: &Tensor, is_first: bool, place: &str) -> Result<Vec<Lin
                     };
                     let Some(sizes) = old.iter().map(|&old| in_proportion(old, scale)).collect()
                     else {
-                        return refuse!("size of the result depends on rounding");
+                        return reject!("size of the result depends on rounding");
                     };
                     zip::<Vec<usize>, _>(sizes, std::iter::repeat(scale)).collect()
                 }
@@ -162,19 +167,19 @@ fn lines(call: &Call, x: &Tensor, is_first: bool, place: &str) -> Result<Vec<Lin
                 .map(|(&old, scale)| (size(old, scale), scale))
                 .collect()
         }
-        (None, None) => return refuse!("missing `scales` or `sizes`"),
+        (None, None) => return reject!("missing `scales` or `sizes`"),
     };
-    if matches!(place, "align_corners" | "tf_crop_and_resize") {
+    if matches!(coordinate, "align_corners" | "tf_crop_and_resize") {
         let is_whole = |(&old, &(new, scale)): (&usize, &(usize, f64))| {
             (old as f64 * scale - new as f64).abs() < 1e-5 * scale
         };
         let is_whole = zip(&old, &resized).all(is_whole);
         if !is_whole {
-            return refuse!("runtimes disagree on coordinates if a size is rounded down");
+            return reject!("runtimes disagree on coordinates if a size is rounded down");
         }
     }
     let count = chosen.len();
-    let parts = match place {
+    let parts = match coordinate {
         "tf_crop_and_resize" => doubles(call.input(1)?)?,
         _ => [vec![0.0; count], vec![1.0; count]].concat(),
     };
@@ -195,7 +200,7 @@ fn lines(call: &Call, x: &Tensor, is_first: bool, place: &str) -> Result<Vec<Lin
     let is_defined = |line: &Line| !line.is_same() || line.part == [0.0, 1.0];
     let is_defined = lines.iter().all(is_defined);
     if !is_defined {
-        return refuse!("runtimes disagree on `roi` along an axis with a scale of 1");
+        return reject!("runtimes disagree on `roi` along an axis with a scale of 1");
     }
     Ok(lines)
 }
@@ -212,7 +217,7 @@ fn given<'a>(call: &Call<'a>, index: usize) -> Option<&'a Tensor<'a>> {
     call.optional(index).filter(|list| list.shape() != [0])
 }
 
-const PLACES: [&str; 7] = [
+const COORDINATE_MODES: [&str; 7] = [
     "half_pixel",
     "asymmetric",
     "align_corners",
@@ -227,7 +232,7 @@ const ROUNDINGS: [&str; 4] = ["round_prefer_floor", "round_prefer_ceil", "floor"
 /// The interpolation.
 struct Way {
     mode: &'static str,
-    place: &'static str,
+    coordinate: &'static str,
     rounding: &'static str,
     /// Whether downsampling uses a wider filter.
     is_wide: bool,
@@ -238,11 +243,11 @@ struct Way {
 
 impl Way {
     /// Returns the coordinate of a result in the operand. `round` is applied after each operation.
-    fn place(&self, at: usize, line: &Line, round: fn(f64) -> f64) -> f64 {
+    fn coordinate(&self, at: usize, line: &Line, round: fn(f64) -> f64) -> f64 {
         let (old, new, at) = (line.old as f64, line.new as f64, at as f64);
         let scale = round(line.scale);
         let half_pixel = || round(round((at + 0.5) / scale) - 0.5);
-        match self.place {
+        match self.coordinate {
             "asymmetric" => round(at / scale),
             "align_corners" if line.new == 1 => 0.0,
             "align_corners" => round(round(at * (old - 1.0)) / (new - 1.0)),
@@ -269,13 +274,13 @@ impl Way {
     /// Whether a result's coordinate is outside of the operand, where `tf_crop_and_resize` extrapolates.
     fn is_outside(&self, at: usize, line: &Line) -> Result<bool, NotFolded> {
         let outside = |round| {
-            let place = self.place(at, line, round);
-            !(0.0..=(line.old - 1) as f64).contains(&place)
+            let coordinate = self.coordinate(at, line, round);
+            !(0.0..=(line.old - 1) as f64).contains(&coordinate)
         };
         let (exact, rounded) = (outside(double), outside(single));
-        let is_cropped = self.place == "tf_crop_and_resize";
+        let is_cropped = self.coordinate == "tf_crop_and_resize";
         if is_cropped && exact != rounded {
-            return refuse!("whether a coordinate is outside of the operand depends on rounding");
+            return reject!("whether a coordinate is outside of the operand depends on rounding");
         }
         Ok(is_cropped && exact)
     }
@@ -287,22 +292,22 @@ impl Way {
             return Ok(at.min(last));
         }
         if self.is_outside(at, line)? {
-            return refuse!("a coordinate is outside of the operand");
+            return reject!("a coordinate is outside of the operand");
         }
-        let [exact, single] =
-            [double as fn(f64) -> f64, single].map(|round| self.round(self.place(at, line, round)));
+        let [exact, single] = [double as fn(f64) -> f64, single]
+            .map(|round| self.round(self.coordinate(at, line, round)));
         if exact != single {
-            return refuse!("nearest element depends on rounding");
+            return reject!("nearest element depends on rounding");
         }
         Ok((exact.max(0.0) as usize).min(last))
     }
 
-    fn round(&self, place: f64) -> f64 {
+    fn round(&self, coordinate: f64) -> f64 {
         match self.rounding {
-            "floor" => place.floor(),
-            "ceil" => place.ceil(),
-            "round_prefer_ceil" => (place + 0.5).floor(),
-            _ => (place - 0.5).ceil(),
+            "floor" => coordinate.floor(),
+            "ceil" => coordinate.ceil(),
+            "round_prefer_ceil" => (coordinate + 0.5).floor(),
+            _ => (coordinate - 0.5).ceil(),
         }
     }
 
@@ -311,21 +316,21 @@ impl Way {
         if self.is_outside(at, line)? {
             return Ok(None);
         }
-        let place = self.place(at, line, single);
+        let coordinate = self.coordinate(at, line, single);
         let squeeze = if self.is_wide {
             line.scale.min(1.0)
         } else {
             1.0
         };
         let reach = if self.mode == "cubic" { 2.0 } else { 1.0 } / squeeze;
-        if !(place.abs() < 1e9 && reach < 1e6) {
-            return refuse!("coordinate {place} or filter size {reach} is out of range");
+        if !(coordinate.abs() < 1e9 && reach < 1e6) {
+            return reject!("coordinate {coordinate} or filter size {reach} is out of range");
         }
-        let first = place.floor();
+        let first = coordinate.floor();
         let start = (-reach).floor() as i64 + 1;
         let mut taps = Vec::new();
         for step in start..2 - start {
-            let weight = self.weight((first - place + step as f64) * squeeze);
+            let weight = self.weight((first - coordinate + step as f64) * squeeze);
             let from = first as i64 + step;
             let inside = from.clamp(0, line.old as i64 - 1);
             if weight != 0.0 && (from == inside || !self.leaves_out) {

@@ -4,7 +4,7 @@ use super::call::{axis, one_type};
 use super::cells::rearrange;
 use super::gather::{element_positions, tuple_positions};
 use super::number::{EXTREME, Number, with_number};
-use super::{Call, Folded, Tensor, element_count, ensure, refuse};
+use super::{Call, Folded, Tensor, element_count, ensure, reject};
 
 /// The values of `reduction`.
 const REDUCTIONS: &[&str] = &["none", "add", "mul", "min", "max"];
@@ -16,7 +16,7 @@ pub(crate) fn scatter_elements<'a>(call: &Call<'a>) -> Folded<'a> {
     let targets = element_positions(x.shape(), at, axis)?;
     let (indices, updated) = (at.shape(), updates.shape());
     if updated != indices {
-        return refuse!("updates have shape {updated:?}, but indices have shape {indices:?}");
+        return reject!("updates have shape {updated:?}, but indices have shape {indices:?}");
     }
     write(call, x, updates, &targets)
 }
@@ -25,7 +25,7 @@ pub(crate) fn scatter_elements<'a>(call: &Call<'a>) -> Folded<'a> {
 pub(crate) fn scatter_nd<'a>(call: &Call<'a>) -> Folded<'a> {
     let (x, at, updates) = (call.input(0)?, call.input(1)?, call.input(2)?);
     let Some((&width, outer)) = at.shape().split_last() else {
-        return refuse!("indices have rank 0, expected at least 1");
+        return reject!("indices have rank 0, expected at least 1");
     };
     let (dims, updated) = (x.shape(), updates.shape());
     let fits = width <= dims.len() && updated == [outer, &dims[width..]].concat();
@@ -41,7 +41,7 @@ pub(crate) fn scatter_nd<'a>(call: &Call<'a>) -> Folded<'a> {
 
 /// Writes the updates in order. Without a reduction, two updates of one element are undefined.
 fn write<'a>(call: &Call, x: &Tensor, updates: &Tensor, targets: &[usize]) -> Folded<'a> {
-    let reduction = call.word("reduction", REDUCTIONS)?;
+    let reduction = call.enum_value("reduction", REDUCTIONS)?;
     let shape = x.shape().to_vec();
     one_type(&[x, updates])?;
     if reduction == "none" {
@@ -49,7 +49,7 @@ fn write<'a>(call: &Call, x: &Tensor, updates: &Tensor, targets: &[usize]) -> Fo
         let is_taken = |&target: &usize| std::mem::replace(&mut taken[target], true);
         let is_twice = targets.iter().any(is_taken);
         if is_twice {
-            return refuse!("result of duplicate indices is undefined");
+            return reject!("result of duplicate indices is undefined");
         }
         return rearrange!(call, &[x, updates], cells, T => {
             let mut result = cells.row::<T>(0)?.into_owned();
@@ -70,7 +70,7 @@ fn write<'a>(call: &Call, x: &Tensor, updates: &Tensor, targets: &[usize]) -> Fo
         for (&target, &update) in targets.iter().zip(&*updates.stored::<T>()?) {
             match combine(result[target], update) {
                 Some(combined) => result[target] = combined,
-                None => return refuse!("{EXTREME}"),
+                None => return reject!("{EXTREME}"),
             }
         }
         Ok(Tensor::from_vec(x.dtype(), shape, result))

@@ -1,7 +1,7 @@
 //! Operators that only read or change shapes, without moving elements.
 
 use super::call::{axis, listed_axes};
-use super::{Call, Folded, NotFolded, Tensor, element_count, ensure, refuse};
+use super::{Call, Folded, NotFolded, Tensor, element_count, ensure, reject};
 use passdock_plugin_api::DType;
 
 /// Returns the operand.
@@ -44,16 +44,16 @@ pub(crate) fn reshape<'a>(call: &Call<'a>) -> Folded<'a> {
     x.reshaped(shape)
 }
 
-fn reshaped(old: &[usize], wanted: &[i64], allow_zero: bool) -> Result<Vec<usize>, NotFolded> {
-    let mut shape = Vec::with_capacity(wanted.len());
+fn reshaped(old: &[usize], requested: &[i64], allow_zero: bool) -> Result<Vec<usize>, NotFolded> {
+    let mut shape = Vec::with_capacity(requested.len());
     let mut open = None;
-    for (at, &dim) in wanted.iter().enumerate() {
+    for (at, &dim) in requested.iter().enumerate() {
         shape.push(match dim {
             0 if allow_zero => 0,
             0 => match old.get(at) {
-                Some(&kept) => kept,
+                Some(&dim_size) => dim_size,
                 None => {
-                    return refuse!("dim {at} of the shape is 0, but the operand has no dim {at}");
+                    return reject!("dim {at} of the shape is 0, but the operand has no dim {at}");
                 }
             },
             -1 if open.is_none() => {
@@ -62,14 +62,14 @@ fn reshaped(old: &[usize], wanted: &[i64], allow_zero: bool) -> Result<Vec<usize
             }
             _ => match usize::try_from(dim) {
                 Ok(dim) => dim,
-                Err(_) => return refuse!("invalid shape {wanted:?}"),
+                Err(_) => return reject!("invalid shape {requested:?}"),
             },
         });
     }
     if let Some(at) = open {
         let (all, known) = (element_count(old)?, element_count(&shape)?);
         let fits = known != 0 && all % known == 0;
-        ensure!(fits, "cannot reshape {all} elements to {wanted:?}");
+        ensure!(fits, "cannot reshape {all} elements to {requested:?}");
         shape[at] = all / known;
     }
     Ok(shape)
@@ -78,14 +78,14 @@ fn reshaped(old: &[usize], wanted: &[i64], allow_zero: bool) -> Result<Vec<usize
 /// Removes the dims of 1 at `axes`, or all of them.
 pub(crate) fn squeeze<'a>(call: &Call<'a>) -> Folded<'a> {
     let x = call.input(0)?;
-    let gone = match call.ints_since(13, 1, "axes")? {
+    let removed = match call.ints_since(13, 1, "axes")? {
         Some(list) => listed_axes(&list, x.rank())?,
         None => x.shape().iter().map(|&dim| dim == 1).collect(),
     };
     let mut shape = Vec::new();
-    for (&dim, gone) in x.shape().iter().zip(gone) {
-        ensure!(!gone || dim == 1, "cannot squeeze a dim of {dim}");
-        shape.extend((!gone).then_some(dim));
+    for (&dim, removed) in x.shape().iter().zip(removed) {
+        ensure!(!removed || dim == 1, "cannot squeeze a dim of {dim}");
+        shape.extend((!removed).then_some(dim));
     }
     x.reshaped(shape)
 }
@@ -94,7 +94,7 @@ pub(crate) fn squeeze<'a>(call: &Call<'a>) -> Folded<'a> {
 pub(crate) fn unsqueeze<'a>(call: &Call<'a>) -> Folded<'a> {
     let x = call.input(0)?;
     let Some(list) = call.ints_since(13, 1, "axes")? else {
-        return refuse!("missing `axes`");
+        return reject!("missing `axes`");
     };
     let new = listed_axes(&list, x.rank() + list.len())?;
     let mut old = x.shape().iter().copied();

@@ -7,7 +7,7 @@ use super::data_movement::dims;
 use super::matrix::{little_work, sums_are_defined};
 use super::number::{Number, doubles, rounded_sums, with_float, with_number};
 use super::reduce::total;
-use super::{Call, Folded, FoldedAll, NotFolded, Tensor, ensure, refuse};
+use super::{Call, Folded, FoldedAll, NotFolded, Tensor, ensure, reject};
 use passdock_plugin_api::DType;
 
 /// The windows along one spatial dim.
@@ -77,9 +77,9 @@ impl Axis {
     /// Iterates over the kernel's elements in a window that aren't over padding.
     fn taps(&self, window: usize) -> impl Iterator<Item = Tap> {
         (0..self.kernel).filter_map(move |at| {
-            let place = window * self.stride + at * self.dilation;
-            let place = place.checked_sub(self.pads[0])?;
-            (place < self.size).then_some((at, place))
+            let index = window * self.stride + at * self.dilation;
+            let index = index.checked_sub(self.pads[0])?;
+            (index < self.size).then_some((at, index))
         })
     }
 }
@@ -99,8 +99,8 @@ fn axes(call: &Call, spatial: &[usize], kernel: &[usize]) -> Result<Vec<Axis>, N
     let rank = spatial.len();
     let (strides, dilations) = (list("strides", 1, rank)?, list("dilations", 1, rank)?);
     let pads = list("pads", 0, 2 * rank)?;
-    let words = ["NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER"];
-    let auto = call.word("auto_pad", &words)?;
+    let modes = ["NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER"];
+    let auto = call.enum_value("auto_pad", &modes)?;
     let rounds_up = call.flag("ceil_mode", false)?;
     let fits = kernel.len() == rank && !kernel.contains(&0);
     ensure!(
@@ -115,7 +115,7 @@ fn axes(call: &Call, spatial: &[usize], kernel: &[usize]) -> Result<Vec<Axis>, N
     let is_dilated = dilations.iter().any(|&dilation| dilation != 1);
     let is_defined = !auto.starts_with("SAME") || !is_dilated;
     if !is_defined {
-        return refuse!("runtimes disagree on `auto_pad` with a dilated kernel");
+        return reject!("runtimes disagree on `auto_pad` with a dilated kernel");
     }
     let axis = |d: usize| {
         let mut axis = Axis {
@@ -127,7 +127,7 @@ fn axes(call: &Call, spatial: &[usize], kernel: &[usize]) -> Result<Vec<Axis>, N
         };
         match axis.slide(auto, rounds_up) {
             Some(()) => Ok(axis),
-            None => refuse!("kernel shape {kernel:?} does not fit spatial dims {spatial:?}"),
+            None => reject!("kernel shape {kernel:?} does not fit spatial dims {spatial:?}"),
         }
     };
     (0..rank).map(axis).collect()
@@ -142,9 +142,9 @@ fn each_window(
     for (window, at) in ndarray::indices(IxDyn(&counts)).into_iter().enumerate() {
         let mut taps = vec![(0, 0)];
         for (axis, &at) in axes.iter().zip(at.as_array_view()) {
-            let within = |&(outer, place): &Tap| {
+            let within = |&(outer, index): &Tap| {
                 let taps = axis.taps(at);
-                taps.map(move |(k, x)| (outer * axis.kernel + k, place * axis.size + x))
+                taps.map(move |(k, x)| (outer * axis.kernel + k, index * axis.size + x))
             };
             taps = taps.iter().flat_map(within).collect();
         }
@@ -159,7 +159,7 @@ fn split<'t>(x: &'t Tensor) -> Result<(usize, usize, &'t [usize]), NotFolded> {
         [batch, channels, spatial @ ..] if !spatial.is_empty() && !x.is_empty() => {
             Ok((*batch, *channels, spatial))
         }
-        shape => refuse!("shape {shape:?} has no spatial dims or no elements"),
+        shape => reject!("shape {shape:?} has no spatial dims or no elements"),
     }
 }
 
@@ -186,11 +186,11 @@ fn pool<'a, T: Number, R: NoUninit + Copy>(
     let elements = x.stored::<T>()?;
     each_window(axes, |window, taps| {
         for (plane, elements) in elements.chunks_exact(size).enumerate() {
-            let under: Vec<T> = taps.iter().map(|&(_, place)| elements[place]).collect();
+            let under: Vec<T> = taps.iter().map(|&(_, index)| elements[index]).collect();
             match combine(&under, taps, plane * size) {
                 Some(result) if !under.is_empty() => results[plane * windows + window] = result,
                 _ => {
-                    return refuse!(
+                    return reject!(
                         "a window is empty, has an undefined order of elements, or its sum overflows"
                     );
                 }
@@ -205,12 +205,12 @@ fn pool<'a, T: Number, R: NoUninit + Copy>(
 fn pool_axes(call: &Call) -> Result<Vec<Axis>, NotFolded> {
     let (_, _, spatial) = split(call.input(0)?)?;
     let Some(kernel) = call.ints("kernel_shape")? else {
-        return refuse!("missing attribute `kernel_shape`");
+        return reject!("missing attribute `kernel_shape`");
     };
     let axes = axes(call, spatial, &dims(&kernel)?)?;
     let is_narrow = |axis: &Axis| axis.pads.iter().all(|&pad| pad < axis.kernel);
     if !axes.iter().all(is_narrow) {
-        return refuse!("a pad is not smaller than the kernel");
+        return reject!("a pad is not smaller than the kernel");
     }
     Ok(axes)
 }
@@ -231,7 +231,7 @@ pub(crate) fn max_pool<'a>(call: &Call<'a>) -> FoldedAll<'a> {
             is_row_by_row,
             "column-major indices (`storage_order`) are unsupported"
         );
-        results.push(places_of_maxima(call, &axes)?);
+        results.push(maxima_indices(call, &axes)?);
     }
     Ok(results)
 }
@@ -248,7 +248,7 @@ fn maxima<'a>(call: &Call<'a>, axes: &[Axis]) -> Folded<'a> {
     })
 }
 
-fn places_of_maxima<'a>(call: &Call<'a>, axes: &[Axis]) -> Folded<'a> {
+fn maxima_indices<'a>(call: &Call<'a>, axes: &[Axis]) -> Folded<'a> {
     with_number!(call.input(0)?.dtype(), T => {
         pool(call, axes, (DType::I64, 0), |under: &[T], taps, start| {
             let greatest = greatest(under)?;
@@ -270,7 +270,7 @@ pub(crate) fn average_pool<'a>(call: &Call<'a>) -> Folded<'a> {
     let counts_pads = call.flag("count_include_pad", false)?;
     let is_defined = !counts_pads || !axes.iter().any(Axis::overhangs);
     if !is_defined {
-        return refuse!("mean of a window that ends after the padding is undefined");
+        return reject!("mean of a window that ends after the padding is undefined");
     }
     let kernel = volume(&axes, |axis| axis.kernel);
     means(call, &axes, counts_pads.then_some(kernel))
@@ -308,7 +308,7 @@ fn norms<'a>(call: &Call<'a>, axes: &[Axis]) -> Folded<'a> {
             let root = |sum: f64, _| sum.powf(1.0 / p as f64);
             sums(call, axes, |x| x.abs().powi(p as i32), root)
         }
-        p => refuse!("unsupported value {p} of attribute `p`"),
+        p => reject!("unsupported value {p} of attribute `p`"),
     }
 }
 
@@ -336,7 +336,7 @@ pub(crate) fn conv<'a>(call: &Call<'a>) -> Folded<'a> {
     let group = usize::try_from(call.int_or("group", 1)?).unwrap_or(0);
     let fits = group > 0 && deep.checked_mul(group) == Some(channels) && kernels % group == 0;
     if !fits {
-        return refuse!(
+        return reject!(
             "weight of shape {:?} in {group} groups does not fit input of shape {:?}",
             w.shape(),
             x.shape()
@@ -345,7 +345,7 @@ pub(crate) fn conv<'a>(call: &Call<'a>) -> Folded<'a> {
     if let Some(given) = call.ints("kernel_shape")?
         && dims(&given)? != kernel
     {
-        return refuse!(
+        return reject!(
             "attribute `kernel_shape` is {given:?}, but weight has kernel shape {kernel:?}"
         );
     }
@@ -374,7 +374,7 @@ pub(crate) fn conv<'a>(call: &Call<'a>) -> Folded<'a> {
                 let mut sum = bias.as_ref().map_or(0.0, |bias| bias[kernel]);
                 for channel in 0..deep {
                     let (x, w) = (&planes[channel * size..], &weights[channel * volume..]);
-                    sum += taps.iter().map(|&(k, place)| x[place] * w[k]).sum::<f64>();
+                    sum += taps.iter().map(|&(k, index)| x[index] * w[k]).sum::<f64>();
                 }
                 results[(sample * kernels + kernel) * windows + window] = sum;
             }

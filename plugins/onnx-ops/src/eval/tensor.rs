@@ -14,7 +14,7 @@ use std::rc::Rc;
 use bytemuck::{AnyBitPattern, NoUninit, Zeroable};
 use ndarray::{ArrayD, ArrayViewD, CowArray, IxDyn};
 
-use super::{NotFolded, ensure, refuse};
+use super::{NotFolded, ensure, reject};
 use passdock_plugin_api::DType;
 
 #[cfg(target_endian = "big")]
@@ -143,7 +143,7 @@ impl<'a> Tensor<'a> {
     pub fn reshaped(&self, shape: Vec<usize>) -> Result<Tensor<'a>, NotFolded> {
         let count = self.len();
         if element_count(&shape)? != count {
-            return refuse!("cannot reshape {count} elements to {shape:?}");
+            return reject!("cannot reshape {count} elements to {shape:?}");
         }
         Ok(Tensor {
             shape,
@@ -168,7 +168,7 @@ impl<'a> Tensor<'a> {
         let fits = size_of::<T>() as u32 * 8 == self.dtype.bits();
         if !fits {
             let bits = size_of::<T>() * 8;
-            return refuse!(
+            return reject!(
                 "elements of type {} do not have {bits} bits",
                 name_of(self.dtype)
             );
@@ -192,7 +192,7 @@ impl<'a> Tensor<'a> {
     pub fn codes(&self) -> Result<Vec<u8>, NotFolded> {
         let bits = self.dtype.bits() as usize;
         if !matches!(bits, 1..8) {
-            return refuse!("elements of type {} are not packed", name_of(self.dtype));
+            return reject!("elements of type {} are not packed", name_of(self.dtype));
         }
         let mask = (1u8 << bits) - 1;
         let bytes = self.bytes();
@@ -254,7 +254,7 @@ impl<'a> Tensor<'a> {
     pub fn strings(&self) -> Result<Vec<&[u8]>, NotFolded> {
         let is_string = self.dtype == DType::STRING;
         if !is_string {
-            return refuse!("expected element type str, found {}", name_of(self.dtype));
+            return reject!("expected element type str, found {}", name_of(self.dtype));
         }
         let (table, text) = self.bytes().split_at((self.len() + 1) * 8);
         let ends: Vec<usize> = table.chunks_exact(8).map(offset).collect();
@@ -288,7 +288,7 @@ pub(crate) fn element_count(shape: &[usize]) -> Result<usize, NotFolded> {
         .try_fold(1usize, |count, &dim| count.checked_mul(dim.max(1)));
     match product {
         Some(product) if product <= isize::MAX as usize => Ok(shape.iter().product()),
-        _ => refuse!("shape {shape:?} has too many elements"),
+        _ => reject!("shape {shape:?} has too many elements"),
     }
 }
 
@@ -354,7 +354,7 @@ fn check_strings(elements: usize, bytes: &[u8]) -> Result<(), NotFolded> {
     };
     let parts = table.and_then(|table| bytes.split_at_checked(table));
     if !parts.is_some_and(is_whole) {
-        return refuse!("invalid offsets in a string tensor");
+        return reject!("invalid offsets in a string tensor");
     }
     Ok(())
 }

@@ -4,7 +4,7 @@
 use passdock_plugin_api::{Dim, DimKind, ExprKind, SymbolId};
 
 use super::dims::{as_const, is_known, same};
-use super::rule::{Answer, Infer, wrong};
+use super::rule::{Infer, InferResult, invalid};
 
 impl Infer<'_> {
     /// Returns the sum of a size and a non-negative dim.
@@ -150,7 +150,7 @@ impl Infer<'_> {
     }
 
     /// Returns the shape that several shapes broadcast to.
-    pub(crate) fn broadcast(&self, shapes: &[Vec<Dim>]) -> Answer<Vec<Dim>> {
+    pub(crate) fn broadcast(&self, shapes: &[Vec<Dim>]) -> InferResult<Vec<Dim>> {
         let rank = shapes.iter().map(Vec::len).max().unwrap_or(0);
         let mut result = vec![Dim::constant(1); rank];
         for shape in shapes {
@@ -159,7 +159,7 @@ impl Infer<'_> {
                     (Some(1), _) => dim,
                     (_, Some(1)) => *slot,
                     (Some(a), Some(b)) if a != b => {
-                        return wrong!("cannot broadcast dims {a} and {b}");
+                        return invalid!("cannot broadcast dims {a} and {b}");
                     }
                     // The other dim is equal or 1.
                     (Some(_), _) => *slot,
@@ -173,7 +173,7 @@ impl Infer<'_> {
     }
 
     /// Returns the shape that the first operands broadcast to, if all ranks are known.
-    pub(crate) fn broadcast_operands(&self, count: usize) -> Answer<Option<Vec<Dim>>> {
+    pub(crate) fn broadcast_operands(&self, count: usize) -> InferResult<Option<Vec<Dim>>> {
         let shapes: Option<Vec<_>> = (0..count).map(|index| self.dims(index)).collect();
         shapes.map(|shapes| self.broadcast(&shapes)).transpose()
     }
@@ -183,21 +183,21 @@ impl Infer<'_> {
         &self,
         a: Option<Vec<Dim>>,
         b: Option<Vec<Dim>>,
-    ) -> Answer<Option<Vec<Dim>>> {
+    ) -> InferResult<Option<Vec<Dim>>> {
         let (Some(x), Some(y)) = (&a, &b) else {
             return Ok(a.or(b));
         };
         if x.len() != y.len() {
-            return wrong!("expected equal ranks, found {} and {}", x.len(), y.len());
+            return invalid!("expected equal ranks, found {} and {}", x.len(), y.len());
         }
         let dims = x.iter().zip(y).map(|(&x, &y)| self.agree(x, y));
-        Ok(Some(dims.collect::<Answer<_>>()?))
+        Ok(Some(dims.collect::<InferResult<_>>()?))
     }
 
     /// Merges two sources of the same dim: the more specific one wins.
-    pub(crate) fn agree(&self, a: Dim, b: Dim) -> Answer<Dim> {
+    pub(crate) fn agree(&self, a: Dim, b: Dim) -> InferResult<Dim> {
         match (as_const(a), as_const(b)) {
-            (Some(a), Some(b)) if a != b => wrong!("expected equal dims, found {a} and {b}"),
+            (Some(a), Some(b)) if a != b => invalid!("expected equal dims, found {a} and {b}"),
             (Some(_), _) => Ok(a),
             (_, Some(_)) => Ok(b),
             _ if is_known(a) && !(self.is_invented(a) && is_known(b)) => Ok(a),

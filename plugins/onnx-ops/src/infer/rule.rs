@@ -12,10 +12,10 @@ use crate::eval::{Call, NotFolded, axes as axes_of, axis as axis_of, listed_axes
 pub(super) const MOST: usize = 256;
 
 /// The type rule of an operator.
-pub(crate) type Rule = fn(&Infer) -> Answer;
+pub(crate) type Rule = fn(&Infer) -> InferResult;
 
 /// The result of a rule: `Ok` after it recorded its facts, or why it stopped.
-pub(crate) type Answer<T = ()> = Result<T, Stop>;
+pub(crate) type InferResult<T = ()> = Result<T, Stop>;
 
 /// Why a rule stops.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ pub(crate) enum Stop {
     /// Not enough is known about the operands. This isn't an error.
     Unknown,
     /// The op is invalid.
-    Wrong(String),
+    InvalidOp(String),
 }
 
 impl From<NotFolded> for Stop {
@@ -33,11 +33,11 @@ impl From<NotFolded> for Stop {
     }
 }
 
-/// Returns [`Stop::Wrong`] with a formatted reason.
-macro_rules! wrong {
-    ($($text:tt)*) => { Err($crate::infer::Stop::Wrong(format!($($text)*))) };
+/// Returns [`Stop::InvalidOp`] with a formatted reason.
+macro_rules! invalid {
+    ($($text:tt)*) => { Err($crate::infer::Stop::InvalidOp(format!($($text)*))) };
 }
-pub(crate) use wrong;
+pub(crate) use invalid;
 
 /// The facts about a result.
 #[derive(Clone, Debug, Default)]
@@ -105,7 +105,7 @@ impl<'a> Infer<'a> {
     }
 
     /// Returns the element type of a tensor operand.
-    pub(crate) fn dtype(&self, index: usize) -> Answer<DType> {
+    pub(crate) fn dtype(&self, index: usize) -> InferResult<DType> {
         let ty = self.host.operand_type(index);
         if ty.is_tensor() && ty.dtype() != DType::NONE {
             Ok(ty.dtype())
@@ -115,7 +115,10 @@ impl<'a> Infer<'a> {
     }
 
     /// Returns the first known element type of these operands.
-    pub(crate) fn dtype_of_any(&self, operands: impl IntoIterator<Item = usize>) -> Answer<DType> {
+    pub(crate) fn dtype_of_any(
+        &self,
+        operands: impl IntoIterator<Item = usize>,
+    ) -> InferResult<DType> {
         operands
             .into_iter()
             .find_map(|index| self.dtype(index).ok())
@@ -130,7 +133,7 @@ impl<'a> Infer<'a> {
     }
 
     /// Like [`Infer::dims`], but stops the rule if the rank is unknown.
-    pub(crate) fn shape(&self, index: usize) -> Answer<Vec<Dim>> {
+    pub(crate) fn shape(&self, index: usize) -> InferResult<Vec<Dim>> {
         self.dims(index).ok_or(Stop::Unknown)
     }
 
@@ -146,7 +149,7 @@ impl<'a> Infer<'a> {
     }
 
     /// Returns the integers of an optional operand, `None` if it is absent.
-    pub(crate) fn ints_if_given(&self, index: usize) -> Answer<Option<Vec<i64>>> {
+    pub(crate) fn ints_if_given(&self, index: usize) -> InferResult<Option<Vec<i64>>> {
         if self.has(index) {
             self.known_ints(index).map(Some).ok_or(Stop::Unknown)
         } else {
@@ -160,7 +163,7 @@ impl<'a> Infer<'a> {
         moved: i64,
         index: usize,
         attr: &str,
-    ) -> Answer<Option<Vec<i64>>> {
+    ) -> InferResult<Option<Vec<i64>>> {
         if self.version >= moved {
             self.ints_if_given(index)
         } else {
@@ -169,14 +172,14 @@ impl<'a> Infer<'a> {
     }
 
     /// Returns an attribute with one size per spatial dim, or `default` for each.
-    pub(crate) fn sizes_or(&self, name: &str, default: i64, count: usize) -> Answer<Vec<i64>> {
+    pub(crate) fn sizes_or(&self, name: &str, default: i64, count: usize) -> InferResult<Vec<i64>> {
         let Some(given) = self.call.ints(name)? else {
             return Ok(vec![default; count]);
         };
         if given.len() == count {
             Ok(given.into_owned())
         } else {
-            wrong!(
+            invalid!(
                 "attribute `{name}` has length {}, expected {count}",
                 given.len()
             )
@@ -184,25 +187,25 @@ impl<'a> Infer<'a> {
     }
 
     /// Returns an axis counted from the front.
-    pub(crate) fn axis(&self, axis: i64, rank: usize) -> Answer<usize> {
-        axis_of(axis, rank).map_err(|error| Stop::Wrong(error.to_string()))
+    pub(crate) fn axis(&self, axis: i64, rank: usize) -> InferResult<usize> {
+        axis_of(axis, rank).map_err(|error| Stop::InvalidOp(error.to_string()))
     }
 
     /// Returns the axes counted from the front.
-    pub(crate) fn axes(&self, axes: &[i64], rank: usize) -> Answer<Vec<usize>> {
-        axes_of(axes, rank).map_err(|error| Stop::Wrong(error.to_string()))
+    pub(crate) fn axes(&self, axes: &[i64], rank: usize) -> InferResult<Vec<usize>> {
+        axes_of(axes, rank).map_err(|error| Stop::InvalidOp(error.to_string()))
     }
 
     /// Returns for each axis of a rank whether the list has it.
-    pub(crate) fn listed_axes(&self, axes: &[i64], rank: usize) -> Answer<Vec<bool>> {
-        listed_axes(axes, rank).map_err(|error| Stop::Wrong(error.to_string()))
+    pub(crate) fn listed_axes(&self, axes: &[i64], rank: usize) -> InferResult<Vec<bool>> {
+        listed_axes(axes, rank).map_err(|error| Stop::InvalidOp(error.to_string()))
     }
 
     /// Sets the type of a result to a tensor, without dims if its rank is unknown.
-    pub(crate) fn set(&self, index: usize, dtype: DType, dims: Option<Vec<Dim>>) -> Answer {
+    pub(crate) fn set(&self, index: usize, dtype: DType, dims: Option<Vec<Dim>>) -> InferResult {
         let negative = |dim: &&Dim| as_const(**dim).is_some_and(|size| size < 0);
         if let Some(dim) = dims.iter().flatten().find(negative) {
-            return wrong!("negative dim {}", dim.value);
+            return invalid!("negative dim {}", dim.value);
         }
         self.record(index, |facts| facts.ty = Some(Ty::Tensor(dtype, dims)))
     }
@@ -211,19 +214,19 @@ impl<'a> Infer<'a> {
     pub(crate) fn set_from<R: Into<Option<Vec<Dim>>>>(
         &self,
         dtype: DType,
-        dims: impl FnOnce(Vec<Dim>) -> Answer<R>,
-    ) -> Answer {
+        dims: impl FnOnce(Vec<Dim>) -> InferResult<R>,
+    ) -> InferResult {
         let dims = self.dims(0).map(dims).transpose()?;
         self.set(0, dtype, dims.and_then(R::into))
     }
 
     /// Sets the type of a result.
-    pub(crate) fn set_type(&self, index: usize, ty: Ty) -> Answer {
+    pub(crate) fn set_type(&self, index: usize, ty: Ty) -> InferResult {
         self.record(index, |facts| facts.ty = Some(ty))
     }
 
     /// Sets the elements of a result that is a shape.
-    pub(crate) fn set_values(&self, index: usize, values: Vec<Dim>) -> Answer {
+    pub(crate) fn set_values(&self, index: usize, values: Vec<Dim>) -> InferResult {
         self.record(index, |facts| facts.values = Some(values))
     }
 
@@ -244,7 +247,7 @@ impl<'a> Infer<'a> {
     }
 
     /// Records a fact. Facts of results that the op doesn't have are ignored.
-    fn record(&self, index: usize, fact: impl FnOnce(&mut ResultFacts)) -> Answer {
+    fn record(&self, index: usize, fact: impl FnOnce(&mut ResultFacts)) -> InferResult {
         if let Some(facts) = self.facts.borrow_mut().get_mut(index) {
             fact(facts);
         }

@@ -3,89 +3,89 @@
 use passdock_plugin_api::DType;
 use passdock_plugin_api::op::Layout;
 
-use super::elementwise::bring;
+use super::elementwise::lay_out_broadcast;
 use super::request::LayoutRequest;
 use super::result::{Change, LayoutResult};
-use crate::infer::{Answer, Stop, wrong};
+use crate::infer::{InferResult, Stop, invalid};
 
 /// Returns the position of an axis that isn't split into blocks.
-pub(super) fn whole(layout: &Layout, axis: usize) -> Answer<usize> {
+pub(super) fn whole(layout: &Layout, axis: usize) -> InferResult<usize> {
     match layout.place(axis) {
-        Some(place) if layout.block(axis) == 1 => Ok(place),
-        _ => wrong!("axis {axis} is split into blocks"),
+        Some(position) if layout.block(axis) == 1 => Ok(position),
+        _ => invalid!("axis {axis} is split into blocks"),
     }
 }
 
 /// Returns the axis in the attribute `axis`, as an axis of the layout.
-fn axis_of(request: &LayoutRequest, layout: &Layout, default: i64) -> Answer<usize> {
+fn axis_of(request: &LayoutRequest, layout: &Layout, default: i64) -> InferResult<usize> {
     request.axis(request.int_or("axis", default)?, layout.rank())
 }
 
 /// Rewrites an op along an axis whose operands and results all have the same layout.
-fn along(request: &LayoutRequest, operands: usize, default: i64) -> Answer<LayoutResult> {
+fn along(request: &LayoutRequest, operands: usize, default: i64) -> InferResult<LayoutResult> {
     let layout = common(request, operands)?;
-    let place = whole(&layout, axis_of(request, &layout, default)?)?;
-    request.rewritten(operands, &layout, Change::attr("axis", place))
+    let position = whole(&layout, axis_of(request, &layout, default)?)?;
+    request.rewritten(operands, &layout, Change::attr("axis", position))
 }
 
 /// Returns the first layout that is requested for one of the first operands.
-fn common(request: &LayoutRequest, operands: usize) -> Answer<Layout> {
+fn common(request: &LayoutRequest, operands: usize) -> InferResult<Layout> {
     for index in 0..operands.min(request.count()) {
-        if let Some(layout) = request.wanted(index, "NC")? {
+        if let Some(layout) = request.requested(index, "NC")? {
             return Ok(layout);
         }
     }
-    wrong!("no other layout is requested")
+    invalid!("no other layout is requested")
 }
 
 /// Along one axis; before opset 13, along this axis and all later ones.
-pub(super) fn softmax(request: &LayoutRequest) -> Answer<LayoutResult> {
+pub(super) fn softmax(request: &LayoutRequest) -> InferResult<LayoutResult> {
     if request.version >= 13 {
         return along(request, 1, -1);
     }
     let layout = request.layout(0)?;
-    let place = behind(request, &layout, 1)?;
-    request.rewritten(1, &layout, Change::attr("axis", place))
+    let position = trailing_position(request, &layout, 1)?;
+    request.rewritten(1, &layout, Change::attr("axis", position))
 }
 
 /// Returns the position after which the layout has exactly the axes from `axis` to the last.
-fn behind(request: &LayoutRequest, layout: &Layout, default: i64) -> Answer<usize> {
+fn trailing_position(request: &LayoutRequest, layout: &Layout, default: i64) -> InferResult<usize> {
     let first = axis_of(request, layout, default)?;
-    let meant: Vec<usize> = (first..layout.rank()).collect();
-    match layout.last(&meant) {
+    let trailing: Vec<usize> = (first..layout.rank()).collect();
+    match layout.last(&trailing) {
         Some(count) => Ok(layout.target_rank() - count),
-        None => wrong!("axes from {first} on are not the last axes of layout `{layout}`"),
+        None => invalid!("axes from {first} on are not the last axes of layout `{layout}`"),
     }
 }
 
-pub(super) fn along_last(request: &LayoutRequest) -> Answer<LayoutResult> {
+pub(super) fn along_last(request: &LayoutRequest) -> InferResult<LayoutResult> {
     along(request, 1, -1)
 }
 
 /// All operands have the same layout. Along a split axis, each operand must have whole blocks.
-pub(super) fn concat(request: &LayoutRequest) -> Answer<LayoutResult> {
+pub(super) fn concat(request: &LayoutRequest) -> InferResult<LayoutResult> {
     let count = request.count();
     let layout = common(request, count)?;
     let axis = axis_of(request, &layout, 1)?;
-    let place = layout.place(axis).ok_or(Stop::Unknown)?;
-    request.rewritten(count, &layout, Change::attr("axis", place))
+    let position = layout.place(axis).ok_or(Stop::Unknown)?;
+    request.rewritten(count, &layout, Change::attr("axis", position))
 }
 
 /// The inverse of [`concat`].
-pub(super) fn split(request: &LayoutRequest) -> Answer<LayoutResult> {
+pub(super) fn split(request: &LayoutRequest) -> InferResult<LayoutResult> {
     let layout = request.layout(0)?;
     let axis = axis_of(request, &layout, 0)?;
-    let place = layout.place(axis).ok_or(Stop::Unknown)?;
-    let mut laid = request.together(1, &layout)?;
+    let position = layout.place(axis).ok_or(Stop::Unknown)?;
+    let mut laid = request.with_layout(1, &layout)?;
     let block = layout.block(axis);
-    let mut change = Change::attr("axis", place);
+    let mut change = Change::attr("axis", position);
     if block > 1 {
         let mut sizes = Vec::new();
         for index in 0..laid.results.len() {
             let result = request.result_sizes(index).ok_or(Stop::Unknown)?;
             match result.get(axis) {
                 Some(Some(size)) if size % block == 0 => sizes.push(size / block),
-                _ => return wrong!("result {index} is not divisible into blocks"),
+                _ => return invalid!("result {index} is not divisible into blocks"),
             }
         }
         if request.int("num_outputs")?.is_none() {
@@ -95,93 +95,93 @@ pub(super) fn split(request: &LayoutRequest) -> Answer<LayoutResult> {
                 change.attrs.push(("split", format!("{sizes:?}")));
             }
         } else if sizes.windows(2).any(|pair| pair[0] != pair[1]) {
-            return wrong!("results have different sizes");
+            return invalid!("results have different sizes");
         }
     }
-    laid.itself(request, change)
+    laid.finish_op(request, change)
 }
 
 /// The axis is an operand.
-pub(super) fn running(request: &LayoutRequest) -> Answer<LayoutResult> {
+pub(super) fn running(request: &LayoutRequest) -> InferResult<LayoutResult> {
     let layout = request.layout(0)?;
     let Some(&[axis]) = request.known_ints(1).as_deref() else {
-        return wrong!("axis is not constant");
+        return invalid!("axis is not constant");
     };
-    let place = whole(&layout, request.axis(axis, layout.rank())?)?;
-    let mut laid = request.together(1, &layout)?;
-    let place = laid.int(place as i64);
-    laid.itself(request, Change::operand(1, place))
+    let position = whole(&layout, request.axis(axis, layout.rank())?)?;
+    let mut laid = request.with_layout(1, &layout)?;
+    let position = laid.int(position as i64);
+    laid.finish_op(request, Change::operand(1, position))
 }
 
 /// A scalar index removes the axis, a list of indices keeps it.
-pub(super) fn gather(request: &LayoutRequest) -> Answer<LayoutResult> {
+pub(super) fn gather(request: &LayoutRequest) -> InferResult<LayoutResult> {
     let layout = request.layout(0)?;
     let axis = axis_of(request, &layout, 0)?;
-    let place = whole(&layout, axis)?;
+    let position = whole(&layout, axis)?;
     let result = match request.rank(1)? {
         0 => layout.without(&[axis]),
         1 => layout.clone(),
-        rank => return wrong!("indices have rank {rank}, expected 0 or 1"),
+        rank => return invalid!("indices have rank {rank}, expected 0 or 1"),
     };
-    let mut laid = request.together(1, &layout)?;
+    let mut laid = request.with_layout(1, &layout)?;
     laid.result(0, &result);
-    laid.itself(request, Change::attr("axis", place))
+    laid.finish_op(request, Change::attr("axis", position))
 }
 
 /// Indices and updates have the same axes as the data.
-pub(super) fn elements(request: &LayoutRequest) -> Answer<LayoutResult> {
+pub(super) fn elements(request: &LayoutRequest) -> InferResult<LayoutResult> {
     let layout = request.layout(0)?;
     if layout.is_blocked() {
-        return wrong!("layout `{layout}` has blocks");
+        return invalid!("layout `{layout}` has blocks");
     }
     along(request, request.count(), 0)
 }
 
-pub(super) fn reverse_sequence(request: &LayoutRequest) -> Answer<LayoutResult> {
+pub(super) fn reverse_sequence(request: &LayoutRequest) -> InferResult<LayoutResult> {
     let layout = request.layout(0)?;
     let mut change = Change::default();
     for (name, default) in [("batch_axis", 1), ("time_axis", 0)] {
         let axis = request.axis(request.int_or(name, default)?, layout.rank())?;
-        let place = whole(&layout, axis)?;
-        change.attrs.push((name, place.to_string()));
+        let position = whole(&layout, axis)?;
+        change.attrs.push((name, position.to_string()));
     }
     request.rewritten(1, &layout, change)
 }
 
 /// Without an axis, the op depends on the order of elements.
-pub(super) fn compress(request: &LayoutRequest) -> Answer<LayoutResult> {
+pub(super) fn compress(request: &LayoutRequest) -> InferResult<LayoutResult> {
     if request.int("axis")?.is_none() {
-        return wrong!("without attribute `axis`, the result depends on the order of elements");
+        return invalid!("without attribute `axis`, the result depends on the order of elements");
     }
     along(request, 1, 0)
 }
 
 /// The last two axes must stay the last two.
-pub(super) fn trilu(request: &LayoutRequest) -> Answer<LayoutResult> {
+pub(super) fn trilu(request: &LayoutRequest) -> InferResult<LayoutResult> {
     let layout = request.layout(0)?;
     let (rank, target) = (layout.rank(), layout.target_rank());
     for back in [1, 2] {
         let axis = rank.checked_sub(back).ok_or(Stop::Unknown)?;
         if whole(&layout, axis)? + back != target {
-            return wrong!("last two axes are not the last two of layout `{layout}`");
+            return invalid!("last two axes are not the last two of layout `{layout}`");
         }
     }
     request.rewritten(1, &layout, Change::default())
 }
 
 /// Along all axes from one on. Scale and bias have these axes.
-pub(super) fn layer_normalization(request: &LayoutRequest) -> Answer<LayoutResult> {
+pub(super) fn layer_normalization(request: &LayoutRequest) -> InferResult<LayoutResult> {
     let layout = request.layout(0)?;
-    let place = behind(request, &layout, -1)?;
-    if layout.is_blocked() && (request.gives(1) || request.gives(2)) {
-        return wrong!("mean has one element along axes that are split into blocks");
+    let position = trailing_position(request, &layout, -1)?;
+    if layout.is_blocked() && (request.has_result(1) || request.has_result(2)) {
+        return invalid!("mean has one element along axes that are split into blocks");
     }
-    let mut laid = request.together(1, &layout)?;
-    let mut change = Change::attr("axis", place);
+    let mut laid = request.with_layout(1, &layout)?;
+    let mut change = Change::attr("axis", position);
     for index in (1..request.count()).filter(|index| request.has(*index)) {
-        bring(request, &mut laid, &mut change, index, &layout)?;
+        lay_out_broadcast(request, &mut laid, &mut change, index, &layout)?;
     }
-    laid.itself(request, change)
+    laid.finish_op(request, change)
 }
 
 /// Adds a list of axes as a constant with the integer type of an operand.
@@ -190,7 +190,7 @@ pub(super) fn axes_like(
     laid: &mut LayoutResult,
     index: usize,
     axes: &[i64],
-) -> Answer<String> {
+) -> InferResult<String> {
     match request.dtype(index)? {
         DType::I32 => Ok(laid.ints_of("i32", axes)),
         DType::I64 => Ok(laid.ints(axes)),

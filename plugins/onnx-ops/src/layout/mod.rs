@@ -23,11 +23,11 @@ pub(crate) use request::LayoutRequest;
 pub(crate) use result::LayoutResult;
 use spatial::{BATCH, between};
 
-use crate::infer::Answer;
+use crate::infer::InferResult;
 use crate::ops::Operator;
 
 /// The layout rule of an operator.
-pub(crate) type LayoutRule = fn(&LayoutRequest) -> Answer<LayoutResult>;
+pub(crate) type LayoutRule = fn(&LayoutRequest) -> InferResult<LayoutResult>;
 
 /// Returns the rule of an operator, for all its versions.
 pub(crate) const fn rule(operator: &Operator) -> Option<LayoutRule> {

@@ -5,28 +5,28 @@ use passdock_plugin_api::op::Layout;
 use super::axes::whole;
 use super::request::LayoutRequest;
 use super::result::{Change, LayoutResult};
-use crate::infer::{Answer, Stop, wrong};
+use crate::infer::{InferResult, Stop, invalid};
 
 /// Returns the sorted positions of axes, including the positions of their blocks.
-pub(super) fn places(layout: &Layout, axes: &[usize]) -> Vec<i64> {
-    let places = axes.iter().flat_map(|axis| layout.places_of(*axis));
-    let mut places: Vec<i64> = places.map(|place| place as i64).collect();
-    places.sort_unstable();
-    places
+pub(super) fn axis_positions(layout: &Layout, axes: &[usize]) -> Vec<i64> {
+    let positions = axes.iter().flat_map(|axis| layout.places_of(*axis));
+    let mut positions: Vec<i64> = positions.map(|position| position as i64).collect();
+    positions.sort_unstable();
+    positions
 }
 
 /// Returns the layout of the result: all axes, or those that aren't reduced.
-fn left(layout: &Layout, axes: &[usize], keepdims: bool) -> Answer<Layout> {
+fn remaining_layout(layout: &Layout, axes: &[usize], keepdims: bool) -> InferResult<Layout> {
     if !keepdims {
         return Ok(layout.without(axes));
     }
     if axes.iter().any(|axis| layout.block(*axis) > 1) {
-        return wrong!("a reduced axis is split into blocks");
+        return invalid!("a reduced axis is split into blocks");
     }
     Ok(layout.clone())
 }
 
-pub(super) fn reduce(request: &LayoutRequest) -> Answer<LayoutResult> {
+pub(super) fn reduce(request: &LayoutRequest) -> InferResult<LayoutResult> {
     let layout = request.layout(0)?;
     let moved = if request.name == "onnx.ReduceSum" {
         13
@@ -35,7 +35,7 @@ pub(super) fn reduce(request: &LayoutRequest) -> Answer<LayoutResult> {
     };
     let given = request.ints_since(moved, 1, "axes")?;
     let keepdims = request.flag("keepdims", true)?;
-    let mut laid = request.answer();
+    let mut laid = request.result();
     laid.operand(0, &layout);
     let axes = given.filter(|axes| !axes.is_empty());
     let Some(axes) = axes else {
@@ -43,32 +43,35 @@ pub(super) fn reduce(request: &LayoutRequest) -> Answer<LayoutResult> {
             laid.result(0, &layout);
         } else if keepdims {
             let all: Vec<usize> = (0..layout.rank()).collect();
-            laid.result(0, &left(&layout, &all, true)?);
+            laid.result(0, &remaining_layout(&layout, &all, true)?);
         }
-        return laid.itself(request, Change::default());
+        return laid.finish_op(request, Change::default());
     };
     let axes = request.listed(&axes, layout.rank())?;
-    laid.result(0, &left(&layout, &axes, keepdims)?);
-    let places = places(&layout, &axes);
+    laid.result(0, &remaining_layout(&layout, &axes, keepdims)?);
+    let positions = axis_positions(&layout, &axes);
     if request.version < moved {
-        return laid.itself(request, Change::attr("axes", places));
+        return laid.finish_op(request, Change::attr("axes", positions));
     }
-    let places = laid.ints(&places);
-    laid.itself(request, Change::operand(1, places))
+    let positions = laid.ints(&positions);
+    laid.finish_op(request, Change::operand(1, positions))
 }
 
 /// `ArgMax` and `ArgMin` along one axis.
-pub(super) fn arg(request: &LayoutRequest) -> Answer<LayoutResult> {
+pub(super) fn arg(request: &LayoutRequest) -> InferResult<LayoutResult> {
     let layout = request.layout(0)?;
     let axis = request.axis(request.int_or("axis", 0)?, layout.rank())?;
-    let place = whole(&layout, axis)?;
-    let mut laid = request.answer();
+    let position = whole(&layout, axis)?;
+    let mut laid = request.result();
     laid.operand(0, &layout);
-    laid.result(0, &left(&layout, &[axis], request.flag("keepdims", true)?)?);
-    laid.itself(request, Change::attr("axis", place))
+    laid.result(
+        0,
+        &remaining_layout(&layout, &[axis], request.flag("keepdims", true)?)?,
+    );
+    laid.finish_op(request, Change::attr("axis", position))
 }
 
-pub(super) fn mean_variance(request: &LayoutRequest) -> Answer<LayoutResult> {
+pub(super) fn mean_variance(request: &LayoutRequest) -> InferResult<LayoutResult> {
     let layout = request.layout(0)?;
     let axes = match request.ints("axes")? {
         Some(axes) => axes.into_owned(),
@@ -77,6 +80,6 @@ pub(super) fn mean_variance(request: &LayoutRequest) -> Answer<LayoutResult> {
     if axes.is_empty() {
         return Err(Stop::Unknown);
     }
-    let places = places(&layout, &request.listed(&axes, layout.rank())?);
-    request.rewritten(1, &layout, Change::attr("axes", places))
+    let positions = axis_positions(&layout, &request.listed(&axes, layout.rank())?);
+    request.rewritten(1, &layout, Change::attr("axes", positions))
 }

@@ -6,7 +6,7 @@ use passdock_plugin_api::Dim;
 use passdock_plugin_api::op::Layout;
 
 use super::result::{Change, LayoutResult};
-use crate::infer::{Answer, Infer, Stop, as_const, wrong};
+use crate::infer::{Infer, InferResult, Stop, as_const, invalid};
 
 /// Sizes, `None` where they aren't constant.
 pub(super) type Sizes = Vec<Option<i64>>;
@@ -14,7 +14,7 @@ pub(super) type Sizes = Vec<Option<i64>>;
 /// An op, and the layouts that are available or requested for its operands.
 pub(crate) struct LayoutRequest<'a> {
     op: &'a Infer<'a>,
-    wanted: Vec<Option<String>>,
+    requested: Vec<Option<String>>,
 }
 
 impl<'a> Deref for LayoutRequest<'a> {
@@ -26,18 +26,22 @@ impl<'a> Deref for LayoutRequest<'a> {
 }
 
 impl<'a> LayoutRequest<'a> {
-    pub(crate) fn new(op: &'a Infer<'a>, wanted: Vec<Option<String>>) -> LayoutRequest<'a> {
-        LayoutRequest { op, wanted }
+    pub(crate) fn new(op: &'a Infer<'a>, requested: Vec<Option<String>>) -> LayoutRequest<'a> {
+        LayoutRequest { op, requested }
     }
 
     /// Returns a result without any layout.
-    pub(super) fn answer(&self) -> LayoutResult {
+    pub(super) fn result(&self) -> LayoutResult {
         LayoutResult::new(self.op)
     }
 
     /// Returns a result with one layout for the first operands and all results.
-    pub(super) fn together(&self, operands: usize, layout: &Layout) -> Answer<LayoutResult> {
-        let mut laid = self.answer();
+    pub(super) fn with_layout(
+        &self,
+        operands: usize,
+        layout: &Layout,
+    ) -> InferResult<LayoutResult> {
+        let mut laid = self.result();
         for index in (0..operands.min(self.count())).filter(|index| self.has(*index)) {
             self.fits(index, layout)?;
             laid.operand(index, layout);
@@ -54,12 +58,12 @@ impl<'a> LayoutRequest<'a> {
         operands: usize,
         layout: &Layout,
         change: Change,
-    ) -> Answer<LayoutResult> {
-        self.together(operands, layout)?.itself(self, change)
+    ) -> InferResult<LayoutResult> {
+        self.with_layout(operands, layout)?.finish_op(self, change)
     }
 
     /// Returns the axes counted from the front, sorted.
-    pub(super) fn listed(&self, axes: &[i64], rank: usize) -> Answer<Vec<usize>> {
+    pub(super) fn listed(&self, axes: &[i64], rank: usize) -> InferResult<Vec<usize>> {
         let mut axes = self.axes(axes, rank)?;
         axes.sort_unstable();
         Ok(axes)
@@ -72,8 +76,8 @@ impl<'a> LayoutRequest<'a> {
 
     /// Returns the layout requested for an operand, or `None` if it is the current one. A short form omits the source
     /// order, which is `first` and then the spatial axes.
-    pub(super) fn wanted(&self, index: usize, first: &str) -> Answer<Option<Layout>> {
-        let Some(text) = self.wanted.get(index).and_then(|text| text.as_deref()) else {
+    pub(super) fn requested(&self, index: usize, first: &str) -> InferResult<Option<Layout>> {
+        let Some(text) = self.requested.get(index).and_then(|text| text.as_deref()) else {
             return Ok(None);
         };
         if !self.has(index) {
@@ -86,13 +90,13 @@ impl<'a> LayoutRequest<'a> {
         };
         match layout {
             Ok(layout) => Ok(Some(layout).filter(|layout| !layout.is_identity())),
-            Err(error) => wrong!("{error}"),
+            Err(error) => invalid!("{error}"),
         }
     }
 
     /// Whether the layout requested for an operand is its current one.
     pub(super) fn is_own(&self, index: usize, first: &str) -> bool {
-        let text = self.wanted.get(index).and_then(|text| text.as_deref());
+        let text = self.requested.get(index).and_then(|text| text.as_deref());
         let rank = self.host.operand_type(index).rank();
         let own = rank.and_then(|rank| own(first, rank).ok());
         let layout = text
@@ -102,21 +106,21 @@ impl<'a> LayoutRequest<'a> {
     }
 
     /// Returns the layout requested for an operand, if it fits the operand's axes.
-    pub(super) fn layout(&self, index: usize) -> Answer<Layout> {
-        match self.wanted(index, "NC")? {
+    pub(super) fn layout(&self, index: usize) -> InferResult<Layout> {
+        match self.requested(index, "NC")? {
             Some(layout) => {
                 self.fits(index, &layout)?;
                 Ok(layout)
             }
-            None => wrong!("no other layout is requested for operand {index}"),
+            None => invalid!("no other layout is requested for operand {index}"),
         }
     }
 
     /// Rejects an operand whose rank differs from the layout's, or whose sizes aren't whole blocks.
-    pub(super) fn fits(&self, index: usize, layout: &Layout) -> Answer {
+    pub(super) fn fits(&self, index: usize, layout: &Layout) -> InferResult {
         match self.op.host.operand_type(index).rank() {
             Some(rank) if rank != layout.rank() => {
-                return wrong!(
+                return invalid!(
                     "operand {index} has rank {rank}, but layout `{layout}` has {}",
                     layout.rank()
                 );
@@ -129,7 +133,7 @@ impl<'a> LayoutRequest<'a> {
             None => true,
         };
         if !is_whole {
-            return wrong!("operand {index} is not divisible into blocks of layout `{layout}`");
+            return invalid!("operand {index} is not divisible into blocks of layout `{layout}`");
         }
         Ok(())
     }
@@ -152,7 +156,7 @@ impl<'a> LayoutRequest<'a> {
     }
 
     /// Returns the rank of an operand, or stops the rule if it is unknown.
-    pub(super) fn rank(&self, index: usize) -> Answer<usize> {
+    pub(super) fn rank(&self, index: usize) -> InferResult<usize> {
         self.host.operand_type(index).rank().ok_or(Stop::Unknown)
     }
 
@@ -163,7 +167,7 @@ impl<'a> LayoutRequest<'a> {
     }
 
     /// Whether a result is present.
-    pub(super) fn gives(&self, index: usize) -> bool {
+    pub(super) fn has_result(&self, index: usize) -> bool {
         let host = self.op.host;
         index < host.result_count() && !host.is_absent(host.result(host.op(), index))
     }
@@ -174,14 +178,14 @@ pub(super) fn as_sizes(dims: &[Dim]) -> Sizes {
 }
 
 /// Returns ONNX's order of axes: the letters in `first`, and the spatial axes.
-pub(super) fn own(first: &str, rank: usize) -> Answer<String> {
+pub(super) fn own(first: &str, rank: usize) -> InferResult<String> {
     let spatial = match rank.saturating_sub(first.len()) {
         0 => "",
         1 => "W",
         2 => "HW",
         3 => "DHW",
         4 => "TDHW",
-        _ => return wrong!("rank {rank} has no default layout"),
+        _ => return invalid!("rank {rank} has no default layout"),
     };
     Ok(format!("{}{spatial}", &first[..rank.min(first.len())]))
 }

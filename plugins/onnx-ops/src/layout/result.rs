@@ -5,7 +5,7 @@ use std::fmt::Write;
 use passdock_plugin_api::op::{Layout, LayoutStep};
 use passdock_plugin_api::{Attr, OpCall};
 
-use crate::infer::{Answer, Infer, Stop, wrong};
+use crate::infer::{Infer, InferResult, Stop, invalid};
 
 /// An op in other layouts: the layouts of its operands and results, and its body.
 pub(crate) struct LayoutResult {
@@ -82,7 +82,7 @@ impl LayoutResult {
     }
 
     /// Adds the ops of these layout steps.
-    pub(super) fn steps(&mut self, value: &str, steps: &[LayoutStep]) -> Answer<String> {
+    pub(super) fn steps(&mut self, value: &str, steps: &[LayoutStep]) -> InferResult<String> {
         let mut value = value.to_owned();
         for step in steps {
             value = match step {
@@ -110,7 +110,11 @@ impl LayoutResult {
     }
 
     /// Adds the op itself with a change. Its results are the results of the body.
-    pub(super) fn itself(mut self, request: &Infer, change: Change) -> Answer<LayoutResult> {
+    pub(super) fn finish_op(
+        mut self,
+        request: &Infer,
+        change: Change,
+    ) -> InferResult<LayoutResult> {
         let host = request.host;
         let operand = |index: usize| match change.operands.iter().find(|(at, _)| *at == index) {
             Some((_, name)) => format!("%{name}"),
@@ -124,8 +128,8 @@ impl LayoutResult {
         let count = changed.max().max(given.map(|last| last + 1)).unwrap_or(0);
         let operands = (0..count).map(operand).collect::<Vec<_>>().join(", ");
         let attrs = attributes(host, &change.attrs)?;
-        let is_there = |index: &usize| !host.is_absent(host.result(host.op(), *index));
-        let last = (0..host.result_count()).rev().find(is_there).unwrap_or(0);
+        let is_present = |index: &usize| !host.is_absent(host.result(host.op(), *index));
+        let last = (0..host.result_count()).rev().find(is_present).unwrap_or(0);
         self.returned = (0..=last).map(|_| self.name()).collect();
         let names = self.returned.iter().map(|name| format!("%{name}"));
         let names = names.collect::<Vec<_>>().join(", ");
@@ -149,7 +153,7 @@ impl LayoutResult {
     }
 
     /// Returns the body as IR text. Unused results get an arbitrary value.
-    pub(crate) fn text(self) -> Answer<String> {
+    pub(crate) fn text(self) -> InferResult<String> {
         let Some(first) = self.returned.first() else {
             return Err(Stop::Unknown);
         };
@@ -195,7 +199,7 @@ impl<'a> Change<'a> {
 }
 
 /// Formats the attributes of an op, with some of them replaced.
-fn attributes(host: &OpCall, changed: &[(&str, String)]) -> Answer<String> {
+fn attributes(host: &OpCall, changed: &[(&str, String)]) -> InferResult<String> {
     let changed_texts = changed
         .iter()
         .map(|(name, value)| format!("{name} = {value}"));
@@ -203,14 +207,14 @@ fn attributes(host: &OpCall, changed: &[(&str, String)]) -> Answer<String> {
     for (name, attr) in host.attrs(host.op()) {
         let name = host.text(name);
         if !changed.iter().any(|(other, _)| *other == name) {
-            texts.push(format!("{} = {}", word(name), value(host, attr)?));
+            texts.push(format!("{} = {}", identifier(name), value(host, attr)?));
         }
     }
     texts.extend(changed_texts);
     Ok(texts.join(", "))
 }
 
-fn word(text: &str) -> String {
+fn identifier(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let starts = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
     match starts && text.chars().all(is_plain) {
@@ -234,7 +238,7 @@ fn quoted(text: &str) -> String {
     out + "\""
 }
 
-fn string(bytes: &[u8]) -> Answer<String> {
+fn string(bytes: &[u8]) -> InferResult<String> {
     let text = std::str::from_utf8(bytes);
     text.map(quoted).map_err(|_| Stop::Unknown)
 }
@@ -253,19 +257,19 @@ fn list(kind: &str, items: Vec<String>) -> String {
     }
 }
 
-fn value(host: &OpCall, attr: Attr<'_>) -> Answer<String> {
+fn value(host: &OpCall, attr: Attr<'_>) -> InferResult<String> {
     Ok(match attr {
         Attr::Int(value) => value.to_string(),
         Attr::Float(value) => float(value),
         Attr::String(bytes) => string(bytes)?,
         Attr::Ints(values) => list("ints", values.iter().map(i64::to_string).collect()),
         Attr::Floats(values) => list("floats", values.iter().map(|&value| float(value)).collect()),
-        Attr::Strings(texts) => list("strings", texts.map(string).collect::<Answer<_>>()?),
+        Attr::Strings(texts) => list("strings", texts.map(string).collect::<InferResult<_>>()?),
         Attr::Reference(name, kind) => match kind_name(kind) {
-            Some(kind) => format!("ref({}, {kind})", word(host.text(name))),
+            Some(kind) => format!("ref({}, {kind})", identifier(host.text(name))),
             None => return Err(Stop::Unknown),
         },
-        _ => return wrong!("an attribute cannot be written as IR text"),
+        _ => return invalid!("an attribute cannot be written as IR text"),
     })
 }
 

@@ -4,22 +4,25 @@ use passdock_plugin_api::op::Layout;
 
 use super::request::{LayoutRequest, Sizes, own};
 use super::result::{Change, LayoutResult};
-use crate::infer::{Answer, Stop, wrong};
+use crate::infer::{InferResult, Stop, invalid};
 
 /// The leading axes of an operand with batch and channels before the spatial axes.
 pub(super) const BATCH: &str = "NC";
 
 /// Builds the op with its operands converted back, and its results converted to the layout of the first operand.
 /// Operands and results that can't be split into whole blocks keep their layout.
-pub(super) fn between(request: &LayoutRequest, operands: &[(usize, &str)]) -> Answer<LayoutResult> {
-    let (mut laid, mut change) = (request.answer(), Change::default());
+pub(super) fn between(
+    request: &LayoutRequest,
+    operands: &[(usize, &str)],
+) -> InferResult<LayoutResult> {
+    let (mut laid, mut change) = (request.result(), Change::default());
     let mut result = None;
     for &(index, first) in operands {
-        let Some(layout) = request.wanted(index, first)? else {
+        let Some(layout) = request.requested(index, first)? else {
             continue;
         };
         if first == BATCH && !is_usual(&layout) {
-            return wrong!(
+            return invalid!(
                 "layout `{layout}` does not have the batch first and the spatial axes in order"
             );
         }
@@ -33,14 +36,14 @@ pub(super) fn between(request: &LayoutRequest, operands: &[(usize, &str)]) -> An
             change.operands.push((index, name));
         }
     }
-    let mut laid = laid.itself(request, change)?;
+    let mut laid = laid.finish_op(request, change)?;
     let mut returned = laid.returned();
     if let Some(layout) = result {
         for (index, name) in returned.iter_mut().enumerate() {
             let Some(sizes) = request.result_sizes(index) else {
                 continue;
             };
-            if sizes.len() != layout.rank() || !request.gives(index) {
+            if sizes.len() != layout.rank() || !request.has_result(index) {
                 continue;
             }
             if let Some(steps) = layout.steps(&sizes) {
@@ -53,7 +56,7 @@ pub(super) fn between(request: &LayoutRequest, operands: &[(usize, &str)]) -> An
     // A request for the current layout is satisfied.
     let is_own = |&(index, first): &(usize, &str)| request.is_own(index, first);
     if !layouts.any(Option::is_some) && !operands.iter().any(is_own) {
-        return wrong!("requested layouts do not fit the operands");
+        return invalid!("requested layouts do not fit the operands");
     }
     Ok(laid.returns(returned))
 }
@@ -64,7 +67,7 @@ fn is_usual(layout: &Layout) -> bool {
     layout.place(0) == Some(0) && spatial.windows(2).all(|pair| pair[0] < pair[1])
 }
 
-fn sizes_of(request: &LayoutRequest, index: usize, rank: usize) -> Answer<Sizes> {
+fn sizes_of(request: &LayoutRequest, index: usize, rank: usize) -> InferResult<Sizes> {
     match request.sizes(index) {
         Some(sizes) if sizes.len() == rank => Ok(sizes),
         Some(_) => Err(Stop::Unknown),

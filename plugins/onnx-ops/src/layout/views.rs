@@ -4,13 +4,13 @@
 use passdock_plugin_api::Dim;
 use passdock_plugin_api::op::Layout;
 
-use super::reduce::places;
+use super::reduce::axis_positions;
 use super::request::{LayoutRequest, Sizes, as_sizes};
 use super::result::{Change, LayoutResult};
-use crate::infer::{Answer, Stop, as_const, same, wrong};
+use crate::infer::{InferResult, Stop, as_const, invalid, same};
 
 /// Absorbs the transpose into the layout of the result, which is the operand.
-pub(super) fn transpose(request: &LayoutRequest) -> Answer<LayoutResult> {
+pub(super) fn transpose(request: &LayoutRequest) -> InferResult<LayoutResult> {
     let layout = request.layout(0)?;
     let rank = layout.rank();
     let perm = match request.ints("perm")? {
@@ -24,14 +24,14 @@ pub(super) fn transpose(request: &LayoutRequest) -> Answer<LayoutResult> {
     let back = back
         .and_then(|layout| layout.inverse())
         .ok_or(Stop::Unknown)?;
-    let mut laid = request.answer();
+    let mut laid = request.result();
     laid.operand(0, &layout);
     laid.result(0, &back.then(&layout).ok_or(Stop::Unknown)?);
     Ok(laid.returns(vec!["operand0".to_owned()]))
 }
 
 /// Removes axes of size 1.
-pub(super) fn squeeze(request: &LayoutRequest) -> Answer<LayoutResult> {
+pub(super) fn squeeze(request: &LayoutRequest) -> InferResult<LayoutResult> {
     let layout = request.layout(0)?;
     let axes = match request.ints_since(13, 1, "axes")? {
         Some(axes) => request.listed(&axes, layout.rank())?,
@@ -45,15 +45,15 @@ pub(super) fn squeeze(request: &LayoutRequest) -> Answer<LayoutResult> {
                 .collect()
         }
     };
-    let mut laid = request.answer();
+    let mut laid = request.result();
     laid.operand(0, &layout);
     laid.result(0, &layout.without(&axes));
-    let name = laid.reshape_at("Squeeze", "operand0", &places(&layout, &axes));
+    let name = laid.reshape_at("Squeeze", "operand0", &axis_positions(&layout, &axes));
     Ok(laid.returns(vec![name]))
 }
 
 /// Inserts axes of size 1, each before the axis that follows it.
-pub(super) fn unsqueeze(request: &LayoutRequest) -> Answer<LayoutResult> {
+pub(super) fn unsqueeze(request: &LayoutRequest) -> InferResult<LayoutResult> {
     let layout = request.layout(0)?;
     let Some(axes) = request.ints_since(13, 1, "axes")? else {
         return Err(Stop::Unknown);
@@ -63,19 +63,19 @@ pub(super) fn unsqueeze(request: &LayoutRequest) -> Answer<LayoutResult> {
     for axis in &axes {
         result = result.with_axis(*axis).ok_or(Stop::Unknown)?;
     }
-    let mut laid = request.answer();
+    let mut laid = request.result();
     laid.operand(0, &layout);
     laid.result(0, &result);
-    let name = laid.reshape_at("Unsqueeze", "operand0", &places(&result, &axes));
+    let name = laid.reshape_at("Unsqueeze", "operand0", &axis_positions(&result, &axes));
     Ok(laid.returns(vec![name]))
 }
 
 /// Flattens to two dims if the layout keeps the order of elements.
-pub(super) fn flatten(request: &LayoutRequest) -> Answer<LayoutResult> {
+pub(super) fn flatten(request: &LayoutRequest) -> InferResult<LayoutResult> {
     let layout = request.layout(0)?;
     let sizes = request.sizes(0).ok_or(Stop::Unknown)?;
     if !layout.keeps_order(&sizes) {
-        return wrong!("layout `{layout}` changes the order of elements");
+        return invalid!("layout `{layout}` changes the order of elements");
     }
     let rank = layout.rank() as i64;
     let axis = match request.int_or("axis", 1)? {
@@ -83,33 +83,34 @@ pub(super) fn flatten(request: &LayoutRequest) -> Answer<LayoutResult> {
         axis if (-rank..0).contains(&axis) => axis + rank,
         _ => return Err(Stop::Unknown),
     };
-    let mut places = layout.places().iter();
-    let behind = places.position(|place| place.axis as i64 >= axis && sizes[place.axis] != Some(1));
-    let mut laid = request.answer();
+    let mut positions = layout.places().iter();
+    let after = positions
+        .position(|position| position.axis as i64 >= axis && sizes[position.axis] != Some(1));
+    let mut laid = request.result();
     laid.operand(0, &layout);
-    let axis = behind.unwrap_or(layout.target_rank());
-    laid.itself(request, Change::attr("axis", axis))
+    let axis = after.unwrap_or(layout.target_rank());
+    laid.finish_op(request, Change::attr("axis", axis))
 }
 
 /// Merges or splits axes. If the axes of each group are adjacent in the layout, so are those of the result.
-pub(super) fn reshape(request: &LayoutRequest) -> Answer<LayoutResult> {
+pub(super) fn reshape(request: &LayoutRequest) -> InferResult<LayoutResult> {
     let layout = request.layout(0)?;
     let dims = request.dims(0).ok_or(Stop::Unknown)?;
     let result = request.result_dims(0).ok_or(Stop::Unknown)?;
     let sizes = as_sizes(&dims);
-    let mut laid = request.answer();
+    let mut laid = request.result();
     laid.operand(0, &layout);
     if layout.keeps_order(&sizes) {
         let shape = shape_text(request, &layout, &result)?;
         let shape = shape.map(|shape| Change::operand(1, laid.ints(&shape)));
-        return laid.itself(request, shape.unwrap_or_default());
+        return laid.finish_op(request, shape.unwrap_or_default());
     }
     let groups = groups(&dims, &result).ok_or(Stop::Unknown)?;
     let order = in_layout(&layout, &groups, &sizes)?;
     let shape: Vec<Option<i64>> = order.iter().map(|axis| as_const(result[*axis])).collect();
     let unknown = shape.iter().filter(|size| size.is_none()).count();
     if unknown > 1 || shape.contains(&Some(0)) {
-        return wrong!("result has several unknown dims, or a dim of 0");
+        return invalid!("result has several unknown dims, or a dim of 0");
     }
     let shape: Vec<i64> = shape.into_iter().map(|size| size.unwrap_or(-1)).collect();
     let result = Layout::permuted(&order).ok_or(Stop::Unknown)?;
@@ -124,7 +125,7 @@ fn shape_text(
     request: &LayoutRequest,
     layout: &Layout,
     result: &[Dim],
-) -> Answer<Option<Vec<i64>>> {
+) -> InferResult<Option<Vec<i64>>> {
     if request.version < 5 {
         return Err(Stop::Unknown);
     }
@@ -138,21 +139,21 @@ fn shape_text(
             || layout
                 .places()
                 .get(at)
-                .is_some_and(|place| place.axis == at)
+                .is_some_and(|position| position.axis == at)
                 && layout.block(at) == 1;
         let inferred = result.get(at).copied().and_then(as_const);
         match (size, inferred) {
             (Some(size), _) if *size != 0 || stays => shape.push(*size),
             (Some(_), Some(size)) if size != 0 => shape.push(size),
             (None, _) if stays => is_known = false,
-            _ => return wrong!("a dim of 0 in the shape would copy another axis"),
+            _ => return invalid!("a dim of 0 in the shape would copy another axis"),
         }
     }
     let own: Vec<i64> = given.iter().map(|size| size.unwrap_or(0)).collect();
     match is_known {
         true => Ok(Some(shape).filter(|shape| *shape != own)),
         false if shape.iter().all(|size| own.contains(size)) => Ok(None),
-        false => wrong!("shape is not constant"),
+        false => invalid!("shape is not constant"),
     }
 }
 
@@ -196,9 +197,9 @@ fn groups(dims: &[Dim], result: &[Dim]) -> Option<Vec<Group>> {
 }
 
 /// Returns the result's axes in the order of their groups in the layout.
-fn in_layout(layout: &Layout, groups: &[Group], sizes: &Sizes) -> Answer<Vec<usize>> {
+fn in_layout(layout: &Layout, groups: &[Group], sizes: &Sizes) -> InferResult<Vec<usize>> {
     if layout.is_blocked() {
-        return wrong!("layout `{layout}` has blocks");
+        return invalid!("layout `{layout}` has blocks");
     }
     let mut placed = Vec::new();
     for (from, to) in groups {
@@ -207,20 +208,20 @@ fn in_layout(layout: &Layout, groups: &[Group], sizes: &Sizes) -> Answer<Vec<usi
         large.retain(|axis| sizes[*axis] != Some(1));
         let one = from.first().copied().ok_or(Stop::Unknown)?;
         let first = large.first().copied().unwrap_or(one);
-        let place = layout.place(first).ok_or(Stop::Unknown)?;
-        let mut last = place;
+        let position = layout.place(first).ok_or(Stop::Unknown)?;
+        let mut last = position;
         for axis in large.iter().skip(1) {
             let next = layout.place(*axis).ok_or(Stop::Unknown)?;
             let mut between =
                 (last.min(next) + 1..next.max(last)).map(|at| layout.places()[at].axis);
             if next < last || between.any(|axis| sizes[axis] != Some(1)) {
-                return wrong!("merged axes are not adjacent in layout `{layout}`");
+                return invalid!("merged axes are not adjacent in layout `{layout}`");
             }
             last = next;
         }
-        placed.push((place, to));
+        placed.push((position, to));
     }
-    placed.sort_by_key(|(place, _)| *place);
+    placed.sort_by_key(|(position, _)| *position);
     Ok(placed
         .iter()
         .flat_map(|(_, to)| to.iter().copied())

@@ -4,16 +4,19 @@ use passdock_plugin_api::{Dim, attrs};
 
 use super::operator::{Operator, body};
 use super::shape::same_type;
-use crate::infer::{Answer, Infer, as_const, is_known, wrong};
+use crate::infer::{Infer, InferResult, as_const, invalid, is_known};
 
 pub(super) const OPERATORS: &[Operator] = &[
     ATTENTION,
-    ATTENTION.again(24).takes((3, 7)),
-    ATTENTION.again(25).takes((3, 7)).attrs(attrs![
-        is_causal: int = 0, kv_num_heads: int, left_window_size: int = -1, q_num_heads: int,
-        qk_matmul_output_mode: int = 0, right_window_size: int = -1, scale: float,
-        softcap: float = 0.0, softmax_precision: int,
-    ]),
+    ATTENTION.since_version(24).operand_range((3, 7)),
+    ATTENTION
+        .since_version(25)
+        .operand_range((3, 7))
+        .attrs(attrs![
+            is_causal: int = 0, kv_num_heads: int, left_window_size: int = -1, q_num_heads: int,
+            qk_matmul_output_mode: int = 0, right_window_size: int = -1, scale: float,
+            softcap: float = 0.0, softmax_precision: int,
+        ]),
     Operator::new("onnx.CausalConvWithState", 27, (2, 4))
         .attrs(attrs![activation: string = "none"])
         .infers(causal_conv)
@@ -59,7 +62,7 @@ struct Heads {
 }
 
 /// Returns the dims of an operand, or `None` if its rank is unknown.
-fn heads(op: &Infer, index: usize, attr: &str) -> Answer<Option<Heads>> {
+fn heads(op: &Infer, index: usize, attr: &str) -> InferResult<Option<Heads>> {
     let Some(dims) = op.dims(index) else {
         return Ok(None);
     };
@@ -73,7 +76,7 @@ fn heads(op: &Infer, index: usize, attr: &str) -> Answer<Option<Heads>> {
         },
         [batch, length, all] => {
             let Some(count) = op.int(attr)? else {
-                return wrong!("missing attribute `{attr}`: operand {index} has rank 3");
+                return invalid!("missing attribute `{attr}`: operand {index} has rank 3");
             };
             Heads {
                 batch,
@@ -83,14 +86,14 @@ fn heads(op: &Infer, index: usize, attr: &str) -> Answer<Option<Heads>> {
                 apart: false,
             }
         }
-        _ => return wrong!("operand {index} has rank {}, expected 3 or 4", dims.len()),
+        _ => return invalid!("operand {index} has rank {}, expected 3 or 4", dims.len()),
     }))
 }
 
 /// Infers `Y` with the query's dims, except for the head size, which is that of the values. `present_key` and
 /// `present_value` are `[batch, kv_heads, past + kv_length, head_size]`. The scores are
 /// `[batch, q_heads, q_length, past + kv_length]`.
-fn attention(op: &Infer) -> Answer {
+fn attention(op: &Infer) -> InferResult {
     let (query_type, value_type) = (op.dtype(0)?, op.dtype(2));
     let query = heads(op, 0, "q_num_heads")?;
     let key = heads(op, 1, "kv_num_heads")?;
@@ -106,7 +109,7 @@ fn attention(op: &Infer) -> Answer {
     if let (Some(query), Some(kv)) = (as_const(of(&query, |q| q.heads)), as_const(kv_heads))
         && (kv <= 0 || query % kv != 0)
     {
-        return wrong!(
+        return invalid!(
             "number of query heads {query} is not a multiple of the number of key-value heads {kv}"
         );
     }
@@ -132,16 +135,16 @@ fn attention(op: &Infer) -> Answer {
 }
 
 /// Infers `[batch, length, q_heads * value_size]`, and the state `[batch, kv_heads, key_size, value_size]`.
-fn linear_attention(op: &Infer) -> Answer {
+fn linear_attention(op: &Infer) -> InferResult {
     let dtype = op.dtype_of_any([0, 1, 2])?;
     let (query_heads, kv_heads) = match (op.int("q_num_heads")?, op.int("kv_num_heads")?) {
         (Some(query), Some(kv)) if kv > 0 && query % kv == 0 => (query, kv),
         (Some(query), Some(kv)) => {
-            return wrong!(
+            return invalid!(
                 "number of query heads {query} is not a multiple of the number of key-value heads {kv}"
             );
         }
-        _ => return wrong!("missing attribute `q_num_heads` or `kv_num_heads`"),
+        _ => return invalid!("missing attribute `q_num_heads` or `kv_num_heads`"),
     };
     let [query_batch, query_length, query] = op.dims_of(0, "query")?;
     let [key_batch, key_length, key] = op.dims_of(1, "key")?;
@@ -165,7 +168,7 @@ fn linear_attention(op: &Infer) -> Answer {
 }
 
 /// Infers the input's dims, and the state `[batch, channels, kernel - 1]`.
-fn causal_conv(op: &Infer) -> Answer {
+fn causal_conv(op: &Infer) -> InferResult {
     let dtype = op.dtype_of_any([0, 1])?;
     let [batch, channels, length] = op.dims_of(0, "input")?;
     let [kernels, _, kernel] = op.dims_of(1, "weight")?;
@@ -173,30 +176,30 @@ fn causal_conv(op: &Infer) -> Answer {
     let batch = op.agree(batch, past_batch)?;
     let channels = op.agree(op.agree(channels, kernels)?, past_channels)?;
     op.set(0, dtype, Some(vec![batch, channels, length]))?;
-    let kept = match is_known(past) && as_const(kernel).is_none() {
+    let length = match is_known(past) && as_const(kernel).is_none() {
         true => past,
         false => op.agree(op.shift(kernel, -1), past)?,
     };
-    op.set(1, dtype, Some(vec![batch, channels, kept]))
+    op.set(1, dtype, Some(vec![batch, channels, length]))
 }
 
 /// Infers the first operand's type, which must have three or four dims.
-fn rotary_embedding(op: &Infer) -> Answer {
+fn rotary_embedding(op: &Infer) -> InferResult {
     match op.dims(0).map(|dims| dims.len()) {
         Some(3) if op.int("num_heads")?.is_none() => {
-            wrong!("missing attribute `num_heads`: operand 0 has rank 3")
+            invalid!("missing attribute `num_heads`: operand 0 has rank 3")
         }
         None | Some(3 | 4) => same_type(op),
-        Some(rank) => wrong!("operand 0 has rank {rank}, expected 3 or 4"),
+        Some(rank) => invalid!("operand 0 has rank {rank}, expected 3 or 4"),
     }
 }
 
 /// Infers the cache's type. The update must have the same dims, except along the axis.
-fn tensor_scatter(op: &Infer) -> Answer {
+fn tensor_scatter(op: &Infer) -> InferResult {
     if let (Some(cache), Some(update)) = (op.dims(0), op.dims(1)) {
         let (rank, updated) = (cache.len(), update.len());
         if rank != updated {
-            return wrong!("update has rank {updated}, but cache has rank {rank}");
+            return invalid!("update has rank {updated}, but cache has rank {rank}");
         }
         let axis = op.axis(op.int_or("axis", -2)?, rank)?;
         for d in (0..rank).filter(|&d| d != axis) {
@@ -207,7 +210,7 @@ fn tensor_scatter(op: &Infer) -> Answer {
 }
 
 /// Infers the common shape of both operands.
-fn gated(op: &Infer) -> Answer {
+fn gated(op: &Infer) -> InferResult {
     let dims = op.agree_all(op.dims(0), op.dims(1))?;
     op.set(0, op.dtype_of_any([0, 1])?, dims)
 }

@@ -5,14 +5,14 @@ use passdock_plugin_api::{Dim, Function, RegionId, Type, TypeKind, TypeSpec, Val
 
 use super::operator::{MANY, Operator};
 use super::sequence::{Item, common_dims, tensor};
-use crate::infer::{Answer, Infer, Stop, Ty, as_const, wrong};
+use crate::infer::{Infer, InferResult, Stop, Ty, as_const, invalid};
 
 pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("onnx.If", 1, (1, 1))
         .attrs(attrs![else_branch: required graph, then_branch: required graph])
         .infers(branches),
     LOOP,
-    LOOP.again(11).takes((2, MANY)),
+    LOOP.since_version(11).operand_range((2, MANY)),
     Operator::new("onnx.Scan", 8, (2, MANY))
         .attrs(attrs![body: required graph, directions: ints, num_scan_inputs: required int])
         .infers(scan_batches),
@@ -32,12 +32,12 @@ const LOOP: Operator = Operator::new("onnx.Loop", 1, (3, MANY))
     .infers(rounds);
 
 /// Infers the types that both branches have in common.
-fn branches(op: &Infer) -> Answer {
+fn branches(op: &Infer) -> InferResult {
     let (one, other) = (region(op, "then_branch")?, region(op, "else_branch")?);
-    gives_all(op, "then_branch", one, 0)?;
-    gives_all(op, "else_branch", other, 0)?;
+    check_yield_count(op, "then_branch", one, 0)?;
+    check_yield_count(op, "else_branch", other, 0)?;
     for index in 0..op.host.result_count() {
-        let values = (given(op, one, index), given(op, other, index));
+        let values = (yielded(op, one, index), yielded(op, other, index));
         if let (Some(a), Some(b)) = values {
             both(op, index, a, b)?;
         }
@@ -47,12 +47,12 @@ fn branches(op: &Infer) -> Answer {
 
 /// Infers the results of a loop. A carried value is the initial one without iterations, or the last yielded one. The
 /// values of other results are stacked over all iterations.
-fn rounds(op: &Infer) -> Answer {
+fn rounds(op: &Infer) -> InferResult {
     let body = region(op, "body")?;
-    gives_all(op, "body", body, 1)?;
+    check_yield_count(op, "body", body, 1)?;
     let carried = op.host.operand_count().saturating_sub(2);
     for index in 0..op.host.result_count() {
-        let Some(value) = given(op, body, index + 1) else {
+        let Some(value) = yielded(op, body, index + 1) else {
             continue;
         };
         if index >= carried {
@@ -67,7 +67,7 @@ fn rounds(op: &Infer) -> Answer {
 /// Returns the number of iterations, if only the trip count ends the loop.
 fn round_count(op: &Infer, body: RegionId) -> Dim {
     let host: &Function = op.host;
-    let goes_on = given(op, body, 0).is_some_and(|value| {
+    let continues = yielded(op, body, 0).is_some_and(|value| {
         let truth = host.constant_data(value).ok().flatten();
         truth == Some(&[1]) || host.args(body).get(1) == Some(&value)
     });
@@ -76,7 +76,7 @@ fn round_count(op: &Infer, body: RegionId) -> Dim {
         false => true,
     };
     match op.values(0).as_deref() {
-        Some(&[count]) if goes_on && starts && as_const(count).is_none_or(|count| count >= 0) => {
+        Some(&[count]) if continues && starts && as_const(count).is_none_or(|count| count >= 0) => {
             count
         }
         _ => Dim::UNKNOWN,
@@ -84,9 +84,9 @@ fn round_count(op: &Infer, body: RegionId) -> Dim {
 }
 
 /// Infers the results of a scan, a loop with one iteration per slice.
-fn scan(op: &Infer) -> Answer {
+fn scan(op: &Infer) -> InferResult {
     let body = region(op, "body")?;
-    gives_all(op, "body", body, 0)?;
+    check_yield_count(op, "body", body, 0)?;
     let (count, carried) = (op.host.operand_count(), carried(op, 0)?);
     let axes = op.ints("scan_input_axes")?.unwrap_or_default();
     let mut length = Dim::UNKNOWN;
@@ -98,11 +98,11 @@ fn scan(op: &Infer) -> Answer {
     }
     let axes = op.ints("scan_output_axes")?.unwrap_or_default();
     for index in 0..op.host.result_count() {
-        let Some(value) = given(op, body, index) else {
+        let Some(value) = yielded(op, body, index) else {
             continue;
         };
         if index < carried {
-            kept(op, index, op.host.operand(index), value)?;
+            set_common_type(op, index, op.host.operand(index), value)?;
         } else {
             let axis = axes.get(index - carried).copied().unwrap_or(0);
             stacked(op, index, value, length, axis)?;
@@ -112,7 +112,7 @@ fn scan(op: &Infer) -> Answer {
 }
 
 /// Returns the number of values that a scan carries, after `others` other operands.
-fn carried(op: &Infer, others: usize) -> Answer<usize> {
+fn carried(op: &Infer, others: usize) -> InferResult<usize> {
     let scanned = op.int("num_scan_inputs")?.ok_or(Stop::Unknown)?;
     let rest = usize::try_from(scanned)
         .ok()
@@ -121,7 +121,7 @@ fn carried(op: &Infer, others: usize) -> Answer<usize> {
 }
 
 /// Like [`scan`], with a batch axis: after the lengths, operands are `[batch, …]` and `[batch, length, …]`.
-fn scan_batches(op: &Infer) -> Answer {
+fn scan_batches(op: &Infer) -> InferResult {
     let body = region(op, "body")?;
     let (count, carried) = (op.host.operand_count(), carried(op, 1)?);
     let (mut batch, mut length) = (op.dim(0, 0), Dim::UNKNOWN);
@@ -133,7 +133,7 @@ fn scan_batches(op: &Infer) -> Answer {
     }
     let host: &Function = op.host;
     for index in 0..host.result_count(op.host.op()) {
-        let item = given(op, body, index).and_then(|value| tensor(host.type_of(value)));
+        let item = yielded(op, body, index).and_then(|value| tensor(host.type_of(value)));
         if let Some((dtype, dims)) = item {
             let outer = [batch, length];
             let outer = if index < carried { &outer[..1] } else { &outer };
@@ -144,12 +144,12 @@ fn scan_batches(op: &Infer) -> Answer {
 }
 
 /// Infers sequences of the values that the body yields.
-fn sequence_map(op: &Infer) -> Answer {
+fn sequence_map(op: &Infer) -> InferResult {
     let body = region(op, "body")?;
-    gives_all(op, "body", body, 0)?;
+    check_yield_count(op, "body", body, 0)?;
     let host: &Function = op.host;
     for index in 0..op.host.result_count() {
-        if let Some(value) = given(op, body, index)
+        if let Some(value) = yielded(op, body, index)
             && host.type_of(value).is_tensor()
         {
             let item = op.host.add_type(&TypeSpec::from(host.type_of(value)));
@@ -161,31 +161,31 @@ fn sequence_map(op: &Infer) -> Answer {
     Ok(())
 }
 
-fn region(op: &Infer, name: &str) -> Answer<RegionId> {
+fn region(op: &Infer, name: &str) -> InferResult<RegionId> {
     let host: &Function = op.host;
     host.region(op.host.op(), name).ok_or(Stop::Unknown)
 }
 
 /// Rejects an op whose number of results differs from the values that a region yields, except for the first `own`.
-fn gives_all(op: &Infer, name: &str, region: RegionId, own: usize) -> Answer {
+fn check_yield_count(op: &Infer, name: &str, region: RegionId, own: usize) -> InferResult {
     let host: &Function = op.host;
     let expected = op.host.result_count() + own;
     match host.terminator(region).map(|last| host.operand_count(last)) {
-        Some(given) if given != expected => {
-            wrong!("number of results of `{name}` is {given}, expected {expected}")
+        Some(yielded) if yielded != expected => {
+            invalid!("number of results of `{name}` is {yielded}, expected {expected}")
         }
         _ => Ok(()),
     }
 }
 
 /// Returns a value that a region yields.
-fn given(op: &Infer, region: RegionId, index: usize) -> Option<ValueId> {
+fn yielded(op: &Infer, region: RegionId, index: usize) -> Option<ValueId> {
     let host: &Function = op.host;
     host.operand(host.terminator(region)?, index)
 }
 
 /// Sets the type of a result to what two values have in common.
-fn both(op: &Infer, index: usize, a: ValueId, b: ValueId) -> Answer {
+fn both(op: &Infer, index: usize, a: ValueId, b: ValueId) -> InferResult {
     let host: &Function = op.host;
     let (a, b) = (host.type_of(a), host.type_of(b));
     if let Some((dtype, dims)) = tensors(a, b) {
@@ -205,7 +205,7 @@ fn both(op: &Infer, index: usize, a: ValueId, b: ValueId) -> Answer {
 }
 
 /// Sets the type of a result that is one of two values of the same type, either of which may be more specific.
-fn kept(op: &Infer, index: usize, first: Option<ValueId>, last: ValueId) -> Answer {
+fn set_common_type(op: &Infer, index: usize, first: Option<ValueId>, last: ValueId) -> InferResult {
     let host: &Function = op.host;
     let Some(first) = first else {
         return Ok(());
@@ -226,7 +226,7 @@ fn tensors(a: Type<'_>, b: Type<'_>) -> Option<Item> {
 }
 
 /// Sets the type of a result to a stack of `count` values along an axis.
-fn stacked(op: &Infer, index: usize, value: ValueId, count: Dim, axis: i64) -> Answer {
+fn stacked(op: &Infer, index: usize, value: ValueId, count: Dim, axis: i64) -> InferResult {
     let host: &Function = op.host;
     let Some((dtype, mut dims)) = tensor(host.type_of(value)) else {
         return Ok(());

@@ -5,16 +5,16 @@ use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 use super::create::shape_in;
 use super::operator::Operator;
 use crate::eval::{Evaluation, sliding};
-use crate::infer::{Answer, Infer, as_const, as_consts, sizes, wrong};
+use crate::infer::{Infer, InferResult, as_const, as_consts, invalid, sizes};
 
 pub(super) const OPERATORS: &[Operator] = &[
     AVERAGE_POOL.any_attrs(),
     FOLDED_AVERAGE_POOL,
-    FOLDED_AVERAGE_POOL.again(10).attrs(attrs![
+    FOLDED_AVERAGE_POOL.since_version(10).attrs(attrs![
         auto_pad: string = "NOTSET", ceil_mode: int = 0, count_include_pad: int = 0,
         kernel_shape: required ints, pads: ints, strides: ints,
     ]),
-    FOLDED_AVERAGE_POOL.again(19).attrs(attrs![
+    FOLDED_AVERAGE_POOL.since_version(19).attrs(attrs![
         auto_pad: string = "NOTSET", ceil_mode: int = 0, count_include_pad: int = 0,
         dilations: ints, kernel_shape: required ints, pads: ints, strides: ints,
     ]),
@@ -33,16 +33,16 @@ pub(super) const OPERATORS: &[Operator] = &[
     global("onnx.GlobalLpPool", 2, sliding::global_lp_pool).attrs(attrs![p: int = 2]),
     global("onnx.GlobalMaxPool", 1, sliding::global_max_pool),
     LP_POOL,
-    LP_POOL.again(18).attrs(attrs![
+    LP_POOL.since_version(18).attrs(attrs![
         auto_pad: string = "NOTSET", ceil_mode: int = 0, dilations: ints,
         kernel_shape: required ints, p: int = 2, pads: ints, strides: ints,
     ]),
     MAX_POOL,
-    MAX_POOL.again(8).attrs(attrs![
+    MAX_POOL.since_version(8).attrs(attrs![
         auto_pad: string = "NOTSET", kernel_shape: required ints, pads: ints,
         storage_order: int = 0, strides: ints,
     ]),
-    MAX_POOL.again(10).attrs(attrs![
+    MAX_POOL.since_version(10).attrs(attrs![
         auto_pad: string = "NOTSET", ceil_mode: int = 0, dilations: ints,
         kernel_shape: required ints, pads: ints, storage_order: int = 0, strides: ints,
     ]),
@@ -71,14 +71,13 @@ const AVERAGE_POOL: Operator = Operator::new("onnx.AveragePool", 1, (1, 1))
     .with(OpTraits::OUT_FUSABLE)
     .infers(pool);
 
-const FOLDED_AVERAGE_POOL: Operator =
-    AVERAGE_POOL
-        .again(7)
-        .folds(sliding::average_pool)
-        .attrs(attrs![
-            auto_pad: string = "NOTSET", count_include_pad: int = 0, kernel_shape: required ints,
-            pads: ints, strides: ints,
-        ]);
+const FOLDED_AVERAGE_POOL: Operator = AVERAGE_POOL
+    .since_version(7)
+    .folds(sliding::average_pool)
+    .attrs(attrs![
+        auto_pad: string = "NOTSET", count_include_pad: int = 0, kernel_shape: required ints,
+        pads: ints, strides: ints,
+    ]);
 
 const LP_POOL: Operator = Operator::new("onnx.LpPool", 2, (1, 1))
     .with(OpTraits::OUT_FUSABLE)
@@ -99,17 +98,17 @@ const MAX_POOL: Operator = Operator::new("onnx.MaxPool", 1, (1, 1))
 
 /// Returns the numbers of windows along the spatial dims. A number is unknown if ONNX Runtime computes another one than
 /// ONNX's inference.
-fn windows(op: &Infer, spatial: &[Dim], kernel: Option<Vec<i64>>) -> Answer<Vec<Dim>> {
+fn windows(op: &Infer, spatial: &[Dim], kernel: Option<Vec<i64>>) -> InferResult<Vec<Dim>> {
     let count = spatial.len();
     let strides = op.sizes_or("strides", 1, count)?;
     let dilations = op.sizes_or("dilations", 1, count)?;
     let pads = op.sizes_or("pads", 0, 2 * count)?;
-    let auto = op.word("auto_pad", &["NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER"])?;
+    let auto = op.enum_value("auto_pad", &["NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER"])?;
     let rounds_up = op.flag("ceil_mode", false)?;
     let kernel = match kernel {
         Some(kernel) if kernel.len() == count => kernel,
         Some(kernel) => {
-            return wrong!(
+            return invalid!(
                 "attribute `kernel_shape` has length {}, expected {count}",
                 kernel.len()
             );
@@ -160,7 +159,7 @@ fn windows(op: &Infer, spatial: &[Dim], kernel: Option<Vec<i64>>) -> Answer<Vec<
 }
 
 /// Whether an op has both `pads` and an `auto_pad` that contradicts them, which ONNX forbids.
-fn pads_twice(op: &Infer, auto: &str) -> Answer<bool> {
+fn pads_twice(op: &Infer, auto: &str) -> InferResult<bool> {
     Ok(match op.ints("pads")? {
         Some(pads) if auto == "VALID" => pads.iter().any(|&pad| pad != 0),
         given => given.is_some() && auto != "NOTSET",
@@ -174,15 +173,15 @@ fn reach(kernel: i64, dilation: i64) -> i64 {
 }
 
 /// Splits dims into batch, channels and spatial dims.
-fn split_spatial(dims: &[Dim]) -> Answer<(Dim, Dim, &[Dim])> {
+fn split_spatial(dims: &[Dim]) -> InferResult<(Dim, Dim, &[Dim])> {
     match dims {
         [batch, channels, spatial @ ..] => Ok((*batch, *channels, spatial)),
-        _ => wrong!("operand 0 has rank {}, expected at least 2", dims.len()),
+        _ => invalid!("operand 0 has rank {}, expected at least 2", dims.len()),
     }
 }
 
 /// Returns the batch, the number of kernels, and the windows.
-fn conv_dims(op: &Infer, x: usize, w: usize) -> Answer<Option<Vec<Dim>>> {
+fn conv_dims(op: &Infer, x: usize, w: usize) -> InferResult<Option<Vec<Dim>>> {
     let weights = op.dims(w);
     let Some(dims) = op.dims(x) else {
         // The rank and the number of kernels follow from the weights.
@@ -195,7 +194,7 @@ fn conv_dims(op: &Infer, x: usize, w: usize) -> Answer<Option<Vec<Dim>>> {
     let (kernels, shape) = match &weights {
         Some(weights) if weights.len() != dims.len() => {
             let [weights, input] = [weights, &dims].map(Vec::len);
-            return wrong!("weight has rank {weights}, but input has rank {input}");
+            return invalid!("weight has rank {weights}, but input has rank {input}");
         }
         Some(weights) => {
             let group = op.int_or("group", 1)?;
@@ -207,7 +206,7 @@ fn conv_dims(op: &Infer, x: usize, w: usize) -> Answer<Option<Vec<Dim>>> {
     };
     let kernel = match (op.ints("kernel_shape")?, shape) {
         (Some(kernel), Some(shape)) if *kernel != *shape => {
-            return wrong!(
+            return invalid!(
                 "attribute `kernel_shape` is {kernel:?}, but weight has kernel shape {shape:?}"
             );
         }
@@ -218,7 +217,7 @@ fn conv_dims(op: &Infer, x: usize, w: usize) -> Answer<Option<Vec<Dim>>> {
 }
 
 /// Infers the batch, the kernels of all groups, and the extent of the windows.
-fn conv_transpose(op: &Infer) -> Answer {
+fn conv_transpose(op: &Infer) -> InferResult {
     op.set_from(op.dtype_of_any([0, 1])?, |dims| {
         let (batch, _, spatial) = split_spatial(&dims)?;
         let count = spatial.len();
@@ -234,7 +233,7 @@ fn conv_transpose(op: &Infer) -> Answer {
         let dilations = op.sizes_or("dilations", 1, count)?;
         let pads = op.sizes_or("pads", 0, 2 * count)?;
         let more = op.sizes_or("output_padding", 0, count)?;
-        let auto = op.word("auto_pad", &["NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER"])?;
+        let auto = op.enum_value("auto_pad", &["NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER"])?;
         let covered = match (op.ints("output_shape")?, kernel) {
             (Some(given), _) if given.len() == count => {
                 let is_less =
@@ -280,12 +279,12 @@ fn spread(op: &Infer, dim: Dim, stride: i64, whole: Dim, padding: i64) -> Dim {
 }
 
 /// Like [`conv_dims`]. The offsets have the dims of the windows.
-pub(super) fn deform_conv(op: &Infer) -> Answer {
+pub(super) fn deform_conv(op: &Infer) -> InferResult {
     let dims = conv_dims(op, 0, 1)?;
     let dims = match (dims, op.dims(2)) {
         (Some(dims), Some(offsets)) if dims.len() != offsets.len() => {
             let [offsets, input] = [offsets, dims].map(|dims| dims.len());
-            return wrong!("offset has rank {offsets}, but input has rank {input}");
+            return invalid!("offset has rank {offsets}, but input has rank {input}");
         }
         (Some(dims), Some(mut offsets)) => {
             // The offsets' channels depend on the kernel's elements.
@@ -300,7 +299,7 @@ pub(super) fn deform_conv(op: &Infer) -> Answer {
 }
 
 /// Infers `output_shape`, or the extent of the windows that the operand's elements come from.
-pub(super) fn max_unpool(op: &Infer) -> Answer {
+pub(super) fn max_unpool(op: &Infer) -> InferResult {
     let dtype = op.dtype(0)?;
     if let Some(shape) = shape_in(op, 2).filter(|_| op.has(2)) {
         return op.set(0, dtype, Some(shape));
@@ -311,10 +310,10 @@ pub(super) fn max_unpool(op: &Infer) -> Answer {
     let (batch, channels, spatial) = split_spatial(&dims)?;
     let count = spatial.len();
     let Some(kernel) = op.ints("kernel_shape")? else {
-        return wrong!("missing attribute `kernel_shape`");
+        return invalid!("missing attribute `kernel_shape`");
     };
     if kernel.len() != count {
-        return wrong!(
+        return invalid!(
             "attribute `kernel_shape` has length {}, expected {count}",
             kernel.len()
         );
@@ -339,7 +338,7 @@ pub(super) fn max_unpool(op: &Infer) -> Answer {
 }
 
 /// Infers the batch, the channels and the windows. MaxPool's second result has int64 indices.
-fn pool(op: &Infer) -> Answer {
+fn pool(op: &Infer) -> InferResult {
     let dims = match op.dims(0) {
         None => None,
         Some(dims) => {
@@ -353,7 +352,7 @@ fn pool(op: &Infer) -> Answer {
 }
 
 /// Infers spatial dims of 1.
-fn global_pool(op: &Infer) -> Answer {
+fn global_pool(op: &Infer) -> InferResult {
     op.set_from(op.dtype(0)?, |mut dims| {
         dims.iter_mut()
             .skip(2)

@@ -4,16 +4,16 @@ use passdock_plugin_api::{Attr, DType, Dim, OpTraits, attrs};
 
 use super::operator::{Operator, body};
 use crate::eval::create;
-use crate::infer::{Answer, Infer, Stop, Ty, as_const, sizes, wrong};
+use crate::infer::{Infer, InferResult, Stop, Ty, as_const, invalid, sizes};
 
 const GROWS: OpTraits = OpTraits::GROWS;
 
 pub(super) const OPERATORS: &[Operator] = &[
     CONSTANT,
     CONSTANT
-        .again(11)
+        .since_version(11)
         .attrs(attrs![sparse_value: opaque, value: tensor]),
-    CONSTANT.again(12).attrs(attrs![
+    CONSTANT.since_version(12).attrs(attrs![
         sparse_value: opaque, value: tensor, value_float: float, value_floats: floats,
         value_int: int, value_ints: ints, value_string: string, value_strings: strings,
     ]),
@@ -34,7 +34,7 @@ pub(super) const OPERATORS: &[Operator] = &[
         .infers(one_hot)
         .folds(create::one_hot),
     RANGE,
-    RANGE.again(27).attrs(attrs![stash_type: int = 1]),
+    RANGE.since_version(27).attrs(attrs![stash_type: int = 1]),
 ];
 
 const CONSTANT: Operator = Operator::new("onnx.Constant", 1, (0, 0))
@@ -49,7 +49,7 @@ const RANGE: Operator = Operator::new("onnx.Range", 11, (3, 3))
     .decomposes(body!("Range"));
 
 /// Infers the attribute's type.
-fn constant(op: &Infer) -> Answer {
+fn constant(op: &Infer) -> InferResult {
     for (name, value) in op.host.attrs(op.host.op()) {
         let list = |count: usize| Some(sizes([count as i64]));
         match (op.host.text(name), value) {
@@ -72,7 +72,7 @@ fn constant(op: &Infer) -> Answer {
 }
 
 /// Infers dims from the operand's elements, and the type of `value`, float32 by default.
-fn constant_of_shape(op: &Infer) -> Answer {
+fn constant_of_shape(op: &Infer) -> InferResult {
     let dtype = match op.host.attr(op.host.op(), "value") {
         None => DType::F32,
         Some(Attr::Tensor(id)) => {
@@ -112,7 +112,7 @@ pub(super) fn shape_in(op: &Infer, index: usize) -> Option<Vec<Dim>> {
 }
 
 /// Infers the operand's shape, and its type unless the attribute `dtype` is given.
-pub(super) fn like(op: &Infer) -> Answer {
+pub(super) fn like(op: &Infer) -> InferResult {
     let dtype = match op.dtype_attr("dtype")? {
         Some(dtype) => dtype,
         None => op.dtype(0)?,
@@ -121,7 +121,7 @@ pub(super) fn like(op: &Infer) -> Answer {
 }
 
 /// Infers the indices' shape with a new axis of the depth's size.
-fn one_hot(op: &Infer) -> Answer {
+fn one_hot(op: &Infer) -> InferResult {
     op.set_from(op.dtype(2)?, |mut dims| {
         let at = op.axis(op.int_or("axis", -1)?, dims.len() + 1)?;
         dims.insert(at, op.size(1));
@@ -130,11 +130,11 @@ fn one_hot(op: &Infer) -> Answer {
 }
 
 /// Infers a list, whose length is known if the operands are. From 0 in steps of 1, it is the limit.
-fn range(op: &Infer) -> Answer {
+fn range(op: &Infer) -> InferResult {
     let dtype = op.dtype_of_any(0..3)?;
     let scalar = |index: usize| op.values(index)?.first().copied();
     if scalar(2).and_then(as_const) == Some(0) {
-        return wrong!("`delta` is 0");
+        return invalid!("`delta` is 0");
     }
     let length = match [scalar(0), scalar(1), scalar(2)] {
         [Some(start), Some(limit), Some(delta)] => {

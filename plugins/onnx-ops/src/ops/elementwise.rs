@@ -10,7 +10,7 @@ use crate::eval::bits::bitwise;
 use crate::eval::compare_logic::{compare, truth as truth_of};
 use crate::eval::unary::map_float;
 use crate::eval::{Evaluation, activation, bits, cast, compare_logic, elementwise, unary};
-use crate::infer::{Answer, Arithmetic, Infer, Rule, Stop, as_const, sizes, wrong};
+use crate::infer::{Arithmetic, Infer, InferResult, Rule, Stop, as_const, invalid, sizes};
 
 const ELEMENTWISE: OpTraits = OpTraits::ELEMENTWISE;
 const COMMUTATIVE: OpTraits = OpTraits::COMMUTATIVE;
@@ -65,21 +65,21 @@ pub(super) const OPERATORS: &[Operator] = &[
     binary("onnx.BitwiseOr", 18, |call| bitwise(call, |a, b| a | b)).with(COMMUTATIVE),
     binary("onnx.BitwiseXor", 18, |call| bitwise(call, |a, b| a ^ b)).with(COMMUTATIVE),
     CAST,
-    CAST.again(19)
+    CAST.since_version(19)
         .attrs(attrs![saturate: int = 1, to: required int]),
-    CAST.again(24)
+    CAST.since_version(24)
         .attrs(attrs![round_mode: string = "up", saturate: int = 1, to: required int]),
     CAST_LIKE,
-    CAST_LIKE.again(19).attrs(attrs![saturate: int = 1]),
+    CAST_LIKE.since_version(19).attrs(attrs![saturate: int = 1]),
     CAST_LIKE
-        .again(24)
+        .since_version(24)
         .attrs(attrs![round_mode: string = "up", saturate: int = 1]),
     unary("onnx.Ceil", 6, |call| map_float(call, f64::ceil)).with(IDEMPOTENT),
     unary("onnx.Celu", 12, activation::celu)
         .attrs(attrs![alpha: float = 1.0])
         .decomposes(body!("Celu")),
     CLIP,
-    CLIP.again(11).takes((1, 3)).attrs(&[]),
+    CLIP.since_version(11).operand_range((1, 3)).attrs(&[]),
     unary("onnx.Cos", 7, |call| map_float(call, f64::cos)),
     unary("onnx.Cosh", 9, |call| map_float(call, f64::cosh)),
     binary("onnx.Div", 7, elementwise::div).infers(quotient),
@@ -184,7 +184,7 @@ const CLIP: Operator = Operator::new("onnx.Clip", 6, (1, 1))
     .decomposes(body!("Clip"));
 
 /// Infers the broadcast shape of all operands, and their type.
-fn broadcast(op: &Infer) -> Answer {
+fn broadcast(op: &Infer) -> InferResult {
     let count = op.host.operand_count();
     // Most operators require one type; Pow's result has that of the first operand.
     let dtype = if op.name == "onnx.Pow" {
@@ -196,18 +196,18 @@ fn broadcast(op: &Infer) -> Answer {
 }
 
 /// Infers the broadcast shape of all operands, as bools.
-fn broadcast_truth(op: &Infer) -> Answer {
+fn broadcast_truth(op: &Infer) -> InferResult {
     broadcast_as(op, DType::BOOL)
 }
 
-fn broadcast_as(op: &Infer, dtype: DType) -> Answer {
+fn broadcast_as(op: &Infer, dtype: DType) -> InferResult {
     op.set(0, dtype, op.broadcast_operands(op.host.operand_count())?)
 }
 
 macro_rules! arithmetic {
     ($($name:ident = $rule:ident, $what:ident;)*) => {$(
         /// Infers the broadcast shape, and the elements if the operands are shapes.
-        fn $name(op: &Infer) -> Answer {
+        fn $name(op: &Infer) -> InferResult {
             $rule(op)?;
             if op.host.operand_count() == 2 {
                 op.compute(Arithmetic::$what);
@@ -230,13 +230,13 @@ arithmetic! {
 }
 
 /// Infers the broadcast shape, and the elements if the operands are shapes. Rejects integer division by 0.
-fn quotient(op: &Infer) -> Answer {
+fn quotient(op: &Infer) -> InferResult {
     div(op)?;
     divides(op)
 }
 
 /// Like [`quotient`], but without elements if `fmod` is set.
-fn modulo(op: &Infer) -> Answer {
+fn modulo(op: &Infer) -> InferResult {
     broadcast(op)?;
     if !op.flag("fmod", false)? {
         op.compute(Arithmetic::Mod);
@@ -245,15 +245,15 @@ fn modulo(op: &Infer) -> Answer {
 }
 
 /// Rejects a constant integer divisor of 0.
-fn divides(op: &Infer) -> Answer {
+fn divides(op: &Infer) -> InferResult {
     match op.has_zero(1) {
-        true => wrong!("integer division by zero"),
+        true => invalid!("integer division by zero"),
         false => Ok(()),
     }
 }
 
 /// Infers the operand's type, and negates constant elements.
-fn negated(op: &Infer) -> Answer {
+fn negated(op: &Infer) -> InferResult {
     same_type(op)?;
     let negated =
         |ints: Vec<i64>| -> Option<Vec<i64>> { ints.into_iter().map(i64::checked_neg).collect() };
@@ -264,16 +264,16 @@ fn negated(op: &Infer) -> Answer {
 }
 
 /// Infers the operand's shape, as bools.
-fn truth(op: &Infer) -> Answer {
+fn truth(op: &Infer) -> InferResult {
     op.set(0, DType::BOOL, op.dims(0))
 }
 
 /// Infers the operand's shape, with the type in the attribute `to`.
-fn to_type(op: &Infer) -> Answer {
+fn to_type(op: &Infer) -> InferResult {
     as_type(op, op.dtype_attr("to")?.ok_or(Stop::Unknown)?)
 }
 
-fn as_type(op: &Infer, to: DType) -> Answer {
+fn as_type(op: &Infer, to: DType) -> InferResult {
     op.set(0, to, op.dims(0))?;
     let is_shape = |dtype: DType| matches!(dtype, DType::I64 | DType::I32);
     let from = op.dtype(0)?;

@@ -3,7 +3,7 @@
 use passdock_plugin_api::attrs;
 
 use super::operator::{Operator, body};
-use crate::infer::{Answer, Infer, wrong};
+use crate::infer::{Infer, InferResult, invalid};
 
 pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("onnx.NegativeLogLikelihoodLoss", 12, (2, 3))
@@ -17,11 +17,11 @@ pub(super) const OPERATORS: &[Operator] = &[
 ];
 
 /// Infers a scalar, or the labels' shape if `reduction` is `none`. Scores are `[N, C, …]`, labels `[N, …]`.
-fn likelihood(op: &Infer) -> Answer {
+fn likelihood(op: &Infer) -> InferResult {
     let dtype = op.dtype(0)?;
     let scores = match op.dims(0) {
         Some(dims) if dims.len() < 2 => {
-            return wrong!("operand 0 has rank {}, expected at least 2", dims.len());
+            return invalid!("operand 0 has rank {}, expected at least 2", dims.len());
         }
         Some(mut dims) => {
             dims.remove(1);
@@ -31,7 +31,7 @@ fn likelihood(op: &Infer) -> Answer {
     };
     let labels = match (scores, op.dims(1)) {
         (Some(scores), Some(labels)) if scores.len() != labels.len() => {
-            return wrong!(
+            return invalid!(
                 "operand 1 has rank {}, expected {}",
                 labels.len(),
                 scores.len()
@@ -39,14 +39,14 @@ fn likelihood(op: &Infer) -> Answer {
         }
         (scores, labels) => op.agree_all(scores, labels)?,
     };
-    match op.word("reduction", &["mean", "none", "sum"])? {
+    match op.enum_value("reduction", &["mean", "none", "sum"])? {
         "none" => op.set(0, dtype, labels),
         _ => op.set(0, dtype, Some(vec![])),
     }
 }
 
 /// Like [`likelihood`]. The second result, the logarithms of the probabilities, has the scores' shape.
-fn cross_entropy(op: &Infer) -> Answer {
+fn cross_entropy(op: &Infer) -> InferResult {
     likelihood(op)?;
     op.set(1, op.dtype(0)?, op.dims(0))
 }

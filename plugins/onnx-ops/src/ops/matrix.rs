@@ -6,7 +6,7 @@ use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 
 use super::operator::{MANY, Operator};
 use crate::eval::{einsum as sums, matrix as eval};
-use crate::infer::{Answer, Infer, wrong};
+use crate::infer::{Infer, InferResult, invalid};
 
 pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("onnx.Det", 11, (1, 1)).infers(det),
@@ -16,7 +16,7 @@ pub(super) const OPERATORS: &[Operator] = &[
         .infers(einsum)
         .folds(sums::einsum),
     GEMM,
-    GEMM.again(11).takes((2, 3)),
+    GEMM.since_version(11).operand_range((2, 3)),
     Operator::new("onnx.MatMul", 1, (2, 2))
         .with(OpTraits::OUT_FUSABLE)
         .infers(|op| op.set(0, op.dtype_of_any([0, 1])?, product(op, 0, 1)?))
@@ -37,13 +37,13 @@ const GEMM: Operator = Operator::new("onnx.Gemm", 7, (3, 3))
 
 /// Returns the shape of a product with NumPy's rules. The last two dims are matrices and the others are broadcast. A
 /// vector is a matrix whose other dim is removed from the result.
-fn product(op: &Infer, a: usize, b: usize) -> Answer<Option<Vec<Dim>>> {
+fn product(op: &Infer, a: usize, b: usize) -> InferResult<Option<Vec<Dim>>> {
     let (Some(mut a), Some(mut b)) = (op.dims(a), op.dims(b)) else {
         return Ok(None);
     };
     let (row, column) = (a.len() == 1, b.len() == 1);
     if a.is_empty() || b.is_empty() {
-        return wrong!("expected matrices or vectors, found a scalar");
+        return invalid!("expected matrices or vectors, found a scalar");
     }
     if row {
         a.insert(0, Dim::constant(1));
@@ -65,13 +65,13 @@ fn product(op: &Infer, a: usize, b: usize) -> Answer<Option<Vec<Dim>>> {
 }
 
 /// Infers rows of the first matrix by columns of the second, each optionally transposed.
-fn gemm(op: &Infer) -> Answer {
+fn gemm(op: &Infer) -> InferResult {
     let dtype = op.dtype_of_any([0, 1])?;
     let side = |index: usize, transposed: bool| match op.dims(index).as_deref() {
         None => Ok((Dim::UNKNOWN, Dim::UNKNOWN)),
         Some(&[rows, columns]) if transposed => Ok((columns, rows)),
         Some(&[rows, columns]) => Ok((rows, columns)),
-        Some(dims) => wrong!("operand {index} has rank {}, expected 2", dims.len()),
+        Some(dims) => invalid!("operand {index} has rank {}, expected 2", dims.len()),
     };
     let (rows, inner) = side(0, op.flag("transA", false)?)?;
     let (other, columns) = side(1, op.flag("transB", false)?)?;
@@ -80,7 +80,7 @@ fn gemm(op: &Infer) -> Answer {
 }
 
 /// Infers the dims before the matrices.
-fn det(op: &Infer) -> Answer {
+fn det(op: &Infer) -> InferResult {
     let dims = op
         .dims(0)
         .and_then(|dims| dims.len().checked_sub(2).map(|n| dims[..n].to_vec()));
@@ -89,12 +89,12 @@ fn det(op: &Infer) -> Answer {
 
 /// Infers the dims of the labels after the arrow. Without an arrow, these are the ellipsis and the labels that appear
 /// once, in alphabetical order. The ellipsis has the broadcast dims without a label.
-fn einsum(op: &Infer) -> Answer {
+fn einsum(op: &Infer) -> InferResult {
     let count = op.host.operand_count();
     let dtype = op.dtype_of_any(0..count)?;
     let (terms, result) = sums::parts(op.string("equation")?.unwrap_or_default());
     if terms.len() != count {
-        return wrong!(
+        return invalid!(
             "number of terms in the equation is {}, expected {count}",
             terms.len()
         );
@@ -120,7 +120,7 @@ fn einsum(op: &Infer) -> Answer {
             }
         }
         if dims.len() != letters.len() {
-            return wrong!(
+            return invalid!(
                 "operand {index} has rank {}, which does not match term `{term}`",
                 dims.len()
             );
@@ -146,10 +146,10 @@ fn einsum(op: &Infer) -> Answer {
             .chain(named.keys().filter(once).map(char::to_string))
             .collect(),
     };
-    let dims_of = |letters: &str| -> Answer<Vec<Dim>> {
+    let dims_of = |letters: &str| -> InferResult<Vec<Dim>> {
         let one = |letter| match named.get(&letter) {
             Some(&dim) => Ok(dim),
-            None => wrong!("label `{letter}` of the result is not in any term"),
+            None => invalid!("label `{letter}` of the result is not in any term"),
         };
         letters.chars().map(one).collect()
     };

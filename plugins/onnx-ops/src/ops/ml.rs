@@ -5,7 +5,7 @@ use passdock_plugin_api::{DType, Dim, TypeSpec, attrs};
 use super::operator::{MANY, Operator};
 use super::shape::same_type;
 use crate::eval::name_of;
-use crate::infer::{Answer, Infer, Stop, wrong};
+use crate::infer::{Infer, InferResult, Stop, invalid};
 
 pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("ai.onnx.ml.ArrayFeatureExtractor", 1, (2, 2)).infers(array_feature_extractor),
@@ -35,13 +35,13 @@ pub(super) const OPERATORS: &[Operator] = &[
         ])
         .infers(same_type),
     LABEL_ENCODER,
-    LABEL_ENCODER.again(2).attrs(attrs![
+    LABEL_ENCODER.since_version(2).attrs(attrs![
         default_float: float = -0.0, default_int64: int = -1,
         default_string: string = "_Unused", keys_floats: floats, keys_int64s: ints,
         keys_strings: strings, values_floats: floats, values_int64s: ints,
         values_strings: strings,
     ]),
-    LABEL_ENCODER.again(4).attrs(attrs![
+    LABEL_ENCODER.since_version(4).attrs(attrs![
         default_float: float = -0.0, default_int64: int = -1,
         default_string: string = "_Unused", default_tensor: tensor, keys_floats: floats,
         keys_int64s: ints, keys_strings: strings, keys_tensor: tensor, values_floats: floats,
@@ -95,7 +95,7 @@ pub(super) const OPERATORS: &[Operator] = &[
         ])
         .infers(tree_ensemble),
     TREE_ENSEMBLE_CLASSIFIER,
-    TREE_ENSEMBLE_CLASSIFIER.again(3).attrs(attrs![
+    TREE_ENSEMBLE_CLASSIFIER.since_version(3).attrs(attrs![
         base_values: floats, base_values_as_tensor: tensor, class_ids: ints,
         class_nodeids: ints, class_treeids: ints, class_weights: floats,
         class_weights_as_tensor: tensor, classlabels_int64s: ints,
@@ -106,7 +106,7 @@ pub(super) const OPERATORS: &[Operator] = &[
         nodes_values_as_tensor: tensor, post_transform: string = "NONE",
     ]),
     TREE_ENSEMBLE_REGRESSOR,
-    TREE_ENSEMBLE_REGRESSOR.again(3).attrs(attrs![
+    TREE_ENSEMBLE_REGRESSOR.since_version(3).attrs(attrs![
         aggregate_function: string = "SUM", base_values: floats,
         base_values_as_tensor: tensor, n_targets: int, nodes_falsenodeids: ints,
         nodes_featureids: ints, nodes_hitrates: floats, nodes_hitrates_as_tensor: tensor,
@@ -152,7 +152,7 @@ const TREE_ENSEMBLE_REGRESSOR: Operator =
         .infers(|op| regression(op, Dim::constant(op.int_or("n_targets", 1)?)));
 
 /// Infers the data's dims, with the number of indices as the last one. The shape of the indices doesn't matter.
-fn array_feature_extractor(op: &Infer) -> Answer {
+fn array_feature_extractor(op: &Infer) -> InferResult {
     let dtype = op.dtype(0)?;
     let mut indices = op.dims(1).unwrap_or(vec![Dim::UNKNOWN]);
     indices.retain(|dim| *dim != Dim::constant(1));
@@ -166,7 +166,7 @@ fn array_feature_extractor(op: &Infer) -> Answer {
     let dims = match op.dims(0) {
         None => None,
         Some(dims) if dims.is_empty() => {
-            return wrong!("operand 0 has rank 0, expected at least 1");
+            return invalid!("operand 0 has rank 0, expected at least 1");
         }
         // A list of features is a row.
         Some(dims) if dims.len() == 1 => Some(vec![Dim::constant(1), chosen]),
@@ -179,13 +179,13 @@ fn array_feature_extractor(op: &Infer) -> Answer {
 }
 
 /// Infers the operand's shape, as float32.
-fn floats(op: &Infer) -> Answer {
+fn floats(op: &Infer) -> InferResult {
     op.set(0, DType::F32, op.dims(0))
 }
 
 /// Infers a tensor of the type in `cast_to`.
-fn cast_map(op: &Infer) -> Answer {
-    let dtype = match op.word("cast_to", &["TO_FLOAT", "TO_STRING", "TO_INT64"])? {
+fn cast_map(op: &Infer) -> InferResult {
+    let dtype = match op.enum_value("cast_to", &["TO_FLOAT", "TO_STRING", "TO_INT64"])? {
         "TO_FLOAT" => DType::F32,
         "TO_STRING" => DType::STRING,
         _ => DType::I64,
@@ -194,12 +194,12 @@ fn cast_map(op: &Infer) -> Answer {
 }
 
 /// Infers the operand's shape, as integers for strings and as strings for integers.
-fn category_mapper(op: &Infer) -> Answer {
+fn category_mapper(op: &Infer) -> InferResult {
     let dtype = match op.dtype(0)? {
         DType::STRING => DType::I64,
         DType::I64 => DType::STRING,
         other => {
-            return wrong!(
+            return invalid!(
                 "operand 0 has unsupported element type {}; supported: i64, str",
                 name_of(other)
             );
@@ -209,7 +209,7 @@ fn category_mapper(op: &Infer) -> Answer {
 }
 
 /// Infers the operand's shape, with the type of the values in the attributes.
-fn label_encoder(op: &Infer) -> Answer {
+fn label_encoder(op: &Infer) -> InferResult {
     let dtype = if let Some(values) = op.tensor("values_tensor")? {
         values.dtype()
     } else if op.strings("values_strings")?.is_some() || op.strings("classes_strings")?.is_some() {
@@ -229,7 +229,7 @@ fn label_encoder(op: &Infer) -> Answer {
 }
 
 /// Returns the number of examples, which is 1 for a list.
-fn examples(op: &Infer) -> Answer<Dim> {
+fn examples(op: &Infer) -> InferResult<Dim> {
     Ok(match op.dims(0).as_deref() {
         None => Dim::UNKNOWN,
         Some([] | [_]) => Dim::constant(1),
@@ -238,18 +238,18 @@ fn examples(op: &Infer) -> Answer<Dim> {
 }
 
 /// Infers `[N, targets]` of float32.
-fn regression(op: &Infer, targets: Dim) -> Answer {
+fn regression(op: &Infer, targets: Dim) -> InferResult {
     op.set(0, DType::F32, Some(vec![examples(op)?, targets]))
 }
 
 /// Infers `[N, n_targets]` of the operand's type.
-fn tree_ensemble(op: &Infer) -> Answer {
+fn tree_ensemble(op: &Infer) -> InferResult {
     let targets = op.int("n_targets")?.map_or(Dim::UNKNOWN, Dim::constant);
     op.set(0, op.dtype(0)?, Some(vec![examples(op)?, targets]))
 }
 
 /// Infers labels `[N]` of the type of `classlabels_*`, and scores `[N, E]`.
-fn classifier(op: &Infer) -> Answer {
+fn classifier(op: &Infer) -> InferResult {
     let strings = op
         .strings("classlabels_strings")?
         .map(|labels| labels.len());
@@ -273,7 +273,7 @@ fn classifier(op: &Infer) -> Answer {
 }
 
 /// Infers the operand's dims and one for the categories.
-fn one_hot_encoder(op: &Infer) -> Answer {
+fn one_hot_encoder(op: &Infer) -> InferResult {
     let categories = match (op.ints("cats_int64s")?, op.strings("cats_strings")?) {
         (Some(list), _) => Dim::constant(list.len() as i64),
         (_, Some(list)) => Dim::constant(list.len() as i64),
@@ -284,7 +284,7 @@ fn one_hot_encoder(op: &Infer) -> Answer {
 }
 
 /// Infers `[N, columns]`, the concatenation of all operands.
-fn feature_vectorizer(op: &Infer) -> Answer {
+fn feature_vectorizer(op: &Infer) -> InferResult {
     let (mut rows, mut columns) = (Dim::UNKNOWN, Dim::constant(0));
     for index in 0..op.host.operand_count() {
         let (count, width) = match op.dims(index).as_deref() {
@@ -292,7 +292,7 @@ fn feature_vectorizer(op: &Infer) -> Answer {
             Some(&[width]) => (Dim::constant(1), width),
             Some(&[count, width]) => (count, width),
             Some(dims) => {
-                return wrong!("operand {index} has rank {}, expected 1 or 2", dims.len());
+                return invalid!("operand {index} has rank {}, expected 1 or 2", dims.len());
             }
         };
         rows = op.agree(rows, count)?;
@@ -302,7 +302,7 @@ fn feature_vectorizer(op: &Infer) -> Answer {
 }
 
 /// Infers a sequence of maps from labels to scores.
-fn zip_map(op: &Infer) -> Answer {
+fn zip_map(op: &Infer) -> InferResult {
     let key = match (
         op.strings("classlabels_strings")?,
         op.ints("classlabels_int64s")?,

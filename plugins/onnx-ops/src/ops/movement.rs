@@ -6,7 +6,9 @@ use super::create::shape_in;
 use super::operator::{MANY, Operator, body};
 use super::shape::{along_first, same_type};
 use crate::eval::{compare_logic, data_movement, gather, scatter};
-use crate::infer::{Answer, Infer, Moves, Stop, as_const, as_consts, is_known, sizes, wrong};
+use crate::infer::{
+    Infer, InferResult, Moves, Stop, as_const, as_consts, invalid, is_known, sizes,
+};
 
 const DATA: Moves = Moves::These(&[0]);
 
@@ -23,7 +25,7 @@ pub(super) const OPERATORS: &[Operator] = &[
         .moves(Moves::All),
     DEPTH_TO_SPACE,
     DEPTH_TO_SPACE
-        .again(11)
+        .since_version(11)
         .attrs(attrs![blocksize: required int, mode: string = "DCR"]),
     Operator::new("onnx.Expand", 8, (2, 2))
         .with(OpTraits::GROWS)
@@ -41,16 +43,18 @@ pub(super) const OPERATORS: &[Operator] = &[
         .folds(gather::gather_elements)
         .moves(DATA),
     GATHER_ND,
-    GATHER_ND.again(12).attrs(attrs![batch_dims: int = 0]),
+    GATHER_ND
+        .since_version(12)
+        .attrs(attrs![batch_dims: int = 0]),
     Operator::new("onnx.NonZero", 9, (1, 1))
         .infers(non_zero)
         .folds(compare_logic::non_zero),
     PAD,
-    PAD.again(11)
-        .takes((2, 3))
+    PAD.since_version(11)
+        .operand_range((2, 3))
         .attrs(attrs![mode: string = "constant"]),
-    PAD.again(18)
-        .takes((2, 4))
+    PAD.since_version(18)
+        .operand_range((2, 4))
         .attrs(attrs![mode: string = "constant"]),
     Operator::new("onnx.ReverseSequence", 10, (2, 2))
         .with(OpTraits::INJECTIVE)
@@ -63,23 +67,26 @@ pub(super) const OPERATORS: &[Operator] = &[
         .folds(scatter::scatter_elements),
     SCATTER_ELEMENTS,
     SCATTER_ELEMENTS
-        .again(16)
+        .since_version(16)
         .attrs(attrs![axis: int = 0, reduction: string = "none"]),
     SCATTER_ND,
     SCATTER_ND
-        .again(16)
+        .since_version(16)
         .attrs(attrs![reduction: string = "none"]),
     SLICE,
-    SLICE.again(10).takes((3, 5)).attrs(&[]),
+    SLICE.since_version(10).operand_range((3, 5)).attrs(&[]),
     SPACE_TO_DEPTH,
     SPACE_TO_DEPTH
-        .again(28)
+        .since_version(28)
         .attrs(attrs![blocksize: required int, mode: string = "DCR"]),
     SPLIT,
-    SPLIT.again(13).takes((1, 2)).attrs(attrs![axis: int = 0]),
     SPLIT
-        .again(18)
-        .takes((1, 2))
+        .since_version(13)
+        .operand_range((1, 2))
+        .attrs(attrs![axis: int = 0]),
+    SPLIT
+        .since_version(18)
+        .operand_range((1, 2))
         .attrs(attrs![axis: int = 0, num_outputs: int]),
     Operator::new("onnx.Tile", 6, (2, 2))
         .with(OpTraits::GROWS)
@@ -154,7 +161,7 @@ const SPLIT: Operator = Operator::new("onnx.Split", 2, (1, 1))
     .moves(DATA);
 
 /// Infers the permuted dims, reversed by default.
-fn transpose(op: &Infer) -> Answer {
+fn transpose(op: &Infer) -> InferResult {
     let dtype = op.dtype(0)?;
     let perm = op.ints("perm")?;
     let dims = match (op.dims(0), perm) {
@@ -166,7 +173,7 @@ fn transpose(op: &Infer) -> Answer {
         (Some(dims), None) => Some(dims.into_iter().rev().collect()),
         (Some(dims), Some(perm)) => {
             if perm.len() != dims.len() {
-                return wrong!(
+                return invalid!(
                     "attribute `perm` has length {}, expected {}",
                     perm.len(),
                     dims.len()
@@ -180,7 +187,7 @@ fn transpose(op: &Infer) -> Answer {
 }
 
 /// Infers the operands' dims, with their sum along the axis.
-fn concat(op: &Infer) -> Answer {
+fn concat(op: &Infer) -> InferResult {
     let count = op.host.operand_count();
     let dtype = op.dtype_of_any(0..count)?;
     let shapes: Vec<_> = (0..count).map(|index| op.dims(index)).collect();
@@ -188,7 +195,7 @@ fn concat(op: &Infer) -> Answer {
         return op.set(0, dtype, None);
     };
     let Some(at) = op.int("axis")? else {
-        return wrong!("missing attribute `axis`");
+        return invalid!("missing attribute `axis`");
     };
     let at = op.axis(at, rank)?;
     let mut result = vec![Dim::UNKNOWN; rank];
@@ -197,7 +204,7 @@ fn concat(op: &Infer) -> Answer {
         match shape {
             None => result[at] = Dim::UNKNOWN,
             Some(shape) if shape.len() != rank => {
-                return wrong!(
+                return invalid!(
                     "expected operands of equal rank, found ranks {rank} and {}",
                     shape.len()
                 );
@@ -217,7 +224,7 @@ fn concat(op: &Infer) -> Answer {
 }
 
 /// Infers the dims of each piece.
-fn split(op: &Infer) -> Answer {
+fn split(op: &Infer) -> InferResult {
     let dtype = op.dtype(0)?;
     let pieces = op.host.result_count();
     let Some(dims) = op.dims(0) else {
@@ -234,7 +241,7 @@ fn split(op: &Infer) -> Answer {
     };
     let lengths = match lengths {
         Some(lengths) if lengths.len() != pieces => {
-            return wrong!("`split` has length {}, expected {pieces}", lengths.len());
+            return invalid!("`split` has length {}, expected {pieces}", lengths.len());
         }
         Some(lengths) => {
             let whole = as_consts(&lengths).and_then(|lengths| {
@@ -243,7 +250,7 @@ fn split(op: &Infer) -> Answer {
             });
             match (whole, as_const(dims[at])) {
                 (Some(whole), Some(size)) if whole != size => {
-                    return wrong!("sum of `split` is {whole}, expected {size}");
+                    return invalid!("sum of `split` is {whole}, expected {size}");
                 }
                 _ => lengths,
             }
@@ -268,10 +275,10 @@ fn split(op: &Infer) -> Answer {
 }
 
 /// Infers the dims with the number of steps along each sliced axis.
-fn slice(op: &Infer) -> Answer {
+fn slice(op: &Infer) -> InferResult {
     op.set_from(op.dtype(0)?, |mut dims| {
         // Integers that were an attribute before opset 10; `None` if they are unknown.
-        let given = |index: usize, attr: &str| -> Answer<Option<Vec<Dim>>> {
+        let given = |index: usize, attr: &str| -> InferResult<Option<Vec<Dim>>> {
             if op.version >= 10 {
                 return Ok(shape_in(op, index));
             }
@@ -281,7 +288,7 @@ fn slice(op: &Infer) -> Answer {
         if let (Some(starts), Some(ends)) = (&starts, &ends)
             && starts.len() != ends.len()
         {
-            return wrong!(
+            return invalid!(
                 "`starts` has length {}, but `ends` has length {}",
                 starts.len(),
                 ends.len()
@@ -308,7 +315,7 @@ fn slice(op: &Infer) -> Answer {
             if let Some(list) = list
                 && list.len() != axes.len()
             {
-                return wrong!(
+                return invalid!(
                     "`{name}` has length {}, expected {}",
                     list.len(),
                     axes.len()
@@ -320,7 +327,7 @@ fn slice(op: &Infer) -> Answer {
             .flatten()
             .any(|&step| as_const(step) == Some(0))
         {
-            return wrong!("a step is 0");
+            return invalid!("a step is 0");
         }
         for (at, &d) in axes.iter().enumerate() {
             let entry = |list: &Option<Vec<Dim>>| list.as_ref()?.get(at).copied();
@@ -400,7 +407,7 @@ fn fixed_steps(size: i64, start: i64, end: i64, step: i64) -> Dim {
 }
 
 /// Infers the broadcast of both shapes.
-fn expand(op: &Infer) -> Answer {
+fn expand(op: &Infer) -> InferResult {
     let dtype = op.dtype(0)?;
     let (Some(dims), Some(shape)) = (op.dims(0), shape_in(op, 1)) else {
         return op.set(0, dtype, None);
@@ -409,11 +416,11 @@ fn expand(op: &Infer) -> Answer {
 }
 
 /// Infers each dim multiplied by its repeats.
-fn tile(op: &Infer) -> Answer {
+fn tile(op: &Infer) -> InferResult {
     op.set_from(op.dtype(0)?, |dims| {
         let repeats = shape_in(op, 1).unwrap_or(vec![Dim::UNKNOWN; dims.len()]);
         if repeats.len() != dims.len() {
-            return wrong!(
+            return invalid!(
                 "`repeats` has length {}, expected {}",
                 repeats.len(),
                 dims.len()
@@ -428,7 +435,7 @@ fn tile(op: &Infer) -> Answer {
 }
 
 /// Infers each dim with its padding added.
-fn pad(op: &Infer) -> Answer {
+fn pad(op: &Infer) -> InferResult {
     op.set_from(op.dtype(0)?, |mut dims| {
         let pads = op.ints_since(11, 1, "pads");
         let axes = op.ints_if_given(3);
@@ -438,7 +445,7 @@ fn pad(op: &Infer) -> Answer {
         let axes = axes.unwrap_or_else(|| (0..dims.len() as i64).collect());
         let axes = op.axes(&axes, dims.len())?;
         if pads.len() != 2 * axes.len() {
-            return wrong!(
+            return invalid!(
                 "`pads` has length {}, expected {}",
                 pads.len(),
                 2 * axes.len()
@@ -451,7 +458,9 @@ fn pad(op: &Infer) -> Answer {
                 Some(Some(size @ 0..)) => Dim::constant(size),
                 Some(_) => {
                     let dim = dims[d].value;
-                    return wrong!("pads {before} and {after} are out of range for a dim of {dim}");
+                    return invalid!(
+                        "pads {before} and {after} are out of range for a dim of {dim}"
+                    );
                 }
                 None => op.add(dims[d], Dim::constant(margins)),
             };
@@ -461,7 +470,7 @@ fn pad(op: &Infer) -> Answer {
 }
 
 /// Infers the dims with the axis replaced by the indices' shape.
-fn gather_along(op: &Infer) -> Answer {
+fn gather_along(op: &Infer) -> InferResult {
     let dtype = op.dtype(0)?;
     let (Some(dims), Some(at)) = (op.dims(0), op.dims(1)) else {
         return op.set(0, dtype, None);
@@ -472,7 +481,7 @@ fn gather_along(op: &Infer) -> Answer {
 }
 
 /// Infers the indices' shape.
-fn gather_elements(op: &Infer) -> Answer {
+fn gather_elements(op: &Infer) -> InferResult {
     op.set(0, op.dtype(0)?, op.dims(1))?;
     if let Some(dims) = op.dims(0) {
         op.axis(op.int_or("axis", 0)?, dims.len())?;
@@ -481,26 +490,26 @@ fn gather_elements(op: &Infer) -> Answer {
 }
 
 /// Infers the operand's type. The batch and sequence axes are the first two axes, in any order.
-fn reverse_sequence(op: &Infer) -> Answer {
+fn reverse_sequence(op: &Infer) -> InferResult {
     same_type(op)?;
     match op.int_or("batch_axis", 1)? == op.int_or("time_axis", 0)? {
-        true => wrong!("attributes `batch_axis` and `time_axis` are equal"),
+        true => invalid!("attributes `batch_axis` and `time_axis` are equal"),
         false => Ok(()),
     }
 }
 
 /// Infers the indices' shape without the last dim, followed by the dims that index tuples don't cover.
-fn gather_nd(op: &Infer) -> Answer {
+fn gather_nd(op: &Infer) -> InferResult {
     let dtype = op.dtype(0)?;
     let (Some(dims), Some(at)) = (op.dims(0), op.dims(1)) else {
         return op.set(0, dtype, None);
     };
     let Some((&width, outer)) = at.split_last() else {
-        return wrong!("indices have rank 0, expected at least 1");
+        return invalid!("indices have rank 0, expected at least 1");
     };
     let batch = usize::try_from(op.int_or("batch_dims", 0)?).unwrap_or(0);
     if batch > outer.len() {
-        return wrong!(
+        return invalid!(
             "attribute `batch_dims` is {batch}, but indices have rank {}",
             at.len()
         );
@@ -510,7 +519,7 @@ fn gather_nd(op: &Infer) -> Answer {
     };
     match dims.get(batch.saturating_add(width)..) {
         Some(rest) => op.set(0, dtype, Some([outer, rest].concat())),
-        None => wrong!(
+        None => invalid!(
             "index tuples of length {width} after {batch} batch dims exceed rank {}",
             dims.len()
         ),
@@ -518,7 +527,7 @@ fn gather_nd(op: &Infer) -> Answer {
 }
 
 /// Infers the dims with the number of true conditions along the axis, or a list of that length without an axis.
-fn compress(op: &Infer) -> Answer {
+fn compress(op: &Infer) -> InferResult {
     let dtype = op.dtype(0)?;
     let kept = match op.constant(1) {
         Some(condition) => {
@@ -538,14 +547,14 @@ fn compress(op: &Infer) -> Answer {
 }
 
 /// Infers one row per dim.
-fn non_zero(op: &Infer) -> Answer {
+fn non_zero(op: &Infer) -> InferResult {
     let count = |dims: Vec<Dim>| Dim::constant(dims.len() as i64);
     let rows = op.dims(0).map_or(Dim::UNKNOWN, count);
     op.set(0, DType::I64, Some(vec![rows, Dim::UNKNOWN]))
 }
 
 /// Infers channels divided by the block's area, and height and width multiplied by its side.
-fn depth_to_space(op: &Infer) -> Answer {
+fn depth_to_space(op: &Infer) -> InferResult {
     let ([n, c, h, w], block) = picture(op)?;
     let (depth, side) = (op.parts(c, block * block)?, Dim::constant(block));
     let dims = vec![n, depth, op.mul(h, side), op.mul(w, side)];
@@ -553,32 +562,32 @@ fn depth_to_space(op: &Infer) -> Answer {
 }
 
 /// Infers channels multiplied by the block's area, and height and width divided by its side.
-fn space_to_depth(op: &Infer) -> Answer {
+fn space_to_depth(op: &Infer) -> InferResult {
     let ([n, c, h, w], block) = picture(op)?;
     let depth = op.mul(c, Dim::constant(block * block));
     let dims = vec![n, depth, op.parts(h, block)?, op.parts(w, block)?];
     op.set(0, op.dtype(0)?, Some(dims))
 }
 
-fn picture(op: &Infer) -> Answer<([Dim; 4], i64)> {
+fn picture(op: &Infer) -> InferResult<([Dim; 4], i64)> {
     let block = op
         .int("blocksize")?
         .filter(|block| (1..=65536).contains(block));
     match (<[Dim; 4]>::try_from(op.shape(0)?), block) {
         (Ok(dims), Some(block)) => Ok((dims, block)),
-        (Err(dims), _) => wrong!("operand 0 has rank {}, expected 4", dims.len()),
+        (Err(dims), _) => invalid!("operand 0 has rank {}, expected 4", dims.len()),
         (_, None) => Err(Stop::Unknown),
     }
 }
 
 /// Infers the broadcast of all three shapes.
-fn choose(op: &Infer) -> Answer {
+fn choose(op: &Infer) -> InferResult {
     op.set(0, op.dtype_of_any([1, 2])?, op.broadcast_operands(3)?)
 }
 
 /// Infers the unique elements, or slices along the axis. Further results are their first indices, their indices for all
 /// elements of the operand, and their counts.
-fn unique(op: &Infer) -> Answer {
+fn unique(op: &Infer) -> InferResult {
     let dims = op.dims(0);
     let (unique, all) = match (op.int("axis")?, dims) {
         (None, dims) => {

@@ -5,7 +5,7 @@ use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 use super::operator::{Operator, body};
 use super::shape::{along_last, same_type};
 use crate::eval::{choose, normalize, softmax};
-use crate::infer::{Answer, Infer, wrong};
+use crate::infer::{Infer, InferResult, invalid};
 
 const fn same(name: &'static str, since: i64, operands: (u32, u32)) -> Operator {
     Operator::new(name, since, operands).infers(same_type)
@@ -21,9 +21,9 @@ pub(super) const OPERATORS: &[Operator] = &[
         epsilon: float = 1e-5, momentum: float = 0.9, spatial: int = 1,
     ]),
     BATCH_NORMALIZATION
-        .again(9)
+        .since_version(9)
         .attrs(attrs![epsilon: float = 1e-5, momentum: float = 0.9]),
-    BATCH_NORMALIZATION.again(14).attrs(attrs![
+    BATCH_NORMALIZATION.since_version(14).attrs(attrs![
         epsilon: float = 1e-5, momentum: float = 0.9, training_mode: int = 0,
     ]),
     same("onnx.Dropout", 7, (1, 1))
@@ -36,11 +36,11 @@ pub(super) const OPERATORS: &[Operator] = &[
         .only(OpTraits::RANDOM)
         .infers(dropout),
     GROUP_NORMALIZATION,
-    GROUP_NORMALIZATION.again(21).attrs(attrs![
+    GROUP_NORMALIZATION.since_version(21).attrs(attrs![
         epsilon: float = 1e-5, num_groups: required int, stash_type: int = 1,
     ]),
     HARDMAX,
-    HARDMAX.again(13).attrs(attrs![axis: int = -1]),
+    HARDMAX.since_version(13).attrs(attrs![axis: int = -1]),
     scaled("onnx.InstanceNormalization", 1, (3, 3)).any_attrs(),
     scaled("onnx.InstanceNormalization", 6, (3, 3)).attrs(attrs![epsilon: float = 1e-5]),
     scaled("onnx.LayerNormalization", 17, (2, 3))
@@ -49,7 +49,7 @@ pub(super) const OPERATORS: &[Operator] = &[
         .folds_all(normalize::layer_normalization)
         .decomposes(body!("LayerNormalization")),
     LOG_SOFTMAX,
-    LOG_SOFTMAX.again(13).attrs(attrs![axis: int = -1]),
+    LOG_SOFTMAX.since_version(13).attrs(attrs![axis: int = -1]),
     scaled("onnx.LpNormalization", 1, (1, 1))
         .attrs(attrs![axis: int = -1, p: int = 2])
         .infers(along_last),
@@ -65,7 +65,7 @@ pub(super) const OPERATORS: &[Operator] = &[
         .infers(along_last)
         .decomposes(body!("RMSNormalization")),
     SOFTMAX,
-    SOFTMAX.again(13).attrs(attrs![axis: int = -1]),
+    SOFTMAX.since_version(13).attrs(attrs![axis: int = -1]),
 ];
 
 const BATCH_NORMALIZATION: Operator = scaled("onnx.BatchNormalization", 7, (5, 5))
@@ -96,7 +96,7 @@ const SOFTMAX: Operator = scaled("onnx.Softmax", 1, (1, 1))
     .decomposes(body!("Softmax"));
 
 /// Infers the operand's type, and checks the axes in the attribute.
-fn mean_variance(op: &Infer) -> Answer {
+fn mean_variance(op: &Infer) -> InferResult {
     same_type(op)?;
     if let (Some(dims), Some(axes)) = (op.dims(0), op.ints("axes")?) {
         op.axes(&axes, dims.len())?;
@@ -105,7 +105,7 @@ fn mean_variance(op: &Infer) -> Answer {
 }
 
 /// Infers the operand's type. The channels, its second dim, must be a multiple of the groups.
-fn group_normalization(op: &Infer) -> Answer {
+fn group_normalization(op: &Infer) -> InferResult {
     same_type(op)?;
     if let (Some(&[_, channels, ..]), Some(groups)) = (op.dims(0).as_deref(), op.int("num_groups")?)
     {
@@ -115,7 +115,7 @@ fn group_normalization(op: &Infer) -> Answer {
 }
 
 /// Infers the operand's type, and a mask of its shape: bools, or the operand's type before opset 10.
-fn dropout(op: &Infer) -> Answer {
+fn dropout(op: &Infer) -> InferResult {
     let dtype = op.dtype(0)?;
     let mask = if op.version >= 10 { DType::BOOL } else { dtype };
     op.set(1, mask, op.dims(0))?;
@@ -123,7 +123,7 @@ fn dropout(op: &Infer) -> Answer {
 }
 
 /// Infers the operand's type. Mean and inverse deviation have dims of 1 for the normalized axes.
-fn layer_normalization(op: &Infer) -> Answer {
+fn layer_normalization(op: &Infer) -> InferResult {
     op.set(0, op.dtype(0)?, op.dims(0))?;
     let stash = op.dtype_attr("stash_type")?.unwrap_or(DType::F32);
     let Some(mut dims) = op.dims(0) else {
@@ -137,13 +137,13 @@ fn layer_normalization(op: &Infer) -> Answer {
 
 /// Infers the operand's type. In training mode, further results are mean and variance `[C]` of their operands' types,
 /// before opset 14 twice.
-fn batch_normalization(op: &Infer) -> Answer {
+fn batch_normalization(op: &Infer) -> InferResult {
     let dims = op.dims(0);
     let channels = match dims.as_deref() {
         Some([_, channels, ..]) => *channels,
         // A batch of scalars has one channel.
         Some([_]) => Dim::constant(1),
-        Some([]) => return wrong!("`X` has rank 0, expected at least 1"),
+        Some([]) => return invalid!("`X` has rank 0, expected at least 1"),
         None => Dim::UNKNOWN,
     };
     let channels = (1..5).try_fold(channels, |channels, index| {

@@ -2,7 +2,7 @@
 
 use passdock_plugin_api::{AttrDef, OpTraits};
 
-use crate::eval::{Call, Evaluate, Evaluation, EvaluationOfAll, NotFolded, refuse};
+use crate::eval::{Call, Evaluate, Evaluation, EvaluationOfAll, NotFolded, reject};
 use crate::infer::{Moves, Rule};
 
 /// Returns the template of an operator's body.
@@ -60,12 +60,12 @@ impl Operator {
     }
 
     /// Copies the row for a later version. The following methods change it.
-    pub(super) const fn again(self, since: i64) -> Operator {
+    pub(super) const fn since_version(self, since: i64) -> Operator {
         Operator { since, ..self }
     }
 
     /// Sets the minimum and maximum number of operands.
-    pub(super) const fn takes(self, operands: (u32, u32)) -> Operator {
+    pub(super) const fn operand_range(self, operands: (u32, u32)) -> Operator {
         Operator { operands, ..self }
     }
 
@@ -149,7 +149,7 @@ impl Operator {
             .iter()
             .find(|attr| self.attr(attr).is_none())
         {
-            Some(attr) => refuse!("unknown attribute `{attr}`"),
+            Some(attr) => reject!("unknown attribute `{attr}`"),
             None => Ok(()),
         }
     }
@@ -160,7 +160,7 @@ impl Operator {
         if (fewest as usize..=most as usize).contains(&count) {
             Ok(())
         } else {
-            refuse!("unsupported number of operands: {count}")
+            reject!("unsupported number of operands: {count}")
         }
     }
 }

@@ -4,7 +4,7 @@ use passdock_plugin_api::{Attr, DType, TypeKind, TypeSpec, attrs};
 
 use super::operator::Operator;
 use super::shape::same_type;
-use crate::infer::{Answer, Infer, Stop, Ty};
+use crate::infer::{Infer, InferResult, Stop, Ty};
 
 pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("onnx.Optional", 15, (0, 1))
@@ -12,14 +12,14 @@ pub(super) const OPERATORS: &[Operator] = &[
         .infers(optional),
     Operator::new("onnx.OptionalGetElement", 15, (1, 1)).infers(get_element),
     OPTIONAL_HAS_ELEMENT,
-    OPTIONAL_HAS_ELEMENT.again(18).takes((0, 1)),
+    OPTIONAL_HAS_ELEMENT.since_version(18).operand_range((0, 1)),
 ];
 
 const OPTIONAL_HAS_ELEMENT: Operator = Operator::new("onnx.OptionalHasElement", 15, (1, 1))
     .infers(|op| op.set(0, DType::BOOL, Some(vec![])));
 
 /// Infers an optional value of the operand's type, or of the type in the attribute without an operand.
-fn optional(op: &Infer) -> Answer {
+fn optional(op: &Infer) -> InferResult {
     let ty = match op.host.attr(op.host.op(), "type") {
         _ if op.has(0) => op.host.operand_type(0),
         Some(Attr::Type(id)) => op.host.ty(id),
@@ -33,7 +33,7 @@ fn optional(op: &Infer) -> Answer {
 }
 
 /// Infers the item type of an optional operand. Other operands are returned unchanged.
-fn get_element(op: &Infer) -> Answer {
+fn get_element(op: &Infer) -> InferResult {
     if op.host.operand_type(0).kind() != TypeKind::OPTIONAL {
         return same_type(op);
     }

@@ -3,7 +3,7 @@
 use passdock_plugin_api::{OpTraits, attrs};
 
 use super::operator::{MANY, Operator};
-use crate::infer::{Answer, Infer, wrong};
+use crate::infer::{Infer, InferResult, invalid};
 
 pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("ai.onnx.preview.FlexAttention", 1, (3, 3))
@@ -33,7 +33,7 @@ pub(super) const OPERATORS: &[Operator] = &[
 ];
 
 /// Infers the query's dims, with the head size of the values.
-fn flex_attention(op: &Infer) -> Answer {
+fn flex_attention(op: &Infer) -> InferResult {
     let [batch, heads, length, size] = op.dims_of(0, "Q")?;
     let [key_batch, kv_heads, kv_length, key_size] = op.dims_of(1, "K")?;
     let [value_batch, value_heads, value_length, value_size] = op.dims_of(2, "V")?;
@@ -47,17 +47,17 @@ fn flex_attention(op: &Infer) -> Answer {
 
 /// Infers the results of an optimizer. Its operands are a rate, a count, and `groups` groups of equal size: tensors,
 /// their gradients, and the optimizer's states. Its results are the updated tensors and states, with unchanged types.
-fn updated(op: &Infer, groups: usize) -> Answer {
+fn updated(op: &Infer, groups: usize) -> InferResult {
     let tensors = op.host.operand_count().saturating_sub(2);
     if !tensors.is_multiple_of(groups) {
-        return wrong!(
+        return invalid!(
             "number of operands from operand 2 on is {tensors}, expected a multiple of {groups}"
         );
     }
     let count = tensors / groups;
     let (results, expected) = (op.host.result_count(), count * (groups - 1));
     if results != expected {
-        return wrong!("number of results is {results}, expected {expected}");
+        return invalid!("number of results is {results}, expected {expected}");
     }
     for index in 0..expected {
         // Gradients have no result.

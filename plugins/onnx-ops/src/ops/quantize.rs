@@ -4,29 +4,33 @@ use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 
 use super::operator::{Operator, body};
 use crate::eval::quantize;
-use crate::infer::{Answer, Infer, as_const};
+use crate::infer::{Infer, InferResult, as_const};
 
 pub(super) const OPERATORS: &[Operator] = &[
     DEQUANTIZE_LINEAR,
-    DEQUANTIZE_LINEAR.again(13).attrs(attrs![axis: int = 1]),
     DEQUANTIZE_LINEAR
-        .again(21)
+        .since_version(13)
+        .attrs(attrs![axis: int = 1]),
+    DEQUANTIZE_LINEAR
+        .since_version(21)
         .attrs(attrs![axis: int = 1, block_size: int = 0]),
     DEQUANTIZE_LINEAR
-        .again(23)
+        .since_version(23)
         .attrs(attrs![axis: int = 1, block_size: int = 0, output_dtype: int = 0]),
     Operator::new("onnx.DynamicQuantizeLinear", 11, (1, 1))
         .infers(dynamic)
         .decomposes(body!("DynamicQuantizeLinear")),
     QUANTIZE_LINEAR,
-    QUANTIZE_LINEAR.again(13).attrs(attrs![axis: int = 1]),
     QUANTIZE_LINEAR
-        .again(19)
+        .since_version(13)
+        .attrs(attrs![axis: int = 1]),
+    QUANTIZE_LINEAR
+        .since_version(19)
         .attrs(attrs![axis: int = 1, saturate: int = 1]),
-    QUANTIZE_LINEAR.again(21).attrs(attrs![
+    QUANTIZE_LINEAR.since_version(21).attrs(attrs![
         axis: int = 1, block_size: int = 0, output_dtype: int = 0, saturate: int = 1,
     ]),
-    QUANTIZE_LINEAR.again(23).attrs(attrs![
+    QUANTIZE_LINEAR.since_version(23).attrs(attrs![
         axis: int = 1, block_size: int = 0, output_dtype: int = 0, precision: int = 0,
         saturate: int = 1,
     ]),
@@ -43,7 +47,7 @@ const QUANTIZE_LINEAR: Operator = Operator::new("onnx.QuantizeLinear", 10, (2, 3
     .folds(quantize::quantize);
 
 /// Infers the operand's shape, with the type in `output_dtype` or else that of the scale.
-fn dequantize(op: &Infer) -> Answer {
+fn dequantize(op: &Infer) -> InferResult {
     let dtype = match output_dtype(op)? {
         None => op.dtype(1)?,
         Some(dtype) => dtype,
@@ -53,7 +57,7 @@ fn dequantize(op: &Infer) -> Answer {
 }
 
 /// Infers the operand's shape, with the zero point's type, or else the one in `output_dtype`, or else uint8.
-fn quantized(op: &Infer) -> Answer {
+fn quantized(op: &Infer) -> InferResult {
     let dtype = match (op.has(2), output_dtype(op)?) {
         (true, _) => op.dtype(2)?,
         (false, given) => given.unwrap_or(DType::U8),
@@ -63,7 +67,7 @@ fn quantized(op: &Infer) -> Answer {
 }
 
 /// Returns the element type in `output_dtype`, if it is given.
-fn output_dtype(op: &Infer) -> Answer<Option<DType>> {
+fn output_dtype(op: &Infer) -> InferResult<Option<DType>> {
     match op.int_or("output_dtype", 0)? {
         0 => Ok(None),
         _ => op.dtype_attr("output_dtype"),
@@ -71,7 +75,7 @@ fn output_dtype(op: &Infer) -> Answer<Option<DType>> {
 }
 
 /// Checks the axis if there is more than one scale.
-fn scaled(op: &Infer) -> Answer {
+fn scaled(op: &Infer) -> InferResult {
     let one = |dim: Dim| as_const(dim) == Some(1);
     let (Some(dims), Some(scale)) = (op.dims(0), op.dims(1)) else {
         return Ok(());
@@ -83,7 +87,7 @@ fn scaled(op: &Infer) -> Answer {
 }
 
 /// Infers the operand's shape as uint8, and a scalar scale and zero point.
-fn dynamic(op: &Infer) -> Answer {
+fn dynamic(op: &Infer) -> InferResult {
     op.set(0, DType::U8, op.dims(0))?;
     op.set(1, DType::F32, Some(vec![]))?;
     op.set(2, DType::U8, Some(vec![]))

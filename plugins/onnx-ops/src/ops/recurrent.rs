@@ -3,23 +3,23 @@
 use passdock_plugin_api::{Dim, attrs};
 
 use super::operator::Operator;
-use crate::infer::{Answer, Infer, wrong};
+use crate::infer::{Infer, InferResult, invalid};
 
 pub(super) const OPERATORS: &[Operator] = &[
     GRU,
-    GRU.again(14).attrs(attrs![
+    GRU.since_version(14).attrs(attrs![
         activation_alpha: floats, activation_beta: floats, activations: strings, clip: float,
         direction: string = "forward", hidden_size: int, layout: int = 0,
         linear_before_reset: int = 0,
     ]),
     LSTM,
-    LSTM.again(14).attrs(attrs![
+    LSTM.since_version(14).attrs(attrs![
         activation_alpha: floats, activation_beta: floats, activations: strings, clip: float,
         direction: string = "forward", hidden_size: int, input_forget: int = 0,
         layout: int = 0,
     ]),
     RNN,
-    RNN.again(14).attrs(attrs![
+    RNN.since_version(14).attrs(attrs![
         activation_alpha: floats, activation_beta: floats,
         activations: strings = ["Tanh", "Tanh"], clip: float, direction: string = "forward",
         hidden_size: int, layout: int = 0,
@@ -49,16 +49,16 @@ const RNN: Operator = Operator::new("onnx.RNN", 7, (3, 6))
     .infers(layer);
 
 /// Infers all hidden states, the last hidden state, and an LSTM's last cell state.
-fn layer(op: &Infer) -> Answer {
+fn layer(op: &Infer) -> InferResult {
     let dtype = op.dtype(0)?;
     let batch_first = op.flag("layout", false)?;
     let (steps, batch) = match op.dims(0).as_deref() {
         Some(&[batch, steps, _]) if batch_first => (steps, batch),
         Some(&[steps, batch, _]) => (steps, batch),
-        Some(dims) => return wrong!("`X` has rank {}, expected 3", dims.len()),
+        Some(dims) => return invalid!("`X` has rank {}, expected 3", dims.len()),
         None => (Dim::UNKNOWN, Dim::UNKNOWN),
     };
-    let ways = match op.word("direction", &["forward", "reverse", "bidirectional"])? {
+    let ways = match op.enum_value("direction", &["forward", "reverse", "bidirectional"])? {
         "bidirectional" => Dim::constant(2),
         _ => Dim::constant(1),
     };

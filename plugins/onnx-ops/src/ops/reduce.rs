@@ -6,7 +6,7 @@ use super::create;
 use super::operator::{Operator, body};
 use super::shape::same_type;
 use crate::eval::{Evaluation, choose, reduce, scan};
-use crate::infer::{Answer, Infer, as_const, is_known, wrong};
+use crate::infer::{Infer, InferResult, as_const, invalid, is_known};
 
 /// A reduction along the axes in an attribute, as in old versions.
 const fn reduction(name: &'static str, evaluate: Evaluation) -> Operator {
@@ -72,10 +72,13 @@ pub(super) const OPERATORS: &[Operator] = &[
     reduction_by("onnx.ReduceSumSquare", 18, reduce::sum_square)
         .decomposes(body!("ReduceSumSquare")),
     TOP_K,
-    TOP_K.again(10).takes((2, 2)).attrs(attrs![axis: int = -1]),
     TOP_K
-        .again(11)
-        .takes((2, 2))
+        .since_version(10)
+        .operand_range((2, 2))
+        .attrs(attrs![axis: int = -1]),
+    TOP_K
+        .since_version(11)
+        .operand_range((2, 2))
         .attrs(attrs![axis: int = -1, largest: int = 1, sorted: int = 1]),
 ];
 
@@ -85,7 +88,7 @@ const TOP_K: Operator = Operator::new("onnx.TopK", 1, (1, 1))
     .folds_all(choose::top_k);
 
 /// Infers the dims without the reduced ones, or with dims of 1 for them.
-fn reduced(op: &Infer) -> Answer {
+fn reduced(op: &Infer) -> InferResult {
     let dtype = op.dtype(0)?;
     let keep = op.flag("keepdims", true)?;
     // The axes of ReduceSum became an operand in an earlier version.
@@ -94,12 +97,14 @@ fn reduced(op: &Infer) -> Answer {
         Ok(axes) => axes.unwrap_or_default(),
         Err(_) => {
             // Each axis removes one dim, but an empty list may mean all axes.
-            let gone = match keep {
+            let removed = match keep {
                 true => Some(0),
                 false => create::shape_in(op, 1).map(|axes| axes.len()),
             };
-            let rank = op.dims(0).zip(gone.filter(|&gone| keep || gone > 0));
-            let rank = rank.and_then(|(dims, gone)| dims.len().checked_sub(gone));
+            let rank = op
+                .dims(0)
+                .zip(removed.filter(|&removed| keep || removed > 0));
+            let rank = rank.and_then(|(dims, removed)| dims.len().checked_sub(removed));
             let unknown = rank.map(|rank| vec![Dim::UNKNOWN; rank]);
             return op.set(0, dtype, unknown);
         }
@@ -111,21 +116,21 @@ fn reduced(op: &Infer) -> Answer {
     let Some(dims) = op.dims(0) else {
         return op.set(0, dtype, (whole && !keep).then(Vec::new));
     };
-    let gone = match whole {
+    let removed = match whole {
         true => vec![true; dims.len()],
         false => op.listed_axes(&axes, dims.len())?,
     };
-    let one = |(dim, gone)| match (gone, keep) {
+    let one = |(dim, removed)| match (removed, keep) {
         (false, _) => Some(dim),
         (true, true) => Some(Dim::constant(1)),
         (true, false) => None,
     };
-    let reduced = dims.into_iter().zip(gone).filter_map(one).collect();
+    let reduced = dims.into_iter().zip(removed).filter_map(one).collect();
     op.set(0, dtype, Some(reduced))
 }
 
 /// Like [`reduced`]. The product of all elements of a shape is known, too.
-fn product(op: &Infer) -> Answer {
+fn product(op: &Infer) -> InferResult {
     reduced(op)?;
     let list = op.dims(0).is_some_and(|dims| dims.len() == 1);
     let axes = op.ints_since(18, 1, "axes")?;
@@ -142,7 +147,7 @@ fn product(op: &Infer) -> Answer {
 }
 
 /// Infers the first operand's type, and checks the axis in the second one.
-fn running_total(op: &Infer) -> Answer {
+fn running_total(op: &Infer) -> InferResult {
     same_type(op)?;
     if let (Some(&[axis]), Some(dims)) = (op.known_ints(1).as_deref(), op.dims(0)) {
         op.axis(axis, dims.len())?;
@@ -151,7 +156,7 @@ fn running_total(op: &Infer) -> Answer {
 }
 
 /// Infers one int64 index along the axis.
-fn position(op: &Infer) -> Answer {
+fn position(op: &Infer) -> InferResult {
     let keep = op.flag("keepdims", true)?;
     op.set_from(DType::I64, |mut dims| {
         let at = op.axis(op.int_or("axis", 0)?, dims.len())?;
@@ -164,7 +169,7 @@ fn position(op: &Infer) -> Answer {
 }
 
 /// Infers the largest elements along the axis, and their int64 indices.
-fn top(op: &Infer) -> Answer {
+fn top(op: &Infer) -> InferResult {
     let count = if op.version >= 10 {
         let [length] = op.dims_of(1, "K")?;
         op.agree(length, Dim::constant(1))?;
@@ -180,7 +185,7 @@ fn top(op: &Infer) -> Answer {
             let at = op.axis(op.int_or("axis", -1)?, dims.len())?;
             match (as_const(count), as_const(dims[at])) {
                 (Some(count), Some(size)) if count > size => {
-                    return wrong!("`K` is {count}, but axis {at} has size {size}");
+                    return invalid!("`K` is {count}, but axis {at} has size {size}");
                 }
                 _ => dims[at] = count,
             }

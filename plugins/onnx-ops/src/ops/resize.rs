@@ -5,13 +5,13 @@ use passdock_plugin_api::{Dim, OpTraits, attrs};
 use super::create::shape_in;
 use super::operator::Operator;
 use crate::eval;
-use crate::infer::{Answer, Infer, as_const, as_consts, wrong};
+use crate::infer::{Infer, InferResult, as_const, as_consts, invalid};
 
 pub(super) const OPERATORS: &[Operator] = &[
     RESIZE,
     RESIZE_11,
-    RESIZE_11.again(13).takes((1, 4)),
-    RESIZE.again(18).takes((1, 4)).attrs(attrs![
+    RESIZE_11.since_version(13).operand_range((1, 4)),
+    RESIZE.since_version(18).operand_range((1, 4)).attrs(attrs![
         antialias: int = 0, axes: ints, coordinate_transformation_mode: string = "half_pixel",
         cubic_coeff_a: float = -0.75, exclude_outside: int = 0,
         extrapolation_value: float = 0.0, keep_aspect_ratio_policy: string = "stretch",
@@ -19,14 +19,14 @@ pub(super) const OPERATORS: &[Operator] = &[
     ]),
     UPSAMPLE,
     UPSAMPLE
-        .again(7)
+        .since_version(7)
         .folds(eval::resize::resize)
-        .takes((1, 1))
+        .operand_range((1, 1))
         .attrs(attrs![mode: string = "nearest", scales: required floats]),
     UPSAMPLE
-        .again(9)
+        .since_version(9)
         .folds(eval::resize::resize)
-        .takes((2, 2))
+        .operand_range((2, 2))
         .attrs(attrs![mode: string = "nearest"]),
 ];
 
@@ -36,7 +36,7 @@ const RESIZE: Operator = Operator::new("onnx.Resize", 10, (2, 2))
     .infers(resize)
     .folds(eval::resize::resize);
 
-const RESIZE_11: Operator = RESIZE.again(11).takes((3, 4)).attrs(attrs![
+const RESIZE_11: Operator = RESIZE.since_version(11).operand_range((3, 4)).attrs(attrs![
     coordinate_transformation_mode: string = "half_pixel", cubic_coeff_a: float = -0.75,
     exclude_outside: int = 0, extrapolation_value: float = 0.0, mode: string = "nearest",
     nearest_mode: string = "round_prefer_floor",
@@ -49,7 +49,7 @@ const UPSAMPLE: Operator = Operator::new("onnx.Upsample", 1, (1, 2))
 
 /// Infers the dims, with those of `axes` (all by default) replaced by the sizes, or multiplied by the scales and
 /// rounded down.
-fn resize(op: &Infer) -> Answer {
+fn resize(op: &Infer) -> InferResult {
     op.set_from(op.dtype(0)?, |mut dims| {
         let axes = match op.ints("axes")? {
             Some(axes) => op.axes(&axes, dims.len())?,
@@ -62,10 +62,10 @@ fn resize(op: &Infer) -> Answer {
         let old: Vec<Dim> = axes.iter().map(|&axis| dims[axis]).collect();
         let new = if op.version >= 11 && op.has(3) {
             let policies = ["stretch", "not_larger", "not_smaller"];
-            let policy = op.word("keep_aspect_ratio_policy", &policies)?;
+            let policy = op.enum_value("keep_aspect_ratio_policy", &policies)?;
             match shape_in(op, 3) {
                 Some(sizes) if sizes.len() != old.len() => {
-                    return wrong!("`sizes` has length {}, expected {}", sizes.len(), old.len());
+                    return invalid!("`sizes` has length {}, expected {}", sizes.len(), old.len());
                 }
                 Some(sizes) if policy == "stretch" => Some(sizes),
                 Some(_) if has_negative => None,
@@ -85,7 +85,7 @@ fn resize(op: &Infer) -> Answer {
 }
 
 /// Infers the dims multiplied by the scales, which are an attribute before opset 9 and an operand since.
-fn upsample(op: &Infer) -> Answer {
+fn upsample(op: &Infer) -> InferResult {
     op.set_from(op.dtype(0)?, |dims| {
         let scales = match op.version >= 9 {
             true => op.numbers(1),
@@ -99,12 +99,12 @@ fn upsample(op: &Infer) -> Answer {
 }
 
 /// Returns each dim multiplied by its scale, rounded down.
-fn scaled(op: &Infer, dims: &[Dim], scales: Option<&[f64]>) -> Answer<Option<Vec<Dim>>> {
+fn scaled(op: &Infer, dims: &[Dim], scales: Option<&[f64]>) -> InferResult<Option<Vec<Dim>>> {
     let Some(scales) = scales else {
         return Ok(None);
     };
     if scales.len() != dims.len() {
-        return wrong!(
+        return invalid!(
             "`scales` has length {}, expected {}",
             scales.len(),
             dims.len()
@@ -125,7 +125,7 @@ fn scaled(op: &Infer, dims: &[Dim], scales: Option<&[f64]>) -> Answer<Option<Vec
         } else {
             "greater than 0"
         };
-        return wrong!("invalid scale {scale}: expected {expected}");
+        return invalid!("invalid scale {scale}: expected {expected}");
     }
     let one = |(&dim, &scale): (&Dim, &f64)| match as_const(dim) {
         _ if scale == 1.0 => dim,

@@ -4,7 +4,7 @@ use passdock_plugin_api::{DType, Dim, Type, TypeKind, TypeSpec, attrs};
 
 use super::operator::{MANY, Operator};
 use super::shape::same_type;
-use crate::infer::{Answer, Infer, Stop, Ty, as_const, same, wrong};
+use crate::infer::{Infer, InferResult, Stop, Ty, as_const, invalid, same};
 
 pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("onnx.ConcatFromSequence", 11, (1, 1))
@@ -41,10 +41,10 @@ pub(super) fn common_dims(a: Option<Vec<Dim>>, b: Option<Vec<Dim>>) -> Option<Ve
 }
 
 /// Returns the type that two tensors have in common.
-fn both(a: Item, b: Item) -> Answer<Item> {
+fn both(a: Item, b: Item) -> InferResult<Item> {
     if a.0 != b.0 {
         let name = |dtype: DType| dtype.name().unwrap_or("?");
-        return wrong!(
+        return invalid!(
             "expected sequence items of one element type, found {} and {}",
             name(a.0),
             name(b.0)
@@ -54,7 +54,7 @@ fn both(a: Item, b: Item) -> Answer<Item> {
 }
 
 /// Returns the item type of a sequence operand.
-fn item_of(op: &Infer, index: usize) -> Answer<Item> {
+fn item_of(op: &Infer, index: usize) -> InferResult<Item> {
     tensor(op.item(index, TypeKind::SEQUENCE)?).ok_or(Stop::Unknown)
 }
 
@@ -63,8 +63,8 @@ fn tensors(item: Item) -> TypeSpec {
 }
 
 /// Infers a sequence of what all operands have in common.
-fn construct(op: &Infer) -> Answer {
-    let operand = |index| -> Answer<Item> { Ok((op.dtype(index)?, op.dims(index))) };
+fn construct(op: &Infer) -> InferResult {
+    let operand = |index| -> InferResult<Item> { Ok((op.dtype(index)?, op.dims(index))) };
     let mut item = operand(0)?;
     for index in 1..op.host.operand_count() {
         item = both(item, operand(index)?)?;
@@ -73,28 +73,28 @@ fn construct(op: &Infer) -> Answer {
 }
 
 /// Infers a sequence of tensors of the type in `dtype`, float32 by default.
-fn empty(op: &Infer) -> Answer {
+fn empty(op: &Infer) -> InferResult {
     let dtype = op.dtype_attr("dtype")?.unwrap_or(DType::F32);
     op.set_sequence(0, &TypeSpec::unranked(dtype))
 }
 
 /// Infers a sequence of what the items and the inserted one have in common.
-fn insert(op: &Infer) -> Answer {
+fn insert(op: &Infer) -> InferResult {
     let item = both(item_of(op, 0)?, (op.dtype(1)?, op.dims(1)))?;
     op.set_sequence(0, &tensors(item))
 }
 
 /// Infers the item type of the sequence.
-fn at(op: &Infer) -> Answer {
+fn at(op: &Infer) -> InferResult {
     let item = op.item(0, TypeKind::SEQUENCE)?;
     op.set_type(0, Ty::Other(item.into()))
 }
 
 /// Infers the items' dims. The size along `axis` is unknown.
-fn concat(op: &Infer) -> Answer {
+fn concat(op: &Infer) -> InferResult {
     let (dtype, dims) = item_of(op, 0)?;
     let Some(axis) = op.int("axis")? else {
-        return wrong!("missing attribute `axis`");
+        return invalid!("missing attribute `axis`");
     };
     let Some(mut dims) = dims else {
         return op.set(0, dtype, None);
@@ -110,7 +110,7 @@ fn concat(op: &Infer) -> Answer {
 
 /// Infers a sequence of tensors with the operand's dims. Along the axis, their size is the one in `split`. Without
 /// `split`, it is 1, or the axis is removed if `keepdims` is 0.
-fn split(op: &Infer) -> Answer {
+fn split(op: &Infer) -> InferResult {
     let dtype = op.dtype(0)?;
     let Some(mut dims) = op.dims(0) else {
         return op.set_sequence(0, &TypeSpec::unranked(dtype));
@@ -128,7 +128,7 @@ fn split(op: &Infer) -> Answer {
         op.dims(1).map(|dims| dims.len()),
     ) {
         (Some(&[length @ ..=0]), Some(0)) => {
-            return wrong!("`split` is {length}, expected at least 1");
+            return invalid!("`split` is {length}, expected at least 1");
         }
         (Some(lengths), Some(1)) => {
             let whole = lengths

@@ -5,7 +5,7 @@ use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 use super::create::shape_in;
 use super::operator::Operator;
 use crate::eval::shape;
-use crate::infer::{Answer, Infer, Moves, Stop, Ty, as_const, is_known, same, sizes, wrong};
+use crate::infer::{Infer, InferResult, Moves, Stop, Ty, as_const, invalid, is_known, same, sizes};
 
 const DATA: Moves = Moves::These(&[0]);
 
@@ -21,17 +21,19 @@ pub(super) const OPERATORS: &[Operator] = &[
         .folds(shape::identity)
         .moves(DATA),
     RESHAPE,
-    RESHAPE.again(14).attrs(attrs![allowzero: int = 0]),
+    RESHAPE.since_version(14).attrs(attrs![allowzero: int = 0]),
     SHAPE,
-    SHAPE.again(15).attrs(attrs![end: int, start: int = 0]),
+    SHAPE
+        .since_version(15)
+        .attrs(attrs![end: int, start: int = 0]),
     Operator::new("onnx.Size", 1, (1, 1))
         .with(OpTraits::SHAPE_ONLY)
         .infers(size_of)
         .folds(shape::size),
     SQUEEZE,
-    SQUEEZE.again(13).takes((1, 2)).attrs(&[]),
+    SQUEEZE.since_version(13).operand_range((1, 2)).attrs(&[]),
     UNSQUEEZE,
-    UNSQUEEZE.again(13).takes((2, 2)).attrs(&[]),
+    UNSQUEEZE.since_version(13).operand_range((2, 2)).attrs(&[]),
 ];
 
 const RESHAPE: Operator = Operator::new("onnx.Reshape", 5, (2, 2))
@@ -57,7 +59,7 @@ const UNSQUEEZE: Operator = Operator::new("onnx.Unsqueeze", 1, (1, 1))
     .moves(DATA);
 
 /// Infers the first operand's type, of any kind.
-pub(super) fn same_type(op: &Infer) -> Answer {
+pub(super) fn same_type(op: &Infer) -> InferResult {
     let ty = op.host.operand_type(0);
     match (op.dtype(0), op.dims(0)) {
         (Ok(dtype), dims) => op.set(0, dtype, dims),
@@ -67,7 +69,7 @@ pub(super) fn same_type(op: &Infer) -> Answer {
 }
 
 /// Like [`same_type`], and checks the attribute `axis`, which has this default.
-pub(super) fn along(op: &Infer, default: i64) -> Answer {
+pub(super) fn along(op: &Infer, default: i64) -> InferResult {
     same_type(op)?;
     if let Some(dims) = op.dims(0) {
         op.axis(op.int_or("axis", default)?, dims.len())?;
@@ -76,17 +78,17 @@ pub(super) fn along(op: &Infer, default: i64) -> Answer {
 }
 
 /// Like [`along`] the last axis by default.
-pub(super) fn along_last(op: &Infer) -> Answer {
+pub(super) fn along_last(op: &Infer) -> InferResult {
     along(op, -1)
 }
 
 /// Like [`along`] the first axis by default.
-pub(super) fn along_first(op: &Infer) -> Answer {
+pub(super) fn along_first(op: &Infer) -> InferResult {
     along(op, 0)
 }
 
 /// Infers a list whose elements are the dims from `start` to `end`.
-fn shape_of(op: &Infer) -> Answer {
+fn shape_of(op: &Infer) -> InferResult {
     let Some(dims) = op.dims(0) else {
         return op.set(0, DType::I64, Some(vec![Dim::UNKNOWN]));
     };
@@ -96,7 +98,7 @@ fn shape_of(op: &Infer) -> Answer {
 }
 
 /// Infers a scalar, the product of the dims.
-fn size_of(op: &Infer) -> Answer {
+fn size_of(op: &Infer) -> InferResult {
     op.set(0, DType::I64, Some(vec![]))?;
     match op.product(&op.shape(0)?) {
         product if is_known(product) => op.set_values(0, vec![product]),
@@ -105,55 +107,55 @@ fn size_of(op: &Infer) -> Answer {
 }
 
 /// Infers the shape in the second operand: 0 keeps a dim (unless `allowzero`), and one -1 is inferred.
-fn reshape(op: &Infer) -> Answer {
+fn reshape(op: &Infer) -> InferResult {
     let dtype = op.dtype(0);
-    let Some(mut wanted) = shape_in(op, 1) else {
+    let Some(mut requested) = shape_in(op, 1) else {
         return op.set(0, dtype?, None);
     };
     let old = op.dims(0);
     let keeps = !op.flag("allowzero", false)?;
-    let has = |size: i64| wanted.iter().any(|&dim| as_const(dim) == Some(size));
+    let has = |size: i64| requested.iter().any(|&dim| as_const(dim) == Some(size));
     if !keeps && has(0) && has(-1) {
-        return wrong!("cannot infer a dim of -1 if another dim is 0");
+        return invalid!("cannot infer a dim of -1 if another dim is 0");
     }
-    for (at, dim) in wanted.iter_mut().enumerate() {
+    for (at, dim) in requested.iter_mut().enumerate() {
         match as_const(*dim) {
             Some(0) if keeps => match old.as_ref().map(|old| old.get(at)) {
-                Some(Some(&kept)) => *dim = kept,
+                Some(Some(&dim_size)) => *dim = dim_size,
                 Some(None) => {
-                    return wrong!("dim {at} of the shape is 0, but the operand has no dim {at}");
+                    return invalid!("dim {at} of the shape is 0, but the operand has no dim {at}");
                 }
                 None => *dim = Dim::UNKNOWN,
             },
-            Some(..=-2) => return wrong!("negative dim {} in the shape", dim.value),
+            Some(..=-2) => return invalid!("negative dim {} in the shape", dim.value),
             None if keeps && op.may_be_zero(*dim) => {
                 // If it were 0, it would copy the operand's dim at this index.
-                let stands = old.as_ref().and_then(|old| old.get(at));
-                if !stands.is_some_and(|&old| same(old, *dim)) {
+                let replaced = old.as_ref().and_then(|old| old.get(at));
+                if !replaced.is_some_and(|&old| same(old, *dim)) {
                     *dim = Dim::UNKNOWN;
                 }
             }
             _ => {}
         }
     }
-    let is_open = |&at: &usize| as_const(wanted[at]) == Some(-1);
-    let open: Vec<usize> = (0..wanted.len()).filter(is_open).collect();
+    let is_open = |&at: &usize| as_const(requested[at]) == Some(-1);
+    let open: Vec<usize> = (0..requested.len()).filter(is_open).collect();
     match open[..] {
         [] => {}
         [at] => {
-            let rest = [&wanted[..at], &wanted[at + 1..]].concat();
-            wanted[at] = match old {
+            let rest = [&requested[..at], &requested[at + 1..]].concat();
+            requested[at] = match old {
                 Some(old) => quotient(op, old, rest)?,
                 None => Dim::UNKNOWN,
             };
         }
-        _ => return wrong!("shape has {} dims of -1, expected at most 1", open.len()),
+        _ => return invalid!("shape has {} dims of -1, expected at most 1", open.len()),
     }
-    op.set(0, dtype?, Some(wanted))
+    op.set(0, dtype?, Some(requested))
 }
 
 /// Divides the product of some dims by the product of others. Equal factors cancel: if they were 0, the op would fail.
-fn quotient(op: &Infer, all: Vec<Dim>, known: Vec<Dim>) -> Answer<Dim> {
+fn quotient(op: &Infer, all: Vec<Dim>, known: Vec<Dim>) -> InferResult<Dim> {
     let mut all = op.factors(all);
     let (mut divisor, mut left) = (1i64, Vec::new());
     for dim in op.factors(known) {
@@ -175,37 +177,38 @@ fn quotient(op: &Infer, all: Vec<Dim>, known: Vec<Dim>) -> Answer<Dim> {
     };
     match (fixed % divisor, open.is_empty()) {
         (0, _) => Ok(op.mul(op.product(&open), Dim::constant(fixed / divisor))),
-        (_, true) => wrong!("cannot infer a dim of -1: {fixed} is not a multiple of {divisor}"),
+        (_, true) => invalid!("cannot infer a dim of -1: {fixed} is not a multiple of {divisor}"),
         _ => Ok(op.div(op.mul(op.product(&open), Dim::constant(fixed)), divisor)),
     }
 }
 
 /// Infers the dims without the dims of 1 at `axes`, or without all of them.
-fn squeeze(op: &Infer) -> Answer {
+fn squeeze(op: &Infer) -> InferResult {
     op.set_from(op.dtype(0)?, |dims| {
         let Ok(axes) = op.ints_since(13, 1, "axes") else {
             let rank = shape_in(op, 1).and_then(|axes| dims.len().checked_sub(axes.len()));
             return Ok(rank.map(|rank| vec![Dim::UNKNOWN; rank]));
         };
         let is_one = |&dim: &Dim| as_const(dim).map(|size| size == 1);
-        let gone = match axes {
+        let removed = match axes {
             Some(axes) => Some(op.listed_axes(&axes, dims.len())?),
             None => dims.iter().map(is_one).collect(),
         };
-        let Some(gone) = gone else {
+        let Some(removed) = removed else {
             return Ok(None);
         };
-        let mut pairs = dims.iter().zip(&gone);
-        if let Some((dim, _)) = pairs.find(|(dim, gone)| **gone && is_one(dim) == Some(false)) {
-            return wrong!("cannot squeeze a dim of {}", dim.value);
+        let mut pairs = dims.iter().zip(&removed);
+        if let Some((dim, _)) = pairs.find(|(dim, removed)| **removed && is_one(dim) == Some(false))
+        {
+            return invalid!("cannot squeeze a dim of {}", dim.value);
         }
-        let stays = dims.iter().zip(&gone).filter(|(_, gone)| !**gone);
+        let stays = dims.iter().zip(&removed).filter(|(_, removed)| !**removed);
         Ok(Some(stays.map(|(dim, _)| *dim).collect()))
     })
 }
 
 /// Infers the dims with dims of 1 at `axes` of the result.
-fn unsqueeze(op: &Infer) -> Answer {
+fn unsqueeze(op: &Infer) -> InferResult {
     op.set_from(op.dtype(0)?, |dims| {
         let Ok(Some(axes)) = op.ints_since(13, 1, "axes") else {
             let rank = shape_in(op, 1).map(|axes| dims.len() + axes.len());
@@ -219,7 +222,7 @@ fn unsqueeze(op: &Infer) -> Answer {
 }
 
 /// Infers a matrix: the dims before `axis` become the rows, and the other dims the columns.
-fn flatten(op: &Infer) -> Answer {
+fn flatten(op: &Infer) -> InferResult {
     let dtype = op.dtype(0)?;
     let Some(dims) = op.dims(0) else {
         return op.set(0, dtype, Some(vec![Dim::UNKNOWN; 2]));

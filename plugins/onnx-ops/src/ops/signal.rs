@@ -4,15 +4,15 @@ use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 
 use super::operator::{Operator, body};
 use crate::eval::{Evaluation, create};
-use crate::infer::{Answer, Infer, as_const, same, wrong};
+use crate::infer::{Infer, InferResult, as_const, invalid, same};
 
 const GROWS: OpTraits = OpTraits::GROWS;
 
 pub(super) const OPERATORS: &[Operator] = &[
     windows("onnx.BlackmanWindow", create::blackman_window).decomposes(body!("BlackmanWindow")),
     DFT,
-    DFT.again(20)
-        .takes((1, 3))
+    DFT.since_version(20)
+        .operand_range((1, 3))
         .attrs(attrs![inverse: int = 0, onesided: int = 0]),
     windows("onnx.HammingWindow", create::hamming_window).decomposes(body!("HammingWindow")),
     windows("onnx.HannWindow", create::hann_window).decomposes(body!("HannWindow")),
@@ -39,28 +39,28 @@ const DFT: Operator = Operator::new("onnx.DFT", 17, (1, 2))
     .infers(dft);
 
 /// Infers `[size]`.
-fn window(op: &Infer) -> Answer {
+fn window(op: &Infer) -> InferResult {
     let dtype = op.dtype_attr("output_datatype")?.unwrap_or(DType::F32);
     let size = op.size(0);
     if as_const(size) == Some(0) {
-        return wrong!("window size is 0");
+        return invalid!("window size is 0");
     }
     op.set(0, dtype, Some(vec![size]))
 }
 
 /// Infers `[dft_length / 2 + 1, num_mel_bins]`.
-fn mel_weights(op: &Infer) -> Answer {
+fn mel_weights(op: &Infer) -> InferResult {
     let dtype = op.dtype_attr("output_datatype")?.unwrap_or(DType::F32);
     op.set(0, dtype, Some(vec![half(op, op.size(1)), op.size(0)]))
 }
 
 /// Infers the operand's dims, with `dft_length` along the axis, or half of it plus one if one-sided. The last dim is 2,
 /// or 1 if the inverse of a one-sided transform is real.
-fn dft(op: &Infer) -> Answer {
+fn dft(op: &Infer) -> InferResult {
     op.set_from(op.dtype(0)?, |mut dims| {
         let rank = dims.len();
         let Some(last) = rank.checked_sub(1).filter(|&last| last > 0) else {
-            return wrong!("signal has rank {rank}, expected at least 2");
+            return invalid!("signal has rank {rank}, expected at least 2");
         };
         let (one_sided, inverse) = (op.flag("onesided", false)?, op.flag("inverse", false)?);
         let axis = match (op.version >= 20, op.has(2)) {
@@ -78,7 +78,7 @@ fn dft(op: &Infer) -> Answer {
         };
         let axis = op.axis(axis, dims.len())?;
         if axis == last {
-            return wrong!("axis {axis} has the real and imaginary parts");
+            return invalid!("axis {axis} has the real and imaginary parts");
         }
         let length = match (op.has(1), one_sided && inverse) {
             (true, _) => op.size(1),
@@ -95,11 +95,11 @@ fn dft(op: &Infer) -> Answer {
 
 /// Infers `[batch, (signal_length - frame_length) / frame_step + 1, bins, 2]`, where `bins` is `frame_length`, or half
 /// of it plus one if one-sided.
-fn stft(op: &Infer) -> Answer {
+fn stft(op: &Infer) -> InferResult {
     let dtype = op.dtype(0)?;
     let (batch, signal) = match op.dims(0).as_deref() {
         Some(&[batch, signal, _] | &[batch, signal]) => (batch, signal),
-        Some(dims) => return wrong!("signal has rank {}, expected 2 or 3", dims.len()),
+        Some(dims) => return invalid!("signal has rank {}, expected 2 or 3", dims.len()),
         None => (Dim::UNKNOWN, Dim::UNKNOWN),
     };
     let frame = match (op.has(3), op.has(2)) {

@@ -4,7 +4,7 @@ use passdock_plugin_api::{DType, Dim, attrs};
 
 use super::operator::Operator;
 use crate::eval::strings;
-use crate::infer::{Answer, Infer, as_const, wrong};
+use crate::infer::{Infer, InferResult, as_const, invalid};
 
 pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("onnx.RegexFullMatch", 20, (1, 1))
@@ -33,14 +33,14 @@ pub(super) const OPERATORS: &[Operator] = &[
 ];
 
 /// Infers `[C]` or `[1, C]`. `C` is unknown if stop words may be removed. An empty result becomes one empty string.
-fn normalize(op: &Infer) -> Answer {
+fn normalize(op: &Infer) -> InferResult {
     op.set_from(DType::STRING, |mut dims| {
         let rank = dims.len();
         let Some(last) = dims.last_mut().filter(|_| rank <= 2) else {
-            return wrong!("operand 0 has rank {rank}, expected 1 or 2");
+            return invalid!("operand 0 has rank {rank}, expected 1 or 2");
         };
-        let words = op.strings("stopwords")?.unwrap_or_default();
-        if !words.is_empty() || matches!(as_const(*last), None | Some(0)) {
+        let stopwords = op.strings("stopwords")?.unwrap_or_default();
+        if !stopwords.is_empty() || matches!(as_const(*last), None | Some(0)) {
             *last = Dim::UNKNOWN;
         }
         Ok(dims)
@@ -48,7 +48,7 @@ fn normalize(op: &Infer) -> Answer {
 }
 
 /// Infers the operand's dims and one for the pieces. The second result, the number of pieces, has the operand's dims.
-fn split(op: &Infer) -> Answer {
+fn split(op: &Infer) -> InferResult {
     let dims = op.dims(0);
     op.set(1, DType::I64, dims.clone())?;
     let dims = dims.map(|dims| [&*dims, &[Dim::UNKNOWN]].concat());
@@ -56,19 +56,19 @@ fn split(op: &Infer) -> Answer {
 }
 
 /// Infers `[C]` or `[N, C]`, with the largest of `ngram_indexes` plus one as the number of columns.
-fn tf_idf(op: &Infer) -> Answer {
+fn tf_idf(op: &Infer) -> InferResult {
     let columns = match op.ints("ngram_indexes")? {
         Some(indexes) => indexes.iter().max().map(|most| most.saturating_add(1)),
         None => None,
     };
     let Some(columns) = columns.map(Dim::constant) else {
-        return wrong!("missing or empty attribute `ngram_indexes`");
+        return invalid!("missing or empty attribute `ngram_indexes`");
     };
     let dims = match op.dims(0).as_deref() {
         None => None,
         Some([] | [_]) => Some(vec![columns]),
         Some(&[rows, _]) => Some(vec![rows, columns]),
-        Some(dims) => return wrong!("operand 0 has rank {}, expected at most 2", dims.len()),
+        Some(dims) => return invalid!("operand 0 has rank {}, expected at most 2", dims.len()),
     };
     op.set(0, DType::F32, dims)
 }

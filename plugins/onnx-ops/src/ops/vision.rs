@@ -5,7 +5,7 @@ use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 use super::convolution;
 use super::create::shape_in;
 use super::operator::{Operator, body};
-use crate::infer::{Answer, Infer, as_const, sizes, wrong};
+use crate::infer::{Infer, InferResult, as_const, invalid, sizes};
 
 pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("onnx.AffineGrid", 20, (2, 2))
@@ -29,7 +29,7 @@ pub(super) const OPERATORS: &[Operator] = &[
         ])
         .infers(convolution::deform_conv),
     GRID_SAMPLE,
-    GRID_SAMPLE.again(20).attrs(attrs![
+    GRID_SAMPLE.since_version(20).attrs(attrs![
         align_corners: int = 0, mode: string = "linear", padding_mode: string = "zeros",
     ]),
     Operator::new("onnx.ImageDecoder", 20, (1, 1))
@@ -46,7 +46,7 @@ pub(super) const OPERATORS: &[Operator] = &[
         .attrs(attrs![center_point_box: int = 0])
         .infers(non_max_suppression),
     ROI_ALIGN,
-    ROI_ALIGN.again(16).attrs(attrs![
+    ROI_ALIGN.since_version(16).attrs(attrs![
         coordinate_transformation_mode: string = "half_pixel", mode: string = "avg",
         output_height: int = 1, output_width: int = 1, sampling_ratio: int = 0,
         spatial_scale: float = 1.0,
@@ -69,7 +69,7 @@ const ROI_ALIGN: Operator = Operator::new("onnx.RoiAlign", 10, (3, 3))
     .infers(roi_align);
 
 /// Infers `[N, H, W, 2]` for a size `[N, C, H, W]`, and `[N, D, H, W, 3]` for `[N, C, D, H, W]`.
-fn affine_grid(op: &Infer) -> Answer {
+fn affine_grid(op: &Infer) -> InferResult {
     let [batch, rows, _] = op.dims_of(0, "theta")?;
     let size = match (shape_in(op, 1), as_const(rows)) {
         (Some(size), _) => size,
@@ -77,7 +77,7 @@ fn affine_grid(op: &Infer) -> Answer {
         _ => return op.set(0, op.dtype(0)?, None),
     };
     let [n, _, spatial @ ..] = &size[..] else {
-        return wrong!("`size` has length {}, expected 4 or 5", size.len());
+        return invalid!("`size` has length {}, expected 4 or 5", size.len());
     };
     let count = Dim::constant(spatial.len() as i64);
     op.agree(rows, count)?;
@@ -87,7 +87,7 @@ fn affine_grid(op: &Infer) -> Answer {
 }
 
 /// Infers the dims, with those of `axes` (all by default) replaced by `shape`.
-fn center_crop_pad(op: &Infer) -> Answer {
+fn center_crop_pad(op: &Infer) -> InferResult {
     let dtype = op.dtype(0)?;
     let Some(shape) = shape_in(op, 1) else {
         let dims = op.dims(0).map(|dims| vec![Dim::UNKNOWN; dims.len()]);
@@ -97,7 +97,7 @@ fn center_crop_pad(op: &Infer) -> Answer {
         if let Some(dims) = op.dims(0)
             && dims.len() != shape.len()
         {
-            return wrong!(
+            return invalid!(
                 "`shape` has length {}, expected {}",
                 shape.len(),
                 dims.len()
@@ -106,7 +106,7 @@ fn center_crop_pad(op: &Infer) -> Answer {
         return op.set(0, dtype, Some(shape));
     };
     if axes.len() != shape.len() {
-        return wrong!(
+        return invalid!(
             "`shape` has length {}, expected {}",
             shape.len(),
             axes.len()
@@ -122,7 +122,7 @@ fn center_crop_pad(op: &Infer) -> Answer {
 }
 
 /// Infers `[N, C, image_shape]` for blocks `[N, C * block_shape, L]`.
-fn col2im(op: &Infer) -> Answer {
+fn col2im(op: &Infer) -> InferResult {
     let dtype = op.dtype(0)?;
     let [batch, columns, _] = op.dims_of(0, "input")?;
     let Some(image) = shape_in(op, 1) else {
@@ -130,7 +130,7 @@ fn col2im(op: &Infer) -> Answer {
     };
     let channels = match op.known_ints(2) {
         Some(block) if block.len() != image.len() => {
-            return wrong!(
+            return invalid!(
                 "`block_shape` has length {}, but `image_shape` has length {}",
                 block.len(),
                 image.len()
@@ -147,12 +147,12 @@ fn col2im(op: &Infer) -> Answer {
 }
 
 /// Infers `[N, C]` of the image and the spatial dims of the grid `[N, …, r]`.
-fn grid_sample(op: &Infer) -> Answer {
+fn grid_sample(op: &Infer) -> InferResult {
     let dtype = op.dtype(0)?;
     let (picture, grid) = (op.dims(0), op.dims(1));
     let rank = match (&picture, &grid) {
         (Some(picture), Some(grid)) if picture.len() != grid.len() => {
-            return wrong!(
+            return invalid!(
                 "grid has rank {}, but input has rank {}",
                 grid.len(),
                 picture.len()
@@ -162,7 +162,7 @@ fn grid_sample(op: &Infer) -> Answer {
         _ => return op.set(0, dtype, None),
     };
     if rank < 3 {
-        return wrong!("input and grid have rank {rank}, expected at least 3");
+        return invalid!("input and grid have rank {rank}, expected at least 3");
     }
     let picture = picture.unwrap_or_else(|| vec![Dim::UNKNOWN; rank]);
     let grid = grid.unwrap_or_else(|| vec![Dim::UNKNOWN; rank]);
@@ -173,8 +173,8 @@ fn grid_sample(op: &Infer) -> Answer {
 }
 
 /// Infers `[height, width, channels]` of uint8.
-fn image_decoder(op: &Infer) -> Answer {
-    let channels = match op.word("pixel_format", &["RGB", "BGR", "Grayscale"])? {
+fn image_decoder(op: &Infer) -> InferResult {
+    let channels = match op.enum_value("pixel_format", &["RGB", "BGR", "Grayscale"])? {
         "Grayscale" => 1,
         _ => 3,
     };
@@ -183,18 +183,18 @@ fn image_decoder(op: &Infer) -> Answer {
 }
 
 /// Infers `[regions, C, pooled_shape]`.
-fn max_roi_pool(op: &Infer) -> Answer {
+fn max_roi_pool(op: &Infer) -> InferResult {
     let [_, channels, _, _] = op.dims_of(0, "X")?;
     let [regions, _] = op.dims_of(1, "rois")?;
     let Some(&[height, width]) = op.ints("pooled_shape")?.as_deref() else {
-        return wrong!("invalid attribute `pooled_shape`: expected a height and a width");
+        return invalid!("invalid attribute `pooled_shape`: expected a height and a width");
     };
     let dims = [&[regions, channels], &*sizes([height, width])].concat();
     op.set(0, op.dtype_of_any([0, 1])?, Some(dims))
 }
 
 /// Infers `[regions, C, output_height, output_width]`.
-fn roi_align(op: &Infer) -> Answer {
+fn roi_align(op: &Infer) -> InferResult {
     let [_, channels, _, _] = op.dims_of(0, "X")?;
     let [regions, _] = op.dims_of(1, "rois")?;
     let [indices] = op.dims_of(2, "batch_indices")?;
@@ -206,7 +206,7 @@ fn roi_align(op: &Infer) -> Answer {
 }
 
 /// Infers `[selected, 3]`: three indices per selected box.
-fn non_max_suppression(op: &Infer) -> Answer {
+fn non_max_suppression(op: &Infer) -> InferResult {
     let [batch, boxes, _] = op.dims_of(0, "boxes")?;
     let [score_batch, _, scores] = op.dims_of(1, "scores")?;
     op.agree(batch, score_batch)?;

@@ -79,7 +79,7 @@ impl Affine {
 
 /// Whether a BatchNormalization runs in inference mode and normalizes each channel along axis 1.
 pub(crate) fn is_inference(f: &Function, op: OpId) -> bool {
-    let is = |name: &str, default, wanted| int_or(f, op, name, default) == Some(wanted);
+    let is = |name: &str, default, expected| int_or(f, op, name, default) == Some(expected);
     // Before opset 14, a BatchNormalization in training mode has more than one result.
     let infers = f.result_count(op) == 1 && is("training_mode", 0, 0);
     match f.opset("") {

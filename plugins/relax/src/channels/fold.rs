@@ -13,7 +13,7 @@ use super::linear::{Kind, Linear, Side};
 use super::numbers::{self, Numbers};
 use super::tensors::{self, CONSTANT, New, Tensors};
 use crate::shared::operators::is_operator;
-use crate::shared::read::{attrs, int_or, is_one, only_use, operator, unless_refused};
+use crate::shared::read::{attrs, int_or, is_one, only_use, operator, unless_no_match};
 
 /// The estimated size of an op in a file, in bytes.
 const OP: i64 = 64;
@@ -28,7 +28,7 @@ const USES_AT_ONCE: usize = 16;
 
 /// A fold: an op that is removed, and the ops whose weights absorb it.
 pub(crate) struct Plan {
-    pub(crate) going: OpId,
+    pub(crate) erased: OpId,
     /// The index of the operand that replaces its result.
     pub(crate) data: usize,
     /// The ops whose weights absorb the removed op, with the side of the weights and the absorbed part.
@@ -38,9 +38,9 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    pub(crate) fn new(going: OpId, data: usize) -> Plan {
+    pub(crate) fn new(erased: OpId, data: usize) -> Plan {
         Plan {
-            going,
+            erased,
             data,
             linears: Vec::new(),
             moved: Vec::new(),
@@ -63,7 +63,7 @@ struct Change {
     /// The new bias, and its numbers.
     bias: Option<(New, Numbers)>,
     /// The number of ops that share the weights before and after.
-    sharers: i64,
+    sharing_count: i64,
 }
 
 /// The changes of a plan, and the bytes that they save.
@@ -154,7 +154,7 @@ impl<'c> Folder<'c> {
 
     /// Carries out a fold if it is possible and profitable. Returns whether it did.
     pub(crate) fn fold(&mut self, f: &mut Function, plan: Plan) -> Result<bool, EditError> {
-        let Some(prepared) = unless_refused(self.prepare(f, &plan))? else {
+        let Some(prepared) = unless_no_match(self.prepare(f, &plan))? else {
             return Ok(false);
         };
         let (rule, profit) = (rule(f, &plan), prepared.profit);
@@ -169,8 +169,8 @@ impl<'c> Folder<'c> {
     /// Computes what a fold changes, if it is possible and profitable.
     fn prepare(&mut self, f: &Function, plan: &Plan) -> Result<Prepared, EditError> {
         // An unused op is dead code.
-        NoMatch::unless(f.use_count(f.result(plan.going, 0)) > 0)?;
-        let mut touched = (plan.moved.iter().map(|one| one.op)).chain([plan.going]);
+        NoMatch::unless(f.use_count(f.result(plan.erased, 0)) > 0)?;
+        let mut touched = (plan.moved.iter().map(|one| one.op)).chain([plan.erased]);
         NoMatch::unless(!touched.any(|op| self.kernels.contains(op)))?;
         let mut changes = Vec::new();
         for (linear, side, affine) in &plan.linears {
@@ -220,12 +220,12 @@ impl<'c> Folder<'c> {
         let mut change = Change {
             weights: None,
             bias: None,
-            sharers: sharers(f, plan, linear, side),
+            sharing_count: sharing_count(f, plan, linear, side),
             linear: linear.clone(),
         };
         if !factor.are(1.0) {
             let has_few_uses =
-                change.sharers > 1 || f.use_count(linear.weights.value) <= USES_AT_ONCE;
+                change.sharing_count > 1 || f.use_count(linear.weights.value) <= USES_AT_ONCE;
             NoMatch::unless(
                 self.allow_growth
                     || has_few_uses
@@ -302,7 +302,7 @@ impl<'c> Folder<'c> {
         let users: Vec<OpId> = changes.iter().map(|one| one.linear.op).collect();
         for change in changes {
             let weights = change.linear.weights.value;
-            let is_kept = change.sharers == 1 && !are_among(f, weights, &users);
+            let is_kept = change.sharing_count == 1 && !are_among(f, weights, &users);
             if change.weights.is_some() && is_kept {
                 *self.shared.entry(weights).or_default() += 1;
             }
@@ -312,8 +312,8 @@ impl<'c> Folder<'c> {
     /// Returns the cost of all rejected folds together. Weights that only they use are freed by the last one.
     fn cost_for_all(&self, f: &Function) -> i64 {
         let shared = self.shared.iter();
-        let going = shared.filter(|&(&weights, &plans)| f.use_count(weights) == plans);
-        let freed: i64 = going.map(|(&weights, _)| size(f, weights)).sum();
+        let erased = shared.filter(|&(&weights, &plans)| f.use_count(weights) == plans);
+        let freed: i64 = erased.map(|(&weights, _)| size(f, weights)).sum();
         self.cost - freed
     }
 
@@ -334,17 +334,17 @@ impl<'c> Folder<'c> {
                 .iter()
                 .any(|one| one.linear.weights.value == weights);
             if let (Some(new), true) = (&change.weights, is_first) {
-                let is_freed = change.sharers > 1 || are_among(f, weights, &users);
+                let is_freed = change.sharing_count > 1 || are_among(f, weights, &users);
                 let saved = if is_freed { size(f, weights) } else { 0 };
-                profit += (saved - new.cost()) / change.sharers;
+                profit += (saved - new.cost()) / change.sharing_count;
             }
             if let Some((new, _)) = &change.bias {
-                profit -= new.cost() / change.sharers;
+                profit -= new.cost() / change.sharing_count;
                 if let Some(bias) = linear.bias {
-                    let is_shared = f.use_count(bias) as i64 == change.sharers;
+                    let is_shared = f.use_count(bias) as i64 == change.sharing_count;
                     let is_freed = is_shared || are_among(f, bias, &users);
                     let saved = if is_freed { size(f, bias) } else { 0 };
-                    profit += saved / change.sharers;
+                    profit += saved / change.sharing_count;
                 }
             }
         }
@@ -354,7 +354,7 @@ impl<'c> Folder<'c> {
             profit += old.map_or(0, |old| size(f, old)) - new.cost();
         }
         let mut seen = Vec::new();
-        for (index, value) in f.operands(plan.going).enumerate() {
+        for (index, value) in f.operands(plan.erased).enumerate() {
             if index != plan.data && value.is_some() && !seen.contains(&value) {
                 seen.push(value);
                 profit += freed(f, plan, index, value);
@@ -369,12 +369,12 @@ impl<'c> Folder<'c> {
         plan: &Plan,
         prepared: Prepared,
     ) -> Result<bool, EditError> {
-        let Some(data) = f.operand(plan.going, plan.data) else {
+        let Some(data) = f.operand(plan.erased, plan.data) else {
             return Ok(false);
         };
-        let gone = f.loc(plan.going);
+        let erased_loc = f.loc(plan.erased);
         // The declared type of the result may contradict.
-        if unless_refused(f.replace_with_and_erase_dead(plan.going, &[data]))?.is_none() {
+        if unless_no_match(f.replace_with_and_erase_dead(plan.erased, &[data]))?.is_none() {
             return Ok(false);
         }
         for change in prepared.changes {
@@ -386,7 +386,7 @@ impl<'c> Folder<'c> {
                 Some(new) => self.tensors.create(f, new)?,
                 None => linear.weights.value,
             };
-            self.merged.entry(linear.op).or_default().push(gone);
+            self.merged.entry(linear.op).or_default().push(erased_loc);
             f.set_operand(linear.op, linear.weights_at(), weights)?;
             if let Some((new, _)) = change.bias {
                 let bias = self.tensors.create(f, new)?;
@@ -451,14 +451,14 @@ impl<'c> Folder<'c> {
         op: OpId,
         old: &[ValueId],
         lists: &[usize],
-        going: &[OpId],
+        erased: &[OpId],
     ) -> Option<i64> {
         let element = old.first().and_then(|&one| numbers::size_of(f.dtype(one)));
-        let mut profit = going.len() as i64 * OP;
+        let mut profit = erased.len() as i64 * OP;
         let mut seen: Vec<ValueId> = Vec::new();
-        let of_going = going.iter().flat_map(|&one| f.operands(one));
-        for value in of_going.chain(old.iter().copied()) {
-            let users: Vec<OpId> = going.iter().copied().chain([op]).collect();
+        let erased_operands = erased.iter().flat_map(|&one| f.operands(one));
+        for value in erased_operands.chain(old.iter().copied()) {
+            let users: Vec<OpId> = erased.iter().copied().chain([op]).collect();
             let stays = !old.contains(&value) && f.operands(op).any(|other| other == value);
             if value.is_some() && !seen.contains(&value) && !stays && are_among(f, value, &users) {
                 seen.push(value);
@@ -475,7 +475,7 @@ impl<'c> Folder<'c> {
 /// Returns the rule name under which a fold is counted and disabled.
 fn rule(f: &Function, plan: &Plan) -> &'static str {
     let is_after = (plan.linears.iter()).any(|(_, side, _)| *side == Side::Output);
-    match (operator(f, plan.going), is_after) {
+    match (operator(f, plan.erased), is_after) {
         ("onnx.BatchNormalization", true) => "batch_norm_after_weights",
         ("onnx.BatchNormalization", false) => "batch_norm_before_weights",
         ("onnx.Add" | "onnx.Sub", true) => "sum_after_weights",
@@ -500,7 +500,7 @@ fn are_among(f: &Function, value: ValueId, ops: &[OpId]) -> bool {
 }
 
 /// Returns the number of ops with the same weights, if each of them is next to an op like the removed one; else 1.
-fn sharers(f: &Function, plan: &Plan, linear: &Linear, side: Side) -> i64 {
+fn sharing_count(f: &Function, plan: &Plan, linear: &Linear, side: Side) -> i64 {
     let weights = linear.weights.value;
     let count = f.use_count(weights);
     let group = |op: OpId| int_or(f, op, "group", 1);
@@ -511,7 +511,7 @@ fn sharers(f: &Function, plan: &Plan, linear: &Linear, side: Side) -> i64 {
             && f.operand(op, 2) == linear.bias
             && group(op) == group(linear.op)
             && neighbour(f, op, side, linear.data_at())
-                .is_some_and(|other| is_same(f, other, plan.going, plan.data))
+                .is_some_and(|other| is_same(f, other, plan.erased, plan.data))
     };
     match count > 1 && count <= USES && f.iter_uses(weights).all(is_like) {
         true => count as i64,
@@ -539,7 +539,7 @@ fn is_same(f: &Function, a: OpId, b: OpId, data: usize) -> bool {
 
 /// Returns the bytes of an operand that are freed with the op: in equal parts, if ops in the same position share it.
 fn freed(f: &Function, plan: &Plan, index: usize, value: ValueId) -> i64 {
-    if are_among(f, value, &[plan.going]) {
+    if are_among(f, value, &[plan.erased]) {
         return size(f, value);
     }
     let [(linear, side, _)] = &plan.linears[..] else {
@@ -554,7 +554,7 @@ fn freed(f: &Function, plan: &Plan, index: usize, value: ValueId) -> i64 {
             Side::Input => neighbour(f, one.op, Side::Output, 0),
         };
         one.index == index
-            && f.symbol(one.op) == f.symbol(plan.going)
+            && f.symbol(one.op) == f.symbol(plan.erased)
             && other.is_some_and(|other| f.symbol(other) == f.symbol(linear.op))
     };
     let count = f.use_count(value);

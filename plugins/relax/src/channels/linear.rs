@@ -4,7 +4,7 @@ use passdock_plugin_api::prelude::*;
 
 use super::constants::{Axis, KnownTensor};
 use super::numbers::{self, Numbers};
-use crate::shared::read::{float_or, int_or, operand, operator, own_pads, unless_refused};
+use crate::shared::read::{explicit_pads, float_or, int_or, operand, operator, unless_no_match};
 
 /// An op that multiplies its data operand by constant weights.
 #[derive(Clone, Debug)]
@@ -44,7 +44,7 @@ pub(crate) enum Side {
 
 impl Linear {
     pub(crate) fn from_op(f: &Function, op: OpId) -> Result<Linear, EditError> {
-        let is = |name: &str, wanted: i64| int_or(f, op, name, 0) == Some(wanted);
+        let is = |name: &str, expected: i64| int_or(f, op, name, 0) == Some(expected);
         let kind = match operator(f, op) {
             "onnx.Conv" => Kind::Conv,
             "onnx.ConvTranspose" => Kind::ConvTranspose,
@@ -56,7 +56,7 @@ impl Linear {
         let is_gemm = matches!(kind, Kind::Gemm | Kind::GemmTransposed);
         let known = |index: usize| KnownTensor::from_value(f, operand(f, op, index));
         let may_be_left = kind == Kind::MatMul && f.rank(operand(f, op, 1)) >= Some(2);
-        let (kind, weights) = match unless_refused(known(1))? {
+        let (kind, weights) = match unless_no_match(known(1))? {
             Some(weights) => (kind, weights),
             None => {
                 NoMatch::unless(may_be_left)?;
@@ -251,7 +251,8 @@ impl Linear {
         match self.kind {
             Kind::Conv => {
                 let count = 2 * (self.weights.dims.len() - 2);
-                own_pads(f, self.op, count).is_some_and(|pads| pads.iter().all(|&pad| pad == 0))
+                explicit_pads(f, self.op, count)
+                    .is_some_and(|pads| pads.iter().all(|&pad| pad == 0))
             }
             Kind::ConvTranspose => false,
             _ => true,

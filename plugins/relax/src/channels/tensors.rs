@@ -7,7 +7,7 @@ use passdock_plugin_api::prelude::*;
 use super::constants::KnownTensor;
 use super::linear::{Kind, Linear, Side};
 use super::numbers::{self, Numbers};
-use crate::shared::read::{add_tensor, unless_refused};
+use crate::shared::read::{add_tensor, unless_no_match};
 
 /// The estimated overhead of a constant in a file, in bytes.
 pub(super) const CONSTANT: i64 = 32;
@@ -133,7 +133,7 @@ impl Tensors {
             return Ok(());
         };
         NoMatch::unless(self.may_read(f, &linear.weights))?;
-        let scaled = unless_refused(linear.scaled(f, side, factor))?;
+        let scaled = unless_no_match(linear.scaled(f, side, factor))?;
         if scaled.is_none() {
             self.lost.insert(key.clone());
         }
@@ -218,18 +218,18 @@ fn create_splat(f: &mut Function, content: &Content, op: OpId) -> Result<ValueId
     };
     let ty = f.add_type(&TypeSpec::shaped(dtype, &content.dims))?;
     let element = add_tensor(f, dtype, &[1], &content.bytes)?;
-    let mut made = OpBuilder::new("onnx.ConstantOfShape")
+    let mut created = OpBuilder::new("onnx.ConstantOfShape")
         .operand(shape)
         .result(ty)
         .loc(f.loc(op));
     if let Some(id) = f.constant(element) {
-        made = made.attr("value", AttrValue::Tensor(id));
+        created = created.attr("value", AttrValue::Tensor(id));
     }
     let at = Position {
         region,
         before: f.first_op(region).unwrap_or(OpId::NONE),
     };
-    let made = f.create_op(made, at)?;
+    let created = f.create_op(created, at)?;
     f.erase_dead(element)?;
-    Ok(f.result(made, 0))
+    Ok(f.result(created, 0))
 }

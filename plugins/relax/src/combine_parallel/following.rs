@@ -4,7 +4,7 @@ use passdock_plugin_api::prelude::*;
 
 use super::concatenated::Concatenated;
 use super::{Branch, attrs_of, own_constant};
-use crate::shared::read::{only_use, operator, unless_refused};
+use crate::shared::read::{only_use, operator, unless_no_match};
 
 const SUM: &str = "onnx.Add";
 
@@ -22,7 +22,7 @@ enum Operand {
     /// A value that all branches share, or an operand left out.
     Same(ValueId),
     /// The constants of all branches, with one number per channel.
-    Own(Concatenated),
+    Constants(Concatenated),
 }
 
 impl Step {
@@ -35,20 +35,20 @@ impl Step {
         let operands = self.operands.into_iter().map(|operand| match operand {
             Operand::Value => Ok(value),
             Operand::Same(same) => Ok(same),
-            Operand::Own(together) => together.make(f),
+            Operand::Constants(constants) => constants.make(f),
         });
         operands.collect()
     }
 }
 
 /// The search for the ops that continue branches.
-pub(super) struct Behind<'b> {
+pub(super) struct Continuation<'b> {
     pub(super) f: &'b Function,
     /// The axis of the channels.
     pub(super) axis: usize,
 }
 
-impl Behind<'_> {
+impl Continuation<'_> {
     /// Returns the ops that continue all branches.
     pub(super) fn follow(&self, branches: &mut [Branch]) -> Result<Vec<Step>, EditError> {
         let mut steps = Vec::new();
@@ -57,11 +57,11 @@ impl Behind<'_> {
             let Some(ops) = ops else {
                 break;
             };
-            let Some(step) = unless_refused(self.step(branches, &ops))? else {
+            let Some(step) = unless_no_match(self.step(branches, &ops))? else {
                 break;
             };
             for (branch, op) in branches.iter_mut().zip(ops) {
-                branch.behind.push(op);
+                branch.following.push(op);
             }
             steps.push(step);
         }
@@ -131,12 +131,13 @@ impl Behind<'_> {
     /// Returns an operand of all branches.
     fn operand(&self, branches: &[Branch], values: &[ValueId]) -> Result<Operand, EditError> {
         let f = self.f;
-        let is_made = |(branch, &value): (&Branch, &ValueId)| value == f.result(branch.last(), 0);
+        let is_own_result =
+            |(branch, &value): (&Branch, &ValueId)| value == f.result(branch.last(), 0);
         let mut pairs = branches.iter().zip(values);
-        if pairs.clone().all(is_made) {
+        if pairs.clone().all(is_own_result) {
             return Ok(Operand::Value);
         }
-        NoMatch::unless(!pairs.clone().any(is_made))?;
+        NoMatch::unless(!pairs.clone().any(is_own_result))?;
         if values.iter().all(|value| value.is_none()) || self.are_one_number(values)? {
             return Ok(Operand::Same(values[0]));
         }
@@ -144,7 +145,7 @@ impl Behind<'_> {
         let has_axis =
             |(branch, &value): (&Branch, &ValueId)| self.channels_at(branch, value) == Some(axis);
         NoMatch::unless(pairs.all(has_axis))?;
-        Ok(Operand::Own(Concatenated::new(f, values, axis)?))
+        Ok(Operand::Constants(Concatenated::new(f, values, axis)?))
     }
 
     /// Whether constants are the same single number.

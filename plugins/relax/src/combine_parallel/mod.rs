@@ -16,9 +16,9 @@ use passdock_plugin_api::record;
 
 use crate::channels::numbers::size_of;
 use crate::shared::operators::is_operator;
-use crate::shared::read::{like, operand, operator, unless_refused};
+use crate::shared::read::{like, operand, operator, unless_no_match};
 use concatenated::Concatenated;
-use following::{Behind, Step};
+use following::{Continuation, Step};
 
 const SPLIT: &str = "onnx.Split";
 
@@ -76,7 +76,7 @@ pub(crate) struct Branch {
     bias: Option<ValueId>,
     channels: i64,
     bytes: u64,
-    behind: Vec<OpId>,
+    following: Vec<OpId>,
 }
 
 impl Branch {
@@ -119,14 +119,14 @@ impl Branch {
             bias,
             channels,
             bytes,
-            behind: Vec::new(),
+            following: Vec::new(),
         };
         Some((branch, key))
     }
 
     /// Returns the last op of the branch.
     fn last(&self) -> OpId {
-        *self.behind.last().unwrap_or(&self.product)
+        *self.following.last().unwrap_or(&self.product)
     }
 }
 
@@ -192,17 +192,17 @@ impl Group {
 
 /// Returns the groups of parallel ops, in program order, that are worth combining.
 fn parallel(f: &Function, family: &Family, min_num_branches: i64) -> Result<Vec<Group>, EditError> {
-    let mut places: HashMap<Key, usize> = HashMap::new();
+    let mut positions: HashMap<Key, usize> = HashMap::new();
     let mut parallel: Vec<Vec<Branch>> = Vec::new();
     for op in f.ops_named(family.product) {
         let Some((branch, key)) = Branch::new(f, family, op) else {
             continue;
         };
-        let place = *places.entry(key).or_insert_with(|| {
+        let position = *positions.entry(key).or_insert_with(|| {
             parallel.push(Vec::new());
             parallel.len() - 1
         });
-        parallel[place].push(branch);
+        parallel[position].push(branch);
     }
     let kernels = Kernels::new(f)?;
     let is_layer = |value: ValueId| {
@@ -219,8 +219,8 @@ fn parallel(f: &Function, family: &Family, min_num_branches: i64) -> Result<Vec<
         let Some(axis) = (family.axis)(f, first.product) else {
             continue;
         };
-        let behind = Behind { f, axis };
-        let steps = behind.follow(&mut branches)?;
+        let following = Continuation { f, axis };
+        let steps = following.follow(&mut branches)?;
         let group = Group { branches, steps };
         if group.pays(min_num_branches) && !group.is_attention(f, is_layer) {
             groups.push(group);
@@ -251,7 +251,7 @@ fn concatenate(
 
 /// Combines the ops of a group.
 fn combine(f: &mut Function, cx: &PassContext, family: &Family, group: Group) -> PassResult {
-    let Some((axis, constants)) = unless_refused(concatenate(f, family, &group))? else {
+    let Some((axis, constants)) = unless_no_match(concatenate(f, family, &group))? else {
         return Ok(());
     };
     if !cx.may_rewrite(family.rule) {
@@ -264,8 +264,8 @@ fn combine(f: &mut Function, cx: &PassContext, family: &Family, group: Group) ->
         operands.push(constant.make(f)?);
     }
     let ops = branches.iter().flat_map(|one| {
-        let behind = one.behind.iter().copied();
-        std::iter::once(one.product).chain(behind)
+        let following = one.following.iter().copied();
+        std::iter::once(one.product).chain(following)
     });
     let ops: Vec<OpId> = ops.collect();
     let (loc, at) = (f.fused_loc(&ops)?, Position::before(first));

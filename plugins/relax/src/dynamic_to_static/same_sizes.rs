@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use passdock_plugin_api::DimKind;
 use passdock_plugin_api::prelude::*;
 
-use super::gives_shape;
+use super::computes_shape;
 use crate::shared::column::live_ops;
 use crate::shared::read::{add_tensor, operand};
 
@@ -21,7 +21,7 @@ const RANGES: i64 = 15;
 
 /// The maximum number of values with equal elements that are compared, and of ops that the search for a `Shape` visits.
 const CANDIDATES: usize = 16;
-const BEHIND: usize = 32;
+const MAX_DISTANCE: usize = 32;
 
 /// A type, and the elements of a value of that type.
 type Key = (TypeId, Vec<(DimKind, i64)>);
@@ -31,7 +31,7 @@ pub(super) fn same_sizes(f: &mut Function) -> PassResult {
     let mut sizes = SameSizes::default();
     let live = live_ops(f)?;
     for op in f.ops() {
-        if live.get(op.index()) && gives_shape(f, op) && f.traits(op).is_pure() {
+        if live.get(op.index()) && computes_shape(f, op) && f.traits(op).is_pure() {
             sizes.visit(f, op)?;
         }
     }
@@ -61,24 +61,24 @@ impl SameSizes {
             dims.iter().map(|dim| (dim.kind, dim.value)).collect(),
         );
         let same = self.known.entry(key).or_default();
-        let stands_before = |&&value: &&ValueId| is_visible(f, value, op);
-        if let Some(&other) = same.iter().take(CANDIDATES).find(stands_before) {
+        let is_visible_here = |&&value: &&ValueId| is_visible(f, value, op);
+        if let Some(&other) = same.iter().take(CANDIDATES).find(is_visible_here) {
             // A yielded value keeps its name.
-            if !is_given_out(f, result) {
+            if !is_yielded(f, result) {
                 f.replace_uses(result, other)?;
             }
             return Ok(());
         }
         same.push(result);
         if f.dtype(result) == DType::I64
-            && let Some((shape, places)) = source(f, op, &dims)
+            && let Some((shape, positions)) = source(f, op, &dims)
         {
             let at = same.len() - 1;
             let sizes = f.shape(result).unwrap_or_default();
-            let places: Vec<u8> = places.iter().flat_map(|at| at.to_le_bytes()).collect();
-            let places = add_tensor(f, DType::I64, &sizes, &places)?;
+            let positions: Vec<u8> = positions.iter().flat_map(|at| at.to_le_bytes()).collect();
+            let positions = add_tensor(f, DType::I64, &sizes, &positions)?;
             let gather = OpBuilder::new(GATHER)
-                .operands([shape, places])
+                .operands([shape, positions])
                 .attr("axis", 0)
                 .result(f.type_id(result))
                 .loc(f.loc(op));
@@ -119,9 +119,9 @@ fn gather_at_once(f: &mut Function) -> PassResult {
             if start > 0 {
                 part = part.attr("start", start);
             }
-            let places = operand(f, user, 1);
+            let positions = operand(f, user, 1);
             f.replace_op(user, part)?;
-            f.erase_dead(places)?;
+            f.erase_dead(positions)?;
         }
         if f.use_count(f.result(shape, 0)) == 0 && is_live(&shape) {
             f.erase_op(shape)?;
@@ -137,14 +137,14 @@ fn range(f: &Function, op: OpId, rank: Option<usize>) -> Option<(i64, i64)> {
     if f.name(op) != GATHER || !f.traits(op).is_defined() || !is_list || axis != 0 {
         return None;
     }
-    let places = f.constant_ints(f.operand(op, 1)?).ok()??;
-    let from_front = |&place: &i64| match place {
-        0.. => Some(place),
-        _ => Some(place + rank? as i64),
+    let positions = f.constant_ints(f.operand(op, 1)?).ok()??;
+    let from_front = |&position: &i64| match position {
+        0.. => Some(position),
+        _ => Some(position + rank? as i64),
     };
-    let places: Vec<i64> = places.iter().map(from_front).collect::<Option<_>>()?;
-    let (&first, &last) = (places.first()?, places.last()?);
-    let follow = places.windows(2).all(|two| two[0] + 1 == two[1]);
+    let positions: Vec<i64> = positions.iter().map(from_front).collect::<Option<_>>()?;
+    let (&first, &last) = (positions.first()?, positions.last()?);
+    let follow = positions.windows(2).all(|two| two[0] + 1 == two[1]);
     (follow && first >= 0).then_some((first, last + 1))
 }
 
@@ -158,12 +158,12 @@ fn elements(f: &Function, value: ValueId) -> Option<Vec<Dim>> {
 
 /// Whether the definition of an earlier value is live and dominates an op.
 fn is_visible(f: &Function, value: ValueId, op: OpId) -> bool {
-    let Some(maker) = f.defining_op(value).filter(|&maker| f.is_live(maker)) else {
+    let Some(producer) = f.defining_op(value).filter(|&producer| f.is_live(producer)) else {
         return false;
     };
-    let home = f.parent_region(maker);
+    let defining_region = f.parent_region(producer);
     let mut region = f.parent_region(op);
-    while region != home {
+    while region != defining_region {
         match f.parent_op(region) {
             Some(around) => region = f.parent_region(around),
             None => return false,
@@ -172,7 +172,7 @@ fn is_visible(f: &Function, value: ValueId, op: OpId) -> bool {
     true
 }
 
-fn is_given_out(f: &Function, value: ValueId) -> bool {
+fn is_yielded(f: &Function, value: ValueId) -> bool {
     let mut uses = f.iter_uses(value);
     uses.any(|used| f.terminator(f.parent_region(used.op)) == Some(used.op))
 }
@@ -192,23 +192,23 @@ fn source(f: &Function, op: OpId, dims: &[Dim]) -> Option<(ValueId, Vec<i64>)> {
     let mut seen = 0;
     while let Some(op) = open.pop() {
         seen += 1;
-        if seen > BEHIND {
+        if seen > MAX_DISTANCE {
             return None;
         }
         if is_shape(op) {
             let shape = f.result(op, 0);
             let all = elements(f, shape)?;
-            let place = |dim: &Dim| {
+            let position = |dim: &Dim| {
                 let at = all.iter().position(|one| super::same(*one, *dim));
                 at.map(|at| at as i64)
             };
-            match dims.iter().map(place).collect() {
-                Some(places) => return Some((shape, places)),
+            match dims.iter().map(position).collect() {
+                Some(positions) => return Some((shape, positions)),
                 None => continue,
             }
         }
-        let makers = f.operands(op).filter_map(|value| f.defining_op(value));
-        open.extend(makers.filter(|&maker| gives_shape(f, maker)));
+        let producers = f.operands(op).filter_map(|value| f.defining_op(value));
+        open.extend(producers.filter(|&producer| computes_shape(f, producer)));
     }
     None
 }

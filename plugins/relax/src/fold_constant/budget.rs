@@ -20,7 +20,7 @@ const CONSTANT: u64 = 32;
 const OP: u64 = 64;
 /// The ratio of the limit for all ops together to the limit for one op; expressions may cost as much again. With a
 /// smaller ratio, a second run would have a budget again sooner.
-const TOGETHER: u64 = 8;
+const MAX_GROUP: u64 = 8;
 /// The inverse of the growth limit of all ops, as a fraction of the constants' bytes. Expressions may use as much
 /// again.
 const PART: u64 = 200;
@@ -67,11 +67,11 @@ impl Limits {
             };
         }
         let floor = u64::try_from(options.max_growth).unwrap_or(0);
-        let all = floor.saturating_mul(TOGETHER).max(bytes / PART);
+        let all = floor.saturating_mul(MAX_GROUP).max(bytes / PART);
         Limits {
-            one: (all / TOGETHER).max(floor),
+            one: (all / MAX_GROUP).max(floor),
             all,
-            part: bytes / PART / TOGETHER,
+            part: bytes / PART / MAX_GROUP,
             expressions: bytes / PART,
             scratch: SCRATCH.max(stored),
         }
@@ -102,17 +102,17 @@ pub(super) fn useful(f: &Function, flags: &Column<bool>, limits: &Limits) -> Col
             share.set(result.index(), sum / f.use_count(result).max(1) as u64);
         }
     }
-    let mut wanted = Column::new(false);
+    let mut required = Column::new(false);
     for (&op, credit) in ops.iter().zip(credit).rev() {
         let limit = limits.one.saturating_add(credit).max(SMALL);
         let may_be_kept = |&result: &ValueId| {
-            wanted.get(result.index()) || static_len(f, result).is_none_or(|len| len <= limit)
+            required.get(result.index()) || static_len(f, result).is_none_or(|len| len <= limit)
         };
         let is_useful = f.results(op).iter().any(may_be_kept);
         useful.set(op.index(), is_useful);
         if is_useful {
             for value in f.operands(op).filter(|value| value.is_some()) {
-                wanted.set(value.index(), true);
+                required.set(value.index(), true);
             }
         }
     }
@@ -143,11 +143,11 @@ pub(super) struct Plan {
 
 impl Plan {
     pub(super) fn new(f: &Function, forward: &Forward<'_>, limits: &Limits) -> Plan {
-        let (flat, cost) = Plan::settle(f, forward, limits, 0);
+        let (flat, cost) = Plan::decide_all(f, forward, limits, 0);
         if limits.part == 0 {
             return flat;
         }
-        let (whole, more) = Plan::settle(f, forward, limits, limits.part);
+        let (whole, more) = Plan::decide_all(f, forward, limits, limits.part);
         match more.saturating_sub(cost) <= limits.expressions {
             true => whole,
             false => flat,
@@ -156,7 +156,7 @@ impl Plan {
 
     /// Decides about all ops. Each op adds `part` to the limit of the values that it leads to. Also returns the cost of
     /// all folded ops.
-    fn settle(f: &Function, forward: &Forward<'_>, limits: &Limits, part: u64) -> (Plan, u64) {
+    fn decide_all(f: &Function, forward: &Forward<'_>, limits: &Limits, part: u64) -> (Plan, u64) {
         let count = forward.folded.len();
         let is_pinned = |folded: &Folded| forward.pinned.contains(&folded.op);
         let mut plan = Plan {

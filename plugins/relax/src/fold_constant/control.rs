@@ -5,16 +5,16 @@ use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::symbol;
 
 use super::forward::Forward;
-use crate::shared::accept::{self, Answers};
+use crate::shared::accept::{self, RejectionCache};
 use crate::shared::operators::is_operator;
-use crate::shared::read::unless_refused;
+use crate::shared::read::unless_no_match;
 
 impl Forward<'_> {
     /// Replaces an op by its result if it can be decided without evaluation.
     pub(super) fn decide(&mut self, f: &mut Function, op: OpId) -> Result<Decided, EditError> {
         let constants: Vec<ConstId> = f.operands(op).filter_map(|v| f.constant(v)).collect();
         let decided = self.try_decide(f, op)?;
-        if matches!(decided, Decided::Gone(_)) {
+        if matches!(decided, Decided::Replaced(_)) {
             self.left.extend(constants);
         }
         Ok(decided)
@@ -23,7 +23,7 @@ impl Forward<'_> {
     fn try_decide(&mut self, f: &mut Function, op: OpId) -> Result<Decided, EditError> {
         if f.symbol(op) == symbol::TUPLE_GET {
             return match field(f, op) {
-                Some(field) if !self.is_refused(f, op, &[field]) => take_field(f, op, field),
+                Some(field) if !self.is_rejected(f, op, &[field]) => take_field(f, op, field),
                 _ => Ok(Decided::No),
             };
         }
@@ -33,22 +33,22 @@ impl Forward<'_> {
             "onnx.If" | "if" => {
                 let taken = self.flag(f, op, 0)?.or(self.only.get(&op).copied());
                 if let Some((branch, given)) = taken.and_then(|taken| branch(f, op, taken))
-                    && !self.is_refused(f, op, &given)
+                    && !self.is_rejected(f, op, &given)
                 {
                     return inline(f, op, branch);
                 }
             }
             "onnx.Loop" if self.runs_never(f, op)? => {
                 if let Some(values) = initial(f, op)
-                    && !self.is_refused(f, op, &values)
+                    && !self.is_rejected(f, op, &values)
                 {
                     return replace(f, op, &values);
                 }
             }
             _ => {
                 if let Some(original) = original(f, op)
-                    && !is_given_out(f, op)
-                    && !self.is_copy_refused(f, op, original)
+                    && !is_yielded(f, op)
+                    && !self.is_copy_rejected(f, op, original)
                 {
                     return replace(f, op, &[original]);
                 }
@@ -58,25 +58,31 @@ impl Forward<'_> {
     }
 
     /// Whether a user of the op would be invalid with one of the replacement values. Records the reason.
-    fn is_refused(&mut self, f: &mut Function, op: OpId, values: &[ValueId]) -> bool {
+    fn is_rejected(&mut self, f: &mut Function, op: OpId, values: &[ValueId]) -> bool {
         let results = f.results(op).to_vec();
         let constant = |f: &Function, value| self.constant(f, value);
-        let why =
-            accept::refusal_of_users(f, self.cx, &results, values, constant, &mut Answers::new());
-        why.inspect(|why| self.refuse(f, op, why)).is_some()
+        let why = accept::user_rejection(
+            f,
+            self.cx,
+            &results,
+            values,
+            constant,
+            &mut RejectionCache::new(),
+        );
+        why.inspect(|why| self.reject(f, op, why)).is_some()
     }
 
-    /// Like [`Forward::is_refused`], for a copy of a constant. Each user is checked once for all its copies.
-    fn is_copy_refused(&mut self, f: &mut Function, op: OpId, of: ValueId) -> bool {
-        let mut asked = std::mem::take(&mut self.asked);
+    /// Like [`Forward::is_rejected`], for a copy of a constant. Each user is checked once for all its copies.
+    fn is_copy_rejected(&mut self, f: &mut Function, op: OpId, of: ValueId) -> bool {
+        let mut checked = std::mem::take(&mut self.checked);
         let constant = |f: &Function, value| {
             let copied = || original(f, f.defining_op(value)?);
             self.constant(f, value).or_else(copied)
         };
         let copy = [f.result(op, 0)];
-        let why = accept::refusal_of_users(f, self.cx, &copy, &[of], constant, &mut asked);
-        self.asked = asked;
-        why.inspect(|why| self.refuse(f, op, why)).is_some()
+        let why = accept::user_rejection(f, self.cx, &copy, &[of], constant, &mut checked);
+        self.checked = checked;
+        why.inspect(|why| self.reject(f, op, why)).is_some()
     }
 
     /// Whether a loop's trip count is 0, or its initial condition is false.
@@ -108,7 +114,7 @@ pub(super) enum Decided {
     /// The op stays.
     No,
     /// The op was replaced. The next op to visit in its region.
-    Gone(Option<OpId>),
+    Replaced(Option<OpId>),
 }
 
 /// Returns the field that a `tuple_get` takes from a known `tuple`.
@@ -126,11 +132,11 @@ fn take_field(f: &mut Function, op: OpId, field: ValueId) -> Result<Decided, Edi
     if let Some(tuple) = tuple.filter(|&tuple| !f.results(tuple).iter().any(is_used)) {
         f.erase_op(tuple)?;
     }
-    Ok(Decided::Gone(next))
+    Ok(Decided::Replaced(next))
 }
 
 /// Whether the region of an op yields one of its results. A constant instead of the result may need a copy.
-fn is_given_out(f: &Function, op: OpId) -> bool {
+fn is_yielded(f: &Function, op: OpId) -> bool {
     let terminator = f.terminator(f.parent_region(op));
     let mut uses = f.results(op).iter().flat_map(|&value| f.iter_uses(value));
     terminator.is_some() && uses.any(|used| Some(used.op) == terminator)
@@ -150,8 +156,8 @@ fn replace(f: &mut Function, op: OpId, values: &[ValueId]) -> Result<Decided, Ed
     if values.len() != f.result_count(op) {
         return Ok(Decided::No);
     }
-    match unless_refused(f.replace_op_with(op, values))? {
-        Some(()) => Ok(Decided::Gone(next)),
+    match unless_no_match(f.replace_op_with(op, values))? {
+        Some(()) => Ok(Decided::Replaced(next)),
         None => Ok(Decided::No),
     }
 }
@@ -172,7 +178,7 @@ fn inline(f: &mut Function, op: OpId, branch: RegionId) -> Result<Decided, EditE
     let mut values = f.inline_region(branch, &[])?;
     let mut first = if is_empty { next } else { first };
     let mut copies = Vec::new();
-    if !is_given_out(f, op) {
+    if !is_yielded(f, op) {
         // Removes the copies at the end of the branch.
         for value in &mut values {
             while let Some((copy, original)) = copied(f, *value) {
@@ -190,7 +196,7 @@ fn inline(f: &mut Function, op: OpId, branch: RegionId) -> Result<Decided, EditE
             f.erase_op(copy)?;
         }
     }
-    Ok(Decided::Gone(first))
+    Ok(Decided::Replaced(first))
 }
 
 /// Returns the op that copies a non-constant value, and that value.
@@ -208,10 +214,10 @@ fn copied(f: &Function, value: ValueId) -> Option<(OpId, ValueId)> {
 /// shape of an empty scan output is unknown.
 fn initial(f: &Function, op: OpId) -> Option<Vec<ValueId>> {
     let initial: Vec<ValueId> = f.operands(op).skip(2).collect();
-    let stands_for = |(at, &result): (usize, &ValueId)| match initial.get(at) {
+    let replacement = |(at, &result): (usize, &ValueId)| match initial.get(at) {
         Some(&value) if value.is_some() => Some(value),
         _ if f.use_count(result) == 0 => Some(ValueId::NONE),
         _ => None,
     };
-    f.results(op).iter().enumerate().map(stands_for).collect()
+    f.results(op).iter().enumerate().map(replacement).collect()
 }

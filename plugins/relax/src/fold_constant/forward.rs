@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use passdock_plugin_api::prelude::*;
 
 use super::budget::Limits;
-use crate::shared::accept::Answers;
+use crate::shared::accept::RejectionCache;
 use crate::shared::column::Column;
 
 /// The state of the forward walk, which evaluates ops.
@@ -36,9 +36,9 @@ pub(super) struct Forward<'a> {
     /// Constants that were operands of replaced ops.
     pub(super) left: Vec<ConstId>,
     /// Cached results of checking the users of copies of constants.
-    pub(super) asked: Answers,
+    pub(super) checked: RejectionCache,
     /// Rejected ops with constant operands, by name and reason. Later steps may remove some of them.
-    pub(super) refused: BTreeMap<(String, String), Vec<OpId>>,
+    pub(super) rejected: BTreeMap<(String, String), Vec<OpId>>,
 }
 
 /// An op, and the scratch constants that its results evaluate to.
@@ -69,8 +69,8 @@ impl<'a> Forward<'a> {
             folded: Vec::new(),
             pinned: HashSet::new(),
             left: Vec::new(),
-            asked: Answers::new(),
-            refused: BTreeMap::new(),
+            checked: RejectionCache::new(),
+            rejected: BTreeMap::new(),
         }
     }
 
@@ -96,9 +96,9 @@ impl<'a> Forward<'a> {
         self.folded.push(Folded { op, values });
     }
 
-    pub(super) fn refuse(&mut self, f: &Function, op: OpId, why: &str) {
+    pub(super) fn reject(&mut self, f: &Function, op: OpId, why: &str) {
         let key = (f.name(op).to_owned(), why.to_owned());
-        self.refused.entry(key).or_default().push(op);
+        self.rejected.entry(key).or_default().push(op);
     }
 }
 

@@ -41,8 +41,8 @@ pub(super) fn only_branches(
     let mut search = Search::new(f)?;
     for _ in 0..ROUNDS {
         let before = search.only.len();
-        search.go_forward(f);
-        search.go_back(f, cx)?;
+        search.propagate_forward(f);
+        search.propagate_backward(f, cx)?;
         if search.only.len() == before {
             break;
         }
@@ -164,7 +164,7 @@ fn axes(f: &Function, op: OpId) -> Option<i64> {
 }
 
 /// Returns the subset of ranks of a value that an op accepts, according to its type rule.
-fn taken(
+fn accepted_ranks(
     f: &mut Function,
     cx: &PassContext,
     op: OpId,
@@ -175,17 +175,17 @@ fn taken(
     let operands: Vec<ValueId> = f.operands(op).collect();
     // ONNX Runtime accepts a scalar in reductions, whatever the axis.
     let reduces = ["onnx.Reduce", "onnx.Arg"].map(|prefix| f.name(op).starts_with(prefix));
-    let mut taken = ranks;
+    let mut accepted = ranks;
     for rank in ranks.list().filter(|rank| *rank <= MOST_TRIED) {
         let tried = f.add_type(&TypeSpec::tensor(dtype, vec![Dim::UNKNOWN; rank]))?;
         retype(f, value, tried)?;
         let is_scalar_reduced = rank == 0 && reduces.contains(&true);
         if cx.infer_with(f, op, &operands).is_err() && !is_scalar_reduced {
-            taken.0 &= !(1 << rank);
+            accepted.0 &= !(1 << rank);
         }
     }
     retype(f, value, ty)?;
-    Ok(taken)
+    Ok(accepted)
 }
 
 /// Whether an operand has a known length.
@@ -243,15 +243,18 @@ impl Search {
     }
 
     /// Propagates ranks from operands to results, in program order.
-    fn go_forward(&mut self, f: &Function) {
+    fn propagate_forward(&mut self, f: &Function) {
         for at in 0..self.order.len() {
             let op = self.order[at];
             if is_if(f, op) {
                 for (index, &result) in f.results(op).iter().enumerate() {
-                    let given = |taken| self.given(f, op, taken, index).unwrap_or(Ranks::ANY);
+                    let yielded_ranks = |taken| {
+                        self.yielded_ranks(f, op, taken, index)
+                            .unwrap_or(Ranks::ANY)
+                    };
                     let ranks = match self.only.get(&op) {
-                        Some(&taken) => given(taken),
-                        None => given(true).either(given(false)),
+                        Some(&taken) => yielded_ranks(taken),
+                        None => yielded_ranks(true).either(yielded_ranks(false)),
                     };
                     self.narrow(f, result, ranks);
                 }
@@ -276,7 +279,7 @@ impl Search {
     }
 
     /// Propagates ranks from users to operands, in reverse program order.
-    fn go_back(&mut self, f: &mut Function, cx: &PassContext) -> Result<(), EditError> {
+    fn propagate_backward(&mut self, f: &mut Function, cx: &PassContext) -> Result<(), EditError> {
         for at in (0..self.order.len()).rev() {
             let op = self.order[at];
             if !self.live.get(op.index()) {
@@ -300,8 +303,8 @@ impl Search {
                     Relation::Equal => self.narrow(f, value, self.common(f, op).both(result)),
                     _ => {}
                 }
-                let taken = taken(f, cx, op, value, self.ranks(f, value))?;
-                self.narrow(f, value, taken);
+                let accepted = accepted_ranks(f, cx, op, value, self.ranks(f, value))?;
+                self.narrow(f, value, accepted);
             }
         }
         Ok(())
@@ -311,8 +314,10 @@ impl Search {
     fn choose(&mut self, f: &Function, op: OpId) {
         let can_run = |taken| {
             f.results(op).iter().enumerate().all(|(index, &result)| {
-                let given = self.given(f, op, taken, index).unwrap_or(Ranks::ANY);
-                given.both(self.ranks(f, result)) != Ranks(0)
+                let yielded_ranks = self
+                    .yielded_ranks(f, op, taken, index)
+                    .unwrap_or(Ranks::ANY);
+                yielded_ranks.both(self.ranks(f, result)) != Ranks(0)
             })
         };
         let taken = match [can_run(true), can_run(false)] {
@@ -341,19 +346,19 @@ impl Search {
     }
 
     /// Returns the ranks that a branch can yield.
-    fn given(&self, f: &Function, op: OpId, taken: bool, index: usize) -> Option<Ranks> {
+    fn yielded_ranks(&self, f: &Function, op: OpId, taken: bool, index: usize) -> Option<Ranks> {
         let last = f.terminator(f.region(op, name_of(taken))?)?;
         Some(self.ranks(f, f.operand(last, index)?))
     }
 
     /// Whether an op always runs if a value is computed.
     fn runs_with(&self, f: &Function, op: OpId, value: ValueId) -> bool {
-        let home = match f.defining_op(value) {
-            Some(maker) => f.parent_region(maker),
+        let defining_region = match f.defining_op(value) {
+            Some(producer) => f.parent_region(producer),
             None => return false,
         };
         let mut region = f.parent_region(op);
-        while region != home {
+        while region != defining_region {
             match self.sure.get(&region) {
                 Some(&around) => region = around,
                 None => return false,

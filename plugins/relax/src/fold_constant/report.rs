@@ -13,7 +13,7 @@ const MAX_NOTES: usize = 12;
 /// Emits a note if any such op is left.
 pub(super) fn emit(f: &Function, cx: &PassContext, forward: &Forward<'_>, plan: &Plan) {
     let mut groups: BTreeMap<(&str, &str), Group> = BTreeMap::new();
-    for ((name, why), ops) in &forward.refused {
+    for ((name, why), ops) in &forward.rejected {
         let mut left = ops.iter().copied().filter(|&op| f.is_live(op));
         let Some(example) = left.next() else {
             continue;

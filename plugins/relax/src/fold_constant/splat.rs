@@ -15,7 +15,7 @@ use crate::shared::accept;
 use crate::shared::operators::is_operator;
 use crate::shared::read::{add_tensor, is_one, like, stretches};
 
-const MADE: &str = "onnx.ConstantOfShape";
+const CONSTANT_OF_SHAPE: &str = "onnx.ConstantOfShape";
 /// The opset version that introduced the operator.
 const SINCE: i64 = 9;
 
@@ -44,7 +44,7 @@ impl Forward<'_> {
         }
         let result = f.result(op, 0);
         let (name, traits) = (f.name(op), f.traits(op));
-        if name == MADE {
+        if name == CONSTANT_OF_SHAPE {
             let element = match f.attr(op, "value") {
                 None => Some(0_f32.to_le_bytes().to_vec()),
                 Some(Attr::Tensor(id)) => f.constant_bytes(id).ok().map(<[u8]>::to_vec),
@@ -82,7 +82,7 @@ impl Forward<'_> {
             && static_len(f, result).is_some_and(|len| len > self.large)
             && dtype != DType::STRING
             && dtype.bits().is_multiple_of(8)
-            && is_operator(self.cx, MADE)
+            && is_operator(self.cx, CONSTANT_OF_SHAPE)
             && f.traits(op).is_defined()
     }
 
@@ -99,8 +99,8 @@ impl Forward<'_> {
     fn element_of_all(&mut self, f: &mut Function, op: OpId) -> Result<Option<Vec<u8>>, EditError> {
         let mut elements = Vec::with_capacity(f.operand_count(op));
         for (index, value) in f.operands(op).enumerate() {
-            let stand_in = typed::element(f, op, index);
-            let Some(element) = stand_in.or_else(|| self.element(f, value)) else {
+            let placeholder = typed::element(f, op, index);
+            let Some(element) = placeholder.or_else(|| self.element(f, value)) else {
                 return Ok(None);
             };
             elements.push((f.dtype(value), element));
@@ -118,8 +118,8 @@ impl Forward<'_> {
             Evaluated::Constants(values) => {
                 self.left
                     .extend(values.iter().filter_map(|&v| f.constant(v)));
-                let of_type = |&&value: &&ValueId| f.dtype(value) == f.dtype(f.result(op, 0));
-                let value = values.first().filter(of_type);
+                let from_type = |&&value: &&ValueId| f.dtype(value) == f.dtype(f.result(op, 0));
+                let value = values.first().filter(from_type);
                 value.and_then(|&value| Some(f.constant_data(value).ok()??.to_vec()))
             }
             _ => None,
@@ -160,16 +160,16 @@ impl Forward<'_> {
             return Ok(op);
         };
         self.left.push(value);
-        let made = OpBuilder::new(MADE)
+        let created = OpBuilder::new(CONSTANT_OF_SHAPE)
             .operand(shape)
             .attr("value", AttrValue::Tensor(value))
             .result(ty)
             .loc(f.loc(op));
         let useful = self.useful.get(op.index());
-        let made = f.replace_op(op, made)?;
-        self.useful.set(made.index(), useful);
-        self.elements.insert(f.result(made, 0), element);
-        Ok(made)
+        let created = f.replace_op(op, created)?;
+        self.useful.set(created.index(), useful);
+        self.elements.insert(f.result(created, 0), element);
+        Ok(created)
     }
 
     /// Replaces each large splat operand that the op broadcasts by a single element.
@@ -186,27 +186,27 @@ impl Forward<'_> {
             let Some(element) = self.elements.get(&value).cloned() else {
                 continue;
             };
-            let says_shape = |other: usize| {
+            let is_shape = |other: usize| {
                 let other = f.operand(op, other);
                 other.is_some_and(|other| other != value && stretches(f, value, other))
             };
-            if !(0..f.operand_count(op)).any(says_shape) {
+            if !(0..f.operand_count(op)).any(is_shape) {
                 continue;
             }
             let one = self.single(f, f.dtype(value), &element)?;
             let mut operands: Vec<ValueId> = f.operands(op).collect();
             operands[index] = one;
-            if accept::refusal(f, self.cx, op, &operands).is_some() {
+            if accept::rejection_reason(f, self.cx, op, &operands).is_some() {
                 continue;
             }
             f.set_operand(op, index, one)?;
-            if let Some(maker) = f.defining_op(value)
+            if let Some(producer) = f.defining_op(value)
                 && f.use_count(value) == 0
                 && self.known(value).is_none()
             {
                 self.left
-                    .extend(f.operands(maker).filter_map(|v| f.constant(v)));
-                f.erase_op(maker)?;
+                    .extend(f.operands(producer).filter_map(|v| f.constant(v)));
+                f.erase_op(producer)?;
             }
         }
         Ok(())

@@ -13,12 +13,12 @@ const TYPED: &[(&str, usize, bool)] = &[("onnx.CastLike", 1, false), ("onnx.EyeL
 
 /// Whether only the type of an operand matters, and the type is known.
 pub(super) fn is_typed(f: &Function, op: OpId, index: usize) -> bool {
-    stand_in(f, op, index).is_some()
+    placeholder(f, op, index).is_some()
 }
 
 /// Returns the element of the replacement for an operand.
 pub(super) fn element(f: &Function, op: OpId, index: usize) -> Option<Vec<u8>> {
-    stand_in(f, op, index).map(|(dtype, _)| zero(dtype))
+    placeholder(f, op, index).map(|(dtype, _)| zero(dtype))
 }
 
 fn zero(dtype: DType) -> Vec<u8> {
@@ -26,7 +26,7 @@ fn zero(dtype: DType) -> Vec<u8> {
 }
 
 /// Returns the element type and shape of the replacement for an operand.
-fn stand_in(f: &Function, op: OpId, index: usize) -> Option<(DType, Vec<i64>)> {
+fn placeholder(f: &Function, op: OpId, index: usize) -> Option<(DType, Vec<i64>)> {
     let name = f.name(op);
     let is_this = |&&(of, at, _): &&(&str, usize, bool)| at == index && of == name;
     let &(.., has_shape) = TYPED.iter().find(is_this)?;
@@ -70,7 +70,7 @@ impl Forward<'_> {
             if value.is_none() || f.constant(*value).is_some() {
                 continue;
             }
-            if let Some((dtype, shape)) = stand_in(f, op, index) {
+            if let Some((dtype, shape)) = placeholder(f, op, index) {
                 let ty = f.add_type(&TypeSpec::shaped(dtype, &shape))?;
                 *value = f.add_constant(&ConstantSpec::splat(ty, &zero(dtype)))?;
                 self.left.extend(f.constant(*value));

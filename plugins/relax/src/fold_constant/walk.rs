@@ -17,14 +17,14 @@ impl Forward<'_> {
         while let Some(mut op) = cursor.advance(f) {
             // Inlined ops are new, so the checker has no flags for them yet.
             if self.flags.get(op.index()) {
-                if let Decided::Gone(first) = self.decide(f, op)? {
+                if let Decided::Replaced(first) = self.decide(f, op)? {
                     cursor.next = first;
                     continue;
                 }
                 op = self.evaluate(f, op)?;
             }
             self.take_one(f, op)?;
-            self.ask(f, op);
+            self.check_operands(f, op);
             cursor.enter(f, op);
         }
         Ok(())
@@ -32,7 +32,7 @@ impl Forward<'_> {
 
     /// Checks whether an op that isn't folded accepts its operands as constants. Otherwise, the ops that define them
     /// stay.
-    fn ask(&mut self, f: &mut Function, op: OpId) {
+    fn check_operands(&mut self, f: &mut Function, op: OpId) {
         let is_folded =
             |&value: &ValueId| f.constant(value).is_none() && self.known(value).is_some();
         let folded: Vec<OpId> = f
@@ -46,12 +46,12 @@ impl Forward<'_> {
         }
         let constant = |value| self.constant(f, value).unwrap_or(value);
         let operands: Vec<ValueId> = f.operands(op).map(constant).collect();
-        let Some(why) = accept::refusal(f, self.cx, op, &operands) else {
+        let Some(why) = accept::rejection_reason(f, self.cx, op, &operands) else {
             return;
         };
         for giver in folded {
             if self.pinned.insert(giver) {
-                self.refuse(f, giver, &why);
+                self.reject(f, giver, &why);
             }
         }
     }
@@ -79,7 +79,7 @@ impl Forward<'_> {
             return Ok(op);
         }
         if self.stays_quantised(f, op) {
-            self.refuse(f, op, QUANTISED);
+            self.reject(f, op, QUANTISED);
             return Ok(op);
         }
         let op = self.as_splat(f, op)?;
@@ -88,7 +88,7 @@ impl Forward<'_> {
         let all_constant = operands.iter().all(is_constant);
         if !may_fold(f, op, f.traits(op)) {
             if all_constant {
-                self.refuse(f, op, why_not(traits));
+                self.reject(f, op, unfolded_reason(traits));
             }
             return Ok(op);
         }
@@ -98,17 +98,17 @@ impl Forward<'_> {
                 return Ok(op);
             }
         } else if !self.useful.get(op.index()) {
-            self.refuse(f, op, GROWS);
+            self.reject(f, op, GROWS);
             return Ok(op);
         }
         match self.cx.evaluate_with(f, op, &operands, self.room)? {
             Evaluated::Constants(values) => self.know(f, op, values),
-            Evaluated::Refused(why) if all_constant => {
+            Evaluated::Rejected(why) if all_constant => {
                 let is_large =
                     |&value: &ValueId| static_len(f, value).is_some_and(|bytes| bytes > self.room);
                 match self.may_grow && f.results(op).iter().any(is_large) {
-                    true => self.refuse(f, op, TOO_LARGE),
-                    false => self.refuse(f, op, &why),
+                    true => self.reject(f, op, TOO_LARGE),
+                    false => self.reject(f, op, &why),
                 }
             }
             _ => {}
@@ -117,7 +117,7 @@ impl Forward<'_> {
     }
 }
 
-fn why_not(traits: OpTraits) -> &'static str {
+fn unfolded_reason(traits: OpTraits) -> &'static str {
     if traits.is_random() {
         "the operator is random"
     } else if traits.is_ambiguous() {

@@ -49,7 +49,7 @@ use crate::channels::constants::{self, Axis};
 use crate::channels::fold::{Moved, Plan};
 use crate::channels::linear::{Linear, Side};
 use crate::channels::numbers::Numbers;
-use crate::shared::read::{operand, operator, unless_refused};
+use crate::shared::read::{operand, operator, unless_no_match};
 
 /// Returns a plan that folds an op into the weights before it.
 ///
@@ -57,11 +57,11 @@ use crate::shared::read::{operand, operator, unless_refused};
 pub(crate) fn plan(f: &Function, op: OpId) -> Result<Plan, EditError> {
     for data in 0..f.operand_count(op).min(2) {
         let value = operand(f, op, data);
-        let Some(axis) = unless_refused(axis(f, op, value))? else {
+        let Some(axis) = unless_no_match(axis(f, op, value))? else {
             continue;
         };
-        if let Some(affine) = unless_refused(Affine::from_op(f, op, data, axis))?
-            && let Some(plan) = unless_refused(find(f, Plan::new(op, data), affine, axis))?
+        if let Some(affine) = unless_no_match(Affine::from_op(f, op, data, axis))?
+            && let Some(plan) = unless_no_match(find(f, Plan::new(op, data), affine, axis))?
         {
             return Ok(plan);
         }
@@ -70,7 +70,7 @@ pub(crate) fn plan(f: &Function, op: OpId) -> Result<Plan, EditError> {
 }
 
 /// Returns the op that defines a value, if it is in the region of `user` and the value has no other use.
-fn only_maker(f: &Function, user: OpId, value: ValueId) -> Option<OpId> {
+fn only_producer(f: &Function, user: OpId, value: ValueId) -> Option<OpId> {
     let op = f.defining_op(value)?;
     let is_near = f.parent_region(op) == f.parent_region(user);
     (is_near && f.use_count(value) == 1 && f.index(value) == 0).then_some(op)
@@ -80,8 +80,8 @@ fn only_maker(f: &Function, user: OpId, value: ValueId) -> Option<OpId> {
 fn axis(f: &Function, user: OpId, value: ValueId) -> Result<Axis, EditError> {
     let (mut user, mut value) = (user, value);
     for _ in 0..DEEPEST {
-        let op = only_maker(f, user, value).ok_or(NoMatch)?;
-        if let Some(linear) = unless_refused(Linear::from_op(f, op))? {
+        let op = only_producer(f, user, value).ok_or(NoMatch)?;
+        if let Some(linear) = unless_no_match(Linear::from_op(f, op))? {
             return Ok(linear.output(f));
         }
         let is_between = matches!(
@@ -90,8 +90,8 @@ fn axis(f: &Function, user: OpId, value: ValueId) -> Result<Axis, EditError> {
         );
         NoMatch::unless(passes(f, op, true) || is_between)?;
         let operands = f.operands(op);
-        let mut made = operands.filter(|&operand| only_maker(f, op, operand).is_some());
-        (user, value) = (op, made.next().ok_or(NoMatch)?);
+        let mut created = operands.filter(|&operand| only_producer(f, op, operand).is_some());
+        (user, value) = (op, created.next().ok_or(NoMatch)?);
     }
     Err(NoMatch.into())
 }
@@ -100,19 +100,19 @@ fn axis(f: &Function, user: OpId, value: ValueId) -> Result<Axis, EditError> {
 fn find(f: &Function, mut plan: Plan, affine: Affine, axis: Axis) -> Result<Plan, EditError> {
     let is_positive = affine.factor.all(|factor| factor > 0.0);
     let mut affine = affine;
-    let mut pending = vec![(plan.going, operand(f, plan.going, plan.data))];
+    let mut pending = vec![(plan.erased, operand(f, plan.erased, plan.data))];
     let mut steps = 0;
     while let Some((user, value)) = pending.pop() {
         steps += 1;
         NoMatch::unless(steps <= DEEPEST)?;
-        let op = only_maker(f, user, value).ok_or(NoMatch)?;
-        if let Some(linear) = unless_refused(Linear::from_op(f, op))? {
+        let op = only_producer(f, user, value).ok_or(NoMatch)?;
+        if let Some(linear) = unless_no_match(Linear::from_op(f, op))? {
             NoMatch::unless(linear.output(f) == axis)?;
             plan.linears.push((linear, Side::Output, affine.clone()));
             continue;
         }
         let operand = |index: usize| operand(f, op, index);
-        let numbers = |index| unless_refused(constants::along(f, operand(index), axis));
+        let numbers = |index| unless_no_match(constants::along(f, operand(index), axis));
         match operator(f, op) {
             name @ ("onnx.Add" | "onnx.Sub") => {
                 // A bias is folded into the constants of a sum; only the factor propagates further.
@@ -120,8 +120,8 @@ fn find(f: &Function, mut plan: Plan, affine: Affine, axis: Axis) -> Result<Plan
                 for index in [1, 0] {
                     match numbers(index)? {
                         Some(numbers) => {
-                            let is_taken_away = name == "onnx.Sub" && index == 1;
-                            let sign = if is_taken_away { -1.0 } else { 1.0 };
+                            let is_moved = name == "onnx.Sub" && index == 1;
+                            let sign = if is_moved { -1.0 } else { 1.0 };
                             let more = offset.take().unwrap_or(Numbers::every(0.0));
                             let numbers =
                                 numbers.with(&affine.factor, |number, factor| number * factor);

@@ -36,7 +36,7 @@ use crate::channels::affine::Affine;
 use crate::channels::constants::{self, Axis};
 use crate::channels::fold::{Moved, Plan};
 use crate::channels::linear::{Linear, Side};
-use crate::shared::read::{is_one, operand, operator, size, unless_refused};
+use crate::shared::read::{is_one, operand, operator, size, unless_no_match};
 
 /// Returns a plan that folds an op into the weights after it.
 ///
@@ -48,9 +48,9 @@ pub(crate) fn plan(f: &Function, op: OpId) -> Result<Plan, EditError> {
         if value.is_none() || f.constant(value).is_some() {
             continue;
         }
-        if let Some(affine) = unless_refused(Affine::from_op(f, op, data, axis))?
+        if let Some(affine) = unless_no_match(Affine::from_op(f, op, data, axis))?
             && keeps_shape(f, op, data, axis)
-            && let Some(plan) = unless_refused(find(f, Plan::new(op, data), &affine, axis))?
+            && let Some(plan) = unless_no_match(find(f, Plan::new(op, data), &affine, axis))?
         {
             return Ok(plan);
         }
@@ -74,7 +74,7 @@ fn axis(f: &Function, value: ValueId) -> Result<Axis, EditError> {
     let mut value = value;
     for _ in 0..DEEPEST {
         let one = f.iter_uses(value).next().ok_or(NoMatch)?;
-        if let Some(linear) = unless_refused(Linear::from_op(f, one.op))? {
+        if let Some(linear) = unless_no_match(Linear::from_op(f, one.op))? {
             return Ok(linear.axis(f, Side::Input));
         }
         let is_between = matches!(operator(f, one.op), "onnx.Add" | "onnx.Sub");
@@ -88,19 +88,19 @@ fn axis(f: &Function, value: ValueId) -> Result<Axis, EditError> {
 fn find(f: &Function, mut plan: Plan, affine: &Affine, axis: Axis) -> Result<Plan, EditError> {
     let Affine { factor, offset } = affine;
     let is_positive = factor.all(|factor| factor > 0.0);
-    let mut pending = vec![f.result(plan.going, 0)];
+    let mut pending = vec![f.result(plan.erased, 0)];
     let mut steps = 0;
     while let Some(value) = pending.pop() {
         for one in f.iter_uses(value) {
             steps += 1;
             let op = one.op;
             NoMatch::unless(steps <= DEEPEST)?;
-            if let Some(linear) = unless_refused(Linear::from_op(f, op))? {
+            if let Some(linear) = unless_no_match(Linear::from_op(f, op))? {
                 let is_new = plan.linears.iter().all(|(other, _, _)| other.op != op);
-                let takes = offset.are(0.0) || takes_offset(f, &linear);
+                let can_move = offset.are(0.0) || can_move_offset(f, &linear);
                 let is_data = one.index == linear.data_at();
                 let has_axis = linear.axis(f, Side::Input) == axis;
-                NoMatch::unless(is_data && has_axis && is_new && takes)?;
+                NoMatch::unless(is_data && has_axis && is_new && can_move)?;
                 plan.linears.push((linear, Side::Input, affine.clone()));
                 continue;
             }
@@ -128,6 +128,6 @@ fn find(f: &Function, mut plan: Plan, affine: &Affine, axis: Axis) -> Result<Pla
 
 /// Whether adding to an op's operand can be replaced by adding to its result. Not in types of less than 32 bits: the
 /// model may rely on the rounding of a large sum.
-fn takes_offset(f: &Function, linear: &Linear) -> bool {
+fn can_move_offset(f: &Function, linear: &Linear) -> bool {
     linear.is_unpadded(f) && matches!(linear.weights.dtype, DType::F32 | DType::F64)
 }

@@ -39,7 +39,7 @@ use std::collections::HashMap;
 
 use passdock_plugin_api::prelude::*;
 
-use crate::fusion::shared::domains::take_back_domains;
+use crate::fusion::shared::domains::remove_domains;
 use crate::fusion::shared::marks::is_primitive;
 use crate::fusion::shared::restore::{Kernel, constants_by_name};
 use crate::shared::call_graph::{graph_functions, optimized_functions};
@@ -75,8 +75,12 @@ pub fn defuse_ops(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
                 Err(why) => {
                     let name = f.name(call);
                     let note = format!("cannot restore the ops of `{name}`: {why}");
-                    let place = Place::name(call).within(f);
-                    cx.emit(&Diagnostic::note(note).code("relax::not-defused").at(place));
+                    let position = Place::name(call).within(f);
+                    cx.emit(
+                        &Diagnostic::note(note)
+                            .code("relax::not-defused")
+                            .at(position),
+                    );
                 }
             }
         }
@@ -89,5 +93,5 @@ pub fn defuse_ops(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     for &kernel in &removed {
         m.remove(kernel)?;
     }
-    take_back_domains(m, &removed)
+    remove_domains(m, &removed)
 }

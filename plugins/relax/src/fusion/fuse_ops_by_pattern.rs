@@ -78,8 +78,8 @@ pub fn fuse_ops_by_pattern(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     let mut groups = Groups::default();
     for holder in open_functions(m)? {
         let mut found = Vec::new();
-        cx.find(m.edit(holder)?, &[&all], |_, place| {
-            found.push((place.rule_index(), place.ops().to_vec()));
+        cx.find(m.edit(holder)?, &[&all], |_, position| {
+            found.push((position.rule_index(), position.ops().to_vec()));
             Ok(())
         })?;
         // A stable sort: matches of one pattern stay in program order.

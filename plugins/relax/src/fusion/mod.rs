@@ -10,4 +10,4 @@ pub mod group;
 pub mod partition;
 mod shared;
 
-pub use shared::domains::take_back_domains;
+pub use shared::domains::remove_domains;

@@ -37,7 +37,7 @@ fn field(f: &Function, op: OpId) -> Result<Sort, String> {
     };
     let fields = tuple.items();
     let field = usize::try_from(index).ok().and_then(|at| fields.get(at));
-    field.map(|&ty| Sort::of_type(f, ty)).ok_or_else(|| {
+    field.map(|&ty| Sort::from_type(f, ty)).ok_or_else(|| {
         let count = fields.len();
         format!("index {index} of `tuple_get` is out of range for a tuple of {count}")
     })

@@ -167,7 +167,7 @@ impl Calls {
         let results = f.clone_region_from(&source, source.body(), at, &args, &[])?;
         let end = f.create_op(OpBuilder::new(END).untyped_results(0), at)?;
         let first = f.next_op(start).filter(|&op| op != end);
-        forget_own(f, start, end, &bindings)?;
+        clear_declared_symbols(f, start, end, &bindings)?;
         Ok(Some(Copied {
             holder,
             first,
@@ -225,7 +225,7 @@ fn elements(f: &Function, value: ValueId) -> Option<Vec<u8>> {
 
 /// Prepares a copy for inference. Removes declared dim symbols, which have another meaning in the caller, and replaces
 /// references to attribute parameters by their values.
-fn forget_own(
+fn clear_declared_symbols(
     f: &mut Function,
     start: OpId,
     end: OpId,

@@ -12,9 +12,9 @@ const CODE: &str = "relax::infer-type";
 const HELP: &str = "correct the declared type or the op; the inferred type is used";
 
 /// Returns a diagnostic about an invalid op.
-pub(crate) fn wrong(f: &Function, op: OpId, message: String) -> Diagnostic {
-    let wrong = Diagnostic::warning(message).at(Place::op(op).within(f));
-    wrong.code(CODE)
+pub(crate) fn invalid_op(f: &Function, op: OpId, message: String) -> Diagnostic {
+    let invalid_op = Diagnostic::warning(message).at(Place::op(op).within(f));
+    invalid_op.code(CODE)
 }
 
 /// Returns a diagnostic about a result whose inferred type isn't the declared one.
@@ -31,10 +31,10 @@ fn other_type(
         "`{}` has result type {inferred}, but {declared} is declared{why}",
         f.name(op)
     );
-    let place = Place::result(op, index).within(f);
+    let position = Place::result(op, index).within(f);
     Diagnostic::warning(message)
         .at(Place::name(op).within(f))
-        .label(place, format!("declared {declared}"))
+        .label(position, format!("declared {declared}"))
         .code(CODE)
         .help(help)
 }
@@ -53,9 +53,9 @@ fn label_declared(report: Diagnostic, f: &Function, value: ValueId) -> Diagnosti
 /// Returns a diagnostic about an op that violates its definition.
 pub(crate) fn malformed(f: &Function, cx: &PassContext, op: OpId) -> Option<Diagnostic> {
     let error = cx.check_op(f, op).err()?;
-    let wrong = Diagnostic::warning(error.message).at(Place::op(op).within(f));
+    let invalid_op = Diagnostic::warning(error.message).at(Place::op(op).within(f));
     let operator = f.name(op);
-    Some(wrong.code("relax::malformed-op").help(format!(
+    Some(invalid_op.code("relax::malformed-op").help(format!(
         "run `passdock list ops {operator}` to see its operands and attributes"
     )))
 }
@@ -69,7 +69,7 @@ pub(crate) fn contradiction(
     let results = f.results(op).iter().zip(known);
     let is_other = |(&value, &known): (&ValueId, &TypeId)| {
         f.type_id(value) != known
-            && Sort::of_type(f, known).contradicts(&Sort::from_value(f, value))
+            && Sort::from_type(f, known).contradicts(&Sort::from_value(f, value))
     };
     let index = results.clone().position(is_other)?;
     let value = f.results(op)[index];
@@ -80,7 +80,7 @@ pub(crate) fn contradiction(
 pub(crate) fn narrowed(f: &Function, op: OpId, known: &[TypeId], reports: &mut Vec<Diagnostic>) {
     for (index, (&value, &known)) in f.results(op).iter().zip(known).enumerate() {
         let is = f.type_id(value);
-        if is == known || !Sort::of_type(f, known).narrows(&Sort::of_type(f, is)) {
+        if is == known || !Sort::from_type(f, known).narrows(&Sort::from_type(f, is)) {
             continue;
         }
         let why = ", which does not hold for all inputs";
@@ -104,7 +104,7 @@ pub(crate) fn first_narrowed(reports: Vec<Diagnostic>) -> Option<Diagnostic> {
 
 /// Sets the declared types of a region's results to the inferred types where they contradict each other. Appends
 /// diagnostics, except for the values in `is_reported`.
-pub(crate) fn given_out(
+pub(crate) fn check_yields(
     f: &mut Function,
     region: RegionId,
     is_reported: &HashSet<ValueId>,
@@ -114,11 +114,11 @@ pub(crate) fn given_out(
         return Ok(());
     };
     let contradicts = |f: &Function, ty: TypeId, value: ValueId| {
-        Sort::of_type(f, ty).contradicts(&Sort::from_value(f, value))
+        Sort::from_type(f, ty).contradicts(&Sort::from_value(f, value))
     };
-    let is_wrong =
+    let is_invalid =
         (f.ports(region).zip(f.operands(last))).any(|(port, value)| contradicts(f, port.ty, value));
-    if !is_wrong {
+    if !is_invalid {
         return Ok(());
     }
     redeclare(f, region, |f, index, ty, value| {
@@ -131,14 +131,14 @@ pub(crate) fn given_out(
         let sort = Sort::from_value(f, value).without(&is_invented);
         if !is_reported.contains(&value) {
             let message = format!("result has type {is}, but {declared} is declared");
-            let place = Place::operand(last, index).within(f);
-            let wrong = Diagnostic::warning(message)
-                .label(place, format!("declared {declared}"))
+            let position = Place::operand(last, index).within(f);
+            let invalid_op = Diagnostic::warning(message)
+                .label(position, format!("declared {declared}"))
                 .code(CODE)
                 .help(HELP);
-            reports.push(match made(f, value) {
-                Some(place) => wrong.label(place, format!("has type {is}")),
-                None => wrong,
+            reports.push(match definition_location(f, value) {
+                Some(position) => invalid_op.label(position, format!("has type {is}")),
+                None => invalid_op,
             });
         }
         Ok((sort.write(f)?, value))
@@ -146,7 +146,7 @@ pub(crate) fn given_out(
 }
 
 /// Returns a diagnostic about a value that contradicts the declared type of a region's argument.
-pub(crate) fn given_in(f: &Function, op: OpId, inflow: &Inflow) -> Option<Diagnostic> {
+pub(crate) fn check_inflow(f: &Function, op: OpId, inflow: &Inflow) -> Option<Diagnostic> {
     if !inflow.declared.contradicts(&inflow.first) {
         return None;
     }
@@ -155,15 +155,15 @@ pub(crate) fn given_in(f: &Function, op: OpId, inflow: &Inflow) -> Option<Diagno
         "operand of `{}` does not match type {declared}, which its region declares",
         f.name(op)
     );
-    let mut wrong = Diagnostic::warning(message).code(CODE).help(HELP);
-    wrong = match f.operand(op, inflow.operand) {
+    let mut invalid_op = Diagnostic::warning(message).code(CODE).help(HELP);
+    invalid_op = match f.operand(op, inflow.operand) {
         Some(value) => {
             let is = format!("has type {}", f.type_of(value));
-            wrong.label(Place::operand(op, inflow.operand).within(f), is)
+            invalid_op.label(Place::operand(op, inflow.operand).within(f), is)
         }
-        None => wrong.at(Place::op(op).within(f)),
+        None => invalid_op.at(Place::op(op).within(f)),
     };
-    Some(label_declared(wrong, f, inflow.arg))
+    Some(label_declared(invalid_op, f, inflow.arg))
 }
 
 /// Returns diagnostics about the operands of a call that contradict the declared types of the function's parameters.
@@ -178,14 +178,14 @@ pub(crate) fn called_with(caller: &Function, op: OpId, callee: &Function) -> Vec
             "function `@{}` is called with {is}, but {declared} is declared",
             callee.function_name()
         );
-        let wrong = Diagnostic::warning(message)
+        let invalid_op = Diagnostic::warning(message)
             .label(
                 Place::operand(op, index).within(caller),
                 format!("has type {is}"),
             )
             .code(CODE)
             .help("correct the declared type or the call; the declared type is kept");
-        Some(label_declared(wrong, callee, param))
+        Some(label_declared(invalid_op, callee, param))
     };
     callee
         .params()
@@ -196,7 +196,7 @@ pub(crate) fn called_with(caller: &Function, op: OpId, callee: &Function) -> Vec
 }
 
 /// Returns the place of the op that defines a value, if there is one.
-fn made(f: &Function, value: ValueId) -> Option<Place> {
+fn definition_location(f: &Function, value: ValueId) -> Option<Place> {
     let op = f.defining_op(value)?;
     Some(Place::result(op, f.index(value)).within(f))
 }

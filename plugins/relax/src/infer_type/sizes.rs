@@ -27,7 +27,7 @@ pub(crate) struct Symbols {
 }
 
 /// A type from which symbols were removed.
-pub(crate) struct Kept {
+pub(crate) struct RemovedSymbols {
     value: ValueId,
     ty: TypeId,
     sort: Sort,
@@ -95,12 +95,12 @@ impl Symbols {
         &self,
         f: &mut Function,
         values: &[ValueId],
-    ) -> Result<Vec<Kept>, EditError> {
+    ) -> Result<Vec<RemovedSymbols>, EditError> {
         let mut kept = Vec::new();
         for &value in values {
             let mut symbols = f.type_of(value).symbols();
             symbols.retain(|symbol| !self.interface.contains(symbol));
-            if symbols.is_empty() || !is_given_out(f, value) {
+            if symbols.is_empty() || !is_yielded(f, value) {
                 symbols.retain(|&symbol| f.invented(symbol).is_some());
             }
             if symbols.is_empty() {
@@ -109,7 +109,7 @@ impl Symbols {
             let (ty, sort) = (f.type_id(value), Sort::from_value(f, value));
             let is_weak = |symbol: i64| symbols.iter().any(|weak| i64::from(weak.0) == symbol);
             sort.without(&is_weak).assign(f, value)?;
-            kept.push(Kept { value, ty, sort });
+            kept.push(RemovedSymbols { value, ty, sort });
         }
         Ok(kept)
     }
@@ -121,7 +121,7 @@ impl Symbols {
         f: &mut Function,
         fresh: &mut Fresh,
         values: &[ValueId],
-        kept: &[Kept],
+        kept: &[RemovedSymbols],
         inner: &HashSet<i64>,
     ) -> Result<(), EditError> {
         let is_inner = |symbol: i64| inner.contains(&symbol);
@@ -129,7 +129,7 @@ impl Symbols {
         let mut kept = kept.iter().peekable();
         for &value in values {
             let old = kept.next_if(|old| old.value == value);
-            if old.is_none() && inner.is_empty() && is_said(f.type_of(value)) {
+            if old.is_none() && inner.is_empty() && is_declared(f.type_of(value)) {
                 continue;
             }
             let found = Sort::from_value(f, value);
@@ -173,10 +173,10 @@ impl Symbols {
 }
 
 /// Whether each size of a tensor is a number or a symbol.
-fn is_said(ty: Type<'_>) -> bool {
+fn is_declared(ty: Type<'_>) -> bool {
     let mut sizes = ty.dims().into_iter().flatten();
-    let is_said = |size: Dim| matches!(size.kind, DimKind::CONST | DimKind::SYMBOL);
-    ty.dims().is_some() && sizes.all(is_said)
+    let is_declared = |size: Dim| matches!(size.kind, DimKind::CONST | DimKind::SYMBOL);
+    ty.dims().is_some() && sizes.all(is_declared)
 }
 
 fn region_of(f: &Function, value: ValueId) -> Option<RegionId> {
@@ -184,7 +184,7 @@ fn region_of(f: &Function, value: ValueId) -> Option<RegionId> {
 }
 
 /// Whether a nested region yields a value: its type may use symbols that the region declares.
-fn is_given_out(f: &Function, value: ValueId) -> bool {
+fn is_yielded(f: &Function, value: ValueId) -> bool {
     let Some(region) = region_of(f, value).filter(|&region| region != f.body()) else {
         return false;
     };

@@ -50,7 +50,7 @@ impl Sort {
     }
 
     /// Returns a type of a function's type table.
-    pub(crate) fn of_type(f: &Function, ty: TypeId) -> Sort {
+    pub(crate) fn from_type(f: &Function, ty: TypeId) -> Sort {
         Sort::read(f, ty, 0)
     }
 
@@ -150,11 +150,11 @@ impl Sort {
         }
     }
 
-    /// Returns the type, with parts that are unknown or depend on a `made_up` symbol taken from the previous type.
-    pub(crate) fn over(&self, known: &Sort, made_up: &impl Fn(i64) -> bool) -> Sort {
+    /// Returns the type, with parts that are unknown or depend on a `invented` symbol taken from the previous type.
+    pub(crate) fn over(&self, known: &Sort, invented: &impl Fn(i64) -> bool) -> Sort {
         let size = |own: &Size, known: &Size| match known {
             Size::Unknown => own.clone(),
-            known if own.mentions(made_up) && !known.mentions(made_up) => known.clone(),
+            known if own.mentions(invented) && !known.mentions(invented) => known.clone(),
             known => own.or(known),
         };
         match (self, known) {

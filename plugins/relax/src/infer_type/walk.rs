@@ -13,7 +13,8 @@ use super::calls::{Call, Calls};
 use super::declared::Declared;
 use super::regions::{Inflow, inflows};
 use super::report::{
-    called_with, contradiction, first_narrowed, given_in, given_out, malformed, narrowed, wrong,
+    called_with, check_inflow, check_yields, contradiction, first_narrowed, invalid_op, malformed,
+    narrowed,
 };
 use super::sizes::{Fresh, Symbols};
 use super::sort::{Sort, sorts};
@@ -47,7 +48,7 @@ struct Frame {
     /// The values whose declared types were reported as contradictions.
     contradicted: HashSet<ValueId>,
     /// For the second walk, which reports nothing, the number of diagnostics of the first one.
-    again: Option<usize>,
+    restarted: Option<usize>,
     symbols: Symbols,
     declared: Declared,
     /// The call whose callee is walked.
@@ -178,7 +179,7 @@ impl Inference {
             return Ok(());
         };
         let given = callee.ports(callee.body());
-        let declared = given.map(|port| Sort::of_type(&callee, port.ty).without_symbols());
+        let declared = given.map(|port| Sort::from_type(&callee, port.ty).without_symbols());
         self.open.insert(call.callee);
         let pending = PendingCall {
             op,
@@ -198,15 +199,15 @@ impl Inference {
             return Ok(());
         };
         let Some(pending) = frame.pending else {
-            if frame.again.is_none() && !frame.narrowed.is_empty() {
+            if frame.restarted.is_none() && !frame.narrowed.is_empty() {
                 let f = m.edit(frame.function)?;
-                self.frames.push(frame.again(f));
+                self.frames.push(frame.restarted(f));
                 return Ok(());
             }
             let diagnostics = frame
                 .diagnostics
                 .into_iter()
-                .take(frame.again.unwrap_or(usize::MAX));
+                .take(frame.restarted.unwrap_or(usize::MAX));
             let diagnostics = diagnostics.chain(first_narrowed(frame.narrowed));
             diagnostics.for_each(|diagnostic| cx.emit(&diagnostic));
             return Ok(());
@@ -228,11 +229,11 @@ impl Inference {
         caller.set_results(f, &mut self.fresh, pending.op, &sorts, &HashSet::new())?;
         if let Some(first) = frame.diagnostics.first() {
             let callee = f.text(pending.call.callee);
-            let place = Place::op(pending.op).within(f);
+            let position = Place::op(pending.op).within(f);
             let in_call = Diagnostic::warning(format!("in call of `@{callee}`: {}", first.message));
             caller
                 .diagnostics
-                .push(in_call.at(place).code("relax::infer-type"));
+                .push(in_call.at(position).code("relax::infer-type"));
         }
         self.calls.results.insert(pending.call, sorts);
         Ok(())
@@ -254,7 +255,7 @@ impl Frame {
             diagnostics: Vec::new(),
             narrowed: Vec::new(),
             contradicted: HashSet::new(),
-            again: None,
+            restarted: None,
             symbols: Symbols::new(f),
             declared: Declared::new(f, false),
             pending,
@@ -262,9 +263,9 @@ impl Frame {
     }
 
     /// Returns the frame of a second walk that trusts no `value_info`, as one of them was wrong.
-    fn again(self, f: &Function) -> Frame {
+    fn restarted(self, f: &Function) -> Frame {
         Frame {
-            again: Some(self.diagnostics.len()),
+            restarted: Some(self.diagnostics.len()),
             diagnostics: self.diagnostics,
             narrowed: self.narrowed,
             declared: Declared::new(f, true),
@@ -303,7 +304,7 @@ impl Frame {
                 }
                 Step::Leave(op, mark) => {
                     for region in f.regions(op).to_vec() {
-                        given_out(f, region, &self.contradicted, &mut self.diagnostics)?;
+                        check_yields(f, region, &self.contradicted, &mut self.diagnostics)?;
                     }
                     let inner = self.symbols.since(mark);
                     self.infer(f, cx, fresh, op, &inner)?;
@@ -312,7 +313,7 @@ impl Frame {
             }
         }
         if self.pending.is_none() {
-            given_out(f, f.body(), &self.contradicted, &mut self.diagnostics)?;
+            check_yields(f, f.body(), &self.contradicted, &mut self.diagnostics)?;
         }
         Ok(Pause::Done)
     }
@@ -331,7 +332,7 @@ impl Frame {
             None => {}
             Some(Ok(sorts)) => return self.set_results(f, fresh, op, &sorts, inner),
             Some(Err(message)) => {
-                self.diagnostics.push(wrong(f, op, message));
+                self.diagnostics.push(invalid_op(f, op, message));
                 return Ok(());
             }
         }
@@ -367,7 +368,7 @@ impl Frame {
         let inferred = cx.infer(f, op);
         let is_contradiction = self.compare(f, op, &known);
         if let (Err(error), false) = (inferred, is_contradiction) {
-            self.diagnostics.push(wrong(f, op, error.message));
+            self.diagnostics.push(invalid_op(f, op, error.message));
         }
     }
 
@@ -436,7 +437,7 @@ impl Frame {
             self.record(f, &[inflow.arg]);
             self.symbols.forget(f, &[inflow.arg])?;
             inflow.declared = Sort::from_value(f, inflow.arg);
-            self.diagnostics.extend(given_in(f, op, inflow));
+            self.diagnostics.extend(check_inflow(f, op, inflow));
         }
         let (carried, once): (Vec<_>, Vec<_>) = inflows
             .into_iter()
@@ -498,10 +499,10 @@ impl Frame {
                 let last = f.terminator(region)?;
                 f.operand(last, index)
             });
-            let taken = Sort::from_value(f, inflow.arg);
+            let parameter = Sort::from_value(f, inflow.arg);
             let given = given.map_or(Sort::Unknown, |value| Sort::from_value(f, value));
-            let both = taken.common(&given);
-            holds &= both.over(&inflow.declared, &invented(f)) == taken;
+            let both = parameter.common(&given);
+            holds &= both.over(&inflow.declared, &invented(f)) == parameter;
             inflow.first = match round.round {
                 0 => both,
                 // Invented symbols would take many rounds to disappear.

@@ -28,9 +28,9 @@
 
 use passdock_plugin_api::prelude::*;
 
-use crate::layout::walk::{Wishes, lay_out};
+use crate::layout::walk::{LayoutSource, convert_layouts};
 
 /// Runs `relax.transform.AlterOpLayout`.
 pub fn alter_op_layout(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
-    lay_out(m, cx, &Wishes::Definitions)
+    convert_layouts(m, cx, &LayoutSource::Definitions)
 }

@@ -52,7 +52,7 @@ use std::collections::HashMap;
 use passdock_plugin_api::op::Layout;
 use passdock_plugin_api::prelude::*;
 
-use crate::layout::walk::{Wishes, lay_out};
+use crate::layout::walk::{LayoutSource, convert_layouts};
 
 options! {
     /// Options of ConvertLayout.
@@ -73,12 +73,12 @@ pub fn convert_layout(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
         return Ok(());
     }
     m.check_operators("desired_layouts", desired.keys())?;
-    lay_out(m, cx, &Wishes::Desired(desired))
+    convert_layouts(m, cx, &LayoutSource::Desired(desired))
 }
 
 /// Parses the list of an operator; `None` means `default`.
 fn layouts_of(name: &str, layouts: &OptionValue) -> Result<Vec<Option<String>>, PassError> {
-    let wrong = |at: usize, why: &str| {
+    let invalid = |at: usize, why: &str| {
         PassError::config(format!(
             "invalid layout of operand {at} of `{name}` in option `desired_layouts`: {why}"
         ))
@@ -95,10 +95,10 @@ fn layouts_of(name: &str, layouts: &OptionValue) -> Result<Vec<Option<String>>, 
             OptionValue::String(text) if text == "default" => None,
             OptionValue::String(text) => {
                 let checked = Layout::check(text);
-                checked.map_err(|error| wrong(at, &error.to_string()))?;
+                checked.map_err(|error| invalid(at, &error.to_string()))?;
                 Some(text.clone())
             }
-            other => return Err(wrong(at, &format!("expected a string, found {other}"))),
+            other => return Err(invalid(at, &format!("expected a string, found {other}"))),
         });
     }
     Ok(out)

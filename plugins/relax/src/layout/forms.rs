@@ -51,9 +51,9 @@ impl<'c> Forms<'c> {
     }
 
     /// Records that the replacement of an op computes a value in another layout.
-    pub(crate) fn made(&mut self, value: ValueId, op: OpId, layout: Layout, made: ValueId) {
+    pub(crate) fn add_form(&mut self, value: ValueId, op: OpId, layout: Layout, created: ValueId) {
         let form = Form {
-            others: vec![(layout, made)],
+            others: vec![(layout, created)],
             own: None,
             replaced: Some(op),
         };
@@ -91,12 +91,12 @@ impl<'c> Forms<'c> {
         let (Some(op), None) = (form.replaced, form.own) else {
             return Ok(form.own.unwrap_or(value));
         };
-        let (layout, made) = form.others[0].clone();
+        let (layout, created) = form.others[0].clone();
         let sizes = sizes(f, value, layout.rank());
         let steps = layout
             .steps_back(&sizes)
             .ok_or_else(|| lost(f, value, &layout))?;
-        let own = apply(f, self.cx, made, &steps, op, f.next_op(op))?;
+        let own = apply(f, self.cx, created, &steps, op, f.next_op(op))?;
         refine(f, own, f.type_id(value));
         self.forms.entry(value).or_default().own = Some(own);
         Ok(own)
@@ -108,45 +108,45 @@ impl<'c> Forms<'c> {
         f: &mut Function,
         value: ValueId,
         layout: &Layout,
-        asking: OpId,
+        user: OpId,
     ) -> Result<ValueId, PassError> {
         let form = self.forms.entry(value).or_default();
         let mut others = form.others.iter();
-        if let Some((_, made)) = others.find(|(known, _)| known == layout) {
-            return Ok(*made);
+        if let Some((_, created)) = others.find(|(known, _)| known == layout) {
+            return Ok(*created);
         }
         let sizes = sizes(f, value, layout.rank());
         let steps = layout.steps(&sizes).ok_or_else(|| lost(f, value, layout))?;
-        let made = match (form.replaced, form.own, f.constant(value)) {
+        let created = match (form.replaced, form.own, f.constant(value)) {
             (Some(op), None, _) => {
-                let (known, made) = form.others[0].clone();
+                let (known, created) = form.others[0].clone();
                 let back = known
                     .steps_back(&sizes)
                     .ok_or_else(|| lost(f, value, &known))?;
                 let steps = merged([back, steps].concat());
-                apply(f, self.cx, made, &steps, op, f.next_op(op))?
+                apply(f, self.cx, created, &steps, op, f.next_op(op))?
             }
             (Some(op), Some(own), _) => {
                 // After the conversion to the original layout, which follows the op.
                 let next = f.next_op(f.defining_op(own).unwrap_or(op));
                 apply(f, self.cx, own, &steps, op, next)?
             }
-            (None, _, Some(_)) => self.constant(f, value, &steps, asking)?,
+            (None, _, Some(_)) => self.constant(f, value, &steps, user)?,
             (None, _, None) => {
                 let (from, steps) = self.above(f, value, layout, steps);
-                let maker = f.defining_op(from);
-                let next = match maker {
-                    Some(maker) => f.next_op(maker),
+                let producer = f.defining_op(from);
+                let next = match producer {
+                    Some(producer) => f.next_op(producer),
                     None => f.arg_region(from).and_then(|region| f.first_op(region)),
                 };
-                apply(f, self.cx, from, &steps, maker.unwrap_or(asking), next)?
+                apply(f, self.cx, from, &steps, producer.unwrap_or(user), next)?
             }
         };
         let ty = laid_type(f, value, layout)?;
-        refine(f, made, ty);
+        refine(f, created, ty);
         let form = self.forms.entry(value).or_default();
-        form.others.push((layout.clone(), made));
-        Ok(made)
+        form.others.push((layout.clone(), created));
+        Ok(created)
     }
 
     /// Returns the steps from the operand of a `Transpose` or view that defines the value, if these are fewer.
@@ -184,26 +184,26 @@ impl<'c> Forms<'c> {
         f: &mut Function,
         value: ValueId,
         steps: &[LayoutStep],
-        asking: OpId,
+        user: OpId,
     ) -> Result<ValueId, PassError> {
         self.left.push(value);
         let record = f.constant(value).and_then(|id| f.constant_record(id));
         let bytes = record.map_or(u64::MAX, |record| record.byte_len);
-        let region = f.parent_region(asking);
+        let region = f.parent_region(user);
         if bytes > self.room {
             // Inserted where it dominates all later users.
             let next = f.first_op(record.map_or(region, |record| record.region));
-            return apply(f, self.cx, value, steps, asking, next);
+            return apply(f, self.cx, value, steps, user, next);
         }
-        let last = apply(f, self.cx, value, steps, asking, Some(asking))?;
-        let mut made = Vec::new();
+        let last = apply(f, self.cx, value, steps, user, Some(user))?;
+        let mut created = Vec::new();
         let mut op = f.defining_op(last);
-        while let Some(one) = op.filter(|_| made.len() < steps.len()) {
-            made.push(one);
+        while let Some(one) = op.filter(|_| created.len() < steps.len()) {
+            created.push(one);
             op = f.operand(one, 0).and_then(|value| f.defining_op(value));
         }
         let mut now = value;
-        for &op in made.iter().rev() {
+        for &op in created.iter().rev() {
             let mut operands: Vec<ValueId> = f.operands(op).collect();
             operands[0] = now;
             match self.cx.evaluate_with(f, op, &operands, bytes)? {
@@ -216,7 +216,7 @@ impl<'c> Forms<'c> {
                 _ => return Ok(last),
             }
         }
-        for op in made {
+        for op in created {
             let used: Vec<ValueId> = f.operands(op).collect();
             f.erase_op(op)?;
             self.left.extend(used);
@@ -338,9 +338,9 @@ pub(crate) fn laid_type(
     let Some(dims) = dims else {
         return f.add_type(&TypeSpec::unranked(dtype));
     };
-    let laid = layout.places().iter().map(|place| {
-        let (dim, block) = (dims[place.axis], layout.block(place.axis));
-        match (place.block, dim.as_const()) {
+    let laid = layout.places().iter().map(|position| {
+        let (dim, block) = (dims[position.axis], layout.block(position.axis));
+        match (position.block, dim.as_const()) {
             (Some(size), _) => Dim::constant(size),
             (None, _) if block == 1 => dim,
             (None, Some(size)) => Dim::constant(size / block),
@@ -360,12 +360,12 @@ pub(crate) fn refine(f: &mut Function, value: ValueId, ty: TypeId) {
 
 /// Returns an error: the definition returned a layout that the value can't have.
 fn lost(f: &Function, value: ValueId, layout: &Layout) -> PassError {
-    let place = f.defining_op(value);
+    let position = f.defining_op(value);
     let error = PassError::new(format!(
         "invalid layout `{layout}` for a value of type {}, requested by an op definition",
         f.type_of(value)
     ));
-    match place {
+    match position {
         Some(op) => error.at(op).within(f),
         None => error,
     }

@@ -26,7 +26,7 @@ pub(crate) struct Functions {
     names: HashMap<String, String>,
     free: FreeNames,
     /// The names and bodies of functions that are called but not created yet.
-    wanted: Vec<(String, FunctionText)>,
+    pending: Vec<(String, FunctionText)>,
 }
 
 impl Functions {
@@ -34,7 +34,7 @@ impl Functions {
         Ok(Functions {
             names: HashMap::new(),
             free: FreeNames::of(m, DOMAIN)?,
-            wanted: Vec::new(),
+            pending: Vec::new(),
         })
     }
 
@@ -49,7 +49,7 @@ impl Functions {
         }
         let name = self.free.take(base);
         self.names.insert(key, name.clone());
-        self.wanted.push((name.clone(), body));
+        self.pending.push((name.clone(), body));
         name
     }
 
@@ -60,26 +60,26 @@ impl Functions {
         cx: &PassContext,
         holder: SymbolId,
     ) -> PassResult {
-        for (name, wanted) in self.wanted.drain(..) {
+        for (name, pending) in self.pending.drain(..) {
             let f = m.create(&name, FunctionKind::GRAPH, Some(holder.into()))?;
             let body = f.body();
-            let mut args = Vec::with_capacity(wanted.params.len());
-            for is_there in &wanted.params {
-                args.push(match is_there {
+            let mut args = Vec::with_capacity(pending.params.len());
+            for is_present in &pending.params {
+                args.push(match is_present {
                     true => f.add_arg(body, "", TypeId::NONE)?,
                     false => ValueId::NONE,
                 });
             }
-            for attr in &wanted.attrs {
+            for attr in &pending.attrs {
                 f.add_attr_param(attr.as_str(), None)?;
             }
             f.set_results(body, &[])?;
             let end = f
                 .terminator(body)
                 .ok_or("a new function has no terminator (bug in passdock; please report it)")?;
-            let count = wanted.results.len();
-            let values = cx.insert_text(f, end, &wanted.text, &args, count)?;
-            let results = values.into_iter().zip(&wanted.results);
+            let count = pending.results.len();
+            let values = cx.insert_text(f, end, &pending.text, &args, count)?;
+            let results = values.into_iter().zip(&pending.results);
             let results: Vec<ValueId> = results
                 .filter(|(_, given)| **given)
                 .map(|(v, _)| v)

@@ -13,7 +13,7 @@ use crate::shared::operators::identifier;
 use crate::shared::read::between;
 
 /// The source of requested layouts.
-pub(crate) enum Wishes {
+pub(crate) enum LayoutSource {
     /// The pipeline: the layouts of the operands, by operator.
     Desired(HashMap<String, Vec<Option<String>>>),
     /// The definitions of the operators.
@@ -24,22 +24,26 @@ pub(crate) enum Wishes {
 const MOST_FOLDED: u64 = 1 << 20;
 
 /// Converts the ops of all functions to the requested layouts.
-pub(crate) fn lay_out(m: &mut Module<'_>, cx: &PassContext, wishes: &Wishes) -> PassResult {
+pub(crate) fn convert_layouts(
+    m: &mut Module<'_>,
+    cx: &PassContext,
+    source: &LayoutSource,
+) -> PassResult {
     let mut functions = None;
     for name in optimized_functions(m)? {
         let f = m.snapshot(name)?;
-        if is_made(&f) || !f.iter().any(|op| wishes.is_about(&f, op)) {
+        if is_generated(&f) || !f.iter().any(|op| source.is_about(&f, op)) {
             continue;
         }
-        let mut made = match functions.take() {
-            Some(made) => made,
+        let mut created = match functions.take() {
+            Some(created) => created,
             None => Functions::new(m)?,
         };
         let f = m.edit(name)?;
         let mut walk = Walk {
             cx,
-            wishes,
-            functions: &mut made,
+            source,
+            functions: &mut created,
             forms: Forms::new(cx),
             replaced: Vec::new(),
         };
@@ -50,30 +54,30 @@ pub(crate) fn lay_out(m: &mut Module<'_>, cx: &PassContext, wishes: &Wishes) -> 
             forms, replaced, ..
         } = walk;
         forms.finish(f, &replaced)?;
-        made.make(m, cx, name)?;
-        functions = Some(made);
+        created.make(m, cx, name)?;
+        functions = Some(created);
     }
     Ok(())
 }
 
 /// Whether a pass created the function.
-fn is_made(f: &Function) -> bool {
+fn is_generated(f: &Function) -> bool {
     let has = |name: &str| f.function_attr(name).is_some();
     f.function_name().starts_with("passdock.") || has("Primitive") || has("Codegen")
 }
 
-impl Wishes {
+impl LayoutSource {
     fn is_about(&self, f: &Function, op: OpId) -> bool {
         match self {
-            Wishes::Desired(desired) => desired.contains_key(f.name(op)),
-            Wishes::Definitions => f.traits(op).alters_layout(),
+            LayoutSource::Desired(desired) => desired.contains_key(f.name(op)),
+            LayoutSource::Definitions => f.traits(op).alters_layout(),
         }
     }
 }
 
 struct Walk<'a> {
     cx: &'a PassContext,
-    wishes: &'a Wishes,
+    source: &'a LayoutSource,
     functions: &'a mut Functions,
     forms: Forms<'a>,
     /// The ops that were replaced.
@@ -81,7 +85,7 @@ struct Walk<'a> {
 }
 
 /// An op in other layouts, parsed.
-struct Laid {
+struct ParsedLayouts {
     operands: Vec<Option<Layout>>,
     results: Vec<Option<Layout>>,
     body: String,
@@ -89,7 +93,7 @@ struct Laid {
 
 impl Walk<'_> {
     fn op(&mut self, f: &mut Function, op: OpId) -> PassResult {
-        if let Some(laid) = self.ask(f, op)? {
+        if let Some(laid) = self.request(f, op)? {
             self.replace(f, op, &laid)?;
             self.replaced.push(op);
             return Ok(());
@@ -106,7 +110,7 @@ impl Walk<'_> {
     }
 
     /// Returns the form of an op in other layouts, or `None` if it stays.
-    fn ask(&mut self, f: &mut Function, op: OpId) -> Result<Option<Laid>, PassError> {
+    fn request(&mut self, f: &mut Function, op: OpId) -> Result<Option<ParsedLayouts>, PassError> {
         let traits = f.traits(op);
         if !f.regions(op).is_empty() {
             return Ok(None);
@@ -118,22 +122,22 @@ impl Walk<'_> {
         };
         let given: Vec<String> = f.operands(op).map(layout).collect();
         let given: Vec<&str> = given.iter().map(String::as_str).collect();
-        if self.wishes.is_about(f, op) {
-            let laid_out = match self.wishes {
-                Wishes::Desired(desired) => {
+        if self.source.is_about(f, op) {
+            let laid_out = match self.source {
+                LayoutSource::Desired(desired) => {
                     let own = desired.get(f.name(op)).map_or(&[][..], Vec::as_slice);
-                    let mut wanted = given.clone();
-                    for (at, layout) in own.iter().enumerate().take(wanted.len()) {
-                        wanted[at] = layout.as_deref().unwrap_or("");
+                    let mut requested = given.clone();
+                    for (at, layout) in own.iter().enumerate().take(requested.len()) {
+                        requested[at] = layout.as_deref().unwrap_or("");
                     }
                     let mut laid_out = None;
-                    if !wanted.iter().all(|layout| layout.is_empty()) {
-                        laid_out = self.cx.layout(f, op, &wanted)?;
-                        self.note_refused(f, op, own, laid_out.as_ref());
+                    if !requested.iter().all(|layout| layout.is_empty()) {
+                        laid_out = self.cx.layout(f, op, &requested)?;
+                        self.note_rejected(f, op, own, laid_out.as_ref());
                     }
                     laid_out
                 }
-                Wishes::Definitions => self.cx.alter_layout(f, op, &given)?,
+                LayoutSource::Definitions => self.cx.alter_layout(f, op, &given)?,
             };
             if let Some(laid_out) = laid_out {
                 let laid = read(f, op, laid_out)?;
@@ -156,66 +160,69 @@ impl Walk<'_> {
     }
 
     /// Whether an op to which a layout propagates needs no more conversions than it saves.
-    fn pays(&self, f: &Function, op: OpId, laid: &Laid) -> bool {
-        let (mut taken, mut saved) = (0, 0);
+    fn pays(&self, f: &Function, op: OpId, laid: &ParsedLayouts) -> bool {
+        let (mut added, mut saved) = (0, 0);
         for (value, layout) in f.operands(op).zip(&laid.operands) {
             if value.is_none() {
                 continue;
             }
             let has_own = self.forms.has(f, value, None);
             match self.forms.has(f, value, layout.as_ref()) {
-                false => taken += 1,
+                false => added += 1,
                 true if !has_own && layout.is_some() => saved += 1,
                 true => {}
             }
         }
-        taken <= saved
+        added <= saved
     }
 
     /// Emits a note about requested layouts that were rejected: those of the whole op, or blocks that don't divide an
     /// operand.
-    fn note_refused(
+    fn note_rejected(
         &self,
         f: &Function,
         op: OpId,
-        wished: &[Option<String>],
+        requested: &[Option<String>],
         laid_out: Option<&LaidOut>,
     ) {
-        let is_refused = |at: usize, layout: &str| match laid_out
+        let is_rejected = |at: usize, layout: &str| match laid_out
             .and_then(|laid_out| laid_out.operands.get(at))
         {
             None => true,
             Some(answered) => answered.is_empty() && layout.contains(|c: char| c.is_ascii_digit()),
         };
-        let wished = wished.iter().enumerate().take(f.operand_count(op));
-        let refused: Vec<&str> = wished
+        let requested = requested.iter().enumerate().take(f.operand_count(op));
+        let rejected: Vec<&str> = requested
             .filter_map(|(at, layout)| Some((at, layout.as_deref()?)))
-            .filter(|(at, layout)| is_refused(*at, layout))
+            .filter(|(at, layout)| is_rejected(*at, layout))
             .map(|(_, layout)| layout)
             .collect();
-        if refused.is_empty() {
+        if rejected.is_empty() {
             return;
         }
-        let refused = refused.join(", ");
+        let rejected = rejected.join(", ");
         let text = match laid_out {
             None => format!(
-                "`{}` keeps its layout: its definition does not support {refused}, or its types are not sufficiently \
+                "`{}` keeps its layout: its definition does not support {rejected}, or its types are not sufficiently \
                  known",
                 f.name(op)
             ),
             Some(_) => format!(
                 "an operand of `{}` keeps its layout: its sizes are not known to be multiples of the blocks of \
-                 {refused}",
+                 {rejected}",
                 f.name(op)
             ),
         };
-        let place = Place::name(op).within(f);
-        self.cx
-            .emit(&Diagnostic::note(text).code("relax::keeps-layout").at(place));
+        let position = Place::name(op).within(f);
+        self.cx.emit(
+            &Diagnostic::note(text)
+                .code("relax::keeps-layout")
+                .at(position),
+        );
     }
 
     /// Inserts the op in other layouts before the original.
-    fn replace(&mut self, f: &mut Function, op: OpId, laid: &Laid) -> PassResult {
+    fn replace(&mut self, f: &mut Function, op: OpId, laid: &ParsedLayouts) -> PassResult {
         let operands: Vec<ValueId> = f.operands(op).collect();
         let mut args = Vec::with_capacity(operands.len());
         for (&value, layout) in operands.iter().zip(&laid.operands) {
@@ -228,14 +235,14 @@ impl Walk<'_> {
         let before = f.previous_op(op);
         let count = laid.results.len();
         let mut values = self.cx.insert_text(f, op, &laid.body, &args, count)?;
-        let made = between(f, before, op);
+        let created = between(f, before, op);
         let moves = |op: &OpId| matches!(f.name(*op), "onnx.Transpose" | "onnx.Reshape");
-        if made.len() > 1 && made.iter().any(moves) {
-            let params = references(f, &made);
-            self.erase(f, &made, &args)?;
+        if created.len() > 1 && created.iter().any(moves) {
+            let params = references(f, &created);
+            self.erase(f, &created, &args)?;
             values = self.call(f, op, laid, &args, &params)?;
         } else {
-            self.settle(f, &made, &mut values)?;
+            self.infer_and_fold(f, &created, &mut values)?;
         }
         for (index, layout) in laid.results.iter().enumerate() {
             let (result, value) = (f.result(op, index), values[index]);
@@ -251,7 +258,7 @@ impl Walk<'_> {
                 Some(layout) => {
                     let ty = laid_type(f, result, layout)?;
                     refine(f, value, ty);
-                    self.forms.made(result, op, layout.clone(), value);
+                    self.forms.add_form(result, op, layout.clone(), value);
                 }
             }
         }
@@ -259,8 +266,13 @@ impl Walk<'_> {
     }
 
     /// Infers the types of new ops, and folds those with constant operands.
-    fn settle(&mut self, f: &mut Function, made: &[OpId], values: &mut [ValueId]) -> PassResult {
-        for &op in made {
+    fn infer_and_fold(
+        &mut self,
+        f: &mut Function,
+        created: &[OpId],
+        values: &mut [ValueId],
+    ) -> PassResult {
+        for &op in created {
             // InferType has reported errors already.
             _ = self.cx.infer(f, op);
             let is_given = f.results(op).iter().any(|result| values.contains(result));
@@ -279,8 +291,8 @@ impl Walk<'_> {
     }
 
     /// Erases ops that were only inserted for inspection, and their constants.
-    fn erase(&mut self, f: &mut Function, made: &[OpId], args: &[ValueId]) -> PassResult {
-        for &op in made.iter().rev() {
+    fn erase(&mut self, f: &mut Function, created: &[OpId], args: &[ValueId]) -> PassResult {
+        for &op in created.iter().rev() {
             let used: Vec<ValueId> = f.operands(op).collect();
             f.erase_op(op)?;
             for value in used {
@@ -298,7 +310,7 @@ impl Walk<'_> {
         &mut self,
         f: &mut Function,
         op: OpId,
-        laid: &Laid,
+        laid: &ParsedLayouts,
         args: &[ValueId],
         references: &[(SymbolId, AttrKind)],
     ) -> Result<Vec<ValueId>, PassError> {
@@ -342,7 +354,7 @@ impl Walk<'_> {
 }
 
 /// Whether all operands and results can be converted to the layouts, and back.
-fn fits(f: &Function, op: OpId, laid: &Laid) -> bool {
+fn fits(f: &Function, op: OpId, laid: &ParsedLayouts) -> bool {
     let operands = f.operands(op).zip(&laid.operands);
     let results = f.results(op).iter().copied().zip(&laid.results);
     operands.chain(results).all(|(value, layout)| match layout {
@@ -371,7 +383,7 @@ fn references(f: &Function, ops: &[OpId]) -> Vec<(SymbolId, AttrKind)> {
 /// Returns the name of a function: the operator and the layouts of operands that aren't in the default layout. The
 /// layouts of results are added if they differ from that of the first operand. Examples: `Conv_NHWC_HWIO`,
 /// `Conv_to_NCHW4c`, `ReduceMean_NCHW4c_to_default`.
-fn base_name(f: &Function, op: OpId, laid: &Laid) -> String {
+fn base_name(f: &Function, op: OpId, laid: &ParsedLayouts) -> String {
     let name = f.name(op);
     let name = name.rsplit_once('.').map_or(name, |(_, name)| name);
     let target = |layout: &Option<Layout>| layout.as_ref().map(Layout::target);
@@ -394,7 +406,7 @@ fn base_name(f: &Function, op: OpId, laid: &Laid) -> String {
 }
 
 /// Parses the layouts that a definition returned.
-fn read(f: &Function, op: OpId, laid_out: LaidOut) -> Result<Laid, PassError> {
+fn read(f: &Function, op: OpId, laid_out: LaidOut) -> Result<ParsedLayouts, PassError> {
     let layouts = |list: Vec<String>| -> Result<Vec<Option<Layout>>, PassError> {
         let layout = |text: String| match text.as_str() {
             "" => Ok(None),
@@ -407,7 +419,7 @@ fn read(f: &Function, op: OpId, laid_out: LaidOut) -> Result<Laid, PassError> {
             PassError::new(text).at(op).within(f)
         })
     };
-    Ok(Laid {
+    Ok(ParsedLayouts {
         operands: layouts(laid_out.operands)?,
         results: layouts(laid_out.results)?,
         body: laid_out.body,

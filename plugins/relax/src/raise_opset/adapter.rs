@@ -34,7 +34,7 @@ const ADAPTERS: &[(&str, i64, Adapt)] = &[
     ("ReduceProd", 18, operands::axes_of_some),
     ("ReduceSum", 13, operands::axes_of_some),
     ("ReduceSumSquare", 18, operands::axes_of_some),
-    ("Resize", 11, resize::say_places),
+    ("Resize", 11, resize::set_coordinate_mode),
     ("Resize", 13, resize::sizes_or_scales),
     ("Slice", 10, operands::ranges),
     ("Softmax", 13, softmax::along_one_axis),
@@ -60,14 +60,14 @@ pub(super) fn all() -> impl Iterator<Item = (&'static str, i64)> {
 /// The reason why an op isn't converted.
 pub(super) enum Stop {
     /// The op has no equivalent. The text completes a sentence.
-    Refused(String),
+    Unsupported(String),
     /// An edit failed.
     Failed(EditError),
 }
 
 impl From<&str> for Stop {
     fn from(why: &str) -> Stop {
-        Stop::Refused(why.to_owned())
+        Stop::Unsupported(why.to_owned())
     }
 }
 
@@ -102,9 +102,9 @@ impl<'s> Site<'s> {
         if let Some(&known) = self.ints.get(ints) {
             return Ok(known);
         }
-        let made = self.f.add_ints(ints)?;
-        self.ints.insert(ints.to_vec(), made);
-        Ok(made)
+        let created = self.f.add_ints(ints)?;
+        self.ints.insert(ints.to_vec(), created);
+        Ok(created)
     }
 
     /// Creates a scalar constant with the element type of an op's first operand.
@@ -187,7 +187,7 @@ impl<'s> Site<'s> {
 }
 
 fn unreadable(name: &str, attr: &Attr<'_>) -> Stop {
-    Stop::Refused(match attr {
+    Stop::Unsupported(match attr {
         Attr::Reference(..) => {
             format!("attribute `{name}` refers to a parameter of the function, and operands cannot")
         }

@@ -10,7 +10,7 @@ const OPTIONAL: i64 = 13;
 
 /// Sets the coordinate transformation of earlier versions: the index divided by the scale. The nearest element was the
 /// lower one for axes that grow, and the upper one for axes that shrink.
-pub(super) fn say_places(site: &mut Site<'_>, op: OpId) -> Result<OpId, Stop> {
+pub(super) fn set_coordinate_mode(site: &mut Site<'_>, op: OpId) -> Result<OpId, Stop> {
     let scales = site.f.operand(op, 1).and_then(ValueId::option);
     let scales = scales.ok_or("missing operand `scales`")?;
     let is_nearest = match site.f.attr(op, "mode") {
@@ -58,8 +58,8 @@ pub(super) fn sizes_or_scales(site: &mut Site<'_>, op: OpId) -> Result<OpId, Sto
                 .into(),
         );
     }
-    let there = |index: usize| site.f.operand(op, index).filter(|value| value.is_some());
-    if let (Some(scales), Some(_)) = (there(2), there(3)) {
+    let existing = |index: usize| site.f.operand(op, index).filter(|value| value.is_some());
+    if let (Some(scales), Some(_)) = (existing(2), existing(3)) {
         if site.f.shape(scales).as_deref() != Some(&[0]) {
             return Err("it has both scales and sizes".into());
         }

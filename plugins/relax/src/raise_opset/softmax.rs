@@ -27,14 +27,14 @@ pub(super) fn along_one_axis(site: &mut Site<'_>, op: OpId) -> Result<OpId, Stop
     }
     let at = Position::before(op);
     let loc = site.f.loc(op);
-    let made = |name: &'static str| OpBuilder::new(name).loc(loc);
-    let flat = made("onnx.Flatten").operand(x).attr("axis", from);
+    let created = |name: &'static str| OpBuilder::new(name).loc(loc);
+    let flat = created("onnx.Flatten").operand(x).attr("axis", from);
     let flat = site.cx.create_value(site.f, flat, at)?;
     let (shape, may_be_zero) = match site.f.shape(x) {
         Some(sizes) => (site.constant_ints(&sizes)?, false),
         None => (
             site.cx
-                .create_value(site.f, made("onnx.Shape").operand(x), at)?,
+                .create_value(site.f, created("onnx.Shape").operand(x), at)?,
             true,
         ),
     };
@@ -42,7 +42,7 @@ pub(super) fn along_one_axis(site: &mut Site<'_>, op: OpId) -> Result<OpId, Stop
     let new = OpBuilder::new(name).operand(flat).attr("axis", -1).loc(loc);
     let new = site.f.create_op(new.untyped_results(1), at)?;
     site.cx.infer(site.f, new)?;
-    let back = made("onnx.Reshape").operands([site.f.result(new, 0), shape]);
+    let back = created("onnx.Reshape").operands([site.f.result(new, 0), shape]);
     let back = match may_be_zero && site.to >= ALLOWS_ZERO {
         true => back.attr("allowzero", 1),
         false => back,

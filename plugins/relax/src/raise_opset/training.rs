@@ -50,7 +50,7 @@ pub(super) fn ratio(site: &mut Site<'_>, op: OpId) -> Result<OpId, Stop> {
 fn check_mask(site: &Site<'_>, op: OpId, what: &str) -> Result<(), Stop> {
     let mask = site.f.results(op).get(1);
     match mask.is_some_and(|&mask| site.f.use_count(mask) > 0) {
-        true => Err(Stop::Refused(format!("its mask is used, but {what}"))),
+        true => Err(Stop::Unsupported(format!("its mask is used, but {what}"))),
         false => Ok(()),
     }
 }

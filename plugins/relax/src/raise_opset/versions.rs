@@ -11,11 +11,11 @@ const TABLE: &str = include_str!("versions.txt");
 /// A version of an operator, compared with the previous one.
 pub(super) struct Step {
     pub(super) version: i64,
-    pub(super) takes: Takes,
+    pub(super) unchanged: Unchanged,
 }
 
 /// The ops of the previous version that have the same semantics in this one.
-pub(super) enum Takes {
+pub(super) enum Unchanged {
     All,
     /// Ops whose attributes have these values or are absent.
     Without(Vec<Value>),
@@ -24,7 +24,7 @@ pub(super) enum Takes {
     /// None: the semantics or the form changed.
     None,
     /// The operator was removed.
-    Gone,
+    Removed,
 }
 
 /// An attribute, and its permitted value, if any.
@@ -52,9 +52,9 @@ pub(super) fn steps(
     to: i64,
 ) -> Option<impl Iterator<Item = &'static Step>> {
     let (first, steps) = table().get(operator)?;
-    let is_there = *first <= from;
+    let is_known = *first <= from;
     let between = move |step: &&Step| (from + 1..=to).contains(&step.version);
-    is_there.then(|| steps.iter().filter(between))
+    is_known.then(|| steps.iter().filter(between))
 }
 
 /// The first version of each operator, and the later ones.
@@ -78,22 +78,22 @@ fn step(word: &'static str) -> Option<Step> {
         .find(|c: char| !c.is_ascii_digit())
         .unwrap_or(word.len());
     let (version, mark) = word.split_at(end);
-    let takes = match (mark.get(..1), mark.get(1..).unwrap_or_default()) {
-        (None, _) => Takes::All,
+    let unchanged = match (mark.get(..1), mark.get(1..).unwrap_or_default()) {
+        (None, _) => Unchanged::All,
         (Some("?"), attrs) => {
             let attrs = attrs.split(',').map(|attr| match attr.split_once('=') {
                 Some((name, value)) => (name, Some(value)),
                 None => (attr, None),
             });
-            Takes::Without(attrs.map(|(name, value)| Value { name, value }).collect())
+            Unchanged::Without(attrs.map(|(name, value)| Value { name, value }).collect())
         }
-        (Some(":"), dtypes) => Takes::Types(dtypes.split(',').collect()),
-        (Some("x"), _) => Takes::Gone,
-        _ => Takes::None,
+        (Some(":"), dtypes) => Unchanged::Types(dtypes.split(',').collect()),
+        (Some("x"), _) => Unchanged::Removed,
+        _ => Unchanged::None,
     };
     Some(Step {
         version: version.parse().ok()?,
-        takes,
+        unchanged,
     })
 }
 
@@ -125,7 +125,7 @@ mod tests {
         for (operator, version) in super::super::adapter::all() {
             let steps = &table()[operator].1;
             let step = steps.iter().find(|step| step.version == version);
-            let is_changed = step.is_some_and(|step| matches!(step.takes, Takes::None));
+            let is_changed = step.is_some_and(|step| matches!(step.unchanged, Unchanged::None));
             assert!(is_changed, "{operator} {version}");
         }
     }

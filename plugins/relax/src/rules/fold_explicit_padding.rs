@@ -44,7 +44,7 @@ mod user;
 use passdock_plugin_api::prelude::*;
 
 use crate::rules::shared::pads::pad_nothing;
-use crate::shared::read::{is, unless_refused};
+use crate::shared::read::{is, unless_no_match};
 use padding::Padding;
 use user::User;
 
@@ -66,7 +66,7 @@ pub fn fold_explicit_padding(f: &mut Function, cx: &PassContext) -> PassResult {
     // The last pad of a chain comes first: it is the one next to the convolution or pool.
     for op in f.ops_named("onnx.Pad").rev() {
         if is(f, op, "onnx.Pad")
-            && let Some(padding) = unless_refused(Padding::from_op(f, op))?
+            && let Some(padding) = unless_no_match(Padding::from_op(f, op))?
         {
             fold(f, cx, op, &padding)?;
         }
@@ -78,7 +78,7 @@ pub fn fold_explicit_padding(f: &mut Function, cx: &PassContext) -> PassResult {
 fn fold(f: &mut Function, cx: &PassContext, op: OpId, padding: &Padding) -> PassResult {
     let mut users = Vec::new();
     for one in f.iter_uses(f.result(op, 0)) {
-        match unless_refused(User::from_op(f, one.op, padding))? {
+        match unless_no_match(User::from_op(f, one.op, padding))? {
             Some(user) if one.index == 0 => users.push(user),
             _ => return Ok(()),
         }
@@ -86,9 +86,9 @@ fn fold(f: &mut Function, cx: &PassContext, op: OpId, padding: &Padding) -> Pass
     if users.is_empty() || !cx.may_rewrite(INTO_USERS) {
         return Ok(());
     }
-    let gone = f.loc(op);
+    let pad_loc = f.loc(op);
     for user in &users {
-        let loc = f.fused_locs(&[f.loc(user.op), gone])?;
+        let loc = f.fused_locs(&[f.loc(user.op), pad_loc])?;
         f.set_loc(user.op, loc)?;
         f.set_operand(user.op, 0, padding.x)?;
         f.set_attr(user.op, "pads", user.pads.clone())?;

@@ -7,10 +7,10 @@ use passdock_plugin_api::prelude::*;
 
 /// Cached results for users and operands: the reason why a user would be invalid with a constant instead of the
 /// operand.
-pub(crate) type Answers = HashMap<(OpId, ValueId), Option<String>>;
+pub(crate) type RejectionCache = HashMap<(OpId, ValueId), Option<String>>;
 
 /// Returns the reason why an op would be invalid with these operands, or `None` if it is valid.
-pub(crate) fn refusal(
+pub(crate) fn rejection_reason(
     f: &mut Function,
     cx: &PassContext,
     user: OpId,
@@ -25,13 +25,13 @@ pub(crate) fn refusal(
 
 /// Returns the reason why a user of `from` would be invalid with the values `to` as operands, where these are constants
 /// or evaluate to constants. All operands of a user are replaced together. Results are cached in `asked`.
-pub(crate) fn refusal_of_users(
+pub(crate) fn user_rejection(
     f: &mut Function,
     cx: &PassContext,
     from: &[ValueId],
     to: &[ValueId],
     constant: impl Fn(&Function, ValueId) -> Option<ValueId>,
-    asked: &mut Answers,
+    checked: &mut RejectionCache,
 ) -> Option<String> {
     let known: HashMap<ValueId, ValueId> = from.iter().copied().zip(to.iter().copied()).collect();
     for (&value, &other) in from.iter().zip(to) {
@@ -39,21 +39,21 @@ pub(crate) fn refusal_of_users(
             continue;
         }
         for user in f.users(value).collect::<Vec<_>>() {
-            if let Some(why) = asked.get(&(user, value)) {
+            if let Some(why) = checked.get(&(user, value)) {
                 if why.is_some() {
                     return why.clone();
                 }
                 continue;
             }
-            let stands = |operand: ValueId| {
+            let replacement = |operand: ValueId| {
                 let operand = known.get(&operand).copied().unwrap_or(operand);
                 constant(f, operand).unwrap_or(operand)
             };
-            let operands: Vec<ValueId> = f.operands(user).map(stands).collect();
-            let why = refusal(f, cx, user, &operands);
+            let operands: Vec<ValueId> = f.operands(user).map(replacement).collect();
+            let why = rejection_reason(f, cx, user, &operands);
             for (before, &after) in f.operands(user).zip(&operands) {
                 if before != after {
-                    asked.insert((user, before), why.clone());
+                    checked.insert((user, before), why.clone());
                 }
             }
             if why.is_some() {
@@ -77,9 +77,9 @@ pub(crate) fn needed_copies(
     let mut needed = HashSet::new();
     for user in users {
         let before: Vec<ValueId> = f.operands(user).collect();
-        let stands = |operand: &ValueId| copies.get(operand).copied().unwrap_or(*operand);
-        let operands: Vec<ValueId> = before.iter().map(stands).collect();
-        if refusal(f, cx, user, &operands).is_some() {
+        let replacement = |operand: &ValueId| copies.get(operand).copied().unwrap_or(*operand);
+        let operands: Vec<ValueId> = before.iter().map(replacement).collect();
+        if rejection_reason(f, cx, user, &operands).is_some() {
             needed.extend(
                 before
                     .into_iter()

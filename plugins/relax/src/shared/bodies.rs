@@ -8,14 +8,14 @@ use super::cursor::Cursor;
 const MAX_DEPTH: usize = 64;
 
 /// Inserts the body of an op before it. Returns the replacements of its results, or `None` if the op has no body.
-type Give = fn(&PassContext, &mut Function, OpId) -> Result<Option<Vec<ValueId>>, EditError>;
+type BodyFn = fn(&PassContext, &mut Function, OpId) -> Result<Option<Vec<ValueId>>, EditError>;
 
 /// The ops to replace, and their bodies.
 pub(crate) struct Bodies<'p> {
     /// Whether an op should be replaced.
-    pub(crate) is_meant: &'p dyn Fn(&Function, OpId) -> bool,
+    pub(crate) is_selected: &'p dyn Fn(&Function, OpId) -> bool,
     /// Inserts the body.
-    pub(crate) give: Give,
+    pub(crate) body_of: BodyFn,
     /// Called for an op that should be replaced but has no body.
     pub(crate) without: &'p dyn Fn(&Function, &PassContext, OpId),
 }
@@ -36,12 +36,12 @@ pub(crate) fn replace_by_bodies(f: &mut Function, cx: &PassContext, bodies: &Bod
         if !inside.is_empty() {
             cx.infer(f, op)?;
         }
-        if (bodies.is_meant)(f, op) {
+        if (bodies.is_selected)(f, op) {
             let before = f.previous_op(op);
             if inside.len() == MAX_DEPTH {
-                return Err(made_of_itself(f, op));
+                return Err(recursive_body(f, op));
             }
-            if let Some(values) = (bodies.give)(cx, f, op)? {
+            if let Some(values) = (bodies.body_of)(cx, f, op)? {
                 inside.extend(cursor.next);
                 let first = match before {
                     Some(before) => f.next_op(before),
@@ -60,7 +60,7 @@ pub(crate) fn replace_by_bodies(f: &mut Function, cx: &PassContext, bodies: &Bod
     Ok(())
 }
 
-fn made_of_itself(f: &Function, op: OpId) -> PassError {
+fn recursive_body(f: &Function, op: OpId) -> PassError {
     PassError::new(format!(
         "the decomposition of `{}` is recursive",
         f.name(op)

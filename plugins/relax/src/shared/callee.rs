@@ -38,16 +38,16 @@ impl<'h> Body<'h> {
 
     /// Returns an error if a call can't be inlined. The text completes a sentence.
     pub(crate) fn check(&self, f: &Function, call: OpId) -> Result<(), String> {
-        let (takes, gives) = (self.f.params().len(), self.f.ports(self.f.body()).len());
-        if f.operand_count(call) > takes {
+        let (param_count, yield_count) = (self.f.params().len(), self.f.ports(self.f.body()).len());
+        if f.operand_count(call) > param_count {
             return Err(format!(
-                "too many operands: expected at most {takes}, found {}",
+                "too many operands: expected at most {param_count}, found {}",
                 f.operand_count(call)
             ));
         }
-        if f.result_count(call) > gives {
+        if f.result_count(call) > yield_count {
             return Err(format!(
-                "too many results: expected at most {gives}, found {}",
+                "too many results: expected at most {yield_count}, found {}",
                 f.result_count(call)
             ));
         }
@@ -87,12 +87,12 @@ impl<'h> Body<'h> {
     pub(crate) fn rename_dims(&self, f: &mut Function, copy: &BodyCopy) -> Result<(), EditError> {
         let mut dims: HashMap<i64, Dim> = HashMap::new();
         for (&param, &arg) in self.f.params().iter().zip(&copy.args) {
-            let (Some(own), Some(theirs)) = (self.f.dims(param), f.dims(arg)) else {
+            let (Some(own), Some(other)) = (self.f.dims(param), f.dims(arg)) else {
                 continue;
             };
-            for (own, theirs) in own.zip(theirs) {
-                if own.kind == DimKind::SYMBOL && theirs.kind != DimKind::UNKNOWN {
-                    dims.insert(own.value, theirs);
+            for (own, other) in own.zip(other) {
+                if own.kind == DimKind::SYMBOL && other.kind != DimKind::UNKNOWN {
+                    dims.insert(own.value, other);
                 }
             }
         }
@@ -143,7 +143,7 @@ pub(crate) struct Copied {
 pub(crate) struct Replaced {
     values: HashMap<ValueId, ValueId>,
     /// Results that become results of an outer call, from which they take their names.
-    pub(crate) handed_on: HashSet<ValueId>,
+    pub(crate) forwarded: HashSet<ValueId>,
 }
 
 impl Copied {
@@ -169,7 +169,7 @@ impl Copied {
                 f.set_type(value, f.type_id(result))?;
             }
             let name = f.value_name(result);
-            if let Some(name) = name.filter(|_| !replaced.handed_on.contains(&result)) {
+            if let Some(name) = name.filter(|_| !replaced.forwarded.contains(&result)) {
                 names.push((value, name.to_owned()));
             }
         }
@@ -285,7 +285,7 @@ impl<'h> Callee<'h> {
         if self.has_symbols {
             self.body.rename_dims(f, &copy)?;
         }
-        place(f, &copy.all, call)?;
+        place_ops(f, &copy.all, call)?;
         let copies = self.body.f.iter().zip(copy.all);
         let calls = copies.filter_map(|(op, copy)| Some((copy, *self.calls.get(&op)?)));
         Ok(Copied {
@@ -312,13 +312,13 @@ fn sorted(opsets: &HashMap<String, i64>) -> Vec<(&str, i64)> {
 }
 
 /// Prefixes the locations of copies with that of the call.
-fn place(f: &mut Function, made: &[OpId], call: OpId) -> Result<(), EditError> {
+fn place_ops(f: &mut Function, created: &[OpId], call: OpId) -> Result<(), EditError> {
     let at = f.loc(call);
     if at == LocId::NONE {
         return Ok(());
     }
     let Some(prefix) = f.loc_name(call).map(str::to_owned) else {
-        for &op in made {
+        for &op in created {
             let own = f.loc(op);
             if own == LocId::NONE {
                 f.set_loc(op, at)?;
@@ -326,7 +326,7 @@ fn place(f: &mut Function, made: &[OpId], call: OpId) -> Result<(), EditError> {
         }
         return Ok(());
     };
-    for &op in made {
+    for &op in created {
         if f.terminator(f.parent_region(op)) == Some(op) {
             continue;
         }

@@ -90,22 +90,22 @@ fn collect<'v>(
 
 fn push(value: &OptionValue, dtype: DType, bytes: &mut Vec<u8>) -> Result<(), String> {
     let name = dtype.name().unwrap_or("?");
-    let wrong = || format!("expected {name}, found {value}");
+    let invalid = || format!("expected {name}, found {value}");
     if is_float(dtype) {
-        return push_float(value, dtype, bytes).ok_or_else(wrong);
+        return push_float(value, dtype, bytes).ok_or_else(invalid);
     }
     let size = element::size_of(dtype)
         .ok_or_else(|| format!("element type {name} is not supported in options"))?;
     let int = match *value {
         OptionValue::Bool(bool) if dtype == DType::BOOL => i128::from(bool),
         OptionValue::Int(int) if dtype != DType::BOOL => i128::from(int),
-        _ => return Err(wrong()),
+        _ => return Err(invalid()),
     };
     let half = 1_i128 << (8 * size - 1);
     let is_signed = matches!(dtype, DType::I8 | DType::I16 | DType::I32 | DType::I64);
     let range = if is_signed { -half..half } else { 0..2 * half };
     if !range.contains(&int) {
-        return Err(wrong());
+        return Err(invalid());
     }
     bytes.extend(&int.to_le_bytes()[..size]);
     Ok(())

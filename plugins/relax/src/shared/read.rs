@@ -4,7 +4,7 @@ use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::{DimKind, Status, Use, element};
 
 /// Returns the op that defines a value, if it is this operator and not a call of a function with that name.
-pub(crate) fn made_by(f: &Function, value: ValueId, name: &str) -> Option<OpId> {
+pub(crate) fn defined_by(f: &Function, value: ValueId, name: &str) -> Option<OpId> {
     let op = value.option().and_then(|value| f.defining_op(value))?;
     is(f, op, name).then_some(op)
 }
@@ -91,7 +91,7 @@ pub(crate) fn axis_from_last(f: &Function, x: ValueId, axis: i64) -> Result<i64,
 }
 
 /// Returns the explicit pads of an op: `count` starts and ends together. `None` if `auto_pad` computes them.
-pub(crate) fn own_pads(f: &Function, op: OpId, count: usize) -> Option<Vec<i64>> {
+pub(crate) fn explicit_pads(f: &Function, op: OpId, count: usize) -> Option<Vec<i64>> {
     let pads = match (f.attr(op, "auto_pad"), f.attr(op, "pads")) {
         (Some(Attr::String(b"VALID")), _) => vec![0; count],
         (None | Some(Attr::String(b"NOTSET")), None) => vec![0; count],
@@ -102,7 +102,7 @@ pub(crate) fn own_pads(f: &Function, op: OpId, count: usize) -> Option<Vec<i64>>
 }
 
 /// Maps [`NoMatch`] to `None`; other errors, such as failed reads, remain.
-pub(crate) fn unless_refused<T>(found: Result<T, EditError>) -> Result<Option<T>, EditError> {
+pub(crate) fn unless_no_match<T>(found: Result<T, EditError>) -> Result<Option<T>, EditError> {
     match found {
         Err(error) if error.status == Status::REFUSED => Ok(None),
         found => found.map(Some),
@@ -265,13 +265,13 @@ pub(crate) fn only_use(f: &Function, value: ValueId) -> Option<Use> {
 
 /// Creates a builder with the operator and the attributes of an op, except these.
 pub(crate) fn like(f: &Function, op: OpId, except: &[&str]) -> Result<OpBuilder<'static>, NoMatch> {
-    let mut made = OpBuilder::new(f.symbol(op));
+    let mut created = OpBuilder::new(f.symbol(op));
     for (name, attr) in f.attrs(op) {
         if !except.contains(&f.text(name)) {
-            made = made.attr(name, attr.to_value().ok_or(NoMatch)?);
+            created = created.attr(name, attr.to_value().ok_or(NoMatch)?);
         }
     }
-    Ok(made)
+    Ok(created)
 }
 
 /// Returns the results of the op whose first result is given.

@@ -54,9 +54,9 @@ impl Retype {
         for item in &mut items {
             *item = self.ty(f, *item)?;
         }
-        let made = f.add_type(&spec.with_dims(dims).with_items(items))?;
-        self.known.insert(ty, made);
-        Ok(made)
+        let created = f.add_type(&spec.with_dims(dims).with_items(items))?;
+        self.known.insert(ty, created);
+        Ok(created)
     }
 
     fn dim(&self, f: &mut Function, dim: Dim) -> Result<Dim, EditError> {

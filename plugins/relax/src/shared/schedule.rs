@@ -25,14 +25,14 @@ impl Constraints {
         let mut reached: HashMap<RegionId, OpId> = HashMap::new();
         for op in f.iter() {
             reached.insert(f.parent_region(op), op);
-            for maker in f.operands(op).filter_map(|value| f.defining_op(value)) {
-                let Some(user) = reached.get(&f.parent_region(maker)) else {
+            for producer in f.operands(op).filter_map(|value| f.defining_op(value)) {
+                let Some(user) = reached.get(&f.parent_region(producer)) else {
                     continue;
                 };
                 if needed.len() <= user.index() {
                     needed.resize_with(user.index() + 1, Vec::new);
                 }
-                needed[user.index()].push(maker);
+                needed[user.index()].push(producer);
             }
         }
         Ok(Constraints { fixed, needed })
@@ -55,8 +55,8 @@ pub(crate) fn schedule(f: &mut Function, order: Order) -> Result<(), EditError> 
         // In reverse order, so that ops only move down: moving up would require checks of all nested ops.
         let mut next = OpId::NONE;
         for op in order(f, region, &constraints).into_iter().rev() {
-            let is_there = f.next_op(op).unwrap_or(OpId::NONE) == next;
-            if !is_there && f.terminator(region) != Some(op) {
+            let is_in_place = f.next_op(op).unwrap_or(OpId::NONE) == next;
+            if !is_in_place && f.terminator(region) != Some(op) {
                 f.move_op(
                     op,
                     Position {

@@ -142,9 +142,9 @@ fn may_merge(traits: OpTraits) -> bool {
     traits.is_pure() && !has_effect
 }
 
-fn hash_of(thing: &impl Hash) -> u64 {
+fn hash_of(item: &impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
-    thing.hash(&mut hasher);
+    item.hash(&mut hasher);
     hasher.finish()
 }
 

@@ -21,13 +21,13 @@ use crate::show::TextTable;
 use crate::{child, request, show};
 
 /// Files in the directory of a check: its result, its trail, and its captured output.
-const ANSWER: &str = "answer.json";
+const RESULT_FILE: &str = "answer.json";
 const TRAIL: &str = "trail";
 const OUTPUT: &str = "output";
 
 /// The results for all plugins, as `--json` prints them.
 #[derive(Serialize)]
-struct Answers {
+struct PluginChecksOutput {
     ok: bool,
     plugins: Vec<PluginReport>,
 }
@@ -46,7 +46,7 @@ struct PluginReport {
 struct Checked {
     name: &'static str,
     #[serde(flatten)]
-    answer: CheckResult,
+    result: CheckResult,
     seconds: f64,
 }
 
@@ -56,8 +56,8 @@ pub(in crate::command) fn check(args: PluginCheckArgs) -> anyhow::Result<u8> {
         return Ok(0);
     }
     let checks = chosen(&args.only)?;
-    if let Some(dir) = &args.answer {
-        return answer(&args, &checks, dir);
+    if let Some(dir) = &args.result {
+        return result(&args, &checks, dir);
     }
     // Errors of the command line are reported once instead of by each check.
     for file in &args.files {
@@ -72,7 +72,7 @@ pub(in crate::command) fn check(args: PluginCheckArgs) -> anyhow::Result<u8> {
     }
     let mut plugins = Vec::with_capacity(args.files.len());
     for file in &args.files {
-        let plugin = of_plugin(&args, file, &checks)?;
+        let plugin = check_plugin(&args, file, &checks)?;
         if !args.json {
             let above = if plugins.is_empty() { "" } else { "\n" };
             show::print(&format!("{above}{}", render(&plugin)));
@@ -81,7 +81,7 @@ pub(in crate::command) fn check(args: PluginCheckArgs) -> anyhow::Result<u8> {
     }
     let ok = plugins.iter().all(|plugin| plugin.ok);
     if args.json {
-        show::print_json(&Answers { ok, plugins });
+        show::print_json(&PluginChecksOutput { ok, plugins });
     }
     Ok(u8::from(!ok))
 }
@@ -114,7 +114,7 @@ fn chosen(only: &[String]) -> Result<Vec<PluginCheck>, PassError> {
 }
 
 /// Runs a check in this process, which the plugin may terminate. Writes the result to `dir`.
-fn answer(args: &PluginCheckArgs, checks: &[PluginCheck], dir: &Path) -> anyhow::Result<u8> {
+fn result(args: &PluginCheckArgs, checks: &[PluginCheck], dir: &Path) -> anyhow::Result<u8> {
     // Terminate this process when its parent exits, so that a hanging plugin doesn't outlive the command.
     #[cfg(target_os = "linux")]
     {
@@ -128,22 +128,22 @@ fn answer(args: &PluginCheckArgs, checks: &[PluginCheck], dir: &Path) -> anyhow:
     let trail = Trail::new(&dir.join(TRAIL)).context(unwritten)?;
     let plugin = CheckedPlugin {
         file: file.clone(),
-        plugins: request::of_plugins(args.plugins.clone()),
+        plugins: request::from_plugin_args(args.plugins.clone()),
         models: args.model.clone(),
         without: args.without.clone(),
     };
-    let answer = plugin_check::run(check, &plugin, &trail);
-    let text = serde_json::to_string(&answer).context(unwritten)?;
-    fs::write(dir.join(ANSWER), text).context(unwritten)?;
+    let result = plugin_check::run(check, &plugin, &trail);
+    let text = serde_json::to_string(&result).context(unwritten)?;
+    fs::write(dir.join(RESULT_FILE), text).context(unwritten)?;
     Ok(0)
 }
 
-fn of_plugin(
+fn check_plugin(
     args: &PluginCheckArgs,
     file: &Path,
     checks: &[PluginCheck],
 ) -> anyhow::Result<PluginReport> {
-    let mut answers = Vec::with_capacity(checks.len());
+    let mut checked_list = Vec::with_capacity(checks.len());
     // The check that found that the plugin can't be loaded. Other checks are skipped, because they would fail the same
     // way.
     let mut unusable: Option<&str> = None;
@@ -151,27 +151,27 @@ fn of_plugin(
     let mut hung: Vec<(String, &str)> = Vec::new();
     for check in checks {
         let start = Instant::now();
-        let mut answer = match unusable {
+        let mut result = match unusable {
             Some(seen) => {
                 CheckResult::skipped(format!("the plugin cannot be loaded: see `{seen}`"))
             }
             None => in_process(args, file, check, &hung)?,
         };
-        if std::mem::take(&mut answer.unusable) {
+        if std::mem::take(&mut result.unusable) {
             unusable = Some(check.name);
         } else if check.twice && unusable.is_none() {
-            answer = answer.repeated(in_process(args, file, check, &hung)?);
+            result = result.repeated(in_process(args, file, check, &hung)?);
         }
         let left_out = hung.iter();
-        answer.notes.extend(
+        result.notes.extend(
             left_out.map(|(pass, seen)| format!("`{pass}` was not run: it timed out in `{seen}`")),
         );
-        hung.extend(answer.hung.take().map(|pass| (pass, check.name)));
+        hung.extend(result.hung.take().map(|pass| (pass, check.name)));
         // The hashes are only compared, not printed.
-        answer.outputs.clear();
-        answers.push(Checked {
+        result.outputs.clear();
+        checked_list.push(Checked {
             name: check.name,
-            answer,
+            result,
             seconds: start.elapsed().as_secs_f64(),
         });
     }
@@ -181,10 +181,10 @@ fn of_plugin(
         file: file.display().to_string(),
         name: spec.map(|spec| spec.name.clone()),
         version: spec.map(|spec| spec.version.clone()),
-        ok: answers
+        ok: checked_list
             .iter()
-            .all(|checked| !checked.answer.verdict.is_bad()),
-        checks: answers,
+            .all(|checked| !checked.result.verdict.is_bad()),
+        checks: checked_list,
     })
 }
 
@@ -198,11 +198,11 @@ fn in_process(
     let dir = TemporaryDirectory::new().context("could not create a temporary directory")?;
     let ran = start(args, file, check, hung, dir.path());
     let status = ran.context("could not start the process of a check")?;
-    let answer = fs::read_to_string(dir.path().join(ANSWER)).ok();
-    let answer = answer.and_then(|text| serde_json::from_str(&text).ok());
-    match (status, answer) {
-        (Some(status), Some(answer)) if status.success() => Ok(answer),
-        (status, answer) => Ok(crashed(args, status, answer.is_some(), dir.path())),
+    let result = fs::read_to_string(dir.path().join(RESULT_FILE)).ok();
+    let result = result.and_then(|text| serde_json::from_str(&text).ok());
+    match (status, result) {
+        (Some(status), Some(result)) if status.success() => Ok(result),
+        (status, result) => Ok(crashed(args, status, result.is_some(), dir.path())),
     }
 }
 
@@ -245,7 +245,7 @@ fn start(
 fn crashed(
     args: &PluginCheckArgs,
     status: Option<ExitStatus>,
-    has_answered: bool,
+    has_result: bool,
     dir: &Path,
 ) -> CheckResult {
     let what = match status {
@@ -254,14 +254,14 @@ fn crashed(
     };
     let last = Trail::last(&dir.join(TRAIL));
     let at = match &last[..] {
-        _ if has_answered => " after the check".to_owned(),
+        _ if has_result => " after the check".to_owned(),
         "" => String::new(),
         last => format!(": {last}"),
     };
-    let mut answer = CheckResult::crashed(format!("{what}{at}"));
-    answer.unusable = last == Trail::LOADING && !has_answered;
-    let in_pass = Trail::pass_in(&last).filter(|_| status.is_none() && !has_answered);
-    answer.hung = in_pass.map(str::to_owned);
+    let mut result = CheckResult::crashed(format!("{what}{at}"));
+    result.unusable = last == Trail::LOADING && !has_result;
+    let in_pass = Trail::pass_in(&last).filter(|_| status.is_none() && !has_result);
+    result.hung = in_pass.map(str::to_owned);
     let output = File::open(dir.join(OUTPUT))
         .and_then(waiting::tail)
         .unwrap_or_default();
@@ -271,9 +271,9 @@ fn crashed(
     let output: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
     let output = output.join(" ");
     if !output.is_empty() {
-        answer.notes.push(format!("last output: {output}"));
+        result.notes.push(format!("last output: {output}"));
     }
-    answer
+    result
 }
 
 /// Renders the results as text.
@@ -284,12 +284,12 @@ fn render(plugin: &PluginReport) -> String {
     };
     let mut text = show::safe(&format!("{}: {name}", plugin.file)) + "\n";
     let mut table = TextTable::new(["check", "result", "reason"]);
-    for Checked { name, answer, .. } in &plugin.checks {
-        let notes = answer.notes.iter().map(|note| format!("note: {note}"));
-        let mut reasons = answer.reasons.iter().cloned().chain(notes);
-        let verdict = match answer.verdict.is_bad() {
-            true => answer.verdict.name().to_uppercase(),
-            false => answer.verdict.name().to_owned(),
+    for Checked { name, result, .. } in &plugin.checks {
+        let notes = result.notes.iter().map(|note| format!("note: {note}"));
+        let mut reasons = result.reasons.iter().cloned().chain(notes);
+        let verdict = match result.verdict.is_bad() {
+            true => result.verdict.name().to_uppercase(),
+            false => result.verdict.name().to_owned(),
         };
         let first = reasons.next().unwrap_or_default();
         table.row([(*name).to_owned(), verdict, first]);
@@ -298,7 +298,7 @@ fn render(plugin: &PluginReport) -> String {
         }
     }
     text += &table.within(show::columns()).render();
-    let verdicts = || plugin.checks.iter().map(|checked| checked.answer.verdict);
+    let verdicts = || plugin.checks.iter().map(|checked| checked.result.verdict);
     let failed = verdicts().filter(|verdict| verdict.is_bad()).count();
     let skipped = verdicts()
         .filter(|&verdict| verdict == CheckVerdict::Skipped)

@@ -15,15 +15,15 @@ pub(crate) fn completions(args: &CompletionsArgs) -> u8 {
     let mut script = Vec::new();
     let mut command = names::offered(Cli::command(), args.shell);
     clap_complete::generate(args.shell, &mut command, "passdock", &mut script);
-    show::print(&(String::from_utf8_lossy(&script) + &*names::beside(args.shell)));
+    show::print(&(String::from_utf8_lossy(&script) + &*names::name_completions(args.shell)));
     0
 }
 
 pub(crate) fn man(args: &ManArgs) -> anyhow::Result<u8> {
     let mut command = Cli::command();
     command.build();
-    for word in &args.command {
-        command = subcommand(&command, word)?;
+    for subcommand_name in &args.command {
+        command = subcommand(&command, subcommand_name)?;
     }
     show::print(&help::manual(command).context("could not render the manual page")?);
     Ok(0)

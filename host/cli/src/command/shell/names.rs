@@ -48,7 +48,7 @@ pub(super) fn offered(command: Command, shell: Shell) -> Command {
 
 /// Returns what is appended to the generated script: pipeline names, for shells that can offer them in addition to
 /// files.
-pub(super) fn beside(shell: Shell) -> String {
+pub(super) fn name_completions(shell: Shell) -> String {
     if shell != Shell::Fish {
         return String::new();
     }
@@ -72,8 +72,10 @@ fn values(arg: Arg, names: &[&'static str]) -> Arg {
 fn passes() -> Vec<&'static str> {
     let registry = plugins::registry();
     // Without plugins, the script has no pass names.
-    let _ = pipeline::load_plugins(&registry, &request::of_plugins(Default::default()));
+    let _ = pipeline::load_plugins(&registry, &request::from_plugin_args(Default::default()));
     let all = registry.pass_names();
     let short = ShortNames::new(all.iter().map(String::as_str));
-    all.iter().map(|name| &*short.taken(name).leak()).collect()
+    all.iter()
+        .map(|name| &*short.accepted(name).leak())
+        .collect()
 }

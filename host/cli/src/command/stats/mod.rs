@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use crate::args::StatsArgs;
 use crate::progress::Progress;
-use crate::show::{self, Answer};
+use crate::show::{self, CommandOutput};
 
 /// The output of `--json`.
 #[derive(Serialize)]
@@ -36,13 +36,17 @@ struct Model {
 
 pub(crate) fn stats(args: StatsArgs) -> u8 {
     let progress = Progress::start(&format!("reading {}", args.model.display()));
-    let result = look(&args);
+    let result = collect(&args);
     drop(progress);
     let (stats, error) = (result.as_ref().ok(), result.as_ref().err());
     let status = error.map_or(0, show::fail);
     let model = Model::new(&args.model);
     if args.json {
-        show::print_json(&Answer::new(status, StatsOutput { model, stats }, error));
+        show::print_json(&CommandOutput::new(
+            status,
+            StatsOutput { model, stats },
+            error,
+        ));
     } else if let Some(stats) = stats {
         let mut sections = vec![summary::render(&model, stats)];
         sections.extend(table::render(&model, stats));
@@ -51,7 +55,7 @@ pub(crate) fn stats(args: StatsArgs) -> u8 {
     status
 }
 
-fn look(args: &StatsArgs) -> Result<Stats, PassError> {
+fn collect(args: &StatsArgs) -> Result<Stats, PassError> {
     let options = ReadOptions {
         outside_data: args.allow_outside_data,
     };
@@ -65,7 +69,7 @@ impl Model {
         let file = metadata.filter(|metadata| metadata.is_file() && !is_standard(input));
         Model {
             input: input.display().to_string(),
-            format: match Format::of(input) {
+            format: match Format::from_path(input) {
                 Ok(Format::Onnx) => Some("onnx"),
                 Ok(Format::Text) => Some("ir"),
                 Err(_) => None,

@@ -4,7 +4,7 @@ use passdock_tools::stats::{Amount, OpsetVersion, Parameters, Stats};
 
 use super::Model;
 use super::text::{MOST, fit, more, name};
-use crate::show::{self, Facts, count, count_of};
+use crate::show::{self, Facts, count, counted};
 
 /// Renders the facts, without empty lines.
 pub(super) fn render(model: &Model, stats: &Stats) -> String {
@@ -25,7 +25,7 @@ pub(super) fn render(model: &Model, stats: &Stats) -> String {
     parameters(&stats.parameters, &mut facts);
     if stats.initializer_inputs > 0 {
         let inputs = count(stats.inputs.len() as u64);
-        let entries = count_of(stats.initializer_inputs as u64, "initializer");
+        let entries = counted(stats.initializer_inputs as u64, "initializer");
         let fact = format!("{inputs}, and {entries} listed as inputs (IR version below 4)");
         facts.add("inputs", fact);
     }
@@ -83,10 +83,7 @@ fn custom_domains(stats: &Stats, facts: &mut Facts) {
             [] => "without a declared version".to_owned(),
             versions => format!("version {}", versions.join(", ")),
         };
-        let (ops, kinds) = (
-            count_of(custom.ops, "op"),
-            count_of(custom.operators, "kind"),
-        );
+        let (ops, kinds) = (counted(custom.ops, "op"), counted(custom.operators, "kind"));
         let domain = name(&custom.domain);
         let fact = format!("{domain}, {version}: {ops} of {kinds}");
         facts.add("custom domains", fact);
@@ -98,7 +95,7 @@ fn custom_domains(stats: &Stats, facts: &mut Facts) {
 
 fn ops(stats: &Stats) -> String {
     let ops = &stats.ops;
-    let kinds = count_of(ops.kinds.len() as u64, "kind");
+    let kinds = counted(ops.kinds.len() as u64, "kind");
     let mut text = format!("{} of {kinds}", count(ops.total));
     if ops.nested > 0 {
         text.push_str(&format!(", {} in subgraphs", count(ops.nested)));
@@ -122,7 +119,7 @@ fn subgraphs(stats: &Stats) -> String {
         })
         .collect();
     parents.extend(more(subgraphs.parents.len()));
-    let levels = count_of(subgraphs.depth.into(), "level");
+    let levels = counted(subgraphs.depth.into(), "level");
     let (regions, parents) = (count(subgraphs.regions), parents.join(", "));
     format!("{regions}, {levels} deep: {parents}")
 }
@@ -134,18 +131,18 @@ fn parameters(parameters: &Parameters, facts: &mut Facts) {
         (parameters.constant_nodes, "Constant node"),
     ];
     let roles = roles.iter().filter(|(amount, _)| amount.tensors > 0);
-    let roles = roles.map(|(amount, role)| count_of(amount.tensors, role));
+    let roles = roles.map(|(amount, role)| counted(amount.tensors, role));
     let roles: Vec<String> = roles.collect();
     if roles.is_empty() {
         facts.add("parameters", "none");
     } else {
-        let elements = count_of(parameters.all.elements, "element");
+        let elements = counted(parameters.all.elements, "element");
         let (bytes, roles) = (show::bytes(parameters.all.bytes), roles.join(", "));
         facts.add("parameters", format!("{elements}, {bytes}: {roles}"));
     }
     let mut add = |amount: Amount, about, what: &str| {
         if amount.tensors > 0 {
-            let tensors = count_of(amount.tensors, "tensor");
+            let tensors = counted(amount.tensors, "tensor");
             let bytes = show::bytes(amount.bytes);
             facts.add(about, format!("{tensors}, {bytes}{what}"));
         }
@@ -157,7 +154,7 @@ fn parameters(parameters: &Parameters, facts: &mut Facts) {
     add(parameters.scalars, "scalars", ", not parameters");
     let sparse = parameters.sparse;
     if sparse.tensors > 0 {
-        let tensors = count_of(sparse.tensors, "tensor");
+        let tensors = counted(sparse.tensors, "tensor");
         let (bytes, elements) = (show::bytes(sparse.bytes), count(sparse.elements));
         let stored = count(sparse.stored);
         let fact = format!("{tensors}, {bytes}, {stored} of {elements} elements stored");

@@ -101,9 +101,9 @@ fn largest(model: &Model, stats: &Stats) -> String {
         if stats.entry.as_ref() != Some(&constant.function) {
             name.push_str(&format!(" in @{}", fit(show::safe(&constant.function))));
         }
-        let place = match (constant.storage, &constant.file) {
+        let location = match (constant.storage, &constant.file) {
             (Storage::Splat, _) => "splat".to_owned(),
-            (_, Some(file)) => beside(file, directory.as_deref()),
+            (_, Some(file)) => relative_to(file, directory.as_deref()),
             _ => String::new(),
         };
         table.row([
@@ -111,7 +111,7 @@ fn largest(model: &Model, stats: &Stats) -> String {
             fit(show::safe(&constant.ty)),
             show::bytes(constant.bytes),
             share(constant.bytes, stats.parameters.all.bytes),
-            place,
+            location,
         ]);
     }
     // Long names aren't wrapped: they are hard to compare across lines.
@@ -140,7 +140,7 @@ fn external_files(model: &Model, stats: &Stats) -> String {
     let directory = directory(model);
     let row = |file: &ConstantsFile| {
         [
-            beside(&file.path, directory.as_deref()),
+            relative_to(&file.path, directory.as_deref()),
             count(file.tensors),
             show::bytes(file.bytes_used),
             file.bytes.map_or_else(String::new, show::bytes),
@@ -159,7 +159,7 @@ fn directory(model: &Model) -> Option<PathBuf> {
 }
 
 /// Returns the name of a file relative to the model's directory, if it is below it.
-fn beside(path: &str, directory: Option<&Path>) -> String {
+fn relative_to(path: &str, directory: Option<&Path>) -> String {
     let below = directory.and_then(|directory| Path::new(path).strip_prefix(directory).ok());
     match below {
         Some(below) => show::name(&below.display().to_string()),

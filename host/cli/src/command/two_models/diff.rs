@@ -106,7 +106,7 @@ impl Out {
         self.list("", &function.interface, "inputs and outputs", Self::port);
         self.ops(&function.ops);
         self.constants(&function.constants);
-        let renamed = show::count_of(function.renamed.len() as u64, "value");
+        let renamed = show::counted(function.renamed.len() as u64, "value");
         let heading = format!("  renamed: {renamed}\n");
         self.brief(&heading, &function.renamed, |out, name| {
             let (old, new) = (quote(&name.before), quote(&name.after));
@@ -239,12 +239,15 @@ impl Out {
     fn constants(&mut self, all: &[ConstantDiff]) {
         let mut heading = format!("  constants: {}", counts(all, |constant| constant.change));
         // A constant that replaces an op is listed with the op. A constant removed with its users needs no line.
-        let number = |of: fn(&ConstantDiff) -> bool| all.iter().filter(|&item| of(item)).count();
+        let number = |predicate: fn(&ConstantDiff) -> bool| {
+            all.iter().filter(|&item| predicate(item)).count()
+        };
         let folded = |constant: &ConstantDiff| constant.replaces.is_some();
-        let gone = |item: &ConstantDiff| item.with_users && item.change == Change::Removed;
+        let removed_with_users =
+            |item: &ConstantDiff| item.with_users && item.change == Change::Removed;
         let notes = join([
             (number(folded), "replacing ops above"),
-            (number(gone), "removed with their users"),
+            (number(removed_with_users), "removed with their users"),
         ]);
         if !notes.is_empty() {
             _ = write!(heading, " ({notes})");
@@ -252,7 +255,7 @@ impl Out {
         let all_shown = self.all;
         let own = all
             .iter()
-            .filter(|item| !folded(item) && (all_shown || !gone(item)));
+            .filter(|item| !folded(item) && (all_shown || !removed_with_users(item)));
         let own: Vec<&ConstantDiff> = own.collect();
         if own.is_empty() && !all.is_empty() {
             return self.line(heading);
@@ -358,7 +361,7 @@ fn changes(added: usize, removed: usize, changed: usize) -> String {
 
 fn join<const N: usize>(counts: [(usize, &str); N]) -> String {
     let parts = counts.into_iter().filter(|(number, _)| *number > 0);
-    let parts = parts.map(|(number, word)| format!("{number} {word}"));
+    let parts = parts.map(|(number, noun)| format!("{number} {noun}"));
     parts.collect::<Vec<_>>().join(", ")
 }
 
@@ -399,7 +402,7 @@ fn sign(change: Change) -> char {
 }
 
 fn ops(number: usize) -> String {
-    show::count_of(number as u64, "op")
+    show::counted(number as u64, "op")
 }
 
 /// Renders the replacement of a value by another one, which may have the same name.

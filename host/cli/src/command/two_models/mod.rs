@@ -12,7 +12,7 @@ pub(crate) mod compare;
 pub(crate) mod diff;
 
 /// The exit status of an error. 1 means that the models differ.
-pub(crate) const TROUBLE: u8 = 2;
+pub(crate) const FAILURE_STATUS: u8 = 2;
 
 /// The output of `--json`.
 #[derive(Serialize)]
@@ -22,7 +22,7 @@ struct TwoModelsOutput<'c, T> {
     before: &'c str,
     after: &'c str,
     #[serde(flatten)]
-    answer: Option<&'c T>,
+    comparison: Option<&'c T>,
     diagnostics: Vec<Diagnostic>,
 }
 
@@ -34,8 +34,8 @@ fn result<T: Serialize>(
     json: bool,
     render: impl FnOnce(&T),
 ) -> u8 {
-    let (answer, error) = (compared.as_ref().ok(), compared.as_ref().err());
-    let status = answer.map_or(TROUBLE, |answer| u8::from(!is_same(answer)));
+    let (comparison, error) = (compared.as_ref().ok(), compared.as_ref().err());
+    let status = comparison.map_or(FAILURE_STATUS, |comparison| u8::from(!is_same(comparison)));
     let diagnostics: Vec<Diagnostic> = error.map(PassError::to_diagnostic).into_iter().collect();
     diagnostics.iter().for_each(show::diagnostic);
     if json {
@@ -44,11 +44,11 @@ fn result<T: Serialize>(
             exit_status: status,
             before: &before.to_string_lossy(),
             after: &after.to_string_lossy(),
-            answer,
+            comparison,
             diagnostics,
         });
-    } else if let Some(answer) = answer {
-        render(answer);
+    } else if let Some(comparison) = comparison {
+        render(comparison);
     }
     status
 }

@@ -3,11 +3,11 @@
 use passdock_abi::{Attr, AttrKind, OpEntry, OpId};
 use passdock_diagnostic::suggest;
 use passdock_ir::{Edit, EditFailure, Function};
-use passdock_loader::{AttrInfo, kind_name, takes};
+use passdock_loader::{AttrInfo, kind_name, operand_range};
 
-use super::Question;
+use super::OpQueries;
 
-impl Question<'_> {
+impl OpQueries<'_> {
     pub(in crate::boundary) fn check_op(&self, op: OpId) -> Edit {
         let name = self.name(op)?;
         let Some(definition) = self.definition(name) else {
@@ -15,39 +15,39 @@ impl Question<'_> {
         };
         self.session.with(|state| {
             let f = state.read()?;
-            let mut wrong = Vec::new();
-            check_operands(f, op, &definition.entry, &mut wrong);
+            let mut problems = Vec::new();
+            check_operands(f, op, &definition.entry, &mut problems);
             if let Some(listed) = definition.attributes {
-                check_attributes(f, op, listed, &mut wrong);
+                check_attributes(f, op, listed, &mut problems);
             }
-            match wrong.is_empty() {
+            match problems.is_empty() {
                 true => Ok(()),
-                false => Err(EditFailure::refused(wrong.join("; "))),
+                false => Err(EditFailure::rejected(problems.join("; "))),
             }
         })
     }
 }
 
-fn check_operands(f: &Function, op: OpId, definition: &OpEntry, wrong: &mut Vec<String>) {
+fn check_operands(f: &Function, op: OpId, definition: &OpEntry, problems: &mut Vec<String>) {
     let count = f.operands(op).len();
     let (fewest, most) = (definition.min_operands, definition.max_operands);
     if (fewest as usize..=most as usize).contains(&count) {
         return;
     }
-    let (operator, allowed) = (f.text(f.op(op).name), takes(fewest, most));
-    wrong.push(format!("{operator} expects {allowed}, found {count}"));
+    let (operator, allowed) = (f.text(f.op(op).name), operand_range(fewest, most));
+    problems.push(format!("{operator} expects {allowed}, found {count}"));
 }
 
-fn check_attributes(f: &Function, op: OpId, listed: &[AttrInfo], wrong: &mut Vec<String>) {
+fn check_attributes(f: &Function, op: OpId, listed: &[AttrInfo], problems: &mut Vec<String>) {
     let operator = f.text(f.op(op).name);
     for attr in f.attrs(op) {
         let name = f.text(attr.name);
         match listed.iter().find(|entry| entry.name == name) {
             None => {
                 let near = suggest::did_you_mean(name, listed.iter().map(|entry| entry.name));
-                wrong.push(format!("unknown attribute `{name}` of {operator}{near}"));
+                problems.push(format!("unknown attribute `{name}` of {operator}{near}"));
             }
-            Some(entry) if !fits(attr, entry.kind_code) => wrong.push(format!(
+            Some(entry) if !fits(attr, entry.kind_code) => problems.push(format!(
                 "expected attribute `{name}` of {operator} to be of type {}, found {}",
                 entry.kind,
                 kind_name(kind(attr)),
@@ -63,7 +63,7 @@ fn check_attributes(f: &Function, op: OpId, listed: &[AttrInfo], wrong: &mut Vec
             entry.kind_code == AttrKind::REGION && regions.any(|name| entry.name == f.text(name))
         };
         if !attrs.any(|attr| entry.name == f.text(attr.name)) && !is_region() {
-            wrong.push(format!("missing attribute `{}` of {operator}", entry.name));
+            problems.push(format!("missing attribute `{}` of {operator}", entry.name));
         }
     }
 }

@@ -4,7 +4,7 @@ use passdock_abi as abi;
 use passdock_abi::{OpId, Status, Str, SymbolId, TextDesc, ValueId};
 use passdock_ir::{Edit, EditFailure, Function, Symbols, text};
 
-use super::{OpCall, OpQuery, Question, no_answer};
+use super::{OpCall, OpQueries, OpQuery, no_result};
 use crate::boundary::session::{ContextSession, input};
 
 /// The maximum length of an op's body, in bytes.
@@ -13,7 +13,7 @@ const MAX_BODY: usize = 1 << 24;
 impl OpCall<'_> {
     pub(in crate::boundary) unsafe fn set_body(&mut self, text: Str) -> Edit {
         if matches!(self.query, OpQuery::Nothing | OpQuery::Support(_)) {
-            return Err(EditFailure::refused(
+            return Err(EditFailure::rejected(
                 "only `decompose`, `legalize`, `layout` and `alter_layout` of a definition can set a body",
             ));
         }
@@ -23,7 +23,7 @@ impl OpCall<'_> {
     }
 }
 
-impl Question<'_> {
+impl OpQueries<'_> {
     pub(in crate::boundary) fn decompose(&self, op: OpId, count: usize) -> Edit<Vec<ValueId>> {
         self.body(op, count, |entry| entry.decompose)
     }
@@ -42,15 +42,15 @@ impl Question<'_> {
     ) -> Edit<Vec<ValueId>> {
         let name = self.check_results(op, count)?;
         let none = "its definition has none";
-        let values = self.first_answer(name, none, |definition| {
+        let values = self.first_result(name, none, |definition| {
             let function = which(&definition.entry)?;
             let queried = self.queried(op, definition);
             let call = OpCall {
                 query: OpQuery::Body,
                 ..OpCall::new(self.session, op)
             };
-            let answers = queried.answers(call, function);
-            let body = answers.and_then(|call| call.body.ok_or_else(no_answer));
+            let called = queried.call_for_result(call, function);
+            let body = called.and_then(|call| call.body.ok_or_else(no_result));
             Some(body.and_then(|body| {
                 let session = self.session;
                 let copied =
@@ -62,11 +62,11 @@ impl Question<'_> {
                 })
             }))
         });
-        values.map_err(|error| self.lacking(op, "has no body", error))
+        values.map_err(|error| self.without_result(op, "has no body", error))
     }
 
     pub(in crate::boundary) unsafe fn insert_text(&self, desc: &TextDesc) -> Edit {
-        let Question { context, session } = *self;
+        let OpQueries { context, session } = *self;
         // SAFETY: all pointers in the description are valid during the call, by the plugin ABI.
         let (given_text, args) = unsafe {
             (
@@ -77,7 +77,7 @@ impl Question<'_> {
         if desc.result_count > 0 {
             input::check_out(desc.results)?;
         }
-        let is_taken = |symbols: &Symbols, name| context.names_function(symbols, name);
+        let is_used = |symbols: &Symbols, name| context.names_function(symbols, name);
         let values = session.with(|state| {
             state.read()?.live_op(desc.op)?;
             text::insert_body(
@@ -85,7 +85,7 @@ impl Question<'_> {
                 desc.op,
                 given_text,
                 args,
-                is_taken,
+                is_used,
                 |symbols, name, version| context.since(symbols, name, version),
                 |given| {
                     if given == desc.result_count {
@@ -128,15 +128,17 @@ fn replace_op(
     let operands = function.operands(op).iter();
     let args: Vec<ValueId> = operands.map(|slot| slot.value).collect();
     let results: Vec<ValueId> = function.results(op).collect();
-    let wanted = results.len();
-    let is_taken = |symbols: &Symbols, name| context.names_function(symbols, name);
+    let expected_count = results.len();
+    let is_used = |symbols: &Symbols, name| context.names_function(symbols, name);
     let since = |symbols: &Symbols, name, version: i64| context.since(symbols, name, version);
     let check = |given| match given {
-        given if given < wanted => Err(format!("expected {wanted} results, found {given}")),
+        given if given < expected_count => {
+            Err(format!("expected {expected_count} results, found {given}"))
+        }
         _ => Ok(()),
     };
-    let mut values = text::insert_body(function, op, body, &args, is_taken, since, check)?;
-    values.truncate(wanted);
+    let mut values = text::insert_body(function, op, body, &args, is_used, since, check)?;
+    values.truncate(expected_count);
     for (&result, &value) in results.iter().zip(&values) {
         // The known type of a result is merged into that of the value that replaces it. A contradiction is reported
         // when the value replaces the result.

@@ -5,7 +5,7 @@ use passdock_diagnostic::BlamedDefinition;
 use passdock_ir::{Edit, EditFailure, Function};
 use passdock_loader::{LoadedOp, OpDefs};
 
-use super::{IS_WRONG, OpCall, Question, no_answer};
+use super::{IS_INVALID, OpCall, OpQueries, no_result};
 use crate::analyses::{all_definitions, definition, definition_traits};
 use crate::boundary::session::{FunctionSession, with_current};
 
@@ -17,25 +17,25 @@ impl FunctionSession {
     pub(in crate::boundary) fn traits(&self, name: SymbolId) -> u64 {
         let traits = with_current(|context| {
             let session = self;
-            Question { context, session }.look_up(name, definition_traits)
+            OpQueries { context, session }.look_up(name, definition_traits)
         });
         traits.and_then(Result::ok).unwrap_or(0)
     }
 }
 
-impl Question<'_> {
+impl OpQueries<'_> {
     /// Calls `look` with the op definitions of the run, the function, and the name of an op. The closure that `look`
     /// receives returns whether a function of the module has that name.
     fn look_up<T>(
         &self,
         name: SymbolId,
-        look: fn(&OpDefs, &Function, SymbolId, &dyn Fn() -> bool) -> T,
+        find: fn(&OpDefs, &Function, SymbolId, &dyn Fn() -> bool) -> T,
     ) -> Edit<T> {
         let context = self.context;
         self.session.with(|state| {
             let function = state.function();
             let names_function = || context.names_function(function.symbols(), name);
-            Ok(look(context.op_defs(), function, name, &names_function))
+            Ok(find(context.op_defs(), function, name, &names_function))
         })
     }
 
@@ -52,24 +52,24 @@ impl Question<'_> {
 
     /// Returns the first result of an op's definitions. `ask` calls one of them, and returns a `NOT_FOUND` error with
     /// the reason if it has no result. If none has one, returns the last such error, or `none` as the reason.
-    pub(super) fn first_answer<T>(
+    pub(super) fn first_result<T>(
         &self,
         name: SymbolId,
         none: &str,
-        mut ask: impl FnMut(&LoadedOp) -> Option<Edit<T>>,
+        mut try_definition: impl FnMut(&LoadedOp) -> Option<Edit<T>>,
     ) -> Edit<T> {
-        let mut refusal = EditFailure::not_found(match self.definition(name) {
+        let mut rejection = EditFailure::not_found(match self.definition(name) {
             Some(_) => none,
             None => UNDEFINED,
         });
         for definition in &self.look_up(name, all_definitions)? {
-            match ask(definition) {
+            match try_definition(definition) {
                 None => {}
-                Some(Err(error)) if error.status == Status::NOT_FOUND => refusal = error,
-                Some(answer) => return answer,
+                Some(Err(error)) if error.status == Status::NOT_FOUND => rejection = error,
+                Some(result) => return result,
             }
         }
-        Err(refusal)
+        Err(rejection)
     }
 
     /// Returns the attributes that an op's definition lists: the entries, their number and stride. The table of a
@@ -91,11 +91,16 @@ impl Question<'_> {
     }
 
     /// Returns the error about an op that lacks something. The message of a `NOT_FOUND` error becomes its reason.
-    pub(super) fn lacking(&self, op: OpId, lacks: &str, error: EditFailure) -> EditFailure {
+    pub(super) fn without_result(
+        &self,
+        op: OpId,
+        problem: &str,
+        error: EditFailure,
+    ) -> EditFailure {
         match error.status {
             Status::NOT_FOUND => {
                 let op = self.describe(op);
-                EditFailure::not_found(format!("{op} {lacks}: {}", error.message))
+                EditFailure::not_found(format!("{op} {problem}: {}", error.message))
             }
             _ => error,
         }
@@ -104,7 +109,7 @@ impl Question<'_> {
 
 /// A definition that is called for an op, and blamed for errors.
 pub(super) struct QueriedDefinition<'q> {
-    pub(super) question: &'q Question<'q>,
+    pub(super) queries: &'q OpQueries<'q>,
     pub(super) op: OpId,
     pub(super) definition: &'q LoadedOp,
 }
@@ -112,13 +117,13 @@ pub(super) struct QueriedDefinition<'q> {
 impl QueriedDefinition<'_> {
     /// Describes the definition for a message, with its plugin, which may differ from the pass's.
     pub(super) fn describe(&self) -> String {
-        let (op, plugin) = (self.question.describe(self.op), self.definition.plugin);
+        let (op, plugin) = (self.queries.describe(self.op), self.definition.plugin);
         format!("the definition of {op} of plugin {}", plugin.origin)
     }
 
     /// Records that an error comes from the definition, for errors of the pass. Returns the error.
     pub(super) fn blame(&self, error: EditFailure) -> EditFailure {
-        let names = self.question.session.with(|state| {
+        let names = self.queries.session.with(|state| {
             let function = state.function();
             let name = function.text(function.live_op(self.op)?.name).to_owned();
             Ok((function.describe_op(self.op), name))
@@ -131,7 +136,7 @@ impl QueriedDefinition<'_> {
                 plugin: plugin.name.clone(),
                 file: file.map(|file| file.display().to_string()),
             };
-            let context = self.question.context;
+            let context = self.queries.context;
             context.blame(shown, error.message.clone(), by);
         }
         error
@@ -139,28 +144,32 @@ impl QueriedDefinition<'_> {
 
     /// Returns the error about a definition that failed, which is a bug of its plugin, or about an op that the
     /// definition rejected as invalid.
-    pub(super) fn wrong(&self, status: Status, reason: Option<String>) -> EditFailure {
+    pub(super) fn failure(&self, status: Status, reason: Option<String>) -> EditFailure {
         let message = match (status, reason) {
             (Status::PANICKED, Some(reason)) => format!("{} failed: {reason}", self.describe()),
-            (_, Some(reason)) => format!("{}{IS_WRONG}{reason}", self.question.describe(self.op)),
+            (_, Some(reason)) => format!("{}{IS_INVALID}{reason}", self.queries.describe(self.op)),
             (Status::PANICKED, None) => format!("{} panicked", self.describe()),
             (Status(code), None) => format!(
                 "{} failed with status {code} without a message",
                 self.describe()
             ),
         };
-        self.blame(EditFailure::refused(message))
+        self.blame(EditFailure::rejected(message))
     }
 
     /// Makes a call of the definition, and returns it with its results. The message of a `NOT_FOUND` error is the
     /// reason why there are none.
-    pub(super) fn answers<'c>(&self, mut call: OpCall<'c>, function: OpFn) -> Edit<OpCall<'c>> {
+    pub(super) fn call_for_result<'c>(
+        &self,
+        mut call: OpCall<'c>,
+        function: OpFn,
+    ) -> Edit<OpCall<'c>> {
         let status = call.run(function, self.definition)?;
-        match (status, call.refusal.take()) {
+        match (status, call.rejection.take()) {
             (Status::OK, None) => Ok(call),
             (status, Some(why)) if status != Status::PANICKED => Err(EditFailure::not_found(why)),
-            (Status::NOT_FOUND | Status::REFUSED, None) => Err(no_answer()),
-            (status, reason) => Err(self.wrong(status, reason)),
+            (Status::NOT_FOUND | Status::REFUSED, None) => Err(no_result()),
+            (status, reason) => Err(self.failure(status, reason)),
         }
     }
 }

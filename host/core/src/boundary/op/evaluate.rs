@@ -6,10 +6,10 @@ use passdock_abi::{EvaluateDesc, OpId, Status, TypeId, ValueId};
 use passdock_ir::{ConstantData, Edit, EditFailure, Function};
 
 use super::shape_data::{constant_dims, known_results};
-use super::{OpCall, Question};
+use super::{OpCall, OpQueries};
 use crate::boundary::session::{FunctionSession, FunctionState};
 
-impl Question<'_> {
+impl OpQueries<'_> {
     pub(in crate::boundary) fn evaluate(
         &self,
         op: OpId,
@@ -17,7 +17,8 @@ impl Question<'_> {
         count: usize,
     ) -> Edit<Vec<ValueId>> {
         let results = self.results(op, desc.max_bytes, count);
-        let results = results.map_err(|error| self.lacking(op, "cannot be evaluated", error))?;
+        let results =
+            results.map_err(|error| self.without_result(op, "cannot be evaluated", error))?;
         self.session.with(|state| {
             let function = state.edit()?;
             // The constants have no names: they get those of the values that they replace.
@@ -61,11 +62,11 @@ impl Question<'_> {
         let queried = self.queried(op, &definition);
         let mut call = OpCall::new(self.session, op);
         let status = call.run(function, &definition)?;
-        match (status, call.refusal.take()) {
+        match (status, call.rejection.take()) {
             (Status::OK, None) | (Status::NOT_FOUND, _) => Ok(()),
-            (Status::PANICKED, reason) => Err(queried.wrong(status, reason)),
-            (_, Some(why)) => Err(queried.blame(EditFailure::refused(why))),
-            (_, None) => Err(queried.wrong(status, None)),
+            (Status::PANICKED, reason) => Err(queried.failure(status, reason)),
+            (_, Some(why)) => Err(queried.blame(EditFailure::rejected(why))),
+            (_, None) => Err(queried.failure(status, None)),
         }
     }
 
@@ -89,7 +90,7 @@ impl Question<'_> {
             ..OpCall::new(session, op)
         };
         let queried = self.queried(op, &definition);
-        let mut results = queried.answers(call, function)?.results;
+        let mut results = queried.call_for_result(call, function)?.results;
         results.sort_by_key(|(index, ..)| *index);
         if results.len() != count {
             return Err(EditFailure::not_found(
@@ -129,7 +130,7 @@ impl Question<'_> {
         }
         let definition = queried.describe();
         let message = format!("{definition} evaluates {value} to {would}, but its type is {is}");
-        Err(queried.blame(EditFailure::refused(message)))
+        Err(queried.blame(EditFailure::rejected(message)))
     }
 }
 

@@ -4,7 +4,7 @@ use passdock_abi as abi;
 use passdock_abi::{LaidOut, OpId, Str};
 use passdock_ir::{Edit, EditFailure};
 
-use super::{OpCall, OpQuery, Question, no_answer};
+use super::{OpCall, OpQueries, OpQuery, no_result};
 use crate::boundary::session::input;
 use crate::boundary::session::laid_out::LaidOutBuffers;
 
@@ -20,10 +20,10 @@ pub(in crate::boundary) struct Layouts {
 
 // SAFETY of all `unsafe` below: strings are valid during the call, by the plugin ABI.
 
-impl Question<'_> {
-    pub(in crate::boundary) unsafe fn layout(&self, op: OpId, wanted: &[Str]) -> Edit<LaidOut> {
+impl OpQueries<'_> {
+    pub(in crate::boundary) unsafe fn layout(&self, op: OpId, requested: &[Str]) -> Edit<LaidOut> {
         // SAFETY: see above.
-        unsafe { self.laid_out(op, wanted, |entry| entry.layout) }
+        unsafe { self.laid_out(op, requested, |entry| entry.layout) }
     }
 
     pub(in crate::boundary) unsafe fn alter_layout(
@@ -58,26 +58,26 @@ impl Question<'_> {
             return Err(EditFailure::invalid(message));
         }
         let none = "the definition has no other layouts";
-        let answer = self.first_answer(name, none, |definition| {
+        let result = self.first_result(name, none, |definition| {
             let function = which(&definition.entry)?;
             let call = OpCall {
                 query: OpQuery::Layouts(&layouts),
                 ..OpCall::new(self.session, op)
             };
-            let answers = self.queried(op, definition).answers(call, function);
-            Some(answers.and_then(|OpCall { body, layouts, .. }| {
-                let body = body.ok_or_else(no_answer)?;
-                let (taken, given) = (layouts.operands, layouts.results);
+            let called = self.queried(op, definition).call_for_result(call, function);
+            Some(called.and_then(|OpCall { body, layouts, .. }| {
+                let body = body.ok_or_else(no_result)?;
+                let (operand_layouts, result_layouts) = (layouts.operands, layouts.results);
                 Ok(LaidOutBuffers::new(
                     body,
-                    (operands, taken),
-                    (results, given),
+                    (operands, operand_layouts),
+                    (results, result_layouts),
                 ))
             }))
         })?;
-        let shown = answer.shown();
+        let shown = result.shown();
         self.session.with(|state| {
-            state.extras().laid_out = Some(answer);
+            state.extras().laid_out = Some(result);
             Ok(shown)
         })
     }
@@ -85,10 +85,10 @@ impl Question<'_> {
 
 impl OpCall<'_> {
     pub(in crate::boundary) fn wanted_layout(&mut self, index: u32) -> Edit<Str> {
-        let OpQuery::Layouts(wanted) = self.query else {
-            return Err(not_asked());
+        let OpQuery::Layouts(requested) = self.query else {
+            return Err(no_layout_query());
         };
-        match wanted.get(index as usize) {
+        match requested.get(index as usize) {
             Some(&layout) if !layout.is_empty() => Ok(Str::new(layout)),
             _ => Err(EditFailure::not_found(
                 "no layout is requested for the operand",
@@ -124,7 +124,7 @@ impl OpCall<'_> {
         list: fn(&mut Layouts) -> &mut Vec<(u32, String)>,
     ) -> Edit {
         if !matches!(self.query, OpQuery::Layouts(_)) {
-            return Err(not_asked());
+            return Err(no_layout_query());
         }
         // SAFETY: see above.
         let layout = unsafe { input::long_text(layout, "layout", MAX_LAYOUT)? }.to_owned();
@@ -135,6 +135,6 @@ impl OpCall<'_> {
     }
 }
 
-fn not_asked() -> EditFailure {
-    EditFailure::refused("only `layout` and `alter_layout` of a definition have layouts")
+fn no_layout_query() -> EditFailure {
+    EditFailure::rejected("only `layout` and `alter_layout` of a definition have layouts")
 }

@@ -19,11 +19,11 @@ use passdock_abi::{
 };
 use passdock_crash::{CallKind, Callee};
 use passdock_ir::function::MAX_LIST;
-use passdock_ir::{Edit, EditFailure, Function, OutgrownPools};
+use passdock_ir::{Edit, EditFailure, Function, ReplacedPools};
 use passdock_loader::library::LoadedOp;
 use shape_data::constant_dims;
 
-use crate::analyses::{is_settled, settle};
+use crate::analyses::{is_complete, remember_complete};
 use crate::boundary::session::gate::Session;
 use crate::boundary::session::{
     Access, ContextSession, FunctionSession, FunctionState, gate, input,
@@ -37,7 +37,7 @@ pub(in crate::boundary) const MAX_SHAPE_DATA: usize = 256;
 const MAX_NEW_EXPRS: usize = 1024;
 
 /// The phrase in errors that blame the op, not its definition.
-pub const IS_WRONG: &str = " is invalid: ";
+pub const IS_INVALID: &str = " is invalid: ";
 
 /// The query that a definition is called for.
 #[derive(Clone, Copy)]
@@ -64,13 +64,13 @@ pub(in crate::boundary) struct OpCall<'c> {
     operand_dims: Vec<Box<[Dim]>>,
     /// The old buffers of pools that grew when types and expressions were added. The definition may hold slices of
     /// them.
-    outgrown: Vec<OutgrownPools>,
+    replaced_pools: Vec<ReplacedPools>,
     pub(in crate::boundary) results: Vec<(u32, TypeId, Box<[u8]>)>,
     /// The query, which determines which of the results below are allowed.
     pub(in crate::boundary) query: OpQuery<'c>,
     pub(in crate::boundary) body: Option<String>,
     pub(in crate::boundary) layouts: Layouts,
-    pub(in crate::boundary) refusal: Option<String>,
+    pub(in crate::boundary) rejection: Option<String>,
     last_error: String,
 }
 
@@ -83,12 +83,12 @@ impl<'c> OpCall<'c> {
             types: Vec::new(),
             dims: Vec::new(),
             operand_dims: Vec::new(),
-            outgrown: Vec::new(),
+            replaced_pools: Vec::new(),
             results: Vec::new(),
             query: OpQuery::Nothing,
             body: None,
             layouts: Layouts::default(),
-            refusal: None,
+            rejection: None,
             last_error: String::new(),
         }
     }
@@ -128,7 +128,7 @@ impl<'c> OpCall<'c> {
     ///
     /// # Safety
     /// The handle is null or that of a call that hasn't returned, and no other code uses the call.
-    unsafe fn of(handle: *mut Handle) -> Edit<&'c mut OpCall<'c>> {
+    unsafe fn from_handle(handle: *mut Handle) -> Edit<&'c mut OpCall<'c>> {
         let call = handle.cast::<OpCall<'c>>();
         if call.is_null() || !call.is_aligned() {
             return Err(EditFailure::invalid("the handle of the op's call is null"));
@@ -156,7 +156,7 @@ impl<'c> OpCall<'c> {
     /// valid.
     fn may_add(&self) -> Edit {
         match self.query {
-            OpQuery::Support(_) => Err(EditFailure::refused(
+            OpQuery::Support(_) => Err(EditFailure::rejected(
                 "`supports` of a definition cannot edit the function",
             )),
             _ => Ok(()),
@@ -173,7 +173,7 @@ impl<'c> OpCall<'c> {
         let ty = self.session.with(|state| {
             let function = state.own();
             let parts = parts.iter().fold(0, |sum, &n| n.saturating_add(sum));
-            self.outgrown
+            self.replaced_pools
                 .extend(function.reserve_type(parts.min(MAX_LIST)));
             // SAFETY: the caller's promise.
             unsafe { describe::add_type(function, desc) }
@@ -184,7 +184,7 @@ impl<'c> OpCall<'c> {
 }
 
 /// A query about an op of the function that a pass works on.
-pub(in crate::boundary) struct Question<'a> {
+pub(in crate::boundary) struct OpQueries<'a> {
     pub(in crate::boundary) context: &'a ContextSession<'a>,
     pub(in crate::boundary) session: &'a FunctionSession,
 }
@@ -193,16 +193,16 @@ pub(in crate::boundary) struct Question<'a> {
 ///
 /// # Safety
 /// The handles are valid by the plugin ABI.
-pub(in crate::boundary) unsafe fn ask(
+pub(in crate::boundary) unsafe fn query(
     cx: *mut abi::Context,
     f: *mut abi::Function,
-    body: impl FnOnce(&Question<'_>) -> Edit,
+    body: impl FnOnce(&OpQueries<'_>) -> Edit,
 ) -> Status {
     // SAFETY: the caller's promise.
     unsafe {
         gate::change(f, |session| {
-            let context = ContextSession::of(cx)?;
-            body(&Question { context, session })
+            let context = ContextSession::from_handle(cx)?;
+            body(&OpQueries { context, session })
         })
     }
 }
@@ -211,21 +211,21 @@ pub(in crate::boundary) unsafe fn ask(
 ///
 /// # Safety
 /// The handles are valid by the plugin ABI.
-pub(in crate::boundary) unsafe fn ask_to_read(
+pub(in crate::boundary) unsafe fn query_read(
     cx: *mut abi::Context,
     f: *const abi::Function,
-    body: impl FnOnce(&Question<'_>) -> Edit,
+    body: impl FnOnce(&OpQueries<'_>) -> Edit,
 ) -> Status {
     // SAFETY: the caller's promise.
     unsafe {
-        gate::call(FunctionSession::of(f), |session| {
-            let context = ContextSession::of(cx)?;
-            body(&Question { context, session })
+        gate::call(FunctionSession::from_handle(f), |session| {
+            let context = ContextSession::from_handle(cx)?;
+            body(&OpQueries { context, session })
         })
     }
 }
 
-impl Question<'_> {
+impl OpQueries<'_> {
     /// Returns the name of a live op.
     fn name(&self, op: OpId) -> Edit<SymbolId> {
         self.session
@@ -234,14 +234,14 @@ impl Question<'_> {
 
     fn queried<'q>(&'q self, op: OpId, definition: &'q LoadedOp) -> QueriedDefinition<'q> {
         QueriedDefinition {
-            question: self,
+            queries: self,
             op,
             definition,
         }
     }
 
     pub(in crate::boundary) fn infer(&self, op: OpId) -> Edit {
-        let Question { context, session } = *self;
+        let OpQueries { context, session } = *self;
         let name = session.with(|state| {
             let name = state.read()?.live_op(op)?.name;
             // The op may have changed since the elements of its results were inferred.
@@ -259,24 +259,24 @@ impl Question<'_> {
             return Ok(());
         };
         let defs = context.op_defs();
-        let is_settled = session.with(|state| {
+        let is_complete = session.with(|state| {
             let premises = state.premises(op);
-            Ok(premises.is_some_and(|premises| is_settled(defs, state.function(), &premises)))
+            Ok(premises.is_some_and(|premises| is_complete(defs, state.function(), &premises)))
         })?;
-        if is_settled {
+        if is_complete {
             return Ok(());
         }
         let queried = self.queried(op, &definition);
         let mut call = OpCall::new(session, op);
         let status = call.run(function, &definition)?;
-        match (status, call.refusal.take()) {
+        match (status, call.rejection.take()) {
             (Status::OK, None) => {
                 // Elements are stored per pass, so the definition has to infer them again for the next one.
                 let may_settle = call.dims.is_empty();
                 keep_inferred(call).map_err(|error| queried.blame(error))?;
                 session.with(|state| {
                     if may_settle && let Some(premises) = state.premises(op) {
-                        settle(defs, state.function(), premises);
+                        remember_complete(defs, state.function(), premises);
                     }
                     Ok(())
                 })
@@ -285,15 +285,15 @@ impl Question<'_> {
             // The types inferred before the rejection are valid. Contradictions are reported.
             (Status::REFUSED, Some(why)) => {
                 let _ = keep_inferred(call);
-                Err(queried.wrong(status, Some(why)))
+                Err(queried.failure(status, Some(why)))
             }
-            (status, reason) => Err(queried.wrong(status, reason)),
+            (status, reason) => Err(queried.failure(status, reason)),
         }
     }
 }
 
 /// Returns the error for a definition that gave neither a result nor a reason.
-fn no_answer() -> EditFailure {
+fn no_result() -> EditFailure {
     EditFailure::not_found("its definition has no result")
 }
 
@@ -302,14 +302,14 @@ fn keep_inferred(call: OpCall<'_>) -> Edit {
     let (op, types, dims) = (call.op, call.types, call.dims);
     call.session.with(|state| {
         let results: Vec<ValueId> = state.read()?.results(op).collect();
-        let mut refused = None;
+        let mut rejected = None;
         for (index, ty) in types {
             let Some(&value) = results.get(index as usize) else {
                 continue;
             };
             // After a type that contradicts the known one, the others are still set.
             if let Err(error) = state.edit()?.infer_type(value, ty) {
-                refused.get_or_insert(error);
+                rejected.get_or_insert(error);
             }
         }
         for (index, dims) in dims {
@@ -317,7 +317,7 @@ fn keep_inferred(call: OpCall<'_>) -> Edit {
                 state.extras().dims.insert(value, dims);
             }
         }
-        refused.map_or(Ok(()), Err)
+        rejected.map_or(Ok(()), Err)
     })
 }
 
@@ -379,7 +379,8 @@ impl OpCall<'_> {
         self.may_add()?;
         let dim = self.session.with(|state| {
             let function = state.own();
-            self.outgrown.extend(function.reserve_exprs(MAX_NEW_EXPRS));
+            self.replaced_pools
+                .extend(function.reserve_exprs(MAX_NEW_EXPRS));
             functions::checked_expr(function, kind, lhs, rhs)
         });
         self.session.refresh();
@@ -399,15 +400,15 @@ impl OpCall<'_> {
     ) -> Edit<*mut u8> {
         let Some(budget) = self.budget else {
             let message = "only an evaluation has results to fill";
-            return Err(EditFailure::refused(message));
+            return Err(EditFailure::rejected(message));
         };
         self.check_result(index)?;
-        let Some(left) = budget.checked_sub(len as u64) else {
-            self.refusal = Some("its results are larger than the limit".to_owned());
+        let Some(remaining) = budget.checked_sub(len as u64) else {
+            self.rejection = Some("its results are larger than the limit".to_owned());
             return Err(EditFailure::not_found(""));
         };
         if self.results.iter().any(|(at, ..)| *at == index) {
-            return Err(EditFailure::refused("the result is already allocated"));
+            return Err(EditFailure::rejected("the result is already allocated"));
         }
         // SAFETY: see above.
         let ty = unsafe { self.intern(desc)? };
@@ -415,11 +416,11 @@ impl OpCall<'_> {
             .with(|state| check_len(state.function(), ty, len))?;
         let mut bytes = Vec::new();
         if bytes.try_reserve_exact(len).is_err() {
-            self.refusal = Some(format!("out of memory for a result of {len} bytes"));
+            self.rejection = Some(format!("out of memory for a result of {len} bytes"));
             return Err(EditFailure::not_found(""));
         }
         bytes.resize(len, 0_u8);
-        self.budget = Some(left);
+        self.budget = Some(remaining);
         let at = self.results.len();
         self.results.push((index, ty, bytes.into_boxed_slice()));
         // Borrowed from the vector, as in `operand_dims`.
@@ -429,7 +430,7 @@ impl OpCall<'_> {
     pub(in crate::boundary) unsafe fn refuse(&mut self, reason: Str) -> Edit {
         // SAFETY: see above.
         let reason = unsafe { input::lossy_text(reason, "reason", input::MAX_MESSAGE_BYTES)? };
-        self.refusal = Some(match reason.trim_end_matches('.') {
+        self.rejection = Some(match reason.trim_end_matches('.') {
             "" => "its definition reported no reason".to_owned(),
             reason => reason.to_owned(),
         });
@@ -454,16 +455,17 @@ fn check_len(f: &Function, ty: TypeId, len: usize) -> Edit {
 /// `DefinitionApi::last_error`.
 pub(in crate::boundary) unsafe extern "C" fn last_error(call: *const Handle) -> Str {
     // SAFETY: by the plugin ABI, the handle is that of a call that hasn't returned.
-    unsafe { OpCall::of(call.cast_mut()) }.map_or(Str::EMPTY, |call| Str::new(&call.last_error))
+    unsafe { OpCall::from_handle(call.cast_mut()) }
+        .map_or(Str::EMPTY, |call| Str::new(&call.last_error))
 }
 
 /// Runs a call from a definition: checks the handle, catches panics and stores the error's message.
-pub(in crate::boundary) fn answer(
+pub(in crate::boundary) fn with_call(
     handle: *mut Handle,
     body: impl FnOnce(&mut OpCall<'_>) -> Edit,
 ) -> Status {
     // SAFETY: by the plugin ABI, the handle is that of a call that hasn't returned.
-    let call = match unsafe { OpCall::of(handle) } {
+    let call = match unsafe { OpCall::from_handle(handle) } {
         Ok(call) => call,
         Err(error) => return error.status,
     };

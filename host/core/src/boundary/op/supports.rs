@@ -3,21 +3,21 @@
 use passdock_abi::{OpId, Status, Str};
 use passdock_ir::{Edit, EditFailure};
 
-use super::{OpCall, OpQuery, Question};
+use super::{OpCall, OpQueries, OpQuery};
 use crate::boundary::session::input;
 
 /// The maximum length of a target's name, in bytes: the limit for names in plugins' tables.
 const MAX_TARGET: usize = 256;
 
-impl Question<'_> {
+impl OpQueries<'_> {
     pub(in crate::boundary) unsafe fn supports(&self, op: OpId, target: Str) -> Edit {
         // SAFETY: the text is valid during the call, by the plugin ABI.
         let target = unsafe { input::long_text(target, "target", MAX_TARGET)? };
         let name = self.name(op)?;
         // The first definition for the target decides. A rejection is a decision, too.
-        self.first_answer(name, "", |definition| {
-            let asks = definition.entry.supports;
-            let function = asks.filter(|_| definition.targets.contains(&target))?;
+        self.first_result(name, "", |definition| {
+            let supports_fn = definition.entry.supports;
+            let function = supports_fn.filter(|_| definition.targets.contains(&target))?;
             let mut call = OpCall {
                 query: OpQuery::Support(target),
                 ..OpCall::new(self.session, op)
@@ -26,15 +26,15 @@ impl Question<'_> {
                 Ok(status) => status,
                 Err(error) => return Some(Err(error)),
             };
-            match (status, call.refusal.take()) {
+            match (status, call.rejection.take()) {
                 (Status::OK, None) => Some(Ok(())),
                 (Status::NOT_FOUND, None) => None,
                 (status, Some(why)) if status != Status::PANICKED => {
-                    Some(Err(EditFailure::refused(why)))
+                    Some(Err(EditFailure::rejected(why)))
                 }
                 (status, reason) => Some(Err(EditFailure {
                     status: Status::PANICKED,
-                    ..self.queried(op, definition).wrong(status, reason)
+                    ..self.queried(op, definition).failure(status, reason)
                 })),
             }
         })

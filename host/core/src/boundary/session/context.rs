@@ -93,7 +93,7 @@ impl<'a> ContextSession<'a> {
 
     /// Returns the op definitions of the run, and records that the session used them.
     pub(in crate::boundary) fn op_defs(&self) -> &'a OpDefs {
-        self.asked_ops.set(true);
+        self.queried_ops.set(true);
         self.frame.op_defs()
     }
 
@@ -131,7 +131,7 @@ impl<'a> ContextSession<'a> {
     /// Returns the error of a definition that couldn't be loaded, or `None` if this session used no definitions. Other
     /// sessions of the frame may have used them.
     pub(in crate::boundary) fn missing_definition(&self) -> Option<MissingDefinition> {
-        let frame = self.asked_ops.get().then_some(self.frame);
+        let frame = self.queried_ops.get().then_some(self.frame);
         frame?.missing_definition()
     }
 
@@ -234,12 +234,12 @@ impl<'a> ContextSession<'a> {
         // SAFETY: `enter` got a session that lives until the pass returns.
         let current = unsafe { self.function.get().as_ref() };
         let shown = current.and_then(|session| {
-            let is_meant = |f: &Function| function == symbol::EMPTY || f.name() == function;
+            let is_named = |f: &Function| function == symbol::EMPTY || f.name() == function;
             let shown =
-                session.with(|state| Ok(Some(state.function()).filter(|f| is_meant(f)).map(show)));
+                session.with(|state| Ok(Some(state.function()).filter(|f| is_named(f)).map(show)));
             shown.ok().flatten()
         });
-        let shown = shown.or_else(|| self.module()?.look_at(function, show));
+        let shown = shown.or_else(|| self.module()?.with_function(function, show));
         shown.unwrap_or_else(|| Excerpt {
             op: op.option().map(|op| op.to_string()),
             ..Excerpt::default()
@@ -312,7 +312,7 @@ impl ContextSession<'_> {
     pub(in crate::boundary) fn may_rewrite(&self, rule: &str) -> Edit {
         match self.frame.may_rewrite(rule) {
             true => Ok(()),
-            false => Err(EditFailure::refused(format!("rule `{rule}` is disabled"))),
+            false => Err(EditFailure::rejected(format!("rule `{rule}` is disabled"))),
         }
     }
 
@@ -382,10 +382,10 @@ unsafe fn described(session: &ContextSession<'_>, desc: &abi::Diagnostic) -> Edi
     }
     for (what, count) in [("notes", notes.len()), ("labels", labels.len())] {
         if count > MAX_PARTS {
-            let left_out = count - MAX_PARTS;
+            let omitted = count - MAX_PARTS;
             diagnostic
                 .notes
-                .push(format!("{left_out} more {what} are omitted"));
+                .push(format!("{omitted} more {what} are omitted"));
         }
     }
     for label in labels.iter().take(MAX_PARTS) {

@@ -26,7 +26,7 @@ pub(in crate::boundary) struct FunctionExtras {
     /// The module of a held function. It takes precedence over the module of the running pass.
     pub(in crate::boundary) module: Option<Module>,
     /// Functions that are added to the module after the pass.
-    brought: Vec<Arc<Function>>,
+    added_functions: Vec<Arc<Function>>,
 }
 
 impl FunctionSession {
@@ -56,10 +56,10 @@ impl FunctionSession {
         &self,
         slot: &mut FunctionSlot,
     ) -> (Edit<Option<Arc<Function>>>, Vec<Arc<Function>>) {
-        let mut brought = Vec::new();
+        let mut added_functions = Vec::new();
         let result = self.with(|state| {
             let access = std::mem::replace(&mut state.access, Access::Ended);
-            brought = state.extras.take().unwrap_or_default().brought;
+            added_functions = state.extras.take().unwrap_or_default().added_functions;
             let Some(mut own) = state.own.take() else {
                 return Ok(None);
             };
@@ -73,7 +73,7 @@ impl FunctionSession {
                 Arc::new(*own)
             }))
         });
-        (result, brought)
+        (result, added_functions)
     }
 
     /// Whether this session contains `state`.
@@ -187,7 +187,7 @@ impl FunctionState {
             Access::Edit => {}
             Access::Read => {
                 let message = "cannot edit a snapshot of a function";
-                return Err(EditFailure::refused(message));
+                return Err(EditFailure::rejected(message));
             }
             Access::Ended => return Err(ended()),
             Access::Broken => return Err(broken()),
@@ -237,14 +237,14 @@ impl FunctionState {
     }
 
     /// Adds a function to the module after the current function pass.
-    pub(in crate::boundary) fn bring(&mut self, function: Function) -> Edit {
+    pub(in crate::boundary) fn add_callee(&mut self, function: Function) -> Edit {
         self.edit()?;
         if !matches!(self.shared, Shared::Slot(_)) {
-            return Err(EditFailure::refused(
+            return Err(EditFailure::rejected(
                 "only a function pass can import functions",
             ));
         }
-        self.extras().brought.push(Arc::new(function));
+        self.extras().added_functions.push(Arc::new(function));
         Ok(())
     }
 
@@ -289,7 +289,7 @@ fn ended() -> EditFailure {
 
 #[cold]
 fn broken() -> EditFailure {
-    EditFailure::refused(
+    EditFailure::rejected(
         "the host failed in an earlier edit of this function; this is a bug in passdock, please \
          report it",
     )

@@ -29,7 +29,7 @@ pub(in crate::boundary) trait Session: Sized {
     /// # Safety
     /// The handle is null or came from a session of this type, which lives.
     #[inline]
-    unsafe fn of<'s>(handle: *const Self::Handle) -> Edit<&'s Self> {
+    unsafe fn from_handle<'s>(handle: *const Self::Handle) -> Edit<&'s Self> {
         let session = handle.cast::<Self>();
         if session.is_null() || !session.is_aligned() {
             return Err(EditFailure::invalid(NO_SESSION));
@@ -81,13 +81,13 @@ pub(in crate::boundary) fn last_error<S: Session>(session: Edit<&S>) -> Str {
 /// Runs a query about a function.
 ///
 /// # Safety
-/// As [`Session::of`].
+/// As [`Session::from_handle`].
 pub(in crate::boundary) unsafe fn read(
     handle: *const abi::Function,
     body: impl FnOnce(&mut FunctionState) -> Edit,
 ) -> Status {
     // SAFETY: the caller's promise.
-    call(unsafe { FunctionSession::of(handle) }, |session| {
+    call(unsafe { FunctionSession::from_handle(handle) }, |session| {
         session.with(body)
     })
 }
@@ -95,7 +95,7 @@ pub(in crate::boundary) unsafe fn read(
 /// Runs an edit of a function.
 ///
 /// # Safety
-/// As [`Session::of`].
+/// As [`Session::from_handle`].
 pub(in crate::boundary) unsafe fn edit(
     handle: *mut abi::Function,
     body: impl FnOnce(&mut FunctionState) -> Edit,
@@ -107,15 +107,15 @@ pub(in crate::boundary) unsafe fn edit(
 /// Runs a call that may change a function, and updates its view.
 ///
 /// # Safety
-/// As [`Session::of`].
+/// As [`Session::from_handle`].
 pub(in crate::boundary) unsafe fn change(
     handle: *mut abi::Function,
     body: impl FnOnce(&FunctionSession) -> Edit,
 ) -> Status {
     // SAFETY: the caller's promise.
-    let status = call(unsafe { FunctionSession::of(handle) }, body);
+    let status = call(unsafe { FunctionSession::from_handle(handle) }, body);
     // SAFETY: as above.
-    if let Ok(session) = unsafe { FunctionSession::of(handle) } {
+    if let Ok(session) = unsafe { FunctionSession::from_handle(handle) } {
         // Also after an error: a rejected edit may have interned a type.
         session.refresh();
     }
@@ -125,7 +125,7 @@ pub(in crate::boundary) unsafe fn change(
 /// Runs a query about a function, and writes its result.
 ///
 /// # Safety
-/// As [`Session::of`] and [`input::write_with`].
+/// As [`Session::from_handle`] and [`input::write_with`].
 pub(in crate::boundary) unsafe fn read_to<T>(
     out: *mut T,
     handle: *const abi::Function,
@@ -150,7 +150,7 @@ fn host_failed(payload: Box<dyn Any + Send>) -> EditFailure {
     let text = util::panic_text(&*payload);
     // Dropping the payload may panic again. That panic is ignored.
     let _ = catch_unwind(AssertUnwindSafe(|| drop(payload)));
-    EditFailure::refused(format!(
+    EditFailure::rejected(format!(
         "the host failed: {text}; this is a bug in passdock, please report it"
     ))
 }

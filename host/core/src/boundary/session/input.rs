@@ -37,7 +37,7 @@ unsafe fn copied<T: Grows>(at: *const T, room: usize) -> Edit<T> {
     // SAFETY: the caller's promise; the struct starts with its size.
     let size = unsafe { at.cast::<u32>().read() } as usize;
     if size < size_of::<u32>() || size > room {
-        return Err(wrong_size::<T>(size));
+        return Err(size_mismatch::<T>(size));
     }
     if size >= size_of::<T>() {
         if T::ASKS && size > size_of::<T>() {
@@ -63,7 +63,7 @@ unsafe fn copied<T: Grows>(at: *const T, room: usize) -> Edit<T> {
 #[cold]
 unsafe fn check_rest<T: Grows>(at: *const T, size: usize) -> Edit {
     if size > MAX_STRUCT {
-        return Err(wrong_size::<T>(size));
+        return Err(size_mismatch::<T>(size));
     }
     let (at, len) = (at.cast::<u8>(), size_of::<T>());
     // SAFETY: the caller's promise.
@@ -78,7 +78,7 @@ unsafe fn check_rest<T: Grows>(at: *const T, size: usize) -> Edit {
 }
 
 #[cold]
-fn wrong_size<T: Grows>(size: usize) -> EditFailure {
+fn size_mismatch<T: Grows>(size: usize) -> EditFailure {
     EditFailure::invalid(format!(
         "invalid `struct_size` {size} of `{}`: expected the size of the struct in bytes",
         T::NAME
@@ -114,7 +114,7 @@ pub(in crate::boundary) unsafe fn fill<T: Grows>(out: *mut T, value: T) -> Edit 
     // SAFETY: the caller's promise; the struct starts with its size.
     let room = unsafe { out.cast::<u32>().read() } as usize;
     if room < size_of::<u32>() {
-        return Err(wrong_size::<T>(room));
+        return Err(size_mismatch::<T>(room));
     }
     let size = room.min(size_of::<T>());
     // SAFETY: the size is at most `room`. The size is the first field.
@@ -302,15 +302,15 @@ pub(in crate::boundary) fn check_out<T>(out: *mut T) -> Edit {
 #[inline]
 fn check_pointer<T>(at: *const T, what: &str) -> Edit {
     if at.is_null() || !at.is_aligned() {
-        return Err(wrong_pointer(at.is_null(), what));
+        return Err(invalid_pointer(at.is_null(), what));
     }
     Ok(())
 }
 
 #[cold]
-fn wrong_pointer(is_null: bool, what: &str) -> EditFailure {
-    let wrong = if is_null { "null" } else { "misaligned" };
-    EditFailure::invalid(format!("the pointer to the {what} is {wrong}"))
+fn invalid_pointer(is_null: bool, what: &str) -> EditFailure {
+    let problem = if is_null { "null" } else { "misaligned" };
+    EditFailure::invalid(format!("the pointer to the {what} is {problem}"))
 }
 
 #[cfg(test)]

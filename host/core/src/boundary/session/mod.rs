@@ -59,8 +59,8 @@ impl SessionBase {
 
 #[inline]
 fn this_thread() -> usize {
-    thread_local!(static OWN: u8 = const { 0 });
-    OWN.with(|own| ptr::from_ref(own).addr())
+    thread_local!(static THREAD_MARKER: u8 = const { 0 });
+    THREAD_MARKER.with(|own| ptr::from_ref(own).addr())
 }
 
 /// The object that a `*mut abi::Context` points to.
@@ -73,7 +73,7 @@ pub(in crate::boundary) struct ContextSession<'a> {
     /// The module of the pass, or null.
     module: Cell<*const ModuleSession<'static>>,
     /// Whether the session used op definitions.
-    asked_ops: Cell<bool>,
+    queried_ops: Cell<bool>,
     /// Rarely used state, allocated on demand.
     extras: OnceCell<Box<ContextExtras>>,
     base: SessionBase,
@@ -90,7 +90,7 @@ impl<'a> ContextSession<'a> {
             options,
             function: Cell::new(ptr::null()),
             module: Cell::new(ptr::null()),
-            asked_ops: Cell::new(false),
+            queried_ops: Cell::new(false),
             extras: OnceCell::new(),
             base: SessionBase::new(),
         }
@@ -138,7 +138,7 @@ pub(in crate::boundary) fn with_current<T>(
     then: impl FnOnce(&ContextSession<'_>) -> T,
 ) -> Option<T> {
     // SAFETY: `CURRENT` is null or points to a session whose pass hasn't returned.
-    let session = unsafe { ContextSession::of(CURRENT.get()) }.ok()?;
+    let session = unsafe { ContextSession::from_handle(CURRENT.get()) }.ok()?;
     Some(then(session))
 }
 
@@ -371,7 +371,7 @@ impl FunctionSession {
 
 #[cold]
 fn busy() -> EditFailure {
-    EditFailure::refused("the function is already being edited")
+    EditFailure::rejected("the function is already being edited")
 }
 
 /// A function that several passes run on, with the header of its view. The header is written when the function changes,

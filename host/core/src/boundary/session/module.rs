@@ -29,7 +29,7 @@ pub(super) struct ModuleExtras {
     entries: Vec<FunctionEntry>,
     /// The indices of entries by name, and the number of entries without a name. Built when the first function is
     /// removed.
-    places: Option<(FxHashMap<SymbolId, u32>, usize)>,
+    positions: Option<(FxHashMap<SymbolId, u32>, usize)>,
     /// The valid handles for editing, by function.
     edits: FxHashMap<SymbolId, Fixed<FunctionSession>>,
     /// The snapshots that haven't been released.
@@ -48,14 +48,14 @@ impl<'a> ModuleSession<'a> {
     }
 
     /// Calls `look` with a function in its current state.
-    pub(in crate::boundary) fn look_at<T>(
+    pub(in crate::boundary) fn with_function<T>(
         &self,
         name: SymbolId,
-        look: impl FnOnce(&Function) -> T,
+        body: impl FnOnce(&Function) -> T,
     ) -> Option<T> {
         let result = self.with(|state| match state.edited(name) {
-            Some(session) => session.with(|state| Ok(Some(look(state.function())))),
-            None => Ok(state.module.get().function(name).map(|f| look(f))),
+            Some(session) => session.with(|state| Ok(Some(body(state.function())))),
+            None => Ok(state.module.get().function(name).map(|f| body(f))),
         });
         result.ok().flatten()
     }
@@ -64,7 +64,7 @@ impl<'a> ModuleSession<'a> {
     pub(super) fn shared_names(&self, defs: &OpDefs) -> SharedNames {
         let mut cached = self.shared_names.borrow_mut();
         match &*cached {
-            Some(cached) if cached.is_of(defs) => cached.clone(),
+            Some(cached) if cached.is_for(defs) => cached.clone(),
             _ => match self.with(|state| Ok(SharedNames::new(defs, state.module()))) {
                 Ok(names) => cached.insert(names).clone(),
                 // No definitions are looked up while the host changes the module.
@@ -106,7 +106,7 @@ impl<'a> ModuleSession<'a> {
     }
 
     pub(super) fn with<T>(&self, body: impl FnOnce(&mut ModuleState<'a>) -> Edit<T>) -> Edit<T> {
-        let busy = |_| EditFailure::refused("the module is already being edited");
+        let busy = |_| EditFailure::rejected("the module is already being edited");
         body(&mut *self.state.try_borrow_mut().map_err(busy)?)
     }
 
@@ -153,7 +153,7 @@ impl ModuleState<'_> {
         if let Held::Edit(module) = &self.module {
             let entries = entries(module);
             let extras = self.extras();
-            (extras.entries, extras.places) = (entries, None);
+            (extras.entries, extras.positions) = (entries, None);
         }
     }
 
@@ -163,25 +163,25 @@ impl ModuleState<'_> {
             return;
         };
         let extras = self.extras();
-        let place = extras.entries.len() as u32;
+        let position = extras.entries.len() as u32;
         extras.entries.push(new);
-        if let Some((places, _)) = &mut extras.places {
-            places.insert(name, place);
+        if let Some((positions, _)) = &mut extras.positions {
+            positions.insert(name, position);
         }
     }
 
     /// Removes a function from the list. Its entry stays as a gap, so removing n functions doesn't take n² steps.
     fn unlist(&mut self, name: SymbolId) {
         let extras = self.extras();
-        let (places, gaps) = extras.places.get_or_insert_with(|| {
+        let (positions, gaps) = extras.positions.get_or_insert_with(|| {
             let each = extras.entries.iter().zip(0..);
             (each.map(|(entry, at)| (entry.name, at)).collect(), 0)
         });
-        if let Some(place) = places.remove(&name) {
-            extras.entries[place as usize].name = SymbolId::NONE;
+        if let Some(position) = positions.remove(&name) {
+            extras.entries[position as usize].name = SymbolId::NONE;
             *gaps += 1;
         }
-        if *gaps > places.len() {
+        if *gaps > positions.len() {
             self.relist();
         }
     }
@@ -200,7 +200,7 @@ impl ModuleState<'_> {
     pub(super) fn editable(&mut self) -> Edit<&mut Module> {
         match &mut self.module {
             Held::Edit(module) => Ok(module),
-            Held::Read(_) => Err(EditFailure::refused(
+            Held::Read(_) => Err(EditFailure::rejected(
                 "only a module pass can edit the module",
             )),
         }

@@ -24,7 +24,7 @@ impl ModuleSession<'_> {
             Ok((name, state.open(desc.function)?))
         })?;
         let domain = self.with(|state| Ok(state.domain_of(name)))?;
-        let mut outlined = Err(EditFailure::refused(
+        let mut outlined = Err(EditFailure::rejected(
             "the host failed to outline ops; this is a bug in passdock, please report it",
         ));
         // The gate of the function refreshes its view, and marks it as broken after a panic.
@@ -81,30 +81,30 @@ impl ModuleState<'_> {
             return Err(EditFailure::invalid(message));
         };
         if base.domain.as_deref() == Some("") {
-            return Err(EditFailure::refused(format!(
+            return Err(EditFailure::rejected(format!(
                 "function name `{text}` needs a domain to differ from ONNX operators, as in `acme.{}`",
                 base.name
             )));
         }
         let symbols = self.editable()?.symbols().clone();
-        let wanted = symbols.intern(text);
-        let mut name = wanted;
-        let mut next = self.naming().next.get(&wanted).copied().unwrap_or(1);
-        while self.is_taken(name) {
+        let requested = symbols.intern(text);
+        let mut name = requested;
+        let mut next = self.naming().next.get(&requested).copied().unwrap_or(1);
+        while self.is_used(name) {
             let numbered = OpName {
                 name: Cow::Owned(format!("{}_{next}", base.name)),
                 ..base.clone()
             };
             name = symbols.intern(&numbered.to_string());
             // An unused name stays available if the ops can't be outlined.
-            next += u32::from(self.is_taken(name));
+            next += u32::from(self.is_used(name));
         }
-        self.naming().next.insert(wanted, next);
+        self.naming().next.insert(requested, next);
         Ok(name)
     }
 
     /// Whether a function of the module has the name, or an op had it before ops were outlined.
-    fn is_taken(&mut self, name: SymbolId) -> bool {
+    fn is_used(&mut self, name: SymbolId) -> bool {
         if self.naming().ops.is_none() {
             let functions = self.module().functions();
             let ops = functions.flat_map(|f| f.ops()).map(|(_, op)| op.name);

@@ -23,29 +23,29 @@ use crate::boundary::session::{FunctionState, ending, gate, input, with_current}
 use crate::error::{ErrorKind, PassError};
 
 /// The maximum number of plugins' analyses in a function. A result per op counts as one analysis.
-const MAX_KEPT: usize = 4096;
+const MAX_ANALYSES: usize = 4096;
 
 /// The result of a plugin's analysis.
 struct Foreign {
     data: *mut c_void,
     drop: Option<DropAnalysis>,
-    keeper: Option<Keeper>,
+    cached_by: Option<AnalysisOwner>,
 }
 
 /// The pass that cached an analysis, for reports about a failure when the data is freed.
-struct Keeper {
+struct AnalysisOwner {
     pass: Box<str>,
     plugin: Option<Box<Path>>,
     endings: Endings,
 }
 
-impl Keeper {
+impl AnalysisOwner {
     /// Returns the pass that runs on this thread, if its frame collects failures of destructors.
-    fn now() -> Option<Keeper> {
+    fn current() -> Option<AnalysisOwner> {
         with_current(|context| {
             let frame = context.frame();
             let (pass, endings) = (frame.callee()?, frame.endings()?);
-            Some(Keeper {
+            Some(AnalysisOwner {
                 pass: pass.name.into(),
                 plugin: pass.plugin.map(Box::from),
                 endings: endings.clone(),
@@ -55,7 +55,7 @@ impl Keeper {
 
     /// Reports that the destructor of the data failed.
     #[cold]
-    fn tell(&self, failure: &CallFailure) {
+    fn report_failure(&self, failure: &CallFailure) {
         let (verb, at) = match &failure.panic_at {
             Some(at) => ("panicked", format!(" at {at}")),
             None => ("failed", String::new()),
@@ -83,17 +83,17 @@ unsafe impl Sync for Foreign {}
 impl Drop for Foreign {
     fn drop(&mut self) {
         if let Some(drop) = self.drop {
-            let keeper = self.keeper.as_ref();
-            let pass = keeper.map_or("", |keeper| &keeper.pass);
-            let plugin = keeper.and_then(|keeper| keeper.plugin.as_deref());
-            let entered = keeper.map(|_| Callee::new(CallKind::Pass, pass, plugin).enter());
+            let cached_by = self.cached_by.as_ref();
+            let pass = cached_by.map_or("", |cached_by| &cached_by.pass);
+            let plugin = cached_by.and_then(|cached_by| cached_by.plugin.as_deref());
+            let entered = cached_by.map(|_| Callee::new(CallKind::Pass, pass, plugin).enter());
             // SAFETY: the plugin's destructor and data, called once. Libraries aren't unloaded.
             let failure = ending::free(|| unsafe { drop(self.data) });
             if let Some(entered) = entered {
                 entered.leave();
             }
-            if let (Some(keeper), Some(failure)) = (keeper, failure) {
-                keeper.tell(&failure);
+            if let (Some(cached_by), Some(failure)) = (cached_by, failure) {
+                cached_by.report_failure(&failure);
             }
         }
     }
@@ -162,8 +162,8 @@ fn unknown(name: &[u8]) -> EditFailure {
 
 #[cold]
 fn full(key: &CacheKey<'_>) -> EditFailure {
-    EditFailure::refused(format!(
-        "cannot keep analysis `{}`: the function has {MAX_KEPT} analyses; keep related data under one key",
+    EditFailure::rejected(format!(
+        "cannot keep analysis `{}`: the function has {MAX_ANALYSES} analyses; keep related data under one key",
         String::from_utf8_lossy(&key.name)
     ))
 }
@@ -186,12 +186,12 @@ unsafe fn key<'a>(owner: *const c_void, key: Str) -> Edit<CacheKey<'a>> {
 fn data(cached: &(dyn Any + Send + Sync)) -> Edit<*mut c_void> {
     match cached.downcast_ref::<Foreign>() {
         Some(foreign) => Ok(foreign.data),
-        None => Err(strange_owner()),
+        None => Err(unknown_owner()),
     }
 }
 
 #[cold]
-fn strange_owner() -> EditFailure {
+fn unknown_owner() -> EditFailure {
     EditFailure::invalid("the owner of an analysis is not an address in the plugin")
 }
 
@@ -213,14 +213,14 @@ pub(in crate::boundary) unsafe extern "C" fn put(
     let foreign = Foreign {
         data: given,
         drop,
-        keeper: drop.and_then(|_| Keeper::now()),
+        cached_by: drop.and_then(|_| AnalysisOwner::current()),
     };
     // SAFETY: see above.
     unsafe {
         gate::read_to(out, f, move |state| {
             let key = key(owner, name)?;
             let is_full = |function: &passdock_ir::Function| {
-                function.cached_count() >= MAX_KEPT && function.cached(&key).is_none()
+                function.cached_count() >= MAX_ANALYSES && function.cached(&key).is_none()
             };
             if is_full(state.read()?) {
                 // Results for earlier versions are dropped first.

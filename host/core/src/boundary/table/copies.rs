@@ -20,12 +20,12 @@ impl FunctionState {
                 holder.live_region(desc.region)?;
                 let terminator = holder.terminator(desc.region);
                 let count = terminator.map_or(0, |op| holder.operands(op).len());
-                check_room("the region to copy yields", count, desc.result_count)?;
+                check_capacity("the region to copy yields", count, desc.result_count)?;
                 let needed = imports(state, source, holder.walk(desc.region))?;
                 let copies = state.edit()?.clone_region(&CloneRegion {
                     region: desc.region,
                     source,
-                    at: describe::place(&desc.at),
+                    at: describe::position(&desc.at),
                     args,
                     captures,
                 })?;
@@ -46,12 +46,12 @@ impl FunctionState {
                     .iter()
                     .map(|&op| Ok(holder.live_op(op)?.results.len as usize));
                 let count = counts.sum::<Edit<usize>>()?;
-                check_room("the ops to copy have", count, desc.result_count)?;
+                check_capacity("the ops to copy have", count, desc.result_count)?;
                 let needed = imports(state, source, holder.with_nested(ops))?;
                 let copies = state.edit()?.clone_ops(&CloneOps {
                     ops,
                     source,
-                    at: describe::place(&desc.at),
+                    at: describe::position(&desc.at),
                     captures,
                 })?;
                 Ok((needed, copies))
@@ -112,7 +112,7 @@ fn since(source: &Function) -> impl Fn(SymbolId, i64) -> Option<i64> {
 /// function.
 ///
 /// # Safety
-/// As [`Session::of`], for the source.
+/// As [`Session::from_handle`], for the source.
 unsafe fn with_source<T>(
     state: &mut FunctionState,
     source: *const abi::Function,
@@ -122,7 +122,7 @@ unsafe fn with_source<T>(
         return copy(state, None);
     }
     // SAFETY: the caller's promise.
-    let source = unsafe { FunctionSession::of(source) }?;
+    let source = unsafe { FunctionSession::from_handle(source) }?;
     if source.holds(state) {
         return copy(state, None);
     }
@@ -130,7 +130,7 @@ unsafe fn with_source<T>(
         let other = other.read()?;
         if !std::ptr::eq(other.symbols().as_ref(), state.read()?.symbols().as_ref()) {
             let message = "cannot copy from another module";
-            return Err(EditFailure::refused(message));
+            return Err(EditFailure::rejected(message));
         }
         copy(state, Some(other))
     })
@@ -139,7 +139,7 @@ unsafe fn with_source<T>(
 /// Writes the values that `copy` returns to the plugin's array, and adds the imports that the copies need.
 ///
 /// # Safety
-/// As [`Session::of`], for the source. The array has as many elements.
+/// As [`Session::from_handle`], for the source. The array has as many elements.
 unsafe fn copy_to(
     state: &mut FunctionState,
     source: *const abi::Function,
@@ -159,7 +159,7 @@ unsafe fn copy_to(
 }
 
 /// Rejects an array whose length isn't the number of results.
-fn check_room(what: &str, count: usize, room: usize) -> Edit {
+fn check_capacity(what: &str, count: usize, room: usize) -> Edit {
     if count == room {
         return Ok(());
     }

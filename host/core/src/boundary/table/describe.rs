@@ -202,7 +202,7 @@ unsafe fn new_attr<'a>(
 }
 
 /// Converts the position for a new op.
-pub(in crate::boundary) fn place(at: &abi::Position) -> Position {
+pub(in crate::boundary) fn position(at: &abi::Position) -> Position {
     Position {
         region: at.region,
         before: at.before,

@@ -40,7 +40,7 @@ impl FunctionState {
     ) -> Edit<OpId> {
         let function = self.edit()?;
         // SAFETY: see above.
-        unsafe { describe::with_op(desc, |new| function.create_op(new, describe::place(at))) }
+        unsafe { describe::with_op(desc, |new| function.create_op(new, describe::position(at))) }
     }
 
     pub(in crate::boundary) unsafe fn replace_op(
@@ -54,7 +54,7 @@ impl FunctionState {
     }
 
     pub(in crate::boundary) fn move_op(&mut self, op: OpId, at: &abi::Position) -> Edit {
-        self.edit()?.move_op(op, describe::place(at))
+        self.edit()?.move_op(op, describe::position(at))
     }
 
     pub(in crate::boundary) fn set_operand(
@@ -145,12 +145,12 @@ impl FunctionState {
             )),
             _ if version == 0 => function.remove_opset(domain),
             Some(current) if current == version => Ok(()),
-            Some(current) if current > version => Err(EditFailure::refused(format!(
+            Some(current) if current > version => Err(EditFailure::rejected(format!(
                 "cannot lower the function's version of domain `{}` from {current} to {version}: its \
                  ops may need the later version",
                 if text.is_empty() { "onnx" } else { text }
             ))),
-            None if function.opsets().len() >= MAX_OPSETS => Err(EditFailure::refused(format!(
+            None if function.opsets().len() >= MAX_OPSETS => Err(EditFailure::rejected(format!(
                 "cannot add domain `{text}`: the function has the maximum of {MAX_OPSETS} domains"
             ))),
             _ => {

@@ -12,7 +12,8 @@ use passdock_ir::{Module, text};
 use super::in_file;
 use crate::error::PassError;
 use crate::instrument::{
-    Entries, Frame, InstrumentResult, InstrumentSpec, PassCall, PassInstrument, Sink, stderr, wrong,
+    Entries, Frame, InstrumentResult, InstrumentSpec, PassCall, PassInstrument, Sink, option_error,
+    stderr,
 };
 use passdock_files::Target;
 
@@ -31,7 +32,7 @@ pub(super) fn spec() -> InstrumentSpec {
     let spec = InstrumentSpec::watching("dump", summary, |options: Options, setup| {
         if options.dir.is_empty() {
             let message = "missing name of the directory for `dump`";
-            return Err(wrong("dump", "dir", message).into());
+            return Err(option_error("dump", "dir", message).into());
         }
         let dump = DumpIr::new(setup.path(&options.dir));
         Ok(Arc::new(match options.refresh {

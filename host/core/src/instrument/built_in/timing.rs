@@ -213,11 +213,11 @@ impl State {
     }
 
     fn by_name(&self) -> Vec<ByName<'_>> {
-        let mut places: FxHashMap<&str, usize> = FxHashMap::default();
+        let mut indices: FxHashMap<&str, usize> = FxHashMap::default();
         let mut all: Vec<ByName<'_>> = Vec::new();
         for pass in &self.passes {
             let name = &self.names[pass.name.clone()];
-            let at = *places.entry(name).or_insert_with(|| {
+            let at = *indices.entry(name).or_insert_with(|| {
                 all.push(ByName {
                     name,
                     calls: 0,

@@ -10,7 +10,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::{check_new_op, counts, graphs};
 
 /// Maximum number of problems shown.
-const SHOWN: usize = 8;
+const MAX_SHOWN: usize = 8;
 
 /// The operators of a module, with the operand counts of their ops.
 #[derive(Debug, Default)]
@@ -31,8 +31,8 @@ impl UsedOperators {
 
     /// Returns the problems of ops whose operator and operand count weren't used before. Each is a function name and a
     /// message.
-    pub fn wrong_in(&self, after: &Module, defs: &OpDefs) -> Vec<(String, String)> {
-        let mut wrong = Vec::new();
+    pub fn invalid_ops(&self, after: &Module, defs: &OpDefs) -> Vec<(String, String)> {
+        let mut invalid = Vec::new();
         for function in graphs(after) {
             let opset = |domain: &str| function.opset(function.symbols().find(domain)?);
             let mut messages = BTreeMap::new();
@@ -46,14 +46,16 @@ impl UsedOperators {
                 if is_of_ir || was_used || after.function(name).is_some() {
                     continue;
                 }
-                if let Err(refused) = check_new_op(text, operands, opset, defs) {
-                    let near = refused.near.map(|near| format!("; did you mean `{near}`?"));
-                    let message = refused.message + &near.unwrap_or_default();
+                if let Err(invalid_op) = check_new_op(text, operands, opset, defs) {
+                    let near = invalid_op
+                        .near
+                        .map(|near| format!("; did you mean `{near}`?"));
+                    let message = invalid_op.message + &near.unwrap_or_default();
                     *messages.entry(message).or_insert(0) += count;
                 }
             }
             let name = function.text(function.name());
-            wrong.extend(messages.into_iter().map(|(message, count)| {
+            invalid.extend(messages.into_iter().map(|(message, count)| {
                 let ops = if count == 1 { "op" } else { "ops" };
                 (
                     name.to_owned(),
@@ -61,7 +63,7 @@ impl UsedOperators {
                 )
             }));
         }
-        wrong
+        invalid
     }
 
     /// Returns a warning about such ops, with the passes that changed their functions.
@@ -71,19 +73,22 @@ impl UsedOperators {
         defs: &OpDefs,
         recorder: &Recorder,
     ) -> Option<Diagnostic> {
-        let wrong = self.wrong_in(after, defs);
-        if wrong.is_empty() {
+        let invalid = self.invalid_ops(after, defs);
+        if invalid.is_empty() {
             return None;
         }
         let message = "passes created ops that match no op definition";
         let mut diagnostic = Diagnostic::new(Severity::Warning, "undefined-ops", message);
-        let notes = wrong.iter().take(SHOWN).map(|(_, message)| message.clone());
+        let notes = invalid
+            .iter()
+            .take(MAX_SHOWN)
+            .map(|(_, message)| message.clone());
         diagnostic.notes = notes.collect();
-        if wrong.len() > SHOWN {
-            let more = wrong.len() - SHOWN;
+        if invalid.len() > MAX_SHOWN {
+            let more = invalid.len() - MAX_SHOWN;
             diagnostic.notes.push(format!("{more} more"));
         }
-        let functions: BTreeSet<&String> = wrong.iter().map(|(function, _)| function).collect();
+        let functions: BTreeSet<&String> = invalid.iter().map(|(function, _)| function).collect();
         let mut passes = Vec::new();
         for name in functions {
             passes.extend(recorder.changing_function(name));

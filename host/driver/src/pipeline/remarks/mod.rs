@@ -15,14 +15,14 @@ use rustc_hash::FxHashMap;
 
 pub use created_ops::UsedOperators;
 pub(super) use model::{newer_opset, recursion, unknown_ops};
-pub use new_op::{RefusedOperator, check_new_op};
+pub use new_op::{InvalidOperator, check_new_op};
 pub(super) use request::level;
 pub(super) use unscheduled::warnings as unscheduled;
 
 use crate::prepare::{Prepared, Request};
 
 /// Returns notes about a request, before its model is read.
-pub(super) fn of_request(request: &Request, prepared: &Prepared) -> Vec<Diagnostic> {
+pub(super) fn for_request(request: &Request, prepared: &Prepared) -> Vec<Diagnostic> {
     let notes = level(request, prepared).into_iter();
     let notes = notes.chain(request::absent(request, prepared));
     let notes = notes.chain(request::skipped(request, prepared));

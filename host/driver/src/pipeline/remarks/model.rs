@@ -12,13 +12,14 @@ use crate::model_file::Format;
 use crate::prepare::Request;
 
 /// Maximum number of operators listed per domain.
-const SHOWN: usize = 8;
+const MAX_SHOWN: usize = 8;
 
 /// Warns about recursive functions if the input or the output is an ONNX file. The IR allows them, ONNX doesn't.
 pub(in crate::pipeline) fn recursion(request: &Request, module: &Module) -> Option<Diagnostic> {
     let mut paths = [Some(&request.model), request.output.as_ref()].into_iter();
-    let is_onnx =
-        |path: Option<_>| path.is_some_and(|path| matches!(Format::of(path), Ok(Format::Onnx)));
+    let is_onnx = |path: Option<_>| {
+        path.is_some_and(|path| matches!(Format::from_path(path), Ok(Format::Onnx)))
+    };
     if !paths.any(is_onnx) {
         return None;
     }
@@ -159,12 +160,12 @@ fn unknown(
 fn counted(domain: &str, operators: &BTreeMap<String, usize>) -> String {
     let mut operators: Vec<(&String, &usize)> = operators.iter().collect();
     operators.sort_by_key(|&(_, count)| Reverse(count));
-    let shown = operators.iter().take(SHOWN);
+    let shown = operators.iter().take(MAX_SHOWN);
     let mut shown: Vec<String> = shown
         .map(|(name, count)| format!("{count} {name}"))
         .collect();
-    if operators.len() > SHOWN {
-        shown.push(format!("{} more", operators.len() - SHOWN));
+    if operators.len() > MAX_SHOWN {
+        shown.push(format!("{} more", operators.len() - MAX_SHOWN));
     }
     format!("{domain}: {}", shown.join(", "))
 }

@@ -1,12 +1,12 @@
 //! Validation of new ops against the op definitions. An undefined operator is assumed to be misspelled, unless the
 //! caller permits it.
 
-use passdock_core::{OpDefs, is_of_unknown_plugin, suggest, takes};
+use passdock_core::{OpDefs, is_of_unknown_plugin, operand_range, suggest};
 use passdock_ir::OpName;
 
 /// The reason why an op is rejected.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RefusedOperator {
+pub struct InvalidOperator {
     /// The error message.
     pub message: String,
     /// The most similar operator, if one is similar enough.
@@ -24,8 +24,8 @@ pub fn check_new_op(
     operands: usize,
     opset: impl Fn(&str) -> Option<i64>,
     ops: &OpDefs,
-) -> Result<(), RefusedOperator> {
-    let refused = |message, near| Err(RefusedOperator { message, near });
+) -> Result<(), InvalidOperator> {
+    let reject = |message, near| Err(InvalidOperator { message, near });
     // Without definitions nothing can be checked.
     if ops.is_empty() {
         return Ok(());
@@ -37,20 +37,20 @@ pub fn check_new_op(
             let message = format!(
                 "no plugin defines operator `{name}`, and the function imports no opset of its domain"
             );
-            return version.map_or(refused(message, None), |_| Ok(()));
+            return version.map_or(reject(message, None), |_| Ok(()));
         }
         let message = format!("no plugin defines operator `{name}`");
-        return refused(message, nearest(name, ops));
+        return reject(message, nearest(name, ops));
     };
     if let Some(version) = version.filter(|version| *version < first) {
-        let of = match domain.as_deref() {
+        let suffix = match domain.as_deref() {
             None | Some("") => String::new(),
             Some(domain) => format!(" of `{domain}`"),
         };
         let message = format!(
-            "`{name}` requires opset {first}{of}, but the function imports opset {version}"
+            "`{name}` requires opset {first}{suffix}, but the function imports opset {version}"
         );
-        return refused(message, None);
+        return reject(message, None);
     }
     let Some(definition) = ops.find(name, version) else {
         return Ok(());
@@ -59,8 +59,11 @@ pub fn check_new_op(
     if (fewest as usize..=most as usize).contains(&operands) {
         return Ok(());
     }
-    let message = format!("`{name}` expects {}, found {operands}", takes(fewest, most));
-    refused(message, None)
+    let message = format!(
+        "`{name}` expects {}, found {operands}",
+        operand_range(fewest, most)
+    );
+    reject(message, None)
 }
 
 /// Returns the operator most similar to an undefined one. An equal name in another domain comes first.

@@ -11,18 +11,21 @@ fn note(code: &str, message: String) -> Diagnostic {
 
 /// Returns a note if the request's level overrides the pipeline's.
 pub(in crate::pipeline) fn level(request: &Request, prepared: &Prepared) -> Option<Diagnostic> {
-    let asked = request.opt_level?;
+    let requested_value = request.opt_level?;
     let file = &prepared.file;
-    let own = file.context.opt_level.filter(|own| *own != asked)?;
+    let own = file
+        .context
+        .opt_level
+        .filter(|own| *own != requested_value)?;
     let name = &file.source.name;
-    let message = format!("`-O{asked}` overrides `opt_level = {own}` of `{name}`");
+    let message = format!("`-O{requested_value}` overrides `opt_level = {own}` of `{name}`");
     Some(note("opt-level", message))
 }
 
 /// Returns a note for each pass that a flag names and that the pipeline neither lists, requires nor skips.
 pub(super) fn absent(request: &Request, prepared: &Prepared) -> Vec<Diagnostic> {
-    let asked = request.instruments.iter();
-    let printed = asked.flat_map(|asked| asked.flagged_passes());
+    let requested_value = request.instruments.iter();
+    let printed = requested_value.flat_map(|requested_value| requested_value.flagged_passes());
     let required = request.required_pass.iter();
     let named = printed.chain(required.map(|name| ("--required-pass", name.as_str())));
     let present = prepared.pass_names();
@@ -68,16 +71,16 @@ pub(super) fn skipped(request: &Request, prepared: &Prepared) -> Vec<Diagnostic>
 /// requires run anyway and are left out.
 pub(super) fn unplaced(prepared: &Prepared) -> Option<Diagnostic> {
     let planned = prepared.pass_names();
-    let left = prepared.phases.left_over();
-    let left = left.filter(|(name, _)| !planned.contains(*name));
-    let left: Vec<String> = left
+    let unscheduled = prepared.phases.unscheduled();
+    let unscheduled = unscheduled.filter(|(name, _)| !planned.contains(*name));
+    let unscheduled: Vec<String> = unscheduled
         .map(|(name, phase)| format!("`{name}` (phase {})", phase.name()))
         .collect();
-    if left.is_empty() {
+    if unscheduled.is_empty() {
         return None;
     }
-    let left = left.join(", ");
-    let message = format!("not run, because the pipeline lacks their phase: {left}");
+    let unscheduled = unscheduled.join(", ");
+    let message = format!("not run, because the pipeline lacks their phase: {unscheduled}");
     let help = "list them in `passes`, or add the phase to the pipeline: `{ phase = \"…\" }`";
     Some(Diagnostic::new(Severity::Warning, "unscheduled", message).help(help))
 }

@@ -33,8 +33,8 @@ pub(in crate::pipeline) fn warnings(request: &Request, prepared: &Prepared) -> V
     };
     let mut used = prepared.pass_names();
     // Missing phases have a separate note.
-    let left_over = prepared.phases.left_over();
-    used.extend(left_over.map(|(name, _)| name.to_owned()));
+    let unscheduled = prepared.phases.unscheduled();
+    used.extend(unscheduled.map(|(name, _)| name.to_owned()));
     let instruments = prepared.context.instruments();
     let watches = |name: &str| instruments.iter().any(|own| own.name() == name);
     let is_idle = |plugin: &Plugin| {

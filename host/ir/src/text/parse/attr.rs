@@ -38,9 +38,9 @@ impl<'t> Parser<'t, '_> {
         self.list("}", "between attributes", |p, attrs: &[Attr]| {
             let start = p.cur.here();
             // A parameter, unless `param` is the attribute's name.
-            let param = p.cur.peek_word() == "param"
-                && !matches!(p.cur.after_word(), b'=' | b',' | b'}')
-                && p.cur.eat_word("param");
+            let param = p.cur.peek_ident() == "param"
+                && !matches!(p.cur.after_ident(), b'=' | b',' | b'}')
+                && p.cur.eat_keyword("param");
             let is_value = p.cur.peek() == b'%';
             let name = p.symbol("an attribute name or `}`");
             let name = name.map_err(|error| match is_value {
@@ -73,19 +73,19 @@ impl<'t> Parser<'t, '_> {
         if self.cur.eat("[") {
             return self.attr_list(regions, start);
         }
-        let word = self.cur.peek_word();
-        if word == "ref" {
-            self.cur.word();
+        let ident = self.cur.peek_ident();
+        if ident == "ref" {
+            self.cur.ident();
             return self.reference();
         }
-        if self.cur.after_word() == b'['
-            && let Some(kind) = list_named(word)
+        if self.cur.after_ident() == b'['
+            && let Some(kind) = list_named(ident)
         {
-            self.cur.word();
+            self.cur.ident();
             self.cur.eat("[");
             let closed = self.cur.expect("]", "in an empty list");
             closed
-                .map_err(|error| error.help(format!("write a non-empty list without `{word}`")))?;
+                .map_err(|error| error.help(format!("write a non-empty list without `{ident}`")))?;
             return Ok(unnamed(kind, 0, Range::EMPTY));
         }
         self.attr_item(regions)
@@ -97,11 +97,11 @@ impl<'t> Parser<'t, '_> {
         let param = self.symbol("the name of an attribute parameter")?;
         self.cur.expect(",", "after the parameter name")?;
         let at = self.cur.here();
-        let word = self.cur.word();
-        let Some((kind, _)) = ATTR_KINDS.iter().find(|(_, name)| *name == word) else {
-            let message = format!("unknown attribute kind `{word}`");
+        let ident = self.cur.ident();
+        let Some((kind, _)) = ATTR_KINDS.iter().find(|(_, name)| *name == ident) else {
+            let message = format!("unknown attribute kind `{ident}`");
             let known = ATTR_KINDS.iter().map(|(_, name)| *name);
-            return Err(self.cur.error_since(at, message).suggest(word, known));
+            return Err(self.cur.error_since(at, message).suggest(ident, known));
         };
         self.cur.expect(")", "after the kind")?;
         Ok(Attr {
@@ -161,27 +161,27 @@ impl<'t> Parser<'t, '_> {
                 Ok(unnamed(AttrKind::STRING, 0, list))
             }
             b'-' | b'0'..=b'9' => self.attr_number(start),
-            _ => match self.cur.peek_word() {
+            _ => match self.cur.peek_ident() {
                 "inf" | "nan" => self.attr_number(start),
                 "tensor" => {
-                    self.cur.word();
+                    self.cur.ident();
                     // Created in the body, so that the tensor stays valid if the op moves to another region.
                     let id = self.tensor(self.f.body())?;
                     self.constant_clauses(id)?;
                     item(AttrKind::TENSOR, id.0)
                 }
                 "type" => {
-                    self.cur.word();
+                    self.cur.ident();
                     item(AttrKind::TYPE, self.ty()?.0)
                 }
                 "opaque" => {
-                    self.cur.word();
+                    self.cur.ident();
                     let bytes = self.hex_in_parens("after `opaque`")?;
                     let list = self.f.pools.add_bytes(&bytes);
                     Ok(unnamed(AttrKind::OPAQUE, 0, list))
                 }
                 "region" => {
-                    self.cur.word();
+                    self.cur.ident();
                     let index = match self.cur.peek() {
                         b'0'..=b'9' => self.cur.integer::<u32>("a region index")?.into(),
                         _ => SAME_NAME,
@@ -189,15 +189,15 @@ impl<'t> Parser<'t, '_> {
                     regions.push(start..self.cur.end());
                     Ok(unnamed(AttrKind::REGION, index, Range::EMPTY))
                 }
-                word => {
+                ident => {
                     let found = self.cur.found();
                     let message = format!("expected an attribute value, found {found}");
                     let error = self.cur.error_here(message);
                     let known = ["tensor", "type", "region", "ref", "opaque", "inf", "nan"];
-                    Err(if word.is_empty() || RESERVED.contains(&word) {
+                    Err(if ident.is_empty() || RESERVED.contains(&ident) {
                         error
                     } else {
-                        error.suggest(word, known)
+                        error.suggest(ident, known)
                     })
                 }
             },
@@ -291,7 +291,7 @@ fn list_of(item: AttrKind) -> Option<AttrKind> {
     row.map(|row| row.1)
 }
 
-fn list_named(word: &str) -> Option<AttrKind> {
-    let (kind, _) = ATTR_KINDS.iter().find(|(_, name)| *name == word)?;
+fn list_named(ident: &str) -> Option<AttrKind> {
+    let (kind, _) = ATTR_KINDS.iter().find(|(_, name)| *name == ident)?;
     LISTS.iter().any(|row| row.1 == *kind).then_some(*kind)
 }

@@ -68,8 +68,8 @@ impl<'t> Parser<'t, '_> {
             let prim = self.f.kind() == FunctionKind::PRIM;
             let ports = frame.ports.as_ref();
             if !prim || ports.is_some_and(|ports| !ports.records.is_empty()) {
-                let word = self.f.text(self.f.terminator_name(frame.region));
-                let message = format!("missing `{word}` at the end of the region");
+                let ident = self.f.text(self.f.terminator_name(frame.region));
+                let message = format!("missing `{ident}` at the end of the region");
                 return self.fail_at(at..at + 1, message);
             }
             let end = self.end_region(frame.region, &[], frame.ports.take(), at..at + 1)?;
@@ -79,7 +79,7 @@ impl<'t> Parser<'t, '_> {
         match frame.owner {
             None => Ok(true),
             Some(owner) => {
-                if !owner.short && self.cur.peek_word() == "region" {
+                if !owner.short && self.cur.peek_ident() == "region" {
                     self.open(owner)?;
                 } else {
                     self.finish(owner)?;
@@ -92,7 +92,7 @@ impl<'t> Parser<'t, '_> {
     /// Parses `region then_branch(%x: f32[]) -> (%y: f32[]) {`.
     pub(super) fn open(&mut self, mut owner: Owner<'t>) -> Parse<()> {
         let start = self.cur.here();
-        self.cur.word();
+        self.cur.ident();
         let name = match self.cur.peek() {
             b'(' | b'{' | b'-' => SymbolId::NONE,
             _ if self.is_region_clause() => SymbolId::NONE,
@@ -112,7 +112,7 @@ impl<'t> Parser<'t, '_> {
 
     /// Whether a clause follows `region`: `loc(` and similar. A region with such a name is quoted.
     fn is_region_clause(&mut self) -> bool {
-        self.cur.peek_word() == "loc" && self.cur.after_word() == b'(' || self.is_extras()
+        self.cur.peek_ident() == "loc" && self.cur.after_ident() == b'(' || self.is_extras()
     }
 
     pub(super) fn new_region(

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use passdock_abi::{ConstId, DType, RegionId, TypeId, ValueId};
 
-use super::super::syntax::element::{numbers_of, push_element};
+use super::super::syntax::element::{number_count, push_element};
 use super::super::syntax::is_single;
 use super::super::syntax::lex::Number;
 use super::parser::{BlobUse, Parse, Parser};
@@ -56,8 +56,8 @@ impl<'t> Parser<'t, '_> {
         if self.cur.peek() == b'[' {
             return Ok((self.dense(dtype, elements)?, None));
         }
-        let word = self.cur.peek_word();
-        if self.cur.after_word() != b'(' {
+        let ident = self.cur.peek_ident();
+        if self.cur.after_ident() != b'(' {
             if is_single(&self.f, ty) {
                 return Ok((ConstantData::inline(self.element(dtype)?), None));
             }
@@ -68,10 +68,10 @@ impl<'t> Parser<'t, '_> {
                 error.help("write `[1, 2]`, `splat(0)`, `blob(0)` or `external(\"file\", 0, 8)`")
             );
         }
-        self.cur.word();
+        self.cur.ident();
         self.cur.expect("(", "before constant data")?;
         let mut blob = None;
-        let data = match word {
+        let data = match ident {
             "splat" => ConstantData::new(Payload::Splat {
                 dtype,
                 element: self.element(dtype)?.into(),
@@ -85,14 +85,14 @@ impl<'t> Parser<'t, '_> {
                 ConstantData::inline([])
             }
             "elided" | "unreadable" => {
-                let message = format!("the data of the constant is `{word}`");
+                let message = format!("the data of the constant is `{ident}`");
                 let error = self.cur.error_since(start, message);
                 return Err(error.help("print the module again without eliding constants"));
             }
-            word => {
-                let message = format!("unknown form of constant data `{word}`");
+            ident => {
+                let message = format!("unknown form of constant data `{ident}`");
                 let error = self.cur.error_since(start, message);
-                return Err(error.suggest(word, FORMS.iter().copied()));
+                return Err(error.suggest(ident, FORMS.iter().copied()));
             }
         };
         self.cur.expect(")", "after constant data")?;
@@ -102,14 +102,14 @@ impl<'t> Parser<'t, '_> {
     /// Parses the bytes of a single element or of the element of a splat.
     fn element(&mut self, dtype: DType) -> Parse<Vec<u8>> {
         let start = self.cur.here();
-        if self.cur.eat_word("raw") {
+        if self.cur.eat_keyword("raw") {
             return self.hex_in_parens("after `raw`");
         }
         if dtype == DType::STRING {
             return Ok(string_data(&[self.cur.string()?]));
         }
         let mut bytes = Vec::new();
-        for at in 0..numbers_of(dtype, 1) {
+        for at in 0..number_count(dtype, 1) {
             if at > 0 {
                 self.cur
                     .expect(",", "between the parts of a complex number")?;
@@ -140,14 +140,14 @@ impl<'t> Parser<'t, '_> {
             }
             count += 1;
         }
-        let wanted = numbers_of(dtype, elements);
-        if count != wanted {
+        let expected = number_count(dtype, elements);
+        if count != expected {
             let what = match dtype {
                 DType::STRING => "strings",
                 _ => "numbers",
             };
             let message =
-                format!("wrong number of {what} for the shape: expected {wanted}, found {count}");
+                format!("wrong number of {what} for the shape: expected {expected}, found {count}");
             return self.fail(start, message);
         }
         if dtype == DType::STRING {
@@ -194,11 +194,11 @@ impl<'t> Parser<'t, '_> {
         let start = self.cur.here();
         let number = self.cur.number("an operand")?;
         let suffix = match number {
-            Number::Word(_) => "",
+            Number::Keyword(_) => "",
             _ => self.cur.suffix(),
         };
         let dtype = match (number, suffix) {
-            (Number::Word("true" | "false"), _) => Some(DType::BOOL),
+            (Number::Keyword("true" | "false"), _) => Some(DType::BOOL),
             (Number::Int(_), "") => Some(DType::INDEX),
             (Number::Float(_), "") => Some(DType::F32),
             (Number::Int(_) | Number::Float(_), name) => {

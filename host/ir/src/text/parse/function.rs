@@ -4,7 +4,7 @@ use passdock_abi::{
     FunctionKind, Loc, LocId, LocKind, OpId, Port, RegionId, SymbolId, TypeId, Value, ValueId,
 };
 
-use super::super::syntax::error::{count, line_of};
+use super::super::syntax::error::{count, line_number};
 use super::super::syntax::lex::ValueName;
 use super::parser::{Parse, Parser, Ports};
 use super::scope::Key;
@@ -26,7 +26,7 @@ impl<'t> Parser<'t, '_> {
     /// Parses a function, from `fn` to `}`.
     pub(super) fn function(&mut self) -> Parse<Function> {
         let start = self.cur.here();
-        let kind = match self.cur.word() {
+        let kind = match self.cur.ident() {
             "prim" => FunctionKind::PRIM,
             _ => FunctionKind::GRAPH,
         };
@@ -48,12 +48,12 @@ impl<'t> Parser<'t, '_> {
     fn function_clauses(&mut self) -> Parse<()> {
         let body = self.f.body();
         loop {
-            match self.cur.peek_word() {
+            match self.cur.peek_ident() {
                 "opset" => self.opsets()?,
                 "loc" => self.f.regions[body.index()].loc = self.loc()?,
                 _ if self.is_extras() => self.extras_of(Entity::Function)?,
                 "attributes" => {
-                    self.cur.word();
+                    self.cur.ident();
                     self.cur.expect("{", "after `attributes`")?;
                     let mut regions = Vec::new();
                     let attrs = self.attrs(&mut regions)?;
@@ -63,12 +63,12 @@ impl<'t> Parser<'t, '_> {
                     self.f.function_attrs = push_range(&mut self.f.attrs, attrs);
                 }
                 "" if self.cur.eat("{") => return Ok(()),
-                word => {
+                ident => {
                     let found = self.cur.found();
                     let message = format!("expected `{{` and the function body, found {found}");
                     let error = self.cur.error_here(message);
                     let known = ["opset", "attributes", "loc", "doc", "meta", "extra"];
-                    return Err(error.suggest(word, known));
+                    return Err(error.suggest(ident, known));
                 }
             }
         }
@@ -76,7 +76,7 @@ impl<'t> Parser<'t, '_> {
 
     /// Parses `opset("" = 17)`.
     fn opsets(&mut self) -> Parse<()> {
-        self.cur.word();
+        self.cur.ident();
         self.cur.expect("(", "after `opset`")?;
         while self
             .cur
@@ -125,7 +125,7 @@ impl<'t> Parser<'t, '_> {
         self.define(name, value, start)?;
         self.extras_of(Entity::Value(value))?;
         if self.cur.eat("=") {
-            if !self.cur.eat_word("const") {
+            if !self.cur.eat_keyword("const") {
                 return self.fail_here("expected `const` and the default of the parameter");
             }
             let id = self.tensor(region)?;
@@ -161,7 +161,7 @@ impl<'t> Parser<'t, '_> {
         let records = self.list(")", "between results", |p, ports| {
             let start = p.cur.here();
             let mut port = BARE_PORT;
-            if !p.cur.eat_word("_") {
+            if !p.cur.eat_keyword("_") {
                 let ValueName::Name(name) = p.cur.value_name()? else {
                     return p.fail(start, "expected a result name or `_`, found a number");
                 };
@@ -178,7 +178,7 @@ impl<'t> Parser<'t, '_> {
 
     /// Parses `loc("conv1")`, `loc("a", "f.ir":3:5)`.
     pub(super) fn loc(&mut self) -> Parse<LocId> {
-        self.cur.word();
+        self.cur.ident();
         self.cur.expect("(", "after `loc`")?;
         let parts = self.list(")", "between locations", |p, _| {
             let at = p.cur.here();
@@ -200,8 +200,8 @@ impl<'t> Parser<'t, '_> {
     pub(super) fn clauses(&mut self, entity: Entity) -> Parse<LocId> {
         let mut loc = LocId::NONE;
         loop {
-            match self.cur.peek_word() {
-                "loc" if self.cur.after_word() == b'(' => loc = self.loc()?,
+            match self.cur.peek_ident() {
+                "loc" if self.cur.after_ident() == b'(' => loc = self.loc()?,
                 _ if self.is_extras() => self.extras_of(entity)?,
                 _ => return Ok(loc),
             }
@@ -210,9 +210,9 @@ impl<'t> Parser<'t, '_> {
 
     /// Whether extras are next: `doc(`, `meta {` or `extra(`.
     pub(super) fn is_extras(&mut self) -> bool {
-        match self.cur.peek_word() {
-            "doc" | "extra" => self.cur.after_word() == b'(',
-            "meta" => self.cur.after_word() == b'{',
+        match self.cur.peek_ident() {
+            "doc" | "extra" => self.cur.after_ident() == b'(',
+            "meta" => self.cur.after_ident() == b'{',
             _ => false,
         }
     }
@@ -236,7 +236,7 @@ impl<'t> Parser<'t, '_> {
         while self.is_extras() {
             let extras = extras.get_or_insert_default();
             let start = self.cur.here();
-            match self.cur.word() {
+            match self.cur.ident() {
                 "doc" => {
                     self.cur.eat("(");
                     let doc = self.cur.string_text()?;
@@ -282,7 +282,7 @@ impl<'t> Parser<'t, '_> {
         let Err(known) = self.scope.define(key, value, start) else {
             return Ok(());
         };
-        let line = line_of(self.cur.text(), known);
+        let line = line_number(self.cur.text(), known);
         let message = format!("`{}` is already defined on line {line}", spell(&name));
         let error = self.cur.error_at(start..start + self.width(start), message);
         Err(error.help("rename one of them; values that are visible together have unique names"))
@@ -294,8 +294,8 @@ impl<'t> Parser<'t, '_> {
         if let Some(quoted) = text.strip_prefix("%\"") {
             return quoted.find('"').map_or(text.len(), |end| end + 3);
         }
-        let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        let end = text.get(1..).and_then(|rest| rest.find(|c| !word(c)));
+        let ident = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let end = text.get(1..).and_then(|rest| rest.find(|c| !ident(c)));
         end.map_or(text.len(), |end| end + 1)
     }
 

@@ -11,7 +11,7 @@ use crate::module::Module;
 
 impl Parser<'_, '_> {
     pub(super) fn module(&mut self, mut module: Module) -> Parse<Module> {
-        if !self.cur.eat_word("module") {
+        if !self.cur.eat_keyword("module") {
             let found = self.cur.found();
             return self.fail_here(format!("expected `module {{`, found {found}"));
         }
@@ -24,9 +24,9 @@ impl Parser<'_, '_> {
         let mut names = FxHashSet::default();
         loop {
             let start = self.cur.here();
-            match self.cur.peek_word() {
+            match self.cur.peek_ident() {
                 "metadata" => {
-                    self.cur.word();
+                    self.cur.ident();
                     let key = self.cur.string_text()?.into_owned();
                     self.cur.expect("=", "after the key")?;
                     metadata.push((key, self.cur.string_text()?.into_owned()));
@@ -41,12 +41,12 @@ impl Parser<'_, '_> {
                 }
                 "blob" => self.blob()?,
                 "" if self.cur.eat("}") => break,
-                word => {
+                ident => {
                     let found = self.cur.found();
                     let message =
                         format!("expected a function (`fn @main(…) {{`) or `}}`, found {found}");
                     let error = self.cur.error_here(message);
-                    return Err(error.suggest(word, ["fn", "prim", "metadata", "blob"]));
+                    return Err(error.suggest(ident, ["fn", "prim", "metadata", "blob"]));
                 }
             }
         }
@@ -63,7 +63,7 @@ impl Parser<'_, '_> {
     }
 
     pub(super) fn body_alone(&mut self) -> Parse<Function> {
-        if self.cur.peek_word() != "fn" {
+        if self.cur.peek_ident() != "fn" {
             let found = self.cur.found();
             let message = format!("expected a function (`fn @body(…) {{`), found {found}");
             return self.fail_here(message);
@@ -81,7 +81,7 @@ impl Parser<'_, '_> {
     /// Parses `blob 0 = "…"`: bytes in base64.
     fn blob(&mut self) -> Parse<()> {
         let start = self.cur.here();
-        self.cur.word();
+        self.cur.ident();
         let number = self.cur.integer("a blob number")?;
         self.cur.expect("=", "after the blob number")?;
         let at = self.cur.here();
@@ -102,7 +102,7 @@ impl Parser<'_, '_> {
 
     /// Fills in the bytes of the constants.
     fn fill_blobs(&mut self, functions: &mut [Function]) -> Parse<()> {
-        let mut places: FxHashMap<SymbolId, &mut Function> =
+        let mut by_name: FxHashMap<SymbolId, &mut Function> =
             functions.iter_mut().map(|f| (f.name(), f)).collect();
         for used in std::mem::take(&mut self.blob_uses) {
             let fail = |message: String| self.cur.error_at(used.span.clone(), message);
@@ -110,7 +110,7 @@ impl Parser<'_, '_> {
                 let error = fail(format!("unknown blob {}", used.number));
                 return Err(error.help("define it at the end of the module: `blob 0 = \"…\"`"));
             };
-            let Some(f) = places.get_mut(&used.function) else {
+            let Some(f) = by_name.get_mut(&used.function) else {
                 continue;
             };
             let at = used.constant.index();

@@ -6,7 +6,7 @@ use passdock_abi::{
 };
 
 use super::super::syntax::LOOP_KINDS;
-use super::super::syntax::error::{ParseError, count, line_of, nearest};
+use super::super::syntax::error::{ParseError, count, line_number, nearest};
 use super::super::syntax::lex::ValueName;
 use super::function::spell;
 use super::parser::{Owner, Parse, Parser, ResultName};
@@ -22,18 +22,18 @@ use crate::symbols::is_terminator;
 impl<'t> Parser<'t, '_> {
     pub(super) fn statement(&mut self) -> Parse<()> {
         if let Some(frame) = self.frames.last().filter(|frame| frame.ended) {
-            let word = self.f.text(self.f.terminator_name(frame.region));
-            let message = format!("expected `}}` after `{word}`, which ends the region");
+            let ident = self.f.text(self.f.terminator_name(frame.region));
+            let message = format!("expected `}}` after `{ident}`, which ends the region");
             return self.fail_here(message);
         }
         let start = self.cur.here();
         let results = self.results()?;
-        let behind = self.cur.after_word();
-        let named = !matches!(behind, b'.' | b'#' | b'(');
-        match self.cur.peek_word() {
+        let after = self.cur.after_ident();
+        let named = !matches!(after, b'.' | b'#' | b'(');
+        match self.cur.peek_ident() {
             "const" if named && !results.is_empty() => self.constant(results, start),
             "return" | "yield" if named => self.terminator(results, start),
-            "for" if behind == b'%' => self.short_loop(results, start),
+            "for" if after == b'%' => self.short_loop(results, start),
             _ => self.op(results, start),
         }
     }
@@ -44,10 +44,10 @@ impl<'t> Parser<'t, '_> {
         loop {
             let start = self.cur.here();
             // An op named `_` would be followed by `(`, `.` or `#`.
-            let absent =
-                self.cur.peek_word() == "_" && !matches!(self.cur.after_word(), b'(' | b'.' | b'#');
+            let absent = self.cur.peek_ident() == "_"
+                && !matches!(self.cur.after_ident(), b'(' | b'.' | b'#');
             let name = if absent {
-                self.cur.word();
+                self.cur.ident();
                 None
             } else if self.cur.peek() == b'%' {
                 Some(self.cur.value_name()?)
@@ -82,7 +82,7 @@ impl<'t> Parser<'t, '_> {
         let Some(name) = result.name else {
             return self.fail(start, "a constant must have a name or a number");
         };
-        self.cur.word();
+        self.cur.ident();
         let declared = self.declared();
         let region = self.region();
         let id = self.tensor(region)?;
@@ -93,8 +93,8 @@ impl<'t> Parser<'t, '_> {
             self.f.origins.set_extras(Entity::Value(value), extras);
         }
         self.constant_clauses(id)?;
-        while self.cur.peek_word() == "node" && !matches!(self.cur.after_word(), b'(' | b'.') {
-            self.cur.word();
+        while self.cur.peek_ident() == "node" && !matches!(self.cur.after_ident(), b'(' | b'.') {
+            self.cur.ident();
             self.await_anchor(id);
             self.constant_clauses(id)?;
         }
@@ -108,11 +108,12 @@ impl<'t> Parser<'t, '_> {
         let name = self.f.values[value.index()].name;
         // Nested regions have larger ids.
         let inside = self.scope.ended(name);
-        let Some((_, place)) = inside.filter(|&(value, _)| self.f.home(value) > self.region())
+        let Some((_, position)) =
+            inside.filter(|&(value, _)| self.f.defining_region(value) > self.region())
         else {
             return Ok(());
         };
-        let line = line_of(self.cur.text(), place);
+        let line = line_number(self.cur.text(), position);
         let message = format!(
             "`{}` is already defined in a nested region on line {line}",
             value_text(self.f.text(name))
@@ -124,14 +125,15 @@ impl<'t> Parser<'t, '_> {
 
     /// Parses `return %a, %b`.
     fn terminator(&mut self, results: Vec<ResultName<'t>>, start: usize) -> Parse<()> {
-        let word = self.cur.word();
+        let ident = self.cur.ident();
         if !results.is_empty() {
-            return self.fail(start, format!("`{word}` has no results"));
+            return self.fail(start, format!("`{ident}` has no results"));
         }
         let region = self.region();
         let expected = self.f.text(self.f.terminator_name(region));
-        if word != expected {
-            let message = format!("expected `{expected}` at the end of the region, found `{word}`");
+        if ident != expected {
+            let message =
+                format!("expected `{expected}` at the end of the region, found `{ident}`");
             return self.fail(start, message);
         }
         let mut values = Vec::new();
@@ -159,15 +161,15 @@ impl<'t> Parser<'t, '_> {
     fn starts_operand(&mut self) -> bool {
         match self.cur.peek() {
             b'%' | b'-' | b'0'..=b'9' => true,
-            _ => matches!(self.cur.peek_word(), "_" | "true" | "false"),
+            _ => matches!(self.cur.peek_ident(), "_" | "true" | "false"),
         }
     }
 
     fn op(&mut self, results: Vec<ResultName<'t>>, start: usize) -> Parse<()> {
         let at = self.cur.here();
         let mut attrs = Vec::new();
-        let name = if self.cur.peek_word() == "call" && self.cur.after_word() == b'@' {
-            self.cur.word();
+        let name = if self.cur.peek_ident() == "call" && self.cur.after_ident() == b'@' {
+            self.cur.ident();
             self.cur.eat("@");
             let callee = self.cur.op_name("a function name")?;
             attrs.push(self.text_attr(symbol::CALLEE, callee.as_bytes()));
@@ -192,7 +194,7 @@ impl<'t> Parser<'t, '_> {
             self.f.values[value as usize].flags |= Value::DECLARED;
         }
         let loc = self.op_clauses(op)?;
-        self.f.ops[op.index()].loc = self.or_place(loc, start);
+        self.f.ops[op.index()].loc = self.loc_or_position(loc, start);
         let owner = Owner {
             op,
             regions: Vec::new(),
@@ -200,7 +202,7 @@ impl<'t> Parser<'t, '_> {
             region_attrs,
             short: false,
         };
-        if self.cur.peek_word() == "region" {
+        if self.cur.peek_ident() == "region" {
             self.open(owner)
         } else {
             self.finish(owner)
@@ -232,7 +234,7 @@ impl<'t> Parser<'t, '_> {
                     None => Err(self.undefined(&name, start)),
                 }
             }
-            _ if self.cur.eat_word("_") => Ok(ValueId::NONE),
+            _ if self.cur.eat_keyword("_") => Ok(ValueId::NONE),
             _ if self.starts_operand() && self.f.kind() == FunctionKind::PRIM => self.literal(),
             _ => {
                 let number = self.starts_operand();
@@ -281,7 +283,7 @@ impl<'t> Parser<'t, '_> {
         types: &[TypeId],
         start: usize,
     ) -> Parse<OpId> {
-        let room = self.f.check_room(operands.len() + types.len());
+        let room = self.f.check_capacity(operands.len() + types.len());
         room.map_err(|error| self.cur.error_since(start, error.message))?;
         if types.len() > MAX_LIST {
             let message = format!("op has more than {MAX_LIST} results");
@@ -306,11 +308,11 @@ impl<'t> Parser<'t, '_> {
     }
 
     /// Returns the location, or the op's position in the text if it has none and the text has a name.
-    fn or_place(&mut self, loc: LocId, start: usize) -> LocId {
+    fn loc_or_position(&mut self, loc: LocId, start: usize) -> LocId {
         if loc.is_some() || self.file.is_none() {
             return loc;
         }
-        let (a, b) = self.place(start);
+        let (a, b) = self.line_column(start);
         self.f.add_loc(Loc {
             kind: LocKind::TEXT,
             name: self.file,
@@ -325,27 +327,27 @@ impl<'t> Parser<'t, '_> {
             let message = "the short form of `for` has no results; write `for(…)` with a region";
             return self.fail(start, message);
         }
-        self.cur.word();
+        self.cur.ident();
         let at = self.cur.here();
         let name = self.cur.value_name()?;
         let (ty, declared) = match self.cur.eat(":") {
             true => self.value_type()?,
             false => (self.f.add_type(TypeData::Scalar(DType::INDEX, 1)), 0),
         };
-        if !self.cur.eat_word("in") {
+        if !self.cur.eat_keyword("in") {
             return self.fail_here("expected `in` and the bounds of the loop, such as `in 0..128`");
         }
         let mut operands = vec![self.operand()?];
         self.cur.expect("..", "between the bounds of a loop")?;
         operands.push(self.operand()?);
-        if self.cur.eat_word("step") {
+        if self.cur.eat_keyword("step") {
             operands.push(self.operand()?);
         }
-        let attrs = self.loop_words()?;
+        let attrs = self.loop_attrs()?;
         let op = self.insert(symbol::FOR, &operands, &[], start)?;
         self.f.ops[op.index()].attrs = push_range(&mut self.f.attrs, attrs);
         let loc = self.op_clauses(op)?;
-        self.f.ops[op.index()].loc = self.or_place(loc, start);
+        self.f.ops[op.index()].loc = self.loc_or_position(loc, start);
         self.cur.expect("{", "before the body of a loop")?;
         let body = self.symbols.intern("body");
         let mut owner = Owner {
@@ -364,18 +366,18 @@ impl<'t> Parser<'t, '_> {
         Ok(())
     }
 
-    fn loop_words(&mut self) -> Parse<Vec<Attr>> {
+    fn loop_attrs(&mut self) -> Parse<Vec<Attr>> {
         let mut attrs = Vec::new();
-        let word = self.cur.peek_word();
-        if LOOP_KINDS.contains(&word) {
-            self.cur.word();
-            attrs.push(self.text_attr(self.symbols.intern("kind"), word.as_bytes()));
-        } else if !matches!(word, "" | "tag" | "loc" | "doc" | "meta" | "extra") {
-            let message = format!("unknown loop kind `{word}`");
+        let ident = self.cur.peek_ident();
+        if LOOP_KINDS.contains(&ident) {
+            self.cur.ident();
+            attrs.push(self.text_attr(self.symbols.intern("kind"), ident.as_bytes()));
+        } else if !matches!(ident, "" | "tag" | "loc" | "doc" | "meta" | "extra") {
+            let message = format!("unknown loop kind `{ident}`");
             let error = self.cur.error_here(message);
-            return Err(error.suggest(word, LOOP_KINDS.iter().copied()));
+            return Err(error.suggest(ident, LOOP_KINDS.iter().copied()));
         }
-        if self.cur.eat_word("tag") {
+        if self.cur.eat_keyword("tag") {
             self.cur.expect("(", "after `tag`")?;
             let tag = self.cur.string()?;
             self.cur.expect(")", "after the tag")?;
@@ -401,10 +403,12 @@ impl<'t> Parser<'t, '_> {
         let fail = |message: String| self.cur.error_at(span.clone(), message);
         let header = self.frames.first().map_or(0, |frame| frame.start);
         let rest = &text[self.cur.end()..];
-        let behind = ["fn @", "prim @"].iter().filter_map(|word| rest.find(word));
-        let end = self.cur.end() + behind.min().unwrap_or(rest.len());
+        let after = ["fn @", "prim @"]
+            .iter()
+            .filter_map(|ident| rest.find(ident));
+        let end = self.cur.end() + after.min().unwrap_or(rest.len());
         if let Some(at) = definition(text, written, self.cur.end()..end) {
-            let line = line_of(text, at);
+            let line = line_number(text, at);
             return fail(format!(
                 "`{shown}` is used before its definition on line {line}"
             ))
@@ -415,7 +419,7 @@ impl<'t> Parser<'t, '_> {
             return fail(format!("`{shown}` is used by the op that defines it"));
         }
         if let Some(at) = known {
-            let line = line_of(text, at);
+            let line = line_number(text, at);
             return fail(format!(
                 "`{shown}` is not visible here: it is defined in a region that has ended, on line {line}"
             ));
@@ -436,8 +440,8 @@ impl<'t> Parser<'t, '_> {
 fn definition(text: &str, name: &str, range: std::ops::Range<usize>) -> Option<usize> {
     let part = text.get(range.clone())?;
     let found = part.match_indices(name).find(|(at, _)| {
-        let behind = part[at + name.len()..].trim_start_matches(' ');
-        behind.starts_with('=') || behind.starts_with(':')
+        let after = part[at + name.len()..].trim_start_matches(' ');
+        after.starts_with('=') || after.starts_with(':')
     });
     found.map(|(at, _)| range.start + at)
 }

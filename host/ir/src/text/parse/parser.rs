@@ -176,7 +176,7 @@ impl<'t, 'o> Parser<'t, 'o> {
     }
 
     /// Returns the line and column of a byte; fast if it is after all earlier requests.
-    pub(super) fn place(&mut self, at: usize) -> (u32, u32) {
+    pub(super) fn line_column(&mut self, at: usize) -> (u32, u32) {
         let (mut from, mut line, mut line_start) = self.counted;
         if at < from {
             (from, line, line_start) = (0, 1, 0);

@@ -29,10 +29,10 @@ impl Scope {
 
     /// Leaves a region; `nested` is `false` for the function's body.
     pub(super) fn leave(&mut self, mark: usize, nested: bool) {
-        for (key, place) in self.log.drain(mark.min(self.log.len())..) {
+        for (key, position) in self.log.drain(mark.min(self.log.len())..) {
             let value = self.values.remove(&key);
             if let (Key::Name(name), Some(value), true) = (key, value, nested) {
-                self.ended.insert(name, (value, place));
+                self.ended.insert(name, (value, position));
             }
         }
         if !nested {
@@ -51,12 +51,17 @@ impl Scope {
     }
 
     /// Defines a name; the error is the position of an earlier definition.
-    pub(super) fn define(&mut self, key: Key, value: ValueId, place: usize) -> Result<(), usize> {
+    pub(super) fn define(
+        &mut self,
+        key: Key,
+        value: ValueId,
+        position: usize,
+    ) -> Result<(), usize> {
         if self.values.insert(key, value).is_some() {
             let known = self.log.iter().find(|(known, _)| *known == key);
-            return Err(known.map_or(place, |(_, place)| *place));
+            return Err(known.map_or(position, |(_, position)| *position));
         }
-        self.log.push((key, place));
+        self.log.push((key, position));
         Ok(())
     }
 

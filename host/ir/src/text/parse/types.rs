@@ -8,7 +8,7 @@ use super::parser::{Parse, Parser};
 use crate::function::expr::MAX_DIM_TERMS;
 use crate::function::types::{BufferSpec, MAX_TYPE_DEPTH, TypeData};
 
-const WORDS: &[&str] = &[
+const TYPE_KEYWORDS: &[&str] = &[
     "sparse", "buffer", "tuple", "seq", "optional", "map", "opaque", "fn",
 ];
 
@@ -28,24 +28,24 @@ impl<'t> Parser<'t, '_> {
             return Ok(self.f.add_denoted_type(TypeData::Unknown, denotation));
         }
         let start = self.cur.here();
-        let word = self.cur.word();
-        match word {
+        let ident = self.cur.ident();
+        match ident {
             "sparse" => {
                 let parts = |p: &mut Self| Ok((p.dtype()?, p.shape()?, p.denotation()?));
-                let (dtype, dims, denotation) = self.in_angles(word, parts)?;
+                let (dtype, dims, denotation) = self.in_angles(ident, parts)?;
                 let spec = TypeData::Sparse(dtype, dims.as_deref());
                 Ok(self.f.add_denoted_type(spec, denotation))
             }
-            "buffer" => self.in_angles(word, |p| p.buffer(start)),
+            "buffer" => self.in_angles(ident, |p| p.buffer(start)),
             "tuple" => {
                 self.cur.expect("<", "after `tuple`")?;
                 let items = self.types_until(">", depth)?;
                 Ok(self.f.add_type(TypeData::Tuple(&items)))
             }
             "seq" | "optional" => {
-                let item = self.in_angles(word, |p| p.nested_type(depth + 1))?;
+                let item = self.in_angles(ident, |p| p.nested_type(depth + 1))?;
                 let denotation = self.denotation()?;
-                let spec = if word == "seq" {
+                let spec = if ident == "seq" {
                     TypeData::Sequence(item)
                 } else {
                     TypeData::Optional(item)
@@ -53,7 +53,7 @@ impl<'t> Parser<'t, '_> {
                 Ok(self.f.add_denoted_type(spec, denotation))
             }
             "map" => {
-                let (key, value) = self.in_angles(word, |p| {
+                let (key, value) = self.in_angles(ident, |p| {
                     let key = p.dtype()?;
                     p.cur.expect(",", "between the key and value of a map")?;
                     Ok((key, p.nested_type(depth + 1)?))
@@ -63,7 +63,7 @@ impl<'t> Parser<'t, '_> {
                 Ok(self.f.add_denoted_type(spec, denotation))
             }
             "opaque" => {
-                let name = self.in_angles(word, |p| p.symbol("the name of an opaque type"))?;
+                let name = self.in_angles(ident, |p| p.symbol("the name of an opaque type"))?;
                 Ok(self.f.add_type(TypeData::Opaque(name)))
             }
             "fn" => {
@@ -74,12 +74,12 @@ impl<'t> Parser<'t, '_> {
                 let results = self.types_until(")", depth)?;
                 Ok(self.f.add_type(TypeData::Function(&params, &results)))
             }
-            word => self.tensor_or_scalar(word, start),
+            ident => self.tensor_or_scalar(ident, start),
         }
     }
 
-    fn tensor_or_scalar(&mut self, word: &str, start: usize) -> Parse<TypeId> {
-        if let Some(dtype) = dtype_named(word) {
+    fn tensor_or_scalar(&mut self, ident: &str, start: usize) -> Parse<TypeId> {
+        if let Some(dtype) = dtype_named(ident) {
             if self.cur.peek() != b'[' {
                 return Ok(self.f.add_type(TypeData::Scalar(dtype, 1)));
             }
@@ -89,18 +89,18 @@ impl<'t> Parser<'t, '_> {
             return Ok(self.f.add_denoted_type(spec, denotation));
         }
         // `f32x4`
-        let lanes = word.rsplit_once('x').and_then(|(dtype, lanes)| {
+        let lanes = ident.rsplit_once('x').and_then(|(dtype, lanes)| {
             let lanes = lanes.parse().ok().filter(|&lanes| lanes > 1)?;
             Some((dtype_named(dtype)?, lanes))
         });
         match lanes {
             Some((dtype, lanes)) => Ok(self.f.add_type(TypeData::Scalar(dtype, lanes))),
-            None => Err(self.unknown_type(word, start)),
+            None => Err(self.unknown_type(ident, start)),
         }
     }
 
-    fn unknown_type(&mut self, word: &str, start: usize) -> ParseError {
-        if word.is_empty() {
+    fn unknown_type(&mut self, ident: &str, start: usize) -> ParseError {
+        if ident.is_empty() {
             return self
                 .cur
                 .missing("a type")
@@ -108,16 +108,16 @@ impl<'t> Parser<'t, '_> {
         }
         let known = DType::ALL.iter().filter_map(|dtype| dtype.name());
         self.cur
-            .error_since(start, format!("unknown type `{word}`"))
-            .suggest(word, known.chain(WORDS.iter().copied()))
+            .error_since(start, format!("unknown type `{ident}`"))
+            .suggest(ident, known.chain(TYPE_KEYWORDS.iter().copied()))
     }
 
     /// Parses the text between `<` and `>` after a word.
-    fn in_angles<T>(&mut self, word: &str, inner: impl FnOnce(&mut Self) -> Parse<T>) -> Parse<T> {
-        self.cur.expect("<", &format!("after `{word}`"))?;
+    fn in_angles<T>(&mut self, ident: &str, inner: impl FnOnce(&mut Self) -> Parse<T>) -> Parse<T> {
+        self.cur.expect("<", &format!("after `{ident}`"))?;
         let inner = inner(self)?;
         self.cur
-            .expect(">", &format!("at the end of `{word}<…>`"))?;
+            .expect(">", &format!("at the end of `{ident}<…>`"))?;
         Ok(inner)
     }
 
@@ -128,8 +128,8 @@ impl<'t> Parser<'t, '_> {
     /// Parses an element type.
     pub(super) fn dtype(&mut self) -> Parse<DType> {
         let start = self.cur.here();
-        let word = self.cur.word();
-        dtype_named(word).ok_or_else(|| self.unknown_type(word, start))
+        let ident = self.cur.ident();
+        dtype_named(ident).ok_or_else(|| self.unknown_type(ident, start))
     }
 
     fn buffer(&mut self, start: usize) -> Parse<TypeId> {
@@ -142,21 +142,21 @@ impl<'t> Parser<'t, '_> {
         let mut may_alias = false;
         while self.cur.eat(",") {
             let start = self.cur.here();
-            match self.cur.word() {
+            match self.cur.ident() {
                 "strides" => {
                     layout = self.shape()?.unwrap_or_default();
                     self.cur.expect(",", "after the strides of a buffer")?;
-                    if !self.cur.eat_word("offset") {
+                    if !self.cur.eat_keyword("offset") {
                         return self.fail_here("expected `offset` after the strides");
                     }
                     layout.push(self.dim(0)?);
                 }
                 "scope" => scope = self.symbol("a memory scope")?,
                 "may_alias" => may_alias = true,
-                word => {
+                ident => {
                     let message = "expected `strides`, `scope` or `may_alias`";
                     let error = self.cur.error_since(start, message);
-                    return Err(error.suggest(word, ["strides", "scope", "may_alias"]));
+                    return Err(error.suggest(ident, ["strides", "scope", "may_alias"]));
                 }
             }
         }
@@ -251,10 +251,10 @@ impl<'t> Parser<'t, '_> {
             }
             b'-' | b'0'..=b'9' => Dim::constant(self.cur.integer("a dim")?),
             _ => {
-                let word = self.cur.peek_word();
-                match CHOICES.iter().find(|(_, name)| *name == word) {
-                    Some(&(kind, _)) if self.cur.after_word() == b'(' => {
-                        self.cur.word();
+                let ident = self.cur.peek_ident();
+                match CHOICES.iter().find(|(_, name)| *name == ident) {
+                    Some(&(kind, _)) if self.cur.after_ident() == b'(' => {
+                        self.cur.ident();
                         self.cur.eat("(");
                         let lhs = self.dim(depth + 1)?;
                         self.cur.expect(",", "between two dims")?;
@@ -283,14 +283,15 @@ impl<'t> Parser<'t, '_> {
     }
 }
 
-fn dtype_named(word: &str) -> Option<DType> {
-    if let Some(dtype) = DType::from_name(word) {
+fn dtype_named(ident: &str) -> Option<DType> {
+    if let Some(dtype) = DType::from_name(ident) {
         return Some(dtype);
     }
-    if word == "any" {
+    if ident == "any" {
         return Some(DType::NONE);
     }
-    word.strip_prefix("dtype")?
+    ident
+        .strip_prefix("dtype")?
         .parse()
         .ok()
         .filter(|&code| DType(code).name().is_none() && code != 0)

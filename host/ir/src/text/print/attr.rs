@@ -105,8 +105,8 @@ impl Printer<'_, '_> {
     /// Writes a region by its index among the op's regions.
     fn attr_region(&mut self, op: OpId, region: RegionId) {
         self.find_regions(op);
-        match self.regions.places.get(&region) {
-            Some(place) => _ = write!(self.out.text, "region {place}"),
+        match self.regions.indices.get(&region) {
+            Some(number) => _ = write!(self.out.text, "region {number}"),
             None => self.push("region ?"),
         }
     }
@@ -120,8 +120,8 @@ impl Printer<'_, '_> {
             op: Some(op),
             ..OpRegions::default()
         };
-        for (place, region) in self.f.regions_of(op).enumerate() {
-            regions.places.insert(region, place);
+        for (number, region) in self.f.regions_of(op).enumerate() {
+            regions.indices.insert(region, number);
             *regions.named.entry(self.f.region(region).name).or_insert(0) += 1;
         }
         self.regions = regions;

@@ -87,17 +87,17 @@ fn renumber(f: &Function, names: &mut ValueNames, old: &Function, old_names: &Va
     for (value, number) in numbered {
         known.entry(key(old, value)).or_insert(number);
     }
-    let mut taken = FxHashSet::default();
+    let mut used = FxHashSet::default();
     let values = names.numbered().into_iter().map(|(value, _)| {
         let number = known.get(&key(f, value)).copied();
-        (value, number.filter(|number| taken.insert(*number)))
+        (value, number.filter(|number| used.insert(*number)))
     });
     let values: Vec<(ValueId, Option<u32>)> = values.collect();
     let (mut place, mut fresh) = (0, count);
     for (value, known) in values {
         let number = match known {
             Some(number) => number,
-            None if place < count && taken.insert(place) => place,
+            None if place < count && used.insert(place) => place,
             None => {
                 fresh += 1;
                 fresh - 1

@@ -143,7 +143,7 @@ impl<'p> Printer<'p, '_> {
         let silent = |at: usize| {
             ports[at].name.is_none()
                 && ports[at].ty.is_none()
-                && self.shown_extras(extra(at)).is_none()
+                && self.printed_extras(extra(at)).is_none()
         };
         if (0..ports.len()).all(silent) {
             return;
@@ -230,7 +230,7 @@ impl<'p> Printer<'p, '_> {
     }
 
     /// Returns the extras of an entity, if they are printed.
-    pub(super) fn shown_extras(&self, entity: Entity) -> Option<&'p Extras> {
+    pub(super) fn printed_extras(&self, entity: Entity) -> Option<&'p Extras> {
         let f = self.f;
         let extras = f.origins().extras(entity).map(|extras| &**extras);
         extras.filter(|_| !self.options.brief)
@@ -238,7 +238,7 @@ impl<'p> Printer<'p, '_> {
 
     /// Writes the extras of an entity.
     pub(super) fn extras(&mut self, entity: Entity) {
-        if let Some(extras) = self.shown_extras(entity) {
+        if let Some(extras) = self.printed_extras(entity) {
             self.out.extras(extras);
         }
     }
@@ -246,7 +246,7 @@ impl<'p> Printer<'p, '_> {
     /// Writes the extras of the entity that the line defines; documentation and metadata may be long and go on a
     /// separate line.
     pub(super) fn line_extras(&mut self, entity: Entity) {
-        let Some(extras) = self.shown_extras(entity) else {
+        let Some(extras) = self.printed_extras(entity) else {
             return;
         };
         self.out.extra(&extras.bytes);

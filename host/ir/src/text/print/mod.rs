@@ -77,7 +77,7 @@ impl Module {
         let known = before.function(callee.name());
         match known.or_else(|| self.function(callee.name())) {
             Some(known) if same_functions(known, &callee) => Ok(()),
-            Some(_) => Err(EditFailure::refused(format!(
+            Some(_) => Err(EditFailure::rejected(format!(
                 "a new body calls a function `@{0}` that differs from the `@{0}` of the module; rename one of them",
                 callee.text(callee.name())
             ))),

@@ -13,7 +13,7 @@ use super::super::syntax::write_number;
 use crate::function::Function;
 use crate::function::walk::{Event, Events};
 use crate::origin::Entity;
-use crate::pool::of_region;
+use crate::pool::in_region;
 use crate::quote::write_name;
 
 const NO_NUMBER: u32 = u32::MAX;
@@ -45,14 +45,14 @@ impl ValueNames {
             top: Vec::new(),
             anchored: FxHashMap::default(),
         };
-        names.place_constants(f);
+        names.assign_constants(f);
         let mut binder = Binder {
             f,
             names: &mut names,
             bound: FxHashSet::default(),
             log: Vec::new(),
             next: 0,
-            made: FxHashSet::default(),
+            created: FxHashSet::default(),
             tried: FxHashMap::default(),
             numbers_all,
         };
@@ -76,7 +76,7 @@ impl ValueNames {
 
     /// Returns the constants at the start of a region.
     pub(super) fn top(&self, region: RegionId) -> &[(RegionId, ConstId)] {
-        of_region(&self.top, region)
+        in_region(&self.top, region)
     }
 
     /// Returns the constants right before an op.
@@ -117,7 +117,7 @@ impl ValueNames {
         }
     }
 
-    fn place_constants(&mut self, f: &Function) {
+    fn assign_constants(&mut self, f: &Function) {
         let is_value = |constant: &Constant| {
             let value = constant
                 .value
@@ -208,7 +208,7 @@ struct Binder<'f> {
     log: Vec<SymbolId>,
     next: u32,
     /// The generated names, and the last suffix tried per name.
-    made: FxHashSet<String>,
+    created: FxHashSet<String>,
     tried: FxHashMap<SymbolId, u32>,
     /// Whether values are numbered, except for parameters with short names.
     numbers_all: bool,
@@ -290,7 +290,7 @@ impl Binder<'_> {
         let fresh = loop {
             *number += 1;
             let text = format!("{base}_{number}");
-            if self.f.symbols().find(&text).is_none() && self.made.insert(text.clone()) {
+            if self.f.symbols().find(&text).is_none() && self.created.insert(text.clone()) {
                 break text;
             }
         };

@@ -91,7 +91,7 @@ impl<'p> Printer<'p, '_> {
             && record.operands.len == 0
             && record.attrs.len == 0
             && !self.shows_loc(record.loc)
-            && self.shown_extras(Entity::Op(op)).is_none()
+            && self.printed_extras(Entity::Op(op)).is_none()
     }
 
     /// Returns the callee for the short form `call @f(%x)`, if it is the first attribute and a canonical name.
@@ -118,7 +118,7 @@ impl<'p> Printer<'p, '_> {
         let (Some(body), None) = (regions.next(), regions.next()) else {
             return false;
         };
-        bounds && self.is_short_body(body) && self.loop_words(op).is_some()
+        bounds && self.is_short_body(body) && self.loop_attrs(op).is_some()
     }
 
     fn is_short_body(&self, body: RegionId) -> bool {
@@ -130,7 +130,7 @@ impl<'p> Printer<'p, '_> {
             return false;
         };
         let arg_is_plain =
-            f.value(arg).constant.is_none() && self.shown_extras(Entity::Value(arg)).is_none();
+            f.value(arg).constant.is_none() && self.printed_extras(Entity::Value(arg)).is_none();
         let ended = f
             .terminator(body)
             .is_some_and(|op| f.op(op).operands.len == 0);
@@ -139,18 +139,18 @@ impl<'p> Printer<'p, '_> {
             && ended
             && record.ports.len == 0
             && !self.shows_loc(record.loc)
-            && self.shown_extras(Entity::Region(body)).is_none()
+            && self.printed_extras(Entity::Region(body)).is_none()
     }
 
     /// Returns the kind and the tag of a loop; `None` if it has other attributes.
-    fn loop_words(&self, op: OpId) -> Option<(Option<&'p str>, Option<&'p [u8]>)> {
+    fn loop_attrs(&self, op: OpId) -> Option<(Option<&'p str>, Option<&'p [u8]>)> {
         let f = self.f;
         let (mut kind, mut tag) = (None, None);
         for (at, attr) in f.attrs(op).iter().enumerate() {
             let bytes = f.bytes_in(attr.list);
             match (f.text(attr.name), attr.kind, at) {
                 ("kind", AttrKind::STRING, 0) => {
-                    let known = |word: &&&str| word.as_bytes() == bytes;
+                    let known = |ident: &&&str| ident.as_bytes() == bytes;
                     kind = Some(*LOOP_KINDS.iter().find(known)?);
                 }
                 ("tag", AttrKind::STRING, 0 | 1) => tag = Some(bytes),
@@ -182,7 +182,7 @@ impl<'p> Printer<'p, '_> {
             self.push(["", "..", " step "][at.min(2)]);
             self.use_of(slot.value);
         }
-        let (kind, tag) = self.loop_words(op).unwrap_or_default();
+        let (kind, tag) = self.loop_attrs(op).unwrap_or_default();
         if let Some(kind) = kind {
             self.push(" ");
             self.push(kind);

@@ -132,8 +132,8 @@ impl<'w> Out<'w> {
     }
 
     /// Writes a word and its argument in parentheses: `doc("…")`.
-    pub(super) fn clause(&mut self, word: &str, write: impl FnOnce(&mut Self)) {
-        self.text.push_str(word);
+    pub(super) fn clause(&mut self, ident: &str, write: impl FnOnce(&mut Self)) {
+        self.text.push_str(ident);
         self.text.push('(');
         write(self);
         self.text.push(')');

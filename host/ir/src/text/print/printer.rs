@@ -75,7 +75,7 @@ impl Printer<'_, '_> {
 #[derive(Default)]
 pub(super) struct OpRegions {
     pub(super) op: Option<OpId>,
-    pub(super) places: FxHashMap<RegionId, usize>,
+    pub(super) indices: FxHashMap<RegionId, usize>,
     /// The number of regions with each name.
     pub(super) named: FxHashMap<SymbolId, usize>,
 }

@@ -72,7 +72,7 @@ pub(crate) fn write_elements(out: &mut String, dtype: DType, bytes: &[u8], count
 /// `None` if the value has no literal.
 pub(crate) fn literal(dtype: DType, bytes: &[u8]) -> Option<String> {
     // Elements of less than a byte and complex elements have no literal.
-    let whole = dtype.bits().is_multiple_of(8) && numbers_of(dtype, 1) == 1;
+    let whole = dtype.bits().is_multiple_of(8) && number_count(dtype, 1) == 1;
     let mut text = String::new();
     if !whole || !write_elements(&mut text, dtype, bytes, 1) {
         return None;
@@ -88,7 +88,7 @@ pub(crate) fn literal(dtype: DType, bytes: &[u8]) -> Option<String> {
 }
 
 /// Returns the number of numbers in the text of `elements` elements.
-pub(crate) fn numbers_of(dtype: DType, elements: u64) -> u64 {
+pub(crate) fn number_count(dtype: DType, elements: u64) -> u64 {
     match dtype {
         DType::C64 | DType::C128 => elements.saturating_mul(2),
         _ => elements,
@@ -102,7 +102,7 @@ pub(crate) fn push_element(
     number: Number<'_>,
     at: u64,
 ) -> Result<(), String> {
-    let refuse = |what: &str| {
+    let reject = |what: &str| {
         let name = dtype.name().unwrap_or("unknown");
         Err(format!(
             "invalid element `{}` of type `{name}`: expected {what}",
@@ -113,7 +113,7 @@ pub(crate) fn push_element(
         ($ty:ty) => {
             match number.int::<$ty>() {
                 Some(value) => bytes.extend(value.to_le_bytes()),
-                None => return refuse("an integer in range"),
+                None => return reject("an integer in range"),
             }
         };
     }
@@ -122,11 +122,11 @@ pub(crate) fn push_element(
             match number {
                 Number::Hex(bits) => match <$bits>::try_from(bits) {
                     Ok(bits) => bytes.extend(bits.to_le_bytes()),
-                    Err(_) => return refuse("bits in range"),
+                    Err(_) => return reject("bits in range"),
                 },
                 _ => match number.float() {
                     Some(value) => bytes.extend($decimal(value).to_le_bytes()),
-                    None => return refuse("a number"),
+                    None => return reject("a number"),
                 },
             }
         };
@@ -137,7 +137,7 @@ pub(crate) fn push_element(
             Number::Hex(_) => float!(u32, |value: f64| (value as f32).to_bits()),
             _ => match number.float32() {
                 Some(value) => bytes.extend(value.to_le_bytes()),
-                None => return refuse("a number"),
+                None => return reject("a number"),
             },
         },
         DType::F64 | DType::C128 => float!(u64, |value: f64| value.to_bits()),
@@ -152,10 +152,10 @@ pub(crate) fn push_element(
         DType::U64 => int!(u64),
         DType::I64 | DType::INDEX => int!(i64),
         DType::BOOL => match number {
-            Number::Word("false") => bytes.push(0),
-            Number::Word("true") => bytes.push(1),
+            Number::Keyword("false") => bytes.push(0),
+            Number::Keyword("true") => bytes.push(1),
             Number::Hex(bits) if bits < 256 => bytes.push(bits as u8),
-            _ => return refuse("`true` or `false`"),
+            _ => return reject("`true` or `false`"),
         },
         _ if matches!(dtype.bits(), 1..8) => {
             let bits = dtype.bits();
@@ -172,15 +172,15 @@ pub(crate) fn push_element(
             };
             match value.filter(|value| range.contains(value)) {
                 Some(value) => pack_bits(bytes, at, bits, value as u8),
-                None if is_float => return refuse("bits in range, such as `0x1`"),
-                None => return refuse("an integer in range"),
+                None if is_float => return reject("bits in range, such as `0x1`"),
+                None => return reject("an integer in range"),
             }
         }
         _ if dtype.bits() == 8 => match number {
             Number::Hex(bits) if bits < 256 => bytes.push(bits as u8),
-            _ => return refuse("bits in range, such as `0x3c`"),
+            _ => return reject("bits in range, such as `0x3c`"),
         },
-        _ => return refuse("`raw(\"…\")` instead of elements"),
+        _ => return reject("`raw(\"…\")` instead of elements"),
     }
     Ok(())
 }

@@ -25,7 +25,7 @@ impl ParseError {
         let line_start = before.rfind('\n').map_or(0, |at| at + 1);
         ParseError {
             message: message.into(),
-            line: line_of(text, span.start),
+            line: line_number(text, span.start),
             column: before[line_start..].chars().count() as u32 + 1,
             span,
             help: None,
@@ -40,10 +40,10 @@ impl ParseError {
     /// Adds "did you mean" if one of the words is similar.
     pub(crate) fn suggest<'a>(
         self,
-        word: &str,
+        ident: &str,
         known: impl IntoIterator<Item = &'a str>,
     ) -> ParseError {
-        match nearest(word, known) {
+        match nearest(ident, known) {
             Some(name) => self.help(format!("did you mean `{name}`?")),
             None => self,
         }
@@ -51,11 +51,14 @@ impl ParseError {
 }
 
 /// Returns the most similar of the known words, if any is similar enough.
-pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(
+    ident: &str,
+    known: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
     let distances = known
         .into_iter()
-        .map(|name| (strsim::damerau_levenshtein(word, name), name));
-    let near = distances.filter(|&(distance, _)| distance <= word.len().div_ceil(3));
+        .map(|name| (strsim::damerau_levenshtein(ident, name), name));
+    let near = distances.filter(|&(distance, _)| distance <= ident.len().div_ceil(3));
     near.min().map(|(_, name)| name)
 }
 
@@ -65,7 +68,7 @@ pub(crate) fn count(n: usize, what: &str) -> String {
 }
 
 /// Returns the 1-based line of a byte.
-pub(crate) fn line_of(text: &str, at: usize) -> u32 {
+pub(crate) fn line_number(text: &str, at: usize) -> u32 {
     let before = &text.as_bytes()[..at.min(text.len())];
     before.iter().filter(|&&byte| byte == b'\n').count() as u32 + 1
 }

@@ -20,7 +20,7 @@ pub(crate) enum Number<'t> {
     /// The bits after `0x`.
     Hex(u64),
     /// `inf`, `-inf`, `nan`, `true`, `false`.
-    Word(&'t str),
+    Keyword(&'t str),
 }
 
 impl<'t> Number<'t> {
@@ -34,9 +34,9 @@ impl<'t> Number<'t> {
     pub(crate) fn float(self) -> Option<f64> {
         match self {
             Number::Int(text) | Number::Float(text) => text.parse().ok(),
-            Number::Word("nan") => Some(f64::NAN),
-            Number::Word("inf") => Some(f64::INFINITY),
-            Number::Word("-inf") => Some(f64::NEG_INFINITY),
+            Number::Keyword("nan") => Some(f64::NAN),
+            Number::Keyword("inf") => Some(f64::INFINITY),
+            Number::Keyword("-inf") => Some(f64::NEG_INFINITY),
             _ => None,
         }
     }
@@ -50,7 +50,7 @@ impl<'t> Number<'t> {
 
     pub(crate) fn text(self) -> String {
         match self {
-            Number::Int(text) | Number::Float(text) | Number::Word(text) => text.to_owned(),
+            Number::Int(text) | Number::Float(text) | Number::Keyword(text) => text.to_owned(),
             Number::Hex(bits) => format!("0x{bits:x}"),
         }
     }
@@ -71,7 +71,7 @@ pub(crate) struct Cursor<'t> {
     text: &'t str,
     pos: usize,
     /// The end of the last word, where skipped white space begins.
-    taken: usize,
+    consumed: usize,
 }
 
 type Lex<T> = Result<T, ParseError>;
@@ -81,7 +81,7 @@ impl<'t> Cursor<'t> {
         Cursor {
             text,
             pos: 0,
-            taken: 0,
+            consumed: 0,
         }
     }
 
@@ -130,7 +130,7 @@ impl<'t> Cursor<'t> {
     }
 
     fn skip_space(&mut self) {
-        self.taken = self.pos;
+        self.consumed = self.pos;
         loop {
             match self.byte(0) {
                 b' ' | b'\n' | b'\t' | b'\r' => self.pos += 1,
@@ -181,12 +181,12 @@ impl<'t> Cursor<'t> {
     /// Creates an error about a missing token.
     pub(crate) fn missing(&mut self, what: &str) -> ParseError {
         let here = self.here();
-        let skipped = self.text.get(self.taken..here).unwrap_or("");
+        let skipped = self.text.get(self.consumed..here).unwrap_or("");
         let only_space = skipped.bytes().all(|byte| byte.is_ascii_whitespace());
-        if only_space && skipped.contains('\n') && self.taken > 0 {
+        if only_space && skipped.contains('\n') && self.consumed > 0 {
             // The next line may be correct; this one is incomplete.
             let message = format!("expected {what}, found end of line");
-            return self.error_at(self.taken..self.taken, message);
+            return self.error_at(self.consumed..self.consumed, message);
         }
         let found = self.found();
         self.error_here(format!("expected {what}, found {found}"))
@@ -205,8 +205,8 @@ impl<'t> Cursor<'t> {
         self.skip();
         let rest = self.rest();
         let plain = |c: char| c.is_alphanumeric() || c == '_';
-        let word = rest.strip_prefix(['%', '@']).unwrap_or(rest);
-        let after = word.trim_start_matches(plain);
+        let ident = rest.strip_prefix(['%', '@']).unwrap_or(rest);
+        let after = ident.trim_start_matches(plain);
         let first = rest.chars().next().map_or(0, char::len_utf8);
         &rest[..(rest.len() - after.len()).max(first)]
     }
@@ -229,31 +229,31 @@ impl<'t> Cursor<'t> {
     }
 
     /// Returns the next word without consuming it.
-    pub(crate) fn peek_word(&mut self) -> &'t str {
+    pub(crate) fn peek_ident(&mut self) -> &'t str {
         self.skip();
-        self.plain_word()
+        self.plain_ident()
     }
 
     /// Consumes a word of letters, digits and `_`; empty if none is next.
-    pub(crate) fn word(&mut self) -> &'t str {
-        let word = self.peek_word();
-        self.pos += word.len();
-        word
+    pub(crate) fn ident(&mut self) -> &'t str {
+        let ident = self.peek_ident();
+        self.pos += ident.len();
+        ident
     }
 
     /// Consumes this word if it is next.
-    pub(crate) fn eat_word(&mut self, word: &str) -> bool {
-        let found = self.peek_word() == word;
+    pub(crate) fn eat_keyword(&mut self, ident: &str) -> bool {
+        let found = self.peek_ident() == ident;
         if found {
-            self.pos += word.len();
+            self.pos += ident.len();
         }
         found
     }
 
     /// Returns the byte after the next word, skipping white space.
-    pub(crate) fn after_word(&mut self) -> u8 {
+    pub(crate) fn after_ident(&mut self) -> u8 {
         let mut ahead = self.clone();
-        ahead.word();
+        ahead.ident();
         ahead.peek()
     }
 
@@ -261,7 +261,7 @@ impl<'t> Cursor<'t> {
     pub(crate) fn name(&mut self, what: &str) -> Lex<Cow<'t, str>> {
         match self.peek() {
             b'"' => self.string_text(),
-            byte if is_plain_byte(byte) && !byte.is_ascii_digit() => Ok(self.word().into()),
+            byte if is_plain_byte(byte) && !byte.is_ascii_digit() => Ok(self.ident().into()),
             _ => Err(self.missing(what)),
         }
     }
@@ -273,7 +273,7 @@ impl<'t> Cursor<'t> {
             b'"' => Ok(ValueName::Name(self.string_text()?)),
             byte if byte.is_ascii_digit() => {
                 let start = self.pos - 1;
-                let digits = self.word();
+                let digits = self.ident();
                 match digits.parse() {
                     Ok(number) => Ok(ValueName::Number(number)),
                     Err(_) => {
@@ -285,7 +285,7 @@ impl<'t> Cursor<'t> {
                     }
                 }
             }
-            byte if is_plain_byte(byte) => Ok(ValueName::Name(self.word().into())),
+            byte if is_plain_byte(byte) => Ok(ValueName::Name(self.ident().into())),
             _ => {
                 self.pos -= 1;
                 let message = "expected a name or a number after `%`";
@@ -304,15 +304,15 @@ impl<'t> Cursor<'t> {
                 quoted = true;
                 self.skip_quoted()?;
             } else {
-                let word = self.suffix();
-                if word.is_empty() {
+                let ident = self.suffix();
+                if ident.is_empty() {
                     if start == self.pos {
                         return Err(self.missing(what));
                     }
                     let message = format!("expected another part of {what}");
                     return Err(self.error_here(message));
                 }
-                if word == "symbol" && self.pos - start == 6 && self.byte(0) == b'(' {
+                if ident == "symbol" && self.pos - start == 6 && self.byte(0) == b'(' {
                     self.pos += 1;
                     let text = self.string_text()?;
                     self.expect(")", "after a symbol")?;
@@ -347,7 +347,7 @@ impl<'t> Cursor<'t> {
     }
 
     /// Returns the word at the current position without consuming it.
-    fn plain_word(&self) -> &'t str {
+    fn plain_ident(&self) -> &'t str {
         let bytes = self.bytes().iter();
         let len = bytes.take_while(|&&byte| is_plain_byte(byte)).count();
         &self.text[self.pos..self.pos + len]
@@ -374,20 +374,20 @@ impl<'t> Cursor<'t> {
         let start = self.pos;
         let sign = usize::from(self.byte(0) == b'-');
         self.pos += sign;
-        let word = self.suffix();
+        let ident = self.suffix();
         let whole = &self.text[start..self.pos];
-        if let ("inf", _) | ("nan" | "true" | "false", 0) = (word, sign) {
-            return Ok(Number::Word(whole));
+        if let ("inf", _) | ("nan" | "true" | "false", 0) = (ident, sign) {
+            return Ok(Number::Keyword(whole));
         }
-        if let (Some(hex), 0) = (word.strip_prefix("0x"), sign) {
+        if let (Some(hex), 0) = (ident.strip_prefix("0x"), sign) {
             if let Ok(bits) = u64::from_str_radix(hex, 16) {
                 return Ok(Number::Hex(bits));
             }
             let message =
-                format!("invalid number `{word}`: expected 1 to 16 hex digits after `0x`");
+                format!("invalid number `{ident}`: expected 1 to 16 hex digits after `0x`");
             return Err(self.error_since(start, message));
         }
-        let digits = word.bytes().take_while(u8::is_ascii_digit).count();
+        let digits = ident.bytes().take_while(u8::is_ascii_digit).count();
         if digits == 0 {
             self.pos = start;
             return Err(self.missing(what));
@@ -423,9 +423,9 @@ impl<'t> Cursor<'t> {
 
     /// Consumes the word that follows directly, without a space.
     pub(crate) fn suffix(&mut self) -> &'t str {
-        let word = self.plain_word();
-        self.pos += word.len();
-        word
+        let ident = self.plain_ident();
+        self.pos += ident.len();
+        ident
     }
 
     /// Parses an integer.

@@ -22,7 +22,7 @@ const NAMES: [&str; 2] = ["libonnxruntime.so.1", "libonnxruntime.so"];
 const LIBRARY_VARIABLE: &str = "ORT_DYLIB_PATH";
 
 /// A Python program that prints the package's path without importing it. It doesn't search the working directory.
-const ASK: &str = "\
+const FIND_SCRIPT: &str = "\
 import sys
 sys.path[:] = [p for p in sys.path if p]
 import importlib.util
@@ -38,12 +38,12 @@ pub(crate) fn runtime(library: Option<&Path>) -> Result<Runtime> {
     let chosen = library.map(|path| ("option `library`", path.to_owned()));
     let variable = || env::var_os(LIBRARY_VARIABLE).filter(|path| !path.is_empty());
     let chosen = chosen.or_else(|| Some((LIBRARY_VARIABLE, variable()?.into())));
-    if let Some((who, path)) = chosen {
+    if let Some((source, path)) = chosen {
         // Absolute, since the loader searches other directories for a bare file name.
         let path = std::path::absolute(&path).unwrap_or(path);
         return Runtime::load(&path).map_err(|error| {
             format!(
-                "could not load ONNX Runtime from `{}` ({who}): {error}",
+                "could not load ONNX Runtime from `{}` ({source}): {error}",
                 path.display()
             )
         });
@@ -126,7 +126,7 @@ fn version_of(path: &Path) -> Vec<u64> {
 /// Returns the package's directories in the `python3` in PATH; if there is no package, a description of the search.
 fn python_packages() -> (Vec<PathBuf>, Option<String>) {
     let output = Command::new("python3")
-        .args(["-c", ASK])
+        .args(["-c", FIND_SCRIPT])
         .stdin(Stdio::null())
         .stderr(Stdio::null())
         .output();

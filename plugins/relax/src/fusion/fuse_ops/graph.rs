@@ -35,7 +35,7 @@ pub(super) struct Edge {
 }
 
 /// The position of each op in its region.
-pub(super) type Places = Column<Option<u32>>;
+pub(super) type Positions = Column<Option<u32>>;
 
 impl Graph {
     /// Builds the graph of a region. The search for a post-dominator stops after `most` steps, as no group has more
@@ -44,7 +44,7 @@ impl Graph {
         f: &Function,
         region: RegionId,
         placeholders: &Placeholders<'_>,
-        places: &mut Places,
+        positions: &mut Positions,
         most: usize,
     ) -> Graph {
         let terminator = f.terminator(region);
@@ -52,8 +52,8 @@ impl Graph {
             .ops_in(region)
             .filter(|&op| Some(op) != terminator)
             .collect();
-        for (&op, place) in ops.iter().zip(0..) {
-            places.set(op.index(), Some(place));
+        for (&op, position) in ops.iter().zip(0..) {
+            positions.set(op.index(), Some(position));
         }
         let kinds = ops.iter().map(|&op| Kind::from_op(f, op, placeholders));
         let kinds: Vec<Kind> = kinds.collect();
@@ -64,13 +64,13 @@ impl Graph {
         let mut leaves = Vec::with_capacity(ops.len());
         for (&op, &kind) in ops.iter().zip(&kinds) {
             let first = graph.edges.len();
-            let mut is_given_out = false;
+            let mut is_yielded = false;
             for &value in f.results(op) {
                 for one in f.iter_uses(value) {
-                    let place = places.get(ancestor_in(f, one.op, region).index());
-                    match place.map(|place| place as usize) {
+                    let position = positions.get(ancestor_in(f, one.op, region).index());
+                    match position.map(|position| position as usize) {
                         Some(to) if ops[to] == one.op => {
-                            let kind = Kind::of_use(f, value, one.op, kinds[to]);
+                            let kind = Kind::for_use(f, value, one.op, kinds[to]);
                             graph.edges.push(Edge { to, kind });
                         }
                         // The use is in a region of that op.
@@ -78,11 +78,11 @@ impl Graph {
                             to,
                             kind: Kind::Opaque,
                         }),
-                        None => is_given_out = true,
+                        None => is_yielded = true,
                     }
                 }
             }
-            leaves.push(is_given_out);
+            leaves.push(is_yielded);
             graph.nodes.push(Node {
                 op,
                 kind,

@@ -64,7 +64,7 @@ impl Kind {
     }
 
     /// Returns the kind of the use of a value by an op.
-    pub(super) fn of_use(f: &Function, value: ValueId, user: OpId, kind: Kind) -> Kind {
+    pub(super) fn for_use(f: &Function, value: ValueId, user: OpId, kind: Kind) -> Kind {
         match kind {
             Kind::Broadcast if has_dims_of(f, value, f.result(user, 0)) => Kind::Elementwise,
             kind => kind,

@@ -52,7 +52,7 @@ use passdock_plugin_api::prelude::*;
 use crate::fusion::group::{Group, Groups};
 use crate::fusion::shared::marks::{PRIMITIVE, open_functions};
 use crate::fusion::shared::placeholders::Placeholders;
-use graph::{Graph, Places};
+use graph::{Graph, Positions};
 use name::name_of;
 use partition::{Limits, partition};
 
@@ -106,16 +106,16 @@ pub fn fuse_ops(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
 fn groups_of(f: &Function, placeholders: &Placeholders<'_>, limits: Limits) -> Vec<Group> {
     let nested = f.iter().flat_map(|op| f.regions(op));
     let regions = std::iter::once(f.body()).chain(nested.copied());
-    let (mut groups, mut places) = (Vec::new(), Places::new(None));
+    let (mut groups, mut positions) = (Vec::new(), Positions::new(None));
     for region in regions {
-        let graph = Graph::new(f, region, placeholders, &mut places, limits.ops);
+        let graph = Graph::new(f, region, placeholders, &mut positions, limits.ops);
         for members in partition(f, &graph, limits) {
             let ops: Vec<OpId> = members.iter().map(|&at| graph.nodes[at].op).collect();
             let is_apart = members.windows(2).any(|pair| pair[0] + 1 != pair[1]);
             let name = name_of(f, &ops);
             let attrs = vec![(PRIMITIVE, AttrValue::Int(1))];
             groups.push(Group {
-                places: is_apart.then(|| members.iter().map(|&at| at as i64).collect()),
+                positions: is_apart.then(|| members.iter().map(|&at| at as i64).collect()),
                 ..Group::new(ops, DOMAIN, name, attrs)
             });
         }

@@ -37,8 +37,8 @@ pub(super) fn key(f: &Function, plan: &Plan, group: &Group) -> Option<String> {
                 key.push('-');
             } else if let Some(input) = inputs.get(&value) {
                 write!(key, "%{input}").ok()?;
-            } else if let Some(maker) = f.defining_op(value) {
-                write!(key, "#{}.{}", plan.members[&maker], f.index(value)).ok()?;
+            } else if let Some(producer) = f.defining_op(value) {
+                write!(key, "#{}.{}", plan.members[&producer], f.index(value)).ok()?;
             } else {
                 write_type(f, f.type_id(value), &mut key)?;
                 write!(key, "{:?}", f.constant_data(value).ok()??).ok()?;
@@ -55,8 +55,8 @@ pub(super) fn key(f: &Function, plan: &Plan, group: &Group) -> Option<String> {
         }
     }
     for &value in &plan.outputs {
-        let maker = f.defining_op(value).map(|maker| plan.members[&maker]);
-        write!(key, "\n{maker:?}.{}", f.index(value)).ok()?;
+        let producer = f.defining_op(value).map(|producer| plan.members[&producer]);
+        write!(key, "\n{producer:?}.{}", f.index(value)).ok()?;
     }
     Some(key)
 }

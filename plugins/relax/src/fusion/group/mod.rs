@@ -27,7 +27,7 @@ pub(crate) const MOST_INSIDE: u64 = 64;
 pub(crate) const NAMES: &str = "names";
 
 /// The attribute of a call that has the original positions of its ops: the number of ops before each in its region.
-pub(crate) const PLACES: &str = "places";
+pub(crate) const POSITIONS: &str = "places";
 
 /// Attributes of a function.
 pub(crate) type FunctionAttrs = Vec<(&'static str, AttrValue)>;
@@ -43,7 +43,7 @@ pub(crate) struct Group {
     pub(crate) name: String,
     pub(crate) attrs: FunctionAttrs,
     /// The original positions of the ops, in program order, if they must be restored.
-    pub(crate) places: Option<Vec<i64>>,
+    pub(crate) positions: Option<Vec<i64>>,
     /// The maximum number of elements of a constant that moves into the function.
     pub(crate) most_inside: u64,
 }
@@ -56,7 +56,7 @@ impl Group {
             domain: domain.to_owned(),
             name,
             attrs,
-            places: None,
+            positions: None,
             most_inside: MOST_INSIDE,
         }
     }
@@ -102,7 +102,7 @@ impl Groups {
         };
         let f = m.edit(holder)?;
         let plan = Plan::new(f, &group.ops, group.most_inside);
-        if plan.outputs.is_empty() || plan.is_torn {
+        if plan.outputs.is_empty() || plan.is_split {
             return Ok(None);
         }
         let key = key(f, &plan, group);
@@ -111,9 +111,9 @@ impl Groups {
             .and_then(|key| self.functions.get(key))
             .copied();
         let own_names = (shared.is_some()).then(|| (NAMES, AttrValue::Strings(plan.names(f))));
-        let places = group.places.clone();
-        let places = places.map(|places| (PLACES, AttrValue::Ints(places)));
-        let attrs: FunctionAttrs = own_names.into_iter().chain(places).collect();
+        let positions = group.positions.clone();
+        let positions = positions.map(|positions| (POSITIONS, AttrValue::Ints(positions)));
+        let attrs: FunctionAttrs = own_names.into_iter().chain(positions).collect();
         f.add_domain(&group.domain)?;
         let function = match shared {
             Some(function) => function,

@@ -25,9 +25,9 @@ pub(crate) struct Plan {
     /// Whether an op has regions.
     pub(super) has_regions: bool,
     /// The ops between the group's ops that use its results, in program order.
-    behind: Vec<OpId>,
+    trailing: Vec<OpId>,
     /// Whether a value leaves the group and returns through other ops.
-    pub(super) is_torn: bool,
+    pub(super) is_split: bool,
     most_inside: u64,
 }
 
@@ -62,20 +62,20 @@ impl Plan {
             outputs: Vec::new(),
             params: Vec::new(),
             has_regions: false,
-            behind: Vec::new(),
-            is_torn: false,
+            trailing: Vec::new(),
+            is_split: false,
             most_inside,
         };
         let (mut seen, mut nested) = (HashSet::new(), HashSet::from_iter(region));
         for &op in &ops {
-            plan.takes(f, op, &mut seen, &nested);
+            plan.record_inputs(f, op, &mut seen, &nested);
             for &region in f.regions(op) {
                 plan.has_regions = true;
                 nested.insert(region);
                 let inside: Vec<OpId> = f.iter_in(region).collect();
                 nested.extend(inside.iter().flat_map(|&op| f.regions(op)));
                 for op in inside {
-                    plan.takes(f, op, &mut seen, &nested);
+                    plan.record_inputs(f, op, &mut seen, &nested);
                 }
             }
         }
@@ -87,14 +87,14 @@ impl Plan {
             }
         }
         plan.ops = ops;
-        let behind = plan.between(f);
-        plan.is_torn = behind.is_none();
-        plan.behind = behind.unwrap_or_default();
+        let trailing = plan.between(f);
+        plan.is_split = trailing.is_none();
+        plan.trailing = trailing.unwrap_or_default();
         plan
     }
 
     /// Records the values and attribute parameters that an op needs from outside the group.
-    fn takes(
+    fn record_inputs(
         &mut self,
         f: &Function,
         op: OpId,
@@ -102,9 +102,9 @@ impl Plan {
         nested: &HashSet<RegionId>,
     ) {
         for value in f.operands(op) {
-            let maker = f.defining_op(value);
-            let is_inside = maker.is_some_and(|maker| {
-                self.members.contains_key(&maker) || nested.contains(&f.parent_region(maker))
+            let producer = f.defining_op(value);
+            let is_inside = producer.is_some_and(|producer| {
+                self.members.contains_key(&producer) || nested.contains(&f.parent_region(producer))
             });
             let region = f.arg_region(value);
             if value.is_none()
@@ -145,11 +145,11 @@ impl Plan {
         let mut found = HashSet::new();
         let mut pending = self.outputs.clone();
         while let Some(value) = pending.pop() {
-            let maker = f.defining_op(value);
+            let producer = f.defining_op(value);
             for one in f.iter_uses(value) {
                 let user = ancestor_in(f, one.op, region);
                 if self.members.contains_key(&user) {
-                    if maker.is_some_and(|op| !self.members.contains_key(&op)) {
+                    if producer.is_some_and(|op| !self.members.contains_key(&op)) {
                         return None;
                     }
                 } else if f.is_before(user, last) && found.insert(user) {
@@ -203,31 +203,31 @@ impl Plan {
     ) -> Result<SymbolId, EditError> {
         let symbol = m.edit(holder)?.intern(name)?;
         m.create(name, FunctionKind::GRAPH, Some(holder.into()))?;
-        let (f, made) = m.edit_both(holder, symbol)?;
-        let body = made.body();
+        let (f, created) = m.edit_both(holder, symbol)?;
+        let body = created.body();
         let mut captures = Vec::with_capacity(self.inputs.len());
         for &value in &self.inputs {
-            let ty = made.type_from(f, f.type_id(value))?;
-            let param = made.add_arg(body, f.value_name(value).unwrap_or(""), ty)?;
+            let ty = created.type_from(f, f.type_id(value))?;
+            let param = created.add_arg(body, f.value_name(value).unwrap_or(""), ty)?;
             captures.push([value, param]);
         }
         for &(param, _) in &self.params {
-            made.add_attr_param(param, None)?;
+            created.add_attr_param(param, None)?;
         }
-        let copies = made.clone_ops_from(f, &self.ops, Position::end_of(body), &captures)?;
+        let copies = created.clone_ops_from(f, &self.ops, Position::end_of(body), &captures)?;
         let originals = self.ops.iter().flat_map(|&op| f.results(op));
         let copies: HashMap<ValueId, ValueId> = originals.copied().zip(copies).collect();
         let mut results = Vec::with_capacity(self.outputs.len());
         for &value in &self.outputs {
             let ty = match f.type_of(value).kind() {
                 TypeKind::UNKNOWN => TypeId::NONE,
-                _ => made.type_from(f, f.type_id(value))?,
+                _ => created.type_from(f, f.type_id(value))?,
             };
             results.push((f.value_name(value).unwrap_or(""), ty, copies[&value]));
         }
-        made.set_named_results(body, &results)?;
+        created.set_named_results(body, &results)?;
         for (name, value) in attrs {
-            made.set_function_attr(*name, value.clone())?;
+            created.set_function_attr(*name, value.clone())?;
         }
         Ok(symbol)
     }
@@ -252,26 +252,27 @@ impl Plan {
         let call = call.loc(f.fused_loc(&self.ops)?);
         let last = self.ops[self.ops.len() - 1];
         if f.results(last) == &self.outputs[..] {
-            let made = f.replace_op(last, call)?;
+            let created = f.replace_op(last, call)?;
             for &op in self.ops.iter().rev().skip(1) {
                 f.erase_op(op)?;
             }
-            return Ok(made);
+            return Ok(created);
         }
         let at = after(f, last);
         let call = f.create_op(call, at)?;
         // In reverse order, so that users move before the ops that they use.
-        let mut behind = at;
-        for &op in self.behind.iter().rev() {
-            f.move_op(op, behind)?;
-            behind = Position::before(op);
+        let mut trailing = at;
+        for &op in self.trailing.iter().rev() {
+            f.move_op(op, trailing)?;
+            trailing = Position::before(op);
         }
         let results = f.results(call).iter().copied();
-        let stands: HashMap<ValueId, ValueId> = self.outputs.iter().copied().zip(results).collect();
+        let replacements: HashMap<ValueId, ValueId> =
+            self.outputs.iter().copied().zip(results).collect();
         let mut named = Vec::new();
         for &op in self.ops.iter().rev() {
             for value in f.results(op).to_vec() {
-                if let Some(&result) = stands.get(&value) {
+                if let Some(&result) = replacements.get(&value) {
                     named.extend(f.value_name(value).map(|name| (result, name.to_owned())));
                     f.replace_uses(value, result)?;
                 }

@@ -45,7 +45,7 @@ use passdock_plugin_api::Support;
 use passdock_plugin_api::prelude::*;
 
 use crate::fusion::group::{Group, Groups, check_domain, is_onnx};
-use crate::fusion::shared::marks::{COMPOSITE, TARGET, open_functions, text_of};
+use crate::fusion::shared::marks::{COMPOSITE, TARGET, open_functions, string_attr};
 use crate::fusion::shared::placeholders::Placeholders;
 use crate::shared::operators::{identifier, snake_case};
 
@@ -80,7 +80,7 @@ pub fn annotate_target(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
             "option `target` is required if `ops` or `traits` is set",
         ));
     }
-    let wanted = Traits::parse(&options.traits)?;
+    let filter = Traits::parse(&options.traits)?;
     m.check_operators("ops", &options.ops)?;
     if let Some(other) = (options.dtypes.iter()).find(|name| DType::from_name(name).is_none()) {
         return Err(PassError::config(format!(
@@ -106,18 +106,22 @@ pub fn annotate_target(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
                 continue;
             }
             let traits = placeholders.traits(&f, op);
-            let is_named = placeholders.is_named(&f, op, &options.ops) || wanted.has(traits);
+            let is_named = placeholders.is_named(&f, op, &options.ops) || filter.has(traits);
             let support = match cx.supports(&f, op, &options.target)? {
-                Support::Unsaid => placeholders.supports(m, cx, holder, op, &options.target)?,
+                Support::Unknown => placeholders.supports(m, cx, holder, op, &options.target)?,
                 support => support,
             };
             let why = match support {
-                Support::Refused(why) => Some(why),
-                Support::Taken => None,
+                Support::Unsupported(why) => Some(why),
+                Support::Supported => None,
                 _ if !is_named => continue,
                 _ => None,
             };
-            match why.or_else(|| options.refuses(&f, op, traits).map(str::to_owned)) {
+            match why.or_else(|| {
+                options
+                    .unsupported_reason(&f, op, traits)
+                    .map(str::to_owned)
+            }) {
                 None => taken.push((op, snake_case(f.name(op)))),
                 Some(why) => *reasons.entry(why).or_default() += 1,
             }
@@ -153,7 +157,7 @@ fn domain(target: &str) -> String {
 fn composites(m: &Module<'_>, target: &str) -> Result<Vec<SymbolId>, EditError> {
     let mut found = Vec::new();
     for entry in m.functions() {
-        let name = text_of(&m.snapshot(entry.name)?, COMPOSITE);
+        let name = string_attr(&m.snapshot(entry.name)?, COMPOSITE);
         let is_its = name.is_some_and(|name| {
             let rest = name.strip_prefix(target);
             rest.is_some_and(|rest| rest.starts_with('.'))
@@ -167,7 +171,7 @@ fn composites(m: &Module<'_>, target: &str) -> Result<Vec<SymbolId>, EditError> 
 
 impl AnnotateTarget {
     /// Returns the reason why an op isn't supported, if there is one.
-    fn refuses(&self, f: &Function, op: OpId, traits: OpTraits) -> Option<&'static str> {
+    fn unsupported_reason(&self, f: &Function, op: OpId, traits: OpTraits) -> Option<&'static str> {
         if !traits.is_pure() {
             return Some("side effects cannot be ruled out");
         }

@@ -47,13 +47,13 @@ pub fn merge_regions(m: &mut Module<'_>, _cx: &PassContext) -> PassResult {
     if targets.is_empty() {
         return Ok(());
     }
-    let mut wanted = Vec::new();
+    let mut new_groups = Vec::new();
     for holder in open_functions(m)? {
         let f = m.snapshot(holder)?;
         let nested = f.iter().flat_map(|op| f.regions(op)).copied();
         for region in std::iter::once(f.body()).chain(nested) {
             let groups = regions::groups(&f, region, &targets).into_iter();
-            wanted.extend(groups.filter(|calls| calls.len() > 1).map(|calls| {
+            new_groups.extend(groups.filter(|calls| calls.len() > 1).map(|calls| {
                 let domain = domain_of(f.name(calls[0]));
                 let target = AttrValue::from(&*targets[&f.symbol(calls[0])]);
                 let group = Group::new(calls, domain, "region".into(), vec![(TARGET, target)]);
@@ -61,5 +61,5 @@ pub fn merge_regions(m: &mut Module<'_>, _cx: &PassContext) -> PassResult {
             }));
         }
     }
-    regroup(m, &targets, wanted)
+    regroup(m, &targets, new_groups)
 }

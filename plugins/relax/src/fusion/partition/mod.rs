@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use passdock_plugin_api::prelude::*;
 
 use crate::fusion::group::{Group, Groups};
-use crate::fusion::shared::marks::{TARGET, text_of};
+use crate::fusion::shared::marks::{TARGET, string_attr};
 use crate::fusion::shared::restore::{Kernel, constants_by_name};
 use crate::shared::call_graph::graph_functions;
 
@@ -22,7 +22,7 @@ use crate::shared::call_graph::graph_functions;
 fn targets(m: &Module<'_>) -> Result<HashMap<SymbolId, String>, EditError> {
     let mut targets = HashMap::new();
     for name in graph_functions(m) {
-        if let Some(target) = text_of(&m.snapshot(name)?, TARGET) {
+        if let Some(target) = string_attr(&m.snapshot(name)?, TARGET) {
             targets.insert(name, target);
         }
     }
@@ -34,14 +34,14 @@ fn targets(m: &Module<'_>) -> Result<HashMap<SymbolId, String>, EditError> {
 fn regroup(
     m: &mut Module<'_>,
     taken: &HashMap<SymbolId, String>,
-    wanted: Vec<(SymbolId, Group)>,
+    new_groups: Vec<(SymbolId, Group)>,
 ) -> PassResult {
     let mut groups = Groups::default();
     let mut kernels = HashMap::new();
     for &name in taken.keys() {
         kernels.insert(name, Kernel::new(m.snapshot(name)?));
     }
-    for (holder, group) in wanted {
+    for (holder, group) in new_groups {
         let Some(done) = groups.make(m, holder, &group)? else {
             continue;
         };

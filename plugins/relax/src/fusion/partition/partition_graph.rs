@@ -41,7 +41,7 @@ use passdock_plugin_api::prelude::*;
 
 use super::{domain_of, regroup, targets};
 use crate::fusion::group::Group;
-use crate::fusion::shared::marks::{CODEGEN, GLOBAL_SYMBOL, open_functions, text_of};
+use crate::fusion::shared::marks::{CODEGEN, GLOBAL_SYMBOL, open_functions, string_attr};
 use crate::shared::operators::identifier;
 
 options! {
@@ -59,10 +59,10 @@ pub fn partition_graph(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     if targets.is_empty() {
         return Ok(());
     }
-    let (mut wanted, mut report) = (Vec::new(), Report::default());
+    let (mut new_groups, mut report) = (Vec::new(), Report::default());
     let mut symbols = Symbols::default();
     for entry in m.functions() {
-        let symbol = text_of(&m.snapshot(entry.name)?, GLOBAL_SYMBOL);
+        let symbol = string_attr(&m.snapshot(entry.name)?, GLOBAL_SYMBOL);
         symbols.taken.extend(symbol);
     }
     for holder in open_functions(m)? {
@@ -72,7 +72,7 @@ pub fn partition_graph(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
                 report.stays(&f, op);
                 continue;
             };
-            report.takes(target, &m.snapshot(f.symbol(op))?);
+            report.count_supported(target, &m.snapshot(f.symbol(op))?);
             let base = format!("{}_{}", identifier(target), identifier(f.function_name()));
             let name = symbols.take(&base);
             let attrs = vec![
@@ -83,10 +83,10 @@ pub fn partition_graph(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
             if options.bind_constants {
                 group.most_inside = u64::MAX;
             }
-            wanted.push((holder, group));
+            new_groups.push((holder, group));
         }
     }
-    regroup(m, &targets, wanted)?;
+    regroup(m, &targets, new_groups)?;
     report.emit(cx);
     Ok(())
 }
@@ -126,7 +126,7 @@ impl Report {
         }
     }
 
-    fn takes(&mut self, target: &str, body: &Function) {
+    fn count_supported(&mut self, target: &str, body: &Function) {
         let kinds = self.taken.entry(target.to_owned()).or_default();
         let ops = body.iter();
         for op in ops.filter(|&op| body.terminator(body.parent_region(op)) != Some(op)) {

@@ -19,7 +19,7 @@ pub(super) fn groups(
     targets: &HashMap<SymbolId, String>,
 ) -> Vec<Vec<OpId>> {
     let ops: Vec<OpId> = f.ops_in(region).collect();
-    let places: HashMap<OpId, usize> = ops.iter().copied().zip(0..).collect();
+    let positions: HashMap<OpId, usize> = ops.iter().copied().zip(0..).collect();
     let mut graph = Depths {
         targets: ops.iter().map(|&op| targets.get(&f.symbol(op))).collect(),
         depths: Vec::with_capacity(ops.len()),
@@ -27,7 +27,7 @@ pub(super) fn groups(
         users: vec![Vec::new(); ops.len()],
     };
     for (at, &op) in ops.iter().enumerate() {
-        graph.add(at, &makers(f, op, region, &places));
+        graph.add(at, &producers(f, op, region, &positions));
     }
     graph.deepen();
     graph.groups(&ops)
@@ -43,21 +43,21 @@ struct Depths<'t> {
 
 impl Depths<'_> {
     /// Returns the minimum difference in depth between an op and its user.
-    fn step(&self, maker: usize, user: usize) -> usize {
-        let target = self.targets[maker];
+    fn step(&self, producer: usize, user: usize) -> usize {
+        let target = self.targets[producer];
         usize::from(target.is_some() && target != self.targets[user])
     }
 
     /// Adds the next op, after the ops that define its operands.
-    fn add(&mut self, at: usize, makers: &[usize]) {
-        let depths = makers
+    fn add(&mut self, at: usize, producers: &[usize]) {
+        let depths = producers
             .iter()
-            .map(|&maker| self.depths[maker] + self.step(maker, at));
+            .map(|&producer| self.depths[producer] + self.step(producer, at));
         let depth = depths.max().unwrap_or(0);
         self.depths.push(depth);
-        for &maker in makers {
-            self.users[maker].push(at);
-            self.join(maker, at);
+        for &producer in producers {
+            self.users[producer].push(at);
+            self.join(producer, at);
         }
     }
 
@@ -88,14 +88,14 @@ impl Depths<'_> {
         });
         for at in roots {
             let mut ways = Vec::new();
-            for &maker in &members[at] {
-                let users = self.users[maker].iter().copied();
-                ways.extend(users.map(|user| (maker, user)));
+            for &producer in &members[at] {
+                let users = self.users[producer].iter().copied();
+                ways.extend(users.map(|user| (producer, user)));
             }
             ways.retain(|&(_, user)| self.sets.root(user) != at);
             let least = ways
                 .iter()
-                .map(|&(maker, user)| self.depths[user] - self.step(maker, user));
+                .map(|&(producer, user)| self.depths[user] - self.step(producer, user));
             let Some(depth) = least.min().filter(|&depth| depth > self.depths[at]) else {
                 continue;
             };
@@ -106,8 +106,8 @@ impl Depths<'_> {
                 for &member in &members[at] {
                     self.depths[member] = depth;
                 }
-                for (maker, user) in ways {
-                    self.join(maker, user);
+                for (producer, user) in ways {
+                    self.join(producer, user);
                 }
             }
         }
@@ -132,12 +132,17 @@ impl Depths<'_> {
 }
 
 /// Returns the ops of a region whose results an op, or an op nested in it, uses.
-fn makers(f: &Function, op: OpId, region: RegionId, places: &HashMap<OpId, usize>) -> Vec<usize> {
+fn producers(
+    f: &Function,
+    op: OpId,
+    region: RegionId,
+    positions: &HashMap<OpId, usize>,
+) -> Vec<usize> {
     let nested = f.regions(op).iter().flat_map(|&inner| f.iter_in(inner));
     let users = std::iter::once(op).chain(nested);
     let values = users.flat_map(|user| f.operands(user));
-    let makers = values.filter_map(|value| f.defining_op(value));
-    let own = makers.filter(|&maker| f.parent_region(maker) == region);
-    own.filter_map(|maker| places.get(&maker).copied())
+    let producers = values.filter_map(|value| f.defining_op(value));
+    let own = producers.filter(|&producer| f.parent_region(producer) == region);
+    own.filter_map(|producer| positions.get(&producer).copied())
         .collect()
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use passdock_plugin_api::prelude::*;
 
 /// The prefix of domains that passes create. All other domains belong to the model or the user.
-pub(crate) const OWN: &str = "passdock.";
+pub(crate) const HOST_PREFIX: &str = "passdock.";
 
 /// Removes opset imports of passdock domains after functions were removed: those of domains that have no functions and
 /// no ops any more.
@@ -13,12 +13,14 @@ pub(crate) const OWN: &str = "passdock.";
 /// # Errors
 ///
 /// Fails if the host rejects an edit.
-pub fn take_back_domains(m: &mut Module<'_>, removed: &[SymbolId]) -> PassResult {
+pub fn remove_domains(m: &mut Module<'_>, removed: &[SymbolId]) -> PassResult {
     let domains = removed
         .iter()
         .filter_map(|&name| m.text(name).rsplit_once('.'));
     let domains = domains.map(|(domain, _)| domain.to_owned());
-    let mut domains: BTreeSet<String> = domains.filter(|domain| domain.starts_with(OWN)).collect();
+    let mut domains: BTreeSet<String> = domains
+        .filter(|domain| domain.starts_with(HOST_PREFIX))
+        .collect();
     let entries: Vec<_> = m.functions().collect();
     for entry in &entries {
         if let Some((domain, _)) = m.text(entry.name).rsplit_once('.') {

@@ -2,7 +2,7 @@
 
 use passdock_plugin_api::prelude::*;
 
-use super::domains::OWN;
+use super::domains::HOST_PREFIX;
 use crate::shared::call_graph::optimized_functions;
 
 /// The attribute of a function that is one kernel.
@@ -33,7 +33,7 @@ pub(crate) fn is_group(f: &Function) -> bool {
 }
 
 /// Returns a function attribute that is a string.
-pub(crate) fn text_of(f: &Function, name: &str) -> Option<String> {
+pub(crate) fn string_attr(f: &Function, name: &str) -> Option<String> {
     match f.function_attr(name)? {
         Attr::String(text) => Some(String::from_utf8_lossy(text).into_owned()),
         _ => None,
@@ -45,7 +45,7 @@ pub(crate) fn open_functions(m: &Module<'_>) -> Result<Vec<SymbolId>, EditError>
     let mut open = Vec::new();
     for name in optimized_functions(m)? {
         let f = m.snapshot(name)?;
-        if !is_group(&f) && !f.function_name().starts_with(OWN) {
+        if !is_group(&f) && !f.function_name().starts_with(HOST_PREFIX) {
             open.push(name);
         }
     }

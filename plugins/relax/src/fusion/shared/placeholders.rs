@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::{FreeNames, Snapshot, Support};
 
-use super::domains::OWN;
+use super::domains::HOST_PREFIX;
 use super::marks::is_group;
 use crate::shared::call_graph::graph_functions;
 
@@ -38,7 +38,7 @@ struct Placeholder<'h> {
 impl<'h> Placeholders<'h> {
     pub(crate) fn new(m: &Module<'h>) -> Result<Placeholders<'h>, EditError> {
         let mut left = Vec::new();
-        for name in graph_functions(m).filter(|&name| m.text(name).starts_with(OWN)) {
+        for name in graph_functions(m).filter(|&name| m.text(name).starts_with(HOST_PREFIX)) {
             let body = m.snapshot(name)?;
             if !is_group(&body) {
                 left.push((name, body));
@@ -95,34 +95,34 @@ impl<'h> Placeholders<'h> {
     ) -> Result<Support, PassError> {
         let f = m.snapshot(holder)?;
         let Some((found, inner)) = self.get(&f, call).and_then(|one| Some((one, one.op?))) else {
-            return Ok(Support::Unsaid);
+            return Ok(Support::Unknown);
         };
-        if cx.supports(&found.body, inner, target)? == Support::Unsaid {
-            return Ok(Support::Unsaid);
+        if cx.supports(&found.body, inner, target)? == Support::Unknown {
+            return Ok(Support::Unknown);
         }
         // Calls with other shapes may share the body, so it is inferred again in a scratch function.
         let name = &*self.scratch;
         m.create(name, FunctionKind::GRAPH, Some(holder.into()))?;
-        let made = m.edit(name)?;
-        let (body, mut args) = (made.body(), Vec::new());
+        let created = m.edit(name)?;
+        let (body, mut args) = (created.body(), Vec::new());
         for value in f.operands(call) {
-            let ty = made.type_from(&f, f.type_id(value))?;
-            args.push(made.add_arg(body, "", ty)?);
+            let ty = created.type_from(&f, f.type_id(value))?;
+            args.push(created.add_arg(body, "", ty)?);
         }
         args.resize(found.body.params().len(), ValueId::NONE);
-        made.set_results(body, &[])?;
-        let end = made
+        created.set_results(body, &[])?;
+        let end = created
             .terminator(body)
             .ok_or("a new function has no terminator (bug in passdock; please report it)")?;
         let at = Position::before(end);
-        made.clone_region_from(&found.body, found.body.body(), at, &args, &[])?;
+        created.clone_region_from(&found.body, found.body.body(), at, &args, &[])?;
         let name_of = found.body.name(inner);
-        let mut support = Support::Unsaid;
-        for op in made.ops() {
+        let mut support = Support::Unknown;
+        for op in created.ops() {
             // InferType has reported errors already.
-            _ = cx.infer(made, op);
-            if made.name(op) == name_of {
-                support = cx.supports(made, op, target)?;
+            _ = cx.infer(created, op);
+            if created.name(op) == name_of {
+                support = cx.supports(created, op, target)?;
             }
         }
         m.remove(name)?;
@@ -147,14 +147,14 @@ impl<'h> Placeholders<'h> {
         match (&*ops, &*traits) {
             ([], _) => None,
             (&[op], &[traits]) => Some((traits, Some(op))),
-            _ => Some((together(&traits), None)),
+            _ => Some((combined_traits(&traits), None)),
         }
     }
 }
 
 /// Returns the combined traits of several ops: the highest kind. A reduction combined with other kinds, as in a
 /// softmax, is out-fusable.
-fn together(traits: &[OpTraits]) -> OpTraits {
+fn combined_traits(traits: &[OpTraits]) -> OpTraits {
     let is_of = |traits: &OpTraits, kind: OpTraits| traits.0 & kind.0 != 0;
     let kind_of = |traits| KINDS.into_iter().find(|&kind| is_of(traits, kind));
     let Some(kinds) = traits.iter().map(kind_of).collect::<Option<Vec<_>>>() else {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::{DimKind, LocId, Snapshot};
 
-use crate::fusion::group::{NAMES, PLACES};
+use crate::fusion::group::{NAMES, POSITIONS};
 use crate::shared::callee::Body;
 use crate::shared::operators::check_opsets;
 
@@ -90,7 +90,7 @@ impl<'h> Kernel<'h> {
             f.set_opset(&domain, version)?;
         }
         let names = self.names(f, call);
-        let places: Vec<i64> = f.ints(call, PLACES).unwrap_or_default().to_vec();
+        let positions: Vec<i64> = f.ints(call, POSITIONS).unwrap_or_default().to_vec();
         let captures = self.captures(f, call, &names, constants)?;
         let copy = self.body.copy(f, call, &captures)?;
         if !self.has_dims_of(f, &copy.args) {
@@ -108,7 +108,7 @@ impl<'h> Kernel<'h> {
         }
         f.replace_op_with(call, &copy.values)?;
         self.rename(f, &copy.ops, &names)?;
-        Ok(copy.ops.into_iter().zip(places).collect())
+        Ok(copy.ops.into_iter().zip(positions).collect())
     }
 
     /// Returns the names that a call has for the ops and values; empty if the kernel's names apply.
@@ -169,18 +169,23 @@ impl<'h> Kernel<'h> {
     }
 
     /// Sets the names of the copies to those of the call.
-    fn rename(&self, f: &mut Function, made: &[OpId], names: &[String]) -> Result<(), EditError> {
+    fn rename(
+        &self,
+        f: &mut Function,
+        created: &[OpId],
+        names: &[String],
+    ) -> Result<(), EditError> {
         if names.is_empty() {
             return Ok(());
         }
-        for (&op, name) in made.iter().zip(names) {
+        for (&op, name) in created.iter().zip(names) {
             let loc = match &**name {
                 "" => LocId::NONE,
                 name => f.name_loc(name)?,
             };
             f.set_loc(op, loc)?;
         }
-        let copies = made.iter().flat_map(|&op| f.results(op)).copied();
+        let copies = created.iter().flat_map(|&op| f.results(op)).copied();
         let originals = self
             .ops
             .iter()

@@ -10,7 +10,7 @@ use crate::shared::retype::retype;
 
 /// The key of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Made {
+pub(super) struct FastFunction {
     pub(super) kind: Kind,
     /// The axis of a softmax; -1 for other kinds.
     pub(super) axis: i64,
@@ -18,7 +18,7 @@ pub(super) struct Made {
     pub(super) opset: i64,
 }
 
-impl Made {
+impl FastFunction {
     /// Returns the function's name, without a number that makes it unique.
     fn name(self) -> String {
         let name = self.kind.name;
@@ -33,7 +33,7 @@ impl Made {
 /// The functions that were created or found so far.
 #[derive(Default)]
 pub(super) struct Functions {
-    made: HashMap<Made, SymbolId>,
+    created: HashMap<FastFunction, SymbolId>,
 }
 
 impl Functions {
@@ -42,30 +42,30 @@ impl Functions {
         &mut self,
         m: &mut Module<'_>,
         cx: &PassContext,
-        wanted: Made,
+        requested: FastFunction,
     ) -> Result<SymbolId, PassError> {
-        if let Some(&made) = self.made.get(&wanted) {
-            return Ok(made);
+        if let Some(&created) = self.created.get(&requested) {
+            return Ok(created);
         }
-        let inner = match wanted.kind {
+        let inner = match requested.kind {
             Kind::SIGMOID | Kind::SOFTMAX => {
-                let exp = Made {
+                let exp = FastFunction {
                     kind: Kind::EXP,
                     axis: -1,
-                    ..wanted
+                    ..requested
                 };
                 self.get(m, cx, exp)?
             }
             _ => SymbolId::NONE,
         };
-        let base = wanted.name();
+        let base = requested.name();
         let mut name = base.clone();
         let mut number = 0;
-        let made = loop {
+        let created = loop {
             match m.function(&*name) {
-                None => break make(m, cx, wanted, &name, inner)?,
+                None => break make(m, cx, requested, &name, inner)?,
                 // An earlier run created it, or a back end replaced its body.
-                Some(entry) if is_like(&m.snapshot(entry.name)?, wanted) => {
+                Some(entry) if is_like(&m.snapshot(entry.name)?, requested) => {
                     forget_types(m.edit(entry.name)?)?;
                     break entry.name;
                 }
@@ -75,16 +75,16 @@ impl Functions {
                 }
             }
         };
-        self.made.insert(wanted, made);
-        Ok(made)
+        self.created.insert(requested, created);
+        Ok(created)
     }
 }
 
 /// Whether a function of the same name has a compatible signature.
-fn is_like(f: &Function, wanted: Made) -> bool {
+fn is_like(f: &Function, requested: FastFunction) -> bool {
     let results = f.terminator(f.body()).map(|end| f.operand_count(end));
     let is_open = f.ports(f.body()).all(|port| f.ty(port.ty).rank().is_none());
-    f.params().len() == 1 && results == Some(1) && is_open && f.opset("") == Some(wanted.opset)
+    f.params().len() == 1 && results == Some(1) && is_open && f.opset("") == Some(requested.opset)
 }
 
 /// Removes the types that were inferred for existing calls, as a new call may have other sizes.
@@ -103,20 +103,20 @@ fn forget_types(f: &mut Function) -> Result<(), EditError> {
 fn make(
     m: &mut Module<'_>,
     cx: &PassContext,
-    wanted: Made,
+    requested: FastFunction,
     name: &str,
     exp: SymbolId,
 ) -> Result<SymbolId, PassError> {
     let f = m.create(name, FunctionKind::GRAPH, None)?;
-    f.set_opset("", wanted.opset)?;
+    f.set_opset("", requested.opset)?;
     let body = f.body();
     let x = f.add_arg(body, "x", TypeId::NONE)?;
-    let value = match wanted.kind {
+    let value = match requested.kind {
         Kind::EXP => written(f, cx, include_str!("exp.txt"), x)?,
         Kind::TANH => written(f, cx, include_str!("tanh.txt"), x)?,
         Kind::ERF => written(f, cx, include_str!("erf.txt"), x)?,
         Kind::SIGMOID => sigmoid(f, exp, x)?,
-        _ => softmax(f, wanted, exp, x)?,
+        _ => softmax(f, requested, exp, x)?,
     };
     if exp.is_some() {
         f.set_opset(DOMAIN, 1)?;
@@ -153,16 +153,16 @@ fn sigmoid(f: &mut Function, exp: SymbolId, x: ValueId) -> Result<ValueId, EditE
 
 fn softmax(
     f: &mut Function,
-    wanted: Made,
+    requested: FastFunction,
     exp: SymbolId,
     x: ValueId,
 ) -> Result<ValueId, EditError> {
-    let axes = f.add_ints(&[wanted.axis])?;
+    let axes = f.add_ints(&[requested.axis])?;
     let mut b = FunctionBuilder::new(f);
     let max = OpBuilder::new("onnx.ReduceMax").operand(x);
-    let max = match wanted.opset {
+    let max = match requested.opset {
         18.. => max.operand(axes),
-        _ => max.attr("axes", vec![wanted.axis]),
+        _ => max.attr("axes", vec![requested.axis]),
     };
     let max = b.op(max.untyped_results(1))?;
     let max = b.function().result(max, 0);

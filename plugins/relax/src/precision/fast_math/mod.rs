@@ -80,7 +80,7 @@ use passdock_plugin_api::prelude::*;
 
 use crate::shared::call_graph::optimized_functions;
 use crate::shared::read::int_or;
-use functions::{Functions, Made};
+use functions::{FastFunction, Functions};
 
 options! {
     /// Options of FastMath.
@@ -108,16 +108,16 @@ pub fn fast_math(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
             continue;
         }
         let f = m.snapshot(name)?;
-        let found: Vec<(OpId, Made)> = f
+        let found: Vec<(OpId, FastFunction)> = f
             .iter()
-            .filter_map(|op| Some((op, wanted(&f, op, &options)?)))
+            .filter_map(|op| Some((op, requested(&f, op, &options)?)))
             .collect();
         drop(f);
         let mut calls = Vec::with_capacity(found.len());
-        for (op, wanted) in found {
-            let rule = wanted.kind.name;
+        for (op, requested) in found {
+            let rule = requested.kind.name;
             if cx.may_rewrite(rule) {
-                calls.push((op, functions.get(m, cx, wanted)?));
+                calls.push((op, functions.get(m, cx, requested)?));
                 cx.rewrote(rule);
             }
         }
@@ -174,7 +174,7 @@ fn kind(operator: &str) -> Option<Kind> {
 }
 
 /// Returns the function that replaces an op, or `None` if the op stays.
-fn wanted(f: &Function, op: OpId, options: &FastMath) -> Option<Made> {
+fn requested(f: &Function, op: OpId, options: &FastMath) -> Option<FastFunction> {
     let kind = kind(f.name(op)).filter(|_| options.ops.iter().any(|name| name == f.name(op)))?;
     let opset = f.opset("").filter(|opset| *opset >= kind.since)?;
     let x = f.operand(op, 0).filter(|_| f.result_count(op) == 1)?;
@@ -191,5 +191,5 @@ fn wanted(f: &Function, op: OpId, options: &FastMath) -> Option<Made> {
         .rank(x)
         .is_some_and(|rank| rank as i64 == axis.saturating_add(1));
     let axis = if is_last { -1 } else { axis };
-    Some(Made { kind, axis, opset })
+    Some(FastFunction { kind, axis, opset })
 }

@@ -17,7 +17,7 @@ pub(super) enum Fit {
     /// This element overflows to infinity.
     Overflows(f32),
     /// All nonzero elements, such as this one, underflow to zero.
-    Vanishes(f32),
+    Underflows(f32),
 }
 
 impl Fit {
@@ -66,15 +66,15 @@ impl Constants {
         let region = record.map_or(RegionId::NONE, |record| record.region);
         let bytes = f.constant_data(value)?.unwrap_or_default();
         let count = if is_splat { 1 } else { usize::MAX };
-        let mut made = Vec::with_capacity(bytes.len().min(count.saturating_mul(4)) / 2);
+        let mut created = Vec::with_capacity(bytes.len().min(count.saturating_mul(4)) / 2);
         for number in elements(bytes).take(count) {
-            element::push(self.low.dtype, number.into(), &mut made);
+            element::push(self.low.dtype, number.into(), &mut created);
         }
         let shape = f.shape(value).unwrap_or_default();
         let ty = f.add_type(&TypeSpec::shaped(self.low.dtype, &shape))?;
         let spec = match is_splat {
-            true => ConstantSpec::splat(ty, &made),
-            false => ConstantSpec::new(ty, &made),
+            true => ConstantSpec::splat(ty, &created),
+            false => ConstantSpec::new(ty, &created),
         };
         f.add_constant(&spec.in_region(region))
     }
@@ -93,7 +93,7 @@ fn fit(elements: impl Iterator<Item = f32>, low: Low) -> Fit {
         bf16::MIN_POSITIVE.to_f32()
     };
     let (mut nonzero, mut zeros, mut small) = (0_u64, 0_u64, 0_u64);
-    let mut vanished = 0.0;
+    let mut underflowed = 0.0;
     for element in elements.filter(|element| *element != 0.0 && element.is_finite()) {
         let rounded = match is_f16 {
             true => f16::from_f32(element).to_f32(),
@@ -106,11 +106,11 @@ fn fit(elements: impl Iterator<Item = f32>, low: Low) -> Fit {
         small += u64::from(rounded.abs() < smallest && rounded != element);
         if rounded == 0.0 {
             zeros += 1;
-            vanished = element;
+            underflowed = element;
         }
     }
     if nonzero > 0 && zeros == nonzero {
-        return Fit::Vanishes(vanished);
+        return Fit::Underflows(underflowed);
     }
     Fit::Fits {
         small: small * 1000 / nonzero.max(1),
@@ -135,7 +135,7 @@ mod tests {
         // Infinities and NaN don't count as overflow.
         let special = [f32::NEG_INFINITY, f32::NAN];
         assert_eq!(of(&special, Low::F16), fits(0));
-        assert_eq!(of(&[1e-12, 0.0], Low::F16), Fit::Vanishes(1e-12));
+        assert_eq!(of(&[1e-12, 0.0], Low::F16), Fit::Underflows(1e-12));
         assert_eq!(of(&[1e-12, 1.0, 1.0, 1.0], Low::F16), fits(250));
         // 2^-24 is the smallest subnormal float16.
         assert_eq!(of(&[1.0 / 16_777_216.0], Low::F16), fits(0));

@@ -112,11 +112,11 @@ impl Graph {
                 }
                 sent = sent.checked_add(least)?;
                 let mut full = way.len();
-                for (place, &edge) in way.iter().enumerate().rev() {
+                for (position, &edge) in way.iter().enumerate().rev() {
                     self.edges[edge as usize].left -= least;
                     self.edges[edge as usize ^ 1].left += least;
                     if self.edges[edge as usize].left == 0 {
-                        full = place;
+                        full = position;
                     }
                 }
                 // Continues from the first saturated edge.

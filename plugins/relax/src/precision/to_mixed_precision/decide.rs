@@ -33,14 +33,14 @@ fn follow(f: &Function, cx: &PassContext, flows: &mut Flows) -> PassResult {
             .iter()
             .map(|flow| &flows.all[*flow as usize]);
         let mut others = all.filter(|flow| flow.from != From::Constant).peekable();
-        let is_low = |flow: &Flow| matches!(flow.from, From::Low(_)) || flows.is_made_low(flow);
-        let wanted = member.role.always || others.peek().is_some() && others.all(is_low);
-        if !wanted {
+        let is_low = |flow: &Flow| matches!(flow.from, From::Low(_)) || flows.is_defined_low(flow);
+        let converts = member.role.always || others.peek().is_some() && others.all(is_low);
+        if !converts {
             continue;
         }
-        let bad = misfit(f, flows, number)?;
+        let bad = out_of_range_operand(f, flows, number)?;
         if let (Some((value, fit)), Kind::Op(op)) = (bad, flows.members[number].kind) {
-            note_misfit(f, cx, flows, op, value, fit);
+            note_out_of_range(f, cx, flows, op, value, fit);
         }
         flows.members[number].low = bad.is_none();
     }
@@ -48,7 +48,7 @@ fn follow(f: &Function, cx: &PassContext, flows: &mut Flows) -> PassResult {
 }
 
 /// Returns an operand of a member that is a constant out of the low-precision type's range.
-fn misfit(
+fn out_of_range_operand(
     f: &Function,
     flows: &mut Flows,
     member: usize,
@@ -80,25 +80,25 @@ fn groups(flows: &Flows) -> Vec<Group> {
             ends.for_each(|other| sets.merge(first as usize, other as usize));
         }
     }
-    let mut places: HashMap<usize, usize> = HashMap::new();
+    let mut positions: HashMap<usize, usize> = HashMap::new();
     let mut groups: Vec<Group> = Vec::new();
     for (number, member) in flows.members.iter().enumerate() {
         if !member.role.always {
             let root = sets.root(number);
-            let place = *places.entry(root).or_insert(groups.len());
-            if place == groups.len() {
+            let position = *positions.entry(root).or_insert(groups.len());
+            if position == groups.len() {
                 groups.push(Group {
                     members: Vec::new(),
                     flows: Vec::new(),
                 });
             }
-            groups[place].members.push(number as u32);
+            groups[position].members.push(number as u32);
         }
     }
     for (number, flow) in flows.all.iter().enumerate() {
         if let Some(end) = ends(flows, flow).next() {
             let root = sets.root(end as usize);
-            groups[places[&root]].flows.push(number as u32);
+            groups[positions[&root]].flows.push(number as u32);
         }
     }
     groups
@@ -106,13 +106,13 @@ fn groups(flows: &Flows) -> Vec<Group> {
 
 /// Returns the members that follow and define or use a value.
 fn ends<'f>(flows: &'f Flows, flow: &'f Flow) -> impl Iterator<Item = u32> + 'f {
-    let maker = match flow.from {
+    let producer = match flow.from {
         From::Member(member) => Some(member),
         _ => None,
     };
     // Constants don't connect members, as they can exist in both types.
     let users = flow.to.iter().filter(|_| flow.from != From::Constant);
-    let all = maker.into_iter().chain(users.copied());
+    let all = producer.into_iter().chain(users.copied());
     all.filter(|member| !flows.members[*member as usize].role.always)
 }
 
@@ -125,7 +125,7 @@ fn cost(flows: &Flows, flow: &Flow) -> u32 {
     let rounded = users.clone().any(|user| user.low && user.role.rounds);
     let low = users.clone().any(|user| user.low && !user.role.rounds) || !flow.casts.is_empty();
     let float = users.clone().any(|user| !user.low) || flow.floats;
-    match flows.is_made_low(flow) {
+    match flows.is_defined_low(flow) {
         true => u32::from(float || rounded),
         // A cast to the low-precision type and one back.
         false => u32::from(low || rounded) + u32::from(rounded),
@@ -144,7 +144,7 @@ fn improve(f: &Function, flows: &mut Flows, group: &Group) -> PassResult {
     for &member in &group.members {
         let node = graph.node();
         nodes.insert(member, node);
-        if misfit(f, flows, member as usize)?.is_some() {
+        if out_of_range_operand(f, flows, member as usize)?.is_some() {
             graph.implies(node, SINK);
         }
     }
@@ -172,7 +172,7 @@ fn add(graph: &mut Graph, flows: &Flows, flow: &Flow, nodes: &HashMap<u32, u32>)
             None => SINK,
         }
     };
-    let maker = match flow.from {
+    let producer = match flow.from {
         From::Constant | From::Low(_) => return,
         From::Float => SINK,
         From::Member(number) if flows.members[number as usize].role.rounds => SINK,
@@ -184,31 +184,38 @@ fn add(graph: &mut Graph, flows: &Flows, flow: &Flow, nodes: &HashMap<u32, u32>)
     let mut of_users = flow.to.iter().map(|user| &flows.members[*user as usize]);
     if of_users.any(|user| user.low && user.role.rounds) {
         users.push(SINK);
-        graph.costs(SOURCE, maker);
+        graph.costs(SOURCE, producer);
     }
     users.sort_unstable();
     users.dedup();
     let (up, down) = (graph.node(), graph.node());
-    graph.costs(maker, up);
-    graph.costs(down, maker);
+    graph.costs(producer, up);
+    graph.costs(down, producer);
     for user in users {
         graph.implies(up, user);
         graph.implies(user, down);
     }
 }
 
-fn note_misfit(f: &Function, cx: &PassContext, flows: &Flows, op: OpId, value: ValueId, fit: Fit) {
+fn note_out_of_range(
+    f: &Function,
+    cx: &PassContext,
+    flows: &Flows,
+    op: OpId,
+    value: ValueId,
+    fit: Fit,
+) {
     let (name, low) = (called(f, value), flows.low.name);
     let why = match fit {
         Fit::Overflows(element) => format!("element {element:?} of {name} becomes infinity"),
-        Fit::Vanishes(element) => {
+        Fit::Underflows(element) => {
             format!("all nonzero elements of {name}, such as {element:?}, become zero")
         }
         Fit::Fits { .. } => return,
     };
     let message = format!("`{}` stays in float32: in {low}, {why}", f.name(op));
     let note = Diagnostic::note(message).code("relax::precision-range");
-    cx.emit(&note.at(place_of(f, op, value)));
+    cx.emit(&note.at(operand_location(f, op, value)));
 }
 
 /// Emits notes about constants with many elements that lose precision because they are subnormal.
@@ -231,14 +238,14 @@ fn note_small(f: &Function, cx: &PassContext, flows: &mut Flows) -> PassResult {
                 called(f, flow.value)
             );
             let note = Diagnostic::note(message).code("relax::precision-small");
-            cx.emit(&note.at(place_of(f, op, flow.value)));
+            cx.emit(&note.at(operand_location(f, op, flow.value)));
         }
     }
     Ok(())
 }
 
 /// Returns the place of an operand of an op.
-fn place_of(f: &Function, op: OpId, value: ValueId) -> Place {
+fn operand_location(f: &Function, op: OpId, value: ValueId) -> Place {
     let index = f.operands(op).position(|operand| operand == value);
     Place::operand(op, index.unwrap_or(0)).within(f)
 }

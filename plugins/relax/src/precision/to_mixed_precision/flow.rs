@@ -166,7 +166,7 @@ impl Flows {
     }
 
     /// Whether a value is defined in the low-precision type.
-    pub(super) fn is_made_low(&self, flow: &Flow) -> bool {
+    pub(super) fn is_defined_low(&self, flow: &Flow) -> bool {
         match flow.from {
             From::Member(member) => {
                 let member = &self.members[member as usize];
@@ -307,7 +307,7 @@ fn is_float(f: &Function, value: ValueId) -> bool {
 fn is_quantized(f: &Function, op: OpId) -> bool {
     let mut operands = f.operands(op).filter_map(|operand| f.defining_op(operand));
     let mut results = f.results(op).iter().flat_map(|&result| f.iter_uses(result));
-    operands.any(|maker| f.name(maker) == "onnx.DequantizeLinear")
+    operands.any(|producer| f.name(producer) == "onnx.DequantizeLinear")
         || results.any(|used| f.name(used.op) == "onnx.QuantizeLinear")
 }
 

@@ -61,7 +61,7 @@ struct Row {
 }
 
 impl Row {
-    fn takes(&self, low: Low) -> bool {
+    fn supports(&self, low: Low) -> bool {
         if low == Low::F16 { self.f16 } else { self.bf16 }
     }
 }
@@ -99,13 +99,15 @@ pub(super) fn is_listed(operator: &str) -> bool {
 pub(super) fn signature(operator: &str, opset: i64, low: Low) -> Option<&'static Signature> {
     let rows = table().get(operator)?;
     let row = rows.iter().rev().find(|row| row.since <= opset)?;
-    row.takes(low).then_some(&row.signature)
+    row.supports(low).then_some(&row.signature)
 }
 
 /// Returns the first opset in which an operator supports the type.
 pub(super) fn first_opset(operator: &str, low: Low) -> Option<i64> {
     let rows = table().get(operator)?;
-    rows.iter().find(|row| row.takes(low)).map(|row| row.since)
+    rows.iter()
+        .find(|row| row.supports(low))
+        .map(|row| row.since)
 }
 
 #[cfg(test)]

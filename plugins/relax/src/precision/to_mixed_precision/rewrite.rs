@@ -70,21 +70,21 @@ impl Writer<'_> {
     fn write(&mut self, flow: &Flow) -> PassResult {
         let is_low = |&user: &u32| self.flows.members[user as usize].low;
         let is_low = flow.to.iter().any(is_low);
-        let made_low = self.flows.is_made_low(flow);
-        if !is_low && !made_low && flow.casts.is_empty() {
+        let defined_low = self.flows.is_defined_low(flow);
+        if !is_low && !defined_low && flow.casts.is_empty() {
             return Ok(());
         }
         let uses = self.uses(flow);
         let value = flow.value;
-        if made_low {
+        if defined_low {
             if !uses.float.is_empty() || !uses.rounded.is_empty() {
                 let up = self.cast(value, FLOAT)?;
-                self.hand(&uses.float, up)?;
-                self.hand(&uses.rounded, up)?;
+                self.replace_uses_with(&uses.float, up)?;
+                self.replace_uses_with(&uses.rounded, up)?;
                 // The name belongs to the float32 value, except for parameters.
                 let name = self.f.value_name(value).map(str::to_owned);
-                let is_made = self.f.defining_op(value).is_some();
-                if let Some(name) = name.filter(|_| is_made) {
+                let is_new = self.f.defining_op(value).is_some();
+                if let Some(name) = name.filter(|_| is_new) {
                     self.f.set_value_name(value, "")?;
                     self.f.set_value_name(up, &name)?;
                 }
@@ -97,13 +97,13 @@ impl Writer<'_> {
         match flow.from {
             From::Constant => {
                 let low = self.flows.constants.convert(self.f, value)?;
-                self.hand_low(&uses, value, low)?;
-                self.take_place(value, low)?;
+                self.replace_with_low(&uses, value, low)?;
+                self.replace_constant(value, low)?;
             }
             From::Low(origin) => {
                 // The origin is rounded already.
                 let origin = self.replaced.get(&origin).copied().unwrap_or(origin);
-                self.hand(&uses.low, origin)?;
+                self.replace_uses_with(&uses.low, origin)?;
                 self.drop_casts(flow, origin)?;
             }
             From::Member(_) | From::Float => {
@@ -111,7 +111,7 @@ impl Writer<'_> {
                 let is_used = !uses.low.is_empty() || !uses.rounded.is_empty();
                 if is_used || flow.casts.len() > 1 {
                     let low = self.cast(value, self.flows.low.onnx)?;
-                    self.hand_low(&uses, value, low)?;
+                    self.replace_with_low(&uses, value, low)?;
                     self.drop_casts(flow, low)?;
                 }
             }
@@ -133,16 +133,21 @@ impl Writer<'_> {
     }
 
     /// Replaces uses by a low-precision value, or by that value cast back to float32.
-    fn hand_low(&mut self, uses: &UsesBy, value: ValueId, low: ValueId) -> Result<(), EditError> {
-        self.hand(&uses.low, low)?;
+    fn replace_with_low(
+        &mut self,
+        uses: &UsesBy,
+        value: ValueId,
+        low: ValueId,
+    ) -> Result<(), EditError> {
+        self.replace_uses_with(&uses.low, low)?;
         if !uses.rounded.is_empty() {
             let up = self.cast_like(low, FLOAT, self.f.type_id(value))?;
-            self.hand(&uses.rounded, up)?;
+            self.replace_uses_with(&uses.rounded, up)?;
         }
         Ok(())
     }
 
-    fn hand(&mut self, uses: &[Use], value: ValueId) -> Result<(), EditError> {
+    fn replace_uses_with(&mut self, uses: &[Use], value: ValueId) -> Result<(), EditError> {
         for used in uses {
             self.f.set_operand(used.op, used.index, value)?;
         }
@@ -177,7 +182,7 @@ impl Writer<'_> {
             .attr("to", to)
             .result(ty);
         let (cast, at) = match self.f.defining_op(value) {
-            Some(maker) => (cast.loc(self.f.loc(maker)), after(self.f, maker)),
+            Some(producer) => (cast.loc(self.f.loc(producer)), after(self.f, producer)),
             None => (cast, self.at_start(value)),
         };
         let cast = self.f.create_op(cast, at)?;
@@ -206,7 +211,7 @@ impl Writer<'_> {
     }
 
     /// Erases a constant if it is unused; the new one takes its name.
-    fn take_place(&mut self, old: ValueId, new: ValueId) -> Result<(), EditError> {
+    fn replace_constant(&mut self, old: ValueId, new: ValueId) -> Result<(), EditError> {
         let name = self.f.value_name(old).map(str::to_owned);
         let unused = self.f.constant(old).filter(|_| self.f.use_count(old) == 0);
         if let Some(constant) = unused {

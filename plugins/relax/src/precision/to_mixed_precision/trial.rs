@@ -27,7 +27,7 @@ pub(super) fn signature(
         return Ok(None);
     };
     let at = Position::before(op);
-    let mut made = Vec::new();
+    let mut created = Vec::new();
     let mut builder = copy.untyped_results(f.result_count(op));
     for (&operand, is_float) in operands.iter().zip(&floats) {
         if !is_float {
@@ -38,13 +38,13 @@ pub(super) fn signature(
         let cast = OpBuilder::new(CAST).operand(operand).attr("to", low.onnx);
         let cast = f.create_op(cast.result(ty), at)?;
         builder = builder.operand(f.result(cast, 0));
-        made.push(cast);
+        created.push(cast);
     }
     let copy = f.create_op(builder, at)?;
-    made.push(copy);
+    created.push(copy);
     let inferred = cx.infer(f, copy);
     let dtypes: Vec<DType> = f.results(copy).iter().map(|one| f.dtype(*one)).collect();
-    for op in made.into_iter().rev() {
+    for op in created.into_iter().rev() {
         f.erase_op(op)?;
     }
     let why = match inferred {

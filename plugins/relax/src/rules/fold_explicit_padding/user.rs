@@ -3,7 +3,7 @@
 use passdock_plugin_api::prelude::*;
 
 use super::padding::Padding;
-use crate::shared::read::{int_or, made_by, operand, operator, own_pads, size};
+use crate::shared::read::{defined_by, explicit_pads, int_or, operand, operator, size};
 
 /// A user of a `Pad`, with its own amounts and the amounts of the `Pad` added.
 pub(super) struct User {
@@ -16,7 +16,7 @@ pub(super) struct User {
 impl User {
     pub(super) fn from_op(f: &Function, op: OpId, padding: &Padding) -> Result<User, EditError> {
         NoMatch::unless(!f.traits(op).is_ambiguous())?;
-        let own = own_pads(f, op, padding.pads.len()).ok_or(NoMatch)?;
+        let own = explicit_pads(f, op, padding.pads.len()).ok_or(NoMatch)?;
         let pads: Vec<i64> = own.iter().zip(&padding.pads).map(|(a, b)| a + b).collect();
         let pads_nothing = own.iter().all(|&pad| pad == 0);
         let mut user = User {
@@ -96,12 +96,12 @@ fn has_elements(f: &Function, value: ValueId) -> bool {
 /// Whether all elements of a value are known to be at least 0.
 fn is_not_negative(f: &Function, value: ValueId) -> Result<bool, EditError> {
     const NAMES: &str = "Relu Abs Exp HardSigmoid Sigmoid Softmax Softplus";
-    let maker = value.option().and_then(|value| f.defining_op(value));
-    let name = maker.and_then(|op| operator(f, op).strip_prefix("onnx."));
+    let producer = value.option().and_then(|value| f.defining_op(value));
+    let name = producer.and_then(|op| operator(f, op).strip_prefix("onnx."));
     if name.is_some_and(|name| NAMES.split(' ').any(|one| one == name)) {
         return Ok(true);
     }
-    let Some(clip) = made_by(f, value, "onnx.Clip") else {
+    let Some(clip) = defined_by(f, value, "onnx.Clip") else {
         return Ok(false);
     };
     let bound = |at: usize, name: &str| match f.operand(clip, at).and_then(ValueId::option) {

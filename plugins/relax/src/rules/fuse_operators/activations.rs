@@ -4,9 +4,9 @@ use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::rewrite::is_about;
 
 use crate::rules::shared::bounds::bounds;
-use crate::rules::shared::checks::goes;
+use crate::rules::shared::checks::becomes_dead;
 use crate::rules::shared::polynomial::{Polynomial, polynomial, terms};
-use crate::shared::read::{float_or, is, made_by, operand, unless_refused};
+use crate::shared::read::{defined_by, float_or, is, operand, unless_no_match};
 
 /// `x/2 (1 + erf(x/√2))`, and its approximation by `tanh` of a cubic polynomial.
 pub(super) static GELU: Rules = rules! {
@@ -45,13 +45,13 @@ pub(super) static SOFTPLUS: Rules = rules! {
     rule softplus {
         %e = onnx.Exp(%x)
         %s = onnx.Add(%e, 1)
-        onnx.Log(%s) => onnx.Softplus(%x) where dtype(%x) == f32, stretches_to(%s, %x), uses(%e) == 1, uses(%s) == 1
+        onnx.Log(%s) => onnx.Softplus(%x) where dtype(%x) == f32, broadcasts_to(%s, %x), uses(%e) == 1, uses(%s) == 1
     }
     rule softplus_of_halves {
         %e = onnx.Exp(%x)
         %s = onnx.Add(%e, 1)
         onnx.Log(%s) => onnx.Softplus(%x)
-            where opset >= 22, dtype(%x) in [f16, bf16], stretches_to(%s, %x), uses(%e) == 1, uses(%s) == 1
+            where opset >= 22, dtype(%x) in [f16, bf16], broadcasts_to(%s, %x), uses(%e) == 1, uses(%s) == 1
     }
 };
 
@@ -85,17 +85,18 @@ fn gated(r: &mut Rewriter<'_>, m: &Match<'_>, gates: &[(&str, Gate)]) -> Rewritt
     let all = terms(f, y);
     for &g in &all {
         for (name, gate) in gates {
-            let Some(op) = made_by(f, g, name).filter(|op| goes(f, m.root(), *op)) else {
+            let Some(op) = defined_by(f, g, name).filter(|op| becomes_dead(f, m.root(), *op))
+            else {
                 continue;
             };
             for &x in all[1..].iter().filter(|x| **x != g) {
                 let read = || {
-                    let (wanted, made) = gate(r, op, x)?;
-                    let is_it = polynomial(f, y, x, g)?.is_about(wanted, f.dtype(x));
-                    Ok(is_it.then_some(made).ok_or(NoMatch)?)
+                    let (expected, new_op) = gate(r, op, x)?;
+                    let is_it = polynomial(f, y, x, g)?.is_about(expected, f.dtype(x));
+                    Ok(is_it.then_some(new_op).ok_or(NoMatch)?)
                 };
-                if let Some(made) = unless_refused(read())? {
-                    return Ok(Some(vec![r.op(made.operand(x))?]));
+                if let Some(new_op) = unless_no_match(read())? {
+                    return Ok(Some(vec![r.op(new_op.operand(x))?]));
                 }
             }
         }
@@ -111,33 +112,33 @@ fn inside(f: &Function, op: OpId, x: ValueId) -> Result<Polynomial, EditError> {
 fn gelu(r: &Rewriter<'_>, op: OpId, x: ValueId) -> Result<Gated, EditError> {
     let f = r.function();
     let is_erf = is(f, op, "onnx.Erf");
-    let wanted = Polynomial::gelu_gate(is_erf);
-    NoMatch::unless(inside(f, op, x)?.is_about(wanted, f.dtype(x)))?;
-    let made = OpBuilder::new("onnx.Gelu");
-    let made = match is_erf {
-        true => made,
-        false => made.attr("approximate", "tanh"),
+    let expected = Polynomial::gelu_gate(is_erf);
+    NoMatch::unless(inside(f, op, x)?.is_about(expected, f.dtype(x)))?;
+    let new_op = OpBuilder::new("onnx.Gelu");
+    let new_op = match is_erf {
+        true => new_op,
+        false => new_op.attr("approximate", "tanh"),
     };
-    Ok((Polynomial::halves(), made))
+    Ok((Polynomial::halves(), new_op))
 }
 
 fn swish(r: &Rewriter<'_>, op: OpId, x: ValueId) -> Result<Gated, EditError> {
     let found = inside(r.function(), op, x)?;
     let alpha = found.at(1, 0);
     NoMatch::unless(found == Polynomial::term(1, 0, alpha))?;
-    let made = OpBuilder::new("onnx.Swish");
-    let made = match alpha == 1.0 {
-        true => made,
-        false => made.attr("alpha", alpha as f32),
+    let new_op = OpBuilder::new("onnx.Swish");
+    let new_op = match alpha == 1.0 {
+        true => new_op,
+        false => new_op.attr("alpha", alpha as f32),
     };
-    Ok((Polynomial::term(1, 1, 1.0), made))
+    Ok((Polynomial::term(1, 1, 1.0), new_op))
 }
 
 fn hard_swish(r: &Rewriter<'_>, op: OpId, x: ValueId) -> Result<Gated, EditError> {
     let f = r.function();
-    let near = |name: &str, default: f32, wanted: f64| {
+    let near = |name: &str, default: f32, expected: f64| {
         let found = float_or(f, op, name, default);
-        found.is_some_and(|found| is_about(f64::from(found), wanted, f.dtype(x)))
+        found.is_some_and(|found| is_about(f64::from(found), expected, f.dtype(x)))
     };
     let is_line = near("alpha", 0.2, 1.0 / 6.0) && near("beta", 0.5, 0.5);
     NoMatch::unless(is_line && f.operand(op, 0) == Some(x))?;
@@ -149,8 +150,8 @@ fn hard_swish(r: &Rewriter<'_>, op: OpId, x: ValueId) -> Result<Gated, EditError
 
 fn hard_swish_of_6(r: &Rewriter<'_>, op: OpId, x: ValueId) -> Result<Gated, EditError> {
     NoMatch::unless(clipped_from_zero(r, op)? == 6.0)?;
-    let wanted = Polynomial::term(1, 0, 1.0).plus(Polynomial::number(3.0), 1.0);
-    NoMatch::unless(inside(r.function(), op, x)? == wanted)?;
+    let expected = Polynomial::term(1, 0, 1.0).plus(Polynomial::number(3.0), 1.0);
+    NoMatch::unless(inside(r.function(), op, x)? == expected)?;
     Ok((
         Polynomial::term(1, 1, 1.0 / 6.0),
         OpBuilder::new("onnx.HardSwish"),
@@ -174,11 +175,11 @@ fn hard_sigmoid(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
 fn hard_sigmoid_of_6(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     for operand in [m.value(f, "a"), m.value(f, "b")] {
-        let Some(clip) = made_by(f, operand, "onnx.Clip") else {
+        let Some(clip) = defined_by(f, operand, "onnx.Clip") else {
             continue;
         };
-        let product = unless_refused(polynomial(f, m.value(f, "y"), operand, ValueId::NONE))?;
-        let high = unless_refused(clipped_from_zero(r, clip))?;
+        let product = unless_no_match(polynomial(f, m.value(f, "y"), operand, ValueId::NONE))?;
+        let high = unless_no_match(clipped_from_zero(r, clip))?;
         let Some((product, high)) = product.zip(high) else {
             continue;
         };
@@ -199,18 +200,20 @@ fn line(r: &mut Rewriter<'_>, m: &Match<'_>, clip: OpId, factor: f64) -> Rewritt
     let top = operand(f, clip, 0);
     // The farthest term first: it removes the most ops.
     for x in terms(f, top).into_iter().skip(1).rev() {
-        let Some(found) = unless_refused(polynomial(f, top, x, ValueId::NONE))? else {
+        let Some(found) = unless_no_match(polynomial(f, top, x, ValueId::NONE))? else {
             continue;
         };
         let (alpha, beta) = (found.at(1, 0), found.at(0, 0));
         let line = Polynomial::term(1, 0, alpha).plus(Polynomial::number(beta), 1.0);
-        let goes = f.defining_op(top).is_some_and(|op| goes(f, m.root(), op));
-        if found == line && alpha != 0.0 && goes && is(f, clip, "onnx.Clip") {
-            let made = OpBuilder::new("onnx.HardSigmoid")
+        let becomes_dead = f
+            .defining_op(top)
+            .is_some_and(|op| becomes_dead(f, m.root(), op));
+        if found == line && alpha != 0.0 && becomes_dead && is(f, clip, "onnx.Clip") {
+            let new_op = OpBuilder::new("onnx.HardSigmoid")
                 .operand(x)
                 .attr("alpha", (alpha * factor) as f32)
                 .attr("beta", (beta * factor) as f32);
-            return Ok(Some(vec![r.op(made)?]));
+            return Ok(Some(vec![r.op(new_op)?]));
         }
     }
     Ok(None)

@@ -3,8 +3,8 @@
 use passdock_plugin_api::DimKind;
 use passdock_plugin_api::prelude::*;
 
-use crate::rules::shared::checks::{goes, number_beside};
-use crate::shared::read::{axis_in, made_by, operand, pair, perm};
+use crate::rules::shared::checks::{becomes_dead, broadcast_number};
+use crate::shared::read::{axis_in, defined_by, operand, pair, perm};
 
 /// The ranks of queries, keys and values: batch, heads, length and head size. Rank 3 has one head and no axis for it.
 const RANKS: [usize; 2] = [3, 4];
@@ -39,7 +39,7 @@ fn attention(r: &mut Rewriter<'_>, m: &Match<'_>, is_masked: bool) -> Rewritten 
     NoMatch::unless(axis == Some(rank - 1))?;
     let mut mask = None;
     if is_masked {
-        let op = made_by(f, scores, "onnx.Add").ok_or(NoMatch)?;
+        let op = defined_by(f, scores, "onnx.Add").ok_or(NoMatch)?;
         let operands = pair(f, op);
         let at = operands
             .iter()
@@ -64,21 +64,21 @@ fn attention(r: &mut Rewriter<'_>, m: &Match<'_>, is_masked: bool) -> Rewritten 
     let f = r.function();
     // ONNX Runtime rejects scales that aren't positive.
     let is_scale = scale > 0.0 && scale.is_finite();
-    NoMatch::unless(is_scale && goes(f, m.root(), op))?;
+    NoMatch::unless(is_scale && becomes_dead(f, m.root(), op))?;
     let k = swap(r, swapped, rank)?;
     let f = r.function();
     let queries = outer(f, q, rank).ok_or(NoMatch)?;
     let is_same = |value| outer(f, value, rank).as_ref() == Some(&queries);
     NoMatch::unless(is_same(k) && is_same(v))?;
-    let made = OpBuilder::new("onnx.Attention")
+    let new_op = OpBuilder::new("onnx.Attention")
         .operands([q, k, v])
         .operands(mask)
         .attr("scale", scale as f32);
-    let made = match rank {
-        3 => made.attr("q_num_heads", 1).attr("kv_num_heads", 1),
-        _ => made,
+    let new_op = match rank {
+        3 => new_op.attr("q_num_heads", 1).attr("kv_num_heads", 1),
+        _ => new_op,
     };
-    Ok(Some(vec![r.op(made)?]))
+    Ok(Some(vec![r.op(new_op)?]))
 }
 
 /// Returns all dims except the last two, if they are known.
@@ -92,17 +92,17 @@ fn outer(f: &Function, value: ValueId, rank: usize) -> Option<Vec<Dim>> {
 /// Splits a value into an unscaled value and a constant factor.
 fn scaled(r: &Rewriter<'_>, value: ValueId) -> Result<(ValueId, f64), EditError> {
     let f = r.function();
-    if let Some(op) = made_by(f, value, "onnx.Mul") {
+    if let Some(op) = defined_by(f, value, "onnx.Mul") {
         let [a, b] = pair(f, op);
         for (x, factor) in [(a, b), (b, a)] {
-            if let Some(number) = number_beside(f, factor, x)? {
+            if let Some(number) = broadcast_number(f, factor, x)? {
                 return Ok((x, number));
             }
         }
     }
-    if let Some(op) = made_by(f, value, "onnx.Div") {
+    if let Some(op) = defined_by(f, value, "onnx.Div") {
         let [x, divisor] = pair(f, op);
-        if let Some(number) = number_beside(f, divisor, x)?.filter(|number| *number != 0.0) {
+        if let Some(number) = broadcast_number(f, divisor, x)?.filter(|number| *number != 0.0) {
             return Ok((x, 1.0 / number));
         }
     }
@@ -112,14 +112,14 @@ fn scaled(r: &Rewriter<'_>, value: ValueId) -> Result<(ValueId, f64), EditError>
 /// Returns the product of queries and keys that defines the scores, and its constant factor.
 fn product(r: &Rewriter<'_>, scores: ValueId) -> Result<Option<(OpId, f64)>, EditError> {
     let (product, scale) = scaled(r, scores)?;
-    Ok(made_by(r.function(), product, "onnx.MatMul").map(|op| (op, scale)))
+    Ok(defined_by(r.function(), product, "onnx.MatMul").map(|op| (op, scale)))
 }
 
 /// Transposes the last two dims of the keys back.
 fn swap(r: &mut Rewriter<'_>, swapped: ValueId, rank: usize) -> Result<ValueId, EditError> {
     let f = r.function();
     let identity: Vec<i64> = (0..rank as i64).collect();
-    let (x, mut perm) = match made_by(f, swapped, "onnx.Transpose") {
+    let (x, mut perm) = match defined_by(f, swapped, "onnx.Transpose") {
         Some(op) => (operand(f, op, 0), perm(f, op).ok_or(NoMatch)?),
         None => (swapped, identity.clone()),
     };

@@ -3,9 +3,9 @@
 use passdock_plugin_api::prelude::*;
 
 use super::norms::{last_dims, make, parameter, splat};
-use crate::rules::shared::checks::goes;
+use crate::rules::shared::checks::becomes_dead;
 use crate::rules::shared::spread::{Power, Spread, centred, mean, mean_square, root_of};
-use crate::shared::read::{made_by, pair, unless_refused};
+use crate::shared::read::{defined_by, pair, unless_no_match};
 
 /// Matches `x m + (beta - mean(x) m)`, where `m` is the scale divided by the standard deviation.
 pub(super) fn by_factors(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
@@ -18,14 +18,14 @@ pub(super) fn by_factors(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
         }
         let f = r.function();
         // In a sum, the other operand is `beta - mean m`; in a difference, `mean m`.
-        let (shift, bias) = match (is_sum, made_by(f, operands[other], "onnx.Sub")) {
+        let (shift, bias) = match (is_sum, defined_by(f, operands[other], "onnx.Sub")) {
             (true, Some(op)) => (f.operand(op, 1), f.operand(op, 0)),
             (false, _) => (Some(operands[other]), None),
             _ => continue,
         };
         let (Some(product), Some(shift)) = (
-            made_by(f, operands[at], "onnx.Mul"),
-            shift.and_then(|shift| made_by(f, shift, "onnx.Mul")),
+            defined_by(f, operands[at], "onnx.Mul"),
+            shift.and_then(|shift| defined_by(f, shift, "onnx.Mul")),
         ) else {
             continue;
         };
@@ -52,32 +52,32 @@ fn factors(
             continue;
         };
         let Some((of, axes, _)) =
-            unless_refused(mean(f, *own))?.filter(|_| shifts.contains(&factor))
+            unless_no_match(mean(f, *own))?.filter(|_| shifts.contains(&factor))
         else {
             continue;
         };
         // The factor is the inverse deviation, possibly times the scale.
         let mut parts = vec![(factor, None, Power::Inverse)];
-        if let Some(op) = made_by(f, factor, "onnx.Mul") {
+        if let Some(op) = defined_by(f, factor, "onnx.Mul") {
             let [a, b] = pair(f, op);
             parts.extend([(a, Some(b), Power::Inverse), (b, Some(a), Power::Inverse)]);
         }
-        if let Some(op) = made_by(f, factor, "onnx.Div") {
+        if let Some(op) = defined_by(f, factor, "onnx.Div") {
             let [scale, root] = pair(f, op);
             parts.push((root, Some(scale), Power::Root));
         }
         for (deviation, scale, power) in parts {
             let f = r.function();
             let sum = root_of(f, deviation, power);
-            let Some(spread) = unless_refused(sum.and_then(|sum| mean_square(f, sum)))? else {
+            let Some(spread) = unless_no_match(sum.and_then(|sum| mean_square(f, sum)))? else {
                 continue;
             };
             let is_it = of == x
                 && spread.axes == axes
                 && centred(f, spread.x, &axes)? == Some(x)
-                && goes(f, root, spread.mean);
+                && becomes_dead(f, root, spread.mean);
             if is_it {
-                return unless_refused(with_parameters(r, x, &spread, scale, bias));
+                return unless_no_match(with_parameters(r, x, &spread, scale, bias));
             }
         }
     }
@@ -101,6 +101,6 @@ fn with_parameters(
         None => ones,
     };
     let bias = bias.map(|bias| parameter(r, bias, ones)).transpose()?;
-    let made = make("onnx.LayerNormalization", dtype, spread).operands([x, scale]);
-    r.op(made.operands(bias))
+    let new_op = make("onnx.LayerNormalization", dtype, spread).operands([x, scale]);
+    r.op(new_op.operands(bias))
 }

@@ -122,7 +122,7 @@ pub fn fuse_operators(f: &mut Function, cx: &PassContext) -> PassResult {
             )));
         }
     }
-    let is_meant = |(name, _, is_named_only): &(&str, &Rules, bool)| {
+    let is_selected = |(name, _, is_named_only): &(&str, &Rules, bool)| {
         let is_in = |list: &[String]| list.iter().any(|one| one == name);
         let is_chosen = match options.ops.is_empty() {
             true => !is_named_only,
@@ -132,7 +132,7 @@ pub fn fuse_operators(f: &mut Function, cx: &PassContext) -> PassResult {
     };
     let rules: Vec<&Rules> = OPERATORS
         .into_iter()
-        .filter(is_meant)
+        .filter(is_selected)
         .map(|(_, rules, _)| rules)
         .collect();
     cx.rewrite(f, &rules)

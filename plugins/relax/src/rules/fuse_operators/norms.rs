@@ -4,9 +4,9 @@ use half::{bf16, f16};
 use passdock_plugin_api::prelude::*;
 
 use super::factors::by_factors;
-use crate::rules::shared::checks::goes;
+use crate::rules::shared::checks::becomes_dead;
 use crate::rules::shared::spread::{Spread, centred, spread};
-use crate::shared::read::{like, made_by, operand, stretches};
+use crate::shared::read::{defined_by, like, operand, stretches};
 
 /// `(x - mean(x)) / √(var(x) + epsilon)` along the last axes, then a scale and a bias.
 pub(super) static LAYER_NORM: Rules = rules! {
@@ -73,7 +73,7 @@ fn norm(r: &mut Rewriter<'_>, m: &Match<'_>, kind: Kind) -> Rewritten {
         Kind::Rms => Some(spread.x),
     };
     let x = x
-        .filter(|_| goes(f, m.root(), spread.mean))
+        .filter(|_| becomes_dead(f, m.root(), spread.mean))
         .ok_or(NoMatch)?;
     let dims = last_dims(f, x, spread.axes.len()).ok_or(NoMatch)?;
     let dtype = f.dtype(x);
@@ -82,8 +82,8 @@ fn norm(r: &mut Rewriter<'_>, m: &Match<'_>, kind: Kind) -> Rewritten {
         Kind::Layer => "onnx.LayerNormalization",
         Kind::Rms => "onnx.RMSNormalization",
     };
-    let made = make(name, dtype, &spread).operands([x, ones]);
-    Ok(Some(vec![r.op(made)?]))
+    let new_op = make(name, dtype, &spread).operands([x, ones]);
+    Ok(Some(vec![r.op(new_op)?]))
 }
 
 /// Returns the sizes of the last dims, if they are constant and above 0.
@@ -108,12 +108,12 @@ pub(super) fn splat(
 
 /// Builds the operator without operands. It computes in float64 for float64, and in float32 for other types.
 pub(super) fn make(name: &'static str, dtype: DType, spread: &Spread) -> OpBuilder<'static> {
-    let made = OpBuilder::new(name)
+    let new_op = OpBuilder::new(name)
         .attr("axis", -(spread.axes.len() as i64))
         .attr("epsilon", spread.epsilon as f32);
     match dtype {
-        DType::F64 => made.attr("stash_type", 11),
-        _ => made,
+        DType::F64 => new_op.attr("stash_type", 11),
+        _ => new_op,
     }
 }
 
@@ -125,16 +125,16 @@ pub(super) fn parameter(
 ) -> Result<ValueId, EditError> {
     let f = r.function();
     let dims = f.shape(value).ok_or(NoMatch)?;
-    let wanted = f.shape(like).ok_or(NoMatch)?;
+    let expected = f.shape(like).ok_or(NoMatch)?;
     NoMatch::unless(f.dtype(value) == f.dtype(like))?;
-    if dims == wanted {
+    if dims == expected {
         return Ok(value);
     }
-    let more = dims.len().saturating_sub(wanted.len());
-    let is_view = dims[..more].iter().all(|dim| *dim == 1) && dims[more..] == wanted[..];
+    let more = dims.len().saturating_sub(expected.len());
+    let is_view = dims[..more].iter().all(|dim| *dim == 1) && dims[more..] == expected[..];
     NoMatch::unless(is_view && f.constant(value).is_some())?;
-    let wanted = r.ints(&wanted)?;
-    let view = r.op(OpBuilder::new("onnx.Reshape").operands([value, wanted]))?;
+    let expected = r.ints(&expected)?;
+    let view = r.op(OpBuilder::new("onnx.Reshape").operands([value, expected]))?;
     NoMatch::unless(r.function().constant(view).is_some())?;
     Ok(view)
 }
@@ -142,7 +142,7 @@ pub(super) fn parameter(
 /// Whether a value is a constant of ones, or an `Expand` of one.
 fn is_ones(r: &Rewriter<'_>, value: ValueId) -> Result<bool, EditError> {
     let f = r.function();
-    let constant = made_by(f, value, "onnx.Expand").map_or(value, |op| operand(f, op, 0));
+    let constant = defined_by(f, value, "onnx.Expand").map_or(value, |op| operand(f, op, 0));
     Ok(f.constant(constant).is_some() && r.number(constant)? == Some(1.0))
 }
 
@@ -155,8 +155,8 @@ fn take_scale(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
         f.use_count(m.value(f, "n")) == 1 && stretches(f, scale, x) && is_ones(r, ones)?,
     )?;
     let scale = parameter(r, scale, ones)?;
-    let made = like(r.function(), n, &[])?;
-    Ok(Some(vec![r.op(made.operands([x, scale]))?]))
+    let new_op = like(r.function(), n, &[])?;
+    Ok(Some(vec![r.op(new_op.operands([x, scale]))?]))
 }
 
 /// Uses the operand of the following `Add` as the bias.
@@ -166,8 +166,8 @@ fn take_bias(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let bias = m.value(f, "bias");
     NoMatch::unless(f.use_count(m.value(f, "n")) == 1 && stretches(f, bias, x))?;
     let bias = parameter(r, bias, scale)?;
-    let made = like(r.function(), n, &[])?;
-    Ok(Some(vec![r.op(made.operands([x, scale, bias]))?]))
+    let new_op = like(r.function(), n, &[])?;
+    Ok(Some(vec![r.op(new_op.operands([x, scale, bias]))?]))
 }
 
 /// Removes the Casts around a normalization of 16-bit floats: the operator itself computes in float32.
@@ -180,7 +180,7 @@ fn without_casts(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
         && f.dtype(m.value(f, "n")) == DType::F32
         && f.use_count(m.value(f, "n")) == 1;
     NoMatch::unless(is_it)?;
-    let made = like(f, n, &[])?;
+    let new_op = like(f, n, &[])?;
     let mut operands = vec![x];
     for &parameter in m.values("parameters") {
         let f = r.function();
@@ -194,7 +194,7 @@ fn without_casts(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
         NoMatch::unless(is_ones(r, parameter)?)?;
         operands.push(splat(r, dtype, 1.0, &dims)?);
     }
-    Ok(Some(vec![r.op(made.operands(operands))?]))
+    Ok(Some(vec![r.op(new_op.operands(operands))?]))
 }
 
 /// Returns ONNX's code of a 16-bit float type.

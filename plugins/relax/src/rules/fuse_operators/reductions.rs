@@ -11,7 +11,7 @@ pub(super) static SUM_SQUARE: Rules = rules! {
     } => |r, m| reduce(r, m, "onnx.ReduceSumSquare");
     rule reduce_sum_square_of_power {
         %q = onnx.Pow(%x, 2)
-        %s = onnx.ReduceSum(%q, %axes...) where float(%x), uses(%q) == 1, stretches_to(%q, %x)
+        %s = onnx.ReduceSum(%q, %axes...) where float(%x), uses(%q) == 1, broadcasts_to(%q, %x)
     } => |r, m| reduce(r, m, "onnx.ReduceSumSquare");
 };
 
@@ -28,7 +28,7 @@ pub(super) static L2: Rules = rules! {
     rule reduce_l2_of_power {
         %q = onnx.Pow(%x, 2)
         %s = onnx.ReduceSum(%q, %axes...)
-        onnx.Sqrt(%s) where float(%x), uses(%q) == 1, uses(%s) == 1, stretches_to(%q, %x)
+        onnx.Sqrt(%s) where float(%x), uses(%q) == 1, uses(%s) == 1, broadcasts_to(%q, %x)
     } => |r, m| reduce(r, m, "onnx.ReduceL2");
 };
 
@@ -61,15 +61,15 @@ fn reduce(r: &mut Rewriter<'_>, m: &Match<'_>, name: &'static str) -> Rewritten 
     let (x, sum, opset) = (m.value(f, "x"), m.op("s"), f.opset("").unwrap_or(0));
     let keeps = int_or(f, sum, "keepdims", 1).ok_or(NoMatch)?;
     NoMatch::unless(int_or(f, sum, "noop_with_empty_axes", 0) == Some(0))?;
-    let made = OpBuilder::new(name).operand(x).attr("keepdims", keeps);
-    let made = match ints_of(f, sum, 1, "axes")? {
+    let new_op = OpBuilder::new(name).operand(x).attr("keepdims", keeps);
+    let new_op = match ints_of(f, sum, 1, "axes")? {
         // Unknown axes are an operand.
-        None if opset >= 18 => made.operands(m.values("axes").to_vec()),
+        None if opset >= 18 => new_op.operands(m.values("axes").to_vec()),
         None => return Ok(None),
-        Some(None) => made,
+        Some(None) => new_op,
         // An empty list means all axes.
-        Some(Some(axes)) if axes.is_empty() => made,
-        Some(Some(axes)) => return Ok(Some(vec![with_axes(r, made, &axes, 18)?])),
+        Some(Some(axes)) if axes.is_empty() => new_op,
+        Some(Some(axes)) => return Ok(Some(vec![with_axes(r, new_op, &axes, 18)?])),
     };
-    Ok(Some(vec![r.op(made)?]))
+    Ok(Some(vec![r.op(new_op)?]))
 }

@@ -52,8 +52,8 @@ fn over_sum(r: &mut Rewriter<'_>, m: &Match<'_>, name: &'static str, is_last: bo
     let x = m.value(f, "x");
     let axis = axis_from_last(f, x, one_axis(f, m.op("s"))?)?;
     NoMatch::unless((axis == -1) == is_last)?;
-    let made = OpBuilder::new(name).operand(x).attr("axis", axis);
-    Ok(Some(vec![r.op(made)?]))
+    let new_op = OpBuilder::new(name).operand(x).attr("axis", axis);
+    Ok(Some(vec![r.op(new_op)?]))
 }
 
 /// Removes the subtraction of the maximum: a softmax subtracts it itself.
@@ -63,6 +63,6 @@ fn shifted(r: &mut Rewriter<'_>, m: &Match<'_>, name: &'static str) -> Rewritten
     let own = int_or(f, m.op("y"), "axis", -1).ok_or(NoMatch)?;
     let axis = axis_from_last(f, x, one_axis(f, m.op("m"))?)?;
     NoMatch::unless(axis == axis_from_last(f, x, own)?)?;
-    let made = OpBuilder::new(name).operand(x).attr("axis", axis);
-    Ok(Some(vec![r.op(made)?]))
+    let new_op = OpBuilder::new(name).operand(x).attr("axis", axis);
+    Ok(Some(vec![r.op(new_op)?]))
 }

@@ -6,7 +6,7 @@ use passdock_plugin_api::rewrite::number_of;
 use crate::shared::read::stretches;
 
 /// Returns the number of a splat constant if broadcasting it with `x` keeps the shape of `x`.
-pub(crate) fn number_beside(
+pub(crate) fn broadcast_number(
     f: &Function,
     constant: ValueId,
     x: ValueId,
@@ -18,24 +18,24 @@ pub(crate) fn number_beside(
 }
 
 /// Whether `op` becomes dead when `root` is replaced. The search visits at most `MOST` ops.
-pub(crate) fn goes(f: &Function, root: OpId, op: OpId) -> bool {
+pub(crate) fn becomes_dead(f: &Function, root: OpId, op: OpId) -> bool {
     const MOST: usize = 48;
-    let mut dying = vec![root];
+    let mut dead = vec![root];
     let mut next = 0;
-    while next < dying.len() && dying.len() < MOST {
-        for operand in f.operands(dying[next]) {
+    while next < dead.len() && dead.len() < MOST {
+        for operand in f.operands(dead[next]) {
             let Some(def) = operand.option().and_then(|operand| f.defining_op(operand)) else {
                 continue;
             };
-            let is_unused = !dying.contains(&def)
+            let is_unused = !dead.contains(&def)
                 && f.results(def)
                     .iter()
-                    .all(|result| f.iter_uses(*result).all(|one| dying.contains(&one.op)));
+                    .all(|result| f.iter_uses(*result).all(|one| dead.contains(&one.op)));
             if is_unused {
-                dying.push(def);
+                dead.push(def);
             }
         }
         next += 1;
     }
-    dying.contains(&op)
+    dead.contains(&op)
 }

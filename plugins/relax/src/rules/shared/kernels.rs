@@ -9,7 +9,7 @@ use passdock_plugin_api::prelude::*;
 
 use super::polynomial::{Polynomial, polynomial, terms};
 use super::spread::{centred, spread};
-use crate::shared::read::{is, made_by, only_use, unless_refused};
+use crate::shared::read::{defined_by, is, only_use, unless_no_match};
 
 /// The maximum number of users between the gate or mean of a group and its last op.
 const LONGEST: usize = 6;
@@ -69,7 +69,7 @@ impl Kernels {
 pub(crate) fn ends_gelu(f: &Function, op: OpId) -> Result<bool, EditError> {
     for value in terms(f, f.result(op, 0)) {
         for name in ["onnx.Erf", "onnx.Tanh"] {
-            if let Some(gate) = made_by(f, value, name)
+            if let Some(gate) = defined_by(f, value, name)
                 && gelu(f, gate)?.is_some_and(|kernel| kernel.ops.contains(&op))
             {
                 return Ok(true);
@@ -90,10 +90,10 @@ fn gelu(f: &Function, gate: OpId) -> Result<Option<Kernel>, EditError> {
     // The group is only protected, not replaced, so constants near those of a GELU are enough.
     const NEAR: DType = DType::F16;
     let inside = f.operand(gate, 0).unwrap_or(ValueId::NONE);
-    let wanted = Polynomial::gelu_gate(is(f, gate, "onnx.Erf"));
+    let expected = Polynomial::gelu_gate(is(f, gate, "onnx.Erf"));
     for x in terms(f, inside).into_iter().skip(1) {
-        let found = unless_refused(polynomial(f, inside, x, ValueId::NONE))?;
-        if !found.is_some_and(|found| found.is_about(wanted, NEAR)) {
+        let found = unless_no_match(polynomial(f, inside, x, ValueId::NONE))?;
+        if !found.is_some_and(|found| found.is_about(expected, NEAR)) {
             continue;
         }
         let mut last = gate;
@@ -103,7 +103,7 @@ fn gelu(f: &Function, gate: OpId) -> Result<Option<Kernel>, EditError> {
             };
             last = next;
             let y = f.result(last, 0);
-            if unless_refused(polynomial(f, y, x, f.result(gate, 0)))?
+            if unless_no_match(polynomial(f, y, x, f.result(gate, 0)))?
                 .is_some_and(|found| found.is_about(Polynomial::halves(), NEAR))
             {
                 return Ok(Some(Kernel {
@@ -128,7 +128,7 @@ fn norm(f: &Function, mean: OpId) -> Result<Option<Kernel>, EditError> {
         };
         last = next;
         if is(f, last, "onnx.Div") || is(f, last, "onnx.Mul") {
-            found = unless_refused(spread(f, last))?.filter(|spread| spread.mean == mean);
+            found = unless_no_match(spread(f, last))?.filter(|spread| spread.mean == mean);
             if found.is_some() {
                 break;
             }
@@ -194,7 +194,7 @@ pub(crate) fn fused_with_sums(f: &Function) -> Result<HashMap<OpId, usize>, Edit
         ops.map(move |op| (is_norm, f.operand(op, 0).unwrap_or(ValueId::NONE), vec![op]))
     });
     for (group, (is_norm, x, ops)) in spelled.chain(written).enumerate() {
-        let Some(sum) = made_by(f, x, "onnx.Add") else {
+        let Some(sum) = defined_by(f, x, "onnx.Add") else {
             continue;
         };
         let is_alone = f.iter_uses(x).all(|used| ops.contains(&used.op));

@@ -3,7 +3,7 @@
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::rewrite::is_about;
 
-use super::checks::number_beside;
+use super::checks::broadcast_number;
 use crate::shared::read::{is_any, operand};
 
 /// The number of powers of `x`: the degree is at most 3.
@@ -106,7 +106,7 @@ fn read(
     if value == g {
         return Ok(Polynomial::term(0, 1, 1.0));
     }
-    if let Some(number) = number_beside(f, value, x)? {
+    if let Some(number) = broadcast_number(f, value, x)? {
         return Ok(Polynomial::number(number));
     }
     let depth = depth.checked_sub(1).ok_or(NoMatch)?;

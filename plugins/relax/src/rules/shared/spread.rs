@@ -2,8 +2,10 @@
 
 use passdock_plugin_api::prelude::*;
 
-use super::checks::number_beside;
-use crate::shared::read::{axes, axis_from_last, int_or, made_by, operand, pair, unless_refused};
+use super::checks::broadcast_number;
+use crate::shared::read::{
+    axes, axis_from_last, defined_by, int_or, operand, pair, unless_no_match,
+};
 
 /// A value divided by its root mean square.
 pub(crate) struct Spread {
@@ -18,7 +20,7 @@ pub(crate) struct Spread {
 
 /// Matches a `ReduceMean` with `keepdims`. Returns its operand, its axes as sorted negative indices, and the op.
 pub(crate) fn mean(f: &Function, value: ValueId) -> Result<(ValueId, Vec<i64>, OpId), EditError> {
-    let op = made_by(f, value, "onnx.ReduceMean").ok_or(NoMatch)?;
+    let op = defined_by(f, value, "onnx.ReduceMean").ok_or(NoMatch)?;
     let x = operand(f, op, 0);
     let mut axes = axes(f, op)?;
     NoMatch::unless(int_or(f, op, "keepdims", 1) == Some(1))?;
@@ -31,14 +33,14 @@ pub(crate) fn mean(f: &Function, value: ValueId) -> Result<(ValueId, Vec<i64>, O
 
 /// Returns the base if a value is a square.
 fn square(f: &Function, value: ValueId) -> Result<ValueId, EditError> {
-    if let Some(op) = made_by(f, value, "onnx.Mul") {
+    if let Some(op) = defined_by(f, value, "onnx.Mul") {
         let [a, b] = pair(f, op);
         NoMatch::unless(a == b)?;
         return Ok(a);
     }
-    let op = made_by(f, value, "onnx.Pow").ok_or(NoMatch)?;
+    let op = defined_by(f, value, "onnx.Pow").ok_or(NoMatch)?;
     let [x, two] = pair(f, op);
-    NoMatch::unless(number_beside(f, two, x)? == Some(2.0))?;
+    NoMatch::unless(broadcast_number(f, two, x)? == Some(2.0))?;
     Ok(x)
 }
 
@@ -52,21 +54,21 @@ pub(crate) enum Power {
 /// Returns the radicand of a square root, or of its inverse.
 pub(crate) fn root_of(f: &Function, value: ValueId, power: Power) -> Result<ValueId, EditError> {
     let under = |value, name| -> Result<ValueId, NoMatch> {
-        let op = made_by(f, value, name).ok_or(NoMatch)?;
+        let op = defined_by(f, value, name).ok_or(NoMatch)?;
         f.operand(op, 0).ok_or(NoMatch)
     };
-    if let Some(op) = made_by(f, value, "onnx.Pow") {
+    if let Some(op) = defined_by(f, value, "onnx.Pow") {
         let [x, exponent] = pair(f, op);
-        let wanted = if power == Power::Root { 0.5 } else { -0.5 };
-        NoMatch::unless(number_beside(f, exponent, x)? == Some(wanted))?;
+        let expected = if power == Power::Root { 0.5 } else { -0.5 };
+        NoMatch::unless(broadcast_number(f, exponent, x)? == Some(expected))?;
         return Ok(x);
     }
     if power == Power::Root {
         return Ok(under(value, "onnx.Sqrt")?);
     }
-    if let Some(op) = made_by(f, value, "onnx.Div") {
+    if let Some(op) = defined_by(f, value, "onnx.Div") {
         let [one, below] = pair(f, op);
-        NoMatch::unless(number_beside(f, one, below)? == Some(1.0))?;
+        NoMatch::unless(broadcast_number(f, one, below)? == Some(1.0))?;
         return root_of(f, below, Power::Root);
     }
     match under(value, "onnx.Sqrt") {
@@ -80,7 +82,7 @@ pub(crate) fn root_of(f: &Function, value: ValueId, power: Power) -> Result<Valu
 pub(crate) fn mean_square(f: &Function, sum: ValueId) -> Result<Spread, EditError> {
     let read = |square_mean, epsilon| {
         let (squared, axes, mean) = mean(f, square_mean)?;
-        let epsilon = number_beside(f, epsilon, square_mean)?.ok_or(NoMatch)?;
+        let epsilon = broadcast_number(f, epsilon, square_mean)?.ok_or(NoMatch)?;
         let x = square(f, squared)?;
         let is_last = axes.iter().copied().eq(-(axes.len() as i64)..0);
         NoMatch::unless(epsilon >= 0.0 && is_last && !axes.is_empty())?;
@@ -91,8 +93,8 @@ pub(crate) fn mean_square(f: &Function, sum: ValueId) -> Result<Spread, EditErro
             mean,
         })
     };
-    let [a, b] = pair(f, made_by(f, sum, "onnx.Add").ok_or(NoMatch)?);
-    match unless_refused(read(a, b))? {
+    let [a, b] = pair(f, defined_by(f, sum, "onnx.Add").ok_or(NoMatch)?);
+    match unless_no_match(read(a, b))? {
         Some(spread) => Ok(spread),
         None => read(b, a),
     }
@@ -109,7 +111,7 @@ pub(crate) fn spread(f: &Function, op: OpId) -> Result<Spread, EditError> {
     if f.name(op) == "onnx.Div" {
         return read(a, b, Power::Root);
     }
-    match unless_refused(read(a, b, Power::Inverse))? {
+    match unless_no_match(read(a, b, Power::Inverse))? {
         Some(spread) => Ok(spread),
         None => read(b, a, Power::Inverse),
     }
@@ -121,11 +123,11 @@ pub(crate) fn centred(
     value: ValueId,
     axes: &[i64],
 ) -> Result<Option<ValueId>, EditError> {
-    let Some(op) = made_by(f, value, "onnx.Sub") else {
+    let Some(op) = defined_by(f, value, "onnx.Sub") else {
         return Ok(None);
     };
     let [x, subtracted] = pair(f, op);
-    let found = unless_refused(mean(f, subtracted))?;
+    let found = unless_no_match(mean(f, subtracted))?;
     let is_it = found.is_some_and(|(of, along, _)| of == x && along == axes);
     Ok(is_it.then_some(x))
 }

@@ -2,7 +2,7 @@
 
 use passdock_plugin_api::prelude::*;
 
-use crate::shared::read::{made_by, operand};
+use crate::shared::read::{defined_by, operand};
 
 pub(super) static NEUTRAL: Rules = rules! {
     rule mul_one { onnx.Mul(%x, 1) } => unless_scale;
@@ -15,11 +15,11 @@ pub(super) static NEUTRAL: Rules = rules! {
     rule where_not { onnx.Where(onnx.Not(%c), %a, %b) => onnx.Where(%c, %b, %a) }
     rule where_of_same_condition {
         %inner = onnx.Where(%c, %lost, %b)
-        onnx.Where(%c, %a, %inner) => onnx.Where(%c, %a, %b) where stretches_to(%lost, %c)
+        onnx.Where(%c, %a, %inner) => onnx.Where(%c, %a, %b) where broadcasts_to(%lost, %c)
     }
     rule where_in_same_condition {
         %inner = onnx.Where(%c, %a, %lost)
-        onnx.Where(%c, %inner, %b) => onnx.Where(%c, %a, %b) where stretches_to(%lost, %c)
+        onnx.Where(%c, %inner, %b) => onnx.Where(%c, %a, %b) where broadcasts_to(%lost, %c)
     }
     rule where_one_zero { onnx.Where(%c, 1, 0) => %c }
     rule where_same { onnx.Where(_, %x, %x) => %x }
@@ -53,23 +53,23 @@ fn unless_scale(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
 fn unless_bias(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let x = m.value(f, "x");
-    let scaled = made_by(f, x, "onnx.Mul");
+    let scaled = defined_by(f, x, "onnx.Mul");
     let is_layer = scaled.is_some_and(|op| f.operands(op).any(|n| is_normalised(f, n)));
     Ok((!is_layer).then(|| vec![x]))
 }
 
 /// Whether a value is divided by the root of a mean.
 fn is_normalised(f: &Function, value: ValueId) -> bool {
-    let operand_of = |value, name, at| made_by(f, value, name).map(|op| operand(f, op, at));
+    let operand_of = |value, name, at| defined_by(f, value, name).map(|op| operand(f, op, at));
     let is_deviation = |value: ValueId| {
-        let sum = operand_of(value, "onnx.Sqrt", 0).and_then(|sum| made_by(f, sum, "onnx.Add"));
-        let is_mean = |x| made_by(f, x, "onnx.ReduceMean").is_some();
+        let sum = operand_of(value, "onnx.Sqrt", 0).and_then(|sum| defined_by(f, sum, "onnx.Add"));
+        let is_mean = |x| defined_by(f, x, "onnx.ReduceMean").is_some();
         sum.is_some_and(|sum| f.operands(sum).any(is_mean))
     };
     let divides = |value, name, at| operand_of(value, name, at).is_some_and(is_deviation);
     let is_factor = |value| divides(value, "onnx.Reciprocal", 0) || divides(value, "onnx.Div", 1);
     let value = operand_of(value, "onnx.Cast", 0).unwrap_or(value);
-    let product = made_by(f, value, "onnx.Mul");
+    let product = defined_by(f, value, "onnx.Mul");
     divides(value, "onnx.Div", 1) || product.is_some_and(|op| f.operands(op).any(is_factor))
 }
 

@@ -3,7 +3,7 @@
 use passdock_plugin_api::prelude::*;
 
 use crate::rules::shared::bounds::{Bounds, all, bounds};
-use crate::shared::read::{is_any, is_float, made_by, operator};
+use crate::shared::read::{defined_by, is_any, is_float, operator};
 
 pub(super) static RULES: Rules = rules! {
     rule bounds_of_chain { %y = onnx.Clip|onnx.Relu|onnx.Min|onnx.Max(%xs...) } => at_once;
@@ -126,7 +126,7 @@ fn flatten(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     NoMatch::unless(f.opset("") >= Some(8))?;
     let mut all = Vec::new();
     for &x in xs {
-        match made_by(f, x, name).filter(|_| f.use_count(x) == 1) {
+        match defined_by(f, x, name).filter(|_| f.use_count(x) == 1) {
             Some(op) => all.extend(f.operands(op)),
             None => all.push(x),
         }
@@ -138,6 +138,6 @@ fn flatten(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
         }
     }
     NoMatch::unless(seen != xs && all.len() <= MOST)?;
-    let made = OpBuilder::new(f.symbol(y)).operands(seen);
-    Ok(Some(vec![r.op(made)?]))
+    let new_op = OpBuilder::new(f.symbol(y)).operands(seen);
+    Ok(Some(vec![r.op(new_op)?]))
 }

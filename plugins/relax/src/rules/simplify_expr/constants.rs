@@ -3,7 +3,9 @@
 use passdock_plugin_api::prelude::*;
 
 use crate::rules::shared::kernels::ends_gelu;
-use crate::shared::read::{floats, int_or, is, is_any, known_dims, like, made_by, with_constant};
+use crate::shared::read::{
+    defined_by, floats, int_or, is, is_any, known_dims, like, with_constant,
+};
 
 pub(super) static RULES: Rules = rules! {
     rule constants_of_chain { %y = onnx.Add|onnx.Mul(%a, %b) } => at_once;
@@ -19,7 +21,7 @@ fn at_once(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let outer = m.op("y");
     let is_old = int_or(f, outer, "broadcast", 0) != Some(0) || f.opset("") < Some(7);
     let (inner, c) = with_constant(f, outer).filter(|_| !is_old).ok_or(NoMatch)?;
-    let op = made_by(f, inner, f.name(outer))
+    let op = defined_by(f, inner, f.name(outer))
         .filter(|_| f.use_count(inner) == 1)
         .ok_or(NoMatch)?;
     let (x, d) = with_constant(f, op).ok_or(NoMatch)?;
@@ -69,8 +71,8 @@ fn without_expand(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let dims = known_dims(f, f.result(y, 0)).ok_or(NoMatch)?;
     let mut operands: Vec<ValueId> = f.operands(y).collect();
     for at in 0..operands.len() {
-        let stretched = operands[at];
-        let Some(source) = repeated(f, stretched) else {
+        let broadcast = operands[at];
+        let Some(source) = repeated(f, broadcast) else {
             continue;
         };
         // Axes count from the last one.
@@ -82,7 +84,7 @@ fn without_expand(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
             own == Some(dim)
         };
         let others_have = |axis: usize, dim: Dim| {
-            let mut others = operands.iter().filter(|other| **other != stretched);
+            let mut others = operands.iter().filter(|other| **other != broadcast);
             others.any(|other| has(*other, axis, dim))
         };
         let rank = f.rank(source).unwrap_or(usize::MAX);
@@ -92,9 +94,9 @@ fn without_expand(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
         };
         // Leading dims of 1 are dims of the result, too.
         if rank <= dims.len() && dims.iter().rev().enumerate().all(is_free) {
-            let made = like(f, y, &[])?;
+            let new_op = like(f, y, &[])?;
             operands[at] = source;
-            return Ok(Some(vec![r.op(made.operands(operands))?]));
+            return Ok(Some(vec![r.op(new_op.operands(operands))?]));
         }
     }
     Ok(None)

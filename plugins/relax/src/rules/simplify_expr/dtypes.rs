@@ -60,10 +60,10 @@ fn at_once(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     // Casting a negative float to unsigned is undefined, casting a negative integer isn't.
     let differs = is_signed(from) && is_float(by) && is_unsigned(to);
     let is_known = is_float(to) || is_signed(to) || is_unsigned(to);
-    let made = like(f, m.op("outer"), &[])?;
+    let new_op = like(f, m.op("outer"), &[])?;
     NoMatch::unless(!differs && is_known)?;
     let rest = f.operands(m.op("outer")).skip(1).collect::<Vec<_>>();
-    Ok(Some(vec![r.op(made.operand(x).operands(rest))?]))
+    Ok(Some(vec![r.op(new_op.operand(x).operands(rest))?]))
 }
 
 fn is_signed(dtype: DType) -> bool {

@@ -87,7 +87,7 @@ fn slice(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
             (known == range.start).then_some(parts.len())
         });
         let from = from.filter(|from| *from > 0).ok_or(NoMatch)?;
-        return of_some(r, &xs[from..], axis, &ranges);
+        return concatenate_some(r, &xs[from..], axis, &ranges);
     }
     let (some, range) = within(&parts, is_all, range)
         .filter(|_| range.step == 1)
@@ -98,19 +98,24 @@ fn slice(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     if !is_whole {
         ranges.push(range);
     }
-    of_some(r, &xs[some], axis, &ranges)
+    concatenate_some(r, &xs[some], axis, &ranges)
 }
 
 /// Concatenates some operands and slices the result.
-fn of_some(r: &mut Rewriter<'_>, xs: &[ValueId], axis: usize, ranges: &[Range]) -> Rewritten {
-    let value = together(r, xs, axis)?;
+fn concatenate_some(
+    r: &mut Rewriter<'_>,
+    xs: &[ValueId],
+    axis: usize,
+    ranges: &[Range],
+) -> Rewritten {
+    let value = concatenated(r, xs, axis)?;
     let mut ranges = ranges.to_vec();
     ranges.sort_by_key(|range| range.axis);
     Ok(Some(vec![slices::make(r, value, &ranges)?]))
 }
 
 /// Concatenates operands, or returns the only one.
-fn together(r: &mut Rewriter<'_>, xs: &[ValueId], axis: usize) -> Result<ValueId, EditError> {
+fn concatenated(r: &mut Rewriter<'_>, xs: &[ValueId], axis: usize) -> Result<ValueId, EditError> {
     if let [one] = xs {
         return Ok(*one);
     }
@@ -145,7 +150,7 @@ fn split(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
             .zip(last)
             .filter(|(first, last)| first <= last)
             .ok_or(NoMatch)?;
-        values.push(together(r, &xs[first..last + 1], axis)?);
+        values.push(concatenated(r, &xs[first..last + 1], axis)?);
     }
     Ok(Some(values))
 }
@@ -155,12 +160,12 @@ fn gather(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (xs, at) = (m.values("xs"), m.value(f, "at"));
     let axis = joined_at(f, m)?;
-    let taken = int_or(f, m.op("y"), "axis", 0).ok_or(NoMatch)?;
+    let split_axis = int_or(f, m.op("y"), "axis", 0).ok_or(NoMatch)?;
     let rank = f.rank(xs[0]).unwrap_or(0);
     let Some(&[index]) = f.constant_ints(at)?.as_deref() else {
         return Ok(None);
     };
-    NoMatch::unless(axis_in(taken, rank) == Some(axis) && f.rank(at) <= Some(1))?;
+    NoMatch::unless(axis_in(split_axis, rank) == Some(axis) && f.rank(at) <= Some(1))?;
     let (parts, is_all) = parts(f, xs, axis);
     let index = match (index < 0, is_all) {
         (true, false) => return Ok(None),
@@ -177,8 +182,8 @@ fn gather(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
         true => r.scalar(dtype, index as f64)?.ok_or(NoMatch)?,
         false => r.ints(&[index])?,
     };
-    let made = like(r.function(), m.op("y"), &[])?;
-    Ok(Some(vec![r.op(made.operands([xs[found], at]))?]))
+    let new_op = like(r.function(), m.op("y"), &[])?;
+    Ok(Some(vec![r.op(new_op.operands([xs[found], at]))?]))
 }
 
 /// Removes operands that are empty along the axis.
@@ -189,5 +194,5 @@ fn without_empty(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let mut left: Vec<ValueId> = xs.to_vec();
     left.retain(|x| size(f, *x, axis) != Some(0));
     NoMatch::unless(!left.is_empty() && left.len() != xs.len())?;
-    together(r, &left, axis).map(|value| Some(vec![value]))
+    concatenated(r, &left, axis).map(|value| Some(vec![value]))
 }

@@ -22,6 +22,7 @@
 
 mod arithmetic;
 mod bounds;
+mod broadcast_views;
 mod constants;
 mod dtypes;
 mod joined;
@@ -38,7 +39,6 @@ mod transposes;
 mod transposes_below;
 mod views;
 mod views_apart;
-mod views_stretched;
 
 use passdock_plugin_api::prelude::*;
 

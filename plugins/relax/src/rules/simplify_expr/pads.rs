@@ -124,9 +124,9 @@ fn crop(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let mut pads = pads(f, outer)?;
     let fill = Fill::from_op(f, outer)?;
     let mut users = f.iter_uses(f.result(outer, 0)).map(|one| one.op);
-    let pads_itself = users.any(|user| is_any(f, user, &PADDING));
+    let has_own_pads = users.any(|user| is_any(f, user, &PADDING));
     let adds = pads.iter().all(|pad| *pad >= 0);
-    NoMatch::unless(!pads_itself && adds && fill.is_constant() && f.use_count(inner) == 1)?;
+    NoMatch::unless(!has_own_pads && adds && fill.is_constant() && f.use_count(inner) == 1)?;
     let ranges = slices::ranges(f, m.op("inner"))?;
     let rank = pads.len() / 2;
     for range in ranges {

@@ -4,7 +4,7 @@ use passdock_plugin_api::prelude::*;
 
 use super::slices::{self, Range};
 use crate::shared::read::{
-    self, axis_in, ints_of, is, made_by, one_axis, operand, results, size, unless_refused,
+    self, axis_in, defined_by, ints_of, is, one_axis, operand, results, size, unless_no_match,
 };
 
 pub(super) static RULES: Rules = rules! {
@@ -13,7 +13,7 @@ pub(super) static RULES: Rules = rules! {
         %y = onnx.Squeeze(%piece, %axes...)
     } => element;
     rule split_whole { onnx.Split(%x, %rest...) => %x }
-    rule concat_of_pieces { %y = onnx.Concat(%xs...) {axis = $axis} } => put_together;
+    rule concat_of_pieces { %y = onnx.Concat(%xs...) {axis = $axis} } => merge;
     rule concat_of_concats { %y = onnx.Concat(%xs...) {axis = $axis} } => flatten;
 };
 
@@ -75,7 +75,7 @@ pub(super) fn existing(
     x: ValueId,
     root: OpId,
     at: usize,
-    wanted: Piece,
+    expected: Piece,
 ) -> Result<Option<ValueId>, EditError> {
     if f.use_count(x) > MOST {
         return Ok(None);
@@ -86,8 +86,8 @@ pub(super) fn existing(
         if one.index != 0 || !is(f, one.op, "onnx.Split") || !is_before {
             continue;
         }
-        if let Some((axis, sizes)) = unless_refused(split_sizes(f, one.op))? {
-            let found = pieces(&sizes).iter().position(|piece| *piece == wanted);
+        if let Some((axis, sizes)) = unless_no_match(split_sizes(f, one.op))? {
+            let found = pieces(&sizes).iter().position(|piece| *piece == expected);
             if let Some(index) = found.filter(|_| axis == at) {
                 return Ok(f.results(one.op).get(index).copied());
             }
@@ -130,9 +130,9 @@ fn split_of_slices(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     ops.sort_unstable();
     ops.dedup();
     for op in ops {
-        let is_beside = is(f, op, "onnx.Slice") && f.parent_region(op) == f.parent_region(root);
-        if is_beside
-            && let Some((other, piece)) = unless_refused(sliced(f, op))?
+        let is_sibling = is(f, op, "onnx.Slice") && f.parent_region(op) == f.parent_region(root);
+        if is_sibling
+            && let Some((other, piece)) = unless_no_match(sliced(f, op))?
             && other == axis
             && f.operand(op, 0) == Some(x)
         {
@@ -167,14 +167,14 @@ fn is_sliced(f: &Function, op: OpId) -> Result<bool, EditError> {
         return Ok(false);
     };
     let is_slice = is(f, one.op, "onnx.Slice") && one.index == 0;
-    Ok(is_slice && unless_refused(slices::ranges(f, one.op))?.is_some())
+    Ok(is_slice && unless_no_match(slices::ranges(f, one.op))?.is_some())
 }
 
 /// Replaces a `Split` into single elements, each followed by a `Squeeze` of the axis, by `Gather`s.
 fn element(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let piece = m.value(f, "piece");
-    let op = made_by(f, piece, "onnx.Split").ok_or(NoMatch)?;
+    let op = defined_by(f, piece, "onnx.Split").ok_or(NoMatch)?;
     let (axis, sizes) = split_sizes(f, op)?;
     let x = f.operand(op, 0).ok_or(NoMatch)?;
     NoMatch::unless(!sizes.iter().any(|size| *size != 1))?;
@@ -207,7 +207,7 @@ fn piece_of(f: &Function, value: ValueId, at: usize) -> Result<(ValueId, Piece),
 }
 
 /// Replaces a `Concat` of adjacent pieces by the tensor, or by one `Slice` of it.
-fn put_together(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+fn merge(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let xs = m.values("xs");
     let y = m.value(f, "y");
@@ -243,7 +243,7 @@ fn flatten(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     };
     let mut all = Vec::new();
     for &x in m.values("xs") {
-        let inner = made_by(f, x, "onnx.Concat").filter(|op| {
+        let inner = defined_by(f, x, "onnx.Concat").filter(|op| {
             f.use_count(x) == 1
                 && matches!(f.attr(*op, "axis"), Some(Attr::Int(axis)) if same(axis))
         });

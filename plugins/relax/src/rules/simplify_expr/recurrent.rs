@@ -31,13 +31,13 @@ fn without_zeros(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
             found = true;
         }
     }
-    let made = like(f, m.root(), &[])?;
+    let new_op = like(f, m.root(), &[])?;
     NoMatch::unless(found)?;
     while operands.last().is_some_and(|last| last.is_none()) {
         operands.pop();
     }
     let count = f.result_count(m.root());
-    let first = r.op(made.operands(operands).untyped_results(count))?;
+    let first = r.op(new_op.operands(operands).untyped_results(count))?;
     Ok(Some(results(r.function(), first)))
 }
 

@@ -2,7 +2,7 @@
 
 use passdock_plugin_api::prelude::*;
 
-use crate::shared::read::{self, axes, axes_in, int_or, known_dims, like, unless_refused};
+use crate::shared::read::{self, axes, axes_in, int_or, known_dims, like, unless_no_match};
 
 pub(super) static RULES: Rules = rules! {
     rule reduction_of_kept_dims {
@@ -22,13 +22,13 @@ fn keep_or_drop(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
         .ok_or(NoMatch)?;
     let axes = reduced(f, inner)?;
     NoMatch::unless(
-        gives_back(f, &axes, keeps, outer)? || has_shape(f, x, &axes, keeps, f.result(outer, 0)),
+        restores_axes(f, &axes, keeps, outer)? || has_shape(f, x, &axes, keeps, f.result(outer, 0)),
     )?;
-    let made = like(f, inner, &["keepdims"])?;
-    let made = made
+    let new_op = like(f, inner, &["keepdims"])?;
+    let new_op = new_op
         .operands(f.operands(inner).collect::<Vec<_>>())
         .attr("keepdims", i64::from(keeps == 0));
-    Ok(Some(vec![r.op(made)?]))
+    Ok(Some(vec![r.op(new_op)?]))
 }
 
 /// Returns the axes of a reduction, if it lists any.
@@ -42,11 +42,11 @@ fn reduced(f: &Function, op: OpId) -> Result<Vec<i64>, EditError> {
 }
 
 /// Whether an `Unsqueeze` inserts dims of 1 at exactly the reduced axes. Non-negative axes mean the same for any rank.
-fn gives_back(f: &Function, axes: &[i64], keeps: i64, outer: OpId) -> Result<bool, EditError> {
+fn restores_axes(f: &Function, axes: &[i64], keeps: i64, outer: OpId) -> Result<bool, EditError> {
     if f.name(outer) != "onnx.Unsqueeze" || keeps != 0 {
         return Ok(false);
     }
-    let given = unless_refused(read::axes(f, outer))?.unwrap_or_default();
+    let given = unless_no_match(read::axes(f, outer))?.unwrap_or_default();
     let from_front = |axes: &[i64]| axes_in(axes, usize::MAX >> 1);
     let are_positive = axes.iter().chain(&given).all(|axis| *axis >= 0);
     Ok(are_positive && from_front(axes) == from_front(&given))
@@ -54,7 +54,7 @@ fn gives_back(f: &Function, axes: &[i64], keeps: i64, outer: OpId) -> Result<boo
 
 /// Whether a value has the shape of the reduction with `keepdims` flipped.
 fn has_shape(f: &Function, x: ValueId, axes: &[i64], keeps: i64, outer: ValueId) -> bool {
-    let (Some(dims), Some(wanted)) = (f.dims(x), known_dims(f, outer)) else {
+    let (Some(dims), Some(expected)) = (f.dims(x), known_dims(f, outer)) else {
         return false;
     };
     let Some(axes) = axes_in(axes, dims.len()) else {
@@ -66,5 +66,5 @@ fn has_shape(f: &Function, x: ValueId, axes: &[i64], keeps: i64, outer: ValueId)
             false => Some(dim),
             true => (keeps == 0).then_some(Dim::constant(1)),
         });
-    left.eq(wanted)
+    left.eq(expected)
 }

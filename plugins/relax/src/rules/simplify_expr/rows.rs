@@ -8,7 +8,7 @@ use passdock_plugin_api::prelude::*;
 
 use crate::rules::shared::kernels::fused_with_sums;
 use crate::shared::read::{
-    add_tensor, axis_in, int_or, ints_of, is, is_view, known_dims, like, only_use, unless_refused,
+    add_tensor, axis_in, int_or, ints_of, is, is_view, known_dims, like, only_use, unless_no_match,
     viewed,
 };
 use crate::shared::union_find::UnionFind;
@@ -91,7 +91,7 @@ enum Role {
     /// Rows, which become a matrix.
     Rows,
     /// Unchanged.
-    Kept,
+    Unchanged,
     /// A constant, which gets this shape.
     Constant(Vec<i64>),
 }
@@ -102,12 +102,12 @@ fn role(f: &Function, value: ValueId, lead: &[Dim]) -> Option<Role> {
         let is_short = value.is_none() || f.rank(value).is_some_and(|rank| rank < 2);
         return match own {
             Some(_) => Some(Role::Rows),
-            None => is_short.then_some(Role::Kept),
+            None => is_short.then_some(Role::Unchanged),
         };
     };
     let rank = lead.len() + 1;
     if data.len() < 2 || data.len() > rank {
-        return (data.len() < 2).then_some(Role::Kept);
+        return (data.len() < 2).then_some(Role::Unchanged);
     }
     let mut shape = vec![1; rank - data.len()];
     shape.extend(data);
@@ -173,7 +173,7 @@ impl RowOp {
         for (index, value) in f.operands(op).enumerate() {
             let role = match (is_product, index) {
                 (true, 0) => role(f, value, &lead).filter(|role| matches!(role, Role::Rows)),
-                (true, _) => (f.rank(value) == Some(2)).then_some(Role::Kept),
+                (true, _) => (f.rank(value) == Some(2)).then_some(Role::Unchanged),
                 _ => role(f, value, &lead),
             };
             roles.push(role.ok_or(NoMatch)?);
@@ -205,7 +205,7 @@ fn groups(f: &Function, ops: impl Iterator<Item = OpId>) -> Result<Vec<Group>, E
     let mut sets = UnionFind::default();
     let mut of_value: HashMap<ValueId, usize> = HashMap::new();
     for op in ops {
-        let Some(row_op) = unless_refused(RowOp::from_op(f, op))? else {
+        let Some(row_op) = unless_no_match(RowOp::from_op(f, op))? else {
             continue;
         };
         let at = sets.push();
@@ -280,11 +280,11 @@ impl Group {
         let entered = self.enter(f).into_iter();
         let mut cost: i64 = entered.map(|value| self.cost_of_entering(f, value)).sum();
         for value in self.order.iter().flat_map(|op| f.results(*op)).copied() {
-            let (views, is_given_back) = self.leave(f, value);
+            let (views, is_restored) = self.leave(f, value);
             let matrix = views
                 .iter()
                 .filter(|view| is_matrix(f, f.result(**view, 0), value));
-            cost += i64::from(is_given_back) - matrix.count() as i64;
+            cost += i64::from(is_restored) - matrix.count() as i64;
         }
         cost
     }
@@ -296,10 +296,10 @@ impl Group {
     }
 
     fn cost_of_entering(&self, f: &Function, value: ValueId) -> i64 {
-        let goes = i64::from(self.is_used_inside_only(f, value));
+        let becomes_dead = i64::from(self.is_used_inside_only(f, value));
         match viewed(f, value) {
-            Some(source) if is_matrix(f, source, value) => -goes,
-            Some(_) => 1 - goes,
+            Some(source) if is_matrix(f, source, value) => -becomes_dead,
+            Some(_) => 1 - becomes_dead,
             None => 1,
         }
     }
@@ -308,7 +308,7 @@ impl Group {
     /// need the original value.
     fn leave(&self, f: &Function, value: ValueId) -> (Vec<OpId>, bool) {
         let mut views: Vec<OpId> = Vec::new();
-        let mut is_given_back = false;
+        let mut is_restored = false;
         let others = f
             .iter_uses(value)
             .filter(|used| !self.ops.contains_key(&used.op));
@@ -319,10 +319,10 @@ impl Group {
             };
             match is_view(f, used.op) && used.index == 0 && has_shape() {
                 true => views.push(used.op),
-                false => is_given_back = true,
+                false => is_restored = true,
             }
         }
-        (views, is_given_back)
+        (views, is_restored)
     }
 
     /// Removes leading ops that combine several row values into one, where that saves views.
@@ -357,7 +357,7 @@ impl Group {
             let mut operands = Vec::new();
             for (value, role) in f.operands(op).zip(&row_op.roles).collect::<Vec<_>>() {
                 operands.push(match role {
-                    Role::Kept => value,
+                    Role::Unchanged => value,
                     Role::Constant(shape) => reshaped(f, value, shape)?,
                     Role::Rows => match matrices.get(&value) {
                         Some(matrix) => *matrix,
@@ -369,26 +369,26 @@ impl Group {
                     },
                 });
             }
-            let mut made = like(f, op, row_op.axis.as_slice()).map_err(EditError::from)?;
+            let mut new_op = like(f, op, row_op.axis.as_slice()).map_err(EditError::from)?;
             match row_op.axis {
                 Some("axes") if operands.len() > 1 => operands[1] = f.add_ints(&[-1])?,
-                Some("axes") => made = made.attr("axes", [-1_i64]),
-                Some(axis) => made = made.attr(axis, -1_i64),
+                Some("axes") => new_op = new_op.attr("axes", [-1_i64]),
+                Some(axis) => new_op = new_op.attr(axis, -1_i64),
                 None => {}
             }
-            let made = made
+            let new_op = new_op
                 .operands(operands)
                 .untyped_results(f.result_count(op))
                 .loc(f.loc(op));
-            let made = f.create_op(made, Position::before(op))?;
-            cx.infer(f, made)?;
+            let new_op = f.create_op(new_op, Position::before(op))?;
+            cx.infer(f, new_op)?;
             let results = f.results(op).iter().copied();
-            matrices.extend(results.zip(f.results(made).iter().copied()));
+            matrices.extend(results.zip(f.results(new_op).iter().copied()));
         }
         let mut read: Vec<ValueId> = Vec::new();
         for &op in self.order.iter().rev() {
             for old in f.results(op).to_vec() {
-                self.give_back(f, op, old, matrices[&old])?;
+                self.restore(f, op, old, matrices[&old])?;
             }
             read.extend(f.operands(op));
             f.erase_op(op)?;
@@ -400,20 +400,20 @@ impl Group {
     }
 
     /// Replaces uses outside the group by the matrix, or by a view of it.
-    fn give_back(&self, f: &mut Function, op: OpId, old: ValueId, matrix: ValueId) -> PassResult {
+    fn restore(&self, f: &mut Function, op: OpId, old: ValueId, matrix: ValueId) -> PassResult {
         for view in self.leave(f, old).0 {
             let result = f.result(view, 0);
             if is_matrix(f, result, old) {
                 f.replace_op_with(view, &[matrix])?;
-            } else if let Some(made) = reshape_like(f, matrix, result)? {
-                f.replace_op(view, made.loc(f.loc(view)))?;
+            } else if let Some(new_op) = reshape_like(f, matrix, result)? {
+                f.replace_op(view, new_op.loc(f.loc(view)))?;
             }
         }
         if f.use_count(old) > 0
-            && let Some(made) = reshape_like(f, matrix, old)?
+            && let Some(new_op) = reshape_like(f, matrix, old)?
         {
-            let made = f.create_op(made.loc(f.loc(op)), Position::before(op))?;
-            f.replace_uses(old, f.result(made, 0))?;
+            let new_op = f.create_op(new_op.loc(f.loc(op)), Position::before(op))?;
+            f.replace_uses(old, f.result(new_op, 0))?;
         }
         Ok(())
     }

@@ -14,7 +14,7 @@ pub(super) static RULES: Rules = rules! {
     rule at_of_construct keeps_type {
         %s = onnx.SequenceConstruct(%xs...)
         %y = onnx.SequenceAt(%s, %at)
-    } => one_of;
+    } => element;
     rule concat_of_construct {
         onnx.ConcatFromSequence(onnx.SequenceConstruct(%xs...)) {axis = $axis, new_axis = 0}
             => onnx.Concat(%xs...) {axis = $axis}
@@ -26,7 +26,7 @@ pub(super) static RULES: Rules = rules! {
     rule concat_of_split keeps_type {
         %s = onnx.SplitToSequence(%x, %sizes?) {axis = $split, keepdims = $keep}
         %y = onnx.ConcatFromSequence(%s) {axis = $axis, new_axis = $new}
-    } => put_together;
+    } => merge;
     rule insert_into_construct {
         %s = onnx.SequenceConstruct(%xs...)
         %y = onnx.SequenceInsert(%s, %x, %at?)
@@ -96,7 +96,7 @@ fn index(f: &Function, op: OpId) -> Result<i64, EditError> {
 }
 
 /// Returns the element of a `SequenceConstruct` at a constant index.
-fn one_of(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+fn element(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let xs = m.values("xs");
     let at = axis_in(index(f, m.op("y"))?, xs.len());
@@ -112,7 +112,7 @@ fn unsqueeze(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
 }
 
 /// Removes a split and a concatenation along the same axis.
-fn put_together(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+fn merge(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let x = m.value(f, "x");
     let axis = |name: &str| axis_in(m.int(name)?, f.rank(x)?);
@@ -144,8 +144,8 @@ fn construct(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
         .filter(|_| f.use_count(m.value(f, "s")) == 1 && xs.len() < MOST)
         .ok_or(NoMatch)?;
     xs.insert(at, x);
-    let made = OpBuilder::new("onnx.SequenceConstruct").operands(xs);
-    Ok(Some(vec![r.op(made)?]))
+    let new_op = OpBuilder::new("onnx.SequenceConstruct").operands(xs);
+    Ok(Some(vec![r.op(new_op)?]))
 }
 
 /// Returns the number of operands of a `SequenceConstruct`.

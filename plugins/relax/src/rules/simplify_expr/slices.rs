@@ -44,7 +44,7 @@ impl Range {
     }
 
     /// Returns the first index of a range in a dim of this size, and the number of indices.
-    fn places(self, size: i64) -> Option<(i64, i64)> {
+    fn bounds(self, size: i64) -> Option<(i64, i64)> {
         let (least, most) = match self.step {
             0 | i64::MIN => return None,
             _ if size == 0 => return Some((0, 0)),
@@ -76,16 +76,16 @@ impl Range {
             ..self
         };
         if let Some(size) = size {
-            let (start, count) = first.places(size)?;
-            let (from, taken) = self.places(count)?;
-            if taken == 0 {
+            let (start, count) = first.bounds(size)?;
+            let (from, selected) = self.bounds(count)?;
+            if selected == 0 {
                 return Some(range(0, 0, 1));
             }
             let step = first.step.checked_mul(self.step)?;
             let start = start + from * first.step;
-            let last = start + (taken - 1) * step;
+            let last = start + (selected - 1) * step;
             return Some(match step {
-                _ if taken == 1 => range(start, start + 1, 1),
+                _ if selected == 1 => range(start, start + 1, 1),
                 1.. => range(start, last + 1, step),
                 // An end of -1 would mean the last index.
                 _ if last == 0 => range(start, i64::MIN, step),

@@ -74,12 +74,12 @@ pub(super) fn reduce(
 ) -> Result<ValueId, EditError> {
     let f = r.function();
     if is_arg(f, op) {
-        let made = like(f, op, &["axis"])?.operand(value);
-        return r.op(made.attr("axis", axes[0]));
+        let new_op = like(f, op, &["axis"])?.operand(value);
+        return r.op(new_op.attr("axis", axes[0]));
     }
     let since = if is(f, op, "onnx.ReduceSum") { 13 } else { 18 };
-    let made = like(f, op, &["axes"])?.operand(value);
-    with_axes(r, made, axes, since)
+    let new_op = like(f, op, &["axes"])?.operand(value);
+    with_axes(r, new_op, axes, since)
 }
 
 /// Builds a copy of the op that defines `result` with the operand `value`. `last` is the permutation of its axes.
@@ -122,25 +122,25 @@ pub(super) fn moved(
         if let Some(twin) = twin(f, root, op, &operands, Some(axis)) {
             return Ok(r.function().result(twin, index));
         }
-        let made = like(f, op, &["axis"])?
+        let new_op = like(f, op, &["axis"])?
             .operands(operands)
             .attr("axis", axis);
-        let first = r.op(made.untyped_results(f.result_count(op)))?;
+        let first = r.op(new_op.untyped_results(f.result_count(op)))?;
         return Ok(results(r.function(), first)[index]);
     }
     if is_quantization(f, op) {
         let rest: Vec<ValueId> = f.operands(op).skip(1).collect();
-        let made = like(f, op, &["axis"])?.operand(value).operands(rest);
-        let made = match f.rank(operand(f, op, 1)) {
-            Some(0) => made,
-            Some(1) if f.opset("") >= Some(13) => made.attr("axis", axis(1)?),
+        let new_op = like(f, op, &["axis"])?.operand(value).operands(rest);
+        let new_op = match f.rank(operand(f, op, 1)) {
+            Some(0) => new_op,
+            Some(1) if f.opset("") >= Some(13) => new_op.attr("axis", axis(1)?),
             _ => return Err(NoMatch.into()),
         };
-        return r.op(made);
+        return r.op(new_op);
     }
     if is_softmax(f, op) {
-        let made = like(f, op, &["axis"])?.operand(value);
-        return r.op(made.attr("axis", axis(-1)?));
+        let new_op = like(f, op, &["axis"])?.operand(value);
+        return r.op(new_op.attr("axis", axis(-1)?));
     }
     let axes = reduced(f, op, rank)?.into_iter();
     let axes: Result<Vec<i64>, NoMatch> = axes.map(|axis| Ok(moved(axis)? as i64)).collect();

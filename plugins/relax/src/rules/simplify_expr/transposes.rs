@@ -47,9 +47,9 @@ pub(super) fn transpose(
 
 /// Returns the inverse of a permutation.
 pub(super) fn inverse(perm: &[i64]) -> Result<Vec<i64>, NoMatch> {
-    let place = |axis: usize| perm.iter().position(|from| *from == axis as i64);
-    let places = (0..perm.len()).map(|axis| Some(place(axis)? as i64));
-    places.collect::<Option<_>>().ok_or(NoMatch)
+    let position = |axis: usize| perm.iter().position(|from| *from == axis as i64);
+    let positions = (0..perm.len()).map(|axis| Some(position(axis)? as i64));
+    positions.collect::<Option<_>>().ok_or(NoMatch)
 }
 
 /// Returns the operand and the permutation of the `Transpose` that defines a value.
@@ -66,9 +66,9 @@ fn units_elsewhere(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let (x, inner) = (m.value(f, "x"), m.value(f, "inner"));
     let perm = perm(f, m.op("inner")).ok_or(NoMatch)?;
     let dims = known_dims(f, x).ok_or(NoMatch)?;
-    let wanted = known_dims(f, m.value(f, "outer")).ok_or(NoMatch)?;
+    let expected = known_dims(f, m.value(f, "outer")).ok_or(NoMatch)?;
     NoMatch::unless(
-        dims.len() == wanted.len() && perm.len() == dims.len() && f.use_count(inner) == 1,
+        dims.len() == expected.len() && perm.len() == dims.len() && f.use_count(inner) == 1,
     )?;
     let unit = Dim::constant(1);
     let (mut units, mut others) = (Vec::new(), Vec::new());
@@ -89,7 +89,7 @@ fn units_elsewhere(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
             .filter(|(_, own)| own == dim)
             .map(|(axis, _)| axis),
     };
-    let perm = wanted
+    let perm = expected
         .iter()
         .map(from)
         .collect::<Option<Vec<i64>>>()
@@ -151,7 +151,7 @@ pub(super) enum Sharing {
 /// Finds the Transpose above a value and the chain between.
 pub(super) fn above(f: &Function, value: ValueId, sharing: Sharing) -> Option<Above> {
     let mut between = Vec::new();
-    let (source, first) = look(f, value, sharing, &mut between, &mut 0)?;
+    let (source, first) = search(f, value, sharing, &mut between, &mut 0)?;
     between.reverse();
     Some(Above {
         source,
@@ -161,20 +161,20 @@ pub(super) fn above(f: &Function, value: ValueId, sharing: Sharing) -> Option<Ab
 }
 
 /// Searches for a Transpose above a value, depth first through its operands.
-fn look(
+fn search(
     f: &Function,
     value: ValueId,
     sharing: Sharing,
     between: &mut Vec<(ValueId, usize)>,
-    looked: &mut usize,
+    visited: &mut usize,
 ) -> Option<(ValueId, Vec<i64>)> {
     if let Some(found) = transpose_of(f, value) {
         return Some(found);
     }
-    *looked += 1;
-    let op = may_move(f, value, sharing).filter(|_| *looked <= MOST_BETWEEN)?;
+    *visited += 1;
+    let op = may_move(f, value, sharing).filter(|_| *visited <= MOST_BETWEEN)?;
     for slot in slots(f, op, value) {
-        if let Some(found) = look(f, f.operands(op).nth(slot)?, sharing, between, looked) {
+        if let Some(found) = search(f, f.operands(op).nth(slot)?, sharing, between, visited) {
             between.push((value, slot));
             return Some(found);
         }
@@ -372,20 +372,20 @@ fn may_move(f: &Function, value: ValueId, sharing: Sharing) -> Option<OpId> {
 }
 
 /// Whether all results of an op are used by Transposes, or by elementwise ops for which this holds.
-fn ends_in_transposes(f: &Function, op: OpId, looked: &mut usize) -> bool {
+fn ends_in_transposes(f: &Function, op: OpId, visited: &mut usize) -> bool {
     let results = f.results(op).iter();
     results.clone().any(|result| f.use_count(*result) > 0)
         && results.flat_map(|result| f.iter_uses(*result)).all(|one| {
-            *looked += 1;
+            *visited += 1;
             let is_unary = f.traits(one.op).is_elementwise()
                 && f.result_count(one.op) == 1
                 && f.operands(one.op)
                     .all(|operand| is_scalar(f, operand) || f.defining_op(operand) == Some(op));
             let is_near = f.parent_region(one.op) == f.parent_region(op);
-            *looked <= MOST_BETWEEN
+            *visited <= MOST_BETWEEN
                 && is_near
                 && (is(f, one.op, "onnx.Transpose")
-                    || is_unary && ends_in_transposes(f, one.op, looked))
+                    || is_unary && ends_in_transposes(f, one.op, visited))
         })
 }
 

@@ -28,8 +28,8 @@ pub(super) static RULES: Rules = rules! {
     rule op_of_transposes {
         %y = onnx.Add|onnx.Sub|onnx.Mul|onnx.Div|onnx.Pow|onnx.Min|onnx.Max|onnx.Where|onnx.And|onnx.Or|onnx.Equal
             |onnx.Less|onnx.Greater(%xs...)
-    } => behind;
-    rule matmul_of_transposes { %y = onnx.MatMul(%a, %b) } => other_way_round;
+    } => move_below;
+    rule matmul_of_transposes { %y = onnx.MatMul(%a, %b) } => commute_transpose;
 };
 
 /// Moves equal Transposes of all operands of a `Concat` below it.
@@ -64,14 +64,14 @@ fn concat_instead(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let axis = m.int("axis").and_then(|axis| axis_in(axis, last.len()));
     let axis = axis.and_then(|axis| last.iter().position(|from| *from == axis as i64));
     let mut sources = Vec::new();
-    let (mut gone, mut more) = (1, 0);
+    let (mut removed, mut more) = (1, 0);
     for &x in xs {
         let back = transpose_of(f, x)
             .and_then(|(source, own)| Some((source, compose(&own, &last)?)))
             .filter(|(_, both)| both.is_sorted());
         match back {
             Some((source, _)) => {
-                gone += usize::from(f.use_count(x) == 1);
+                removed += usize::from(f.use_count(x) == 1);
                 sources.push((source, true));
             }
             None => {
@@ -81,7 +81,7 @@ fn concat_instead(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
         }
     }
     let axis = axis.ok_or(NoMatch)?;
-    NoMatch::unless(more < gone)?;
+    NoMatch::unless(more < removed)?;
     let mut operands = Vec::new();
     for (source, is_back) in sources {
         operands.push(match is_back {
@@ -140,19 +140,19 @@ fn after(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
         let back: Option<Vec<i64>> = outer.iter().map(from).collect();
         return Ok(Some(vec![transpose(r, value, &back.ok_or(NoMatch)?)?]));
     }
-    let mut taken: Vec<i64> = axes.iter().map(|axis| first[*axis]).collect();
-    taken.sort_unstable();
+    let mut reduced_axes: Vec<i64> = axes.iter().map(|axis| first[*axis]).collect();
+    reduced_axes.sort_unstable();
     let left: Vec<i64> = (0..rank as i64)
-        .filter(|axis| !taken.contains(axis))
+        .filter(|axis| !reduced_axes.contains(axis))
         .collect();
-    let place = |from: &Option<i64>| left.iter().position(|axis| Some(*axis) == *from);
-    let places = outer.iter().map(|from| Some(place(from)? as i64));
-    let perm = places.collect::<Option<Vec<i64>>>().ok_or(NoMatch)?;
+    let position = |from: &Option<i64>| left.iter().position(|axis| Some(*axis) == *from);
+    let positions = outer.iter().map(|from| Some(position(from)? as i64));
+    let perm = positions.collect::<Option<Vec<i64>>>().ok_or(NoMatch)?;
     let value = match is_reduction {
-        true => reduce(r, op, source, &taken)?,
+        true => reduce(r, op, source, &reduced_axes)?,
         false => {
             let squeeze = like(f, op, &["axes"])?.operand(source);
-            with_axes(r, squeeze, &taken, 13)?
+            with_axes(r, squeeze, &reduced_axes, 13)?
         }
     };
     Ok(Some(vec![transpose(r, value, &perm)?]))
@@ -162,7 +162,7 @@ fn after(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
 ///
 /// Moving a Transpose down must leave fewer of them. At equal counts, `transpose_of_transpose` moves it up; doing both
 /// would never reach a fixed point.
-fn behind(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+fn move_below(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (xs, y) = (m.values("xs"), m.root());
     let before = f.previous_op(y);
@@ -187,7 +187,7 @@ fn behind(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let first = perms.next().ok_or(NoMatch)?;
     NoMatch::unless(tops.len() > 1 && perms.all(|perm| perm == first))?;
     let back = inverse(&first)?;
-    let made = like(f, y, &[])?;
+    let new_op = like(f, y, &[])?;
     let mut operands = Vec::new();
     for (&x, above) in xs.iter().zip(&found) {
         operands.push(match above {
@@ -199,18 +199,19 @@ fn behind(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
             }
         });
     }
-    let value = r.op(made.operands(operands))?;
+    let value = r.op(new_op.operands(operands))?;
     let value = transpose(r, value, &first)?;
     let f = r.function();
     let moved = found.iter().flatten().flat_map(|above| above.ops(f));
-    let is_less = made_since(f, y, before) < only_used_by(f, moved.chain([y]).collect());
+    let is_less = created_since(f, y, before) < only_used_by(f, moved.chain([y]).collect());
     Ok(is_less.then(|| vec![value]))
 }
 
 /// Returns the number of Transposes created between `before` and the root.
-fn made_since(f: &Function, root: OpId, before: Option<OpId>) -> usize {
-    let made = std::iter::successors(f.previous_op(root), |op| f.previous_op(*op));
-    made.take_while(|op| Some(*op) != before)
+fn created_since(f: &Function, root: OpId, before: Option<OpId>) -> usize {
+    let new_op = std::iter::successors(f.previous_op(root), |op| f.previous_op(*op));
+    new_op
+        .take_while(|op| Some(*op) != before)
         .filter(|op| is(f, *op, "onnx.Transpose"))
         .count()
 }
@@ -224,7 +225,7 @@ fn only_used_by(f: &Function, ops: HashSet<OpId>) -> usize {
 }
 
 /// Rewrites `Aᵀ Bᵀ` to `(B A)ᵀ`.
-fn other_way_round(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+fn commute_transpose(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (a, b) = (m.value(f, "a"), m.value(f, "b"));
     let turned = |value: ValueId| {

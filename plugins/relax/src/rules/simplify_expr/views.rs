@@ -4,7 +4,7 @@ use passdock_plugin_api::DimKind;
 use passdock_plugin_api::prelude::*;
 
 use crate::rules::shared::pads::pad_nothing;
-use crate::shared::read::{int_or, is, known_dims, like, operand, unless_refused};
+use crate::shared::read::{int_or, is, known_dims, like, operand, unless_no_match};
 
 pub(super) static RULES: Rules = rules! {
     rule view_of_same_shape { onnx.Reshape|onnx.Squeeze|onnx.Unsqueeze|onnx.Expand(%x, _) => %x }
@@ -25,7 +25,7 @@ pub(super) static RULES: Rules = rules! {
     rule slice_all { onnx.Slice(%x, _, _) => %x }
     rule slice_all_of_axes { onnx.Slice(%x, _, _, _) => %x }
     rule slice_all_by_ones { onnx.Slice(%x, _, _, _, 1) => %x }
-    rule resize_nothing { %y = onnx.Resize|onnx.Upsample(%x, %rest...) } => nothing_resized;
+    rule resize_nothing { %y = onnx.Resize|onnx.Upsample(%x, %rest...) } => remove_resize;
     rule tile_once { onnx.Tile(%x, 1) => %x }
 };
 
@@ -46,8 +46,8 @@ fn same_sizes(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
         others_are_positive &= size == -1 || dim.as_const() > Some(0);
     }
     // With no elements, a size can't be inferred.
-    let is_told = worked_out == 0 || worked_out == 1 && others_are_positive;
-    Ok((is_same && is_told).then(|| vec![x]))
+    let is_known = worked_out == 0 || worked_out == 1 && others_are_positive;
+    Ok((is_same && is_known).then(|| vec![x]))
 }
 
 /// Merges two views into one `Reshape` if its shape can be a constant.
@@ -55,7 +55,7 @@ fn reshape_at_once(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (x, inner, outer) = (m.value(f, "x"), m.value(f, "inner"), m.value(f, "outer"));
     NoMatch::unless(!masks_scores(f, m.op("inner"), m.op("outer")))?;
-    if let Some(shape) = unless_refused(own_shape(f, x, inner, m.op("outer")))? {
+    if let Some(shape) = unless_no_match(own_shape(f, x, inner, m.op("outer")))? {
         let mut reshape = OpBuilder::new("onnx.Reshape").operands([x, shape]);
         if let Some(allow_zero) = f.int(m.op("outer"), "allowzero") {
             reshape = reshape.attr("allowzero", allow_zero);
@@ -120,7 +120,7 @@ fn reshape_if_order_stays(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
 
 /// Removes a `Resize` whose scales are all 1, or whose sizes are those of its operand. Two coordinate transformations
 /// resample even then.
-fn nothing_resized(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+fn remove_resize(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (y, rest) = (m.root(), m.values("rest"));
     let finds_others = match f.attr(y, "coordinate_transformation_mode") {
@@ -149,13 +149,13 @@ fn pad_without_views(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let mut dims = of("x").ok_or(NoMatch)?;
     let viewed = of("first").ok_or(NoMatch)?;
     let padded = of("pad").ok_or(NoMatch)?;
-    let wanted = of("outer").ok_or(NoMatch)?;
+    let expected = of("outer").ok_or(NoMatch)?;
     let pads = f.constant_ints(m.value(f, "pads"))?.ok_or(NoMatch)?;
-    let places = |dims: &[Dim]| -> Vec<usize> {
+    let positions = |dims: &[Dim]| -> Vec<usize> {
         let is_unit = |at: &usize| dims[*at] == Dim::constant(1);
         (0..dims.len()).filter(|at| !is_unit(at)).collect()
     };
-    let (own, inside) = (places(&dims), places(&viewed));
+    let (own, inside) = (positions(&dims), positions(&viewed));
     let (rank, count) = (dims.len(), viewed.len());
     let is_same =
         own.len() == inside.len() && own.iter().zip(&inside).all(|(a, b)| dims[*a] == viewed[*b]);
@@ -169,13 +169,13 @@ fn pad_without_views(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let pads_units = (0..count)
         .filter(|at| !inside.contains(at))
         .any(|at| pads[at] != 0 || pads[count + at] != 0);
-    NoMatch::unless(!pads_units && dims == wanted)?;
-    let made = like(f, m.op("pad"), &[])?;
+    NoMatch::unless(!pads_units && dims == expected)?;
+    let new_op = like(f, m.op("pad"), &[])?;
     let x = m.value(f, "x");
     let value = m.value(f, "value").option();
     let moved = r.ints(&moved)?;
-    let made = made.operands([x, moved]).operands(value);
-    Ok(Some(vec![r.op(made)?]))
+    let new_op = new_op.operands([x, moved]).operands(value);
+    Ok(Some(vec![r.op(new_op)?]))
 }
 
 /// Builds a `Reshape` of a value to the shape of another one.
@@ -205,7 +205,7 @@ fn constant_shape(f: &Function, from: ValueId, to: ValueId) -> Option<Vec<i64>> 
             None => -1,
         });
     }
-    let count = |wanted: i64| shape.iter().filter(|&&size| size == wanted).count();
-    let is_told = count(-1) == 0 || count(-1) == 1 && count(0) == 0;
-    is_told.then_some(shape)
+    let count = |expected: i64| shape.iter().filter(|&&size| size == expected).count();
+    let is_known = count(-1) == 0 || count(-1) == 1 && count(0) == 0;
+    is_known.then_some(shape)
 }

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use passdock_plugin_api::prelude::*;
 
+use super::broadcast_views::{Below, Runs};
 use super::views::reshape;
-use super::views_stretched::{Below, Runs};
 use crate::shared::read::{
-    axes, axes_in, axis_in, is, is_view, known_dims, like, operand, unless_refused, viewed,
+    axes, axes_in, axis_in, is, is_view, known_dims, like, operand, unless_no_match, viewed,
 };
 
 pub(super) static RULES: Rules = rules! {
@@ -38,23 +38,24 @@ fn is_plain(f: &Function, op: OpId) -> bool {
 #[derive(Default)]
 struct Between {
     /// The results of the ops, in program order.
-    made: Vec<ValueId>,
+    created: Vec<ValueId>,
     views: Vec<OpId>,
     /// The operands that the ops broadcast, and how many of those are views without other users.
-    stretched: Vec<ValueId>,
-    last_stretched: usize,
+    broadcast: Vec<ValueId>,
+    last_broadcast: usize,
     /// The number of views without other users.
     last_views: usize,
-    looked: usize,
+    visited: usize,
 }
 
 impl Between {
     /// Collects the ops between a view and the views above it.
     fn above(f: &Function, root: OpId, value: ValueId) -> Option<Between> {
         let mut between = Between::default();
-        between.look(f, value)?;
+        between.search(f, value)?;
         let is_own = |user: OpId| {
-            user == root || f.result_count(user) == 1 && between.made.contains(&f.result(user, 0))
+            user == root
+                || f.result_count(user) == 1 && between.created.contains(&f.result(user, 0))
         };
         let is_all = |value: &ValueId| {
             f.use_count(*value) <= MOST_USES && f.iter_uses(*value).all(|one| is_own(one.op))
@@ -62,26 +63,26 @@ impl Between {
         let views = between.views.iter().map(|view| f.result(*view, 0));
         let last_views = views.filter(is_all).count();
         let is_last = |value: &&ValueId| viewed(f, **value).is_some() && is_all(value);
-        let last_stretched = between.stretched.iter().filter(is_last).count();
-        let is_alone = between.made.iter().all(is_all);
+        let last_broadcast = between.broadcast.iter().filter(is_last).count();
+        let is_alone = between.created.iter().all(is_all);
         is_alone.then_some(Between {
             last_views,
-            last_stretched,
+            last_broadcast,
             ..between
         })
     }
 
-    fn look(&mut self, f: &Function, value: ValueId) -> Option<()> {
+    fn search(&mut self, f: &Function, value: ValueId) -> Option<()> {
         let op = f.defining_op(value)?;
-        if self.made.contains(&value) || self.views.contains(&op) {
+        if self.created.contains(&value) || self.views.contains(&op) {
             return Some(());
         }
-        self.looked += 1;
+        self.visited += 1;
         if is_view(f, op) {
             self.views.push(op);
             return Some(());
         }
-        if self.looked > MOST_BETWEEN || !is_plain(f, op) {
+        if self.visited > MOST_BETWEEN || !is_plain(f, op) {
             return None;
         }
         let is_scalar = |value: &ValueId| value.is_none() || f.rank(*value) == Some(0);
@@ -95,12 +96,12 @@ impl Between {
             // Before opset 7, an attribute controls broadcasting.
             let whole = dims(&value).filter(|_| f.opset("") >= Some(7))?;
             let is_whole = |one: &ValueId| !is_constant(one) && dims(one).as_ref() == Some(&whole);
-            let stretched = passed.iter().copied().filter(|one| !is_whole(one));
-            for one in stretched {
-                if !self.stretched.contains(&one) {
-                    self.stretched.push(one);
+            let broadcast = passed.iter().copied().filter(|one| !is_whole(one));
+            for one in broadcast {
+                if !self.broadcast.contains(&one) {
+                    self.broadcast.push(one);
                 }
-                if self.stretched.len() > MOST_BETWEEN {
+                if self.broadcast.len() > MOST_BETWEEN {
                     return None;
                 }
             }
@@ -110,27 +111,27 @@ impl Between {
             return None;
         }
         for operand in passed {
-            self.look(f, operand)?;
+            self.search(f, operand)?;
         }
-        self.made.push(value);
+        self.created.push(value);
         Some(())
     }
 }
 
 /// Whether an `Unsqueeze` and a `Squeeze` cancel, by their axes.
 fn undoes(f: &Function, inner: OpId, outer: OpId) -> Result<bool, EditError> {
-    let (gives, takes) = ("onnx.Unsqueeze", "onnx.Squeeze");
-    let is_pair =
-        is(f, inner, gives) && is(f, outer, takes) || is(f, inner, takes) && is(f, outer, gives);
+    let (unsqueeze, squeeze) = ("onnx.Unsqueeze", "onnx.Squeeze");
+    let is_pair = is(f, inner, unsqueeze) && is(f, outer, squeeze)
+        || is(f, inner, squeeze) && is(f, outer, unsqueeze);
     if !is_pair {
         return Ok(false);
     }
-    let axes = unless_refused(axes(f, inner))?.zip(unless_refused(axes(f, outer))?);
+    let axes = unless_no_match(axes(f, inner))?.zip(unless_no_match(axes(f, outer))?);
     let Some((a, b)) = axes else {
         return Ok(false);
     };
     // The axes refer to the longer shape: the operand of the op that is a `Squeeze`.
-    let longer = if is(f, inner, takes) { inner } else { outer };
+    let longer = if is(f, inner, squeeze) { inner } else { outer };
     let longer = f.rank(operand(f, longer, 0));
     let placed = |axes: &[i64]| match longer {
         Some(rank) => axes_in(axes, rank),
@@ -155,31 +156,31 @@ fn once(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
         moved.insert(f.result(view, 0), x);
     }
     let is_same = moved.values().all(|x| has_same_dims(f, *x, outer));
-    let goes = between.last_views == between.views.len();
+    let becomes_dead = between.last_views == between.views.len();
     let undoes = match between.views[..] {
         [view] => undoes(f, view, m.root())?,
         _ => false,
     };
     // Without ops between them, the rule `view_of_view` applies.
-    let is_near = between.made.is_empty() && !(undoes && goes);
-    let is_less = undoes || is_same || goes && between.views.len() == 1;
+    let is_near = between.created.is_empty() && !(undoes && becomes_dead);
+    let is_less = undoes || is_same || becomes_dead && between.views.len() == 1;
     NoMatch::unless(!is_near && is_less)?;
-    if !between.stretched.is_empty() {
+    if !between.broadcast.is_empty() {
         let below = below(f, inner, &between, &moved).ok_or(NoMatch)?;
-        let gone = 1 + between.last_views + between.last_stretched;
-        let made = below.iter().filter(|(_, one)| one.is_op(f)).count();
-        NoMatch::unless(made + usize::from(!undoes && !is_same) < gone)?;
+        let removed = 1 + between.last_views + between.last_broadcast;
+        let new_op = below.iter().filter(|(_, one)| one.is_op(f)).count();
+        NoMatch::unless(new_op + usize::from(!undoes && !is_same) < removed)?;
         for (value, below) in below {
             moved.insert(value, below.make(r)?);
         }
     }
-    for result in between.made {
+    for result in between.created {
         let f = r.function();
         let op = f.defining_op(result).ok_or(NoMatch)?;
         let own = |value| moved.get(&value).copied().unwrap_or(value);
         let operands: Vec<ValueId> = f.operands(op).map(own).collect();
-        let made = like(f, op, &[])?;
-        moved.insert(result, r.op(made.operands(operands))?);
+        let new_op = like(f, op, &[])?;
+        moved.insert(result, r.op(new_op.operands(operands))?);
     }
     let &value = (moved.get(&inner)).ok_or(NoMatch)?;
     match undoes || is_same {
@@ -196,13 +197,13 @@ fn below(
     sources: &HashMap<ValueId, ValueId>,
 ) -> Option<Vec<(ValueId, Below)>> {
     let own = known_dims(f, inner)?;
-    let mut there = sources.values().map(|&x| known_dims(f, x));
-    let first = there.next()??;
-    let is_even = there.all(|dims| dims.as_ref() == Some(&first));
+    let mut existing = sources.values().map(|&x| known_dims(f, x));
+    let first = existing.next()??;
+    let is_even = existing.all(|dims| dims.as_ref() == Some(&first));
     let mut views = sources.keys();
     let fits = is_even && views.all(|&view| known_dims(f, view).as_ref() == Some(&own));
     let runs = Runs::between(own, first).filter(|_| fits)?;
-    let values = between.stretched.iter();
+    let values = between.broadcast.iter();
     let below = values.map(|&value| Some((value, Below::from_value(f, value, &runs)?)));
     below.collect()
 }
@@ -217,22 +218,22 @@ fn concat(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
         .map(|&x| viewed(f, x))
         .collect::<Option<Vec<_>>>()
         .ok_or(NoMatch)?;
-    let mut gone: Vec<ValueId> = xs.to_vec();
-    gone.sort_unstable_by_key(|value| value.0);
-    gone.dedup();
+    let mut removed: Vec<ValueId> = xs.to_vec();
+    removed.sort_unstable_by_key(|value| value.0);
+    removed.dedup();
     let is_own = |&x: &ValueId| f.iter_uses(x).all(|one| one.op == y);
-    gone.retain(|x| f.use_count(*x) <= xs.len() && is_own(x));
+    removed.retain(|x| f.use_count(*x) <= xs.len() && is_own(x));
     let axis = m.int("axis").ok_or(NoMatch)?;
-    NoMatch::unless(gone.len() > 1)?;
+    NoMatch::unless(removed.len() > 1)?;
     let dims = |values: &[ValueId]| -> Option<Vec<Vec<Dim>>> {
         values.iter().map(|&value| known_dims(f, value)).collect()
     };
     let views = dims(xs).ok_or(NoMatch)?;
     let shapes = dims(&sources).ok_or(NoMatch)?;
     let axis = axis_in(axis, views[0].len()).ok_or(NoMatch)?;
-    let there = joined_axis(&shapes, &views[0][..axis]).ok_or(NoMatch)?;
+    let existing = joined_axis(&shapes, &views[0][..axis]).ok_or(NoMatch)?;
     let concat = OpBuilder::new("onnx.Concat").operands(sources);
-    let value = r.op(concat.attr("axis", there as i64))?;
+    let value = r.op(concat.attr("axis", existing as i64))?;
     match has_same_dims(r.function(), value, whole) {
         true => Ok(Some(vec![value])),
         false => reshape(r, value, whole),
@@ -249,10 +250,10 @@ fn joined_axis(shapes: &[Vec<Dim>], before: &[Dim]) -> Option<usize> {
     let before = extent(before)?;
     let differs = |at: &usize| others.iter().any(|other| other[*at] != first[*at]);
     let differing: Vec<usize> = (0..first.len()).filter(differs).collect();
-    let is_there = |at: &usize| extent(&first[..*at]).as_ref() == Some(&before);
+    let is_boundary = |at: &usize| extent(&first[..*at]).as_ref() == Some(&before);
     match differing[..] {
-        [] => (0..first.len()).rev().find(is_there),
-        [at] => Some(at).filter(is_there),
+        [] => (0..first.len()).rev().find(is_boundary),
+        [at] => Some(at).filter(is_boundary),
         _ => None,
     }
 }

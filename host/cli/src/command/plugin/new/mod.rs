@@ -10,7 +10,7 @@ use std::path::Path;
 
 use anyhow::Context;
 use passdock::files::directory_of;
-use passdock::reproducer::shell_word;
+use passdock::reproducer::shell_quoted;
 use passdock::{ErrorKind, PassError};
 
 use crate::args::plugin::NewArgs;
@@ -72,7 +72,7 @@ pub(in crate::command) fn new(args: NewArgs) -> anyhow::Result<u8> {
         (true, false) => Language::C,
         (false, false) => Language::Rust,
     };
-    let name = names::of(&args.dir, args.name.as_deref())?;
+    let name = names::plugin_name(&args.dir, args.name.as_deref())?;
     check_free(&args.dir)?;
     let files = files(&name, language)?;
     write(&args.dir, &files)
@@ -84,7 +84,7 @@ pub(in crate::command) fn new(args: NewArgs) -> anyhow::Result<u8> {
     show::print(&format!(
         "created plugin `{name}` in {dir}; next: `cd {typed} && {next}`\n",
         dir = args.dir.display(),
-        typed = shell_word(&args.dir.to_string_lossy()),
+        typed = shell_quoted(&args.dir.to_string_lossy()),
     ));
     Ok(0)
 }
@@ -93,7 +93,7 @@ pub(in crate::command) fn new(args: NewArgs) -> anyhow::Result<u8> {
 fn check_free(dir: &Path) -> Result<(), PassError> {
     let shown = dir.display();
     let usage = |message: String| PassError::new(ErrorKind::Usage, message);
-    let refused = |message: String| {
+    let usage_error = |message: String| {
         let help = "name a directory that does not exist; existing files are never overwritten";
         Err(usage(message).help(help))
     };
@@ -103,11 +103,11 @@ fn check_free(dir: &Path) -> Result<(), PassError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(unreadable(error)),
         Ok(_) if dir.is_dir() => {}
-        Ok(_) => return refused(format!("`{shown}` exists and is not a directory")),
+        Ok(_) => return usage_error(format!("`{shown}` exists and is not a directory")),
     }
     match fs::read_dir(dir).map_err(unreadable)?.next() {
         None => Ok(()),
-        Some(_) => refused(format!("the directory `{shown}` is not empty")),
+        Some(_) => usage_error(format!("the directory `{shown}` is not empty")),
     }
 }
 
@@ -126,7 +126,7 @@ fn files(name: &str, language: Language) -> Result<Files, PassError> {
     };
     let is_cpp = language == Language::Cpp;
     let either = |cpp, c| if is_cpp { cpp } else { c };
-    let words = [
+    let substitutions = [
         ("@crate@", name),
         ("@plugin@", &plugin),
         ("@pass@", &format!("{plugin}.transform.FuseDoubleRelu")),
@@ -141,8 +141,10 @@ fn files(name: &str, language: Language) -> Result<Files, PassError> {
         ("@note@\n", either(CPP_NOTE, "")),
     ];
     let fill_in = |text: &str| {
-        let filled = words.iter();
-        filled.fold(text.to_owned(), |text, (word, by)| text.replace(word, by))
+        let filled = substitutions.iter();
+        filled.fold(text.to_owned(), |text, (placeholder, by)| {
+            text.replace(placeholder, by)
+        })
     };
     let templates = match language {
         Language::Rust => RUST.to_vec(),

@@ -7,7 +7,7 @@ use passdock::{ErrorKind, PassError};
 /// The maximum length of a name.
 const LONGEST: usize = 64;
 /// Names that would clash with Rust's keywords and crates, the SDK's crates, or the standard plugins.
-const TAKEN: &str = "\
+const RESERVED: &str = "\
     abstract alloc as async await become box break const continue core crate do dyn else enum \
     extern false final fn for if impl in let loop macro match mod move mut onnx onnx_ops override \
     passdock_abi passdock_plugin_api priv proc_macro pub ref relax return std static struct test \
@@ -17,17 +17,17 @@ const TAKEN: &str = "\
 ///
 /// # Errors
 /// If the name isn't a valid crate name or would clash with another one.
-pub(super) fn of(dir: &Path, asked: Option<&str>) -> Result<String, PassError> {
-    let name = match asked {
+pub(super) fn plugin_name(dir: &Path, requested: Option<&str>) -> Result<String, PassError> {
+    let name = match requested {
         Some(name) => name.to_owned(),
-        None => of_directory(dir)?,
+        None => name_from_directory(dir)?,
     };
-    let wrong = |why: &str| {
+    let invalid = |why: &str| {
         let error = PassError::new(
             ErrorKind::Usage,
             format!("invalid plugin name `{name}`: {why}"),
         );
-        let help = match asked {
+        let help = match requested {
             Some(_) => "a valid name is `acme-passes`",
             None => "pass a name: `--name acme-passes`",
         };
@@ -35,23 +35,23 @@ pub(super) fn of(dir: &Path, asked: Option<&str>) -> Result<String, PassError> {
     };
     let is_part = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_".contains(c);
     if !name.starts_with(|c: char| c.is_ascii_lowercase()) || !name.chars().all(is_part) {
-        return wrong("expected lower-case letters, digits, `-` and `_`, starting with a letter");
+        return invalid("expected lower-case letters, digits, `-` and `_`, starting with a letter");
     }
     if name.replace('-', "_").contains("__") {
-        return wrong("`-` and `_` cannot follow each other in the name of a crate");
+        return invalid("`-` and `_` cannot follow each other in the name of a crate");
     }
     if name.len() > LONGEST {
-        return wrong("longer than 64 bytes");
+        return invalid("longer than 64 bytes");
     }
-    let is_taken = |taken: &str| taken == name.replace('-', "_");
-    if TAKEN.split(' ').any(is_taken) {
-        return wrong("reserved by Rust, passdock or a standard plugin");
+    let is_reserved = |reserved: &str| reserved == name.replace('-', "_");
+    if RESERVED.split(' ').any(is_reserved) {
+        return invalid("reserved by Rust, passdock or a standard plugin");
     }
     Ok(name)
 }
 
 /// Returns the directory's name in lower case, with `-` for spaces and dots.
-fn of_directory(dir: &Path) -> Result<String, PassError> {
+fn name_from_directory(dir: &Path) -> Result<String, PassError> {
     // `.` has no file name.
     let whole = std::path::absolute(dir).unwrap_or_else(|_| dir.to_path_buf());
     let name = whole.file_name().and_then(|name| name.to_str());
@@ -76,13 +76,16 @@ mod tests {
             ("v1.2", "v1-2"),
             ("a/b/", "b"),
         ] {
-            assert_eq!(of(Path::new(dir), None).ok().as_deref(), Some(name));
+            assert_eq!(
+                plugin_name(Path::new(dir), None).ok().as_deref(),
+                Some(name)
+            );
         }
     }
 
     #[test]
     fn invalid_plugin_names_are_rejected() {
-        let error_of = |dir: &str, name: Option<&str>| match of(Path::new(dir), name) {
+        let error_of = |dir: &str, name: Option<&str>| match plugin_name(Path::new(dir), name) {
             Ok(name) => panic!("{name} was accepted"),
             Err(error) => error.to_string(),
         };

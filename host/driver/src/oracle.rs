@@ -29,4 +29,4 @@ impl Verdict {
 
 /// An oracle for the result of a pipeline. It gets the module before and the module after the pipeline. If both are the
 /// same, the verdict should be good.
-pub type Judge<'c> = dyn FnMut(&Module, &Module) -> Result<Verdict, PassError> + 'c;
+pub type Oracle<'c> = dyn FnMut(&Module, &Module) -> Result<Verdict, PassError> + 'c;

@@ -80,22 +80,22 @@ pub(super) enum Below {
 impl Below {
     pub(super) fn from_value(f: &Function, value: ValueId, runs: &Runs) -> Option<Below> {
         let dims = known_dims(f, value)?;
-        let wanted = runs.below(&dims)?;
+        let expected = runs.below(&dims)?;
         // Leading dims of 1 are redundant unless they exceed the rank of the other shape.
-        let is_wanted = |dims: &[Dim]| {
-            dims.len() <= wanted.len() && {
-                let (missing, own) = wanted.split_at(wanted.len() - dims.len());
+        let is_expected = |dims: &[Dim]| {
+            dims.len() <= expected.len() && {
+                let (missing, own) = expected.split_at(expected.len() - dims.len());
                 missing.iter().all(|dim| *dim == UNIT) && own == dims
             }
         };
-        if is_wanted(&dims) {
+        if is_expected(&dims) {
             return Some(Below::Value(value));
         }
         let viewed = viewed(f, value).unwrap_or(value);
-        if known_dims(f, viewed).is_some_and(|dims| is_wanted(&dims)) {
+        if known_dims(f, viewed).is_some_and(|dims| is_expected(&dims)) {
             return Some(Below::Value(viewed));
         }
-        let shape = wanted.iter().map(|dim| dim.as_const());
+        let shape = expected.iter().map(|dim| dim.as_const());
         Some(Below::Reshape(viewed, shape.collect::<Option<_>>()?))
     }
 

@@ -5,25 +5,25 @@ use std::collections::HashMap;
 use passdock_plugin_api::prelude::*;
 
 /// The maximum number of errors that are shown.
-const SHOWN: usize = 20;
+const MAX_SHOWN: usize = 20;
 
 /// The ops that can't be converted.
-pub(super) struct Refused {
+pub(super) struct Unsupported {
     /// The requested opset.
     pub(super) to: i64,
     /// The first op for each function, operator and reason, and the number of such ops.
     found: Vec<(Diagnostic, usize)>,
-    places: HashMap<(String, String), usize>,
+    positions: HashMap<(String, String), usize>,
     /// The latest opset that all ops can be converted to.
     free: i64,
 }
 
-impl Refused {
-    pub(super) fn new(to: i64) -> Refused {
-        Refused {
+impl Unsupported {
+    pub(super) fn new(to: i64) -> Unsupported {
+        Unsupported {
             to,
             found: Vec::new(),
-            places: HashMap::new(),
+            positions: HashMap::new(),
             free: to,
         }
     }
@@ -38,8 +38,8 @@ impl Refused {
         );
         let key = (f.function_name().to_owned(), message.clone());
         let next = self.found.len();
-        let place = *self.places.entry(key).or_insert(next);
-        match self.found.get_mut(place) {
+        let position = *self.positions.entry(key).or_insert(next);
+        match self.found.get_mut(position) {
             Some((_, count)) => *count += 1,
             None => {
                 let error = Diagnostic::error(message).code("relax::opset-not-raised");
@@ -50,15 +50,15 @@ impl Refused {
 
     /// Emits the recorded errors. If there is any, the pass fails.
     pub(super) fn emit(self, cx: &PassContext) {
-        let hidden = self.found.len().saturating_sub(SHOWN);
+        let hidden = self.found.len().saturating_sub(MAX_SHOWN);
         let help = match self.free {
             0 => "replace these ops; the model is unchanged".to_owned(),
             free => format!(
                 "raise to opset {free}, replace these ops, or export the model again; the model is unchanged"
             ),
         };
-        let last = self.found.len().min(SHOWN);
-        for (at, (mut error, count)) in self.found.into_iter().take(SHOWN).enumerate() {
+        let last = self.found.len().min(MAX_SHOWN);
+        for (at, (mut error, count)) in self.found.into_iter().take(MAX_SHOWN).enumerate() {
             if count > 1 {
                 error = error.with_note(format!("and {} more in this function", count - 1));
             }

@@ -28,7 +28,7 @@ impl fmt::Display for NotFolded {
 impl std::error::Error for NotFolded {}
 
 /// Returns [`NotFolded`] with a formatted reason.
-macro_rules! refuse {
+macro_rules! reject {
     ($($text:tt)*) => { Err($crate::eval::NotFolded::new(format!($($text)*))) };
 }
 
@@ -36,8 +36,8 @@ macro_rules! refuse {
 macro_rules! ensure {
     ($condition:expr, $($text:tt)*) => {
         if !$condition {
-            return $crate::eval::refuse!($($text)*);
+            return $crate::eval::reject!($($text)*);
         }
     };
 }
-pub(crate) use {ensure, refuse};
+pub(crate) use {ensure, reject};

@@ -17,8 +17,8 @@ pub(crate) fn in_python(text: &str) -> String {
         return text.to_owned();
     }
     let translated = gil::attach(|py| {
-        let words = py.import("passdock._words")?;
-        words.call_method1("in_python", (text,))?.extract()
+        let terms = py.import("passdock._words")?;
+        terms.call_method1("in_python", (text,))?.extract()
     });
     // Imports fail while the interpreter is shutting down.
     translated.unwrap_or_else(|_: PyErr| text.to_owned())
