@@ -38,7 +38,7 @@ mod supervised {
             };
             let finished = pipeline::run_staged(&registry(&[]), &request, None, watch);
             let reply = (&finished.report, &finished.output);
-            return worker.answer(&reply).expect("the supervisor is there");
+            return worker.respond(&reply).expect("the supervisor is there");
         }
         let dir = tempfile::tempdir().expect("a temporary directory");
         let supervisor = Supervisor {

@@ -65,9 +65,9 @@ fn ops_list_passes_that_created_changed_or_removed_them() {
         let lines = each.map(|op| {
             let name = |pass: &u32| recorded.passes[*pass as usize].name.as_str();
             let fates = [
-                op.fate.made.iter().map(name).collect::<Vec<_>>(),
-                op.fate.changed.iter().map(name).collect(),
-                op.fate.removed.iter().map(name).collect(),
+                op.history.made.iter().map(name).collect::<Vec<_>>(),
+                op.history.changed.iter().map(name).collect(),
+                op.history.removed.iter().map(name).collect(),
             ];
             format!(
                 "{} {:?}: made {:?}, changed {:?}, removed {:?}\n",

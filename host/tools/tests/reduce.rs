@@ -41,7 +41,7 @@ impl Trials for Miscompiler {
         self.0 += 1;
         let text = passdock::ir::print_with(module, &passdock::ir::PrintOptions::default());
         let miscompiled = text.replace("onnx.Selu", "onnx.Elu");
-        Ok(Trial::Made(match miscompiled == text {
+        Ok(Trial::Succeeded(match miscompiled == text {
             true => module.clone(),
             false => model_file::parse_text("m.ir", &miscompiled)?,
         }))

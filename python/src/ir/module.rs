@@ -483,7 +483,7 @@ impl Module {
             let ops = counted(module.op_count(), "op");
             format!("<passdock.Module, {functions}, {ops}>")
         });
-        error::read_only(read.map_err(PyErr::from), "Module")
+        error::shown(read.map_err(PyErr::from), "Module")
     }
 
     fn __copy__(&self) -> Result<Module> {

@@ -113,7 +113,7 @@ impl PyInstrument {
 /// Returns the module and the info that callbacks of passes receive.
 fn arguments<'py>(py: Python<'py>, call: &PassCall<'_>) -> PyResult<(Module, Bound<'py, PyAny>)> {
     let info = info::to_python(py, call.info)?;
-    Ok((Module::arguments(call.module.clone()), info))
+    Ok((Module::read_only(call.module.clone()), info))
 }
 
 impl passdock::PassInstrument for PyInstrument {

@@ -100,10 +100,10 @@ impl Passdock {
 
     /// Returns the plugin's pass, which has to match the scenario; `None` if the plugin can't have such a pass.
     fn of_plugin(&self, spec: &Spec<Passdock>) -> Option<PassRef> {
-        use Body::{Each, Edits, Runs, Sequence, Succeeded};
+        use Body::{Built, Each, Edits, Runs, Sequence};
         if matches!(
             spec.body,
-            Runs(_) | Edits(_) | Each { .. } | Sequence { .. } | Succeeded(_)
+            Runs(_) | Edits(_) | Each { .. } | Sequence { .. } | Built(_)
         ) {
             return None;
         }
@@ -191,7 +191,7 @@ impl Passdock {
                     false => create_function_pass(info, body),
                 }
             }
-            Body::Sequence { .. } | Body::Succeeded(_) => unreachable!("made elsewhere"),
+            Body::Sequence { .. } | Body::Built(_) => unreachable!("made elsewhere"),
         }
     }
 
@@ -289,7 +289,7 @@ impl System for Passdock {
 
     fn pass(&self, spec: Spec<Self>) -> Result<PassRef, Failure> {
         match (spec.body, self.way) {
-            (Body::Succeeded(pass), _) => Ok(pass),
+            (Body::Built(pass), _) => Ok(pass),
             (Body::Sequence { passes, disabled }, _) => {
                 let passes = passes.into_iter().map(|spec| self.pass(spec));
                 let passes: Vec<PassRef> = passes.collect::<Result<_, _>>()?;

@@ -188,7 +188,7 @@ pub(crate) enum Body<S: System> {
         passes: Vec<Spec<S>>,
         disabled: Vec<String>,
     },
-    Succeeded(S::Pass),
+    Built(S::Pass),
 }
 
 /// The edits of a module pass.
@@ -347,7 +347,7 @@ pub(crate) fn seq<S: System>(passes: impl IntoIterator<Item = Spec<S>>) -> Spec<
 
 /// Returns a pass that is already built.
 pub(crate) fn spec_of<S: System>(pass: &S::Pass) -> Spec<S> {
-    spec("", Body::Made(pass.clone()))
+    spec("", Body::Built(pass.clone()))
 }
 
 impl<S: System> Spec<S> {

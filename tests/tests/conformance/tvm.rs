@@ -274,7 +274,7 @@ impl Tvm {
             Body::Runs(body) => return body(self, cx, module),
             Body::Edits(body) => body(&mut Whole(&mut module))?,
             Body::Each { prim, body } => return self.each(module, cx, *prim, &**body),
-            Body::Sequence { .. } | Body::Succeeded(_) => unreachable!("made elsewhere"),
+            Body::Sequence { .. } | Body::Built(_) => unreachable!("made elsewhere"),
         }
         Ok(module)
     }

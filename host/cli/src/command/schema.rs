@@ -26,7 +26,7 @@ mod tests {
     use crate::args::Cli;
 
     /// Collects the full names of the commands that take `--json`.
-    fn collect_json_commands(command: &Command, words: &str, found: &mut Vec<String>) {
+    fn collect_json_commands(command: &Command, path: &str, found: &mut Vec<String>) {
         for inner in command.get_subcommands() {
             let path = format!("{path} {}", inner.get_name());
             if inner
@@ -35,13 +35,13 @@ mod tests {
             {
                 found.push(path.clone());
             }
-            collect_json_commands(inner, &words, found);
+            collect_json_commands(inner, &path, found);
         }
     }
 
     #[test]
     fn every_json_command_has_a_definition() {
-        let schema: serde_json::Value = serde_json::from_str(ANSWERS).expect("JSON");
+        let schema: serde_json::Value = serde_json::from_str(OUTPUTS_SCHEMA).expect("JSON");
         let definitions = schema["anyOf"].as_array().expect("a list").iter();
         let descriptions: Vec<&str> = definitions
             .filter_map(|one| one["$ref"].as_str()?.strip_prefix("#/definitions/"))

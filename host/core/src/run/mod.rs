@@ -387,7 +387,7 @@ impl Run<'_> {
         for plugin in self.cx.registry().plugins() {
             let file = plugin.origin().path().and_then(Path::to_str);
             if file.is_some_and(|file| termination.loaded.iter().any(|loaded| loaded == file)) {
-                plugin.check();
+                plugin.mark_used();
             }
         }
         PassError::from_termination(termination)

@@ -195,7 +195,7 @@ fn evaluating_a_chain_keeps_the_function() {
         let two = f.create_op(OpBuilder::new("t.Two").result(ty), at)?;
         let twice = f.create_op(OpBuilder::new("t.Twice").operand(operand).result(ty), at)?;
         let before = f.version();
-        let rejected = |reason: &str| sdk::Evaluated::Refused(reason.to_owned());
+        let rejected = |reason: &str| sdk::Evaluated::Rejected(reason.to_owned());
         let result = cx.evaluate_with(f, twice, &[operand], 8)?;
         assert_eq!(result, rejected("operand 0 is not constant"));
         let result = cx.evaluate_with(f, two, &[], 7)?;
@@ -254,7 +254,7 @@ fn trial_evaluation_caches_no_analyses() {
         };
         for _ in 0..2 {
             let result = cx.evaluate_with(f, caches, &constants, 8)?;
-            assert_eq!(result, sdk::Evaluated::Refused("it was asked".to_owned()));
+            assert_eq!(result, sdk::Evaluated::Rejected("it was asked".to_owned()));
             assert_eq!(cached_operand(f), None);
         }
         Ok(())
@@ -269,7 +269,7 @@ fn result_index_out_of_range_is_rejected() {
         let ty = f.add_type(&sdk::TypeSpec::unknown())?;
         let beyond = f.create_op(OpBuilder::new("t.Beyond").result(ty), at)?;
         let inferred = cx.infer(f, beyond).expect_err("an out-of-range result");
-        let sdk::Evaluated::Refused(evaluated) = cx.evaluate_with(f, beyond, &[], 8)? else {
+        let sdk::Evaluated::Rejected(evaluated) = cx.evaluate_with(f, beyond, &[], 8)? else {
             return Err("it has one result".into());
         };
         Err(format!("{}\n{evaluated}", inferred.message).into())

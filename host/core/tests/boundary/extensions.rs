@@ -175,7 +175,7 @@ fn first_extension_for_a_target_decides_support() {
     );
     check(
         &[definition, npu],
-        check_support("npu", Support::Taken),
+        check_support("npu", Support::Supported),
         expect!["unchanged"],
     );
     check(
@@ -185,12 +185,12 @@ fn first_extension_for_a_target_decides_support() {
     );
     check(
         &[definition, npu],
-        check_support("gpu", Support::Unsaid),
+        check_support("gpu", Support::Unknown),
         expect!["unchanged"],
     );
     check(
         &[],
-        check_support("npu", Support::Unsaid),
+        check_support("npu", Support::Unknown),
         expect!["unchanged"],
     );
 }
@@ -211,7 +211,7 @@ fn definition_may_cover_several_targets() {
     );
     check(
         &[both],
-        check_support("dsp", Support::Unsaid),
+        check_support("dsp", Support::Unknown),
         expect!["unchanged"],
     );
 }
@@ -251,7 +251,7 @@ fn errors_of_an_extension_name_its_plugin() {
     );
     check(
         &[definition, panics],
-        check_support("gpu", Support::Unsaid),
+        check_support("gpu", Support::Unknown),
         expect![
             "failed: the definition of op0 (t.Op) of plugin `guilty` (built in) failed: panicked at \
                 host/core/tests/boundary/extensions.rs:41:29: oh [main, op0 (t.Op)]"

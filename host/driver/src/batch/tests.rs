@@ -228,7 +228,7 @@ fn fingerprint_includes_contents_of_rule_files() {
         ..Request::default()
     };
     let model = write(dir, "a.onnx", "a");
-    let fingerprint = || Fingerprint::new(&request, &[]).of_file(&model);
+    let fingerprint = || Fingerprint::new(&request, &[]).for_file(&model);
     for file in ["entry", "option", "config", "argument", "field", "fields"] {
         let file = format!("{file}.rules");
         let path = write(dir, &file, "1");

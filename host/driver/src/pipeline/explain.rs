@@ -199,7 +199,7 @@ impl Explainer<'_> {
     fn add_unscheduled(&mut self, phases: &Phases) -> Result<(), PassError> {
         let here: HashSet<String> = self.passes.iter().map(|pass| pass.name.clone()).collect();
         for (name, phase) in phases
-            .add_unscheduled()
+            .unscheduled()
             .filter(|(name, _)| !here.contains(*name))
         {
             let pass = self.context.registry().get_pass(name)?;

@@ -187,7 +187,7 @@ mod tests {
     #[track_caller]
     fn check(text: &str, instruments: &[&str], expected: Expect) {
         let request = Request {
-            pipeline: Some(PipelineText::of_file("p.toml", text)),
+            pipeline: Some(PipelineText::from_file("p.toml", text)),
             instruments: instruments
                 .iter()
                 .map(|text| RequestedInstrument::parse(text).unwrap())

@@ -232,7 +232,10 @@ mod tests {
         let text = "passes = []\n[[instruments]]\nname = 'timing'\n[[instruments]]\n\
                     name = 'judge'\ninputs = 'samples'\nsamples = 3\n";
         let request = Request {
-            pipeline: Some(PipelineText::of_file(format!("{dir}/pipeline.toml"), text)),
+            pipeline: Some(PipelineText::from_file(
+                format!("{dir}/pipeline.toml"),
+                text,
+            )),
             instruments: vec![
                 RequestedInstrument::parse("verify").unwrap(),
                 RequestedInstrument::parse(&format!("judge={{library='{dir}/ort.so'}}")).unwrap(),

@@ -105,7 +105,7 @@ mod tests {
         let mut f = Function::new(symbols.clone(), FunctionKind::GRAPH, SymbolId(0));
         let mut ops = Vec::new();
         for _ in 0..20_000 {
-            let before = place(&ops);
+            let before = position(&ops);
             let at = Position {
                 region: f.body(),
                 before,

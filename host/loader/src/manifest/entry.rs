@@ -246,7 +246,10 @@ pub(super) fn owned(value: &Item<'_>) -> Option<Value> {
 
 /// Formats a parsed value for messages.
 pub(super) fn described(value: &Item<'_>) -> String {
-    owned(value).map_or_else(|| "a number out of range".to_owned(), |value| shown(&value))
+    owned(value).map_or_else(
+        || "a number out of range".to_owned(),
+        |value| value_text(&value),
+    )
 }
 
 /// Whether a value contains a date.

@@ -126,7 +126,7 @@ fn pass(entry: &Entry<'_>, unread: &[String]) -> Result<ManifestPass, EntryError
         summary: entry.optional("summary")?,
         kind: entry.required_enum_value("kind")?,
         declaration: PassDeclaration {
-            phase: entry.identifier("phase")?,
+            phase: entry.enum_value("phase")?,
             thread_safe: entry.optional("thread_safe")?,
             changes_interface: entry.optional("changes_interface")?,
             aliases: aliases.collect::<Result<_, _>>()?,

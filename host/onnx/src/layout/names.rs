@@ -131,10 +131,9 @@ pub(crate) fn export_names(f: &Function) -> Vec<SymbolId> {
 /// Returns the region in which a value is defined.
 fn region_or_body(f: &Function, value: ValueId) -> RegionId {
     let region = f.defining_region(value);
-    if region_or_body.is_none() {
-        f.body()
-    } else {
-        region_or_body
+    match region.is_none() {
+        true => f.body(),
+        false => region,
     }
 }
 
@@ -463,10 +462,9 @@ impl Planner<'_> {
     fn moved(&mut self, id: ConstId) {
         let region = self.f.constant(id).region;
         self.plan.dirty_constants.insert(id);
-        self.dirty_region(if region_or_body.is_none() {
-            self.f.body()
-        } else {
-            region_or_body
+        self.dirty_region(match region.is_none() {
+            true => self.f.body(),
+            false => region,
         });
     }
 

@@ -42,7 +42,7 @@ mod tests {
     fn coarsest_new_compute_dtype_is_found() {
         let plain = cast_to("f32", "f32");
         let new_dtype =
-            |before: &Module, after: &Module| brought_in(before, after).and_then(DType::name);
+            |before: &Module, after: &Module| introduced_dtype(before, after).and_then(DType::name);
         assert_eq!(new_dtype(&plain, &cast_to("f16", "f32")), Some("f16"));
         assert_eq!(new_dtype(&plain, &cast_to("f32", "f16")), Some("f16"));
         assert_eq!(new_dtype(&plain, &cast_to("bf16", "f16")), Some("bf16"));

@@ -44,7 +44,7 @@ pub(super) fn slice(request: &LayoutRequest) -> InferResult<LayoutResult> {
 fn permuted(layout: &Layout, numbers: &[i64], of_block: i64) -> Option<Vec<i64>> {
     let mut out = Vec::new();
     for numbers in numbers.chunks(layout.rank().max(1)) {
-        for position in layout.axis_indices() {
+        for position in layout.places() {
             out.push(match position.block {
                 Some(_) => of_block,
                 None => *numbers.get(position.axis)?,

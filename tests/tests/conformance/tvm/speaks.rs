@@ -62,7 +62,7 @@ impl System for Tvm {
 
     fn pass(&self, spec: Spec<Self>) -> Result<Pass, Thrown> {
         let work = match spec.body {
-            Body::Succeeded(pass) => return Ok(pass),
+            Body::Built(pass) => return Ok(pass),
             Body::Sequence { passes, disabled } => {
                 let passes = passes.into_iter().map(|spec| self.pass(spec).map(Some));
                 Work::Sequence(passes.collect::<Result<_, _>>()?, disabled)

@@ -56,7 +56,7 @@ pub(in crate::command) fn check(args: PluginCheckArgs) -> anyhow::Result<u8> {
         return Ok(0);
     }
     let checks = chosen(&args.only)?;
-    if let Some(dir) = &args.result {
+    if let Some(dir) = &args.answer {
         return result(&args, &checks, dir);
     }
     // Errors of the command line are reported once instead of by each check.
