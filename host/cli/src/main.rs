@@ -90,7 +90,7 @@ fn start() -> ExitCode {
             show::written(help.print().and_then(|()| std::io::stdout().flush()));
             return ExitCode::from(show::finish(0, 1));
         }
-        Err(error) => return ExitCode::from(args::usage_error::report(error)),
+        Err(error) => return ExitCode::from(command::usage_error::report(error)),
     };
     show::set_color(cli.color);
     files::set_output_apart();

@@ -9,7 +9,6 @@ pub(crate) mod plugin;
 pub(crate) mod process;
 pub(crate) mod search;
 pub(crate) mod shell;
-pub(crate) mod usage_error;
 
 use std::convert::Infallible;
 use std::path::PathBuf;

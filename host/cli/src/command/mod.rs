@@ -18,6 +18,7 @@ mod schema;
 mod shell;
 mod stats;
 mod two_models;
+pub(crate) mod usage_error;
 pub(crate) mod worker;
 
 use std::path::Path;

@@ -39,6 +39,14 @@ macro_rules! invalid {
 }
 pub(crate) use invalid;
 
+/// Rejects a list of the wrong length.
+pub(crate) fn check_length(name: &str, length: usize, expected: usize) -> InferResult<()> {
+    match length == expected {
+        true => Ok(()),
+        false => invalid!("`{name}` has length {length}, expected {expected}"),
+    }
+}
+
 /// The facts about a result.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ResultFacts {
@@ -176,14 +184,8 @@ impl<'a> Infer<'a> {
         let Some(given) = self.call.ints(name)? else {
             return Ok(vec![default; count]);
         };
-        if given.len() == count {
-            Ok(given.into_owned())
-        } else {
-            invalid!(
-                "attribute `{name}` has length {}, expected {count}",
-                given.len()
-            )
-        }
+        check_length(name, given.len(), count)?;
+        Ok(given.into_owned())
     }
 
     /// Returns an axis counted from the front.

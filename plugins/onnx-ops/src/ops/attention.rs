@@ -8,15 +8,12 @@ use crate::infer::{Infer, InferResult, as_const, invalid, is_known};
 
 pub(super) const OPERATORS: &[Operator] = &[
     ATTENTION,
-    ATTENTION.since_version(24).operand_range((3, 7)),
-    ATTENTION
-        .since_version(25)
-        .operand_range((3, 7))
-        .attrs(attrs![
-            is_causal: int = 0, kv_num_heads: int, left_window_size: int = -1, q_num_heads: int,
-            qk_matmul_output_mode: int = 0, right_window_size: int = -1, scale: float,
-            softcap: float = 0.0, softmax_precision: int,
-        ]),
+    ATTENTION.since(24).operands((3, 7)),
+    ATTENTION.since(25).operands((3, 7)).attrs(attrs![
+        is_causal: int = 0, kv_num_heads: int, left_window_size: int = -1, q_num_heads: int,
+        qk_matmul_output_mode: int = 0, right_window_size: int = -1, scale: float,
+        softcap: float = 0.0, softmax_precision: int,
+    ]),
     Operator::new("onnx.CausalConvWithState", 27, (2, 4))
         .attrs(attrs![activation: string = "none"])
         .infers(causal_conv)

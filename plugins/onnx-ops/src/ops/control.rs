@@ -12,7 +12,7 @@ pub(super) const OPERATORS: &[Operator] = &[
         .attrs(attrs![else_branch: required graph, then_branch: required graph])
         .infers(branches),
     LOOP,
-    LOOP.since_version(11).operand_range((2, MANY)),
+    LOOP.since(11).operands((2, MANY)),
     Operator::new("onnx.Scan", 8, (2, MANY))
         .attrs(attrs![body: required graph, directions: ints, num_scan_inputs: required int])
         .infers(scan_batches),

@@ -5,16 +5,16 @@ use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 use super::create::shape_in;
 use super::operator::Operator;
 use crate::eval::{Evaluation, sliding};
-use crate::infer::{Infer, InferResult, as_const, as_consts, invalid, sizes};
+use crate::infer::{Infer, InferResult, as_const, as_consts, check_length, invalid, sizes};
 
 pub(super) const OPERATORS: &[Operator] = &[
     AVERAGE_POOL.any_attrs(),
     FOLDED_AVERAGE_POOL,
-    FOLDED_AVERAGE_POOL.since_version(10).attrs(attrs![
+    FOLDED_AVERAGE_POOL.since(10).attrs(attrs![
         auto_pad: string = "NOTSET", ceil_mode: int = 0, count_include_pad: int = 0,
         kernel_shape: required ints, pads: ints, strides: ints,
     ]),
-    FOLDED_AVERAGE_POOL.since_version(19).attrs(attrs![
+    FOLDED_AVERAGE_POOL.since(19).attrs(attrs![
         auto_pad: string = "NOTSET", ceil_mode: int = 0, count_include_pad: int = 0,
         dilations: ints, kernel_shape: required ints, pads: ints, strides: ints,
     ]),
@@ -33,16 +33,16 @@ pub(super) const OPERATORS: &[Operator] = &[
     global("onnx.GlobalLpPool", 2, sliding::global_lp_pool).attrs(attrs![p: int = 2]),
     global("onnx.GlobalMaxPool", 1, sliding::global_max_pool),
     LP_POOL,
-    LP_POOL.since_version(18).attrs(attrs![
+    LP_POOL.since(18).attrs(attrs![
         auto_pad: string = "NOTSET", ceil_mode: int = 0, dilations: ints,
         kernel_shape: required ints, p: int = 2, pads: ints, strides: ints,
     ]),
     MAX_POOL,
-    MAX_POOL.since_version(8).attrs(attrs![
+    MAX_POOL.since(8).attrs(attrs![
         auto_pad: string = "NOTSET", kernel_shape: required ints, pads: ints,
         storage_order: int = 0, strides: ints,
     ]),
-    MAX_POOL.since_version(10).attrs(attrs![
+    MAX_POOL.since(10).attrs(attrs![
         auto_pad: string = "NOTSET", ceil_mode: int = 0, dilations: ints,
         kernel_shape: required ints, pads: ints, storage_order: int = 0, strides: ints,
     ]),
@@ -71,13 +71,14 @@ const AVERAGE_POOL: Operator = Operator::new("onnx.AveragePool", 1, (1, 1))
     .with(OpTraits::OUT_FUSABLE)
     .infers(pool);
 
-const FOLDED_AVERAGE_POOL: Operator = AVERAGE_POOL
-    .since_version(7)
-    .folds(sliding::average_pool)
-    .attrs(attrs![
-        auto_pad: string = "NOTSET", count_include_pad: int = 0, kernel_shape: required ints,
-        pads: ints, strides: ints,
-    ]);
+const FOLDED_AVERAGE_POOL: Operator =
+    AVERAGE_POOL
+        .since(7)
+        .folds(sliding::average_pool)
+        .attrs(attrs![
+            auto_pad: string = "NOTSET", count_include_pad: int = 0, kernel_shape: required ints,
+            pads: ints, strides: ints,
+        ]);
 
 const LP_POOL: Operator = Operator::new("onnx.LpPool", 2, (1, 1))
     .with(OpTraits::OUT_FUSABLE)
@@ -106,12 +107,9 @@ fn windows(op: &Infer, spatial: &[Dim], kernel: Option<Vec<i64>>) -> InferResult
     let auto = op.enum_value("auto_pad", &["NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER"])?;
     let rounds_up = op.flag("ceil_mode", false)?;
     let kernel = match kernel {
-        Some(kernel) if kernel.len() == count => kernel,
         Some(kernel) => {
-            return invalid!(
-                "attribute `kernel_shape` has length {}, expected {count}",
-                kernel.len()
-            );
+            check_length("kernel_shape", kernel.len(), count)?;
+            kernel
         }
         None => return Ok(vec![Dim::UNKNOWN; count]),
     };
@@ -312,12 +310,7 @@ pub(super) fn max_unpool(op: &Infer) -> InferResult {
     let Some(kernel) = op.ints("kernel_shape")? else {
         return invalid!("missing attribute `kernel_shape`");
     };
-    if kernel.len() != count {
-        return invalid!(
-            "attribute `kernel_shape` has length {}, expected {count}",
-            kernel.len()
-        );
-    }
+    check_length("kernel_shape", kernel.len(), count)?;
     if op.has(2) {
         return op.set(0, dtype, Some(vec![Dim::UNKNOWN; count + 2]));
     }

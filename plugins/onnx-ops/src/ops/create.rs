@@ -11,9 +11,9 @@ const GROWS: OpTraits = OpTraits::GROWS;
 pub(super) const OPERATORS: &[Operator] = &[
     CONSTANT,
     CONSTANT
-        .since_version(11)
+        .since(11)
         .attrs(attrs![sparse_value: opaque, value: tensor]),
-    CONSTANT.since_version(12).attrs(attrs![
+    CONSTANT.since(12).attrs(attrs![
         sparse_value: opaque, value: tensor, value_float: float, value_floats: floats,
         value_int: int, value_ints: ints, value_string: string, value_strings: strings,
     ]),
@@ -34,7 +34,7 @@ pub(super) const OPERATORS: &[Operator] = &[
         .infers(one_hot)
         .folds(create::one_hot),
     RANGE,
-    RANGE.since_version(27).attrs(attrs![stash_type: int = 1]),
+    RANGE.since(27).attrs(attrs![stash_type: int = 1]),
 ];
 
 const CONSTANT: Operator = Operator::new("onnx.Constant", 1, (0, 0))

@@ -65,21 +65,21 @@ pub(super) const OPERATORS: &[Operator] = &[
     binary("onnx.BitwiseOr", 18, |call| bitwise(call, |a, b| a | b)).with(COMMUTATIVE),
     binary("onnx.BitwiseXor", 18, |call| bitwise(call, |a, b| a ^ b)).with(COMMUTATIVE),
     CAST,
-    CAST.since_version(19)
+    CAST.since(19)
         .attrs(attrs![saturate: int = 1, to: required int]),
-    CAST.since_version(24)
+    CAST.since(24)
         .attrs(attrs![round_mode: string = "up", saturate: int = 1, to: required int]),
     CAST_LIKE,
-    CAST_LIKE.since_version(19).attrs(attrs![saturate: int = 1]),
+    CAST_LIKE.since(19).attrs(attrs![saturate: int = 1]),
     CAST_LIKE
-        .since_version(24)
+        .since(24)
         .attrs(attrs![round_mode: string = "up", saturate: int = 1]),
     unary("onnx.Ceil", 6, |call| map_float(call, f64::ceil)).with(IDEMPOTENT),
     unary("onnx.Celu", 12, activation::celu)
         .attrs(attrs![alpha: float = 1.0])
         .decomposes(body!("Celu")),
     CLIP,
-    CLIP.since_version(11).operand_range((1, 3)).attrs(&[]),
+    CLIP.since(11).operands((1, 3)).attrs(&[]),
     unary("onnx.Cos", 7, |call| map_float(call, f64::cos)),
     unary("onnx.Cosh", 9, |call| map_float(call, f64::cosh)),
     binary("onnx.Div", 7, elementwise::div).infers(quotient),

@@ -16,7 +16,7 @@ pub(super) const OPERATORS: &[Operator] = &[
         .infers(einsum)
         .folds(sums::einsum),
     GEMM,
-    GEMM.since_version(11).operand_range((2, 3)),
+    GEMM.since(11).operands((2, 3)),
     Operator::new("onnx.MatMul", 1, (2, 2))
         .with(OpTraits::OUT_FUSABLE)
         .infers(|op| op.set(0, op.dtype_of_any([0, 1])?, product(op, 0, 1)?))

@@ -35,13 +35,13 @@ pub(super) const OPERATORS: &[Operator] = &[
         ])
         .infers(same_type),
     LABEL_ENCODER,
-    LABEL_ENCODER.since_version(2).attrs(attrs![
+    LABEL_ENCODER.since(2).attrs(attrs![
         default_float: float = -0.0, default_int64: int = -1,
         default_string: string = "_Unused", keys_floats: floats, keys_int64s: ints,
         keys_strings: strings, values_floats: floats, values_int64s: ints,
         values_strings: strings,
     ]),
-    LABEL_ENCODER.since_version(4).attrs(attrs![
+    LABEL_ENCODER.since(4).attrs(attrs![
         default_float: float = -0.0, default_int64: int = -1,
         default_string: string = "_Unused", default_tensor: tensor, keys_floats: floats,
         keys_int64s: ints, keys_strings: strings, keys_tensor: tensor, values_floats: floats,
@@ -95,7 +95,7 @@ pub(super) const OPERATORS: &[Operator] = &[
         ])
         .infers(tree_ensemble),
     TREE_ENSEMBLE_CLASSIFIER,
-    TREE_ENSEMBLE_CLASSIFIER.since_version(3).attrs(attrs![
+    TREE_ENSEMBLE_CLASSIFIER.since(3).attrs(attrs![
         base_values: floats, base_values_as_tensor: tensor, class_ids: ints,
         class_nodeids: ints, class_treeids: ints, class_weights: floats,
         class_weights_as_tensor: tensor, classlabels_int64s: ints,
@@ -106,7 +106,7 @@ pub(super) const OPERATORS: &[Operator] = &[
         nodes_values_as_tensor: tensor, post_transform: string = "NONE",
     ]),
     TREE_ENSEMBLE_REGRESSOR,
-    TREE_ENSEMBLE_REGRESSOR.since_version(3).attrs(attrs![
+    TREE_ENSEMBLE_REGRESSOR.since(3).attrs(attrs![
         aggregate_function: string = "SUM", base_values: floats,
         base_values_as_tensor: tensor, n_targets: int, nodes_falsenodeids: ints,
         nodes_featureids: ints, nodes_hitrates: floats, nodes_hitrates_as_tensor: tensor,

@@ -7,7 +7,7 @@ use super::operator::{MANY, Operator, body};
 use super::shape::{along_first, same_type};
 use crate::eval::{compare_logic, data_movement, gather, scatter};
 use crate::infer::{
-    Infer, InferResult, Moves, Stop, as_const, as_consts, invalid, is_known, sizes,
+    Infer, InferResult, Moves, Stop, as_const, as_consts, check_length, invalid, is_known, sizes,
 };
 
 const DATA: Moves = Moves::These(&[0]);
@@ -25,7 +25,7 @@ pub(super) const OPERATORS: &[Operator] = &[
         .moves(Moves::All),
     DEPTH_TO_SPACE,
     DEPTH_TO_SPACE
-        .since_version(11)
+        .since(11)
         .attrs(attrs![blocksize: required int, mode: string = "DCR"]),
     Operator::new("onnx.Expand", 8, (2, 2))
         .with(OpTraits::GROWS)
@@ -43,18 +43,16 @@ pub(super) const OPERATORS: &[Operator] = &[
         .folds(gather::gather_elements)
         .moves(DATA),
     GATHER_ND,
-    GATHER_ND
-        .since_version(12)
-        .attrs(attrs![batch_dims: int = 0]),
+    GATHER_ND.since(12).attrs(attrs![batch_dims: int = 0]),
     Operator::new("onnx.NonZero", 9, (1, 1))
         .infers(non_zero)
         .folds(compare_logic::non_zero),
     PAD,
-    PAD.since_version(11)
-        .operand_range((2, 3))
+    PAD.since(11)
+        .operands((2, 3))
         .attrs(attrs![mode: string = "constant"]),
-    PAD.since_version(18)
-        .operand_range((2, 4))
+    PAD.since(18)
+        .operands((2, 4))
         .attrs(attrs![mode: string = "constant"]),
     Operator::new("onnx.ReverseSequence", 10, (2, 2))
         .with(OpTraits::INJECTIVE)
@@ -67,26 +65,26 @@ pub(super) const OPERATORS: &[Operator] = &[
         .folds(scatter::scatter_elements),
     SCATTER_ELEMENTS,
     SCATTER_ELEMENTS
-        .since_version(16)
+        .since(16)
         .attrs(attrs![axis: int = 0, reduction: string = "none"]),
     SCATTER_ND,
     SCATTER_ND
-        .since_version(16)
+        .since(16)
         .attrs(attrs![reduction: string = "none"]),
     SLICE,
-    SLICE.since_version(10).operand_range((3, 5)).attrs(&[]),
+    SLICE.since(10).operands((3, 5)).attrs(&[]),
     SPACE_TO_DEPTH,
     SPACE_TO_DEPTH
-        .since_version(28)
+        .since(28)
         .attrs(attrs![blocksize: required int, mode: string = "DCR"]),
     SPLIT,
     SPLIT
-        .since_version(13)
-        .operand_range((1, 2))
+        .since(13)
+        .operands((1, 2))
         .attrs(attrs![axis: int = 0]),
     SPLIT
-        .since_version(18)
-        .operand_range((1, 2))
+        .since(18)
+        .operands((1, 2))
         .attrs(attrs![axis: int = 0, num_outputs: int]),
     Operator::new("onnx.Tile", 6, (2, 2))
         .with(OpTraits::GROWS)
@@ -172,13 +170,7 @@ fn transpose(op: &Infer) -> InferResult {
         }
         (Some(dims), None) => Some(dims.into_iter().rev().collect()),
         (Some(dims), Some(perm)) => {
-            if perm.len() != dims.len() {
-                return invalid!(
-                    "attribute `perm` has length {}, expected {}",
-                    perm.len(),
-                    dims.len()
-                );
-            }
+            check_length("perm", perm.len(), dims.len())?;
             let order = op.axes(&perm, dims.len())?;
             Some(order.into_iter().map(|from| dims[from]).collect())
         }
@@ -312,14 +304,8 @@ fn slice(op: &Infer) -> InferResult {
             false => Some(sizes(vec![1; axes.len()])),
         };
         for (name, list) in [("starts", &starts), ("steps", &steps)] {
-            if let Some(list) = list
-                && list.len() != axes.len()
-            {
-                return invalid!(
-                    "`{name}` has length {}, expected {}",
-                    list.len(),
-                    axes.len()
-                );
+            if let Some(list) = list {
+                check_length(name, list.len(), axes.len())?;
             }
         }
         if steps
@@ -419,13 +405,7 @@ fn expand(op: &Infer) -> InferResult {
 fn tile(op: &Infer) -> InferResult {
     op.set_from(op.dtype(0)?, |dims| {
         let repeats = shape_in(op, 1).unwrap_or(vec![Dim::UNKNOWN; dims.len()]);
-        if repeats.len() != dims.len() {
-            return invalid!(
-                "`repeats` has length {}, expected {}",
-                repeats.len(),
-                dims.len()
-            );
-        }
+        check_length("repeats", repeats.len(), dims.len())?;
         let tiled = dims
             .iter()
             .zip(repeats)
@@ -444,13 +424,7 @@ fn pad(op: &Infer) -> InferResult {
         };
         let axes = axes.unwrap_or_else(|| (0..dims.len() as i64).collect());
         let axes = op.axes(&axes, dims.len())?;
-        if pads.len() != 2 * axes.len() {
-            return invalid!(
-                "`pads` has length {}, expected {}",
-                pads.len(),
-                2 * axes.len()
-            );
-        }
+        check_length("pads", pads.len(), 2 * axes.len())?;
         for (at, &d) in axes.iter().enumerate() {
             let (before, after) = (pads[at], pads[at + axes.len()]);
             let margins = before.saturating_add(after);

@@ -21,9 +21,9 @@ pub(super) const OPERATORS: &[Operator] = &[
         epsilon: float = 1e-5, momentum: float = 0.9, spatial: int = 1,
     ]),
     BATCH_NORMALIZATION
-        .since_version(9)
+        .since(9)
         .attrs(attrs![epsilon: float = 1e-5, momentum: float = 0.9]),
-    BATCH_NORMALIZATION.since_version(14).attrs(attrs![
+    BATCH_NORMALIZATION.since(14).attrs(attrs![
         epsilon: float = 1e-5, momentum: float = 0.9, training_mode: int = 0,
     ]),
     same("onnx.Dropout", 7, (1, 1))
@@ -36,11 +36,11 @@ pub(super) const OPERATORS: &[Operator] = &[
         .only(OpTraits::RANDOM)
         .infers(dropout),
     GROUP_NORMALIZATION,
-    GROUP_NORMALIZATION.since_version(21).attrs(attrs![
+    GROUP_NORMALIZATION.since(21).attrs(attrs![
         epsilon: float = 1e-5, num_groups: required int, stash_type: int = 1,
     ]),
     HARDMAX,
-    HARDMAX.since_version(13).attrs(attrs![axis: int = -1]),
+    HARDMAX.since(13).attrs(attrs![axis: int = -1]),
     scaled("onnx.InstanceNormalization", 1, (3, 3)).any_attrs(),
     scaled("onnx.InstanceNormalization", 6, (3, 3)).attrs(attrs![epsilon: float = 1e-5]),
     scaled("onnx.LayerNormalization", 17, (2, 3))
@@ -49,7 +49,7 @@ pub(super) const OPERATORS: &[Operator] = &[
         .folds_all(normalize::layer_normalization)
         .decomposes(body!("LayerNormalization")),
     LOG_SOFTMAX,
-    LOG_SOFTMAX.since_version(13).attrs(attrs![axis: int = -1]),
+    LOG_SOFTMAX.since(13).attrs(attrs![axis: int = -1]),
     scaled("onnx.LpNormalization", 1, (1, 1))
         .attrs(attrs![axis: int = -1, p: int = 2])
         .infers(along_last),
@@ -65,7 +65,7 @@ pub(super) const OPERATORS: &[Operator] = &[
         .infers(along_last)
         .decomposes(body!("RMSNormalization")),
     SOFTMAX,
-    SOFTMAX.since_version(13).attrs(attrs![axis: int = -1]),
+    SOFTMAX.since(13).attrs(attrs![axis: int = -1]),
 ];
 
 const BATCH_NORMALIZATION: Operator = scaled("onnx.BatchNormalization", 7, (5, 5))

@@ -60,12 +60,12 @@ impl Operator {
     }
 
     /// Copies the row for a later version. The following methods change it.
-    pub(super) const fn since_version(self, since: i64) -> Operator {
+    pub(super) const fn since(self, since: i64) -> Operator {
         Operator { since, ..self }
     }
 
     /// Sets the minimum and maximum number of operands.
-    pub(super) const fn operand_range(self, operands: (u32, u32)) -> Operator {
+    pub(super) const fn operands(self, operands: (u32, u32)) -> Operator {
         Operator { operands, ..self }
     }
 

@@ -12,7 +12,7 @@ pub(super) const OPERATORS: &[Operator] = &[
         .infers(optional),
     Operator::new("onnx.OptionalGetElement", 15, (1, 1)).infers(get_element),
     OPTIONAL_HAS_ELEMENT,
-    OPTIONAL_HAS_ELEMENT.since_version(18).operand_range((0, 1)),
+    OPTIONAL_HAS_ELEMENT.since(18).operands((0, 1)),
 ];
 
 const OPTIONAL_HAS_ELEMENT: Operator = Operator::new("onnx.OptionalHasElement", 15, (1, 1))

@@ -8,29 +8,25 @@ use crate::infer::{Infer, InferResult, as_const};
 
 pub(super) const OPERATORS: &[Operator] = &[
     DEQUANTIZE_LINEAR,
+    DEQUANTIZE_LINEAR.since(13).attrs(attrs![axis: int = 1]),
     DEQUANTIZE_LINEAR
-        .since_version(13)
-        .attrs(attrs![axis: int = 1]),
-    DEQUANTIZE_LINEAR
-        .since_version(21)
+        .since(21)
         .attrs(attrs![axis: int = 1, block_size: int = 0]),
     DEQUANTIZE_LINEAR
-        .since_version(23)
+        .since(23)
         .attrs(attrs![axis: int = 1, block_size: int = 0, output_dtype: int = 0]),
     Operator::new("onnx.DynamicQuantizeLinear", 11, (1, 1))
         .infers(dynamic)
         .decomposes(body!("DynamicQuantizeLinear")),
     QUANTIZE_LINEAR,
+    QUANTIZE_LINEAR.since(13).attrs(attrs![axis: int = 1]),
     QUANTIZE_LINEAR
-        .since_version(13)
-        .attrs(attrs![axis: int = 1]),
-    QUANTIZE_LINEAR
-        .since_version(19)
+        .since(19)
         .attrs(attrs![axis: int = 1, saturate: int = 1]),
-    QUANTIZE_LINEAR.since_version(21).attrs(attrs![
+    QUANTIZE_LINEAR.since(21).attrs(attrs![
         axis: int = 1, block_size: int = 0, output_dtype: int = 0, saturate: int = 1,
     ]),
-    QUANTIZE_LINEAR.since_version(23).attrs(attrs![
+    QUANTIZE_LINEAR.since(23).attrs(attrs![
         axis: int = 1, block_size: int = 0, output_dtype: int = 0, precision: int = 0,
         saturate: int = 1,
     ]),

@@ -7,19 +7,19 @@ use crate::infer::{Infer, InferResult, invalid};
 
 pub(super) const OPERATORS: &[Operator] = &[
     GRU,
-    GRU.since_version(14).attrs(attrs![
+    GRU.since(14).attrs(attrs![
         activation_alpha: floats, activation_beta: floats, activations: strings, clip: float,
         direction: string = "forward", hidden_size: int, layout: int = 0,
         linear_before_reset: int = 0,
     ]),
     LSTM,
-    LSTM.since_version(14).attrs(attrs![
+    LSTM.since(14).attrs(attrs![
         activation_alpha: floats, activation_beta: floats, activations: strings, clip: float,
         direction: string = "forward", hidden_size: int, input_forget: int = 0,
         layout: int = 0,
     ]),
     RNN,
-    RNN.since_version(14).attrs(attrs![
+    RNN.since(14).attrs(attrs![
         activation_alpha: floats, activation_beta: floats,
         activations: strings = ["Tanh", "Tanh"], clip: float, direction: string = "forward",
         hidden_size: int, layout: int = 0,

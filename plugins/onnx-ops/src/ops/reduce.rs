@@ -73,12 +73,12 @@ pub(super) const OPERATORS: &[Operator] = &[
         .decomposes(body!("ReduceSumSquare")),
     TOP_K,
     TOP_K
-        .since_version(10)
-        .operand_range((2, 2))
+        .since(10)
+        .operands((2, 2))
         .attrs(attrs![axis: int = -1]),
     TOP_K
-        .since_version(11)
-        .operand_range((2, 2))
+        .since(11)
+        .operands((2, 2))
         .attrs(attrs![axis: int = -1, largest: int = 1, sorted: int = 1]),
 ];
 

@@ -5,13 +5,13 @@ use passdock_plugin_api::{Dim, OpTraits, attrs};
 use super::create::shape_in;
 use super::operator::Operator;
 use crate::eval;
-use crate::infer::{Infer, InferResult, as_const, as_consts, invalid};
+use crate::infer::{Infer, InferResult, as_const, as_consts, check_length, invalid};
 
 pub(super) const OPERATORS: &[Operator] = &[
     RESIZE,
     RESIZE_11,
-    RESIZE_11.since_version(13).operand_range((1, 4)),
-    RESIZE.since_version(18).operand_range((1, 4)).attrs(attrs![
+    RESIZE_11.since(13).operands((1, 4)),
+    RESIZE.since(18).operands((1, 4)).attrs(attrs![
         antialias: int = 0, axes: ints, coordinate_transformation_mode: string = "half_pixel",
         cubic_coeff_a: float = -0.75, exclude_outside: int = 0,
         extrapolation_value: float = 0.0, keep_aspect_ratio_policy: string = "stretch",
@@ -19,14 +19,14 @@ pub(super) const OPERATORS: &[Operator] = &[
     ]),
     UPSAMPLE,
     UPSAMPLE
-        .since_version(7)
+        .since(7)
         .folds(eval::resize::resize)
-        .operand_range((1, 1))
+        .operands((1, 1))
         .attrs(attrs![mode: string = "nearest", scales: required floats]),
     UPSAMPLE
-        .since_version(9)
+        .since(9)
         .folds(eval::resize::resize)
-        .operand_range((2, 2))
+        .operands((2, 2))
         .attrs(attrs![mode: string = "nearest"]),
 ];
 
@@ -36,7 +36,7 @@ const RESIZE: Operator = Operator::new("onnx.Resize", 10, (2, 2))
     .infers(resize)
     .folds(eval::resize::resize);
 
-const RESIZE_11: Operator = RESIZE.since_version(11).operand_range((3, 4)).attrs(attrs![
+const RESIZE_11: Operator = RESIZE.since(11).operands((3, 4)).attrs(attrs![
     coordinate_transformation_mode: string = "half_pixel", cubic_coeff_a: float = -0.75,
     exclude_outside: int = 0, extrapolation_value: float = 0.0, mode: string = "nearest",
     nearest_mode: string = "round_prefer_floor",
@@ -103,13 +103,7 @@ fn scaled(op: &Infer, dims: &[Dim], scales: Option<&[f64]>) -> InferResult<Optio
     let Some(scales) = scales else {
         return Ok(None);
     };
-    if scales.len() != dims.len() {
-        return invalid!(
-            "`scales` has length {}, expected {}",
-            scales.len(),
-            dims.len()
-        );
-    }
+    check_length("scales", scales.len(), dims.len())?;
     // Upsample rejects scales below 1.
     let is_upsample = op.name == "onnx.Upsample";
     let is_scale = |scale: f64| {

@@ -21,19 +21,17 @@ pub(super) const OPERATORS: &[Operator] = &[
         .folds(shape::identity)
         .moves(DATA),
     RESHAPE,
-    RESHAPE.since_version(14).attrs(attrs![allowzero: int = 0]),
+    RESHAPE.since(14).attrs(attrs![allowzero: int = 0]),
     SHAPE,
-    SHAPE
-        .since_version(15)
-        .attrs(attrs![end: int, start: int = 0]),
+    SHAPE.since(15).attrs(attrs![end: int, start: int = 0]),
     Operator::new("onnx.Size", 1, (1, 1))
         .with(OpTraits::SHAPE_ONLY)
         .infers(size_of)
         .folds(shape::size),
     SQUEEZE,
-    SQUEEZE.since_version(13).operand_range((1, 2)).attrs(&[]),
+    SQUEEZE.since(13).operands((1, 2)).attrs(&[]),
     UNSQUEEZE,
-    UNSQUEEZE.since_version(13).operand_range((2, 2)).attrs(&[]),
+    UNSQUEEZE.since(13).operands((2, 2)).attrs(&[]),
 ];
 
 const RESHAPE: Operator = Operator::new("onnx.Reshape", 5, (2, 2))

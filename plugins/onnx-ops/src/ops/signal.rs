@@ -11,8 +11,8 @@ const GROWS: OpTraits = OpTraits::GROWS;
 pub(super) const OPERATORS: &[Operator] = &[
     windows("onnx.BlackmanWindow", create::blackman_window).decomposes(body!("BlackmanWindow")),
     DFT,
-    DFT.since_version(20)
-        .operand_range((1, 3))
+    DFT.since(20)
+        .operands((1, 3))
         .attrs(attrs![inverse: int = 0, onesided: int = 0]),
     windows("onnx.HammingWindow", create::hamming_window).decomposes(body!("HammingWindow")),
     windows("onnx.HannWindow", create::hann_window).decomposes(body!("HannWindow")),

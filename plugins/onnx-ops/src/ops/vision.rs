@@ -5,7 +5,7 @@ use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 use super::convolution;
 use super::create::shape_in;
 use super::operator::{Operator, body};
-use crate::infer::{Infer, InferResult, as_const, invalid, sizes};
+use crate::infer::{Infer, InferResult, as_const, check_length, invalid, sizes};
 
 pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("onnx.AffineGrid", 20, (2, 2))
@@ -29,7 +29,7 @@ pub(super) const OPERATORS: &[Operator] = &[
         ])
         .infers(convolution::deform_conv),
     GRID_SAMPLE,
-    GRID_SAMPLE.since_version(20).attrs(attrs![
+    GRID_SAMPLE.since(20).attrs(attrs![
         align_corners: int = 0, mode: string = "linear", padding_mode: string = "zeros",
     ]),
     Operator::new("onnx.ImageDecoder", 20, (1, 1))
@@ -46,7 +46,7 @@ pub(super) const OPERATORS: &[Operator] = &[
         .attrs(attrs![center_point_box: int = 0])
         .infers(non_max_suppression),
     ROI_ALIGN,
-    ROI_ALIGN.since_version(16).attrs(attrs![
+    ROI_ALIGN.since(16).attrs(attrs![
         coordinate_transformation_mode: string = "half_pixel", mode: string = "avg",
         output_height: int = 1, output_width: int = 1, sampling_ratio: int = 0,
         spatial_scale: float = 1.0,
@@ -94,24 +94,12 @@ fn center_crop_pad(op: &Infer) -> InferResult {
         return op.set(0, dtype, dims);
     };
     let Some(axes) = op.ints("axes")? else {
-        if let Some(dims) = op.dims(0)
-            && dims.len() != shape.len()
-        {
-            return invalid!(
-                "`shape` has length {}, expected {}",
-                shape.len(),
-                dims.len()
-            );
+        if let Some(dims) = op.dims(0) {
+            check_length("shape", shape.len(), dims.len())?;
         }
         return op.set(0, dtype, Some(shape));
     };
-    if axes.len() != shape.len() {
-        return invalid!(
-            "`shape` has length {}, expected {}",
-            shape.len(),
-            axes.len()
-        );
-    }
+    check_length("shape", shape.len(), axes.len())?;
     let Some(mut dims) = op.dims(0) else {
         return op.set(0, dtype, None);
     };
