@@ -582,7 +582,6 @@ def test_only_changes_of_used_plugins_invalidate_results(engine: str, models: Pa
         arguments = [sys.executable, "-c", USES, str(models), str(tmp_path / "out"), str(plugin), *words]
         return subprocess.run(arguments, env=environment, capture_output=True, text=True, check=True).stdout.strip()
 
-    # Passes, an instrument, and no op definitions.
     tap = built("passdock_tap")
     assert before(tap, "InferType") == "False False"
     built("passdock_tap")
@@ -594,7 +593,6 @@ def test_only_changes_of_used_plugins_invalidate_results(engine: str, models: Pa
     assert before(tap, "tap.Rest") == "False False"
     built("passdock_tap")
     assert before(tap, "tap.Rest") == "False False"
-    # Op definitions.
     bad = built("passdock_misbehaving")
     assert before(bad, "InferType") == "False False"
     assert before(bad, "InferType") == "True True"

@@ -109,8 +109,8 @@ fn edits_and_unknown_status_are_rejected() {
     assert!(after.is_same(&module));
     let error = run(3).expect_err("77 isn't OK").to_string();
     let path = library.display().to_string();
-    expect!["Error in pass nothing: instrument `c.meddler` of plugin `FILE` failed in run_before_pass: status 77 without \
-            a message"].assert_eq(&error.replace(&path, "FILE"));
+    expect!["Error in pass nothing: instrument `c.meddler` of plugin `FILE` failed in run_before_pass: status 77 \
+            without a message"].assert_eq(&error.replace(&path, "FILE"));
     expect![[r#"
         edit 2, run_pass 2, snapshot 0, erase 2 of 2: cannot edit a snapshot of a function
         edit 2, run_pass 2, snapshot 0, erase 2 of 2: cannot edit a snapshot of a function"#]]

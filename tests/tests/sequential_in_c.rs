@@ -170,8 +170,8 @@ fn config_key_without_table_is_rejected() {
     let result = Registry::new().load_plugin(&library, &LoadOptions::default());
     let message = result.expect_err("it contradicts itself").to_string();
     let path = library.display().to_string();
-    expect!["cannot load plugin `FILE`: invalid `config` of `c.transform.Says` in the manifest: expected the `key` of a \
-            `[[config]]` table with fields for the pass's options, found `c.Says`"]
+    expect!["cannot load plugin `FILE`: invalid `config` of `c.transform.Says` in the manifest: expected the `key` \
+            of a `[[config]]` table with fields for the pass's options, found `c.Says`"]
     .assert_eq(&message.replace(&path, "FILE"));
 }
 
@@ -202,5 +202,6 @@ fn entries_for_newer_hosts_are_skipped() {
     let message = registry.get_pass("c.Newer").expect_err("left out");
     let path = library.display().to_string();
     expect!["no pass is named `c.Newer`; update passdock, or correct the plugin's manifest (in plugin `FILE`: skipped \
-            sequential `c.Newer`: unsupported plugin ABI 0.999 of child `c.transform.Says`)"].assert_eq(&message.to_string().replace(&path, "FILE"));
+            sequential `c.Newer`: unsupported plugin ABI 0.999 of child `c.transform.Says`)"]
+    .assert_eq(&message.to_string().replace(&path, "FILE"));
 }

@@ -17,8 +17,8 @@ pub(crate) struct BatchArgs {
     /// Models, and directories that are searched recursively for .onnx files
     #[arg(value_name = "MODEL|DIR", required = true)]
     pub(crate) models: Vec<PathBuf>,
-    /// Write results to DIR, which is created if necessary. A model that was found in a directory keeps its path relative
-    /// to that directory.
+    /// Write results to DIR, which is created if necessary. A model that was found in a directory keeps its path
+    /// relative to that directory.
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output_dir: PathBuf,
     /// Pipeline: a .toml file, a .rules file, or the name of a built-in pipeline. Defaults to `default` unless --passes

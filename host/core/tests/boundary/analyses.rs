@@ -254,8 +254,8 @@ fn table_misuse_is_rejected() {
             assert_eq!(column(f, Str::new("livenes"), &mut out), Status::NOT_FOUND);
             let message = passdock_core::boundary::host().get().functions;
             let message = (*message).last_error.ok_or("no `last_error`")?(f);
-            expect!["unknown analysis `livenes`; the analyses are `effects`, `liveness`, `names`, `order`; did you mean \
-                    `liveness`?"]
+            expect!["unknown analysis `livenes`; the analyses are `effects`, `liveness`, `names`, `order`; did you \
+                    mean `liveness`?"]
             .assert_eq(&crate::support::text(message));
             let null: *mut std::ffi::c_void = std::ptr::null_mut();
             assert_eq!(column(f, Str::new("order"), null.cast()), Status::INVALID);

@@ -183,6 +183,6 @@ fn body_of_other_opset_is_accepted_if_equivalent() {
     expect!["failed: the body of op1 (return) does not match the op: `t.Soft` of `@f` (opset 9) has another meaning in \
             `@main` (opset 4): its version is 5 in `@f` and 1 in `@main` [main, op1 (return)]"].assert_eq(&with(other));
     let no_opset = "fn @f(%x) { %a = u.Own(%x) return %a }";
-    expect!["failed: the body of op1 (return) does not match the op: the function has no opset for the domain of `u.Own` \
-            [main, op1 (return)]"].assert_eq(&with(no_opset));
+    expect!["failed: the body of op1 (return) does not match the op: the function has no opset for the domain of \
+            `u.Own` [main, op1 (return)]"].assert_eq(&with(no_opset));
 }

@@ -233,7 +233,8 @@ fn body_in_infer_is_rejected() {
         Ok(cx.infer(f, op)?)
     });
     expect!["failed: op0 (t.Infers) is invalid: only `decompose`, `legalize`, `layout` and `alter_layout` of a \
-            definition can set a body [main, op0 (t.Infers)]"].assert_eq(&result.expect_err("`infer` must not set a body"));
+            definition can set a body [main, op0 (t.Infers)]"]
+    .assert_eq(&result.expect_err("`infer` must not set a body"));
 }
 
 /// Returns the errors about the ops that have a definition.

@@ -345,8 +345,8 @@ fn contradicting_inferred_type_is_an_error() {
         cx.infer(f, op)?;
         Ok(())
     });
-    expect!["failed: type `f32[2]` contradicts `f32[3]`, the type of value v1; a type can be refined, not changed [main, \
-            op0 (t.A)]"].assert_eq(&failed.expect_err("3 isn't 2"));
+    expect!["failed: type `f32[2]` contradicts `f32[3]`, the type of value v1; a type can be refined, not changed \
+            [main, op0 (t.A)]"].assert_eq(&failed.expect_err("3 isn't 2"));
 }
 
 #[test]

@@ -107,8 +107,8 @@ fn failure_has_a_location() {
         f.erase_op(op)?;
         Ok(())
     });
-    expect!["failed: cannot erase op1 (t.A): its result value v2 is used by op2 (return); replace the uses first [main, \
-            op1 (t.A)]"].assert_eq(&failed.expect_err("the op is used"));
+    expect!["failed: cannot erase op1 (t.A): its result value v2 is used by op2 (return); replace the uses first \
+            [main, op1 (t.A)]"].assert_eq(&failed.expect_err("the op is used"));
 }
 
 #[test]

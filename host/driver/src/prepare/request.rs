@@ -140,8 +140,8 @@ impl Request {
         Err(error.help("pass `--trust` to allow files outside the directory"))
     }
 
-    /// Like [`Request::path_in_pipeline_dir`], for libraries to load and files to write. A reproducer that isn't trusted may
-    /// not name any.
+    /// Like [`Request::path_in_pipeline_dir`], for libraries to load and files to write. A reproducer that isn't
+    /// trusted may not name any.
     pub(super) fn used_by_pipeline(&self, path: &str) -> Result<PathBuf, PassError> {
         if self.trust || !self.resumes {
             return self.path_in_pipeline_dir(path);

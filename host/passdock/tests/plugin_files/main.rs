@@ -554,5 +554,6 @@ fn plugins_of_old_abi_are_rejected_from_the_manifest() {
             the plugin against the passdock-plugin-api of ABI 0.4, or use a passdock of ABI 0.3"]
     .assert_eq(&error_of("hello_pass-abi-0.3.so"));
     expect!["cannot load plugin `DIR/c_pass-abi-0.3.so`: unsupported plugin ABI 0.3, expected at least 0.4; build the \
-            plugin against the passdock-plugin-api of ABI 0.4, or use a passdock of ABI 0.3"].assert_eq(&error_of("c_pass-abi-0.3.so"));
+            plugin against the passdock-plugin-api of ABI 0.4, or use a passdock of ABI 0.3"]
+    .assert_eq(&error_of("c_pass-abi-0.3.so"));
 }

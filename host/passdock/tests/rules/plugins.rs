@@ -206,8 +206,9 @@ fn plugin_panic_is_an_error() {
 
 #[test]
 fn invalid_ir_from_a_pass_is_rejected() {
-    expect!["Error in pass acme.transform.Unfinished of plugin `acme` (built in), function @unfinished: region0 must end \
-            with `return` with one operand for each of its 0 ports"].assert_eq(&failure("acme.transform.Unfinished"));
+    expect!["Error in pass acme.transform.Unfinished of plugin `acme` (built in), function @unfinished: region0 must \
+            end with `return` with one operand for each of its 0 ports"]
+    .assert_eq(&failure("acme.transform.Unfinished"));
 }
 
 #[test]
@@ -270,7 +271,8 @@ fn missing_option_names_pass_plugin_and_caller() {
     let cx = PassContext::builder().registry(&registry).build().unwrap();
     let failed = outer.call_in(module(), &cx).unwrap_err();
     expect!["Error in pass acme.transform.Mill of plugin `acme` (built in), run by outer: missing required option \
-            `grain` of pass `acme.transform.Mill`; set it where the pipeline lists the pass: `options = { grain = … }`"].assert_eq(&failed.to_string());
+            `grain` of pass `acme.transform.Mill`; set it where the pipeline lists the pass: `options = { grain = … }`"]
+    .assert_eq(&failed.to_string());
     assert_eq!(failed.pass.as_deref(), Some("acme.transform.Mill"));
     assert_eq!(failed.run_by, ["outer"]);
 

@@ -57,7 +57,7 @@ pub const CHECKS: [PluginCheck; 8] = [
         loads: true,
         ..PluginCheck::new(
             "manifest",
-            "The manifest has no unknown keys, has summaries, and matches the library; the library can be loaded twice.",
+            "The manifest has summaries and no unknown keys, and matches the library, which loads twice.",
             manifest::manifest,
         )
     },

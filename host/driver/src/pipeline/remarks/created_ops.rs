@@ -100,8 +100,8 @@ impl UsedOperators {
             suggest::listed(passes.iter().map(String::as_str))
         ));
         diagnostic.help = Some(
-            "find the pass with `passdock blame`, and correct it or define the operators in its plugin; for operators that \
-             only a back end knows, import an opset of its domain"
+            "find the pass with `passdock blame`, and correct it or define the operators in its plugin; for \
+             operators that only a back end knows, import an opset of its domain"
                 .to_owned(),
         );
         Some(diagnostic)

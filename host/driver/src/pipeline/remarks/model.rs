@@ -27,7 +27,7 @@ pub(in crate::pipeline) fn recursion(request: &Request, module: &Module) -> Opti
     Some(warning(
         "recursive-functions",
         format!("the model has recursive functions: {circle}"),
-        "remove one of the calls; ONNX forbids recursive functions, and passdock writes them only if they are unchanged",
+        "remove one of the calls; ONNX forbids recursion, and passdock writes such functions only unchanged",
     ))
 }
 
@@ -115,8 +115,8 @@ pub(in crate::pipeline) fn unknown_ops(module: &Module, defs: &OpDefs) -> Option
         return Some(warning(
             "unknown-operators",
             message,
-            "load the standard plugin `onnx-ops`; without definitions, passes cannot infer types, evaluate ops or erase \
-             unused ops; `passdock list plugins` lists the available plugins",
+            "load the standard plugin `onnx-ops`; without definitions, passes cannot infer types, evaluate ops or \
+             erase unused ops; `passdock list plugins` lists the available plugins",
         ));
     }
     let mut warning = warning(
