@@ -9,7 +9,6 @@ mod explain;
 mod extract;
 mod inspect;
 mod list;
-mod list_ops;
 mod plugin;
 mod reduce;
 mod replay;

@@ -1,5 +1,7 @@
 //! `passdock list`: lists passes, plugins and other entries with their provider.
 
+mod ops;
+
 use std::iter;
 use std::path::Path;
 use std::sync::Arc;
@@ -12,7 +14,7 @@ use passdock::{ErrorKind, PassError, Registry};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{inspect, list_ops};
+use super::inspect;
 use crate::args::list::{ListArgs, Listing};
 use crate::in_full::{self, default, kind};
 use crate::show::{self, TextTable};
@@ -43,7 +45,7 @@ pub(crate) fn list(args: ListArgs) -> Result<u8, PassError> {
         (Listing::Plugins, name) => plugins(&registry, &conflicts, name),
         (Listing::Instruments, name) => instruments(&registry, name),
         (Listing::Config, name) => config(&registry, name),
-        (Listing::Ops, name) => list_ops::ops(&registry, name),
+        (Listing::Ops, name) => ops::ops(&registry, name),
         (Listing::Analyses, name) => analyses(name),
         (Listing::Pipelines, name) => pipelines(name),
     }?;
